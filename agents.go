@@ -1,0 +1,175 @@
+package helve
+
+import (
+	"path/filepath"
+	"slices"
+
+	"helve/permission"
+)
+
+// AgentOptions say what the agents of a runtime are made from.
+type AgentOptions struct {
+	DataDir  string // kept outputs and plans live there
+	Worktree string
+	// User is what the person configured: it stands after the defaults of
+	// every agent and before the agent's own rules.
+	User permission.Ruleset
+	// Ceilings limit every agent.
+	Ceilings []permission.Ruleset
+	// Own gives agents that are not built in, and changes those that are.
+	Own []AgentConfig
+	// Default names the agent that comes first; build when empty.
+	Default string
+}
+
+// An AgentConfig changes a built-in agent or makes another.
+type AgentConfig struct {
+	Name, Description, Mode string // an empty field changes nothing
+	Hidden, Disable         bool
+	Rules                   permission.Ruleset
+	Ceilings                []permission.Ruleset
+}
+
+// Agents returns the built-in agents and those configured, the default one
+// first.
+func Agents(o AgentOptions) []Agent {
+	m := agentMaker{o}
+	var agents []Agent
+	for _, b := range m.builtin() {
+		agents = append(agents, m.make(b))
+	}
+	for _, own := range o.Own {
+		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == own.Name })
+		switch {
+		case own.Disable:
+			if i >= 0 {
+				agents = slices.Delete(agents, i, i+1)
+			}
+		case i >= 0:
+			agents[i] = m.change(agents[i], own)
+		default:
+			if own.Mode == "" {
+				own.Mode = "all"
+			}
+			agents = append(agents, m.change(m.make(AgentConfig{Name: own.Name}), own))
+		}
+	}
+	for i := range agents {
+		agents[i].Policy.Rules = append(agents[i].Policy.Rules, m.tail(agents[i].Policy.Rules)...)
+		agents[i].Policy.Ceilings = slices.Concat(o.Ceilings, agents[i].Policy.Ceilings)
+	}
+	first := o.Default
+	if first == "" {
+		first = "build"
+	}
+	if i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == first }); i > 0 {
+		a := agents[i]
+		agents = slices.Insert(slices.Delete(agents, i, i+1), 0, a)
+	}
+	return agents
+}
+
+type agentMaker struct{ AgentOptions }
+
+func (m agentMaker) make(b AgentConfig) Agent {
+	return Agent{
+		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden,
+		Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User)},
+	}
+}
+
+func (m agentMaker) change(a Agent, own AgentConfig) Agent {
+	if own.Description != "" {
+		a.Description = own.Description
+	}
+	if own.Mode != "" {
+		a.Mode = own.Mode
+	}
+	a.Hidden = a.Hidden || own.Hidden
+	a.Policy.Rules = append(a.Policy.Rules, own.Rules...)
+	a.Policy.Ceilings = append(a.Policy.Ceilings, own.Ceilings...)
+	return a
+}
+
+// rules makes rules of one origin from permission, pattern, action triples.
+func rules(origin string, triples ...string) permission.Ruleset {
+	var rs permission.Ruleset
+	for i := 0; i+2 < len(triples); i += 3 {
+		rs = append(rs, permission.Rule{
+			Permission: triples[i], Pattern: triples[i+1], Action: permission.Action(triples[i+2]),
+			From: permission.Source{File: origin},
+		})
+	}
+	return rs
+}
+
+func (m agentMaker) outputs() (dir, glob string) {
+	dir = filepath.Join(m.DataDir, "tool-output")
+	return dir, filepath.Join(dir, "*")
+}
+
+func (m agentMaker) defaults() permission.Ruleset {
+	dir, glob := m.outputs()
+	return rules("default rules",
+		"*", "*", "allow",
+		"doom_loop", "*", "ask",
+		"external_directory", "*", "ask",
+		"external_directory", dir, "allow",
+		"external_directory", glob, "allow",
+		"question", "*", "deny",
+		"plan_enter", "*", "deny",
+		"plan_exit", "*", "deny",
+		"read", "*", "allow",
+		"read", "*.env", "ask",
+		"read", "*.env.*", "ask",
+		"read", "*.env.example", "allow",
+	)
+}
+
+// tail keeps full outputs readable, unless a rule denies just them.
+func (m agentMaker) tail(rs permission.Ruleset) permission.Ruleset {
+	dir, glob := m.outputs()
+	for _, r := range rs {
+		if r.Permission == "external_directory" && r.Action == permission.Deny && (r.Pattern == dir || r.Pattern == glob) {
+			return nil
+		}
+	}
+	return rules("default rules", "external_directory", dir, "allow", "external_directory", glob, "allow")
+}
+
+func (m agentMaker) builtin() []AgentConfig {
+	plans := filepath.Join(m.DataDir, "plans")
+	planFiles := filepath.Join(plans, "*.md")
+	if rel, err := filepath.Rel(m.Worktree, planFiles); err == nil {
+		planFiles = rel
+	}
+	dir, glob := m.outputs()
+	nothing := rules("agent default", "*", "*", "deny")
+	return []AgentConfig{
+		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
+			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
+		{Name: "plan", Mode: "primary", Description: "Looks and plans: may edit nothing but its plan.",
+			Rules: rules("agent plan",
+				"question", "*", "allow",
+				"plan_exit", "*", "allow",
+				"external_directory", filepath.Join(plans, "*"), "allow",
+				"edit", "*", "deny",
+				"edit", ".opencode/plans/*.md", "allow",
+				"edit", planFiles, "allow")},
+		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
+			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
+		{Name: "explore", Mode: "subagent", Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
+			Rules: rules("agent explore",
+				"*", "*", "deny",
+				"grep", "*", "allow", "glob", "*", "allow", "list", "*", "allow", "bash", "*", "allow",
+				"webfetch", "*", "allow", "websearch", "*", "allow", "codesearch", "*", "allow",
+				"read", "*", "allow",
+				// The reference loses these three here, and with them the guard of secrets.
+				"read", "*.env", "ask", "read", "*.env.*", "ask", "read", "*.env.example", "allow",
+				"external_directory", "*", "ask",
+				"external_directory", dir, "allow", "external_directory", glob, "allow")},
+		{Name: "compaction", Mode: "primary", Hidden: true, Rules: nothing},
+		{Name: "title", Mode: "primary", Hidden: true, Rules: nothing},
+		{Name: "summary", Mode: "primary", Hidden: true, Rules: nothing},
+	}
+}

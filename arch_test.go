@@ -1,0 +1,312 @@
+package helve_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a package, a file and a function may grow to.
+const (
+	maxFileLines  = 500
+	maxFuncLines  = 80
+	maxCyclomatic = 15
+	maxParams     = 4
+	maxMethods    = 4
+	maxExported   = 40
+)
+
+// excused are the exceptions, each with its reason.
+var excused = map[string]string{
+	"exported .":    "the front door: every event and option has a name",
+	"exported tool": "the vocabulary: kinds, codes and wire types",
+}
+
+// A room is a package of the module, parsed.
+type room struct {
+	path  string // as in the table; "." for the root
+	files map[string]*ast.File
+}
+
+func rooms(t *testing.T) (map[string]*room, *token.FileSet) {
+	t.Helper()
+	fset := token.NewFileSet()
+	all := map[string]*room{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "examples" || name == "docs") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		if all[dir] == nil {
+			all[dir] = &room{path: dir, files: map[string]*ast.File{}}
+		}
+		all[dir].files[path] = f
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, fset
+}
+
+// table reads who may import whom from ARCHITECTURE.md.
+func table(t *testing.T) map[string][]string {
+	t.Helper()
+	doc, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticked := regexp.MustCompile("`([^`]+)`")
+	may := map[string][]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\| \d \|.*$`).FindAllString(string(doc), -1) {
+		cells := strings.Split(row, "|")
+		name := strings.Trim(cells[2], " `")
+		may[name] = []string{}
+		for _, m := range ticked.FindAllStringSubmatch(cells[len(cells)-2], -1) {
+			may[name] = append(may[name], m[1])
+		}
+	}
+	if len(may) < 10 {
+		t.Fatalf("only %d packages were found in the table", len(may))
+	}
+	return may
+}
+
+func TestLayers(t *testing.T) {
+	all, _ := rooms(t)
+	may := table(t)
+	for path, r := range all {
+		allowed, ok := may[path]
+		if !ok {
+			t.Errorf("package %s is not in the table of ARCHITECTURE.md", path)
+			continue
+		}
+		for file, f := range r.files {
+			for _, imp := range f.Imports {
+				name := strings.Trim(imp.Path.Value, `"`)
+				if name != "helve" && !strings.HasPrefix(name, "helve/") {
+					continue
+				}
+				name = strings.TrimPrefix(strings.TrimPrefix(name, "helve"), "/")
+				if name == "" {
+					name = "."
+				}
+				if !slices.Contains(allowed, name) {
+					t.Errorf("%s imports %s, which the table does not allow", file, name)
+				}
+			}
+		}
+	}
+	for path := range may {
+		if all[path] == nil {
+			t.Errorf("the table names package %s, which does not exist", path)
+		}
+	}
+}
+
+func TestDocumented(t *testing.T) {
+	all, fset := rooms(t)
+	for path, r := range all {
+		documented := false
+		for _, f := range r.files {
+			documented = documented || f.Doc != nil
+			for _, d := range f.Decls {
+				for _, name := range undocumented(d) {
+					t.Errorf("%s: %s has no comment", fset.Position(d.Pos()), name)
+				}
+			}
+		}
+		if !documented {
+			t.Errorf("package %s has no comment", path)
+		}
+	}
+}
+
+// undocumented returns the exported names of a declaration that lack a
+// comment. A comment on a group of constants or variables counts for all.
+func undocumented(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
+			names = append(names, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+					names = append(names, s.Name.Name)
+				}
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					if n.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	id, ok := typ.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+func TestSizes(t *testing.T) {
+	all, fset := rooms(t)
+	check := func(where, what string, got, most int) {
+		if _, ok := excused[what+" "+where]; !ok && got > most {
+			t.Errorf("%s: %s is %d, and %d is the most", where, what, got, most)
+		}
+	}
+	for path, r := range all {
+		exported := 0
+		for file, f := range r.files {
+			check(file, "lines", fset.File(f.Pos()).LineCount(), maxFileLines)
+			for _, d := range f.Decls {
+				exported += exportedNames(d)
+				if fn, ok := d.(*ast.FuncDecl); ok {
+					where := fmt.Sprintf("%s %s", file, fn.Name.Name)
+					check(where, "function lines", fset.Position(fn.End()).Line-fset.Position(fn.Pos()).Line+1, maxFuncLines)
+					check(where, "cyclomatic number", cyclomatic(fn), maxCyclomatic)
+					check(where, "parameters", fn.Type.Params.NumFields(), maxParams)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if i, ok := n.(*ast.InterfaceType); ok {
+					check(fset.Position(i.Pos()).String(), "methods", i.Methods.NumFields(), maxMethods)
+				}
+				return true
+			})
+		}
+		check(path, "exported", exported, maxExported)
+	}
+}
+
+func exportedNames(d ast.Decl) (n int) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.IsExported() {
+			n++
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() {
+					n++
+				}
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if name.IsExported() {
+						n++
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+func cyclomatic(fn *ast.FuncDecl) int {
+	n := 1
+	ast.Inspect(fn, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncLit:
+			return true
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			n++
+		case *ast.CaseClause:
+			if node.List != nil {
+				n++
+			}
+		case *ast.CommClause:
+			if node.Comm != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if node.Op == token.LAND || node.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}
+
+func TestNoHiddenState(t *testing.T) {
+	all, fset := rooms(t)
+	for _, r := range all {
+		for _, f := range r.files {
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+					t.Errorf("%s: init() runs before anybody asked for it", fset.Position(fn.Pos()))
+				}
+				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+					for _, s := range g.Specs {
+						if v := s.(*ast.ValueSpec); !constant(g, v) {
+							t.Errorf("%s: package variable %s: make it a constant, a function or a field", fset.Position(v.Pos()), v.Names[0].Name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// constant reports whether a package variable is one that nobody has a
+// reason to change: an error value, an embedded file, a type assertion.
+func constant(g *ast.GenDecl, v *ast.ValueSpec) bool {
+	if v.Names[0].Name == "_" {
+		return true
+	}
+	for _, doc := range []*ast.CommentGroup{g.Doc, v.Doc} {
+		if doc == nil {
+			continue
+		}
+		for _, c := range doc.List {
+			if strings.HasPrefix(c.Text, "//go:embed ") {
+				return true
+			}
+		}
+	}
+	for _, value := range v.Values {
+		call, ok := value.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		fn, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || fn.Sel.Name != "New" && fn.Sel.Name != "Errorf" {
+			return false
+		}
+	}
+	return len(v.Values) > 0
+}

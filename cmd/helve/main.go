@@ -1,0 +1,20 @@
+// Command helve runs the tools of a coding agent. See 'helve --help'.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"helve/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	dir, _ := os.Getwd()         // where it is not known, relative paths fail by themselves
+	os.Exit(cli.Main(ctx, cli.Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir,
+	}))
+}

@@ -1,0 +1,145 @@
+package helve
+
+import (
+	"time"
+
+	"helve/permission"
+	"helve/tool"
+)
+
+// An Event tells what happened in a runtime. Events have one order, the same
+// for every subscriber, and Seq numbers them from 1 without gaps.
+type Event struct {
+	Seq        uint64    `json:"seq"`
+	Time       time.Time `json:"time"`
+	Type       string    `json:"type"`       // the name of what happened, such as "call.started"
+	Properties Happening `json:"properties"` // one of the structs below
+}
+
+// A Happening is the body of an event: one of the structs of this file.
+type Happening interface {
+	kind() string
+	// weight is about how many bytes the body holds on to.
+	weight() int
+}
+
+// CallStarted is a call that has arrived. Its state is pending.
+type CallStarted struct {
+	Call tool.Call `json:"call"`
+}
+
+// CallRunning is a call that was found good and goes to its tool.
+type CallRunning struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Tool    string `json:"tool"`
+}
+
+// CallProgress is a report of a running tool. It replaces the one before.
+type CallProgress struct {
+	ID       string         `json:"id"`
+	Session  string         `json:"session"`
+	Tool     string         `json:"tool"`
+	Title    string         `json:"title,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// CallFinished is the end of a call, whatever the end was. State is
+// "completed", with Result, or "error", with Error.
+type CallFinished struct {
+	ID      string       `json:"id"`
+	Session string       `json:"session"`
+	Tool    string       `json:"tool"`
+	State   string       `json:"state"`
+	Result  *tool.Result `json:"result,omitempty"`
+	Error   *CallError   `json:"error,omitempty"`
+}
+
+// A CallError is the failure of a call as data.
+type CallError struct {
+	Kind    tool.Kind `json:"kind"`
+	Code    string    `json:"code"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// PermissionAsked is a request that waits for [Runtime.Reply].
+type PermissionAsked struct {
+	permission.Request
+}
+
+// PermissionReplied is the answer to a request.
+type PermissionReplied struct {
+	Session string             `json:"sessionID"`
+	Request string             `json:"requestID"`
+	Reply   permission.Verdict `json:"reply"`
+}
+
+// QuestionAsked is a set of questions that waits for [Runtime.Answer] or
+// [Runtime.Dismiss].
+type QuestionAsked struct {
+	QuestionRequest
+}
+
+// QuestionReplied is the answer to a set of questions.
+type QuestionReplied struct {
+	Session string     `json:"sessionID"`
+	Request string     `json:"requestID"`
+	Answers [][]string `json:"answers"`
+}
+
+// QuestionRejected is a set of questions that the person dismissed.
+type QuestionRejected struct {
+	Session string `json:"sessionID"`
+	Request string `json:"requestID"`
+}
+
+// TodosChanged is the new list of a session.
+type TodosChanged struct {
+	Session string      `json:"sessionID"`
+	Todos   []tool.Todo `json:"todos"`
+}
+
+// ToolsChanged says that tools came or went.
+type ToolsChanged struct{}
+
+// Missed tells a subscriber that it was too slow, and how many events it has
+// not seen. It is made for that subscriber and has no number of its own.
+type Missed struct {
+	Count uint64 `json:"count"`
+}
+
+func (CallStarted) kind() string       { return "call.started" }
+func (CallRunning) kind() string       { return "call.running" }
+func (CallProgress) kind() string      { return "call.progress" }
+func (CallFinished) kind() string      { return "call.finished" }
+func (PermissionAsked) kind() string   { return "permission.asked" }
+func (PermissionReplied) kind() string { return "permission.replied" }
+func (QuestionAsked) kind() string     { return "question.asked" }
+func (QuestionReplied) kind() string   { return "question.replied" }
+func (QuestionRejected) kind() string  { return "question.rejected" }
+func (TodosChanged) kind() string      { return "todo.updated" }
+func (ToolsChanged) kind() string      { return "tools.changed" }
+func (Missed) kind() string            { return "events.missed" }
+
+func (e CallStarted) weight() int     { return 256 + len(e.Call.Input) }
+func (CallRunning) weight() int       { return 128 }
+func (e CallProgress) weight() int    { return 1024 + len(e.Title) }
+func (e PermissionAsked) weight() int { return 4096 }
+func (PermissionReplied) weight() int { return 128 }
+func (QuestionAsked) weight() int     { return 1024 }
+func (QuestionReplied) weight() int   { return 512 }
+func (QuestionRejected) weight() int  { return 128 }
+func (e TodosChanged) weight() int    { return 128 * (1 + len(e.Todos)) }
+func (ToolsChanged) weight() int      { return 64 }
+func (Missed) weight() int            { return 64 }
+func (e CallFinished) weight() (n int) {
+	n = 512
+	if e.Result != nil {
+		n += len(e.Result.Output)
+		for _, a := range e.Result.Attachments {
+			n += len(a.URL)
+		}
+	}
+	return n
+}

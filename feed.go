@@ -1,0 +1,109 @@
+package helve
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+)
+
+// What a feed keeps for subscribers that come late or fall behind.
+const (
+	feedEvents = 4096
+	feedBytes  = 16 << 20
+)
+
+// A feed holds the newest events. Subscribers read from it at their own pace,
+// so publishing never waits: who falls behind what is kept is told how much
+// was missed.
+type feed struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	events []Event // kept, oldest first, without gaps
+	bytes  int
+	seq    uint64        // of the newest event
+	wake   chan struct{} // closed at the next event
+	closed bool
+}
+
+func newFeed(now func() time.Time) *feed {
+	return &feed{now: now, wake: make(chan struct{})}
+}
+
+// publish appends an event. It never blocks.
+func (f *feed) publish(h Happening) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.seq++
+	f.events = append(f.events, Event{Seq: f.seq, Time: f.now().UTC(), Type: h.kind(), Properties: h})
+	f.bytes += h.weight()
+	drop := 0
+	for n := len(f.events); n-drop > 1 && (n-drop > feedEvents || f.bytes > feedBytes); drop++ {
+		f.bytes -= f.events[drop].Properties.weight()
+		f.events[drop] = Event{}
+	}
+	f.events = f.events[drop:]
+	close(f.wake)
+	f.wake = make(chan struct{})
+}
+
+// after returns the kept events past seq, how many before them are gone, and
+// a channel that closes when there are more. It is closed for good at the end.
+func (f *feed) after(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	first := f.seq - uint64(len(f.events)) + 1
+	if seq+1 < first {
+		missed = first - seq - 1
+		seq = first - 1
+	}
+	if seq < f.seq {
+		events = append(events, f.events[seq+1-first:]...)
+	}
+	return events, missed, f.wake, f.closed
+}
+
+// each yields the events past since until ctx or the feed ends.
+func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for {
+			events, missed, more, end := f.after(since)
+			if missed > 0 {
+				since += missed
+				if !yield(Event{Seq: since, Time: f.now().UTC(), Type: Missed{}.kind(), Properties: Missed{Count: missed}}) {
+					return
+				}
+			}
+			for _, e := range events {
+				if ctx.Err() != nil || !yield(e) {
+					return
+				}
+				since = e.Seq
+			}
+			if end && len(events) == 0 {
+				return
+			}
+			if len(events) > 0 {
+				continue
+			}
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.closed = true
+		close(f.wake)
+	}
+}

@@ -1,0 +1,130 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"helve/tool"
+)
+
+//go:embed batch.md
+var batchDoc string
+
+// batchMost is how many calls of one batch are made.
+const batchMost = 25
+
+type batchInput struct {
+	Calls []batchCall `json:"tool_calls" jsonschema:"the calls to make" minItems:"1" minItemsMessage:"Provide at least one tool call"`
+}
+
+type batchCall struct {
+	Tool       string          `json:"tool" jsonschema:"the name of the tool"`
+	Parameters json.RawMessage `json:"parameters" jsonschema:"its arguments"`
+}
+
+// batch makes several calls at once. Each takes the same road as any other.
+func batch(calls Calls) tool.Tool {
+	spec := tool.Spec{Name: "batch", Description: batchDoc, Offer: offerBatch, Explain: explainBatch}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
+		names := batchable(calls.Tools(tool.Audience{Client: c.Client}), spec.Name)
+		inner := make([]tool.Inner, len(in.Calls))
+		var wg sync.WaitGroup
+		for i, call := range in.Calls {
+			inner[i] = tool.Inner{Tool: call.Tool, Input: call.Parameters, Status: "error"}
+			switch {
+			case i >= batchMost:
+				inner[i].Error = fmt.Sprintf("Maximum of %d tools allowed in batch", batchMost)
+			case call.Tool == spec.Name:
+				inner[i].Error = fmt.Sprintf("Tool '%s' is not allowed in batch. Disallowed tools: %s", spec.Name, spec.Name)
+			case !slices.Contains(names, call.Tool):
+				inner[i].Error = fmt.Sprintf("Tool '%s' not in registry. External tools (MCP, environment) cannot be batched - call them directly. Available tools: %s",
+					call.Tool, strings.Join(names, ", "))
+			default:
+				wg.Go(func() { makeInner(ctx, calls, c, &inner[i]) })
+			}
+		}
+		wg.Wait()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return batchResult(inner), nil
+	})
+}
+
+func offerBatch(a tool.Audience) (string, bool) { return "", a.Flags["batch"] }
+
+// batchable leaves out the batch itself and what comes from outside.
+func batchable(specs []tool.Spec, self string) []string {
+	var names []string
+	for _, s := range specs {
+		if s.Name != self && !s.External {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {
+	call := *c
+	call.ID, call.Parent, call.Host = "", c.ID, nil
+	call.Tool, call.Input = in.Tool, in.Input
+	res, err := calls.Call(ctx, call)
+	if err != nil {
+		in.Error = err.Error()
+		return
+	}
+	in.Status, in.Result = "completed", res
+}
+
+func batchResult(inner []tool.Inner) *tool.Result {
+	names := make([]string, len(inner))
+	details := make([]map[string]any, len(inner))
+	attachments := []tool.Attachment{}
+	good := 0
+	for i, in := range inner {
+		names[i] = in.Tool
+		details[i] = map[string]any{"tool": in.Tool, "success": in.Result != nil}
+		if in.Result != nil {
+			good++
+			attachments = append(attachments, in.Result.Attachments...)
+		}
+	}
+	output := fmt.Sprintf("All %d tools executed successfully.\n\nKeep using the batch tool for optimal performance in your next response!", good)
+	if good < len(inner) {
+		output = fmt.Sprintf("Executed %d/%d tools successfully. %d failed.", good, len(inner), len(inner)-good)
+	}
+	return &tool.Result{
+		Title:  fmt.Sprintf("Batch execution (%d/%d successful)", good, len(inner)),
+		Output: output,
+		Metadata: map[string]any{
+			"totalCalls": len(inner), "successful": good, "failed": len(inner) - good,
+			"tools": names, "details": details,
+		},
+		Attachments: attachments,
+		Inner:       inner,
+	}
+}
+
+// explainBatch words what is wrong with the arguments.
+func explainBatch(issues []tool.Issue) string {
+	var b strings.Builder
+	b.WriteString("Invalid parameters for tool 'batch':\n")
+	for _, is := range issues {
+		path := make([]string, len(is.Path))
+		for i, p := range is.Path {
+			path[i] = fmt.Sprint(p)
+		}
+		where := strings.Join(path, ".")
+		if where == "" {
+			where = "root"
+		}
+		fmt.Fprintf(&b, "  - %s: %s\n", where, is.Message)
+	}
+	b.WriteString("\nExpected payload format:\n  [{\"tool\": \"tool_name\", \"parameters\": {...}}, {...}]")
+	return b.String()
+}

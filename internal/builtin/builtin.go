@@ -1,0 +1,56 @@
+// Package builtin holds the tools that come with helve, a file each, and the
+// order in which they are shown.
+package builtin
+
+import (
+	"context"
+
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+// Rooms are the parts of the runtime that tools enter. A tool takes the ones
+// it needs when it is made.
+type Rooms struct {
+	Files  *workspace.Files
+	Todos  Todos
+	People People
+	Calls  Calls
+}
+
+// Todos keeps the list of a session.
+type Todos interface {
+	Todos(session string) ([]tool.Todo, error)
+	SetTodos(session string, todos []tool.Todo) error
+}
+
+// People answer questions.
+type People interface {
+	Question(ctx context.Context, c *tool.Call, qs []tool.Question) ([][]string, error)
+}
+
+// Calls makes calls of other tools.
+type Calls interface {
+	Call(ctx context.Context, c tool.Call) (*tool.Result, error)
+	// Tools returns the tools that are offered to a, in order.
+	Tools(a tool.Audience) []tool.Spec
+}
+
+// All returns the tools. Their order is what models are shown, and a stable
+// one keeps prompt caches warm.
+func All(r Rooms) []tool.Tool {
+	return []tool.Tool{
+		invalid(),
+		question(r.People),
+		read(r.Files),
+		todowrite(r.Todos),
+		todoread(r.Todos),
+		batch(r.Calls),
+	}
+}
+
+// askAll asks for a permission that has no finer grain than itself.
+func askAll(ctx context.Context, c *tool.Call, name string) error {
+	return c.Ask(ctx, permission.Request{Permission: name, Patterns: []string{"*"}, Always: []string{"*"}})
+}

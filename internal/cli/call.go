@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// callFlags are the options of helve call.
+type callFlags struct {
+	session, agent, model, provider string
+	timeout                         time.Duration
+	noInput, strict, asJSON         bool
+	saveTo                          string
+	jsonl, events, repair           bool
+}
+
+func (a *app) callCommand() *cobra.Command {
+	var f callFlags
+	c := &cobra.Command{
+		Use:   "call TOOL [JSON | key=value …]",
+		Short: "Call a tool and show its result",
+		Long: `Call runs one tool. Its arguments are key=value pairs, one JSON object, or
+JSON on standard input. A value is text where the tool wants text, and JSON
+otherwise; key:=value is always JSON.
+
+The output goes to standard output and everything else to standard error.
+Where a rule says ask, a person at the terminal is asked; without one the call
+fails with exit code 4 and the rule to add. Slips in the arguments that can be
+put right without loss are, and are named; --strict refuses them.
+
+With --jsonl it serves a program: one request a line on standard input, one
+answer a line on standard output.
+
+Exit codes: 'helve help exit-codes'.`,
+		Example: `  helve call read filePath=go.mod limit=5
+  helve call read '{"filePath": "go.mod", "offset": 2}'
+  echo '{"id":"1","tool":"read","args":{"filePath":"go.mod"}}' | helve call --jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case f.jsonl && len(args) > 0:
+				return usagef("with --jsonl the calls come from standard input, and not from the command line")
+			case !f.jsonl && len(args) == 0:
+				return usagef("which tool? 'helve tools' lists them")
+			case !f.jsonl && (f.events || f.repair):
+				return usagef("--events and --repair go with --jsonl")
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeTool,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.jsonl {
+				return a.serveLines(c.Context(), &f)
+			}
+			return a.call(c.Context(), &f, args)
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.session, "session", "", "make the call part of this session")
+	fs.StringVar(&f.agent, "agent", "", "call as this agent, under its rules")
+	fs.StringVar(&f.model, "model", "", "the model that calls; some tools are only for some")
+	fs.StringVar(&f.provider, "provider", "", "whose model calls")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after this long, as in 30s")
+	fs.BoolVar(&f.noInput, "no-input", false, "ask nobody: what has to be asked for fails")
+	fs.BoolVar(&f.strict, "strict", false, "put nothing right in the arguments")
+	fs.BoolVar(&f.asJSON, "json", false, "print the whole result as JSON")
+	fs.StringVar(&f.saveTo, "save-attachments", "", "write attachments into this `folder`")
+	fs.BoolVar(&f.jsonl, "jsonl", false, "serve a program, one JSON object a line")
+	fs.BoolVar(&f.events, "events", false, "with --jsonl: write events too, and let the program answer requests")
+	fs.BoolVar(&f.repair, "repair", false, "with --jsonl: put slips in arguments right")
+	a.completeFlags(c)
+	return c
+}
+
+// call runs one call from the command line.
+func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	opt := a.options(s)
+	opt.Unattended = f.noInput || !a.attended()
+	opt.Repair = !f.strict && (s.cfg.Repair == nil || *s.cfg.Repair)
+	rt, err := helve.New(opt)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	req := tool.Call{
+		ID: newID("call"), Session: f.session, Agent: f.agent, Model: f.model, Provider: f.provider, Tool: args[0],
+	}
+	spec := findSpec(rt, req)
+	in, enough, err := a.input(spec, args[1:])
+	if err != nil {
+		return err
+	}
+	if !enough {
+		fmt.Fprint(a.Stderr, safe(teach(*spec)))
+		return usagef("%s needs arguments", spec.Name)
+	}
+	req.Input = in
+	res, err := a.attend(ctx, rt, f, req)
+	return a.show(f, req, res, err)
+}
+
+// findSpec returns the tool that a call is probably meant for, or nil.
+func findSpec(rt *helve.Runtime, req tool.Call) *tool.Spec {
+	specs := rt.Tools(tool.Audience{Provider: req.Provider, Model: req.Model, Agent: req.Agent})
+	for _, name := range []string{req.Tool, strings.ToLower(req.Tool)} {
+		if i := slices.IndexFunc(specs, func(s tool.Spec) bool { return s.Name == name }); i >= 0 {
+			return &specs[i]
+		}
+	}
+	return nil
+}
+
+// attend makes the call, and meanwhile asks the person at the terminal what
+// has to be asked.
+func (a *app) attend(ctx context.Context, rt *helve.Runtime, f *callFlags, req tool.Call) (*tool.Result, error) {
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.timeout)
+		defer cancel()
+	}
+	if !isTerminal(a.Stderr) {
+		return rt.Call(ctx, req)
+	}
+	watching, done := context.WithCancel(ctx)
+	w := &watcher{rt: rt, out: a.Stderr, style: a.style(a.Stderr)}
+	if !f.noInput && a.attended() {
+		w.ask = newPrompter(a.Stdin, a.Stderr, rt)
+		w.ask.style = w.style
+	}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		w.watch(watching)
+	}()
+	res, err := rt.Call(ctx, req)
+	done()
+	<-finished
+	return res, err
+}
+
+// show prints how a call ended.
+func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) error {
+	if err == nil && f.saveTo != "" {
+		if err := a.saveAttachments(res, f.saveTo); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		if _, werr := a.Stdout.Write(encodeLine(ended(quoted(req.ID), req.Tool, res, err))); werr != nil {
+			return fmt.Errorf("writing the result: %w", werr)
+		}
+		if err != nil {
+			return &silent{exitOf(tool.KindOf(err))}
+		}
+		return nil
+	}
+	if err != nil {
+		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && e.Hint == "" {
+			e.Hint = fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
+		}
+		return err
+	}
+	st := a.style(a.Stderr)
+	if repairs, ok := res.Metadata["repairs"].([]tool.Repair); ok {
+		for _, r := range repairs {
+			a.note("put right: " + r.String())
+		}
+	}
+	if isTerminal(a.Stderr) && res.Title != "" {
+		fmt.Fprintln(a.Stderr, st.dim(text.VisibleLine(res.Title)))
+	}
+	out := res.Output
+	if isTerminal(a.Stdout) {
+		out = safe(out)
+	}
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	if _, err := fmt.Fprint(a.Stdout, out); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	for i, at := range res.Attachments {
+		a.note(fmt.Sprintf("attachment %d: %s, %d bytes", i+1, at.Mime, attachmentSize(at)))
+	}
+	return nil
+}
+
+// attachmentSize is how many bytes an attachment holds.
+func attachmentSize(at tool.Attachment) int {
+	data, err := attachmentData(at)
+	if err != nil {
+		return len(at.URL)
+	}
+	return len(data)
+}
+
+func attachmentData(at tool.Attachment) ([]byte, error) {
+	head, body, ok := strings.Cut(at.URL, ",")
+	if !ok || !strings.HasPrefix(head, "data:") || !strings.HasSuffix(head, ";base64") {
+		return nil, errors.New("it is not held in the result")
+	}
+	return base64.StdEncoding.DecodeString(body)
+}
+
+// saveAttachments writes attachments as files that were not there before.
+func (a *app) saveAttachments(res *tool.Result, dir string) error {
+	dir = a.abs(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("saving attachments: %w", err)
+	}
+	for i, at := range res.Attachments {
+		data, err := attachmentData(at)
+		if err != nil {
+			return fmt.Errorf("saving attachment %d: %w", i+1, err)
+		}
+		name := filepath.Join(dir, fmt.Sprintf("attachment-%d%s", i+1, extension(at.Mime)))
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return fmt.Errorf("saving attachments: %w", err)
+		}
+		_, err = file.Write(data)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return fmt.Errorf("saving attachments: %w", err)
+		}
+		a.note("wrote " + name)
+	}
+	return nil
+}
+
+// extension is the ending of files of a type.
+func extension(kind string) string {
+	switch kind {
+	case "image/jpeg":
+		return ".jpg"
+	case "image/png":
+		return ".png"
+	}
+	if all, err := mime.ExtensionsByType(kind); err == nil && len(all) > 0 {
+		return all[0]
+	}
+	return ".bin"
+}

@@ -1,0 +1,149 @@
+// Package cli is the command helve: a file a command, and setup.go, which
+// turns the environment and the config files into the options of a runtime.
+//
+// What a command prints for programs goes to standard output; everything else
+// goes to standard error. Text that comes from files, models or other programs
+// is never written to a terminal or into a prompt with characters that could
+// hide or repaint something. A command opens nothing that it does not need.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"helve/internal/text"
+)
+
+// Env is the world as the command sees it. Everything it takes from the
+// process comes in here, so that a test can be the process.
+type Env struct {
+	Args           []string // without the name of the program
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Dir            string // the current folder, absolute
+}
+
+// Main runs the command and returns its exit code. When ctx ends, calls under
+// way are cancelled.
+func Main(ctx context.Context, env Env) int {
+	a := &app{Env: env}
+	root := a.root()
+	root.SetArgs(env.Args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if _, said := errors.AsType[*silent](err); !said {
+		a.complain(err, root)
+	}
+	return a.exitCode(err)
+}
+
+// An app is one run of the command.
+type app struct {
+	Env
+	dirFlag, dataFlag string
+	noColor           bool
+	ran               bool // the command line was understood
+}
+
+// A silent error has been told already, or has nothing to tell.
+type silent struct{ code int }
+
+func (s *silent) Error() string { return fmt.Sprintf("exit code %d", s.code) }
+
+// A usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "helve",
+		Short: "Run the tools of a coding agent, with permissions and a record of every call",
+		Long: `helve runs the tools of a coding agent: it checks the arguments of a call,
+asks for permission where the rules say so, runs the tool, and records what
+happened.`,
+		Example: `  helve call read filePath=README.md
+  helve tools
+  helve permission explain read .env`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.ran = true },
+	}
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	f := root.PersistentFlags()
+	f.StringVar(&a.dirFlag, "dir", "", "work in this `folder` instead of the current one")
+	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
+	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
+	root.AddCommand(
+		a.callCommand(), a.toolsCommand(), a.permissionCommand(),
+		a.sessionsCommand(), a.callsCommand(), a.showCommand(),
+		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
+		exitCodesTopic(),
+	)
+	return root
+}
+
+// complain says on standard error what went wrong, and what to do next.
+func (a *app) complain(err error, root *cobra.Command) {
+	a.errorln(err.Error())
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintln(a.Stderr, safe(hint))
+	}
+	if a.exitCode(err) == exitUsage {
+		path := root.Name()
+		if c, _, ferr := root.Find(a.Args); ferr == nil {
+			path = c.CommandPath()
+		}
+		fmt.Fprintf(a.Stderr, "Run '%s --help' for how it is used.\n", path)
+	}
+}
+
+func (a *app) errorln(message string) {
+	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).red("helve:"), safe(message))
+}
+
+// note tells something that is not an error.
+func (a *app) note(message string) {
+	fmt.Fprintf(a.Stderr, "helve: %s\n", safe(message))
+}
+
+// workDir is the folder that the command works in.
+func (a *app) workDir() string { return a.abs(a.dirFlag) }
+
+func (a *app) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(a.Dir, path)
+}
+
+// safe makes text fit for a terminal: a line that holds a character which
+// could hide or repaint something is shown with escapes, other lines stay as
+// they are.
+func safe(s string) string {
+	if !text.HasHidden(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+64)
+	for line, rest, more := cutLine(s); ; line, rest, more = cutLine(rest) {
+		if text.HasHidden(line) {
+			line = text.VisibleLine(line)
+		}
+		out = append(out, line...)
+		if !more {
+			return string(out)
+		}
+		out = append(out, '\n')
+	}
+}

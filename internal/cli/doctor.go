@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/config"
+	"helve/internal/store"
+	"helve/tool"
+)
+
+// A finding is one line of helve doctor.
+type finding struct {
+	State string `json:"state"` // ok, warn or fail
+	About string `json:"about"`
+	Says  string `json:"says"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong with this installation; exit 1 if something is",
+		Long: `Doctor checks what helve stands on: the data folder, every page of the store,
+the config files, and whether somebody can be asked. Each line is ok, warn or
+fail.`,
+		Example: `  helve doctor
+  helve doctor --json`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			all := a.examine(c.Context())
+			failed := false
+			st := a.style(a.Stdout)
+			for _, f := range all {
+				failed = failed || f.State == "fail"
+				if !asJSON {
+					paint := map[string]func(string) string{"ok": st.green, "warn": st.yellow, "fail": st.red}[f.State]
+					fmt.Fprintf(a.Stdout, "%s %-10s %s\n", paint(fmt.Sprintf("%-4s", f.State)), f.About, safe(f.Says))
+				}
+			}
+			if asJSON {
+				if err := a.printJSON(all); err != nil {
+					return err
+				}
+			}
+			if failed {
+				return &silent{exitFailed}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) examine(ctx context.Context) []finding {
+	all := []finding{{"ok", "program", fmt.Sprintf("helve %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
+	data, err := a.dataDir()
+	if err != nil {
+		return append(all, finding{"fail", "data", err.Error()})
+	}
+	all = append(all, examineFolder(data))
+	all = append(all, a.examineStore(ctx, data)...)
+	all = append(all, a.examineConfig()...)
+	if a.attended() {
+		return append(all, finding{"ok", "terminal", "somebody can be asked for permission"})
+	}
+	return append(all, finding{"ok", "terminal", "nobody can be asked here: what has to be asked for fails with exit code 4"})
+}
+
+// examineFolder tries to write in the data folder.
+func examineFolder(data string) finding {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return finding{"fail", "data", err.Error()}
+	}
+	f, err := os.CreateTemp(data, ".doctor-*")
+	if err != nil {
+		return finding{"fail", "data", err.Error()}
+	}
+	_ = f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return finding{"fail", "data", err.Error()}
+	}
+	return finding{"ok", "data", data + " can be written to"}
+}
+
+func (a *app) examineStore(ctx context.Context, data string) []finding {
+	if !hasStore(data) {
+		return []finding{{"ok", "store", "nothing is recorded yet"}}
+	}
+	var notices []finding
+	s, err := store.Open(store.Options{Dir: data, OnNotice: func(text string) {
+		notices = append(notices, finding{"warn", "store", text})
+	}})
+	if err != nil {
+		return append(notices, finding{"fail", "store", err.Error()})
+	}
+	defer s.Close()
+	if err := s.Check(ctx, true); err != nil {
+		return append(notices, finding{"fail", "store", err.Error()})
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.Path()); err == nil {
+		size = info.Size()
+	}
+	out := append(notices, finding{"ok", "store", fmt.Sprintf("%s is sound (%d bytes)", filepath.Base(s.Path()), size)})
+	const most = 10000
+	sessions, err := s.Sessions(ctx, most)
+	if err != nil {
+		return append(out, finding{"fail", "store", err.Error()})
+	}
+	approvals, err := s.Approvals()
+	if err != nil {
+		return append(out, finding{"fail", "store", err.Error()})
+	}
+	cut, err := s.Calls(ctx, store.Query{State: store.Interrupted, Brief: true, Limit: most})
+	if err != nil {
+		return append(out, finding{"fail", "store", err.Error()})
+	}
+	return append(out, finding{"ok", "records", fmt.Sprintf("%s sessions, %s approvals, %s interrupted calls",
+		count(len(sessions), most), count(len(approvals), most), count(len(cut), most))})
+}
+
+// count gives a number that may have been cut off.
+func count(n, most int) string {
+	if n >= most {
+		return fmt.Sprintf("%d or more", most)
+	}
+	return fmt.Sprint(n)
+}
+
+func (a *app) examineConfig() []finding {
+	s, err := a.load()
+	if err != nil {
+		return []finding{{"fail", "config", err.Error()}}
+	}
+	var out []finding
+	for i := range s.cfg.Problems {
+		p := &s.cfg.Problems[i]
+		state := "warn"
+		if p.Severity == config.Error {
+			state = "fail"
+		}
+		out = append(out, finding{state, "config", p.Error()})
+	}
+	if s.cfg.PolicyError != nil {
+		out = append(out, finding{"fail", "config", s.cfg.PolicyError.Error()})
+	}
+	for _, w := range s.cfg.Withheld {
+		out = append(out, finding{"warn", "config", fmt.Sprintf("%s: %s is not in force: %s", w.File, w.Key, w.Why)})
+	}
+	agents := s.agents()
+	out = append(out, finding{"ok", "config", fmt.Sprintf("%d sources, %d rules of yours, %d agents", len(s.cfg.Sources), len(s.cfg.Rules), len(agents))})
+	rt, err := helve.New(a.options(s))
+	if err != nil {
+		return append(out, finding{"fail", "tools", err.Error()})
+	}
+	defer rt.Close()
+	return append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long:  "Version prints what this program was built from.",
+		Example: `  helve version
+  helve version --json`,
+		Args: atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.printJSON(map[string]string{
+					"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			fmt.Fprintf(a.Stdout, "helve %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return "devel"
+}

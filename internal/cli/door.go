@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"helve"
+	"helve/tool"
+)
+
+// A door lets a program make calls of a runtime.
+type door struct {
+	ctx context.Context
+	end context.CancelCauseFunc
+	rt  *helve.Runtime
+
+	shared  string // the session of calls that name none
+	agent   string // who makes calls that do not say
+	timeout time.Duration
+	events  bool
+
+	writing sync.Mutex
+	out     io.Writer
+
+	running sync.WaitGroup // calls
+	telling sync.WaitGroup // events
+
+	mu    sync.Mutex
+	calls map[callKey]*runningCall
+	byID  map[string]map[callKey]*runningCall
+}
+
+func newDoor(ctx context.Context, rt *helve.Runtime, out io.Writer) *door {
+	d := &door{rt: rt, out: out, calls: map[callKey]*runningCall{}, byID: map[string]map[callKey]*runningCall{}}
+	d.ctx, d.end = context.WithCancelCause(ctx)
+	return d
+}
+
+// start makes a call and returns at once.
+func (d *door) start(req *callRequest) {
+	c := tool.Call{
+		ID: req.id, Session: req.session, Message: req.message, Agent: req.agent,
+		Model: req.model, Provider: req.provider, Tool: req.tool, Input: req.args,
+	}
+	echo := req.echo
+	if c.ID == "" {
+		c.ID = newID("call")
+		echo = quoted(c.ID)
+	}
+	if c.Session == "" {
+		c.Session = d.shared
+	}
+	if c.Agent == "" {
+		c.Agent = d.agent
+	}
+	key := callKey{c.Session, c.ID}
+	ctx, cancel := context.WithCancel(d.ctx)
+	if d.timeout > 0 {
+		ctx, cancel = withTimeout(ctx, cancel, d.timeout)
+	}
+	r := &runningCall{echo: echo, cancel: cancel, told: make(chan struct{})}
+	if !d.add(key, r) {
+		cancel()
+		d.write(ended(echo, c.Tool, nil, &tool.Error{
+			Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
+			Err: fmt.Errorf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID),
+		}))
+		return
+	}
+	d.running.Go(func() { d.run(ctx, r, c) })
+}
+
+func withTimeout(ctx context.Context, outer context.CancelFunc, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	return ctx, func() { cancel(); outer() }
+}
+
+// run makes one call to its end and writes that. Where events are told, those
+// of the call come first.
+func (d *door) run(ctx context.Context, r *runningCall, c tool.Call) {
+	defer r.cancel()
+	res, err := d.rt.Call(ctx, c)
+	line := encodeLine(ended(r.echo, c.Tool, res, err))
+	if d.events {
+		<-r.told
+	}
+	d.remove(callKey{c.Session, c.ID})
+	d.writeBytes(line)
+}
+
+func (d *door) add(key callKey, r *runningCall) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.calls[key] != nil {
+		return false
+	}
+	d.calls[key] = r
+	if d.byID[key.id] == nil {
+		d.byID[key.id] = map[callKey]*runningCall{}
+	}
+	d.byID[key.id][key] = r
+	return true
+}
+
+func (d *door) remove(key callKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.calls, key)
+	delete(d.byID[key.id], key)
+	if len(d.byID[key.id]) == 0 {
+		delete(d.byID, key.id)
+	}
+}
+
+// told says that everything about a call has been written.
+func (d *door) told(key callKey) {
+	d.mu.Lock()
+	r := d.calls[key]
+	d.mu.Unlock()
+	if r != nil {
+		r.once.Do(func() { close(r.told) })
+	}
+}
+
+// toldAll lets every call go on, because events were missed or are over.
+func (d *door) toldAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.calls {
+		r.once.Do(func() { close(r.told) })
+	}
+}
+
+// errNoCall answers a cancel that came too late, or for no call at all.
+var errNoCall = errors.New("no such call is under way")
+
+// cancelCall cancels a call: the one of the session that is named, or every
+// one of that id.
+func (d *door) cancelCall(req *cancelRequest) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := false
+	for key, r := range d.byID[req.id] {
+		if req.session == "" || key.session == req.session {
+			found = true
+			r.cancel()
+		}
+	}
+	if !found {
+		return fmt.Errorf("call %q: %w", req.id, errNoCall)
+	}
+	return nil
+}

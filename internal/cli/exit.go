@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"helve/tool"
+)
+
+// The exit codes that no kind of failure stands for.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 64 // the command line makes no sense
+	exitCanceled = 130
+)
+
+// exitOf gives every kind of failure its exit code.
+func exitOf(k tool.Kind) int {
+	switch k {
+	case tool.UnknownTool, tool.InvalidInput:
+		return 2
+	case tool.Denied, tool.Rejected:
+		return 3
+	case tool.Unattended:
+		return 4
+	case tool.Failed:
+		return exitFailed
+	case tool.Canceled:
+		return exitCanceled
+	case tool.Internal:
+		return 70
+	}
+	return 0
+}
+
+// exitCode gives an error of a command its exit code.
+func (a *app) exitCode(err error) int {
+	if s, ok := errors.AsType[*silent](err); ok {
+		return s.code
+	}
+	if _, ok := errors.AsType[usageError](err); ok || !a.ran {
+		return exitUsage
+	}
+	return exitOf(tool.KindOf(err))
+}
+
+func hintOf(err error) string {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `The exit code of helve says who has to act.
+
+  0    it worked
+  1    the tool tried and could not (failed); a check found something wrong
+  2    the tool does not exist (unknown_tool), or its arguments do not fit
+       (invalid_input)
+  3    a rule or a hook said no (denied), or a person did (rejected)
+  4    a rule says ask, and there is nobody to ask (unattended)
+  64   the command line makes no sense
+  70   a fault of helve itself: a panic, a broken store (internal)
+  130  the call was cancelled, or took longer than --timeout (canceled)`,
+	}
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// serveLines serves a program: requests on standard input, a line each, and
+// the ends of calls on standard output. See docs/jsonl.md.
+func (a *app) serveLines(ctx context.Context, f *callFlags) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	opt := a.options(s)
+	opt.Unattended = !f.events
+	opt.Repair = f.repair && !f.strict
+	opt.Provider, opt.Model = f.provider, f.model
+	rt, err := helve.New(opt)
+	if err != nil {
+		return err
+	}
+	// A reader that goes away shows as an error of the write, and does not end
+	// the process before the calls are.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	d := newDoor(ctx, rt, a.Stdout)
+	d.shared, d.agent, d.timeout = f.session, f.agent, f.timeout
+	if d.shared == "" {
+		d.shared = newID("ses")
+	}
+	if f.events {
+		d.tellEvents()
+	}
+	return d.serve(a.Stdin)
+}
+
+// A line that was read, or the error that came instead.
+type readLine struct {
+	data []byte
+	err  error
+	n    int
+}
+
+// serve reads requests until the input, the context or the output ends. Then
+// it waits for the calls under way.
+func (d *door) serve(in io.Reader) error {
+	lines := make(chan readLine)
+	go func() {
+		defer close(lines)
+		r := newLineReader(in, maxLine)
+		for {
+			data, err := r.next()
+			select {
+			case lines <- readLine{data, err, r.n}:
+			case <-d.ctx.Done():
+				return
+			}
+			if err != nil && err != errLongLine {
+				return
+			}
+		}
+	}()
+	var failed error
+	for open := true; open; {
+		select {
+		case l := <-lines:
+			switch {
+			case l.err == io.EOF:
+				open = false
+			case l.err != nil && l.err != errLongLine:
+				failed, open = fmt.Errorf("reading standard input: %w", l.err), false
+			default:
+				d.take(l)
+			}
+		case <-d.ctx.Done():
+			open = false
+		}
+	}
+	d.rt.Leave() // nobody is left to answer
+	d.running.Wait()
+	err := d.rt.Close()
+	d.telling.Wait()
+	switch {
+	case context.Cause(d.ctx) == errBroken:
+		return &silent{exitFailed}
+	case d.ctx.Err() != nil:
+		return &silent{exitCanceled}
+	case failed != nil:
+		return failed
+	}
+	return err
+}
+
+// take acts on one line.
+func (d *door) take(l readLine) {
+	if l.err != nil {
+		d.write(misread(nil, l.n, l.err))
+		return
+	}
+	if blank(l.data) {
+		return
+	}
+	req, id, err := decodeLine(l.data)
+	switch {
+	case err != nil:
+		d.write(misread(id, l.n, err))
+	case req.call != nil:
+		d.start(req.call)
+	case req.reply != nil:
+		r := req.reply
+		err := d.rt.Reply(r.ID, permission.Reply{Verdict: r.Reply, Message: r.Message, Scope: r.Scope})
+		d.check(err, wireLine{Reply: r.ID}, l.n)
+	case req.answer != nil:
+		err := error(nil)
+		if req.answer.dismiss {
+			err = d.rt.Dismiss(req.answer.id)
+		} else {
+			err = d.rt.Answer(req.answer.id, req.answer.answers)
+		}
+		d.check(err, wireLine{Answer: req.answer.id}, l.n)
+	default:
+		d.check(d.cancelCall(req.cancel), wireLine{Cancel: req.cancel.id}, l.n)
+	}
+}
+
+func blank(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// misread is the answer to a line that makes no sense.
+func misread(id json.RawMessage, n int, err error) wireLine {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return wireLine{ID: id, Status: "error", Error: &wireError{
+		Kind: tool.InvalidInput, Code: "invalid-line", Message: err.Error(), Line: n,
+	}}
+}
+
+// check tells of a reply, an answer or a cancel that could not be given. The
+// line has no id: it is the end of no call.
+func (d *door) check(err error, w wireLine, n int) {
+	if err == nil {
+		return
+	}
+	w.ID, w.Status = json.RawMessage("null"), "error"
+	w.Error = &wireError{Kind: tool.Internal, Code: "store", Message: err.Error(), Line: n}
+	if errors.Is(err, permission.ErrNotFound) || errors.Is(err, errNoCall) {
+		w.Error.Kind, w.Error.Code = tool.InvalidInput, "not-found"
+	}
+	d.write(w)
+}
+
+// errBroken says that nobody reads what is written.
+var errBroken = errors.New("standard output is closed")
+
+// write writes a whole line.
+func (d *door) write(w wireLine) { d.writeBytes(encodeLine(w)) }
+
+func (d *door) writeBytes(line []byte) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if context.Cause(d.ctx) == errBroken {
+		return
+	}
+	if _, err := d.out.Write(line); err != nil {
+		d.end(errBroken)
+	}
+}
+
+// tellEvents writes every event of the runtime, in order.
+func (d *door) tellEvents() {
+	d.events = true
+	d.telling.Add(1)
+	go func() {
+		defer d.telling.Done()
+		for e := range d.rt.Events(context.Background(), 0) {
+			line, err := encode(struct {
+				Event helve.Event `json:"event"`
+			}{e})
+			if err != nil { // something in its metadata is no JSON
+				e.Properties = nil
+				line, _ = encode(map[string]any{"event": e, "error": err.Error()})
+			}
+			d.writeBytes(line)
+			switch p := e.Properties.(type) {
+			case helve.CallFinished:
+				d.told(callKey{p.Session, p.ID})
+			case helve.Missed:
+				d.toldAll()
+			}
+		}
+		d.toldAll()
+	}()
+}
+
+// A callKey names a call: ids are unique within a session.
+type callKey struct{ session, id string }
+
+// A running call.
+type runningCall struct {
+	echo   json.RawMessage // its id as the program wrote it
+	cancel context.CancelFunc
+	told   chan struct{} // closed when all its events are written
+	once   sync.Once
+}

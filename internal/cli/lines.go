@@ -1,0 +1,321 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"helve/internal/text"
+	"helve/permission"
+)
+
+const (
+	maxLine = 64 << 20 // bytes of a line of the protocol
+	maxID   = 512      // bytes of an id
+)
+
+var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
+
+// A lineReader reads lines of bounded length. It holds no more than one.
+type lineReader struct {
+	r    *bufio.Reader
+	most int // bytes of a line
+	n    int // the line read last, from 1
+}
+
+func newLineReader(r io.Reader, most int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
+}
+
+// next returns the next line without its end, and io.EOF after the last. Of a
+// line that is too long nothing is kept; the error is errLongLine.
+func (l *lineReader) next() ([]byte, error) {
+	var line []byte
+	long := false
+	l.n++
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line)+len(part) > l.most+1 {
+			long, line = true, nil
+		}
+		if !long {
+			line = append(line, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && err != io.EOF:
+			return nil, err
+		case err == io.EOF && len(line) == 0 && !long:
+			return nil, io.EOF
+		case long:
+			return nil, errLongLine
+		}
+		return bytes.TrimSuffix(line, []byte("\n")), nil
+	}
+}
+
+// A request is one line that a program wrote: exactly one of its parts is
+// set.
+type request struct {
+	call   *callRequest
+	reply  *replyRequest
+	answer *answerRequest
+	cancel *cancelRequest
+}
+
+type callRequest struct {
+	echo json.RawMessage // the id as it was given; nil when none was
+	id   string
+	tool string
+	args json.RawMessage
+
+	session, agent, model, provider, message string
+}
+
+type replyRequest struct {
+	ID      string             `json:"id"`
+	Reply   permission.Verdict `json:"reply"`
+	Message string             `json:"message"`
+	Scope   permission.Scope   `json:"scope"`
+}
+
+type answerRequest struct {
+	id      string
+	answers [][]string
+	dismiss bool
+}
+
+type cancelRequest struct{ id, session string }
+
+// decodeLine reads a line of the protocol. Where it is wrong, the id it
+// carries is returned if there is one, so that the program knows what failed.
+func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
+	line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	fields, err := object(line)
+	if err != nil {
+		return request{}, nil, err
+	}
+	if raw, ok := fields["id"]; ok && !isNull(raw) {
+		if _, err := idText(raw); err != nil {
+			return request{}, nil, err
+		}
+		id = raw
+	}
+	parts := 0
+	for _, key := range []string{"tool", "reply", "answer", "cancel"} {
+		if _, ok := fields[key]; ok {
+			parts++
+		}
+	}
+	if parts != 1 {
+		if err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message", "reply", "answer", "cancel"); err != nil {
+			return request{}, id, err
+		}
+		return request{}, id, errors.New(`a line needs exactly one of "tool", "reply", "answer" and "cancel"`)
+	}
+	switch {
+	case fields["tool"] != nil:
+		req.call, err = decodeCall(fields)
+	case fields["reply"] != nil:
+		req.reply, err = decodeReply(fields)
+	case fields["answer"] != nil:
+		req.answer, err = decodeAnswer(fields)
+	default:
+		req.cancel, err = decodeCancel(fields)
+	}
+	if err != nil {
+		return request{}, id, err
+	}
+	return req, id, nil
+}
+
+// object reads a JSON object into its members. A key that stands twice is an
+// error: nobody can know which one was meant.
+func object(data []byte) (map[string]json.RawMessage, error) {
+	if !json.Valid(data) {
+		var v any
+		return nil, fmt.Errorf("not JSON: %w", json.Unmarshal(data, &v))
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return nil, errors.New("not a JSON object")
+	}
+	fields := map[string]json.RawMessage{}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("not JSON: %w", err)
+		}
+		key, _ := tok.(string)
+		if _, twice := fields[key]; twice {
+			return nil, fmt.Errorf("the key %q stands twice", key)
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("not JSON: %w", err)
+		}
+		fields[key] = raw
+	}
+	return fields, nil
+}
+
+// known refuses keys that mean nothing, with the one that was probably meant.
+func known(fields map[string]json.RawMessage, names ...string) error {
+	for key := range fields {
+		found := false
+		for _, n := range names {
+			found = found || n == key
+		}
+		if found {
+			continue
+		}
+		if near, ok := text.Nearest(key, names); ok {
+			return fmt.Errorf("unknown key %q; did you mean %q?", key, near)
+		}
+		return fmt.Errorf("unknown key %q; there are %s", key, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+// idText reads an id: a string, or a number taken as it is written.
+func idText(raw json.RawMessage) (string, error) {
+	id := string(raw)
+	if raw[0] == '"' {
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return "", fmt.Errorf("reading the id: %w", err)
+		}
+	} else if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return "", errors.New("an id is a string or a number")
+	}
+	if id == "" || len(id) > maxID {
+		return "", fmt.Errorf("an id has 1 to %d bytes", maxID)
+	}
+	return id, nil
+}
+
+// str reads a member that is text; it is "" where it is missing or null.
+func str(fields map[string]json.RawMessage, key string) (string, error) {
+	raw, ok := fields[key]
+	if !ok || isNull(raw) {
+		return "", nil
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", fmt.Errorf("%q has to be a string", key)
+	}
+	return s, nil
+}
+
+func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
+	err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message")
+	if err != nil {
+		return nil, err
+	}
+	c := &callRequest{args: json.RawMessage("{}")}
+	if raw, ok := fields["id"]; ok && !isNull(raw) {
+		c.echo = raw
+		if c.id, err = idText(raw); err != nil {
+			return nil, err
+		}
+	}
+	for key, to := range map[string]*string{
+		"tool": &c.tool, "session": &c.session, "agent": &c.agent, "model": &c.model, "provider": &c.provider, "message": &c.message,
+	} {
+		if *to, err = str(fields, key); err != nil {
+			return nil, err
+		}
+	}
+	if c.tool == "" {
+		return nil, errors.New(`"tool" has to be the name of one`)
+	}
+	args, hasArgs := fields["args"]
+	raw, hasRaw := fields["raw_args"]
+	switch {
+	case hasArgs && hasRaw:
+		return nil, errors.New(`"args" and "raw_args" can not both be given`)
+	case hasArgs:
+		c.args = args
+	case hasRaw:
+		text, err := str(fields, "raw_args")
+		if err != nil || isNull(raw) {
+			return nil, errors.New(`"raw_args" has to be a string`)
+		}
+		c.args = json.RawMessage(text)
+	}
+	return c, nil
+}
+
+func decodeReply(fields map[string]json.RawMessage) (*replyRequest, error) {
+	if err := known(fields, "reply"); err != nil {
+		return nil, err
+	}
+	body, err := object(fields["reply"])
+	if err != nil {
+		return nil, fmt.Errorf("\"reply\": %w", err)
+	}
+	if err := known(body, "id", "reply", "message", "scope"); err != nil {
+		return nil, fmt.Errorf("\"reply\": %w", err)
+	}
+	r := &replyRequest{}
+	if err := json.Unmarshal(fields["reply"], r); err != nil {
+		return nil, fmt.Errorf("\"reply\": %w", err)
+	}
+	switch r.Reply {
+	case permission.ReplyOnce, permission.ReplyAlways, permission.ReplyReject:
+	default:
+		return nil, fmt.Errorf("\"reply\": %q is not one of once, always, reject", r.Reply)
+	}
+	switch r.Scope {
+	case "", permission.Once, permission.Session, permission.Project, permission.User:
+		return r, nil
+	}
+	return nil, fmt.Errorf("\"reply\": %q is not one of the scopes once, session, project, user", r.Scope)
+}
+
+func decodeAnswer(fields map[string]json.RawMessage) (*answerRequest, error) {
+	if err := known(fields, "answer"); err != nil {
+		return nil, err
+	}
+	body, err := object(fields["answer"])
+	if err != nil {
+		return nil, fmt.Errorf("\"answer\": %w", err)
+	}
+	if err := known(body, "id", "answers", "reject"); err != nil {
+		return nil, fmt.Errorf("\"answer\": %w", err)
+	}
+	a := &answerRequest{}
+	if a.id, err = str(body, "id"); err != nil {
+		return nil, fmt.Errorf("\"answer\": %w", err)
+	}
+	answers, given := body["answers"]
+	a.dismiss = string(body["reject"]) == "true" || given && isNull(answers)
+	if a.dismiss {
+		return a, nil
+	}
+	if err := json.Unmarshal(answers, &a.answers); !given || err != nil {
+		return nil, errors.New(`"answer": "answers" has to be a list with a list of strings for each question; to dismiss them all, give "reject": true`)
+	}
+	return a, nil
+}
+
+func decodeCancel(fields map[string]json.RawMessage) (*cancelRequest, error) {
+	err := known(fields, "cancel", "session")
+	if err != nil {
+		return nil, err
+	}
+	c := &cancelRequest{}
+	if c.session, err = str(fields, "session"); err != nil {
+		return nil, err
+	}
+	if c.id, err = idText(fields["cancel"]); err != nil {
+		return nil, fmt.Errorf("\"cancel\": %w", err)
+	}
+	return c, nil
+}

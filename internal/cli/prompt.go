@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"helve"
+	"helve/internal/text"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A desk is where requests wait for an answer: the runtime.
+type desk interface {
+	Pending() []permission.Request
+	Reply(id string, reply permission.Reply) error
+	Answer(id string, answers [][]string) error
+	Dismiss(id string) error
+}
+
+// A prompter puts requests to a person, one after the other, and reads the
+// answers line by line. Everything it shows is escaped, so that no request
+// can look like something it is not.
+type prompter struct {
+	out   io.Writer
+	desk  desk
+	style style
+	lines <-chan string // closed at the end of the input
+
+	calls map[string]tool.Call // under way, by id
+}
+
+// newPrompter reads answers from in. The reading goes on until in ends.
+func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		sc := bufio.NewScanner(in)
+		sc.Buffer(make([]byte, 0, 4096), 1<<20)
+		for sc.Scan() {
+			lines <- sc.Text()
+		}
+	}()
+	return &prompter{out: out, desk: d, lines: lines, calls: map[string]tool.Call{}}
+}
+
+// handle asks what an event asks. It returns when there is an answer or ctx
+// ends.
+func (p *prompter) handle(ctx context.Context, e helve.Event) {
+	switch h := e.Properties.(type) {
+	case helve.CallStarted:
+		p.calls[h.Call.ID] = h.Call
+	case helve.CallFinished:
+		delete(p.calls, h.ID)
+	case helve.PermissionAsked:
+		waits := func(r permission.Request) bool { return r.ID == h.ID }
+		if slices.ContainsFunc(p.desk.Pending(), waits) { // another answer may have settled it
+			p.permission(ctx, h.Request)
+		}
+	case helve.QuestionAsked:
+		p.questions(ctx, h.QuestionRequest)
+	}
+}
+
+// errGone says that there is nobody left to answer, or nothing to answer.
+var errGone = errors.New("no answer")
+
+// line reads one line. At the end of the input it returns io.EOF.
+func (p *prompter) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(p.out, p.style.bold(prompt))
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			fmt.Fprintln(p.out)
+			return "", io.EOF
+		}
+		return strings.TrimSpace(line), nil
+	case <-ctx.Done():
+		fmt.Fprintln(p.out)
+		return "", errGone
+	}
+}
+
+// permission shows a request and answers it.
+func (p *prompter) permission(ctx context.Context, req permission.Request) {
+	p.showRequest(req)
+	for {
+		word, err := p.line(ctx, "Allow? [o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
+		if err == errGone {
+			return
+		}
+		if err == io.EOF {
+			word = "r"
+		}
+		reply, ok := verdict(word)
+		if !ok {
+			fmt.Fprintln(p.out, "Please answer with one letter: o, s, p, e, r or f.")
+			continue
+		}
+		if reply.Verdict == permission.ReplyReject && strings.HasPrefix(strings.ToLower(word), "f") {
+			said, err := p.line(ctx, "What should be done instead? ")
+			if err == errGone {
+				return
+			}
+			reply.Message = said
+		}
+		err = p.desk.Reply(req.ID, reply)
+		if err == nil || errors.Is(err, permission.ErrNotFound) {
+			return
+		}
+		fmt.Fprintln(p.out, safe(err.Error()))
+	}
+}
+
+// verdict reads a choice.
+func verdict(word string) (permission.Reply, bool) {
+	switch strings.ToLower(word) {
+	case "o", "once", "y", "yes":
+		return permission.Reply{Verdict: permission.ReplyOnce}, true
+	case "s", "session", "a", "always":
+		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Session}, true
+	case "p", "project":
+		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Project}, true
+	case "e", "everywhere":
+		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User}, true
+	case "r", "reject", "n", "no", "f", "feedback":
+		return permission.Reply{Verdict: permission.ReplyReject}, true
+	}
+	return permission.Reply{}, false
+}
+
+func (p *prompter) showRequest(req permission.Request) {
+	who := ""
+	if req.Call != nil {
+		if c, ok := p.calls[req.Call.Call]; ok {
+			who = fmt.Sprintf(" (tool %s, agent %s)", text.VisibleLine(c.Tool), text.VisibleLine(c.Agent))
+		}
+	}
+	fmt.Fprintf(p.out, "\n%s%s\n", p.style.yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
+	for _, pattern := range req.Patterns {
+		fmt.Fprintf(p.out, "  %s\n", text.VisibleLine(pattern))
+	}
+	keys := make([]string, 0, len(req.Metadata))
+	for key := range req.Metadata {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		p.showDetail(key, req.Metadata[key])
+	}
+	fmt.Fprintln(p.out, "Always would also allow, from now on:")
+	for _, a := range req.Store {
+		exact := ""
+		if a.Exact {
+			exact = " (exactly this text)"
+		}
+		fmt.Fprintf(p.out, "  %s %s%s\n", text.VisibleLine(a.Permission), text.VisibleLine(a.Pattern), exact)
+	}
+}
+
+// showDetail shows what a tool says about its request: one line where that is
+// enough, and marked lines otherwise, so that none of them passes for ours.
+func (p *prompter) showDetail(key string, value any) {
+	s, ok := value.(string)
+	if !ok {
+		b, err := encode(value)
+		if err != nil {
+			return
+		}
+		s = strings.TrimSuffix(string(b), "\n")
+	}
+	if !strings.Contains(s, "\n") {
+		fmt.Fprintf(p.out, "  %s: %s\n", text.VisibleLine(key), text.VisibleLine(s))
+		return
+	}
+	fmt.Fprintf(p.out, "  %s:\n", text.VisibleLine(key))
+	for line := range strings.Lines(text.Visible(s)) {
+		fmt.Fprintf(p.out, "  | %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// questions puts a set of questions and answers them together.
+func (p *prompter) questions(ctx context.Context, req helve.QuestionRequest) {
+	answers := make([][]string, 0, len(req.Questions))
+	for i, q := range req.Questions {
+		p.showQuestion(q, i+1, len(req.Questions))
+		picked, err := p.answer(ctx, q)
+		switch err {
+		case nil:
+			answers = append(answers, picked)
+			continue
+		case errGone:
+			return
+		}
+		_ = p.desk.Dismiss(req.ID) // it may be settled already
+		return
+	}
+	if err := p.desk.Answer(req.ID, answers); err != nil && !errors.Is(err, permission.ErrNotFound) {
+		fmt.Fprintln(p.out, safe(err.Error()))
+	}
+}
+
+func (p *prompter) showQuestion(q tool.Question, i, of int) {
+	count := ""
+	if of > 1 {
+		count = fmt.Sprintf(" (%d of %d)", i, of)
+	}
+	fmt.Fprintf(p.out, "\n%s%s\n%s\n", p.style.yellow(text.VisibleLine(q.Header)), count, text.VisibleLine(q.Question))
+	for i, o := range q.Options {
+		fmt.Fprintf(p.out, "  %d. %s  %s\n", i+1, text.VisibleLine(o.Label), p.style.dim(text.VisibleLine(o.Description)))
+	}
+}
+
+// errDismissed is a person who does not want to answer.
+var errDismissed = errors.New("dismissed")
+
+// answer reads the answer to one question.
+func (p *prompter) answer(ctx context.Context, q tool.Question) ([]string, error) {
+	prompt := "A number or your own words (empty: no answer, d: dismiss): "
+	if q.Multiple {
+		prompt = "Numbers, or your own words (empty: no answer, d: dismiss): "
+	}
+	for {
+		line, err := p.line(ctx, prompt)
+		switch {
+		case err != nil:
+			return nil, err
+		case line == "":
+			return []string{}, nil
+		case strings.EqualFold(line, "d"):
+			return nil, errDismissed
+		}
+		picked, problem := pick(q, line)
+		if problem == "" {
+			return picked, nil
+		}
+		fmt.Fprintln(p.out, problem)
+	}
+}
+
+// pick reads numbers of options. A line that is not made of numbers is an
+// answer in the person's own words.
+func pick(q tool.Question, line string) (picked []string, problem string) {
+	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, f := range fields {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return []string{line}, ""
+		}
+		if n < 1 || n > len(q.Options) {
+			return nil, fmt.Sprintf("There is no option %d.", n)
+		}
+		if label := q.Options[n-1].Label; !slices.Contains(picked, label) {
+			picked = append(picked, label)
+		}
+	}
+	if len(picked) > 1 && !q.Multiple {
+		return nil, "Please pick one."
+	}
+	if len(picked) == 0 { // commas only
+		return []string{line}, ""
+	}
+	return picked, ""
+}

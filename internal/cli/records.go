@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve/internal/store"
+	"helve/internal/text"
+)
+
+// reading opens the records, where there are any, and hands them to f.
+func (a *app) reading(f func(*store.Store) error) error {
+	s, err := a.openStore()
+	if err != nil || s == nil {
+		return err
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+func (a *app) sessionsCommand() *cobra.Command {
+	var limit int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "List recorded sessions",
+		Long:  "Sessions lists the sessions that calls were made in, those used last first.",
+		Example: `  helve sessions
+  helve sessions --limit 5 --json`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			sessions := []store.Session{}
+			err := a.reading(func(s *store.Store) error {
+				found, err := s.Sessions(c.Context(), limit)
+				sessions = append(sessions, found...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(sessions)
+			}
+			tw := columns(a.Stdout)
+			for _, s := range sessions {
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title))
+			}
+			return tw.Flush()
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 100, "list at most so many")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) callsCommand() *cobra.Command {
+	var q store.Query
+	var state string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "calls",
+		Short: "List recorded calls",
+		Long: `Calls lists the calls that were made, the newest first. Their state is running,
+completed, error or interrupted; interrupted is a call whose process ended
+before it did.`,
+		Example: `  helve calls --tool read --limit 10
+  helve calls --state error
+  helve calls --session ses_… --json`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			states := []string{string(store.Running), string(store.Completed), string(store.Failed), string(store.Interrupted)}
+			if state != "" && !slices.Contains(states, state) {
+				return usagef("%q is no state; there are %s", state, strings.Join(states, ", "))
+			}
+			q.State, q.Brief = store.State(state), !asJSON
+			calls := []store.Call{}
+			err := a.reading(func(s *store.Store) error {
+				found, err := s.Calls(c.Context(), q)
+				calls = append(calls, found...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.printCalls(calls, asJSON)
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&q.Session, "session", "", "of this session")
+	fs.StringVar(&q.Tool, "tool", "", "of this tool")
+	fs.StringVar(&state, "state", "", "in this state: running, completed, error or interrupted")
+	fs.IntVar(&q.Limit, "limit", 100, "list at most so many")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	a.completeFlags(c)
+	return c
+}
+
+func (a *app) printCalls(calls []store.Call, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(calls)
+	}
+	tw := columns(a.Stdout)
+	for _, c := range calls {
+		what := ""
+		if c.Result != nil {
+			what = c.Result.Title
+		}
+		if c.Error != nil {
+			what, _, _ = strings.Cut(c.Error.Message, "\n")
+		}
+		what, cut := text.Cut(what, 80)
+		if cut {
+			what += "…"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), c.State, text.VisibleLine(what))
+	}
+	return tw.Flush()
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show the whole record of a call or a session",
+		Long:  "Show prints everything that is recorded about a call, or a session and its calls.",
+		Example: `  helve show call_…
+  helve show ses_…
+  helve show call_… --json`,
+		Args:              oneID,
+		ValidArgsFunction: a.completeCall,
+		RunE: func(c *cobra.Command, args []string) error {
+			found := false
+			err := a.reading(func(s *store.Store) error {
+				var err error
+				found, err = a.showRecord(c.Context(), s, args[0], asJSON)
+				return err
+			})
+			if err == nil && !found {
+				err = fmt.Errorf("nothing is recorded under %q", args[0])
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func oneID(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("which one? Give the id of one call or session")
+	}
+	return nil
+}
+
+// showRecord prints the call or session of an id, and reports whether there
+// is one.
+func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON bool) (bool, error) {
+	call, err := s.Call(ctx, id)
+	switch {
+	case err == nil && asJSON:
+		return true, a.printJSON(call)
+	case err == nil:
+		return true, a.printCall(call)
+	case !errors.Is(err, store.ErrNotFound):
+		return false, err
+	}
+	session, err := s.Session(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	calls, err := s.Calls(ctx, store.Query{Session: id, Limit: 1000, Brief: !asJSON})
+	if err != nil {
+		return false, err
+	}
+	if asJSON {
+		return true, a.printJSON(struct {
+			store.Session
+			Calls []store.Call `json:"calls"`
+		}{session, append([]store.Call{}, calls...)})
+	}
+	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
+		"title", session.Title, "created", at(session.Created), "updated", at(session.Updated))
+	return true, a.printCalls(calls, false)
+}
+
+// fields prints names and values, leaving out empty ones.
+func (a *app) fields(pairs ...string) {
+	tw := columns(a.Stdout)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			fmt.Fprintf(tw, "%s\t%s\n", pairs[i], text.VisibleLine(pairs[i+1]))
+		}
+	}
+	_ = tw.Flush() // what follows fails in the same way
+}
+
+func (a *app) printCall(c store.Call) error {
+	took := ""
+	if c.Ended > 0 {
+		took = (time.Duration(c.Ended-c.Started) * time.Millisecond).String()
+	}
+	a.fields("call", c.ID, "session", c.Session, "made by", c.Parent, "tool", c.Tool, "agent", c.Agent, "model", c.Model,
+		"state", string(c.State), "started", at(c.Started), "took", took)
+	a.block("input", c.Input)
+	if e := c.Error; e != nil {
+		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
+		a.block("message", e.Message)
+		a.block("hint", e.Hint)
+	}
+	if r := c.Result; r != nil {
+		a.fields("title", r.Title)
+		a.block("output", r.Output)
+		if len(r.Metadata) > 0 {
+			fmt.Fprintln(a.Stdout, "metadata:")
+			if err := a.printJSON(r.Metadata); err != nil {
+				return err
+			}
+		}
+		for i, at := range r.Attachments {
+			fmt.Fprintf(a.Stdout, "attachment %d: %s, %d bytes\n", i+1, text.VisibleLine(at.Mime), attachmentSize(at))
+		}
+	}
+	return nil
+}
+
+// block prints a text of several lines under its name.
+func (a *app) block(name, body string) {
+	if body != "" {
+		fmt.Fprintf(a.Stdout, "%s:\n%s\n", name, safe(strings.TrimSuffix(body, "\n")))
+	}
+}
+
+// at gives a recorded time for people.
+func at(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).Format("2006-01-02 15:04:05")
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"helve"
+	"helve/internal/config"
+	"helve/internal/store"
+)
+
+// home is the user's folder, or "" where none is known.
+func (a *app) home() string {
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if dir := a.Getenv(name); dir != "" {
+			return dir
+		}
+	}
+	return ""
+}
+
+// dataDir is where records are kept.
+func (a *app) dataDir() (string, error) {
+	for _, dir := range []string{a.dataFlag, a.Getenv("HELVE_DATA_DIR")} {
+		if dir != "" {
+			return a.abs(dir), nil
+		}
+	}
+	if base := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) { // others are to be ignored
+		return filepath.Join(base, "helve"), nil
+	}
+	if home := a.home(); home != "" {
+		return filepath.Join(home, ".local", "share", "helve"), nil
+	}
+	return "", errors.New("no folder for records is known: set HOME or HELVE_DATA_DIR, or give --data-dir")
+}
+
+// configOptions says where the config files are looked for.
+func (a *app) configOptions() (config.Options, error) {
+	data, err := a.dataDir()
+	if err != nil {
+		return config.Options{}, err
+	}
+	dir := a.workDir()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return config.Options{}, usagef("%s is not a folder", dir)
+	}
+	return config.Options{
+		Dir: dir, Home: a.home(), Env: a.Getenv,
+		Worktree: config.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
+	}, nil
+}
+
+// A setup is what the environment and the config files come to.
+type setup struct {
+	cfg  *config.Config
+	opt  config.Options
+	data string
+}
+
+// load reads the config files that hold here.
+func (a *app) load() (*setup, error) {
+	opt, err := a.configOptions()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Load(opt)
+	if err != nil {
+		return nil, err
+	}
+	return &setup{cfg: cfg, opt: opt, data: filepath.Dir(opt.TrustFile)}, nil
+}
+
+// warn tells what of the config files is wrong, and what is not in force.
+func (a *app) warn(cfg *config.Config) {
+	for i := range cfg.Problems {
+		a.note(string(cfg.Problems[i].Severity) + ": " + cfg.Problems[i].Error())
+	}
+	for _, w := range cfg.Withheld {
+		a.note(fmt.Sprintf("%s: %q is not in force: %s (see 'helve trust')", w.File, w.Key, w.Why))
+	}
+}
+
+// agents are the built-in agents with what the config files say about them.
+func (s *setup) agents() []helve.Agent {
+	o := helve.AgentOptions{
+		DataDir: s.data, Worktree: s.opt.Worktree,
+		User: s.cfg.Rules, Ceilings: s.cfg.Ceilings, Default: s.cfg.DefaultAgent,
+	}
+	known := map[string]bool{}
+	for _, a := range helve.Agents(helve.AgentOptions{}) {
+		known[a.Name] = true
+	}
+	for _, c := range s.cfg.Agents {
+		if c.Untrusted && !known[c.Name] {
+			continue // its limits hold where it exists, and here it does not
+		}
+		o.Own = append(o.Own, helve.AgentConfig{
+			Name: c.Name, Description: c.Description, Mode: c.Mode, Hidden: c.Hidden, Disable: c.Disable,
+			Rules: c.Permission, Ceilings: c.Ceilings,
+		})
+	}
+	return helve.Agents(o)
+}
+
+// agent returns the agent of a name, the default one for "".
+func (s *setup) agent(name string) (helve.Agent, error) {
+	var names []string
+	for _, a := range s.agents() {
+		if name == "" || a.Name == name {
+			return a, nil
+		}
+		if !a.Hidden {
+			names = append(names, a.Name)
+		}
+	}
+	return helve.Agent{}, usagef("there is no agent called %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// options turns the config into the options of a runtime.
+func (a *app) options(s *setup) helve.Options {
+	out := s.cfg.ToolOutput
+	opt := helve.Options{
+		Dir: s.opt.Dir, Worktree: s.opt.Worktree, DataDir: s.data, Durable: s.cfg.Durable,
+		Agents: s.agents(), Client: a.first("HELVE_CLIENT", "OPENCODE_CLIENT"),
+		Flags: map[string]bool{
+			"batch":    s.cfg.Experimental.BatchTool,
+			"question": a.truth("HELVE_ENABLE_QUESTION_TOOL") || a.truth("OPENCODE_ENABLE_QUESTION_TOOL"),
+		},
+		Limits: helve.Limits{
+			Lines: out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,
+			Retention: time.Duration(out.RetentionDays) * 24 * time.Hour,
+		},
+		Logger: slog.New(&logHandler{to: a.Stderr, mu: &sync.Mutex{}}),
+	}
+	if s.cfg.PolicyError != nil {
+		opt.PolicyError = s.cfg.PolicyError.Error()
+	}
+	return opt
+}
+
+// first returns the first variable that is set.
+func (a *app) first(names ...string) string {
+	for _, name := range names {
+		if v := a.Getenv(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (a *app) truth(name string) bool {
+	v := strings.ToLower(a.Getenv(name))
+	return v == "1" || v == "true"
+}
+
+// hasStore reports whether anything was ever recorded in a data folder.
+func hasStore(data string) bool {
+	_, err := os.Stat(filepath.Join(data, "helve.db"))
+	return err == nil
+}
+
+// openStore opens the records for looking at them. Where nothing was ever
+// recorded it returns nil, and makes no file.
+func (a *app) openStore() (*store.Store, error) {
+	data, err := a.dataDir()
+	if err != nil || !hasStore(data) {
+		return nil, err
+	}
+	return store.Open(store.Options{Dir: data, OnNotice: a.note})
+}
+
+// A logHandler writes what a person should know, a line each.
+type logHandler struct {
+	to    io.Writer
+	mu    *sync.Mutex
+	attrs []slog.Attr
+}
+
+// Enabled lets warnings and errors through.
+func (h *logHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle writes one line.
+func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	b.WriteString("helve: " + r.Message)
+	add := func(at slog.Attr) bool {
+		if at.Key != "stack" {
+			fmt.Fprintf(&b, " %s=%v", at.Key, at.Value)
+		}
+		return true
+	}
+	for _, at := range h.attrs {
+		add(at)
+	}
+	r.Attrs(add)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := fmt.Fprintln(h.to, safe(strings.ReplaceAll(b.String(), "\n", " ")))
+	return err
+}
+
+// WithAttrs returns a handler that adds attrs to every line.
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &logHandler{to: h.to, mu: h.mu, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)}
+}
+
+// WithGroup returns the handler: nothing here uses groups.
+func (h *logHandler) WithGroup(string) slog.Handler { return h }

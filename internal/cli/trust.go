@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"helve/internal/config"
+	"helve/permission"
+)
+
+// trustFlags are the options of helve trust.
+type trustFlags struct{ yes, list, revoke, asJSON bool }
+
+func (a *app) trustCommand() *cobra.Command {
+	var f trustFlags
+	c := &cobra.Command{
+		Use:   "trust [FILE …]",
+		Short: "Trust the config that comes with a project",
+		Long: `What a project's own config says may make rules stricter at once. What would
+loosen them, or run code, is not in force until you have trusted the file as it
+is now. When it changes, it has to be trusted again.
+
+Trust shows what that would put into force, and asks. Without a file it is
+everything that comes with the project.`,
+		Example: `  helve trust
+  helve trust --yes helve.json
+  helve trust --list
+  helve trust --revoke`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			opt, err := a.configOptions()
+			if err != nil {
+				return err
+			}
+			for i := range args {
+				args[i] = a.abs(args[i])
+			}
+			switch {
+			case f.revoke && f.list, f.yes && (f.list || f.revoke):
+				return usagef("--list, --revoke and --yes do not go together")
+			case f.asJSON && !f.list:
+				return usagef("--json goes with --list")
+			case f.list:
+				return a.trustList(opt, f.asJSON)
+			case f.revoke:
+				return a.trustRevoke(opt, args)
+			}
+			return a.trust(opt, args, f.yes)
+		},
+	}
+	fs := c.Flags()
+	fs.BoolVar(&f.yes, "yes", false, "do not ask")
+	fs.BoolVar(&f.list, "list", false, "list what comes with the project, and whether it is trusted")
+	fs.BoolVar(&f.revoke, "revoke", false, "take trust back")
+	fs.BoolVar(&f.asJSON, "json", false, "with --list: print JSON")
+	return c
+}
+
+func trustWord(s config.Source) string {
+	switch {
+	case s.Trusted:
+		return "trusted"
+	case s.Changed:
+		return "changed"
+	}
+	return "not trusted"
+}
+
+func (a *app) trustList(opt config.Options, asJSON bool) error {
+	all, err := config.TrustStatus(opt)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(append([]config.Source{}, all...))
+	}
+	tw := columns(a.Stdout)
+	for _, s := range all {
+		fmt.Fprintf(tw, "%s\t%s\t%.12s\n", trustWord(s), safe(s.Path), s.Hash)
+	}
+	return tw.Flush()
+}
+
+func (a *app) trustRevoke(opt config.Options, files []string) error {
+	gone, err := config.Untrust(opt, files...)
+	if err != nil {
+		return err
+	}
+	for _, path := range gone {
+		fmt.Fprintf(a.Stdout, "no longer trusted: %s\n", safe(path))
+	}
+	if len(gone) == 0 {
+		fmt.Fprintln(a.Stdout, "Nothing of this was trusted.")
+	}
+	return nil
+}
+
+// trust shows what is to be trusted, asks, and records exactly what was shown.
+func (a *app) trust(opt config.Options, files []string, yes bool) error {
+	all, err := config.TrustStatus(opt)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(opt)
+	if err != nil {
+		return err
+	}
+	shown := map[string]string{}
+	for _, s := range all {
+		if s.Trusted || len(files) > 0 && !slices.Contains(files, s.Path) {
+			continue
+		}
+		shown[s.Path] = s.Hash
+		a.showEffects(s, cfg)
+	}
+	if len(shown) == 0 && len(files) == 0 {
+		fmt.Fprintln(a.Stdout, "There is nothing to trust: everything that comes with the project is trusted, or there is nothing.")
+		return nil
+	}
+	if !yes {
+		if err := a.confirm("Trust this? [y/N] "); err != nil {
+			return err
+		}
+	}
+	names := files
+	if len(names) == 0 {
+		for path := range shown {
+			names = append(names, path)
+		}
+	}
+	done, err := config.Trust(opt, names...)
+	if err != nil {
+		return err
+	}
+	for _, s := range done {
+		if hash, ok := shown[s.Path]; ok && hash != s.Hash {
+			_, err := config.Untrust(opt, names...)
+			return fmt.Errorf("%s changed while you looked at it, so nothing was trusted (%v)", s.Path, err)
+		}
+		fmt.Fprintf(a.Stdout, "trusted: %s\n", safe(s.Path))
+	}
+	return nil
+}
+
+// showEffects says what trusting a source would put into force.
+func (a *app) showEffects(s config.Source, cfg *config.Config) {
+	st := a.style(a.Stdout)
+	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.bold(safe(s.Path)), trustWord(s))
+	below := func(file string) bool { return file == s.Path || strings.HasPrefix(file, s.Path+"/") }
+	effects := 0
+	for _, w := range cfg.Withheld {
+		if below(w.File) {
+			effects++
+			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", safe(w.Key))
+		}
+	}
+	for _, rules := range cfg.Ceilings {
+		for _, r := range rules {
+			if below(r.From.File) && r.Action != permission.Deny {
+				effects++
+				fmt.Fprintf(a.Stdout, "  would decide, and not only restrict: %s (line %d)\n", safe(ruleText(r)), r.From.Line)
+			}
+		}
+	}
+	if effects == 0 {
+		fmt.Fprintln(a.Stdout, "  would loosen nothing as it is now")
+	}
+}
+
+// ruleText gives a rule in one line.
+func ruleText(r permission.Rule) string {
+	return fmt.Sprintf("%s %s = %s", r.Permission, r.Pattern, r.Action)
+}
+
+// confirm asks a person at the terminal for a yes.
+func (a *app) confirm(question string) error {
+	if !a.attended() {
+		return usagef("there is nobody to ask here: give --yes if you have looked at it")
+	}
+	fmt.Fprint(a.Stderr, question)
+	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // nothing read is no yes
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	a.note("nothing was changed")
+	return &silent{exitFailed}
+}

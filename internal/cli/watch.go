@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"helve"
+	"helve/internal/text"
+)
+
+// showAfter is how long a call may take before it is shown that it runs.
+const showAfter = time.Second
+
+// A watcher shows a person how a call is getting on: what it asks, and, when
+// it takes its time, what it says about itself.
+type watcher struct {
+	rt    *helve.Runtime
+	out   io.Writer
+	style style
+	ask   *prompter // nil: nobody to ask
+
+	title string
+	shown bool // a line of progress stands on the screen
+}
+
+// watch follows the events of the runtime until ctx ends.
+func (w *watcher) watch(ctx context.Context) {
+	events := make(chan helve.Event)
+	go func() {
+		defer close(events)
+		for e := range w.rt.Events(ctx, 0) {
+			select {
+			case events <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	start := time.Now()
+	tick := time.NewTicker(showAfter)
+	defer tick.Stop()
+	defer w.wipe()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return
+			}
+			w.handle(ctx, e)
+		case <-tick.C:
+			w.progress(time.Since(start))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *watcher) handle(ctx context.Context, e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.CallProgress:
+		w.title = p.Title
+	case helve.CallRunning:
+		if w.title == "" {
+			w.title = p.Tool
+		}
+	}
+	if w.ask != nil {
+		w.wipe()
+		w.ask.handle(ctx, e)
+	}
+}
+
+// progress shows the live title of the call in one line that is written over.
+func (w *watcher) progress(since time.Duration) {
+	if w.title == "" {
+		return
+	}
+	line, cut := text.Cut(text.VisibleLine(w.title), 60)
+	if cut {
+		line += "…"
+	}
+	fmt.Fprintf(w.out, "\r\x1b[K%s", w.style.dim(fmt.Sprintf("%s (%s)", line, since.Round(time.Second))))
+	w.shown = true
+}
+
+func (w *watcher) wipe() {
+	if w.shown {
+		fmt.Fprint(w.out, "\r\x1b[K")
+		w.shown = false
+	}
+}

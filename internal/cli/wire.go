@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"helve/tool"
+)
+
+// A wireLine is the end of a call as programs read it.
+type wireLine struct {
+	ID     json.RawMessage `json:"id"`
+	Status string          `json:"status"` // completed or error
+	Tool   string          `json:"tool,omitempty"`
+	*wireResult
+	Error *wireError `json:"error,omitempty"`
+
+	// What a line that is about no call was about.
+	Reply  string `json:"reply,omitempty"`
+	Answer string `json:"answer,omitempty"`
+	Cancel string `json:"cancel,omitempty"`
+}
+
+type wireResult struct {
+	Title       string            `json:"title"`
+	Output      string            `json:"output"`
+	Metadata    map[string]any    `json:"metadata"`
+	Attachments []tool.Attachment `json:"attachments,omitempty"`
+	Inner       []tool.Inner      `json:"inner,omitempty"`
+}
+
+type wireError struct {
+	Kind    tool.Kind `json:"kind"`
+	Code    string    `json:"code"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
+	Line    int       `json:"line,omitempty"` // of the input, where the line itself is at fault
+}
+
+// ended puts the end of a call into its wire form.
+func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLine {
+	if err == nil {
+		return wireLine{ID: id, Status: "completed", Tool: name, wireResult: wireOf(res)}
+	}
+	w := wireLine{ID: id, Status: "error", Tool: name, Error: &wireError{Kind: tool.KindOf(err), Code: "failed", Message: err.Error()}}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		w.Error.Code, w.Error.Hint = e.Code, e.Hint
+		if e.Tool != "" {
+			w.Tool = e.Tool
+		}
+		if e.Answer != nil {
+			w.wireResult = wireOf(e.Answer)
+		}
+	}
+	return w
+}
+
+func wireOf(res *tool.Result) *wireResult {
+	w := wireResult(*res)
+	if w.Metadata == nil {
+		w.Metadata = map[string]any{}
+	}
+	return &w
+}
+
+// encode gives a value as one line of JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// encodeLine is encode for the end of a call, which is told even when the
+// tool has put something into its result that is no JSON.
+func encodeLine(w wireLine) []byte {
+	b, err := encode(w)
+	if err == nil {
+		return b
+	}
+	w.wireResult = nil
+	w.Status = "error"
+	w.Error = &wireError{Kind: tool.Internal, Code: "encode", Message: "the result can not be written as JSON: " + err.Error()}
+	b, err = encode(w)
+	if err != nil { // an id that is no JSON never gets here
+		return []byte("{}\n")
+	}
+	return b
+}
+
+// printJSON prints a value for programs, indented for people.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}

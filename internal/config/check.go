@@ -1,0 +1,176 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"helve/permission"
+)
+
+// checker goes through one file's tree. What is wrong it reports and leaves
+// out; the tree belongs to the file, so it is changed in place.
+type checker struct {
+	l    *loader
+	path []string
+}
+
+func (c *checker) key() string { return strings.Join(c.path, ".") }
+
+// fail reports a mistake; inside a policy it makes the policy void.
+func (c *checker) fail(n *node, s *shape, msg string) {
+	p := c.l.report(n.in, n.at, Problem{Key: c.key(), Message: msg, Severity: Error})
+	if s.policy {
+		c.l.void(p)
+	}
+}
+
+// value reports whether n may stay.
+func (c *checker) value(n *node, s *shape) bool {
+	if s.kinds != "" && strings.IndexByte(s.kinds, n.kind) < 0 {
+		got := kindWord(n.kind)
+		if n.kind == 'b' {
+			got = n.text
+		}
+		c.fail(n, s, fmt.Sprintf("%q is %s; want %s", c.key(), got, s.want()))
+		return false
+	}
+	if s.rules {
+		return c.policy(n, s)
+	}
+	switch n.kind {
+	case 's':
+		if len(s.words) > 0 && !slices.Contains(s.words, n.text) {
+			c.fail(n, s, fmt.Sprintf("%q is %q; want %s", c.key(), shorten(n.text), s.want()))
+			return false
+		}
+	case 'n':
+		if v, err := strconv.ParseInt(n.text, 10, 64); s.above && (err != nil || v <= 0) {
+			c.fail(n, s, fmt.Sprintf("%q is %s; want %s", c.key(), shorten(n.text), s.want()))
+			return false
+		}
+	case 'a':
+		return c.list(n, s)
+	case 'o':
+		return c.object(n, s)
+	}
+	return true
+}
+
+func (c *checker) list(n *node, s *shape) bool {
+	if s.each == nil {
+		return true
+	}
+	ok := true
+	for i, e := range n.elems {
+		c.path = append(c.path, strconv.Itoa(i))
+		ok = c.value(e, s.each) && ok
+		c.path = c.path[:len(c.path)-1]
+	}
+	return ok
+}
+
+func (c *checker) object(n *node, s *shape) bool {
+	if s.fields == nil && s.each == nil {
+		return true
+	}
+	ok := true
+	n.keep(func(m member) bool {
+		c.path = append(c.path, m.key)
+		defer func() { c.path = c.path[:len(c.path)-1] }()
+		f := s.fields[m.key]
+		if f == nil {
+			f = s.each
+		}
+		switch {
+		case f != nil && f.helve && !m.in.helve:
+			c.unknown(m, "is a setting of helve; it has an effect only in helve.json or helve.jsonc", nil)
+			return false
+		case f == nil && s.fields["permission"] != nil && nearest(m.key, []string{"permission"}) != "":
+			// Rules somebody wrote are not in force: as bad as a mistake in them.
+			c.l.void(c.l.report(m.in, m.at, Problem{
+				Key: c.key(), Message: fmt.Sprintf("%q is not a setting", c.key()), Suggest: "permission", Severity: Error,
+			}))
+			return false
+		case f == nil && s.open:
+			return true
+		case f == nil:
+			c.unknown(m, "is not a setting", s.names)
+			return false
+		}
+		good := c.value(m.val, f)
+		ok = ok && good
+		return good
+	})
+	return ok || !s.whole
+}
+
+// unknown warns of a key and suggests the nearest of names, if it is given.
+func (c *checker) unknown(m member, what string, names func() []string) {
+	if m.in.count > maxProblems {
+		return
+	}
+	suggest := ""
+	if names != nil {
+		suggest = nearest(m.key, names())
+	}
+	c.l.report(m.in, m.at, Problem{
+		Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Warning,
+	})
+}
+
+// policy reads the rules for their mistakes only; they are read for good when
+// everything is merged.
+func (c *checker) policy(n *node, s *shape) bool {
+	_, e, err := n.rules(c.l.opt.Home)
+	for _, ce := range configErrors(err) {
+		in, at := e.at(ce.Offset)
+		key := c.key()
+		if ce.Key != "" {
+			key += "." + ce.Key
+		}
+		c.l.void(c.l.report(in, at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, ce.Msg), Severity: Error}))
+	}
+	if err != nil || n.kind != 'o' {
+		return err == nil
+	}
+	known := knownPermissions()
+	for _, m := range n.members {
+		if strings.ContainsAny(m.key, "*?") || slices.Contains(known, m.key) {
+			continue
+		}
+		if near := nearest(m.key, known); near != "" && distance(m.key, near) == 1 {
+			c.path = append(c.path, m.key)
+			c.unknown(m, "is not a permission of a built-in tool", knownPermissions)
+			c.path = c.path[:len(c.path)-1]
+		}
+	}
+	return true
+}
+
+// configErrors takes apart what ParseConfig returned.
+func configErrors(err error) []*permission.ConfigError {
+	var many interface{ Unwrap() []error }
+	var one *permission.ConfigError
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		var all []*permission.ConfigError
+		for _, e := range many.Unwrap() {
+			all = append(all, configErrors(e)...)
+		}
+		return all
+	case errors.As(err, &one):
+		return []*permission.ConfigError{one}
+	}
+	return nil
+}
+
+func shorten(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}

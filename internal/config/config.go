@@ -1,0 +1,212 @@
+// Package config reads the config files: it finds them, merges them, checks
+// them and decides which of them may be believed. What comes out is a plain
+// [Config]; nothing in here is written to, fetched or run.
+//
+// Files are opencode's (opencode.json, opencode.jsonc) and helve's own
+// (helve.json, helve.jsonc), in the same places; where both stand, helve's
+// override. Later places override earlier ones: the global folder, the files
+// named in the environment, the project's files, the config text in the
+// environment, the config folders, the managed folder, and last the rules in
+// the environment.
+//
+// What comes with a project is not the user's word. Until the user has
+// trusted the very bytes of such a file (see [Trust]), its rules are ceilings
+// that can only make answers stricter, and everything in it that would run
+// code or loosen something is withheld.
+//
+// A mistake is a [Problem] with its place. A mistake in anything that decides
+// about permissions makes the policy void: [Config.PolicyError] is set and
+// everything is denied until it is fixed, because half a policy is a guess.
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"helve/permission"
+)
+
+// Options is everything Load takes from outside.
+type Options struct {
+	Dir  string // the instance directory, absolute
+	Home string // the home folder; needed for ~ in patterns and for defaults
+
+	// Worktree is where the search for project files ends; found from Dir
+	// with [FindWorktree] when empty.
+	Worktree string
+
+	// Env looks up environment variables; nil is an empty environment.
+	Env func(string) string
+
+	// TrustFile keeps what the user trusts. Empty: nothing is trusted.
+	TrustFile string
+
+	// Managed are the administrator's folders, lowest first; nil means those
+	// of the platform, and an empty list none.
+	Managed []string
+}
+
+// A Config is what the files say, after merging, as far as it may be used.
+type Config struct {
+	// Rules are the user's rules and those of trusted files, in order.
+	Rules permission.Ruleset
+	// Ceilings are the rules of untrusted sources, one list for each, and,
+	// with a PolicyError, one that denies everything.
+	Ceilings []permission.Ruleset
+	// PolicyError says, as one sentence with file and line, why the policy
+	// is void; it is nil when the policy holds.
+	PolicyError error
+
+	Agents       []Agent // in config order
+	DefaultAgent string
+	Experimental Experimental
+	ToolOutput   ToolOutput
+	Repair       *bool // nil when no file says
+	Durable      bool
+
+	// Sections other packages read for themselves; nil when absent.
+	MCP, LSP, Formatter, Skills json.RawMessage
+	Plugins, Instructions       []Entry
+
+	// Raw is the merged config as JSON, with secrets as they are.
+	Raw json.RawMessage
+	// Origins says where each key of Raw was written last, by its name and,
+	// one level down, by a dotted name.
+	Origins map[string]permission.Source
+
+	Dirs     []string // config folders whose contents may be used, lowest first
+	Sources  []Source // every file and folder that was found, lowest first
+	Problems []Problem
+	Withheld []Withheld
+}
+
+// An Agent is an agent as the config files describe it. Zero fields were not
+// given.
+type Agent struct {
+	Name        string // the key
+	Title       string // the name to show, where it differs
+	Description string
+	Mode        string // subagent, primary, all or empty
+	Disable     bool
+	Hidden      bool
+	Model       string
+	Prompt      string
+	Color       string
+	Steps       int
+	Temperature *float64
+	TopP        *float64
+	Options     json.RawMessage    // an object: options and every unknown key
+	Permission  permission.Ruleset // from trusted sources
+	Ceilings    []permission.Ruleset
+
+	// Untrusted marks an agent that only untrusted sources mention: the
+	// ceilings hold if the agent exists, but it is not to be created.
+	Untrusted bool
+	From      permission.Source
+}
+
+// Experimental holds the switches under that key.
+type Experimental struct {
+	BatchTool          bool
+	ContinueLoopOnDeny bool
+	OpenTelemetry      bool
+	PrimaryTools       []string
+	MCPTimeout         int // milliseconds; 0 when not set
+}
+
+// ToolOutput holds the limits of what a tool may give back; 0 means the
+// default.
+type ToolOutput struct {
+	MaxLines      int
+	MaxBytes      int
+	RetentionDays int
+	QuotaBytes    int64
+}
+
+// An Entry is one element of a list that several files add to.
+type Entry struct {
+	Value json.RawMessage
+	From  permission.Source // relative paths start at this file's folder
+}
+
+// A Kind is the sort of place a source was found in.
+type Kind string
+
+// The kinds of places.
+const (
+	Global  Kind = "global"
+	Project Kind = "project"
+	Env     Kind = "env"
+	Dir     Kind = "dir"
+	Managed Kind = "managed"
+)
+
+// A Source is a file or folder that config was read from.
+type Source struct {
+	Path    string `json:"path"`
+	Kind    Kind   `json:"kind"`
+	Guarded bool   `json:"guarded"` // it comes with the project and needs trust
+	Trusted bool   `json:"trusted"`
+	Changed bool   `json:"changed,omitempty"` // it was trusted with other contents
+	Hash    string `json:"sha256,omitempty"`  // of the contents; empty when it was not needed
+}
+
+// Withheld is something that is not in force because its file is not trusted.
+type Withheld struct {
+	File string `json:"file"`
+	Key  string `json:"key"`
+	Why  string `json:"why"`
+}
+
+// Load reads the configuration that holds for a directory. Mistakes in files
+// are in the Config; an error means the options themselves cannot be used.
+func Load(opt Options) (*Config, error) {
+	l, err := newLoader(opt)
+	if err != nil {
+		return nil, err
+	}
+	l.load()
+	return l.finish(), nil
+}
+
+func newLoader(opt Options) (*loader, error) {
+	if !filepath.IsAbs(opt.Dir) {
+		return nil, errors.New("config directory: the instance directory must be absolute")
+	}
+	opt.Dir = filepath.Clean(opt.Dir)
+	if opt.Env == nil {
+		opt.Env = func(string) string { return "" }
+	}
+	if opt.Worktree == "" {
+		opt.Worktree = FindWorktree(opt.Dir)
+	}
+	opt.Worktree = filepath.Clean(opt.Worktree)
+	return &loader{
+		opt:    opt,
+		cfg:    &Config{Origins: map[string]permission.Source{}},
+		merged: &node{kind: 'o', owned: true},
+		seen:   map[string]bool{},
+	}, nil
+}
+
+// loader is one Load on its way.
+type loader struct {
+	opt    Options
+	cfg    *Config
+	merged *node           // of everything that may be used
+	seen   map[string]bool // files and folders already taken
+	refs   references
+
+	// limits of agents that untrusted sources ask for, in the order found
+	agentCeilings []agentCeiling
+
+	trust   map[string]trustEntry // nil until first needed
+	hashAll bool                  // hash also what nobody has trusted yet
+}
+
+type agentCeiling struct {
+	name  string
+	rules permission.Ruleset
+	from  permission.Source
+}

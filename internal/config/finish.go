@@ -1,0 +1,236 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"helve/permission"
+)
+
+// finish turns the merged tree into the Config.
+func (l *loader) finish() *Config {
+	c, m := l.cfg, l.merged
+	modesToAgents(m)
+	toolRules(m)
+	if policy := m.get("permission"); policy != nil {
+		rules, e, err := policy.rules(l.opt.Home)
+		for _, ce := range configErrors(err) {
+			in, at := e.at(ce.Offset)
+			l.void(l.report(in, at, Problem{Key: "permission", Message: ce.Error(), Severity: Error}))
+		}
+		c.Rules = rules
+	}
+	l.agents()
+	c.DefaultAgent = text(m.get("default_agent"))
+	c.Experimental = experimental(m.get("experimental"))
+	if out := m.get("tool_output"); out != nil {
+		c.ToolOutput = ToolOutput{
+			MaxLines:      int(number(out.get("max_lines"))),
+			MaxBytes:      int(number(out.get("max_bytes"))),
+			RetentionDays: int(number(out.get("retention_days"))),
+			QuotaBytes:    number(out.get("quota_bytes")),
+		}
+	}
+	if r := m.get("repair"); r != nil {
+		v := truth(r)
+		c.Repair = &v
+	}
+	c.Durable = truth(m.get("durable"))
+	c.MCP, c.LSP = section(m, "mcp"), section(m, "lsp")
+	c.Formatter, c.Skills = section(m, "formatter"), section(m, "skills")
+	c.Plugins, c.Instructions = entries(m.get("plugin")), entries(m.get("instructions"))
+	c.Raw = encode(m)
+	l.origins()
+	if c.PolicyError != nil {
+		l.denyAll()
+	}
+	return c
+}
+
+// denyAll makes a void policy deny by itself, so that a caller who does not
+// look at the error is safe too.
+func (l *loader) denyAll() {
+	from := permission.Source{}
+	if pe, ok := l.cfg.PolicyError.(*policyError); ok {
+		from = permission.Source{File: pe.problem.File, Line: pe.problem.Line}
+	}
+	all := permission.Rule{Permission: "*", Pattern: "*", Action: permission.Deny, From: from}
+	l.cfg.Ceilings = append(l.cfg.Ceilings, permission.Ruleset{all})
+}
+
+func (l *loader) origins() {
+	for _, m := range l.merged.members {
+		l.cfg.Origins[m.key] = m.in.source(m.at)
+		if m.val.kind != 'o' {
+			continue
+		}
+		for _, sub := range m.val.members {
+			l.cfg.Origins[m.key+"."+sub.key] = sub.in.source(sub.at)
+		}
+	}
+}
+
+// modesToAgents moves what stands under the old name mode to agent, where
+// each is a primary agent.
+func modesToAgents(m *node) {
+	modes := m.get("mode")
+	if modes == nil {
+		return
+	}
+	moved := &node{kind: 'o', in: modes.in, at: modes.at}
+	for _, a := range modes.members {
+		val := &node{kind: 'o', in: a.val.in, at: a.val.at, members: slices.Clone(a.val.members)}
+		val.put(member{"mode", stringNode("primary", a.val), a.in, a.at})
+		moved.put(member{a.key, val, a.in, a.at})
+	}
+	top := m.members[m.find("mode")]
+	m.keep(func(x member) bool { return x.key != "mode" })
+	m.merge(&node{kind: 'o', members: []member{{"agent", moved, top.in, top.at}}})
+}
+
+// agents builds the agents from the tree and gives them their ceilings.
+func (l *loader) agents() {
+	c := l.cfg
+	place := map[string]int{}
+	if all := l.merged.get("agent"); all != nil {
+		for _, m := range all.members {
+			place[m.key] = len(c.Agents)
+			c.Agents = append(c.Agents, l.agent(m))
+		}
+	}
+	for _, limit := range l.agentCeilings {
+		i, ok := place[limit.name]
+		if !ok {
+			i = len(c.Agents)
+			place[limit.name] = i
+			c.Agents = append(c.Agents, Agent{Name: limit.name, Untrusted: true, From: limit.from})
+		}
+		c.Agents[i].Ceilings = append(c.Agents[i].Ceilings, limit.rules)
+	}
+}
+
+func (l *loader) agent(m member) Agent {
+	a := Agent{Name: m.key, From: m.in.source(m.at)}
+	options := &node{kind: 'o', owned: true}
+	for _, f := range m.val.members {
+		switch f.key {
+		case "name":
+			if a.Title = f.val.text; a.Title == a.Name {
+				a.Title = ""
+			}
+		case "description":
+			a.Description = f.val.text
+		case "mode":
+			a.Mode = f.val.text
+		case "disable":
+			a.Disable = truth(f.val)
+		case "hidden":
+			a.Hidden = truth(f.val)
+		case "model":
+			a.Model = f.val.text
+		case "prompt":
+			a.Prompt = f.val.text
+		case "color":
+			a.Color = f.val.text
+		case "permission":
+			a.Permission = l.agentRules(f.val)
+		case "options":
+			options.merge(f.val)
+		default:
+			agentNumber(&a, options, f)
+		}
+	}
+	if a.Steps == 0 {
+		a.Steps = int(number(m.val.get("maxSteps")))
+	}
+	if len(options.members) > 0 {
+		a.Options = encode(options)
+	}
+	return a
+}
+
+// agentNumber reads the settings that are numbers; what is left is an option.
+func agentNumber(a *Agent, options *node, f member) {
+	switch f.key {
+	case "steps":
+		a.Steps = int(number(f.val))
+	case "maxSteps":
+	case "temperature":
+		a.Temperature = float(f.val)
+	case "top_p":
+		a.TopP = float(f.val)
+	default:
+		options.put(f)
+	}
+}
+
+func (l *loader) agentRules(n *node) permission.Ruleset {
+	rules, e, err := n.rules(l.opt.Home)
+	for _, ce := range configErrors(err) {
+		in, at := e.at(ce.Offset)
+		l.void(l.report(in, at, Problem{Key: "agent", Message: ce.Error(), Severity: Error}))
+	}
+	return rules
+}
+
+func experimental(n *node) Experimental {
+	x := Experimental{
+		BatchTool:          truth(n.get("batch_tool")),
+		ContinueLoopOnDeny: truth(n.get("continue_loop_on_deny")),
+		OpenTelemetry:      truth(n.get("openTelemetry")),
+		MCPTimeout:         int(number(n.get("mcp_timeout"))),
+	}
+	if tools := n.get("primary_tools"); tools != nil {
+		for _, e := range tools.elems {
+			x.PrimaryTools = append(x.PrimaryTools, e.text)
+		}
+	}
+	return x
+}
+
+func section(m *node, key string) json.RawMessage {
+	if n := m.get(key); n != nil {
+		return encode(n)
+	}
+	return nil
+}
+
+func entries(n *node) []Entry {
+	if n == nil {
+		return nil
+	}
+	var all []Entry
+	for _, e := range n.elems {
+		all = append(all, Entry{Value: encode(e), From: e.source()})
+	}
+	return all
+}
+
+func text(n *node) string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+func truth(n *node) bool { return n != nil && n.kind == 'b' && n.text == "true" }
+
+func number(n *node) int64 {
+	if n == nil {
+		return 0
+	}
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	if err != nil { // the check lets only whole numbers through
+		return 0
+	}
+	return v
+}
+
+func float(n *node) *float64 {
+	v, err := strconv.ParseFloat(n.text, 64)
+	if err != nil {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,263 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bounds on what a config folder may hold.
+const (
+	maxFolder      = 64 << 20
+	maxFolderFiles = 20000
+	maxFolderDepth = 32
+)
+
+// folder takes in a config folder: its files, its agents, and, if it may be
+// believed, the folder itself for others to look for tools and plugins in.
+func (l *loader) folder(p place) {
+	if l.seen[p.path] {
+		return
+	}
+	info, err := os.Stat(p.path)
+	if err != nil && absent(err) && p.named == "" {
+		return
+	}
+	l.seen[p.path] = true
+	in := &input{path: p.path, kind: p.kind, guarded: p.guarded, trusted: !p.guarded}
+	switch {
+	case err != nil && absent(err):
+		l.report(in, 0, Problem{Message: "does not exist (named by " + p.named + ")", Severity: Warning})
+		return
+	case err != nil:
+		l.unreadable(in, p, err)
+		return
+	case !info.IsDir():
+		return
+	}
+	if p.kind != Global { // those were read with the global files
+		for _, name := range configNames(".jsonc", ".json") {
+			l.file(place{path: filepath.Join(p.path, name), kind: p.kind, guarded: p.guarded})
+		}
+	}
+	docs, err := l.contents(in)
+	if err != nil {
+		l.unreadable(in, p, err)
+		return
+	}
+	if in.trusted {
+		l.cfg.Dirs = append(l.cfg.Dirs, p.path)
+	}
+	for _, d := range docs {
+		l.document(in, d)
+	}
+}
+
+// A document is a markdown file that describes an agent.
+type document struct {
+	rel  string
+	data []byte
+}
+
+// contents reads the agents of a folder and, for one that comes with the
+// project, finds out whether it is trusted. Nothing is read twice: what was
+// hashed is what is used.
+func (l *loader) contents(in *input) ([]document, error) {
+	var docs []document
+	keep := func(rel string, data []byte) {
+		if _, _, ok := agentName(rel); ok {
+			docs = append(docs, document{rel, data})
+		}
+	}
+	w := walker{root: in.path, keep: keep}
+	if !in.guarded {
+		return docs, w.agents()
+	}
+	entries, err := os.ReadDir(in.path)
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return ownWay(e.Name()) })
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	hash := ""
+	if l.wanted(in.path) {
+		if hash, err = w.digest(); err != nil {
+			l.report(in, 0, Problem{Message: "cannot be trusted: " + plainError(err), Severity: Error})
+			hash, docs = "", nil
+		}
+	}
+	l.source(in, hash)
+	if !in.trusted {
+		for _, e := range entries {
+			if usable(e.Name()) {
+				l.cfg.Withheld = append(l.cfg.Withheld, Withheld{filepath.Join(in.path, e.Name()), e.Name(), "the folder is not trusted"})
+			}
+		}
+	}
+	if hash == "" {
+		w = walker{root: in.path, keep: keep}
+		err = w.agents()
+	}
+	return docs, err
+}
+
+// ownWay reports whether something in a config folder is no part of its hash:
+// config files have their own, plans are written as work goes on, and
+// installed packages are named by the files that are hashed.
+func ownWay(name string) bool {
+	return name == "node_modules" || name == "plans" || name == ".git" ||
+		slices.Contains(configNames(".jsonc", ".json"), name)
+}
+
+// usable reports whether a name in a config folder is one that others load
+// things from.
+func usable(name string) bool {
+	switch strings.TrimSuffix(name, "s") {
+	case "tool", "plugin", "agent", "mode", "command", "skill", "hook":
+		return true
+	}
+	return false
+}
+
+// agentName gives the name of the agent a file of a config folder describes;
+// mode is set for those of the old kind.
+func agentName(rel string) (name string, mode, ok bool) {
+	first, rest, found := strings.Cut(rel, "/")
+	name, md := strings.CutSuffix(rest, ".md")
+	if !found || !md || path.Base(name) == "" || name == "" {
+		return "", false, false
+	}
+	switch first {
+	case "agent", "agents":
+		return name, false, true
+	case "mode", "modes":
+		return name, true, !strings.Contains(name, "/")
+	}
+	return "", false, false
+}
+
+// walker reads a folder in the order of names, following links to what they
+// stand for.
+type walker struct {
+	root  string
+	keep  func(rel string, data []byte)
+	every bool                    // all files, not only agents
+	link  func(rel, leads string) // called for links with no contents; may be nil
+	files int
+	bytes int64
+	above []fs.FileInfo // the folders on the way down, to see a loop
+}
+
+// agents reads the agent files only.
+func (w *walker) agents() error {
+	for _, name := range []string{"agent", "agents", "mode", "modes"} {
+		if err := w.dir(name); err != nil && !absent(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// digest hashes every file by name and contents.
+func (w *walker) digest() (string, error) {
+	h, keep := sha256.New(), w.keep
+	w.every = true
+	w.keep = func(rel string, data []byte) {
+		hashPart(h, "file")
+		hashPart(h, rel)
+		hashPart(h, string(data))
+		keep(rel, data)
+	}
+	w.link = func(rel, leads string) {
+		hashPart(h, "link")
+		hashPart(h, rel)
+		hashPart(h, leads)
+	}
+	if err := w.dir(""); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (w *walker) dir(rel string) error {
+	full := filepath.Join(w.root, filepath.FromSlash(rel))
+	info, err := os.Stat(full)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return nil
+	}
+	if slices.ContainsFunc(w.above, func(up fs.FileInfo) bool { return os.SameFile(up, info) }) {
+		w.note(rel, "up") // a link back up holds nothing new
+		return nil
+	}
+	if len(w.above) >= maxFolderDepth {
+		return fmt.Errorf("%s: deeper than %d folders", rel, maxFolderDepth)
+	}
+	entries, err := os.ReadDir(full)
+	if err != nil {
+		return err
+	}
+	w.above = append(w.above, info)
+	defer func() { w.above = w.above[:len(w.above)-1] }()
+	for _, e := range entries {
+		if rel == "" && ownWay(e.Name()) {
+			continue
+		}
+		if err := w.entry(path.Join(rel, e.Name()), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) note(rel, leads string) {
+	if w.link != nil {
+		w.link(rel, leads)
+	}
+}
+
+func (w *walker) entry(rel string, e fs.DirEntry) error {
+	if w.files++; w.files > maxFolderFiles {
+		return fmt.Errorf("more than %d files", maxFolderFiles)
+	}
+	full := filepath.Join(w.root, filepath.FromSlash(rel))
+	isDir := e.IsDir()
+	if e.Type()&fs.ModeSymlink != 0 {
+		info, err := os.Stat(full)
+		switch {
+		case err != nil && absent(err):
+			w.note(rel, "nowhere")
+			return nil
+		case err != nil:
+			return err
+		}
+		isDir = info.IsDir()
+	}
+	if isDir {
+		return w.dir(rel)
+	}
+	if _, _, ok := agentName(rel); !ok && !w.every {
+		return nil
+	}
+	data, err := readRegular(full, maxFolder-w.bytes)
+	switch {
+	case errors.Is(err, errTooBig):
+		return fmt.Errorf("more than %d MiB in all", maxFolder>>20)
+	case err != nil:
+		return fmt.Errorf("%s: %s", rel, plainError(err))
+	}
+	w.bytes += int64(len(data))
+	w.keep(rel, data)
+	return nil
+}

@@ -1,0 +1,310 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"helve/permission"
+)
+
+// A place is where a file or folder may be.
+type place struct {
+	path    string
+	kind    Kind
+	guarded bool   // it comes with the project
+	named   string // the variable that names it, so that it has to be there
+}
+
+// file takes in one file, if there is one.
+func (l *loader) file(p place) {
+	if l.seen[p.path] {
+		return
+	}
+	data, err := readRegular(p.path, maxFile)
+	if err != nil && absent(err) && p.named == "" {
+		return
+	}
+	l.seen[p.path] = true
+	in := &input{
+		path: p.path, dir: filepath.Dir(p.path), kind: p.kind, guarded: p.guarded,
+		helve: strings.HasPrefix(filepath.Base(p.path), "helve.") || strings.HasPrefix(p.named, "HELVE_"),
+	}
+	if err != nil {
+		// What it would have forbidden is not known.
+		l.unreadable(in, p, err)
+		return
+	}
+	in.data = data
+	l.text(in)
+}
+
+func (l *loader) unreadable(in *input, p place, err error) {
+	msg := "cannot be read: " + plainError(err)
+	if p.named != "" {
+		msg += " (named by " + p.named + ")"
+	}
+	l.void(l.report(in, 0, Problem{Message: msg, Severity: Error}))
+	l.cfg.Sources = append(l.cfg.Sources, Source{Path: p.path, Kind: p.kind, Guarded: p.guarded})
+}
+
+// text takes in a config text.
+func (l *loader) text(in *input) {
+	raw := in.data
+	root, doubles, err := parse(in)
+	hash := ""
+	if !in.guarded || l.wanted(in.path) {
+		hash = l.digest(raw, root, in)
+	}
+	l.source(in, hash)
+	if err != nil {
+		l.syntax(in, err)
+		return
+	}
+	l.doubles(in, root, doubles)
+	l.layer(in, root)
+}
+
+// permissionText takes in a text that is only a policy.
+func (l *loader) permissionText(in *input) {
+	n, doubles, err := parse(in)
+	l.source(in, "")
+	if err != nil {
+		l.syntax(in, err)
+		return
+	}
+	root := &node{kind: 'o', in: in, members: []member{{"permission", n, in, n.at}}}
+	for i := range doubles {
+		doubles[i].path = append([]string{"permission"}, doubles[i].path...)
+	}
+	l.doubles(in, root, doubles)
+	l.layer(in, root)
+}
+
+func (l *loader) syntax(in *input, err error) {
+	var se *syntaxError
+	if errors.As(err, &se) {
+		l.void(l.report(in, se.at, Problem{Message: se.msg, Severity: Error}))
+	}
+}
+
+// source lists an input and finds out whether it may be believed.
+func (l *loader) source(in *input, hash string) {
+	s := Source{Path: in.path, Kind: in.kind, Guarded: in.guarded, Trusted: !in.guarded, Hash: hash}
+	if in.guarded {
+		s.Trusted, s.Changed = l.trusted(in.path, hash)
+	}
+	in.trusted = s.Trusted
+	l.cfg.Sources = append(l.cfg.Sources, s)
+}
+
+// decides reports whether a top-level key is about permissions.
+func decides(key string) bool {
+	switch key {
+	case "permission", "tools", "agent", "mode", "permission_examples":
+		return true
+	}
+	return false
+}
+
+// doubles reports keys that stand twice and leaves out the settings they
+// are in.
+func (l *loader) doubles(in *input, root *node, all []double) {
+	for _, d := range all {
+		key := strings.Join(d.path, ".")
+		p := l.report(in, d.at, Problem{Key: key, Message: fmt.Sprintf("%q stands twice; keep one", key), Severity: Error})
+		if decides(d.path[0]) {
+			l.void(p)
+		}
+		if root.kind == 'o' {
+			root.keep(func(m member) bool { return m.key != d.path[0] })
+		}
+	}
+}
+
+// layer puts one file's settings over those below it.
+func (l *loader) layer(in *input, root *node) {
+	switch {
+	case !in.trusted:
+		l.withhold(root)
+	case !in.literal:
+		l.substitute(root)
+	}
+	c := checker{l: l}
+	if !c.value(root, fileShape) {
+		return
+	}
+	normalise(root)
+	if !in.trusted {
+		l.limit(root)
+	}
+	l.combine(root)
+	if examples := root.get("permission_examples"); examples != nil {
+		l.examples(examples)
+	}
+}
+
+// combine merges the settings of one file into the rest.
+func (l *loader) combine(root *node) {
+	for _, key := range []string{"plugin", "instructions"} {
+		list, have := root.get(key), l.merged.get(key)
+		if list == nil {
+			continue
+		}
+		sum := &node{kind: 'a', in: list.in, at: list.at}
+		if have != nil {
+			sum.elems = append(sum.elems, have.elems...)
+		}
+		sum.extend(list)
+		m := root.members[root.find(key)]
+		m.val = sum
+		root.put(m)
+	}
+	l.merged.merge(root)
+}
+
+// substitute puts in what {env:} and {file:} stand for. A setting whose
+// reference leads nowhere is left out.
+func (l *loader) substitute(root *node) {
+	if root.kind != 'o' {
+		return
+	}
+	root.keep(func(m member) bool {
+		err := l.substituteIn(m.val)
+		if err == nil {
+			return true
+		}
+		p := l.report(m.in, err.at, Problem{Key: m.key, Message: err.msg, Severity: Error})
+		if decides(m.key) {
+			l.void(p)
+		}
+		return false
+	})
+}
+
+func (l *loader) substituteIn(n *node) *syntaxError {
+	put := func(s *string, at int) *syntaxError {
+		if !hasReference(*s) {
+			return nil
+		}
+		v, err := l.expand(*s, n.in)
+		if err != nil {
+			return &syntaxError{at, err.Error()}
+		}
+		*s = v
+		return nil
+	}
+	switch n.kind {
+	case 's':
+		return put(&n.text, n.at)
+	case 'a':
+		for _, e := range n.elems {
+			if err := l.substituteIn(e); err != nil {
+				return err
+			}
+		}
+	case 'o':
+		n.index = nil
+		for i := range n.members {
+			m := &n.members[i]
+			if err := put(&m.key, m.at); err != nil {
+				return err
+			}
+			if err := l.substituteIn(m.val); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// normalise brings rules into one form: the old tools switches become rules,
+// and one action for everything becomes an object, so that they merge.
+func normalise(root *node) {
+	asObject(root)
+	for _, section := range []string{"agent", "mode"} {
+		agents := root.get(section)
+		if agents == nil {
+			continue
+		}
+		for _, a := range agents.members {
+			asObject(a.val)
+			toolRules(a.val)
+		}
+	}
+}
+
+// asObject writes "permission": action as "permission": {"*": action}.
+func asObject(n *node) {
+	i := n.find("permission")
+	if i < 0 || n.members[i].val.kind != 's' {
+		return
+	}
+	v := n.members[i].val
+	n.members[i].val = &node{kind: 'o', in: v.in, at: v.at, members: []member{{"*", v, v.in, v.at}}}
+}
+
+// toolRules turns a tools object into rules below the permission object.
+func toolRules(n *node) {
+	tools := n.get("tools")
+	if tools == nil {
+		return
+	}
+	rules := &node{kind: 'o', in: tools.in, at: tools.at, owned: true}
+	for _, m := range tools.members {
+		name := m.key
+		switch name {
+		case "write", "edit", "patch", "multiedit":
+			name = "edit"
+		}
+		action := permission.Deny
+		if m.val.text == "true" {
+			action = permission.Allow
+		}
+		rules.put(member{name, stringNode(string(action), m.val), m.in, m.at})
+	}
+	own := member{"permission", rules, tools.in, tools.at}
+	if explicit := n.get("permission"); explicit != nil {
+		rules.merge(explicit)
+	}
+	n.keep(func(m member) bool { return m.key != "tools" })
+	n.put(own)
+}
+
+// examples checks what a file says its rules do against the rules merged so
+// far.
+func (l *loader) examples(examples *node) {
+	so := &node{kind: 'o', members: []member{}, owned: true}
+	for _, key := range []string{"permission", "tools"} {
+		if i := l.merged.find(key); i >= 0 {
+			so.put(l.merged.members[i])
+		}
+	}
+	toolRules(so)
+	var rules permission.Ruleset
+	if policy := so.get("permission"); policy != nil {
+		var err error
+		if rules, _, err = policy.rules(l.opt.Home); err != nil {
+			return // reported where it was read
+		}
+	}
+	for _, p := range examples.members {
+		for _, ex := range p.val.members {
+			got := permission.Evaluate(p.key, ex.key, rules)
+			if string(got.Action) == ex.val.text {
+				continue
+			}
+			why := "no rule matches"
+			if got.From.File != "" {
+				why = fmt.Sprintf("the rule %q: %q at %s decides", got.Permission+" "+got.Pattern, got.Action, got.From)
+			}
+			l.void(l.report(ex.in, ex.at, Problem{
+				Key: "permission_examples." + p.key + "." + ex.key,
+				Message: fmt.Sprintf("the example %s %q should be %q but is %q: %s",
+					p.key, shorten(ex.key), ex.val.text, got.Action, why),
+				Severity: Error,
+			}))
+		}
+	}
+}

@@ -1,0 +1,385 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"helve/permission"
+)
+
+// maxDepth bounds how deep a config text may nest; everything that walks a
+// tree relies on it.
+const maxDepth = 100
+
+// An input is one text that config is read from.
+type input struct {
+	path    string // as shown
+	dir     string // where relative references start
+	kind    Kind
+	helve   bool // helve's own keys may stand here
+	guarded bool // it comes with the project
+	trusted bool
+	literal bool // {env:} and {file:} mean themselves
+	data    []byte
+	lines   []int // where each line starts; made when first asked for
+	count   int   // problems reported so far
+}
+
+// position gives the line and column of an offset, both from 1; columns are
+// characters.
+func (in *input) position(at int) (line, col int) {
+	if in == nil || in.data == nil {
+		return 0, 0
+	}
+	if in.lines == nil {
+		in.lines = []int{0}
+		for i, c := range in.data {
+			if c == '\n' {
+				in.lines = append(in.lines, i+1)
+			}
+		}
+	}
+	at = min(max(at, 0), len(in.data))
+	line = sort.SearchInts(in.lines, at+1)
+	return line, 1 + utf8.RuneCount(in.data[in.lines[line-1]:at])
+}
+
+func (in *input) source(at int) permission.Source {
+	line, _ := in.position(at)
+	return permission.Source{File: in.path, Line: line}
+}
+
+// A node is a JSON value that knows where it was written.
+type node struct {
+	kind    byte   // o object, a array, s string, n number, b bool, 0 null
+	text    string // of a string; the literal of a number or bool
+	members []member
+	index   map[string]int // of members, once there are many
+	elems   []*node
+	in      *input
+	at      int
+	owned   bool // made by a merge, so a merge may change it
+}
+
+type member struct {
+	key string
+	val *node
+	in  *input
+	at  int // of the key
+}
+
+func (n *node) source() permission.Source { return n.in.source(n.at) }
+
+func stringNode(s string, like *node) *node {
+	return &node{kind: 's', text: s, in: like.in, at: like.at}
+}
+
+// find returns the place of a key, or -1.
+func (n *node) find(key string) int {
+	if n.index == nil {
+		if len(n.members) <= 8 {
+			return slices.IndexFunc(n.members, func(m member) bool { return m.key == key })
+		}
+		n.index = make(map[string]int, len(n.members))
+		for i, m := range n.members {
+			n.index[m.key] = i
+		}
+	}
+	if i, ok := n.index[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// get returns the value of a key, nil when there is none.
+func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
+	if i := n.find(key); i >= 0 {
+		return n.members[i].val
+	}
+	return nil
+}
+
+// put adds a member or replaces the one of that key where it stands.
+func (n *node) put(m member) {
+	if i := n.find(m.key); i >= 0 {
+		n.members[i] = m
+		return
+	}
+	n.members = append(n.members, m)
+	if n.index != nil {
+		n.index[m.key] = len(n.members) - 1
+	}
+}
+
+// keep drops the members for which f says no.
+func (n *node) keep(f func(member) bool) {
+	n.index = nil
+	n.members = slices.DeleteFunc(n.members, func(m member) bool { return !f(m) })
+}
+
+// merge puts src over n as a deep merge of objects does: keys that are there
+// keep their place, new ones go to the end, and anything but two objects is
+// replaced. n must be owned.
+func (n *node) merge(src *node) {
+	for _, m := range src.members {
+		i := n.find(m.key)
+		if i < 0 || n.members[i].val.kind != 'o' || m.val.kind != 'o' {
+			n.put(m)
+			continue
+		}
+		old := n.members[i].val
+		if !old.owned {
+			old = &node{kind: 'o', members: slices.Clone(old.members), in: old.in, at: old.at, owned: true}
+			n.members[i].val = old
+		}
+		old.merge(m.val)
+	}
+}
+
+// extend adds the elements of src that n does not hold yet; n must be owned.
+func (n *node) extend(src *node) {
+	have := map[string]bool{}
+	for _, e := range n.elems {
+		have[string(encode(e))] = true
+	}
+	for _, e := range src.elems {
+		if k := string(encode(e)); !have[k] {
+			have[k] = true
+			n.elems = append(n.elems, e)
+		}
+	}
+}
+
+// An encoding is a tree as plain JSON, with the way back from each key and
+// value to where it was written.
+type encoding struct {
+	buf   []byte
+	marks []mark
+}
+
+type mark struct {
+	off int
+	in  *input
+	at  int
+}
+
+func encode(n *node) []byte { return encodeMarked(n).buf }
+
+func encodeMarked(n *node) *encoding {
+	e := &encoding{}
+	e.node(n)
+	return e
+}
+
+func (e *encoding) node(n *node) {
+	e.marks = append(e.marks, mark{len(e.buf), n.in, n.at})
+	switch n.kind {
+	case 'o':
+		e.buf = append(e.buf, '{')
+		for i, m := range n.members {
+			if i > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.marks = append(e.marks, mark{len(e.buf), m.in, m.at})
+			e.buf = append(e.buf, hujson.String(m.key)...)
+			e.buf = append(e.buf, ':')
+			e.node(m.val)
+		}
+		e.buf = append(e.buf, '}')
+	case 'a':
+		e.buf = append(e.buf, '[')
+		for i, v := range n.elems {
+			if i > 0 {
+				e.buf = append(e.buf, ',')
+			}
+			e.node(v)
+		}
+		e.buf = append(e.buf, ']')
+	case 's':
+		e.buf = append(e.buf, hujson.String(n.text)...)
+	case 'n', 'b':
+		e.buf = append(e.buf, n.text...)
+	default:
+		e.buf = append(e.buf, "null"...)
+	}
+}
+
+// at returns where the text at an offset was written.
+func (e *encoding) at(off int) (*input, int) {
+	i := sort.Search(len(e.marks), func(i int) bool { return e.marks[i].off > off })
+	m := e.marks[max(i-1, 0)]
+	return m.in, m.at
+}
+
+// rules reads a policy; its rules carry the places they were written at.
+func (n *node) rules(home string) (permission.Ruleset, *encoding, error) {
+	e := encodeMarked(n)
+	rules, err := permission.ParseConfig(e.buf, permission.ConfigOptions{
+		Home: home,
+		At: func(off int) permission.Source {
+			in, at := e.at(off)
+			return in.source(at)
+		},
+	})
+	return rules, e, err
+}
+
+// A syntaxError is a text that is not JSON, or nests too deep.
+type syntaxError struct {
+	at  int
+	msg string
+}
+
+func (e *syntaxError) Error() string { return e.msg }
+
+// A double is a key that stands twice in one object.
+type double struct {
+	path []string
+	at   int
+}
+
+// parse reads JSON with comments and trailing commas.
+func parse(in *input) (*node, []double, error) {
+	in.data = bytes.TrimPrefix(in.data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(in.data) {
+		at := 0
+		for r, n := utf8.DecodeRune(in.data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(in.data[at:]) {
+			at += n
+		}
+		return nil, nil, &syntaxError{at, "not UTF-8 text; save the file as UTF-8"}
+	}
+	if at := tooDeep(in.data); at >= 0 {
+		return nil, nil, &syntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+	}
+	if len(bytes.TrimSpace(in.data)) == 0 {
+		return nil, nil, &syntaxError{0, "the file is empty; write {} for no settings"}
+	}
+	// A line comment that ends the file needs its line end for the parser.
+	v, err := hujson.Parse(append(in.data[:len(in.data):len(in.data)], '\n'))
+	if err != nil {
+		return nil, nil, in.syntax(err)
+	}
+	c := converter{in: in}
+	return c.value(v), c.doubles, nil
+}
+
+// syntax turns the parser's error into one with an offset.
+func (in *input) syntax(err error) error {
+	var line, col int
+	msg := err.Error()
+	if _, serr := fmt.Sscanf(msg, "hujson: line %d, column %d:", &line, &col); serr != nil {
+		return &syntaxError{0, "not JSON: " + msg}
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		msg = cause.Error()
+	}
+	if len(msg) > 200 {
+		msg = strings.ToValidUTF8(msg[:200], "") + "…"
+	}
+	at := 0
+	for ; line > 1; line-- {
+		i := bytes.IndexByte(in.data[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+	}
+	at = min(at+max(col-1, 0), len(in.data))
+	if before := bytes.TrimRight(in.data[:at], " \t"); bytes.HasSuffix(before, []byte("{")) {
+		if rest := in.data[at:]; bytes.HasPrefix(rest, []byte("env:")) || bytes.HasPrefix(rest, []byte("file:")) {
+			msg += "; put the reference between quotes"
+		}
+	}
+	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd")}
+}
+
+// tooDeep returns where a text nests too deep, or -1. It reads strings and
+// comments as the parser does, so up to the first error they agree.
+func tooDeep(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := ""
+			if bytes.HasPrefix(b[i:], []byte("//")) {
+				end = "\n"
+			} else if bytes.HasPrefix(b[i:], []byte("/*")) {
+				end = "*/"
+			} else {
+				continue
+			}
+			j := bytes.Index(b[i+2:], []byte(end))
+			if j < 0 {
+				return -1
+			}
+			i += 2 + j + len(end) - 1
+		}
+	}
+	return -1
+}
+
+// converter turns the parser's tree into ours.
+type converter struct {
+	in      *input
+	path    []string
+	doubles []double
+}
+
+func (c *converter) value(v hujson.Value) *node {
+	n := &node{in: c.in, at: v.StartOffset}
+	switch t := v.Value.(type) {
+	case *hujson.Object:
+		n.kind = 'o'
+		n.members = make([]member, 0, len(t.Members))
+		for _, m := range t.Members {
+			key := m.Name.Value.(hujson.Literal).String()
+			c.path = append(c.path, key)
+			val := c.value(m.Value)
+			if n.find(key) >= 0 && len(c.doubles) < maxProblems {
+				c.doubles = append(c.doubles, double{slices.Clone(c.path), m.Name.StartOffset})
+			}
+			n.put(member{key, val, c.in, m.Name.StartOffset})
+			c.path = c.path[:len(c.path)-1]
+		}
+	case *hujson.Array:
+		n.kind = 'a'
+		n.elems = make([]*node, 0, len(t.Elements))
+		for _, e := range t.Elements {
+			n.elems = append(n.elems, c.value(e))
+		}
+	case hujson.Literal:
+		switch t.Kind() {
+		case '"':
+			n.kind, n.text = 's', t.String()
+		case '0':
+			n.kind, n.text = 'n', string(t)
+		case 't', 'f':
+			n.kind, n.text = 'b', string(t)
+		default:
+			n.kind = '0'
+		}
+	}
+	return n
+}

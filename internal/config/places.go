@@ -1,0 +1,192 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// FindWorktree returns the nearest folder, dir or above it, that holds .git;
+// the root of the file system when there is none.
+func FindWorktree(dir string) string {
+	for d := filepath.Clean(dir); ; {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		up := filepath.Dir(d)
+		if up == d {
+			return up
+		}
+		d = up
+	}
+}
+
+// load takes in every place, lowest first.
+func (l *loader) load() {
+	global := l.globalDirs()
+	for _, dir := range global {
+		names := configNames(".json", ".jsonc")
+		if filepath.Base(dir) == "opencode" {
+			names = append([]string{"config.json"}, names...)
+		}
+		for _, name := range names {
+			l.file(place{path: filepath.Join(dir, name), kind: Global})
+		}
+	}
+	for _, name := range bothNames("CONFIG") {
+		if path := l.opt.Env(name); path != "" {
+			l.file(place{path: l.abs(path), kind: Env, named: name})
+		}
+	}
+	var levels []string // the instance directory and those above it, nearest first
+	if !l.flag("DISABLE_PROJECT_CONFIG") {
+		levels = l.levels()
+		l.projectFiles(levels)
+	}
+	for _, name := range bothNames("CONFIG_CONTENT") {
+		if text := l.opt.Env(name); text != "" {
+			l.text(l.envInput(name, text))
+		}
+	}
+	l.folders(global, levels)
+	for _, dir := range l.managedDirs() {
+		for _, name := range configNames(".jsonc", ".json") {
+			l.file(place{path: filepath.Join(dir, name), kind: Managed})
+		}
+	}
+	for _, name := range bothNames("PERMISSION") {
+		if text := l.opt.Env(name); text != "" {
+			l.permissionText(l.envInput(name, text))
+		}
+	}
+}
+
+// projectFiles takes in the project's files: opencode's by ending, so that
+// any .json overrides every .jsonc, as there; then helve's by folder. Within
+// each the nearest wins.
+func (l *loader) projectFiles(levels []string) {
+	take := func(dir, name string) {
+		l.file(place{path: filepath.Join(dir, name), kind: Project, guarded: true})
+	}
+	for _, name := range []string{"opencode.jsonc", "opencode.json"} {
+		for _, dir := range slices.Backward(levels) {
+			take(dir, name)
+		}
+	}
+	for _, dir := range slices.Backward(levels) {
+		take(dir, "helve.jsonc")
+		take(dir, "helve.json")
+	}
+}
+
+// folders takes in the config folders. Among those of the project the nearest
+// comes first and so is overridden by the outer ones: OpenCode's order.
+func (l *loader) folders(global, levels []string) {
+	for _, dir := range global {
+		l.folder(place{path: dir, kind: Global})
+	}
+	names := []string{".opencode", ".helve"}
+	home := ""
+	if l.opt.Home != "" {
+		home = filepath.Clean(l.opt.Home)
+	}
+	for _, dir := range levels {
+		for _, name := range names {
+			// The user's own folder is no part of a project below it.
+			if dir != home {
+				l.folder(place{path: filepath.Join(dir, name), kind: Dir, guarded: true})
+			}
+		}
+	}
+	if home != "" {
+		for _, name := range names {
+			l.folder(place{path: filepath.Join(home, name), kind: Dir})
+		}
+	}
+	for _, name := range bothNames("CONFIG_DIR") {
+		if dir := l.opt.Env(name); dir != "" {
+			l.folder(place{path: l.abs(dir), kind: Dir, named: name})
+		}
+	}
+}
+
+// levels gives Dir and the folders above it up to the worktree.
+func (l *loader) levels() []string {
+	var all []string
+	for d := l.opt.Dir; ; d = filepath.Dir(d) {
+		all = append(all, d)
+		if d == l.opt.Worktree {
+			return all
+		}
+		if d == filepath.Dir(d) {
+			return all[:1] // the worktree is elsewhere
+		}
+	}
+}
+
+func (l *loader) globalDirs() []string {
+	base := l.opt.Env("XDG_CONFIG_HOME")
+	if base == "" {
+		if l.opt.Home == "" {
+			return nil
+		}
+		base = filepath.Join(l.opt.Home, ".config")
+	}
+	base = l.abs(base)
+	return []string{filepath.Join(base, "opencode"), filepath.Join(base, "helve")}
+}
+
+func (l *loader) managedDirs() []string {
+	if l.opt.Managed != nil {
+		return l.opt.Managed
+	}
+	base := "/etc"
+	switch runtime.GOOS {
+	case "darwin":
+		base = "/Library/Application Support"
+	case "windows":
+		if base = l.opt.Env("ProgramData"); base == "" {
+			base = `C:\ProgramData`
+		}
+	}
+	return []string{filepath.Join(base, "opencode"), filepath.Join(base, "helve")}
+}
+
+// configNames gives the names of the files at one place, lowest first.
+func configNames(endings ...string) []string {
+	var names []string
+	for _, program := range []string{"opencode", "helve"} {
+		for _, ending := range endings {
+			names = append(names, program+ending)
+		}
+	}
+	return names
+}
+
+func bothNames(name string) []string { return []string{"OPENCODE_" + name, "HELVE_" + name} }
+
+func (l *loader) flag(name string) bool {
+	return slices.ContainsFunc(bothNames(name), func(name string) bool {
+		v := strings.ToLower(l.opt.Env(name))
+		return v == "true" || v == "1"
+	})
+}
+
+func (l *loader) abs(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && l.opt.Home != "" {
+		return filepath.Join(l.opt.Home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		return filepath.Join(l.opt.Dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+func (l *loader) envInput(name, text string) *input {
+	return &input{
+		path: name, dir: l.opt.Dir, kind: Env, trusted: true,
+		helve: strings.HasPrefix(name, "HELVE_"), data: []byte(text),
+	}
+}

@@ -1,0 +1,244 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// maxFile bounds one config file.
+const maxFile = 4 << 20
+
+var (
+	errNotRegular = errors.New("not a regular file")
+	errTooBig     = errors.New("too large")
+)
+
+// readRegular reads a file that must be regular and no longer than limit. It
+// never waits: a pipe with a config file's name must not stop the program.
+func readRegular(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := readable(info, limit); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil { // it may be another file by now
+		return nil, err
+	}
+	if err := readable(info, limit); err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	buf.Grow(int(info.Size()) + bytes.MinRead)
+	if _, err := buf.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(buf.Len()) > limit {
+		return nil, tooBig(limit)
+	}
+	return buf.Bytes(), nil
+}
+
+func readable(info fs.FileInfo, limit int64) error {
+	if !info.Mode().IsRegular() {
+		return errNotRegular
+	}
+	if info.Size() > limit {
+		return tooBig(limit)
+	}
+	return nil
+}
+
+func tooBig(limit int64) error {
+	return fmt.Errorf("%w: more than %d MiB", errTooBig, limit>>20)
+}
+
+// absent reports whether an error means there is no such file.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// plainError drops the operation and the path an error repeats.
+func plainError(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// maxSubstituted bounds what {env:} and {file:} put in during one load, since
+// a small text can name a large file many times.
+const maxSubstituted = 16 << 20
+
+// references resolves {env:NAME} and {file:path} in strings.
+type references struct {
+	files map[string]referenced
+	bytes int64 // of all those files
+	spent int   // bytes put in so far
+}
+
+type referenced struct {
+	text string
+	err  error
+}
+
+func hasReference(s string) bool {
+	return strings.Contains(s, "{env:") || strings.Contains(s, "{file:")
+}
+
+// eachReference calls f for every string of a tree, keys too, that holds a reference.
+func eachReference(n *node, f func(s string)) {
+	visit := func(s string) {
+		if hasReference(s) {
+			f(s)
+		}
+	}
+	switch n.kind {
+	case 's':
+		visit(n.text)
+	case 'o':
+		for _, m := range n.members {
+			visit(m.key)
+			eachReference(m.val, f)
+		}
+	case 'a':
+		for _, e := range n.elems {
+			eachReference(e, f)
+		}
+	}
+}
+
+// nextReference splits s at its first {name:…}; ok is false when there is none.
+func nextReference(s, name string) (before, arg, after string, ok bool) {
+	open := "{" + name + ":"
+	for from := 0; ; {
+		i := strings.Index(s[from:], open)
+		if i < 0 {
+			return s, "", "", false
+		}
+		i += from
+		arg, after, ok = strings.Cut(s[i+len(open):], "}")
+		if !ok {
+			return s, "", "", false
+		}
+		if arg != "" {
+			return s[:i], arg, after, true
+		}
+		from = i + len(open)
+	}
+}
+
+// expand puts in the environment first, so that a path may hold a variable,
+// and then the files, whose contents are taken as they are.
+func (l *loader) expand(s string, in *input) (string, error) {
+	s, err := l.replace(s, "env", func(arg string) (string, error) { return l.opt.Env(arg), nil })
+	if err != nil {
+		return "", err
+	}
+	return l.replace(s, "file", func(arg string) (string, error) {
+		r := l.referenced(arg, in)
+		return r.text, r.err
+	})
+}
+
+func (l *loader) replace(s, name string, value func(string) (string, error)) (string, error) {
+	var out strings.Builder
+	for {
+		before, arg, after, ok := nextReference(s, name)
+		if !ok {
+			out.WriteString(s)
+			return out.String(), nil
+		}
+		v, err := value(arg)
+		if err != nil {
+			return "", err
+		}
+		if l.refs.spent += len(v); l.refs.spent > maxSubstituted {
+			return "", fmt.Errorf("the references of all files together are larger than %d MiB", maxSubstituted>>20)
+		}
+		out.WriteString(before)
+		out.WriteString(v)
+		s = after
+	}
+}
+
+// referenced reads the file a reference names, once.
+func (l *loader) referenced(arg string, in *input) referenced {
+	path := l.referredPath(arg, in)
+	if r, ok := l.refs.files[path]; ok {
+		return r
+	}
+	var r referenced
+	data, err := readRegular(path, min(maxFile, maxFolder-l.refs.bytes))
+	switch {
+	case err == nil:
+		l.refs.bytes += int64(len(data))
+		r.text = strings.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
+	case absent(err):
+		r.err = fmt.Errorf(`bad file reference: "{file:%s}" %s does not exist`, arg, path)
+	default:
+		r.err = fmt.Errorf(`bad file reference: "{file:%s}" %s: %s`, arg, path, plainError(err))
+	}
+	if l.refs.files == nil {
+		l.refs.files = map[string]referenced{}
+	}
+	l.refs.files[path] = r
+	return r
+}
+
+func (l *loader) referredPath(arg string, in *input) string {
+	if rest, ok := strings.CutPrefix(arg, "~/"); ok {
+		return filepath.Join(l.opt.Home, rest)
+	}
+	return absFrom(in.dir, arg)
+}
+
+// digest is the hash of a text and, if it needs trust, of every file it
+// refers to: a change in either is a change of what the user trusted.
+func (l *loader) digest(raw []byte, root *node, in *input) string {
+	h := sha256.New()
+	h.Write(raw)
+	if root != nil && in.guarded {
+		done := map[string]bool{}
+		eachReference(root, func(s string) {
+			s, err := l.replace(s, "env", func(arg string) (string, error) { return l.opt.Env(arg), nil })
+			for err == nil {
+				_, arg, after, ok := nextReference(s, "file")
+				if !ok {
+					break
+				}
+				if path := l.referredPath(arg, in); !done[path] {
+					done[path] = true
+					hashPart(h, arg)
+					hashPart(h, l.referenced(arg, in).text)
+				}
+				s = after
+			}
+		})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashPart adds a string to a hash so that no two lists of strings look alike.
+func hashPart(h hash.Hash, s string) {
+	io.WriteString(h, strconv.Itoa(len(s))+":")
+	io.WriteString(h, s)
+}

@@ -1,0 +1,183 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// A shape says what a value may look like.
+type shape struct {
+	kinds  string            // the node kinds allowed; any when empty
+	words  []string          // a string must be one of these
+	above  bool              // a number must be whole and above 0
+	fields map[string]*shape // the keys of an object
+	open   bool              // any other key may stand in the object too
+	each   *shape            // of every other key's value, or of every element
+	whole  bool              // a mistake inside leaves out the whole value
+	policy bool              // a mistake inside makes the policy void
+	rules  bool              // it is a policy: read as one
+	helve  bool              // only in helve's own files
+}
+
+// The shapes of values that need no more than a kind. Like every shape they
+// are tables: nothing writes to them.
+var (
+	anyShape    = &shape{}
+	textShape   = &shape{kinds: "s"}
+	boolShape   = &shape{kinds: "b"}
+	numberShape = &shape{kinds: "n"}
+	countShape  = &shape{kinds: "n", above: true}
+	objectShape = &shape{kinds: "o", open: true}
+	textsShape  = &shape{kinds: "a", each: textShape}
+	stringMap   = &shape{kinds: "o", each: textShape}
+	actionShape = &shape{kinds: "s", words: []string{"allow", "ask", "deny"}, policy: true}
+	rulesShape  = &shape{kinds: "so", rules: true, policy: true}
+	toolsShape  = &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true}
+)
+
+// agentShape is an agent; keys it does not know are options of the agent.
+var agentShape = &shape{kinds: "o", open: true, policy: true, fields: map[string]*shape{
+	"name":        textShape,
+	"description": textShape,
+	"model":       textShape,
+	"variant":     textShape,
+	"prompt":      textShape,
+	"temperature": numberShape,
+	"top_p":       numberShape,
+	"mode":        {kinds: "s", words: []string{"subagent", "primary", "all"}},
+	"hidden":      boolShape,
+	"disable":     {kinds: "b", policy: true},
+	"color":       textShape,
+	"steps":       countShape,
+	"maxSteps":    countShape,
+	"options":     objectShape,
+	"permission":  rulesShape,
+	"tools":       toolsShape,
+}}
+
+var mcpShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
+	"type":        {kinds: "s", words: []string{"local", "remote"}},
+	"command":     textsShape,
+	"cwd":         textShape,
+	"environment": stringMap,
+	"enabled":     boolShape,
+	"timeout":     countShape,
+	"url":         textShape,
+	"headers":     stringMap,
+	"oauth":       {kinds: "bo", open: true},
+}}
+
+var lspShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
+	"command":        textsShape,
+	"extensions":     textsShape,
+	"disabled":       boolShape,
+	"env":            stringMap,
+	"initialization": objectShape,
+}}
+
+var formatterShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
+	"disabled":    boolShape,
+	"command":     textsShape,
+	"environment": stringMap,
+	"extensions":  textsShape,
+}}
+
+// fileShape is a config file. Keys that only other parts of OpenCode use are
+// known, so that a file written for it loads here without noise.
+var fileShape = &shape{kinds: "o", policy: true, fields: map[string]*shape{
+	"permission":    rulesShape,
+	"tools":         toolsShape,
+	"agent":         {kinds: "o", each: agentShape, policy: true},
+	"mode":          {kinds: "o", each: agentShape, policy: true},
+	"default_agent": textShape,
+	"mcp":           {kinds: "o", each: mcpShape},
+	"lsp":           {kinds: "bo", each: lspShape},
+	"formatter":     {kinds: "bo", each: formatterShape},
+	"skills":        {kinds: "o", fields: map[string]*shape{"paths": textsShape, "urls": textsShape}},
+	"plugin":        {kinds: "a"},
+	"instructions":  textsShape,
+	"snapshot":      boolShape,
+	"compaction": {kinds: "o", open: true, fields: map[string]*shape{
+		"auto": boolShape, "prune": boolShape, "reserved": numberShape,
+	}},
+	"watcher": {kinds: "o", fields: map[string]*shape{"ignore": textsShape}},
+	"experimental": {kinds: "o", open: true, fields: map[string]*shape{
+		"batch_tool":            boolShape,
+		"continue_loop_on_deny": boolShape,
+		"openTelemetry":         boolShape,
+		"primary_tools":         textsShape,
+		"mcp_timeout":           countShape,
+		"disable_paste_summary": boolShape,
+		"hook":                  objectShape,
+		"chatMaxRetries":        numberShape,
+	}},
+	"tool_output": {kinds: "o", fields: map[string]*shape{
+		"max_lines":      countShape,
+		"max_bytes":      countShape,
+		"retention_days": {kinds: "n", above: true, helve: true},
+		"quota_bytes":    {kinds: "n", above: true, helve: true},
+	}},
+	"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape, policy: true}},
+	"repair":              {kinds: "b", helve: true},
+	"durable":             {kinds: "b", helve: true},
+
+	"$schema": textShape, "theme": textShape, "username": textShape, "layout": textShape,
+	"model": textShape, "small_model": textShape, "shell": textShape,
+	"logLevel": textShape, "share": textShape, "autoshare": boolShape,
+	"autoupdate":         {kinds: "bs"},
+	"disabled_providers": textsShape, "enabled_providers": textsShape,
+	"subagent_depth": numberShape,
+	"keybinds":       objectShape, "tui": objectShape, "server": objectShape, "command": objectShape,
+	"provider": objectShape, "enterprise": objectShape, "attachment": objectShape,
+	"reference": anyShape, "references": anyShape,
+}}
+
+// names gives the keys of an object's shape, sorted.
+func (s *shape) names() []string {
+	names := make([]string, 0, len(s.fields))
+	for name := range s.fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// want says in words what the shape asks for.
+func (s *shape) want() string {
+	if len(s.words) > 0 {
+		return `"` + strings.Join(s.words[:len(s.words)-1], `", "`) + `" or "` + s.words[len(s.words)-1] + `"`
+	}
+	if s.above {
+		return "a whole number above 0"
+	}
+	var words []string
+	for _, k := range []byte(s.kinds) {
+		words = append(words, kindWord(k))
+	}
+	return strings.Join(words, " or ")
+}
+
+func kindWord(kind byte) string {
+	switch kind {
+	case 'o':
+		return "an object"
+	case 'a':
+		return "a list"
+	case 's':
+		return "a string"
+	case 'n':
+		return "a number"
+	case 'b':
+		return "true or false"
+	}
+	return "null"
+}
+
+// knownPermissions are the names the built-in tools ask under; a name that
+// is nearly one of them is probably a slip.
+func knownPermissions() []string {
+	return []string{
+		"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "todowrite", "todoread",
+		"question", "webfetch", "websearch", "codesearch", "lsp", "doom_loop", "skill",
+	}
+}

@@ -1,0 +1,246 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// maxTrustFile bounds the file that keeps what is trusted.
+const maxTrustFile = 16 << 20
+
+// trustRecord is the trust file.
+type trustRecord struct {
+	Version int                   `json:"version"`
+	Trusted map[string]trustEntry `json:"trusted"` // by absolute path
+}
+
+type trustEntry struct {
+	Hash string    `json:"sha256"`
+	Time time.Time `json:"time"`
+}
+
+// Trust records that the user trusts the contents the given files and
+// folders have now, and returns those. Without files it is everything that
+// comes with the project.
+//
+// A file is one the project's config is read from; anything else is an error,
+// and then nothing is recorded.
+func Trust(opt Options, files ...string) ([]Source, error) {
+	all, err := TrustStatus(opt)
+	if err != nil {
+		return nil, err
+	}
+	chosen := all
+	if len(files) > 0 {
+		chosen = nil
+	}
+	for _, f := range files {
+		path := absFrom(opt.Dir, f)
+		i := slices.IndexFunc(all, func(s Source) bool { return s.Path == path })
+		if i < 0 {
+			return nil, fmt.Errorf("trusting %s: it is not part of the config of this project", f)
+		}
+		chosen = append(chosen, all[i])
+	}
+	for i, s := range chosen {
+		if s.Hash == "" {
+			return nil, fmt.Errorf("trusting %s: its contents cannot be read in full", s.Path)
+		}
+		chosen[i].Trusted, chosen[i].Changed = true, false
+	}
+	err = updateTrust(opt.TrustFile, func(trusted map[string]trustEntry) {
+		for _, s := range chosen {
+			trusted[s.Path] = trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Second)}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return chosen, nil
+}
+
+// Untrust takes trust back from files and folders, also from those that are
+// gone, and returns the paths that had been trusted. Without files it is
+// everything below the worktree and what else comes with the project.
+func Untrust(opt Options, files ...string) ([]string, error) {
+	l, err := newLoader(opt)
+	if err != nil {
+		return nil, err
+	}
+	var match func(path string) bool
+	if len(files) > 0 {
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, absFrom(opt.Dir, f))
+		}
+		match = func(path string) bool { return slices.Contains(paths, path) }
+	} else {
+		levels := l.levels()
+		below := l.opt.Worktree
+		if filepath.Dir(below) == below { // no worktree: not the whole disk
+			below = l.opt.Dir
+		}
+		match = func(path string) bool {
+			dir := filepath.Dir(path)
+			return slices.Contains(levels, dir) || slices.Contains(levels, filepath.Dir(dir)) ||
+				strings.HasPrefix(path, below+string(filepath.Separator))
+		}
+	}
+	var gone []string
+	err = updateTrust(opt.TrustFile, func(trusted map[string]trustEntry) {
+		for path := range trusted {
+			if match(path) {
+				gone = append(gone, path)
+				delete(trusted, path)
+			}
+		}
+	})
+	slices.Sort(gone)
+	return gone, err
+}
+
+// TrustStatus lists what comes with the project and whether it is trusted.
+func TrustStatus(opt Options) ([]Source, error) {
+	l, err := newLoader(opt)
+	if err != nil {
+		return nil, err
+	}
+	l.hashAll = true
+	l.load()
+	return slices.DeleteFunc(l.cfg.Sources, func(s Source) bool { return !s.Guarded }), nil
+}
+
+func absFrom(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// trusted looks up whether a path is trusted with the contents it has.
+func (l *loader) trusted(path, hash string) (trusted, changed bool) {
+	e, ok := l.trustedPaths()[path]
+	if !ok {
+		return false, false
+	}
+	return hash != "" && e.Hash == hash, hash == "" || e.Hash != hash
+}
+
+// wanted reports whether the hash of a guarded path decides anything.
+func (l *loader) wanted(path string) bool {
+	_, ok := l.trustedPaths()[path]
+	return ok || l.hashAll
+}
+
+func (l *loader) trustedPaths() map[string]trustEntry {
+	if l.trust != nil {
+		return l.trust
+	}
+	l.trust = map[string]trustEntry{}
+	if l.opt.TrustFile == "" {
+		return l.trust
+	}
+	rec, err := readTrust(l.opt.TrustFile)
+	if err != nil { // nothing is trusted then
+		l.report(&input{path: l.opt.TrustFile}, 0, Problem{Message: err.Error(), Severity: Error})
+		return l.trust
+	}
+	l.trust = rec.Trusted
+	return l.trust
+}
+
+// readTrust reads the trust file; a missing one is an empty one.
+func readTrust(path string) (trustRecord, error) {
+	rec := trustRecord{Version: 1, Trusted: map[string]trustEntry{}}
+	data, err := readRegular(path, maxTrustFile)
+	if absent(err) {
+		return rec, nil
+	}
+	if err != nil {
+		return rec, fmt.Errorf("reading the trust file: %s", plainError(err))
+	}
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0 {
+		return rec, errors.New("reading the trust file: others may write to it; set its mode to 0600")
+	}
+	var got trustRecord
+	if err := json.Unmarshal(data, &got); err != nil {
+		return rec, fmt.Errorf("reading the trust file: %w", err)
+	}
+	if got.Version != 1 {
+		return rec, fmt.Errorf("reading the trust file: version %d is not known", got.Version)
+	}
+	if got.Trusted != nil {
+		rec.Trusted = got.Trusted
+	}
+	return rec, nil
+}
+
+// updateTrust changes the trust file under a lock, so that of two writers
+// neither loses what the other wrote, and replaces it in one step.
+func updateTrust(path string, change func(map[string]trustEntry)) error {
+	if path == "" {
+		return errors.New("changing the trust file: no place for it is known")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("changing the trust file: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+		return fmt.Errorf("locking the trust file: %w", err)
+	}
+	defer lock.Close()
+	rec, err := readTrust(path)
+	if err != nil {
+		return err
+	}
+	change(rec.Trusted)
+	data, err := json.MarshalIndent(rec, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the trust file: %w", err)
+	}
+	return replaceFile(path, append(data, '\n'))
+}
+
+// replaceFile writes a file beside path and puts it in its place.
+func replaceFile(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".trust-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("writing the trust file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+			err = fmt.Errorf("writing the trust file: %w", err)
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	if dir, derr := os.Open(filepath.Dir(path)); derr == nil {
+		dir.Sync() // not every file system can; the rename itself has happened
+		dir.Close()
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTrust(t *testing.T) {
+	_, opt := project(t)
+	json := filepath.Join(opt.Dir, "opencode.json")
+	folder := filepath.Join(opt.Dir, ".opencode")
+	write(t, json, `{"durable":1}`)
+	write(t, filepath.Join(folder, "tool/a.ts"), "a")
+	state := func() string {
+		t.Helper()
+		all, err := TrustStatus(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, s := range all {
+			if len(s.Hash) != 64 {
+				t.Errorf("%s has hash %q", s.Path, s.Hash)
+			}
+			out = append(out, fmt.Sprintf("%s %t %t", filepath.Base(s.Path), s.Trusted, s.Changed))
+		}
+		return strings.Join(out, "; ")
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := state(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	expect("opencode.json false false; .opencode false false")
+
+	got, err := Trust(opt, "opencode.json")
+	if err != nil || len(got) != 1 || got[0].Path != json || !got[0].Trusted {
+		t.Fatal(got, err)
+	}
+	expect("opencode.json true false; .opencode false false")
+	if _, err := Trust(opt); err != nil {
+		t.Fatal(err)
+	}
+	expect("opencode.json true false; .opencode true false")
+
+	write(t, json, `{"durable":2}`)
+	expect("opencode.json false true; .opencode true false")
+	write(t, json, `{"durable":1}`)
+	write(t, filepath.Join(folder, "plans/p.md"), "written as work goes on")
+	expect("opencode.json true false; .opencode true false")
+	write(t, filepath.Join(folder, "tool/b.ts"), "")
+	expect("opencode.json true false; .opencode false true")
+
+	if _, err := Trust(opt, "other.json"); err == nil {
+		t.Error("trusted a file that is no config")
+	}
+	gone, err := Untrust(opt, json)
+	if err != nil || len(gone) != 1 {
+		t.Fatal(gone, err)
+	}
+	expect("opencode.json false false; .opencode false true")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err = Untrust(opt); err != nil || len(gone) != 1 || gone[0] != folder {
+		t.Fatal(gone, err)
+	}
+}
+
+// TestTrustNames: moving bytes between names or files is a change.
+func TestTrustNames(t *testing.T) {
+	hash := func(files map[string]string) string {
+		root := t.TempDir()
+		for name, text := range files {
+			write(t, filepath.Join(root, name), text)
+		}
+		w := walker{root: root, keep: func(string, []byte) {}}
+		h, err := w.digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	seen := map[string]int{}
+	for i, files := range []map[string]string{
+		{"tool/a": "xy", "tool/b": ""},
+		{"tool/a": "x", "tool/b": "y"},
+		{"tool/ax": "y", "tool/b": ""},
+		{"tool/b": "xy", "tool/a": ""},
+		{"tool/a": "xy"},
+		{"tools/a": "xy"},
+		{"tool/a/b": "xy"},
+	} {
+		h := hash(files)
+		if j, ok := seen[h]; ok {
+			t.Errorf("%d and %d have one hash", i, j)
+		}
+		seen[h] = i
+		if hash(files) != h {
+			t.Errorf("%d has two hashes", i)
+		}
+	}
+}
+
+func TestTrustFileRefused(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"not JSON": func(t *testing.T, path string) { write(t, path, "x") },
+		"version":  func(t *testing.T, path string) { write(t, path, `{"version":9}`) },
+		"writable": func(t *testing.T, path string) {
+			if runtime.GOOS == "windows" {
+				t.Skip("no modes")
+			}
+			if err := os.Chmod(path, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, opt := project(t)
+			write(t, filepath.Join(opt.Dir, "opencode.json"), `{"permission":"allow"}`)
+			if _, err := Trust(opt); err != nil {
+				t.Fatal(err)
+			}
+			if c := load(t, opt); len(c.Rules) != 1 {
+				t.Fatal("not trusted to begin with")
+			}
+			spoil(t, opt.TrustFile)
+			c := load(t, opt)
+			if len(c.Rules) != 0 || len(c.Ceilings) != 1 || len(c.Problems) != 1 || c.Problems[0].File != opt.TrustFile {
+				t.Errorf("rules %v, problems %v", c.Rules, c.Problems)
+			}
+			if _, err := Trust(opt); err == nil {
+				t.Error("a file that cannot be read was written over")
+			}
+		})
+	}
+}
+
+// TestTrustTogether: of many writers none loses what another wrote, and a
+// reader never sees half a file.
+func TestTrustTogether(t *testing.T) {
+	root, opt := project(t)
+	const writers = 8
+	var wg sync.WaitGroup
+	errs := make(chan error, 2*writers)
+	for i := range writers {
+		o := opt
+		o.Dir = filepath.Join(root, fmt.Sprint("p", i))
+		o.Worktree = o.Dir
+		write(t, filepath.Join(o.Dir, "opencode.json"), `{}`)
+		wg.Go(func() {
+			_, err := Trust(o)
+			errs <- err
+			_, err = readTrust(o.TrustFile)
+			errs <- err
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	rec, err := readTrust(opt.TrustFile)
+	if err != nil || len(rec.Trusted) != writers {
+		t.Errorf("%d entries, %v", len(rec.Trusted), err)
+	}
+	info, err := os.Stat(opt.TrustFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(opt.TrustFile), ".trust-*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestFolderTooLarge: what cannot be hashed in full cannot be trusted.
+func TestFolderTooLarge(t *testing.T) {
+	_, opt := project(t)
+	path := filepath.Join(opt.Dir, ".opencode/tool/big")
+	write(t, path, "")
+	if err := os.Truncate(path, maxFolder+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Trust(opt); err == nil {
+		t.Error("trusted")
+	}
+	write(t, filepath.Join(opt.Dir, "opencode.json"), "{}")
+	if _, err := Trust(opt, "opencode.json"); err != nil {
+		t.Error(err)
+	}
+	if c := load(t, opt); len(c.Dirs) != 1 || len(c.Withheld) != 1 { // the global folder; the tool folder
+		t.Errorf("dirs %v, withheld %v", c.Dirs, c.Withheld)
+	}
+}
+
+// TestNothingIsWritten loads a full project from folders that cannot be
+// written to and compares every file before and after.
+func TestNothingIsWritten(t *testing.T) {
+	root, opt := project(t)
+	write(t, filepath.Join(opt.Home, ".config/opencode/opencode.json"), `{"plugin":["x"]}`)
+	write(t, filepath.Join(opt.Dir, ".opencode/opencode.json"), `{}`)
+	write(t, filepath.Join(opt.Dir, ".opencode/tool/a.ts"), `x`)
+	list := func() []string {
+		var all []string
+		err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+			info, serr := os.Stat(path)
+			if err != nil || serr != nil {
+				return fmt.Errorf("%w %w", err, serr)
+			}
+			all = append(all, fmt.Sprint(path, info.Size(), info.ModTime()))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := list()
+	load(t, opt)
+	if _, err := TrustStatus(opt); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, list()); diff != "" {
+		t.Error(diff)
+	}
+}

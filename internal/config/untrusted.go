@@ -1,0 +1,160 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// The reasons for withholding something.
+const (
+	whyUntrusted = "the file is not trusted"
+	whyOutside   = "the file is not trusted, and this leads out of the project"
+	whyReference = "the file is not trusted, so its references to the environment and to files are not followed"
+)
+
+func (l *loader) withheld(in *input, key, why string) {
+	l.cfg.Withheld = append(l.cfg.Withheld, Withheld{File: in.path, Key: key, Why: why})
+}
+
+// withhold takes from an untrusted file everything but its rules and what
+// can do no harm. The list is of what stays, so that a key nobody thought of
+// goes.
+//
+// References go too, also from rules: rules are shown to people and models,
+// and a project must not use them to read the user's files and variables.
+func (l *loader) withhold(root *node) {
+	if root.kind != 'o' {
+		return
+	}
+	root.keep(func(m member) bool {
+		switch m.key {
+		case "permission", "tools":
+		case "agent", "mode":
+			l.withholdAgents(m)
+		case "instructions":
+			l.withholdPaths(m.val, m.key)
+		case "skills":
+			l.withholdSkills(m)
+		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
+		default:
+			if fileShape.fields[m.key] == nil {
+				return true // the check reports it and drops it
+			}
+			l.withheld(m.in, m.key, whyUntrusted)
+			return false
+		}
+		if m.val.kind == 's' && hasReference(m.val.text) {
+			l.withheld(m.in, m.key, whyReference)
+			return false
+		}
+		l.withholdReferences(m.val, m.key)
+		return true
+	})
+}
+
+// withholdAgents leaves of each agent its rules.
+func (l *loader) withholdAgents(agents member) {
+	if agents.val.kind != 'o' {
+		return
+	}
+	for _, a := range agents.val.members {
+		if a.val.kind != 'o' {
+			continue
+		}
+		had := len(a.val.members)
+		a.val.keep(func(m member) bool { return m.key == "permission" || m.key == "tools" })
+		if len(a.val.members) < had || had == 0 {
+			l.withheld(a.in, agents.key+"."+a.key, whyUntrusted)
+		}
+	}
+}
+
+func (l *loader) withholdSkills(skills member) {
+	if skills.val.kind != 'o' {
+		return
+	}
+	skills.val.keep(func(m member) bool {
+		if m.key == "paths" {
+			l.withholdPaths(m.val, "skills.paths")
+			return true
+		}
+		l.withheld(m.in, "skills."+m.key, whyUntrusted)
+		return false
+	})
+}
+
+// withholdPaths drops the paths of a list that leave the project, and
+// addresses on the web.
+func (l *loader) withholdPaths(list *node, key string) {
+	if list.kind != 'a' {
+		return
+	}
+	inside := list.elems[:0]
+	for _, e := range list.elems {
+		if e.kind == 's' && !insideProject(e.text) {
+			l.withheld(e.in, key+": "+shorten(e.text), whyOutside)
+			continue
+		}
+		inside = append(inside, e)
+	}
+	list.elems = inside
+}
+
+func insideProject(path string) bool {
+	path = strings.ReplaceAll(path, `\`, "/")
+	return !strings.Contains(path, "://") && !strings.HasPrefix(path, "~") && filepath.IsLocal(path)
+}
+
+// withholdReferences drops the members and elements that hold a reference.
+func (l *loader) withholdReferences(n *node, key string) {
+	refers := func(v *node) bool { return v.kind == 's' && hasReference(v.text) }
+	switch n.kind {
+	case 'o':
+		n.keep(func(m member) bool {
+			if hasReference(m.key) || refers(m.val) {
+				l.withheld(m.in, key+"."+m.key, whyReference)
+				return false
+			}
+			l.withholdReferences(m.val, key+"."+m.key)
+			return true
+		})
+	case 'a':
+		kept := n.elems[:0]
+		for _, e := range n.elems {
+			if refers(e) {
+				l.withheld(e.in, key, whyReference)
+				continue
+			}
+			l.withholdReferences(e, key)
+			kept = append(kept, e)
+		}
+		n.elems = kept
+	}
+}
+
+// limit turns the rules of an untrusted file into ceilings and takes them out
+// of its settings.
+func (l *loader) limit(root *node) {
+	toolRules(root)
+	if policy := root.get("permission"); policy != nil {
+		if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
+			l.cfg.Ceilings = append(l.cfg.Ceilings, rules)
+		}
+	}
+	for _, section := range []string{"agent", "mode"} {
+		agents := root.get(section)
+		if agents == nil {
+			continue
+		}
+		for _, a := range agents.members {
+			policy := a.val.get("permission")
+			if policy == nil {
+				continue
+			}
+			if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
+				l.agentCeilings = append(l.agentCeilings, agentCeiling{a.key, rules, a.in.source(a.at)})
+			}
+		}
+	}
+	root.keep(func(m member) bool { return !decides(m.key) })
+}

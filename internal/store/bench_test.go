@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"helve/tool"
+)
+
+// BenchmarkCall is the share of the store in a call: Begin and Finish.
+func BenchmarkCall(b *testing.B) {
+	for _, callers := range []int{1, 64} {
+		for _, sync := range []bool{false, true} {
+			for _, size := range []int{1 << 10, 50 << 10} {
+				b.Run(fmt.Sprintf("callers=%d/sync=%v/output=%dK", callers, sync, size>>10), func(b *testing.B) {
+					benchCalls(b, Options{Dir: b.TempDir(), Sync: sync}, callers, size)
+				})
+			}
+		}
+	}
+	b.Run("memory", func(b *testing.B) { benchCalls(b, Options{}, 1, 1<<10) })
+}
+
+func benchCalls(b *testing.B, o Options, callers, size int) {
+	s := open(b, o)
+	ok(b, s.AddSession(context.Background(), Session{ID: "ses_0123456789abcdefghijklmnop", Created: 1}))
+	out := strings.Repeat("0123456789abcde\n", size/16)
+	took := make([]time.Duration, b.N)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	b.ResetTimer()
+	for range callers {
+		group.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if i >= int64(b.N) {
+					return
+				}
+				c := Call{
+					ID: fmt.Sprintf("call_%026d", i), Session: "ses_0123456789abcdefghijklmnop", Tool: "read",
+					Agent: "build", Model: "model", Input: `{"filePath":"/home/user/project/main.go"}`, Started: 1,
+				}
+				from := time.Now()
+				if err := s.Begin(context.Background(), c); err != nil {
+					b.Error(err)
+					return
+				}
+				c.State, c.Ended = Completed, 2
+				c.Result = &tool.Result{Title: "main.go", Output: out, Metadata: map[string]any{"truncated": false}}
+				if err := s.Finish(c); err != nil {
+					b.Error(err)
+					return
+				}
+				took[i] = time.Since(from)
+			}
+		})
+	}
+	group.Wait()
+	b.StopTimer()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkOpen is what a start pays, with nothing to repair.
+func BenchmarkOpen(b *testing.B) {
+	for _, calls := range []int{0, 20000} {
+		b.Run(fmt.Sprintf("calls=%d", calls), func(b *testing.B) {
+			dir := b.TempDir()
+			s := open(b, Options{Dir: dir})
+			for i := range calls {
+				ok(b, s.Record(Call{ID: fmt.Sprint(i), State: Completed, Input: strings.Repeat("x", 1000)}))
+			}
+			ok(b, s.Close())
+			for b.Loop() {
+				s, err := Open(Options{Dir: dir})
+				ok(b, err)
+				b.StopTimer()
+				ok(b, s.Close())
+				b.StartTimer()
+			}
+		})
+	}
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			s, err := Open(Options{Dir: b.TempDir()})
+			ok(b, err)
+			b.StopTimer()
+			ok(b, s.Close())
+			b.StartTimer()
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	s := open(b, Options{Dir: b.TempDir()})
+	for i := range 2000 {
+		ok(b, s.Record(Call{ID: fmt.Sprint(i), Session: "s", State: Completed, Input: strings.Repeat("x", 1000)}))
+	}
+	b.Run("call", func(b *testing.B) {
+		for b.Loop() {
+			must(s.Call(context.Background(), "1234"))(b)
+		}
+	})
+	b.Run("list100", func(b *testing.B) {
+		for b.Loop() {
+			must(s.Calls(context.Background(), Query{Session: "s"}))(b)
+		}
+	})
+}

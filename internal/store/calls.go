@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+
+	"helve/tool"
+)
+
+// A State is how far a call has come.
+type State string
+
+// The states of a call. It starts as Running and ends as one of the others.
+const (
+	Running     State = "running"
+	Completed   State = "completed"
+	Failed      State = "error"
+	Interrupted State = "interrupted" // its process ended before it did
+)
+
+// A Call is the record of one call. Times are milliseconds since the epoch.
+type Call struct {
+	ID      string       `json:"id"`
+	Session string       `json:"session,omitempty"`
+	Parent  string       `json:"parent,omitempty"` // the call that made this one
+	Tool    string       `json:"tool"`
+	Agent   string       `json:"agent,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	Input   string       `json:"input"` // as it came, JSON or not
+	State   State        `json:"state"`
+	Result  *tool.Result `json:"result,omitempty"`
+	Error   *Failure     `json:"error,omitempty"`
+	Started int64        `json:"started"`
+	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+}
+
+// A Failure is how a call failed, in words that outlive the process.
+type Failure struct {
+	Kind    tool.Kind `json:"kind"`
+	Code    string    `json:"code,omitempty"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// touchEvery is how old, in milliseconds, the time of a session's last use
+// may get before a call writes it anew.
+const touchEvery = 5000
+
+const insertCall = `INSERT INTO call(id, session, parent, tool, agent, model, state, owner, started, ended,
+	kind, code, message, hint, title, input, output, metadata, attachments)
+	VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+const finishCall = `UPDATE call SET state = ?, ended = ?, kind = ?, code = ?, message = ?, hint = ?, title = ?,
+	output = ?, metadata = ?, attachments = ? WHERE id = ? AND owner = ? AND state = 'running'`
+
+// Begin records that c is about to run; State, Result, Error and Ended are
+// not looked at. An id that was used before is ErrDuplicate. When ctx ends
+// before the write has started, nothing is recorded.
+func (s *Store) Begin(ctx context.Context, c Call) error {
+	c.State, c.Result, c.Error, c.Ended = Running, nil, nil, 0
+	return s.insert(ctx, c)
+}
+
+// Record records a call that ended before it ran, in its final state.
+// It takes no context: a call that has ended is recorded even when nobody
+// waits for it any more. The wait for other processes is bounded.
+func (s *Store) Record(c Call) error {
+	if err := final(c); err != nil {
+		return err
+	}
+	return s.insert(context.Background(), c)
+}
+
+func (s *Store) insert(ctx context.Context, c Call) error {
+	doing := "recording call " + c.ID
+	if c.ID == "" {
+		return fmt.Errorf("recording a call of %s: it has no id", c.Tool)
+	}
+	own, err := s.own()
+	if err != nil {
+		return s.fault(doing, err)
+	}
+	e := ending(c)
+	touch := s.stale(c.Session, c.Started)
+	return s.write(ctx, doing, &op{single: !touch, size: len(c.Input) + e.size, run: func(db *conn) error {
+		n, err := db.exec(insertCall, c.ID, c.Session, c.Parent, c.Tool, c.Agent, c.Model, string(c.State), own, c.Started, c.Ended,
+			e.kind, e.code, e.message, e.hint, e.title, c.Input, e.output, e.metadata, e.attachments)
+		if err == nil && n == 0 {
+			err = ErrDuplicate
+		}
+		if err == nil && touch {
+			_, err = db.exec("UPDATE session SET updated = max(updated, ?) WHERE id = ?", c.Started, c.Session)
+		}
+		return err
+	}})
+}
+
+// Finish records how a call that this store began has ended: ID, State,
+// Result, Error and Ended of c. The first ending stands: a call that is
+// unknown or has ended is ErrNotRunning. Like Record it takes no context.
+func (s *Store) Finish(c Call) error {
+	if err := final(c); err != nil {
+		return err
+	}
+	doing := "finishing call " + c.ID
+	own, err := s.own()
+	if err != nil {
+		return s.fault(doing, err)
+	}
+	e := ending(c)
+	return s.write(context.Background(), doing, &op{single: true, size: e.size, run: func(db *conn) error {
+		n, err := db.exec(finishCall, string(c.State), c.Ended, e.kind, e.code, e.message, e.hint, e.title,
+			e.output, e.metadata, e.attachments, c.ID, own)
+		if err == nil && n == 0 {
+			err = ErrNotRunning
+		}
+		return err
+	}})
+}
+
+func final(c Call) error {
+	switch c.State {
+	case Completed, Failed, Interrupted:
+		return nil
+	}
+	return fmt.Errorf("recording call %s: %q is not a final state", c.ID, c.State)
+}
+
+// columns are the nullable columns of a call as SQLite takes them.
+type columns struct {
+	kind, code, message, hint            any
+	title, output, metadata, attachments any
+
+	size int // of the wide ones
+}
+
+// ending encodes the result and the failure of c. What cannot be encoded is
+// replaced: a record never fails for what a tool put into it.
+func ending(c Call) columns {
+	var e columns
+	if f := c.Error; f != nil {
+		e.kind, e.code, e.message, e.hint = string(f.Kind), f.Code, f.Message, f.Hint
+	}
+	if r := c.Result; r != nil {
+		e.title, e.output, e.size = r.Title, r.Output, len(r.Output)
+		if r.Metadata != nil {
+			text := metadataText(r.Metadata)
+			e.metadata, e.size = text, e.size+len(text)
+		}
+		if r.Attachments != nil {
+			b, _ := json.Marshal(r.Attachments) // strings only: cannot fail
+			e.attachments, e.size = string(b), e.size+len(b)
+		}
+	}
+	return e
+}
+
+func metadataText(m map[string]any) string {
+	if len(m) == 0 {
+		return "{}"
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		safe := make(map[string]json.RawMessage, len(m))
+		for k, v := range m {
+			one, err := json.Marshal(v)
+			if err != nil {
+				one, _ = json.Marshal("cannot be kept: " + err.Error())
+			}
+			safe[k] = one
+		}
+		b, _ = json.Marshal(safe)
+	}
+	return string(b)
+}
+
+// A Query chooses calls. The zero Query is the newest calls of all sessions.
+type Query struct {
+	Session string // of this session
+	Tool    string // of this tool
+	State   State  // in this state
+	Before  string // recorded before the call of this id
+	Limit   int    // at most so many; 100 when 0
+	Brief   bool   // without the wide parts: input, output, metadata, attachments
+}
+
+const narrow = "id, session, parent, tool, agent, model, state, started, ended, kind, code, message, hint, title"
+
+// Call returns the call of an id, or ErrNotFound.
+func (s *Store) Call(ctx context.Context, id string) (Call, error) {
+	var out Call
+	err := s.read(ctx, "reading call "+id, func(c *conn) error {
+		found := false
+		err := c.query(ctx, func(row []driver.Value) error {
+			found = true
+			out = callOf(row)
+			return nil
+		}, "SELECT "+narrow+", output IS NOT NULL, input, output, metadata, attachments FROM call WHERE id = ?", id)
+		if err == nil && !found {
+			err = ErrNotFound
+		}
+		return err
+	})
+	return out, err
+}
+
+// Calls returns the calls that q chooses, newest first.
+func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
+	text, args := q.sql()
+	var out []Call
+	err := s.read(ctx, "listing calls", func(c *conn) error {
+		out = nil
+		return c.query(ctx, func(row []driver.Value) error {
+			out = append(out, callOf(row))
+			return nil
+		}, text, args...)
+	})
+	return out, err
+}
+
+// sql words the query. There are few wordings, so each stays prepared.
+func (q Query) sql() (string, []any) {
+	text := "SELECT " + narrow + ", output IS NOT NULL"
+	if !q.Brief {
+		text += ", input, output, metadata, attachments"
+	}
+	text += " FROM call WHERE 1"
+	var args []any
+	if q.Session != "" {
+		text, args = text+" AND session = ?", append(args, q.Session)
+	}
+	if q.Tool != "" {
+		text, args = text+" AND tool = ?", append(args, q.Tool)
+	}
+	switch q.State {
+	case "":
+	case Running:
+		text += " AND state = 'running'" // spelled out, to use the index
+	default:
+		text, args = text+" AND state = ?", append(args, string(q.State))
+	}
+	if q.Before != "" {
+		text, args = text+" AND seq < (SELECT seq FROM call WHERE id = ?)", append(args, q.Before)
+	}
+	if q.Limit <= 0 {
+		q.Limit = 100
+	}
+	return text + " ORDER BY seq DESC LIMIT ?", append(args, int64(q.Limit))
+}
+
+// callOf decodes a row: the narrow columns, whether there is a result, and
+// the wide columns unless the query was brief.
+func callOf(row []driver.Value) Call {
+	c := Call{
+		ID: textOf(row[0]), Session: textOf(row[1]), Parent: textOf(row[2]), Tool: textOf(row[3]),
+		Agent: textOf(row[4]), Model: textOf(row[5]), State: State(textOf(row[6])),
+		Started: intOf(row[7]), Ended: intOf(row[8]),
+	}
+	if row[9] != nil {
+		c.Error = &Failure{Kind: tool.Kind(textOf(row[9])), Code: textOf(row[10]), Message: textOf(row[11]), Hint: textOf(row[12])}
+	}
+	if intOf(row[14]) != 0 {
+		c.Result = &tool.Result{Title: textOf(row[13])}
+	}
+	if len(row) < 19 {
+		return c
+	}
+	c.Input = textOf(row[15])
+	if c.Result != nil {
+		c.Result.Output = textOf(row[16])
+		// We wrote these: what does not decode was damaged, and is left out.
+		if row[17] != nil {
+			_ = json.Unmarshal([]byte(textOf(row[17])), &c.Result.Metadata)
+		}
+		if row[18] != nil {
+			_ = json.Unmarshal([]byte(textOf(row[18])), &c.Result.Attachments)
+		}
+	}
+	return c
+}

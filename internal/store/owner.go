@@ -1,0 +1,237 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const lockExt = ".lock"
+
+// An owner is a store that begins calls, as others see it: a name on its
+// rows, and a lock file of that name that the system frees when it dies.
+type owner struct {
+	once sync.Mutex
+	name atomic.Pointer[string] // set once the lock is held
+	lock *flock.Flock
+}
+
+// own returns the store's name on rows. The first use takes the lock: no row
+// of ours is written before it is held.
+func (s *Store) own() (string, error) {
+	if n := s.owner.name.Load(); n != nil {
+		return *n, nil
+	}
+	s.owner.once.Lock()
+	defer s.owner.once.Unlock()
+	if n := s.owner.name.Load(); n != nil {
+		return *n, nil
+	}
+	name := "memory"
+	if s.path != "" {
+		var err error
+		if name, err = s.owner.take(s.runDir()); err != nil {
+			return "", fmt.Errorf("taking a lock in %s: %w", s.runDir(), err)
+		}
+	}
+	s.owner.name.Store(&name)
+	return name, nil
+}
+
+func (o *owner) take(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	for range 10 {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails
+		name := fmt.Sprintf("%d-%s", os.Getpid(), hex.EncodeToString(b[:]))
+		path := filepath.Join(dir, name+lockExt)
+		lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_EXCL|os.O_RDWR), flock.SetPermissions(0o600))
+		ok, err := lock.TryLock()
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			continue // someone looks whether it is alive
+		}
+		// Whoever looked before the lock was held has removed the file.
+		mine, err := lock.Stat()
+		if err == nil {
+			if there, err := os.Stat(path); err == nil && os.SameFile(mine, there) {
+				o.lock = lock
+				return name, nil
+			}
+		}
+		_ = lock.Close()
+	}
+	return "", errors.New("the lock file keeps disappearing")
+}
+
+// release gives the lock up at the end of a life.
+func (o *owner) release() {
+	if o.lock != nil {
+		discard(o.lock)
+	}
+}
+
+// discard removes a lock file that is held, before it is let go where the
+// system allows that.
+func discard(lock *flock.Flock) {
+	removed := os.Remove(lock.Path()) == nil
+	_ = lock.Close()
+	if !removed {
+		_ = os.Remove(lock.Path())
+	}
+}
+
+// seize takes the lock of an owner that is gone. gone is false while the
+// owner lives or when that cannot be told; lock is nil when there is no file.
+func seize(path string) (lock *flock.Flock, gone bool) {
+	lock = flock.New(path, flock.SetFlag(os.O_RDWR))
+	ok, err := lock.TryLock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, true
+	case err != nil || !ok:
+		return nil, false
+	}
+	return lock, true
+}
+
+// othersAlive reports whether another store that has begun calls lives.
+func (s *Store) othersAlive() bool {
+	for _, path := range s.lockFiles() {
+		lock, gone := seize(path)
+		if lock != nil {
+			_ = lock.Close()
+		}
+		if !gone {
+			return true
+		}
+	}
+	return false
+}
+
+// lockFiles lists the lock files of all stores but this one.
+func (s *Store) lockFiles() []string {
+	entries, err := os.ReadDir(s.runDir())
+	if err != nil {
+		return nil
+	}
+	var own string
+	if n := s.owner.name.Load(); n != nil {
+		own = *n
+	}
+	var out []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), lockExt); ok && name != own && e.Type().IsRegular() {
+			out = append(out, filepath.Join(s.runDir(), e.Name()))
+		}
+	}
+	return out
+}
+
+// Recover turns the unfinished calls of processes that are gone into
+// interrupted ones. Open does this; a process that runs for long may do it
+// from time to time.
+func (s *Store) Recover() error {
+	if s.path == "" {
+		return nil
+	}
+	_, err := s.recover()
+	return s.fault("recovering calls", err)
+}
+
+// recover also removes the lock files of the dead. unclean says that there
+// were dead.
+func (s *Store) recover() (unclean bool, err error) {
+	dead := map[string]*flock.Flock{}
+	defer func() {
+		for _, lock := range dead {
+			if lock != nil {
+				discard(lock)
+			}
+		}
+	}()
+	for _, path := range s.lockFiles() {
+		if lock, gone := seize(path); gone {
+			dead[strings.TrimSuffix(filepath.Base(path), lockExt)] = lock
+		}
+	}
+	unclean = len(dead) > 0
+	owners, err := s.runningOwners()
+	if err != nil {
+		return unclean, err
+	}
+	for _, name := range owners {
+		if _, known := dead[name]; !known && !s.lost(name) {
+			continue
+		}
+		unclean = true
+		n, err := s.interrupt(name)
+		if err != nil {
+			return unclean, err
+		}
+		if n > 0 {
+			s.log.Info("calls of a process that is gone were interrupted", "owner", name, "calls", n)
+		}
+	}
+	return unclean, nil
+}
+
+// lost reports whether the owner of running rows has no lock file, which is
+// made before its first row and removed after its last.
+func (s *Store) lost(name string) bool {
+	if n := s.owner.name.Load(); n != nil && *n == name {
+		return false
+	}
+	if name != filepath.Base(name) {
+		return true // not a name that we give
+	}
+	_, err := os.Lstat(filepath.Join(s.runDir(), name+lockExt))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (s *Store) runningOwners() (owners []string, err error) {
+	err = s.w.do(context.Background(), &op{single: true, run: func(c *conn) error {
+		owners = owners[:0]
+		return c.query(context.Background(), func(row []driver.Value) error {
+			owners = append(owners, textOf(row[0]))
+			return nil
+		}, "SELECT DISTINCT owner FROM call WHERE state = 'running'")
+	}})
+	return owners, err
+}
+
+// interrupt ends the running calls of an owner.
+func (s *Store) interrupt(name string) (n int64, err error) {
+	now := time.Now().UnixMilli()
+	err = s.w.do(context.Background(), &op{single: true, run: func(c *conn) (err error) {
+		n, err = c.exec("UPDATE call SET state = 'interrupted', ended = ? WHERE state = 'running' AND owner = ?", now, name)
+		return err
+	}})
+	return n, err
+}
+
+// interruptOwn ends the calls that were begun here and not finished.
+func (s *Store) interruptOwn() error {
+	n := s.owner.name.Load()
+	if n == nil {
+		return nil
+	}
+	_, err := s.interrupt(*n)
+	return err
+}

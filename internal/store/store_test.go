@@ -1,0 +1,378 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"helve/permission"
+	"helve/tool"
+)
+
+// both runs a test on a store on disk and on one in memory.
+func both(t *testing.T, test func(t *testing.T, s *Store)) {
+	t.Run("disk", func(t *testing.T) { t.Parallel(); test(t, open(t, Options{Dir: t.TempDir()})) })
+	t.Run("sync", func(t *testing.T) { t.Parallel(); test(t, open(t, Options{Dir: t.TempDir(), Sync: true})) })
+	t.Run("memory", func(t *testing.T) { t.Parallel(); test(t, open(t, Options{})) })
+}
+
+func want[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCallLife(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		c := Call{ID: "c1", Session: "s1", Parent: "c0", Tool: "read", Agent: "build", Model: "m", Input: `{"broken`, Started: 10}
+		ok(t, s.Begin(ctx, c))
+		c.State = Running
+		want(t, must(s.Call(ctx, "c1"))(t), c)
+
+		if err := s.Begin(ctx, Call{ID: "c1", Tool: "other"}); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("second Begin: %v", err)
+		}
+		want(t, must(s.Call(ctx, "c1"))(t), c)
+
+		c.State, c.Ended = Completed, 20
+		c.Result = &tool.Result{
+			Title: "a file", Output: "text", Metadata: map[string]any{"n": 1.0, "l": []any{"x"}},
+			Attachments: []tool.Attachment{{ID: "p", Type: "file", Mime: "image/png", URL: "data:image/png;base64,AA=="}},
+		}
+		ok(t, s.Finish(c))
+		want(t, must(s.Call(ctx, "c1"))(t), c)
+
+		again := Call{ID: "c1", State: Failed, Error: &Failure{Kind: tool.Canceled, Message: "late"}}
+		if err := s.Finish(again); !errors.Is(err, ErrNotRunning) {
+			t.Errorf("second Finish: %v", err)
+		}
+		want(t, must(s.Call(ctx, "c1"))(t), c)
+		if err := s.Finish(Call{ID: "nobody", State: Completed}); !errors.Is(err, ErrNotRunning) {
+			t.Errorf("Finish of an unknown call: %v", err)
+		}
+		if err := s.Finish(Call{ID: "c1", State: Running}); err == nil {
+			t.Error("finished as running")
+		}
+
+		r := Call{ID: "c2", Tool: "nope", Input: "x", State: Failed, Started: 30, Ended: 30,
+			Error: &Failure{Kind: tool.UnknownTool, Code: "unknown-tool", Message: "no such tool", Hint: "look"}}
+		ok(t, s.Record(r))
+		want(t, must(s.Call(ctx, "c2"))(t), r)
+		if err := s.Record(c); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("Record over a call: %v", err)
+		}
+		if err := s.Record(Call{ID: "c3", State: Running}); err == nil {
+			t.Error("recorded as running")
+		}
+		if _, err := s.Call(ctx, "c3"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("unknown call: %v", err)
+		}
+	})
+}
+
+func TestCallsQuery(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		for i := range 6 {
+			c := Call{ID: fmt.Sprint("c", i), Session: fmt.Sprint("s", i%2), Tool: fmt.Sprint("t", i%3), Input: "in"}
+			ok(t, s.Begin(ctx, c))
+			if i < 4 {
+				c.State, c.Result = Completed, &tool.Result{Title: "T", Output: "out"}
+				ok(t, s.Finish(c))
+			}
+		}
+		ids := func(q Query) string {
+			t.Helper()
+			var out []string
+			for _, c := range must(s.Calls(ctx, q))(t) {
+				out = append(out, c.ID)
+			}
+			return strings.Join(out, " ")
+		}
+		want(t, ids(Query{}), "c5 c4 c3 c2 c1 c0")
+		want(t, ids(Query{Limit: 2}), "c5 c4")
+		want(t, ids(Query{Session: "s0"}), "c4 c2 c0")
+		want(t, ids(Query{Session: "s0", State: Completed}), "c2 c0")
+		want(t, ids(Query{State: Running}), "c5 c4")
+		want(t, ids(Query{Tool: "t1"}), "c4 c1")
+		want(t, ids(Query{Before: "c3", Limit: 2}), "c2 c1")
+		want(t, ids(Query{Session: "none"}), "")
+		brief := must(s.Calls(ctx, Query{Brief: true, Session: "s1", State: Completed, Limit: 1}))(t)
+		want(t, brief, []Call{{ID: "c3", Session: "s1", Tool: "t0", State: Completed, Result: &tool.Result{Title: "T"}}})
+	})
+}
+
+func TestSessions(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		a := Session{ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Created: 1}
+		b := Session{ID: "b", Dir: "/d", Created: 2, Updated: 3}
+		ok(t, s.AddSession(ctx, a))
+		ok(t, s.AddSession(ctx, b))
+		ok(t, s.AddSession(ctx, Session{ID: "a", Title: "ignored", Created: 9}))
+		a.Updated = 1
+		want(t, must(s.Sessions(ctx, 0))(t), []Session{b, a})
+		want(t, must(s.Sessions(ctx, 1))(t), []Session{b})
+		want(t, must(s.Session(ctx, "a"))(t), a)
+		if _, err := s.Session(ctx, "c"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("unknown session: %v", err)
+		}
+		// A call brings its session to the front.
+		ok(t, s.Begin(ctx, Call{ID: "x", Session: "a", Started: 1 + touchEvery}))
+		a.Updated = 1 + touchEvery
+		want(t, must(s.Sessions(ctx, 0))(t), []Session{a, b})
+		ok(t, s.SetTitle(ctx, "a", "named"))
+		a.Title = "named"
+		want(t, must(s.Session(ctx, "a"))(t), a)
+		if err := s.SetTitle(ctx, "c", "x"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("titling an unknown session: %v", err)
+		}
+	})
+}
+
+func TestTodos(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		want(t, must(s.Todos(ctx, "s"))(t), nil)
+		list := []Todo{{Content: "b", Status: "pending", Priority: "low", ID: "2"}, {Content: "a", Status: "completed", Priority: "high", ID: "1"}}
+		ok(t, s.SetTodos(ctx, "s", list))
+		ok(t, s.SetTodos(ctx, "other", list[:1]))
+		want(t, must(s.Todos(ctx, "s"))(t), list)
+		ok(t, s.SetTodos(ctx, "s", nil))
+		want(t, must(s.Todos(ctx, "s"))(t), nil)
+		want(t, must(s.Todos(ctx, "other"))(t), list[:1])
+	})
+}
+
+func TestApprovals(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		now := time.Now().UTC().Round(0)
+		a := permission.Approval{ID: "1", Permission: "bash", Pattern: "git *", Scope: permission.Project, Project: "/p", Fingerprint: "f", Created: now}
+		b := permission.Approval{ID: "2", Permission: "edit", Pattern: "a*b", Exact: true, Scope: permission.Session, Session: "s", Created: now.Add(-time.Second)}
+		ok(t, s.KeepApproval(a))
+		ok(t, s.KeepApproval(b))
+		want(t, must(s.Approvals())(t), []permission.Approval{b, a})
+		a.Pattern = "git status"
+		ok(t, s.KeepApproval(a))
+		want(t, must(s.Approvals())(t), []permission.Approval{b, a})
+		want(t, must(s.ForgetApproval("2"))(t), true)
+		want(t, must(s.ForgetApproval("2"))(t), false)
+		want(t, must(s.Approvals())(t), []permission.Approval{a})
+		ok(t, s.Begin(t.Context(), Call{ID: "after"})) // the writer is as it was
+	})
+}
+
+// Any text comes back as it went in, whatever bytes it has.
+func TestAnyText(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		n++
+		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(r, name)) }
+		c := Call{
+			ID: fmt.Sprint(n, text("id")), Session: text("session"), Tool: text("tool"), Agent: text("agent"), Model: text("model"),
+			Parent: text("parent"), Input: text("input"), State: Failed,
+			Error:  &Failure{Kind: tool.Failed, Code: text("code"), Message: text("message"), Hint: text("hint")},
+			Result: &tool.Result{Title: text("title"), Output: text("output")},
+		}
+		if err := s.Record(c); err != nil {
+			r.Fatal(err)
+		}
+		got, err := s.Call(context.Background(), c.ID)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if d := cmp.Diff(c, got); d != "" {
+			r.Fatal(d)
+		}
+	})
+}
+
+func TestOddValues(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		big := Call{ID: "big", Input: strings.Repeat("i\x00\xff", 5<<20/3), State: Completed,
+			Result: &tool.Result{Output: strings.Repeat("o", 50<<10)}}
+		ok(t, s.Begin(ctx, big))
+		ok(t, s.Finish(big))
+		want(t, must(s.Call(ctx, "big"))(t), big)
+
+		// What JSON cannot hold is replaced, and the rest is kept.
+		odd := Call{ID: "odd", State: Completed, Result: &tool.Result{
+			Metadata:    map[string]any{"nan": math.NaN(), "ch": make(chan int), "bad": "a\xffb", "nul": "a\x00b", "n": 1},
+			Attachments: []tool.Attachment{{URL: "x\xff"}},
+		}}
+		ok(t, s.Record(odd))
+		got := must(s.Call(ctx, "odd"))(t).Result
+		want(t, got.Attachments, []tool.Attachment{{URL: "x\ufffd"}})
+		want(t, got.Metadata, map[string]any{
+			"nan": "cannot be kept: json: unsupported value: NaN", "ch": "cannot be kept: json: unsupported type: chan int",
+			"bad": "a\ufffdb", "nul": "a\x00b", "n": 1.0,
+		})
+		ok(t, s.SetTodos(ctx, "s\xff\x00", []Todo{{Content: "c\xff\x00"}}))
+		want(t, must(s.Todos(ctx, "s\xff\x00"))(t), []Todo{{Content: "c\ufffd\x00"}})
+
+		if err := s.Begin(ctx, Call{}); err == nil {
+			t.Error("began a call without id")
+		}
+	})
+}
+
+// Many callers at once: each call ends as its own caller said, a shared id
+// begins once, and exactly one of several endings stands.
+func TestConcurrent(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		const callers, each = 32, 20
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		begun, ended := map[string]int{}, map[string]string{}
+		for g := range callers {
+			group.Go(func() {
+				for i := range each {
+					id := fmt.Sprint("shared", i)
+					err := s.Begin(ctx, Call{ID: id})
+					if err == nil {
+						mu.Lock()
+						begun[id]++
+						mu.Unlock()
+					} else if !errors.Is(err, ErrDuplicate) {
+						t.Error(err)
+					}
+					out := fmt.Sprint("by ", g)
+					err = s.Finish(Call{ID: id, State: Completed, Result: &tool.Result{Output: out}})
+					if err == nil {
+						mu.Lock()
+						if ended[id] != "" {
+							t.Errorf("%s ended twice", id)
+						}
+						ended[id] = out
+						mu.Unlock()
+					} else if !errors.Is(err, ErrNotRunning) {
+						t.Error(err)
+					}
+					if _, err := s.Call(ctx, id); err != nil {
+						t.Error(err)
+					}
+					if err := s.KeepApproval(permission.Approval{ID: fmt.Sprint(g, i)}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		for i := range each {
+			id := fmt.Sprint("shared", i)
+			want(t, begun[id], 1)
+			want(t, must(s.Call(ctx, id))(t).Result.Output, ended[id])
+		}
+		want(t, len(must(s.Approvals())(t)), callers*each)
+	})
+}
+
+func TestReopen(t *testing.T) {
+	dir := t.TempDir()
+	s := must(Open(Options{Dir: dir}))(t)
+	ctx := t.Context()
+	ok(t, s.Record(Call{ID: "a", State: Completed}))
+	ok(t, s.Begin(ctx, Call{ID: "open"}))
+	ok(t, s.SetTodos(ctx, "s", []Todo{{ID: "1"}}))
+	ok(t, s.AddSession(ctx, Session{ID: "s", Title: "first", Created: 1}))
+	ok(t, s.Close())
+	ok(t, s.Close())
+
+	// Everything answers that it is closed.
+	for name, err := range map[string]error{
+		"Begin": s.Begin(ctx, Call{ID: "b"}), "Finish": s.Finish(Call{ID: "open", State: Completed}),
+		"SetTodos": s.SetTodos(ctx, "s", nil), "Check": s.Check(ctx, true),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+	}
+
+	s = open(t, Options{Dir: dir})
+	want(t, s.Notices(), nil)
+	want(t, must(s.Call(ctx, "a"))(t).State, Completed)
+	c := must(s.Call(ctx, "open"))(t) // its store closed before it ended
+	want(t, c.State, Interrupted)
+	if c.Ended == 0 {
+		t.Error("no time of interruption")
+	}
+	want(t, must(s.Todos(ctx, "s"))(t), []Todo{{ID: "1"}})
+	ok(t, s.AddSession(ctx, Session{ID: "s", Title: "second", Created: 7}))
+	want(t, must(s.Session(ctx, "s"))(t), Session{ID: "s", Title: "first", Created: 1, Updated: 7})
+	ok(t, s.Check(ctx, true))
+	want(t, len(must(os.ReadDir(filepath.Join(dir, "run")))(t)), 0)
+}
+
+func TestModes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "a?b #c%41 'q'")
+	s := open(t, Options{Dir: dir})
+	ok(t, s.Begin(t.Context(), Call{ID: "a"}))
+	f := must(s.Spill("x"))(t)
+	ok(t, f.Close())
+	for name, mode := range map[string]os.FileMode{
+		".": 0o700, "run": 0o700, "tool-output": 0o700, "tool-output/tool_x": 0o600,
+		"helve.db": 0o600, "helve.db-wal": 0o600, "helve.db-shm": 0o600,
+	} {
+		info := must(os.Stat(filepath.Join(dir, name)))(t)
+		if got := info.Mode().Perm(); got != mode {
+			t.Errorf("%s has mode %o, want %o", name, got, mode)
+		}
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ok(t, s.Begin(ctx, Call{ID: "a"}))
+		ok(t, s.Begin(ctx, Call{ID: "b"}))
+		// In the middle of a list: the connection stays good.
+		err := s.read(ctx, "test", func(c *conn) error {
+			return c.query(ctx, func([]driver.Value) error { cancel(); return ctx.Err() }, "SELECT id FROM call")
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled read: %v", err)
+		}
+		want(t, len(must(s.Calls(t.Context(), Query{}))(t)), 2)
+		if err := s.Begin(ctx, Call{ID: "c"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("write with an ended context: %v", err)
+		}
+		ok(t, s.Finish(Call{ID: "a", State: Completed}))
+		if _, err := s.Calls(ctx, Query{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("read with an ended context: %v", err)
+		}
+	})
+}

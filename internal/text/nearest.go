@@ -1,0 +1,70 @@
+package text
+
+import "strings"
+
+// longestWord is the length in characters up to which words are compared.
+const longestWord = 64
+
+// Nearest returns the word of among that is most likely meant by word, which
+// is none of them: the one with the fewest slips (a letter too many, missing,
+// wrong, or two swapped), upper and lower case being equal. About one slip in
+// three letters is forgiven; words of more than 64 characters are never near.
+// Of words equally near the first is returned.
+func Nearest(word string, among []string) (string, bool) {
+	if len(word) > 4*longestWord {
+		return "", false
+	}
+	w := []rune(strings.ToLower(word))
+	if len(w) == 0 || len(w) > longestWord {
+		return "", false
+	}
+	limit := (len(w) + 1) / 3
+	best, found := "", false
+	for _, candidate := range among {
+		if len(candidate) > 4*longestWord {
+			continue
+		}
+		c := []rune(strings.ToLower(candidate))
+		if d := slips(w, c, limit); d <= limit {
+			best, found = candidate, true
+			limit = d - 1
+		}
+		if limit < 0 {
+			break
+		}
+	}
+	return best, found
+}
+
+// slips counts the slips between a and b, or returns more than limit as soon as
+// it is clear that there are more.
+func slips(a, b []rune, limit int) int {
+	if len(b) > longestWord || max(len(a)-len(b), len(b)-len(a)) > limit {
+		return limit + 1
+	}
+	var rows [3][longestWord + 1]int // the row being filled and the two before
+	for j := range b {
+		rows[0][j+1] = j + 1
+	}
+	for i := range a {
+		row, above, higher := &rows[(i+1)%3], &rows[i%3], &rows[(i+2)%3]
+		row[0] = i + 1
+		least := row[0]
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			d := min(above[j]+cost, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, higher[j-1]+1)
+			}
+			row[j+1] = d
+			least = min(least, d)
+		}
+		if least > limit+1 { // a swap can reach back over one row
+			return limit + 1
+		}
+	}
+	return rows[len(a)%3][len(b)]
+}

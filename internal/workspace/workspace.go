@@ -1,0 +1,208 @@
+// Package workspace is the door to the disk. A name becomes a [Path] by
+// asking about it, and only a Path can be opened, so a tool can not touch
+// what was not asked about.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"helve/permission"
+)
+
+// An Asker asks for permission.
+type Asker interface {
+	Ask(ctx context.Context, req permission.Request) error
+}
+
+// Files is the door. The zero value has no worktree.
+type Files struct {
+	// Worktree is the root of the project, absolute; "" or "/" for none.
+	Worktree string
+}
+
+// A Path is a file name that has been asked about. Only [Files.Resolve]
+// makes one.
+type Path struct {
+	abs   string // as asked for, absolute and without dots
+	real  string // what the system would open
+	shown string // from the worktree, for people
+}
+
+// String gives the path as it was asked for, absolute.
+func (p Path) String() string { return p.abs }
+
+// Title gives the path as seen from the worktree.
+func (p Path) Title() string { return p.shown }
+
+// Errors a caller decides by.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrBadName    = errors.New("not a file name")
+)
+
+// Resolve finds out what name means, starting from dir, and asks before it
+// leads outside the workspace. Links are followed first: a link inside that
+// points outside is outside.
+func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, error) {
+	if strings.IndexByte(name, 0) >= 0 {
+		return Path{}, fmt.Errorf("%w: %q holds a NUL byte", ErrBadName, name)
+	}
+	raw := name
+	if !filepath.IsAbs(raw) {
+		raw = dir + string(filepath.Separator) + name // not Join: links come before dots
+	}
+	p := Path{abs: filepath.Clean(raw), real: realName(raw)}
+	p.shown = p.abs
+	if rel, err := filepath.Rel(f.top(dir), p.abs); err == nil {
+		p.shown = rel
+	}
+	outside := ""
+	if !f.inside(dir, p.abs) {
+		outside = filepath.Dir(p.abs)
+		if err := askOutside(ctx, a, p.abs); err != nil {
+			return Path{}, err
+		}
+	}
+	if p.real != p.abs && filepath.Dir(p.real) != outside && !f.insideReal(dir, p.real) {
+		if err := askOutside(ctx, a, p.real); err != nil {
+			return Path{}, err
+		}
+	}
+	return p, nil
+}
+
+// AskRead asks whether the contents of p may be read, under the name that
+// was asked for and, where links lead elsewhere, under the real name too.
+func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
+	names := []string{p.abs}
+	if p.real != p.abs && !f.sameBelowRoots(p) {
+		names = append(names, p.real)
+	}
+	for _, name := range names {
+		forms := map[string][]string{}
+		if rel, err := filepath.Rel(f.Worktree, name); f.Worktree != "" && err == nil {
+			forms[name] = []string{rel}
+		}
+		err := a.Ask(ctx, permission.Request{
+			Permission: "read", Patterns: []string{name}, Always: []string{"*"}, Forms: forms,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameBelowRoots reports whether the real name differs from the asked one
+// only in how the way to the worktree is spelled.
+func (f *Files) sameBelowRoots(p Path) bool {
+	if f.Worktree == "" {
+		return false
+	}
+	rel, err := filepath.Rel(f.Worktree, p.abs)
+	return err == nil && filepath.Join(realName(f.Worktree), rel) == p.real
+}
+
+func askOutside(ctx context.Context, a Asker, target string) error {
+	parent := filepath.Dir(target)
+	glob := filepath.Join(parent, "*")
+	return a.Ask(ctx, permission.Request{
+		Permission: "external_directory", Patterns: []string{glob}, Always: []string{glob},
+		Metadata: map[string]any{"filepath": target, "parentDir": parent},
+	})
+}
+
+func (f *Files) top(dir string) string {
+	if f.Worktree != "" {
+		return f.Worktree
+	}
+	return dir
+}
+
+func (f *Files) inside(dir, path string) bool {
+	return within(dir, path) || f.Worktree != "" && f.Worktree != "/" && within(f.Worktree, path)
+}
+
+func (f *Files) insideReal(dir, path string) bool {
+	real := Files{Worktree: f.Worktree}
+	if f.Worktree != "" {
+		real.Worktree = realName(f.Worktree)
+	}
+	return real.inside(realName(dir), path)
+}
+
+// within compares by whole names, so that /a/bc is not within /a/b.
+func within(parent, path string) bool {
+	rel, err := filepath.Rel(parent, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// realName follows links as the system would, from the deepest part of the
+// name that exists.
+func realName(name string) string {
+	for rest := ""; ; {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if target, err := os.Readlink(name); err == nil { // it leads nowhere
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(name), target)
+			}
+			return filepath.Join(target, rest)
+		}
+		cut := strings.TrimRight(name, string(filepath.Separator))
+		i := strings.LastIndexByte(cut, filepath.Separator)
+		if i <= 0 {
+			return filepath.Join(name, rest)
+		}
+		name, rest = cut[:i], filepath.Join(cut[i+1:], rest)
+	}
+}
+
+// Open opens a regular file for reading. Folders, devices, pipes and sockets
+// give [ErrNotRegular] and never make it wait.
+func (f *Files) Open(p Path) (*os.File, fs.FileInfo, error) {
+	file, err := os.OpenFile(p.real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		file.Close()
+		return nil, info, fmt.Errorf("%s: %w", p, ErrNotRegular)
+	}
+	return file, info, nil
+}
+
+// Similar returns up to most names beside p that contain its name or are
+// contained in it, whatever the case.
+func (f *Files) Similar(p Path, most int) []string {
+	dir := filepath.Dir(p.abs)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	base := strings.ToLower(filepath.Base(p.abs))
+	var out []string
+	for _, e := range entries {
+		name := strings.ToLower(e.Name())
+		if strings.Contains(name, base) || strings.Contains(base, name) {
+			out = append(out, filepath.Join(dir, e.Name()))
+			if len(out) == most {
+				break
+			}
+		}
+	}
+	return out
+}

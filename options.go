@@ -1,0 +1,113 @@
+package helve
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"helve/permission"
+	"helve/tool"
+)
+
+// Options set up a [Runtime]. The zero value is a runtime in the current
+// folder that keeps nothing on disk and asks as the default rules say.
+type Options struct {
+	// Dir is the folder that relative paths start from; the current folder
+	// when empty. Worktree is the root of the project; the nearest folder
+	// above Dir that holds .git when empty, and "/" when there is none.
+	Dir, Worktree string
+
+	// DataDir is where calls, approvals and long outputs are kept. When
+	// empty, they are kept in memory, and long outputs in a private folder
+	// that Close removes.
+	DataDir string
+
+	// Durable makes every record survive a power failure too, and not only
+	// the end of the process. Each call then waits for the disk.
+	Durable bool
+
+	// Project names the project that approvals are kept for; derived from
+	// Worktree when empty.
+	Project string
+
+	// Agents are who may call, each with its rules; the built-in agents with
+	// the default rules when nil. A call that names none is by the first.
+	Agents []Agent
+
+	// PolicyError, if not empty, says why the rules can not be trusted.
+	// Every call is then denied, with this sentence.
+	PolicyError string
+
+	// Unattended says that there is nobody to ask. What would wait for a
+	// person fails at once.
+	Unattended bool
+
+	// Repair lets arguments that are wrong in a lossless way through: a key
+	// in another spelling, a number or list as a string, a trailing comma.
+	// Each repair is named in the result's metadata.
+	Repair bool
+
+	// Flags switches on tools that are off by default, by name: "batch".
+	Flags map[string]bool
+
+	// Client, Provider and Model are what a call that does not say is taken
+	// to come from. Client is "cli" when empty.
+	Client, Provider, Model string
+
+	// Limits bound the output that a model is shown.
+	Limits Limits
+
+	// Hooks see every call, in order.
+	Hooks []Hook
+
+	// Logger is told what no caller is: slow tools, failed clean-ups.
+	// Nothing is logged when nil.
+	Logger *slog.Logger
+
+	// NewID makes identifiers of its own; prefix is such as "ses" or "per".
+	NewID func(prefix string) string
+}
+
+// Limits bound the output of a call. Zero fields take their defaults.
+type Limits struct {
+	Lines     int           // shown at the most; 2,000
+	Bytes     int           // shown at the most; 51,200
+	Retention time.Duration // how long a full output is kept; 7 days
+	Quota     int64         // bytes that all kept outputs may take; 1 GiB
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Lines <= 0 {
+		l.Lines = 2000
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 50 << 10
+	}
+	if l.Retention <= 0 {
+		l.Retention = 7 * 24 * time.Hour
+	}
+	if l.Quota <= 0 {
+		l.Quota = 1 << 30
+	}
+	return l
+}
+
+// A Hook sees every call. Each of its functions may be nil.
+type Hook struct {
+	// Before runs when the arguments were found good. It may rewrite c.Input,
+	// which is then checked again. An error refuses the call, and the model is
+	// told why. A result answers instead of the tool.
+	Before func(ctx context.Context, c *tool.Call) (*tool.Result, error)
+	// After runs when the tool succeeded and its output was bounded. It may
+	// rewrite res. An error replaces it.
+	After func(ctx context.Context, c *tool.Call, res *tool.Result) error
+}
+
+// An Agent is who calls: a name, and the rules that hold for it.
+type Agent struct {
+	Name        string
+	Description string
+	Mode        string // "primary", "subagent" or "all"
+	Hidden      bool   // not offered to people or models by name
+	Policy      permission.Policy
+}

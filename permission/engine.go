@@ -1,0 +1,245 @@
+package permission
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// EngineOptions set up an [Engine]. The zero value is an engine that keeps
+// approvals in memory and makes numbered ids.
+type EngineOptions struct {
+	// Unattended says that there is nobody to ask: what would wait for an
+	// answer fails at once with an [UnattendedError].
+	Unattended bool
+	// Project names the project that approvals of that scope belong to.
+	Project string
+	// Keeper keeps approvals beyond the session; nil keeps none.
+	Keeper Keeper
+	// OnAsk is told of every request that starts to wait, and OnReply of every
+	// one that is answered, in one order. Neither may call the engine.
+	OnAsk   func(Request)
+	OnReply func(Request, Reply)
+	// NewID makes the id of a request.
+	NewID func() string
+	// Now gives the time; time.Now when nil.
+	Now func() time.Time
+}
+
+// An Engine decides requests, holds those that wait for an answer, and
+// remembers approvals. It is safe for concurrent use.
+type Engine struct {
+	opt EngineOptions
+
+	mu       sync.Mutex
+	closed   bool
+	serial   uint64
+	waiting  map[string]*waiter            // by request id
+	sessions map[string]map[string]*waiter // the same, by session
+	approved map[string][]Approval         // session approvals, by session
+}
+
+type waiter struct {
+	serial uint64
+	req    Request
+	policy Policy
+	asked  []Decision
+	answer chan error // holds one answer, so that who replies never waits
+}
+
+// NewEngine returns an engine.
+func NewEngine(opt EngineOptions) *Engine {
+	e := &Engine{
+		opt:      opt,
+		waiting:  map[string]*waiter{},
+		sessions: map[string]map[string]*waiter{},
+		approved: map[string][]Approval{},
+	}
+	if e.opt.Now == nil {
+		e.opt.Now = time.Now
+	}
+	return e
+}
+
+// Ask returns nil when the request is allowed under the policy, waiting for
+// an answer where it has to. Its error is a [DeniedError], a
+// [RejectedError], an [UnattendedError], or that of ctx.
+func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
+	decisions, err := e.Decide(req, policy)
+	if err != nil {
+		return err
+	}
+	var asked []Decision
+	for _, d := range decisions {
+		switch d.Action {
+		case Deny:
+			rules := policy.Rules.About(req.Permission)
+			if d.Ceiling {
+				rules = append(rules, *d.Rule)
+			}
+			return &DeniedError{Decision: d, Rules: rules}
+		case Ask:
+			asked = append(asked, d)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	req.Store = e.wouldStore(req, asked)
+	w := &waiter{req: req, policy: policy, asked: asked, answer: make(chan error, 1)}
+	if err := e.wait(w); err != nil {
+		return err
+	}
+	select {
+	case err := <-w.answer:
+		return err
+	case <-ctx.Done():
+		if e.forget(w) {
+			return context.Cause(ctx)
+		}
+		return <-w.answer // the reply came first: it stands
+	}
+}
+
+// Decide says what happens to each pattern of a request, approvals counted
+// in, without asking anybody. A deny comes first, whatever its place, so that
+// no question hides it.
+func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
+	decisions := make([]Decision, len(req.Patterns))
+	consult := req.Fingerprint != ""
+	for i, p := range req.Patterns {
+		decisions[i] = policy.Decide(req.Permission, p, req.Forms[p]...)
+		consult = consult || decisions[i].Action == Ask
+	}
+	if consult {
+		approvals, err := e.Approvals(req.Session)
+		if err != nil {
+			return nil, fmt.Errorf("reading approvals: %w", err)
+		}
+		for i := range decisions {
+			decisions[i].consult(req, approvals)
+		}
+	}
+	slices.SortStableFunc(decisions, func(a, b Decision) int {
+		return cmp.Compare(btoi(b.Action == Deny), btoi(a.Action == Deny))
+	})
+	return decisions, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// consult lets approvals turn an ask into an allow, and a change of the tool
+// since its approval turn an allow into an ask.
+func (d *Decision) consult(req Request, approvals []Approval) {
+	known, same := false, false
+	for _, a := range approvals {
+		if a.Permission != req.Permission {
+			continue
+		}
+		if a.Fingerprint != "" && req.Fingerprint != "" {
+			known = true
+			if a.Fingerprint != req.Fingerprint {
+				continue
+			}
+			same = true
+		}
+		if d.Action == Ask && covers(a, req, d.Pattern) && d.yields(a) {
+			d.Action, d.Approval = Allow, &a
+		}
+	}
+	if known && !same && d.Action == Allow {
+		d.Action, d.Changed = Ask, true
+	}
+}
+
+func covers(a Approval, req Request, pattern string) bool {
+	return a.Covers(req.Permission, pattern) ||
+		slices.ContainsFunc(req.Forms[pattern], func(form string) bool { return a.Covers(req.Permission, form) })
+}
+
+// wouldStore is what "always" keeps: the suggested patterns, and the exact
+// text of each asked thing that no suggestion would settle the next time.
+func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
+	var out []Approval
+	add := func(pattern string, exact bool) {
+		a := Approval{Permission: req.Permission, Pattern: pattern, Exact: exact, Scope: Session, Fingerprint: req.Fingerprint}
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	for _, d := range asked {
+		settled := false
+		for _, pattern := range req.Always {
+			a := Approval{Permission: req.Permission, Pattern: pattern}
+			if covers(a, req, d.Pattern) && (d.Changed || d.yields(a)) {
+				add(pattern, false)
+				settled = true
+			}
+		}
+		if !settled {
+			add(d.Pattern, true)
+		}
+	}
+	return out
+}
+
+func (e *Engine) wait(w *waiter) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return ErrClosed
+	case e.opt.Unattended:
+		return &UnattendedError{Permission: w.req.Permission, Asked: w.asked}
+	}
+	e.serial++
+	w.serial = e.serial
+	if w.req.ID == "" {
+		w.req.ID = e.newID()
+	}
+	e.waiting[w.req.ID] = w
+	if e.sessions[w.req.Session] == nil {
+		e.sessions[w.req.Session] = map[string]*waiter{}
+	}
+	e.sessions[w.req.Session][w.req.ID] = w
+	if e.opt.OnAsk != nil {
+		e.opt.OnAsk(w.req)
+	}
+	return nil
+}
+
+func (e *Engine) newID() string {
+	if e.opt.NewID != nil {
+		return e.opt.NewID()
+	}
+	return fmt.Sprintf("per_%d", e.serial)
+}
+
+// forget takes a request out of those that wait; it reports whether it was
+// still among them. Whoever gets true is the one who answers it.
+func (e *Engine) forget(w *waiter) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.remove(w)
+}
+
+func (e *Engine) remove(w *waiter) bool {
+	if e.waiting[w.req.ID] != w {
+		return false
+	}
+	delete(e.waiting, w.req.ID)
+	of := e.sessions[w.req.Session]
+	delete(of, w.req.ID)
+	if len(of) == 0 {
+		delete(e.sessions, w.req.Session)
+	}
+	return true
+}

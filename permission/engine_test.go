@@ -1,0 +1,315 @@
+package permission_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"helve/permission"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ask starts a request and returns where its end will show.
+func ask(e *permission.Engine, ctx context.Context, req permission.Request, rules permission.Ruleset) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- e.Ask(ctx, req, permission.Policy{Rules: rules}) }()
+	return done
+}
+
+func bash(session string, patterns ...string) permission.Request {
+	return permission.Request{Session: session, Permission: "bash", Patterns: patterns, Always: []string{"*"}}
+}
+
+var asking = permission.Ruleset{{Permission: "bash", Pattern: "*", Action: permission.Ask}}
+
+func TestAsk(t *testing.T) {
+	rules := triples([][3]string{{"bash", "*", "allow"}, {"bash", "maybe *", "ask"}, {"bash", "rm *", "deny"}})
+	e := permission.NewEngine(permission.EngineOptions{Unattended: true})
+	for _, c := range []struct {
+		patterns []string
+		want     error
+	}{
+		{nil, nil},
+		{[]string{"ls"}, nil},
+		{[]string{"ls", "pwd", "id"}, nil},
+		{[]string{"rm -rf /"}, permission.ErrDenied},
+		{[]string{"echo hello", "rm -rf /"}, permission.ErrDenied},
+		{[]string{"maybe", "rm x"}, permission.ErrDenied}, // a deny beats an ask that comes first
+		{[]string{"maybe x"}, permission.ErrUnattended},
+	} {
+		err := e.Ask(t.Context(), bash("s", c.patterns...), permission.Policy{Rules: rules})
+		if !errors.Is(err, c.want) || (c.want == nil) != (err == nil) {
+			t.Errorf("ask %q: got %v, want %v", c.patterns, err, c.want)
+		}
+	}
+}
+
+func TestErrorTexts(t *testing.T) {
+	rules := triples([][3]string{{"*", "*", "allow"}, {"edit", "*", "deny"}, {"bash", "rm *", "deny"}})
+	err := permission.NewEngine(permission.EngineOptions{}).Ask(t.Context(), bash("s", "rm x"), permission.Policy{Rules: rules})
+	want := `The user has specified a rule which prevents you from using this specific tool call. Here are some of the relevant rules ` +
+		`[{"permission":"*","pattern":"*","action":"allow"},{"permission":"bash","pattern":"rm *","action":"deny"}]`
+	if err == nil || err.Error() != want {
+		t.Errorf("denied: got %v", err)
+	}
+	un := permission.NewEngine(permission.EngineOptions{Unattended: true}).Ask(t.Context(), bash("s", `say "hi"`), permission.Policy{})
+	if un == nil || !strings.Contains(un.Error(), `{"permission": {"bash": {"say \"hi\"": "allow"}}}`) {
+		t.Errorf("unattended: got %v", un)
+	}
+	if got := (&permission.RejectedError{Message: "no"}).Error(); got != "The user rejected permission to use this specific tool call with the following feedback: no" {
+		t.Errorf("rejected: got %s", got)
+	}
+}
+
+func TestReplies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := permission.NewEngine(permission.EngineOptions{})
+		first := ask(e, t.Context(), bash("s", "ls"), asking)
+		synctest.Wait()
+		second, other := ask(e, t.Context(), bash("s", "pwd"), asking), ask(e, t.Context(), bash("other", "ls"), asking)
+		synctest.Wait()
+		pending := e.Pending()
+		if len(pending) != 3 {
+			t.Fatalf("%d requests wait, want 3", len(pending))
+		}
+		// always settles the session's other requests, not another session's
+		if err := e.Reply(pending[0].ID, permission.Reply{Verdict: permission.ReplyAlways}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(<-first, <-second); err != nil {
+			t.Error(err)
+		}
+		rest := e.Pending()
+		if len(rest) != 1 || rest[0].Session != "other" {
+			t.Fatalf("after always %v wait", rest)
+		}
+		if err := e.Reply(rest[0].ID, permission.Reply{Verdict: permission.ReplyOnce}); err != nil {
+			t.Error(err)
+		}
+		if err := <-other; err != nil {
+			t.Error(err)
+		}
+		for _, id := range []string{pending[0].ID, "per_nobody"} {
+			if err := e.Reply(id, permission.Reply{Verdict: permission.ReplyOnce}); !errors.Is(err, permission.ErrNotFound) {
+				t.Errorf("answering %s again: got %v", id, err)
+			}
+		}
+		// when nobody is left, what waits fails and so does what would wait
+		last := ask(e, t.Context(), bash("third", "ls"), asking)
+		synctest.Wait()
+		e.Leave()
+		if err := <-last; !errors.Is(err, permission.ErrUnattended) {
+			t.Errorf("after leaving: %v", err)
+		}
+		if err := e.Ask(t.Context(), bash("third", "ls"), permission.Policy{Rules: asking}); !errors.Is(err, permission.ErrUnattended) {
+			t.Errorf("after leaving: %v", err)
+		}
+	})
+}
+
+func TestRejectRejectsTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := permission.NewEngine(permission.EngineOptions{})
+		a := ask(e, t.Context(), bash("s", "ls"), asking)
+		synctest.Wait()
+		b := ask(e, t.Context(), bash("s", "pwd"), asking)
+		c := ask(e, t.Context(), bash("t", "pwd"), asking)
+		synctest.Wait()
+		if err := e.Reply(e.Pending()[0].ID, permission.Reply{Verdict: permission.ReplyReject, Message: "use make"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-a; !strings.HasSuffix(err.Error(), "feedback: use make") {
+			t.Errorf("the rejected one: %v", err)
+		}
+		if err := <-b; !errors.Is(err, permission.ErrRejected) || strings.Contains(err.Error(), "feedback") {
+			t.Errorf("the session's other one: %v", err)
+		}
+		if len(e.Pending()) != 1 {
+			t.Error("another session's request was touched")
+		}
+		e.Close()
+		if err := <-c; !errors.Is(err, permission.ErrClosed) {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+}
+
+func TestCancelledRequestIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := permission.NewEngine(permission.EngineOptions{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := ask(e, ctx, bash("s", "ls"), asking)
+		synctest.Wait()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if len(e.Pending()) != 0 {
+			t.Error("the request still waits")
+		}
+	})
+}
+
+// What "always" keeps is what the request shows, and it holds next time.
+func TestStored(t *testing.T) {
+	env := triples([][3]string{{"read", "*", "allow"}, {"read", "*.env", "ask"}})
+	for _, c := range []struct {
+		name  string
+		rules permission.Ruleset
+		req   permission.Request
+		want  string
+	}{
+		{"as suggested", asking, permission.Request{Permission: "bash", Patterns: []string{"git push"}, Always: []string{"git push *"}}, "git push *"},
+		{"exact below a narrower ask", env, permission.Request{Permission: "read", Patterns: []string{"/w/.env"}, Always: []string{"*"}}, "=/w/.env"},
+		{"exact without a suggestion", asking, permission.Request{Permission: "bash", Patterns: []string{"echo *"}}, "=echo *"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := permission.NewEngine(permission.EngineOptions{})
+			c.req.Session = "s"
+			done := ask(e, t.Context(), c.req, c.rules)
+			synctest.Wait()
+			req := e.Pending()[0]
+			got := ""
+			for _, a := range req.Store {
+				if a.Exact {
+					got += "="
+				}
+				got += a.Pattern
+			}
+			if got != c.want {
+				t.Errorf("%s: would store %q, want %q", c.name, got, c.want)
+			}
+			if err := e.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Ask(t.Context(), c.req, permission.Policy{Rules: c.rules}); err != nil {
+				t.Errorf("%s: asked again: %v", c.name, err)
+			}
+		})
+	}
+}
+
+func TestExactApprovalIsNoPattern(t *testing.T) {
+	keep := &memory{{ID: "1", Permission: "bash", Pattern: "echo *", Exact: true, Scope: permission.User}}
+	e := permission.NewEngine(permission.EngineOptions{Keeper: keep, Unattended: true})
+	if err := e.Ask(t.Context(), bash("s", "echo *"), permission.Policy{Rules: asking}); err != nil {
+		t.Error(err)
+	}
+	if err := e.Ask(t.Context(), bash("s", "echo x"), permission.Policy{Rules: asking}); !errors.Is(err, permission.ErrUnattended) {
+		t.Errorf("a star in an exact approval matched: %v", err)
+	}
+	if ok, err := e.Revoke("1"); !ok || err != nil {
+		t.Errorf("revoke: %v %v", ok, err)
+	}
+	if err := e.Ask(t.Context(), bash("s", "echo *"), permission.Policy{Rules: asking}); err == nil {
+		t.Error("a revoked approval still holds")
+	}
+}
+
+func TestScopes(t *testing.T) {
+	for _, scope := range []permission.Scope{permission.Once, permission.Session, permission.Project, permission.User} {
+		synctest.Test(t, func(t *testing.T) {
+			keep := &memory{}
+			opt := permission.EngineOptions{Keeper: keep, Project: "p"}
+			e := permission.NewEngine(opt)
+			done := ask(e, t.Context(), bash("s", "ls"), asking)
+			synctest.Wait()
+			if err := e.Reply(e.Pending()[0].ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			holds := func(project, session string) bool {
+				opt := permission.EngineOptions{Keeper: keep, Project: project, Unattended: true}
+				in := e
+				if session != "s" || project != "p" {
+					in = permission.NewEngine(opt)
+				}
+				ds, err := in.Decide(bash(session, "ls"), permission.Policy{Rules: asking})
+				return err == nil && ds[0].Action == permission.Allow
+			}
+			got := fmt.Sprint(holds("p", "s"), holds("p", "later"), holds("q", "later"))
+			want := map[permission.Scope]string{
+				permission.Once: "false false false", permission.Session: "true false false",
+				permission.Project: "true true false", permission.User: "true true true",
+			}[scope]
+			if got != want {
+				t.Errorf("%s: same session, same project, elsewhere: got %s, want %s", scope, got, want)
+			}
+		})
+	}
+}
+
+// Every request gets its own answer, once, in whatever order they come.
+func TestManyWaiting(t *testing.T) {
+	const n = 10_000
+	answered := make([]int32, n)
+	var wg sync.WaitGroup
+	asked := make(chan permission.Request, n)
+	e := permission.NewEngine(permission.EngineOptions{OnAsk: func(r permission.Request) { asked <- r }})
+	for i := range n {
+		wg.Go(func() {
+			err := e.Ask(t.Context(), bash(fmt.Sprint("s", i), fmt.Sprint("cmd ", i)), permission.Policy{Rules: asking})
+			rejected := errors.Is(err, permission.ErrRejected)
+			if rejected != (i%3 == 0) {
+				t.Errorf("request %d got another's answer: %v", i, err)
+			}
+			answered[i]++
+		})
+	}
+	reqs := make([]permission.Request, n)
+	for i := range reqs {
+		reqs[i] = <-asked
+	}
+	rand.Shuffle(n, func(i, j int) { reqs[i], reqs[j] = reqs[j], reqs[i] })
+	for _, r := range reqs {
+		var i int
+		fmt.Sscanf(r.Session, "s%d", &i)
+		v := permission.ReplyOnce
+		if i%3 == 0 {
+			v = permission.ReplyReject
+		}
+		wg.Go(func() {
+			if err := e.Reply(r.ID, permission.Reply{Verdict: v}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, c := range answered {
+		if c != 1 {
+			t.Fatalf("request %d was answered %d times", i, c)
+		}
+	}
+}
+
+func TestCeilings(t *testing.T) {
+	loose := triples([][3]string{{"*", "*", "allow"}})
+	p := permission.Policy{Rules: loose, Ceilings: []permission.Ruleset{
+		triples([][3]string{{"bash", "rm *", "deny"}, {"bash", "git *", "allow"}}),
+		triples([][3]string{{"edit", "*", "ask"}}),
+	}}
+	for _, c := range []struct{ permission, pattern, want string }{
+		{"bash", "rm x", "deny"}, {"bash", "ls", "allow"}, {"edit", "a", "ask"}, {"read", "a", "allow"},
+	} {
+		if got := p.Decide(c.permission, c.pattern); string(got.Action) != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.permission, c.pattern, got.Action, c.want)
+		}
+	}
+	strict := permission.Policy{Rules: triples([][3]string{{"*", "*", "deny"}}), Ceilings: []permission.Ruleset{loose}}
+	if got := strict.Decide("bash", "ls"); got.Action != permission.Deny {
+		t.Error("a ceiling loosened an answer")
+	}
+}

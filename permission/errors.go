@@ -1,0 +1,92 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The ways a request fails, for [errors.Is].
+var (
+	ErrDenied     = errors.New("denied by a rule")
+	ErrRejected   = errors.New("rejected by a person")
+	ErrUnattended = errors.New("nobody to ask")
+	ErrNotFound   = errors.New("no such request is waiting")
+	ErrClosed     = errors.New("the runtime is closing")
+)
+
+// A DeniedError is a request that a rule denies.
+type DeniedError struct {
+	Decision Decision
+	Rules    Ruleset // the rules about the permission, in order
+}
+
+// Error returns the text for the model.
+func (e *DeniedError) Error() string {
+	return "The user has specified a rule which prevents you from using this specific tool call." +
+		" Here are some of the relevant rules " + e.Rules.String()
+}
+
+// Is makes errors.Is(err, ErrDenied) true.
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+// A RejectedError is a request that a person rejected.
+type RejectedError struct {
+	Message string // what the person said, if anything
+}
+
+// Error returns the text for the model.
+func (e *RejectedError) Error() string {
+	const said = "The user rejected permission to use this specific tool call"
+	if e.Message == "" {
+		return said + "."
+	}
+	return said + " with the following feedback: " + e.Message
+}
+
+// Is makes errors.Is(err, ErrRejected) true.
+func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
+
+// An UnattendedError is a request that must be asked about where there is
+// nobody to ask.
+type UnattendedError struct {
+	Permission string
+	Asked      []Decision // what would have been asked
+}
+
+// Error says what was asked and which rule would settle it.
+func (e *UnattendedError) Error() string {
+	names := make([]string, len(e.Asked))
+	for i, d := range e.Asked {
+		names[i] = d.Pattern
+	}
+	return fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask."+
+		" To allow it, add this rule to the configuration: %s",
+		e.Permission, strings.Join(names, ", "), e.Rule())
+}
+
+// Rule returns the configuration that would allow what was asked.
+func (e *UnattendedError) Rule() string {
+	var b strings.Builder
+	b.WriteString(`{"permission": {` + quote(e.Permission) + `: {`)
+	for i, d := range e.Asked {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(d.Pattern) + `: "allow"`)
+	}
+	b.WriteString("}}}")
+	return b.String()
+}
+
+// Is makes errors.Is(err, ErrUnattended) true.
+func (e *UnattendedError) Is(target error) bool { return target == ErrUnattended }
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil { // a string always encodes
+		return `""`
+	}
+	return string(b)
+}

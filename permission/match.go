@@ -1,0 +1,81 @@
+package permission
+
+import (
+	"runtime"
+	"strings"
+	"unicode/utf8"
+)
+
+// Match reports whether pattern matches the whole of text.
+//
+// In a pattern * stands for any run of characters, also none, also slashes
+// and line breaks, and ? for exactly one character. A pattern that ends in
+// " *" also matches without that tail, so that "ls *" covers a bare "ls".
+// Everything else is literal. A backslash and a slash are the same, and on
+// Windows so are upper and lower case.
+//
+// Match takes time linear in the text for each star of the pattern, whatever
+// the two contain.
+func Match(text, pattern string) bool {
+	return matchFold(text, pattern, runtime.GOOS == "windows")
+}
+
+// matchFold is Match with the platform's case rule as an argument, so that
+// both can be tested anywhere.
+func matchFold(text, pattern string, fold bool) bool {
+	if pattern == "*" {
+		return true
+	}
+	text, pattern = normalise(text, fold), normalise(pattern, fold)
+	if head, ok := strings.CutSuffix(pattern, " *"); ok && glob(text, head) {
+		return true
+	}
+	return glob(text, pattern)
+}
+
+func normalise(s string, fold bool) string {
+	if strings.IndexByte(s, '\\') >= 0 {
+		s = strings.ReplaceAll(s, `\`, "/")
+	}
+	if fold {
+		s = strings.ToLower(s)
+	}
+	return s
+}
+
+// glob matches piece by piece: when a character does not fit, only the
+// newest star gives way, which is enough because a later star can absorb
+// whatever an earlier one could.
+func glob(text, pattern string) bool {
+	t, p := 0, 0
+	star, mark := -1, 0
+	for t < len(text) {
+		if p < len(pattern) {
+			switch c := pattern[p]; {
+			case c == '*':
+				star, mark = p, t
+				p++
+				continue
+			case c == '?':
+				_, n := utf8.DecodeRuneInString(text[t:])
+				t += n
+				p++
+				continue
+			case c == text[t]:
+				t++
+				p++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		_, n := utf8.DecodeRuneInString(text[mark:])
+		mark += n
+		t, p = mark, star+1
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}

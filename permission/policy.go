@@ -1,0 +1,119 @@
+package permission
+
+import "slices"
+
+// A Policy is the rules in force for a call.
+type Policy struct {
+	// Rules decide; the last match wins.
+	Rules Ruleset
+	// Ceilings limit the answer: where the last match of a ceiling is
+	// stricter than what Rules say, it holds. A ceiling without a match has no
+	// say, so it can restrict and never loosen.
+	Ceilings []Ruleset
+}
+
+// Under returns p with the rules of parent as a further limit: what a parent
+// was denied or had to ask for, its child is too.
+func (p Policy) Under(parent Policy) Policy {
+	ceilings := slices.Concat(p.Ceilings, parent.Ceilings)
+	return Policy{Rules: p.Rules, Ceilings: append(ceilings, parent.Rules)}
+}
+
+// Hides reports whether a tool that asks for permission is hidden from the
+// model by the rules or by a ceiling.
+func (p Policy) Hides(permission string) bool {
+	return p.Rules.Hides(permission) ||
+		slices.ContainsFunc(p.Ceilings, func(c Ruleset) bool { return c.Hides(permission) })
+}
+
+// Evaluate returns the last rule of the rulesets, taken as one list, that
+// matches; where none does, a rule that asks.
+func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
+	for i := len(rulesets) - 1; i >= 0; i-- {
+		if r, ok := rulesets[i].last(permission, []string{pattern}); ok {
+			return r
+		}
+	}
+	return Rule{Permission: permission, Pattern: "*", Action: Ask}
+}
+
+// last returns the last rule that matches one of the names of a thing.
+func (rs Ruleset) last(permission string, names []string) (Rule, bool) {
+	for i := len(rs) - 1; i >= 0; i-- {
+		if !Match(permission, rs[i].Permission) {
+			continue
+		}
+		for _, name := range names {
+			if Match(name, rs[i].Pattern) {
+				return rs[i], true
+			}
+		}
+	}
+	return Rule{}, false
+}
+
+// A Decision says what happens to one thing and why.
+type Decision struct {
+	Permission string    `json:"permission"`
+	Pattern    string    `json:"pattern"` // the thing
+	Action     Action    `json:"action"`
+	Rule       *Rule     `json:"rule,omitempty"`     // what decided; nil when no rule matched
+	Source     string    `json:"source,omitempty"`   // where that rule stands
+	Ceiling    bool      `json:"ceiling,omitempty"`  // the rule is a limit from outside the rules
+	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
+	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
+
+	// asks are the rules an approval has to satisfy, nil for the ask that
+	// stands where no rule matched.
+	asks []*Rule
+}
+
+// Decide says what the policy does with the thing called pattern, which may
+// go by other names too.
+func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
+	names := append([]string{pattern}, forms...)
+	d := Decision{Permission: permission, Pattern: pattern, Action: Ask}
+	if r, ok := p.Rules.last(permission, names); ok {
+		d.decide(r, false)
+	} else {
+		d.asks = append(d.asks, nil)
+	}
+	for _, ceiling := range p.Ceilings {
+		r, ok := ceiling.last(permission, names)
+		if !ok {
+			continue
+		}
+		if r.Action == Ask {
+			d.asks = append(d.asks, &r)
+		}
+		if rank(r.Action) > rank(d.Action) {
+			d.decide(r, true)
+		}
+	}
+	return d
+}
+
+func (d *Decision) decide(r Rule, ceiling bool) {
+	if r.Action == Ask && !ceiling {
+		d.asks = append(d.asks, &r)
+	}
+	d.Action, d.Rule, d.Ceiling, d.Source = r.Action, &r, ceiling, r.From.String()
+}
+
+// yields reports whether the approval answers the ask of d. It does where
+// every rule that asks is at least as wide as the approval: an approval of
+// "git *" leaves a configured ask about "git push *" standing.
+func (d Decision) yields(a Approval) bool {
+	if d.Action != Ask {
+		return false
+	}
+	if a.Exact {
+		return true
+	}
+	for _, r := range d.asks {
+		if r != nil && !Match(a.Pattern, r.Pattern) {
+			return false
+		}
+	}
+	return true
+}

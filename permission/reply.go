@@ -1,0 +1,222 @@
+package permission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Pending returns the requests that wait for an answer, oldest first.
+func (e *Engine) Pending() []Request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ws := make([]*waiter, 0, len(e.waiting))
+	for _, w := range e.waiting {
+		ws = append(ws, w)
+	}
+	byAge(ws)
+	out := make([]Request, len(ws))
+	for i, w := range ws {
+		out[i] = w.req
+	}
+	return out
+}
+
+func byAge(ws []*waiter) {
+	slices.SortFunc(ws, func(a, b *waiter) int { return cmp.Compare(a.serial, b.serial) })
+}
+
+// Reply answers a waiting request. An "always" is kept before the request
+// goes on, and also answers the session's other requests that it now allows;
+// a "reject" rejects all of the session's waiting requests. A request that is
+// not waiting gives [ErrNotFound] and changes nothing.
+func (e *Engine) Reply(id string, r Reply) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w, ok := e.waiting[id]
+	if !ok {
+		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+	}
+	switch r.Verdict {
+	case ReplyOnce:
+		e.settle(w, r, nil)
+	case ReplyAlways:
+		if err := e.keep(w.req, r.Scope); err != nil {
+			return err
+		}
+		e.settle(w, r, nil)
+		e.settleCovered(w.req)
+	case ReplyReject:
+		e.settle(w, r, &RejectedError{Message: r.Message})
+		for _, other := range e.others(w.req.Session) {
+			e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
+		}
+	}
+	return nil
+}
+
+func (r Reply) check() error {
+	switch r.Verdict {
+	case ReplyOnce, ReplyAlways, ReplyReject:
+	default:
+		return fmt.Errorf("reply %q is not one of once, always, reject", r.Verdict)
+	}
+	switch r.Scope {
+	case "", Once, Session, Project, User:
+		return nil
+	}
+	return fmt.Errorf("scope %q is not one of once, session, project, user", r.Scope)
+}
+
+// settle hands a waiting request its answer. The caller holds the lock.
+func (e *Engine) settle(w *waiter, r Reply, answer error) {
+	if !e.remove(w) {
+		return
+	}
+	w.answer <- answer
+	if e.opt.OnReply != nil {
+		e.opt.OnReply(w.req, r)
+	}
+}
+
+func (e *Engine) others(session string) []*waiter {
+	ws := make([]*waiter, 0, len(e.sessions[session]))
+	for _, w := range e.sessions[session] {
+		ws = append(ws, w)
+	}
+	byAge(ws)
+	return ws
+}
+
+// settleCovered answers the session's other requests that the approvals just
+// kept for req have settled.
+func (e *Engine) settleCovered(req Request) {
+	approvals, err := e.approvalsLocked(req.Session)
+	if err != nil {
+		return // they go on waiting, which is safe
+	}
+	for _, w := range e.others(req.Session) {
+		if w.req.Permission == req.Permission && w.allowed(approvals) {
+			e.settle(w, Reply{Verdict: ReplyAlways}, nil)
+		}
+	}
+}
+
+func (w *waiter) allowed(approvals []Approval) bool {
+	for _, p := range w.req.Patterns {
+		d := w.policy.Decide(w.req.Permission, p, w.req.Forms[p]...)
+		d.consult(w.req, approvals)
+		if d.Action != Allow {
+			return false
+		}
+	}
+	return true
+}
+
+// keep stores what the prompt showed, no more. The caller holds the lock.
+func (e *Engine) keep(req Request, scope Scope) error {
+	if scope == "" {
+		scope = Session
+	}
+	if scope == Once {
+		return nil
+	}
+	for _, a := range req.Store {
+		a.ID, a.Scope, a.Created = e.approvalID(), scope, e.opt.Now().UTC()
+		switch scope {
+		case Session:
+			a.Session = req.Session
+			e.approved[req.Session] = append(e.approved[req.Session], a)
+			continue
+		case Project:
+			a.Project = e.opt.Project
+		}
+		if e.opt.Keeper == nil {
+			return fmt.Errorf("an approval for the %s can not be kept here: there is no store", scope)
+		}
+		if err := e.opt.Keeper.KeepApproval(a); err != nil {
+			return fmt.Errorf("keeping an approval: %w", err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) approvalID() string {
+	e.serial++
+	return e.newID()
+}
+
+// Approvals returns the approvals that hold for a session: its own, its
+// project's and the user's, oldest first.
+func (e *Engine) Approvals(session string) ([]Approval, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.approvalsLocked(session)
+}
+
+func (e *Engine) approvalsLocked(session string) ([]Approval, error) {
+	var out []Approval
+	if e.opt.Keeper != nil {
+		kept, err := e.opt.Keeper.Approvals()
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range kept {
+			if a.Scope == User || a.Scope == Project && a.Project == e.opt.Project {
+				out = append(out, a)
+			}
+		}
+	}
+	return append(out, e.approved[session]...), nil
+}
+
+// Revoke takes an approval back. It reports whether there was one.
+func (e *Engine) Revoke(id string) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for session, as := range e.approved {
+		if i := slices.IndexFunc(as, func(a Approval) bool { return a.ID == id }); i >= 0 {
+			e.approved[session] = slices.Delete(as, i, i+1)
+			return true, nil
+		}
+	}
+	if e.opt.Keeper == nil {
+		return false, nil
+	}
+	return e.opt.Keeper.ForgetApproval(id)
+}
+
+// EndSession rejects what a session still waits for and forgets its
+// approvals.
+func (e *Engine) EndSession(session string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.approved, session)
+	for _, w := range e.others(session) {
+		e.settle(w, Reply{Verdict: ReplyReject}, &RejectedError{})
+	}
+}
+
+// Leave says that there is nobody left to ask: what waits fails with an
+// [UnattendedError], and so does what would have waited from now on.
+func (e *Engine) Leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.opt.Unattended = true
+	for _, w := range e.waiting {
+		e.settle(w, Reply{Verdict: ReplyReject}, &UnattendedError{Permission: w.req.Permission, Asked: w.asked})
+	}
+}
+
+// Close fails everything that waits; nothing waits afterwards.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	for _, w := range e.waiting {
+		e.settle(w, Reply{Verdict: ReplyReject}, ErrClosed)
+	}
+}

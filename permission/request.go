@@ -1,0 +1,48 @@
+package permission
+
+// A Request asks whether something may be done.
+type Request struct {
+	ID         string         `json:"id"`
+	Session    string         `json:"sessionID"`
+	Permission string         `json:"permission"`
+	Patterns   []string       `json:"patterns"` // what it is about; allowed when empty
+	Always     []string       `json:"always"`   // what "always" would approve
+	Metadata   map[string]any `json:"metadata"` // for the prompt: a diff, a path
+	Call       *CallRef       `json:"tool,omitempty"`
+
+	// Forms gives other names of the things in Patterns, by pattern: the path
+	// from the worktree beside the absolute one. A rule about any name of a
+	// thing is a rule about the thing.
+	Forms map[string][]string `json:"-"`
+
+	// Fingerprint is the shape of the tool that asks, where it comes from
+	// outside and may change.
+	Fingerprint string `json:"-"`
+
+	// Store is what an answer of "always" would keep, filled in by the
+	// engine, so that a prompt can show it.
+	Store []Approval `json:"store,omitempty"`
+}
+
+// A CallRef names the call a request belongs to.
+type CallRef struct {
+	Message string `json:"messageID"`
+	Call    string `json:"callID"`
+}
+
+// A Verdict is how a request is answered.
+type Verdict string
+
+// The verdicts.
+const (
+	ReplyOnce   Verdict = "once"
+	ReplyAlways Verdict = "always"
+	ReplyReject Verdict = "reject"
+)
+
+// A Reply answers a request.
+type Reply struct {
+	Verdict Verdict `json:"reply"`
+	Message string  `json:"message,omitempty"` // feedback that goes with a reject
+	Scope   Scope   `json:"scope,omitempty"`   // how far "always" reaches; the session when empty
+}

@@ -1,0 +1,155 @@
+package helve
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// slowOffer is how long a tool may take to say whether it is offered before
+// the log names it.
+const slowOffer = 100 * time.Millisecond
+
+// A registry holds the tools in the order models are shown. Of two tools of
+// one name the later one counts; taking it away reveals the earlier.
+type registry struct {
+	log *slog.Logger
+
+	mu      sync.RWMutex
+	entries []*entry
+	names   map[string][]*entry // each oldest first
+}
+
+type entry struct {
+	tool    tool.Tool
+	spec    tool.Spec
+	builtin bool
+}
+
+func newRegistry(log *slog.Logger) *registry {
+	return &registry{log: log, names: map[string][]*entry{}}
+}
+
+func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
+	e := &entry{tool: t, spec: t.Spec(), builtin: builtin}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	of := g.names[e.spec.Name]
+	if e.spec.External && slices.ContainsFunc(of, func(o *entry) bool { return o.builtin }) {
+		return nil, fmt.Errorf("a tool from outside can not be called %q: that is the name of a built-in tool", e.spec.Name)
+	}
+	g.entries = append(g.entries, e)
+	g.names[e.spec.Name] = append(of, e)
+	return sync.OnceFunc(func() { g.remove(e) }), nil
+}
+
+func (g *registry) remove(e *entry) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	is := func(o *entry) bool { return o == e }
+	g.entries = slices.DeleteFunc(g.entries, is)
+	g.names[e.spec.Name] = slices.DeleteFunc(g.names[e.spec.Name], is)
+}
+
+// newest returns the tool that counts for a name.
+func (g *registry) newest(name string) (*entry, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	of := g.names[name]
+	if len(of) == 0 {
+		return nil, false
+	}
+	return of[len(of)-1], true
+}
+
+// all returns one tool a name, the newest, each in the place of the first of
+// its name.
+func (g *registry) all() []*entry {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	seen := make(map[string]bool, len(g.names))
+	out := make([]*entry, 0, len(g.names))
+	for _, e := range g.entries {
+		if seen[e.spec.Name] {
+			continue
+		}
+		seen[e.spec.Name] = true
+		of := g.names[e.spec.Name]
+		out = append(out, of[len(of)-1])
+	}
+	return out
+}
+
+// offer asks a tool whether it is for a.
+func (g *registry) offer(e *entry, a tool.Audience) (spec tool.Spec, ok bool) {
+	spec = e.spec
+	if spec.Offer == nil {
+		return spec, true
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("a tool panicked when asked whether it is offered", "tool", spec.Name, "panic", p)
+			ok = false
+		}
+	}()
+	start := time.Now()
+	description, ok := spec.Offer(a)
+	if took := time.Since(start); took > slowOffer {
+		g.log.Warn("a tool was slow to say whether it is offered", "tool", spec.Name, "took", took)
+	}
+	if description != "" {
+		spec.Description = description
+	}
+	return spec, ok
+}
+
+// offered asks all tools at once and returns the specs of those for a, in
+// order.
+func (g *registry) offered(a tool.Audience, hides func(permission string) bool) []tool.Spec {
+	entries := g.all()
+	specs := make([]tool.Spec, len(entries))
+	oks := make([]bool, len(entries))
+	var wg sync.WaitGroup
+	for i, e := range entries {
+		if !e.spec.Catches && hides(e.spec.Permission) {
+			continue
+		}
+		wg.Go(func() { specs[i], oks[i] = g.offer(e, a) })
+	}
+	wg.Wait()
+	out := specs[:0]
+	for i, spec := range specs {
+		if oks[i] {
+			out = append(out, spec)
+		}
+	}
+	return out
+}
+
+// catcher returns the tool that answers for calls that were not understood.
+func (g *registry) catcher() (*entry, bool) {
+	for _, e := range g.all() {
+		if e.spec.Catches {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// unavailable words the error for a name that can not be called.
+func unavailable(name string, specs []tool.Spec) (err error, hint string) {
+	names := make([]string, len(specs))
+	for i, s := range specs {
+		names[i] = s.Name
+	}
+	if near, ok := text.Nearest(name, names); ok {
+		hint = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return fmt.Errorf("Model tried to call unavailable tool '%s'. Available tools: %s.", name, strings.Join(names, ", ")), hint
+}

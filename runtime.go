@@ -1,0 +1,265 @@
+package helve
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"helve/internal/builtin"
+	"helve/internal/store"
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+// closeGrace is how long Close waits for tools that do not end.
+const closeGrace = 2 * time.Second
+
+// A Runtime holds tools and runs calls of them. Make one with [New].
+type Runtime struct {
+	opt                    Options
+	dir, worktree, project string
+	now                    func() time.Time
+	newID                  func(prefix string) string
+	log                    *slog.Logger
+	agents                 []Agent
+
+	registry  *registry
+	engine    *permission.Engine
+	interview *interview
+	feed      *feed
+	doom      *doom
+	vault     *vault
+	session   func() string // of calls that name none
+
+	flying  flying         // calls under way
+	working sync.WaitGroup // tools at work
+	sweep   sync.Once      // kept outputs were swept
+	end     context.CancelFunc
+}
+
+// New returns a runtime with the built-in tools. It opens no file: what a
+// call needs is opened by the first call that needs it.
+func New(opt Options) (*Runtime, error) {
+	dir, err := filepath.Abs(opt.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the working folder: %w", err)
+	}
+	r := &Runtime{opt: opt, dir: dir, worktree: opt.Worktree, project: opt.Project, now: time.Now, log: opt.Logger}
+	r.opt.Limits = opt.Limits.withDefaults()
+	if r.opt.Client == "" {
+		r.opt.Client = "cli"
+	}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	if r.worktree == "" {
+		r.worktree = findWorktree(dir)
+	}
+	if r.project == "" {
+		r.project = projectOf(r.worktree, dir)
+	}
+	r.newID = opt.NewID
+	if r.newID == nil {
+		r.newID = (&ids{now: r.now}).next
+	}
+	r.agents = opt.Agents
+	if r.agents == nil {
+		r.agents = Agents(AgentOptions{DataDir: opt.DataDir, Worktree: r.worktree})
+	}
+	r.furnish()
+	return r, r.registerBuiltins()
+}
+
+// furnish makes the rooms of the runtime.
+func (r *Runtime) furnish() {
+	r.session = sync.OnceValue(func() string { return r.newID("ses") })
+	r.registry = newRegistry(r.log)
+	r.feed = newFeed(r.now)
+	r.vault = &vault{open: func() (*store.Store, error) {
+		return store.Open(store.Options{
+			Dir: r.opt.DataDir, Sync: r.opt.Durable, Logger: r.log,
+			OnNotice: func(text string) { r.log.Warn(text) },
+		})
+	}}
+	r.engine = permission.NewEngine(permission.EngineOptions{
+		Unattended: r.opt.Unattended, Project: r.project, Keeper: r.vault,
+		NewID: func() string { return r.newID("per") },
+		OnAsk: func(req permission.Request) { r.feed.publish(PermissionAsked{req}) },
+		OnReply: func(req permission.Request, reply permission.Reply) {
+			r.feed.publish(PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
+		},
+	})
+	r.interview = &interview{
+		unattended: r.opt.Unattended, publish: r.feed.publish,
+		newID:   func() string { return r.newID("que") },
+		waiting: map[string]*asked{},
+	}
+	r.doom = &doom{ask: r.engine.Ask, messages: map[string]*repetition{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.end = cancel
+	r.working.Go(func() { r.sweepHourly(ctx) })
+}
+
+func (r *Runtime) registerBuiltins() error {
+	tools := builtin.All(builtin.Rooms{
+		Files: &workspace.Files{Worktree: r.worktree}, Todos: todoRoom{r}, People: r.interview, Calls: r,
+	})
+	for _, t := range tools {
+		if _, err := r.registry.add(t, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Register adds a tool. Of two tools of one name the later one counts;
+// remove takes it away and reveals the earlier one. A tool from outside may
+// not take the name of a built-in one.
+func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
+	take, err := r.registry.add(t, false)
+	if err != nil {
+		return nil, err
+	}
+	r.feed.publish(ToolsChanged{})
+	return sync.OnceFunc(func() {
+		take()
+		r.feed.publish(ToolsChanged{})
+	}), nil
+}
+
+// Tools returns the tools that are shown to a, in order. Empty fields of a
+// are taken from the options; an agent's rules hide what they deny whole.
+func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
+	hides := func(string) bool { return false }
+	if agent := r.agent(a.Agent); agent != nil && a.Agent != "" {
+		hides = agent.Policy.Hides
+	}
+	specs := r.registry.offered(r.complement(a), hides)
+	return slices.DeleteFunc(specs, func(s tool.Spec) bool { return s.Catches })
+}
+
+func (r *Runtime) complement(a tool.Audience) tool.Audience {
+	if a.Client == "" {
+		a.Client = r.opt.Client
+	}
+	if a.Provider == "" && a.Model == "" {
+		a.Provider, a.Model = r.opt.Provider, r.opt.Model
+	}
+	if a.Flags == nil {
+		a.Flags = r.opt.Flags
+	}
+	return a
+}
+
+func (r *Runtime) audience(c *flight) tool.Audience {
+	return r.complement(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
+}
+
+// Agents returns who may call, the default one first.
+func (r *Runtime) Agents() []Agent { return slices.Clone(r.agents) }
+
+// agent returns the agent of that name, the default one for "", and nil where
+// there is none.
+func (r *Runtime) agent(name string) *Agent {
+	for i := range r.agents {
+		if name == "" || r.agents[i].Name == name {
+			return &r.agents[i]
+		}
+	}
+	return nil
+}
+
+func (r *Runtime) agentNames() []string {
+	var names []string
+	for _, a := range r.agents {
+		if !a.Hidden {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// Events yields what happens after the event numbered since, in order, until
+// ctx ends or the runtime closes. A subscriber that is too slow to follow is
+// told how many events it missed; it never holds up a call.
+func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[Event] {
+	return r.feed.each(ctx, since)
+}
+
+// Pending returns the permission requests that wait for an answer, oldest
+// first.
+func (r *Runtime) Pending() []permission.Request { return r.engine.Pending() }
+
+// Reply answers a permission request.
+func (r *Runtime) Reply(id string, reply permission.Reply) error { return r.engine.Reply(id, reply) }
+
+// Decide says what would happen to a request of an agent, without asking.
+func (r *Runtime) Decide(agent string, req permission.Request) ([]permission.Decision, error) {
+	a := r.agent(agent)
+	if a == nil {
+		return nil, fmt.Errorf("there is no agent called %q", agent)
+	}
+	return r.engine.Decide(req, a.Policy)
+}
+
+// Approvals returns the approvals that hold for a session, its project and
+// the user.
+func (r *Runtime) Approvals(session string) ([]permission.Approval, error) {
+	return r.engine.Approvals(session)
+}
+
+// Revoke takes an approval back. It reports whether there was one.
+func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
+
+// EndSession rejects what a session still waits for and forgets what it
+// approved for itself.
+func (r *Runtime) EndSession(session string) { r.engine.EndSession(session) }
+
+// Leave says that there is nobody left to answer: requests and questions that
+// wait fail, and so do those that would have waited from now on.
+func (r *Runtime) Leave() {
+	r.engine.Leave()
+	r.interview.leave()
+}
+
+// Close ends everything the runtime has started. What waits for a person
+// fails; tools at work get a moment to end.
+func (r *Runtime) Close() error {
+	r.end()
+	r.engine.Close()
+	r.interview.close()
+	done := make(chan struct{})
+	go func() {
+		r.working.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		r.log.Warn("a tool did not end when the runtime closed")
+	}
+	r.feed.close()
+	return r.vault.close()
+}
+
+// findWorktree returns the nearest folder at or above dir that holds .git,
+// and "/" when there is none.
+func findWorktree(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return d
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"helve/permission"
+)
+
+// A Call is one use of a tool: what was asked, by whom, and where it runs.
+// A Call belongs to one goroutine.
+type Call struct {
+	ID      string `json:"id"`                // the runtime makes one when empty
+	Session string `json:"session,omitempty"` // calls of one session share todos, approvals and file tracking
+	Message string `json:"message,omitempty"` // the message of the model that holds the call
+	Parent  string `json:"parent,omitempty"`  // the call that made this one
+	Agent   string `json:"agent,omitempty"`   // who calls; its rules apply
+
+	Client   string `json:"client,omitempty"`   // the kind of program the person uses
+	Provider string `json:"provider,omitempty"` // whose model calls
+	Model    string `json:"model,omitempty"`    // which model calls
+
+	Tool string `json:"tool"`
+	// Input is the JSON text of the arguments. It arrives as the model wrote
+	// it, malformed or not; when the tool runs it is the checked value.
+	Input json.RawMessage `json:"input"`
+	Dir   string          `json:"dir,omitempty"` // absolute; relative paths in Input start here
+
+	Host Host `json:"-"` // set by the runtime
+}
+
+// A Host is the runtime as a running tool sees it.
+type Host interface {
+	// Ask returns nil when the request is allowed, and otherwise an error to
+	// return at once. It may wait for a person.
+	Ask(ctx context.Context, c *Call, req permission.Request) error
+	// Progress tells who watches how the call is getting on. Each report
+	// replaces the one before.
+	Progress(c *Call, title string, metadata map[string]any)
+}
+
+// Ask asks for permission on behalf of the call. Return its error as it is.
+func (c *Call) Ask(ctx context.Context, req permission.Request) error {
+	return c.Host.Ask(ctx, c, req)
+}
+
+// Progress reports how the call is getting on, to whoever watches.
+func (c *Call) Progress(title string, metadata map[string]any) {
+	c.Host.Progress(c, title, metadata)
+}

@@ -1,0 +1,162 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// shownText is how much of a text that is not JSON the error repeats.
+const shownText = 2000
+
+// Check holds the arguments of c, as the model wrote them, against the
+// schema. If they fit, c.Input becomes the checked value in one canonical
+// form: defaults filled in, coercions made, unknown keys of closed objects
+// dropped. What the tool then sees is what was checked. If they do not, c
+// is left alone and the error is an [Error] that lists every issue.
+//
+// With repair, arguments that do not fit are mended where nothing has to be
+// guessed and nothing is lost, and only if that makes them fit; Check returns
+// what it changed.
+func (t Tool) Check(c *Call, repair bool) ([]Repair, error) {
+	s := string(c.Input)
+	out, err := t.strict(s)
+	if err == nil {
+		c.Input = out
+		return nil, nil
+	}
+	if repair && len(s) <= maxText {
+		if out, repairs, ok := t.mended(s); ok {
+			c.Input = out
+			return repairs, nil
+		}
+	}
+	return nil, err
+}
+
+// strict returns the canonical form of s, which must fit as it is.
+func (t Tool) strict(s string) ([]byte, error) {
+	empty := strings.Trim(s, " \t\r\n") == ""
+	if empty {
+		s = "{}"
+	}
+	p := parser{s: s}
+	v, bad := p.parse()
+	if bad != nil {
+		return nil, t.malformed(s, bad)
+	}
+	if p.twice != nil {
+		return nil, t.doubled(s, p.twice)
+	}
+	var w walker
+	if v.kind != object {
+		w.fault(v, func() finding {
+			f := wrongType("object", v.kind)
+			f.code = "invalid-json"
+			return f
+		})
+		return nil, t.refusal(&w)
+	}
+	out, ok := t.walked(&w, v)
+	if ok {
+		return out, nil
+	}
+	err := t.refusal(&w)
+	if empty {
+		err.Code = "invalid-json"
+	}
+	return nil, err
+}
+
+// walked holds v against the whole schema, and returns its canonical form.
+func (t Tool) walked(w *walker, v value) ([]byte, bool) {
+	v = w.walk(t.d.root(), v)
+	if w.count > 0 {
+		return nil, false
+	}
+	out := v.appendJSON(make([]byte, 0, v.size()))
+	if t.d.gate == nil {
+		return out, true
+	}
+	gate := t.d.gate()
+	if gate == nil {
+		return out, true
+	}
+	var instance any
+	err := json.Unmarshal(out, &instance)
+	if err == nil {
+		err = gate.Validate(instance)
+	}
+	if err != nil {
+		w.fault(v, func() finding { return custom("type", "Invalid input: "+cut(err.Error(), 500)) })
+		return nil, false
+	}
+	return out, true
+}
+
+// refusal is the error for arguments that do not fit the schema.
+func (t Tool) refusal(w *walker) *Error {
+	said := ""
+	if t.d.spec.Explain != nil {
+		said = t.d.spec.Explain(w.issues)
+	} else {
+		said = "The " + t.d.spec.Name + " tool was called with invalid arguments: " + Text(w.issues) +
+			".\nPlease rewrite the input so it satisfies the expected schema."
+	}
+	hints := append(w.notes, w.advice...)
+	if w.count > len(w.issues) {
+		hints = append(hints, fmt.Sprintf("only the first %d of %d issues are listed", len(w.issues), w.count))
+	}
+	return &Error{
+		Tool: t.d.spec.Name, Kind: InvalidInput, Code: w.issues[0].Code,
+		Err: errors.New(said), Hint: strings.Join(hints, "\n"), Issues: w.issues,
+	}
+}
+
+// malformed is the error for a text that is not JSON.
+func (t Tool) malformed(s string, bad *syntaxError) *Error {
+	why := bad.why + " at " + position(s, bad)
+	hint := "Send the arguments again as one JSON object."
+	if bad.ends {
+		hint = "The text was cut off. Send the whole object again, and if it is long, less of it at a time."
+	}
+	return t.unread(s, custom("invalid-json", why).at(nil), hint)
+}
+
+// doubled is the error for an object that has a key twice.
+func (t Tool) doubled(s string, d *doubled) *Error {
+	key, _ := d.path[len(d.path)-1].(string)
+	why := fmt.Sprintf("the key %s stands twice in one object, the second time at %s",
+		shortQuote(key), position(s, &syntaxError{at: d.at}))
+	return t.unread(s, custom("duplicate-key", why).at(d.path), "Send each key once.")
+}
+
+func (t Tool) unread(s string, issue Issue, hint string) *Error {
+	shown := strings.ToValidUTF8(cut(s, shownText), "\ufffd")
+	if len(s) > shownText {
+		shown += fmt.Sprintf("… (%d bytes in all)", len(s))
+	}
+	said := "Invalid input for tool " + t.d.spec.Name + ": JSON parsing failed: Text: " + shown +
+		".\nError message: " + issue.Message
+	return &Error{
+		Tool: t.d.spec.Name, Kind: InvalidInput, Code: issue.Code,
+		Err: errors.New(said), Hint: hint, Issues: []Issue{issue},
+	}
+}
+
+// position says where a fault is: the byte, counted from 1, and the line where
+// there is more than one.
+func position(s string, bad *syntaxError) string {
+	at := bad.at
+	if !bad.ends {
+		at++
+	}
+	before := s[:min(bad.at, len(s))]
+	line := strings.Count(before, "\n")
+	if line == 0 {
+		return fmt.Sprintf("byte %d", at)
+	}
+	column := len(before) - strings.LastIndexByte(before, '\n')
+	return fmt.Sprintf("byte %d (line %d, column %d)", at, line+1, column)
+}

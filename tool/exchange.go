@@ -1,0 +1,23 @@
+package tool
+
+// A Question is something a tool asks the person, with answers to pick from.
+type Question struct {
+	Question string   `json:"question" jsonschema:"the complete question"`
+	Header   string   `json:"header" jsonschema:"a very short label for it, 30 characters at most"`
+	Options  []Choice `json:"options" jsonschema:"the answers to pick from"`
+	Multiple bool     `json:"multiple,omitempty" jsonschema:"whether several answers may be picked"`
+}
+
+// A Choice is one answer to pick.
+type Choice struct {
+	Label       string `json:"label" jsonschema:"what is shown, 1 to 5 words"`
+	Description string `json:"description" jsonschema:"what picking it means"`
+}
+
+// A Todo is one entry of a session's list of what is left to do.
+type Todo struct {
+	Content  string `json:"content" jsonschema:"what is to be done, in a few words"`
+	Status   string `json:"status" jsonschema:"where it stands: pending, in_progress, completed or cancelled"`
+	Priority string `json:"priority" jsonschema:"how much it matters: high, medium or low"`
+	ID       string `json:"id" jsonschema:"a name for the entry, unique in the list"`
+}

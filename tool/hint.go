@@ -1,0 +1,134 @@
+package tool
+
+import (
+	"strings"
+	"unicode"
+)
+
+// note is the line of help for an issue: where, what was there, and what was
+// wanted.
+func note(i Issue, v value) string {
+	where := dotted(i.Path)
+	if where == "" {
+		where = "input"
+	}
+	where = cut(where, 2*shortLimit)
+	wanted := i.Expected
+	if wanted == "" {
+		return where + ": " + i.Message
+	}
+	wanted = cut(wanted, 4*shortLimit)
+	if v.kind == absent {
+		return where + ": missing, wanted " + wanted
+	}
+	return where + ": got " + v.short() + ", wanted " + wanted
+}
+
+// advise says which of the keys that no schema knows were probably meant for
+// the missing ones. It guesses, so it only ever becomes a hint.
+func advise(missing []*prop, l lookup) []string {
+	var unknown []member
+	for i := range l.kids {
+		if !l.used[i] && len(unknown) < 50 {
+			unknown = append(unknown, l.kids[i])
+		}
+	}
+	var out []string
+	for _, p := range missing {
+		best, score := "", 0
+		for _, u := range unknown {
+			if s := likeness(u.key, p.name); s > score && p.node.takes(u.val.kind) {
+				best, score = u.key, s
+			}
+		}
+		if score == 0 && len(missing) == 1 && len(unknown) == 1 && p.node.takes(unknown[0].val.kind) {
+			best, score = unknown[0].key, 1
+		}
+		if score > 0 {
+			out = append(out, "unknown key "+shortQuote(best)+": did you mean "+shortQuote(p.name)+"?")
+		}
+	}
+	return out
+}
+
+// likeness says how much one key looks like another; 0 is not at all.
+func likeness(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 0
+	}
+	wa, wb := words(a), words(b)
+	ja, jb := strings.Join(wa, ""), strings.Join(wb, "")
+	switch {
+	case ja == jb:
+		return 100
+	case within(wa, wb) || within(wb, wa):
+		return 50
+	}
+	if d := distance(ja, jb); d <= 1+min(len(ja), len(jb))/5 && min(len(ja), len(jb)) > 2 {
+		return 40 - d
+	}
+	return 0
+}
+
+// within reports whether every word of a is one of b.
+func within(a, b []string) bool {
+	have := map[string]bool{}
+	for _, w := range b {
+		have[w] = true
+	}
+	for _, w := range a {
+		if !have[w] {
+			return false
+		}
+	}
+	return len(a) > 0
+}
+
+// words splits a key where its case or its style does: file_path, filePath,
+// file-path and FilePath are all "file", "path".
+func words(key string) []string {
+	var out []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			out = append(out, string(word))
+			word = nil
+		}
+	}
+	upper := true
+	for _, r := range key {
+		if r == '_' || r == '-' || r == ' ' || r == '.' {
+			end()
+			upper = true
+			continue
+		}
+		if unicode.IsUpper(r) && !upper {
+			end()
+		}
+		upper = unicode.IsUpper(r)
+		word = append(word, unicode.ToLower(r))
+	}
+	end()
+	return out
+}
+
+// distance counts the letters to add, drop or change between a and b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

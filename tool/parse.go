@@ -1,0 +1,471 @@
+package tool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// What a call may hold at most. A model's honest call is far below; the
+// numbers keep a hostile one from costing memory or the stack.
+const (
+	maxText   = 128 << 20
+	maxDepth  = 1000
+	maxValues = 1_000_000
+)
+
+const byteOrderMark = "\ufeff"
+
+// A syntaxError says what is wrong with a text and where.
+type syntaxError struct {
+	at   int // bytes before the fault
+	why  string
+	ends bool // the text stops before it is complete
+}
+
+// A doubled key is one that an object has twice.
+type doubled struct {
+	path []any // ends in the key
+	at   int
+}
+
+// A parser reads one JSON value strictly: what it accepts, encoding/json
+// accepts too. It notes doubled keys, since readers disagree about which
+// of the two counts.
+type parser struct {
+	s      string
+	i      int
+	depth  int
+	values int
+	commas bool // forgive a comma before a closing bracket
+	gone   int  // how many commas were forgiven
+	twice  *doubled
+}
+
+// parse reads the whole of p.s.
+func (p *parser) parse() (value, *syntaxError) {
+	if len(p.s) > maxText {
+		return value{}, &syntaxError{why: fmt.Sprintf("the text has %d bytes, and at most %d are taken", len(p.s), maxText)}
+	}
+	if strings.HasPrefix(p.s, byteOrderMark) {
+		return value{}, &syntaxError{why: "the text starts with a byte order mark"}
+	}
+	v, err := p.value()
+	if err != nil {
+		return value{}, err
+	}
+	if p.space(); p.i < len(p.s) {
+		return value{}, p.unexpected("the value is complete before it; send one object and nothing else")
+	}
+	return v, nil
+}
+
+func (p *parser) space() {
+	for p.i < len(p.s) {
+		switch p.s[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+// unexpected is the error for the character at hand.
+func (p *parser) unexpected(why string) *syntaxError {
+	r, n := utf8.DecodeRuneInString(p.s[p.i:])
+	what := strconv.QuoteRune(r)
+	if r == utf8.RuneError && n == 1 {
+		what = fmt.Sprintf("byte 0x%02x", p.s[p.i])
+	} else if !unicode.IsPrint(r) {
+		what = fmt.Sprintf("%U", r)
+	}
+	return &syntaxError{at: p.i, why: "unexpected " + what + ": " + why}
+}
+
+func (p *parser) ends(in string) *syntaxError {
+	return &syntaxError{at: len(p.s), why: "the text ends inside " + in, ends: true}
+}
+
+func (p *parser) value() (value, *syntaxError) {
+	p.space()
+	if p.i == len(p.s) {
+		return value{}, &syntaxError{at: p.i, why: "the text ends where a value is wanted", ends: true}
+	}
+	if p.values++; p.values > maxValues {
+		return value{}, &syntaxError{at: p.i, why: fmt.Sprintf("the text holds more than %d values", maxValues)}
+	}
+	switch c := p.s[p.i]; {
+	case c == '{':
+		return p.nested(p.object)
+	case c == '[':
+		return p.nested(p.array)
+	case c == '"':
+		s, err := p.str()
+		return value{kind: text, text: s}, err
+	case c == '-' || '0' <= c && c <= '9':
+		return p.number()
+	default:
+		return p.word()
+	}
+}
+
+func (p *parser) nested(read func() (value, *syntaxError)) (value, *syntaxError) {
+	if p.depth++; p.depth > maxDepth {
+		return value{}, &syntaxError{at: p.i, why: fmt.Sprintf("the text is nested more than %d deep", maxDepth)}
+	}
+	p.i++
+	v, err := read()
+	p.depth--
+	return v, err
+}
+
+func (p *parser) word() (value, *syntaxError) {
+	rest := p.s[p.i:]
+	for _, w := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(rest, w) {
+			p.i += len(w)
+			if w == "null" {
+				return value{kind: null, text: w}, nil
+			}
+			return value{kind: boolean, text: w}, nil
+		}
+		if strings.HasPrefix(w, rest) {
+			return value{}, p.ends("the word " + w)
+		}
+	}
+	switch rest[0] {
+	case '\'':
+		return value{}, p.unexpected("a string stands in double quotes")
+	case '/':
+		return value{}, p.unexpected("JSON has no comments")
+	case ',', '}', ']', ':':
+		return value{}, p.unexpected("a value is missing before it")
+	}
+	return value{}, p.unexpected("a value starts with one of { [ \" - 0-9 or is true, false or null")
+}
+
+func (p *parser) array() (value, *syntaxError) {
+	v := value{kind: array}
+	for {
+		p.space()
+		if p.i == len(p.s) {
+			return v, p.ends("an array")
+		}
+		if p.s[p.i] == ']' && (len(v.kids) == 0 || p.commas) {
+			if len(v.kids) > 0 {
+				p.gone++
+			}
+			p.i++
+			return v, nil
+		}
+		if p.s[p.i] == ']' {
+			return v, p.unexpected("a comma must be followed by another item; leave the last comma out")
+		}
+		before := p.twice
+		kid, err := p.value()
+		if err != nil {
+			return v, err
+		}
+		p.under(before, len(v.kids))
+		v.kids = append(v.kids, member{val: kid})
+		if done, err := p.next(']', "an array"); done || err != nil {
+			return v, err
+		}
+	}
+}
+
+func (p *parser) object() (value, *syntaxError) {
+	v := value{kind: object}
+	var seen keySet
+	for {
+		p.space()
+		if p.i == len(p.s) {
+			return v, p.ends("an object")
+		}
+		if c := p.s[p.i]; c == '}' && (len(v.kids) == 0 || p.commas) {
+			if len(v.kids) > 0 {
+				p.gone++
+			}
+			p.i++
+			return v, nil
+		}
+		at := p.i
+		key, err := p.key(len(v.kids) > 0)
+		if err != nil {
+			return v, err
+		}
+		before := p.twice
+		kid, err := p.value()
+		if err != nil {
+			return v, err
+		}
+		p.under(before, key)
+		if v.kids == nil {
+			v.kids = make([]member, 0, 4)
+		}
+		if seen.has(v.kids, key) && p.twice == nil {
+			p.twice = &doubled{path: []any{key}, at: at}
+		}
+		v.kids = append(v.kids, member{key, kid})
+		if done, err := p.next('}', "an object"); done || err != nil {
+			return v, err
+		}
+	}
+}
+
+// A keySet knows the keys of one object. Few keys are looked up one by one.
+type keySet map[string]bool
+
+// has reports whether kids has key, which is about to be added to it.
+func (s *keySet) has(kids []member, key string) bool {
+	if len(kids) < 16 {
+		return find(kids, key) >= 0
+	}
+	if *s == nil {
+		*s = make(keySet, 32)
+		for i := range kids {
+			(*s)[kids[i].key] = true
+		}
+	}
+	if (*s)[key] {
+		return true
+	}
+	(*s)[key] = true
+	return false
+}
+
+// key reads a key and the colon after it.
+func (p *parser) key(another bool) (string, *syntaxError) {
+	switch c := p.s[p.i]; {
+	case c == '"':
+	case c == '}' && another:
+		return "", p.unexpected("a comma must be followed by another key; leave the last comma out")
+	case c == '\'':
+		return "", p.unexpected("a key stands in double quotes")
+	default:
+		return "", p.unexpected("a key in double quotes is wanted")
+	}
+	key, err := p.str()
+	if err != nil {
+		return "", err
+	}
+	if p.space(); p.i == len(p.s) {
+		return "", p.ends("an object")
+	}
+	if p.s[p.i] != ':' {
+		return "", p.unexpected("a colon is wanted after the key " + shortQuote(key))
+	}
+	p.i++
+	if p.space(); p.i == len(p.s) {
+		return "", p.ends("an object")
+	}
+	return key, nil
+}
+
+// next reads what follows a member: a comma, or the end.
+func (p *parser) next(end byte, in string) (done bool, err *syntaxError) {
+	if p.space(); p.i == len(p.s) {
+		return false, p.ends(in)
+	}
+	switch p.s[p.i] {
+	case ',':
+		p.i++
+		return false, nil
+	case end:
+		p.i++
+		return true, nil
+	}
+	return false, p.unexpected("a comma or " + strconv.QuoteRune(rune(end)) + " is wanted")
+}
+
+// under puts step in front of the path of a doubled key found since before.
+func (p *parser) under(before *doubled, step any) {
+	if before == nil && p.twice != nil {
+		p.twice.path = append([]any{step}, p.twice.path...)
+	}
+}
+
+func (p *parser) number() (value, *syntaxError) {
+	from := p.i
+	if p.s[p.i] == '-' {
+		p.i++
+	}
+	whole := p.i
+	if !p.digits() {
+		return value{}, p.wantDigit()
+	}
+	if p.s[whole] == '0' && p.i > whole+1 {
+		p.i = whole
+		return value{}, p.unexpected("a number does not start with a zero that means nothing")
+	}
+	exp, err := p.fraction()
+	if err != nil {
+		return value{}, err
+	}
+	s := p.s[from:p.i]
+	if exp || len(s) > 300 {
+		// No reader could hold it.
+		if _, err := strconv.ParseFloat(s, 64); err != nil {
+			return value{}, &syntaxError{at: from, why: "the number " + cut(s, shortLimit) + " is too large"}
+		}
+	}
+	return value{kind: number, text: s}, nil
+}
+
+// fraction reads what may follow the whole part of a number, and reports
+// whether there was an exponent.
+func (p *parser) fraction() (exp bool, err *syntaxError) {
+	if p.i < len(p.s) && p.s[p.i] == '.' {
+		p.i++
+		if !p.digits() {
+			return false, p.wantDigit()
+		}
+	}
+	if p.i == len(p.s) || p.s[p.i] != 'e' && p.s[p.i] != 'E' {
+		return false, nil
+	}
+	p.i++
+	if p.i < len(p.s) && (p.s[p.i] == '+' || p.s[p.i] == '-') {
+		p.i++
+	}
+	if !p.digits() {
+		return true, p.wantDigit()
+	}
+	return true, nil
+}
+
+func (p *parser) digits() bool {
+	from := p.i
+	for p.i < len(p.s) && '0' <= p.s[p.i] && p.s[p.i] <= '9' {
+		p.i++
+	}
+	return p.i > from
+}
+
+func (p *parser) wantDigit() *syntaxError {
+	if p.i == len(p.s) {
+		return p.ends("a number")
+	}
+	return p.unexpected("a digit is wanted")
+}
+
+// str reads a string, decoded.
+func (p *parser) str() (string, *syntaxError) {
+	p.i++
+	from := p.i
+	plain := true
+	for ; p.i < len(p.s); p.i++ {
+		switch c := p.s[p.i]; {
+		case c == '"':
+			s := p.s[from:p.i]
+			p.i++
+			if plain && utf8.ValidString(s) {
+				return s, nil
+			}
+			return unescape(s), nil
+		case c == '\\':
+			plain = false
+			if err := p.escape(); err != nil {
+				return "", err
+			}
+		case c < 0x20:
+			return "", p.unexpected("inside a string it is written as an escape, such as \\n")
+		}
+	}
+	return "", p.ends("a string")
+}
+
+// escape checks one escape and stops at its last character.
+func (p *parser) escape() *syntaxError {
+	p.i++
+	if p.i == len(p.s) {
+		return p.ends("a string")
+	}
+	switch p.s[p.i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		for range 4 {
+			p.i++
+			if p.i == len(p.s) {
+				return p.ends("a string")
+			}
+			if !isHex(p.s[p.i]) {
+				return p.unexpected("\\u is followed by four hexadecimal digits")
+			}
+		}
+		return nil
+	}
+	return p.unexpected("after a backslash comes one of \" \\ / b f n r t u; write \\\\ for a backslash")
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// unescape decodes the inside of a string whose escapes have been checked.
+// What is not UTF-8, and half a surrogate pair, becomes U+FFFD.
+func unescape(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			plain := s[i:]
+			if n := strings.IndexByte(plain, '\\'); n >= 0 {
+				plain = plain[:n]
+			}
+			i += len(plain)
+			out = appendValid(out, plain)
+			continue
+		}
+		c := s[i+1]
+		i += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hexRune(s[i:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				low := rune(unicode.ReplacementChar)
+				if strings.HasPrefix(s[i:], "\\u") {
+					low = hexRune(s[i+2:])
+				}
+				if r = utf16.DecodeRune(r, low); r != unicode.ReplacementChar {
+					i += 6
+				}
+			}
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// appendValid adds s with each byte that is not UTF-8 replaced.
+func appendValid(dst []byte, s string) []byte {
+	if utf8.ValidString(s) {
+		return append(dst, s...)
+	}
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+func hexRune(s string) rune {
+	n, _ := strconv.ParseUint(s[:4], 16, 32) // the digits have been checked
+	return rune(n)
+}

@@ -1,0 +1,100 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+)
+
+// styled brings a key into one form for all its styles, so that file_path,
+// filePath and FilePath are the same word.
+func styled(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+}
+
+// renamed finds the one member that is p under another style of name, and
+// returns its index or -1.
+func (w *walker) renamed(n *node, p *prop, l *lookup) int {
+	if !p.required && !n.closed {
+		return -1 // the key may well be one of its own
+	}
+	want := styled(p.name)
+	for i := range n.props {
+		if q := &n.props[i]; q != p && styled(q.name) == want {
+			return -1
+		}
+	}
+	at := -1
+	for i := range l.kids {
+		if l.used[i] || styled(l.kids[i].key) != want {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	if at >= 0 {
+		w.enter(p.name)
+		w.mend("renamed from " + shortQuote(l.kids[at].key))
+		w.leave()
+	}
+	return at
+}
+
+// unquoted returns the value that a string holds, where n wants it and not a
+// string.
+func (w *walker) unquoted(n *node, v value) value {
+	const taken = 1<<boolean | 1<<number | 1<<array | 1<<object
+	if v.kind != text || n.kinds&taken == 0 || n.takes(text) {
+		return v
+	}
+	p := parser{s: v.text, depth: len(w.path)}
+	got, err := p.parse()
+	if err != nil || p.twice != nil || !n.takes(got.kind) || got.kind == null {
+		return v
+	}
+	w.mend("taken out of a string")
+	return got
+}
+
+func (w *walker) mend(change string) {
+	w.repairs = append(w.repairs, Repair{Path: dotted(w.place()), Change: change})
+}
+
+// unwrapped takes off what stands around a text and is not part of it.
+func unwrapped(s string) (string, []Repair) {
+	var repairs []Repair
+	if rest, ok := strings.CutPrefix(s, byteOrderMark); ok {
+		s = rest
+		repairs = append(repairs, Repair{Change: "removed a byte order mark"})
+	}
+	fenced := strings.TrimSpace(s)
+	if head, body, ok := strings.Cut(fenced, "\n"); ok && strings.HasSuffix(body, "\n```") {
+		if head = strings.TrimSpace(head); head == "```json" || head == "```" {
+			s = strings.TrimSuffix(body, "\n```")
+			repairs = append(repairs, Repair{Change: "removed a code fence"})
+		}
+	}
+	return s, repairs
+}
+
+// mended checks s again, this time with lossless repairs. It fails if they do
+// not make s fit.
+func (t Tool) mended(s string) ([]byte, []Repair, bool) {
+	s, repairs := unwrapped(s)
+	p := parser{s: s, commas: true}
+	v, err := p.parse()
+	if err != nil || p.twice != nil || v.kind != object {
+		return nil, nil, false
+	}
+	if p.gone > 0 {
+		change := "removed a trailing comma"
+		if p.gone > 1 {
+			change = fmt.Sprintf("removed %d trailing commas", p.gone)
+		}
+		repairs = append(repairs, Repair{Change: change})
+	}
+	w := walker{repair: true, probe: true, repairs: repairs}
+	out, ok := t.walked(&w, v)
+	return out, w.repairs, ok && len(w.repairs) > 0
+}

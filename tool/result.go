@@ -1,0 +1,54 @@
+package tool
+
+import "encoding/json"
+
+// A Result is what a tool gives back.
+type Result struct {
+	Title  string `json:"title"`  // one line for people
+	Output string `json:"output"` // what the model reads
+
+	// Metadata is what programs read; it must encode as JSON. A tool that has
+	// cut Output itself says so with a "truncated" key, whatever its value,
+	// and the runtime then leaves Output as it is.
+	Metadata map[string]any `json:"metadata"`
+
+	Attachments []Attachment `json:"attachments,omitempty"` // images and files for the model
+
+	// Inner are the calls that this one made, for doors whose model would
+	// not see them otherwise.
+	Inner []Inner `json:"inner,omitempty"`
+}
+
+// An Inner is a call made by another call, with its end.
+type Inner struct {
+	ID     string          `json:"id"`
+	Tool   string          `json:"tool"`
+	Input  json.RawMessage `json:"input"`
+	Status string          `json:"status"` // completed or error
+	*Result
+	Error string `json:"error,omitempty"`
+}
+
+// An Attachment is a file that goes to the model with a result.
+type Attachment struct {
+	ID       string `json:"id,omitempty"` // given by the runtime
+	Type     string `json:"type"`         // always "file"
+	Mime     string `json:"mime"`
+	URL      string `json:"url"` // data:<mime>;base64,<…>
+	Filename string `json:"filename,omitempty"`
+}
+
+// A Repair is a lossless change that Check made to arguments that would
+// otherwise have been refused.
+type Repair struct {
+	Path   string `json:"path"`   // where, as in "todos.0.id"; empty for the whole text
+	Change string `json:"change"` // what, as in "renamed from file_path"
+}
+
+// String gives the repair as one line.
+func (r Repair) String() string {
+	if r.Path == "" {
+		return r.Change
+	}
+	return r.Path + ": " + r.Change
+}

@@ -1,0 +1,210 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A Tool is something a model can call. It is made by [New] or [Dynamic],
+// never changes, and may be used from several goroutines. Copies are the same
+// tool.
+type Tool struct {
+	d *definition
+}
+
+type definition struct {
+	spec Spec
+	run  func(context.Context, *Call) (*Result, error)
+	// root is the schema, ready to walk.
+	root func() *node
+	// gate is a second validator, for schemas that may say more than the
+	// walker knows. It and what it returns may be nil.
+	gate func() *jsonschema.Resolved
+	// mark is the fingerprint.
+	mark func() string
+}
+
+// New makes a tool of a spec and a function. In is a struct; unless the spec
+// brings a schema, it is derived from In.
+//
+// A field is named by its json tag and described by its jsonschema tag. It is
+// optional if the json tag says omitempty. Further tags say more:
+//
+//	enum:"a,b"           one of these
+//	min:"1" max:"9"      limits of a number
+//	default:"5"          what an absent field gets
+//	coerce:"number"      a string that holds a number is taken for one
+//	minItems:"1"         the least length of a list, and
+//	minItemsMessage:"…"  what to say of a shorter one
+//
+// New panics if the spec, In or a tag is wrong: that is a mistake in the
+// program, and the first test finds it.
+func New[In any](s Spec, run func(context.Context, *Call, In) (*Result, error)) Tool {
+	if run == nil {
+		panic(fmt.Sprintf("tool %s: no function", s.Name))
+	}
+	d := definition{spec: s, run: func(ctx context.Context, c *Call) (*Result, error) {
+		var in In
+		if err := json.Unmarshal(c.Input, &in); err != nil {
+			return nil, &Error{
+				Tool: s.Name, Kind: InvalidInput, Code: "invalid-json",
+				Err: fmt.Errorf("decoding the input of %s: %w", s.Name, err),
+			}
+		}
+		return run(ctx, c, in)
+	}}
+	if s.Schema != nil {
+		if err := d.adopt(true); err != nil {
+			panic(fmt.Sprintf("tool %s: %v", s.Name, err))
+		}
+		return Tool{&d}
+	}
+	schema, extras, err := derive(reflect.TypeFor[In]())
+	if err == nil {
+		err = d.named()
+	}
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: %v", s.Name, err))
+	}
+	d.spec.Schema = schema
+	d.compile(compiler{refs: &refs{root: schema}, extras: extras})
+	return Tool{&d}
+}
+
+// Dynamic makes a tool whose schema is known only when the program runs, such
+// as one that another program offers. The function finds its arguments in the
+// call's Input. A nil schema means that the tool takes any object.
+//
+// A schema that is not that of an object, that refers to something outside of
+// itself, or that is too large to be held against a value, is an error with
+// the code bad-schema, and so is a name that models cannot call. A pattern
+// that Go's regexp does not understand is left out of the checks.
+func Dynamic(s Spec, run func(context.Context, *Call) (*Result, error)) (Tool, error) {
+	d := definition{spec: s, run: run}
+	err := error(nil)
+	if run == nil {
+		err = errors.New("the tool has no function")
+	} else {
+		err = d.adopt(false)
+	}
+	if err != nil {
+		return Tool{}, &Error{Tool: s.Name, Kind: Failed, Code: "bad-schema", Err: err}
+	}
+	return Tool{&d}, nil
+}
+
+// adopt takes over the schema of the spec, without changing it.
+func (d *definition) adopt(folding bool) error {
+	if err := d.named(); err != nil {
+		return err
+	}
+	schema := d.spec.Schema
+	if schema == nil {
+		schema = &jsonschema.Schema{}
+	}
+	if err := bounded(schema); err != nil {
+		return err
+	}
+	schema = schema.CloneSchemas()
+	if len(schema.Types) == 1 {
+		schema.Type, schema.Types = schema.Types[0], nil
+	}
+	if schema.Type == "" && schema.Types == nil && !isFalse(schema) {
+		schema.Type = "object"
+	}
+	if schema.Type != "object" {
+		return errors.New("the schema is not that of an object")
+	}
+	if schema.Properties == nil {
+		schema.Properties = map[string]*jsonschema.Schema{}
+	}
+	r := &refs{root: schema}
+	recursive, err := tame(schema, r)
+	if err != nil {
+		return err
+	}
+	d.spec.Schema = schema
+	d.compile(compiler{refs: r, recursive: recursive, folding: folding})
+	if !recursive { // its cost cannot be bounded for one that is
+		d.gate = sync.OnceValue(func() *jsonschema.Resolved {
+			resolved, err := loosened(schema).Resolve(nil)
+			if err != nil {
+				return nil // the walker alone has to do
+			}
+			return resolved
+		})
+	}
+	return nil
+}
+
+// named checks the name and fills in what the spec leaves to it.
+func (d *definition) named() error {
+	name := d.spec.Name
+	if len(name) == 0 || len(name) > 128 {
+		return fmt.Errorf("the name %s has %d characters, and 1 to 128 are wanted", shortQuote(name), len(name))
+	}
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	if strings.Trim(name, letters) != "" {
+		return fmt.Errorf("the name %s has other characters than letters, digits, _ and -", shortQuote(name))
+	}
+	if d.spec.Permission == "" {
+		d.spec.Permission = name
+	}
+	return nil
+}
+
+func (d *definition) compile(c compiler) {
+	schema := d.spec.Schema
+	d.root = sync.OnceValue(func() *node {
+		c.nodes = map[*jsonschema.Schema]*node{}
+		return c.node(schema)
+	})
+	d.mark = sync.OnceValue(func() string {
+		shape, err := json.Marshal(schema)
+		if err != nil {
+			shape = []byte(err.Error())
+		}
+		h := sha256.New()
+		for _, part := range [...]string{d.spec.Name, d.spec.Description, string(shape)} {
+			fmt.Fprintf(h, "%d:%s", len(part), part)
+		}
+		return hex.EncodeToString(h.Sum(nil))
+	})
+}
+
+// Spec returns what the tool is, with Permission and Schema filled in. The
+// schema is the tool's own and must not be changed.
+func (t Tool) Spec() Spec { return t.d.spec }
+
+// Fingerprint returns a text that changes when the tool's name, description or
+// schema does, so that an approval of one tool does not hold for another that
+// took its place.
+func (t Tool) Fingerprint() string { return t.d.mark() }
+
+// Run runs the tool on a call that has been through [Tool.Check]. The result is
+// never nil without an error, and its Metadata never is.
+func (t Tool) Run(ctx context.Context, c *Call) (*Result, error) {
+	res, err := t.d.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if res == nil {
+		return nil, &Error{
+			Tool: t.d.spec.Name, Kind: Internal, Code: "no-result",
+			Err: fmt.Errorf("the tool %s returned neither a result nor an error", t.d.spec.Name),
+		}
+	}
+	if res.Metadata == nil {
+		res.Metadata = map[string]any{}
+	}
+	return res, nil
+}

@@ -1,0 +1,103 @@
+package helve
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"helve/internal/store"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A vault opens the store when something first needs it.
+type vault struct {
+	open func() (*store.Store, error)
+
+	mu     sync.Mutex
+	store  *store.Store
+	closed bool
+}
+
+var errClosed = errors.New("the runtime is closed")
+
+func (v *vault) get() (*store.Store, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return nil, errClosed
+	}
+	if v.store == nil {
+		s, err := v.open()
+		if err != nil {
+			return nil, err
+		}
+		v.store = s
+	}
+	return v.store, nil
+}
+
+func (v *vault) close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	if v.store == nil {
+		return nil
+	}
+	s := v.store
+	v.store = nil
+	return s.Close()
+}
+
+// KeepApproval, Approvals and ForgetApproval make the vault the engine's
+// keeper.
+func (v *vault) KeepApproval(a permission.Approval) error {
+	s, err := v.get()
+	if err != nil {
+		return err
+	}
+	return s.KeepApproval(a)
+}
+
+// Approvals returns every kept approval.
+func (v *vault) Approvals() ([]permission.Approval, error) {
+	s, err := v.get()
+	if err != nil {
+		return nil, err
+	}
+	return s.Approvals()
+}
+
+// ForgetApproval removes one.
+func (v *vault) ForgetApproval(id string) (bool, error) {
+	s, err := v.get()
+	if err != nil {
+		return false, err
+	}
+	return s.ForgetApproval(id)
+}
+
+// todoRoom is where the todo tools keep their lists.
+type todoRoom struct{ r *Runtime }
+
+// Todos returns a session's list.
+func (t todoRoom) Todos(session string) ([]tool.Todo, error) {
+	s, err := t.r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	return s.Todos(context.Background(), session)
+}
+
+// SetTodos replaces a session's list and tells who watches.
+func (t todoRoom) SetTodos(session string, todos []tool.Todo) error {
+	s, err := t.r.vault.get()
+	if err != nil {
+		return err
+	}
+	if err := s.SetTodos(context.Background(), session, todos); err != nil {
+		return err
+	}
+	t.r.feed.publish(TodosChanged{Session: session, Todos: todos})
+	return nil
+}
