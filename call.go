@@ -56,6 +56,7 @@ type flight struct {
 	arrived  time.Time
 	original []byte // the arguments as they came
 	repairs  []tool.Repair
+	renamed  bool // the name was taken in lower case
 	started  bool // its record exists
 }
 
@@ -105,7 +106,7 @@ func (r *Runtime) lookup(c *flight) (tool.Tool, error) {
 	}
 	if lower := strings.ToLower(c.Tool); lower != c.Tool {
 		if e, ok := r.available(lower, a, c.agent); ok {
-			c.Tool = lower
+			c.Tool, c.renamed = lower, true
 			return e.tool, nil
 		}
 	}
@@ -150,8 +151,8 @@ func (r *Runtime) check(t tool.Tool, c *flight) error {
 		return nil
 	}
 	e := asError(err)
-	if e.Code == "invalid-json" && len(e.Issues) == 0 {
-		return r.misfit(c, e) // not JSON at all
+	if e.Garbled && !c.renamed {
+		return r.misfit(c, e)
 	}
 	return e
 }

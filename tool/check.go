@@ -141,7 +141,7 @@ func (t Tool) unread(s string, issue Issue, hint string) *Error {
 		".\nError message: " + issue.Message
 	return &Error{
 		Tool: t.d.spec.Name, Kind: InvalidInput, Code: issue.Code,
-		Err: errors.New(said), Hint: hint, Issues: []Issue{issue},
+		Err: errors.New(said), Hint: hint, Issues: []Issue{issue}, Garbled: true,
 	}
 }
 

@@ -37,6 +37,8 @@ type Error struct {
 	Hint string
 	// Issues are the arguments at fault, where Kind is InvalidInput.
 	Issues []Issue
+	// Garbled says that the text of the arguments could not be read at all.
+	Garbled bool
 	// Answer is what the model is shown instead of the error, where another
 	// tool answered for the call.
 	Answer *Result

@@ -138,6 +138,9 @@ func (c *checker) policy(n *node, s *shape) bool {
 	}
 	known := knownPermissions()
 	for _, m := range n.members {
+		if m.in.count > maxProblems {
+			break
+		}
 		if strings.ContainsAny(m.key, "*?") || slices.Contains(known, m.key) {
 			continue
 		}

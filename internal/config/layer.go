@@ -272,6 +272,9 @@ func toolRules(n *node) {
 	n.put(own)
 }
 
+// maxExamples bounds the examples of one file: each is held against every rule.
+const maxExamples = 1000
+
 // examples checks what a file says its rules do against the rules merged so
 // far.
 func (l *loader) examples(examples *node) {
@@ -289,8 +292,15 @@ func (l *loader) examples(examples *node) {
 			return // reported where it was read
 		}
 	}
+	count := 0
 	for _, p := range examples.members {
 		for _, ex := range p.val.members {
+			if count++; count > maxExamples {
+				l.void(l.report(ex.in, ex.at, Problem{
+					Key: "permission_examples", Message: fmt.Sprintf("more than %d examples in one file", maxExamples), Severity: Error,
+				}))
+				return
+			}
 			got := permission.Evaluate(p.key, ex.key, rules)
 			if string(got.Action) == ex.val.text {
 				continue

@@ -30,13 +30,15 @@ type input struct {
 	data    []byte
 	lines   []int // where each line starts; made when first asked for
 	count   int   // problems reported so far
+	held    int   // things withheld so far
 }
 
-// position gives the line and column of an offset, both from 1; columns are
-// characters.
-func (in *input) position(at int) (line, col int) {
+// line gives the line of an offset, from 1; 0 when there is no text. Every rule
+// asks for its line, so this must not walk along the line: a file may be one
+// long one.
+func (in *input) line(at int) int {
 	if in == nil || in.data == nil {
-		return 0, 0
+		return 0
 	}
 	if in.lines == nil {
 		in.lines = []int{0}
@@ -46,14 +48,22 @@ func (in *input) position(at int) (line, col int) {
 			}
 		}
 	}
-	at = min(max(at, 0), len(in.data))
-	line = sort.SearchInts(in.lines, at+1)
-	return line, 1 + utf8.RuneCount(in.data[in.lines[line-1]:at])
+	return sort.SearchInts(in.lines, min(max(at, 0), len(in.data))+1)
+}
+
+// position gives the line and column of an offset, both from 1; columns are
+// characters.
+func (in *input) position(at int) (line, col int) {
+	if line = in.line(at); line == 0 {
+		return 0, 0
+	}
+	start := in.lines[line-1]
+	at = min(max(at, start), len(in.data))
+	return line, 1 + utf8.RuneCount(in.data[start:at])
 }
 
 func (in *input) source(at int) permission.Source {
-	line, _ := in.position(at)
-	return permission.Source{File: in.path, Line: line}
+	return permission.Source{File: in.path, Line: in.line(at)}
 }
 
 // A node is a JSON value that knows where it was written.

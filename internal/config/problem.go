@@ -58,8 +58,8 @@ func (l *loader) report(in *input, at int, p Problem) *Problem {
 		p = Problem{Message: "more problems follow; fix the ones above first", Severity: p.Severity}
 	}
 	p.File = in.path
-	p.Line, p.Col = in.position(at)
 	if in.count <= maxProblems+1 {
+		p.Line, p.Col = in.position(at)
 		l.cfg.Problems = append(l.cfg.Problems, p)
 	}
 	return &p

@@ -12,7 +12,16 @@ const (
 	whyReference = "the file is not trusted, so its references to the environment and to files are not followed"
 )
 
+// maxWithheld bounds what one file lists as withheld; all of it is withheld.
+const maxWithheld = 200
+
 func (l *loader) withheld(in *input, key, why string) {
+	if in.held++; in.held > maxWithheld+1 {
+		return
+	}
+	if in.held == maxWithheld+1 {
+		key = "…"
+	}
 	l.cfg.Withheld = append(l.cfg.Withheld, Withheld{File: in.path, Key: key, Why: why})
 }
 

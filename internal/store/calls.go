@@ -53,10 +53,10 @@ const insertCall = `INSERT INTO call(id, session, parent, tool, agent, model, st
 	VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
 const finishCall = `UPDATE call SET state = ?, ended = ?, kind = ?, code = ?, message = ?, hint = ?, title = ?,
-	output = ?, metadata = ?, attachments = ? WHERE id = ? AND owner = ? AND state = 'running'`
+	output = ?, metadata = ?, attachments = ? WHERE id = ? AND session = ? AND owner = ? AND state = 'running'`
 
 // Begin records that c is about to run; State, Result, Error and Ended are
-// not looked at. An id that was used before is ErrDuplicate. When ctx ends
+// not looked at. An id that its session used before is ErrDuplicate. When ctx ends
 // before the write has started, nothing is recorded.
 func (s *Store) Begin(ctx context.Context, c Call) error {
 	c.State, c.Result, c.Error, c.Ended = Running, nil, nil, 0
@@ -97,8 +97,8 @@ func (s *Store) insert(ctx context.Context, c Call) error {
 	}})
 }
 
-// Finish records how a call that this store began has ended: ID, State,
-// Result, Error and Ended of c. The first ending stands: a call that is
+// Finish records how a call that this store began has ended: ID, Session,
+// State, Result, Error and Ended of c. The first ending stands: a call that is
 // unknown or has ended is ErrNotRunning. Like Record it takes no context.
 func (s *Store) Finish(c Call) error {
 	if err := final(c); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) Finish(c Call) error {
 	e := ending(c)
 	return s.write(context.Background(), doing, &op{single: true, size: e.size, run: func(db *conn) error {
 		n, err := db.exec(finishCall, string(c.State), c.Ended, e.kind, e.code, e.message, e.hint, e.title,
-			e.output, e.metadata, e.attachments, c.ID, own)
+			e.output, e.metadata, e.attachments, c.ID, c.Session, own)
 		if err == nil && n == 0 {
 			err = ErrNotRunning
 		}
@@ -197,7 +197,7 @@ func (s *Store) Call(ctx context.Context, id string) (Call, error) {
 			found = true
 			out = callOf(row)
 			return nil
-		}, "SELECT "+narrow+", output IS NOT NULL, input, output, metadata, attachments FROM call WHERE id = ?", id)
+		}, "SELECT "+narrow+", output IS NOT NULL, input, output, metadata, attachments FROM call WHERE id = ? ORDER BY seq DESC LIMIT 1", id)
 		if err == nil && !found {
 			err = ErrNotFound
 		}
@@ -242,7 +242,7 @@ func (q Query) sql() (string, []any) {
 		text, args = text+" AND state = ?", append(args, string(q.State))
 	}
 	if q.Before != "" {
-		text, args = text+" AND seq < (SELECT seq FROM call WHERE id = ?)", append(args, q.Before)
+		text, args = text+" AND seq < (SELECT max(seq) FROM call WHERE id = ?)", append(args, q.Before)
 	}
 	if q.Limit <= 0 {
 		q.Limit = 100

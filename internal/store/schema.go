@@ -23,10 +23,10 @@ func migrations() []string {
 		) WITHOUT ROWID;
 		CREATE INDEX session_updated ON session(updated);
 		CREATE TABLE call(
-			seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, parent TEXT NOT NULL,
+			seq INTEGER PRIMARY KEY, id TEXT NOT NULL, session TEXT NOT NULL, parent TEXT NOT NULL,
 			tool TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, state TEXT NOT NULL, owner TEXT NOT NULL,
 			started INTEGER NOT NULL, ended INTEGER NOT NULL, kind TEXT, code TEXT, message TEXT, hint TEXT,
-			title TEXT, input TEXT NOT NULL, output TEXT, metadata TEXT, attachments TEXT
+			title TEXT, input TEXT NOT NULL, output TEXT, metadata TEXT, attachments TEXT, UNIQUE(id, session)
 		);
 		CREATE INDEX call_session ON call(session, seq);
 		CREATE INDEX call_running ON call(owner) WHERE state = 'running';

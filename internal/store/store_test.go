@@ -60,7 +60,7 @@ func TestCallLife(t *testing.T) {
 		c.State = Running
 		want(t, must(s.Call(ctx, "c1"))(t), c)
 
-		if err := s.Begin(ctx, Call{ID: "c1", Tool: "other"}); !errors.Is(err, ErrDuplicate) {
+		if err := s.Begin(ctx, Call{ID: "c1", Session: "s1", Tool: "other"}); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("second Begin: %v", err)
 		}
 		want(t, must(s.Call(ctx, "c1"))(t), c)
@@ -73,7 +73,7 @@ func TestCallLife(t *testing.T) {
 		ok(t, s.Finish(c))
 		want(t, must(s.Call(ctx, "c1"))(t), c)
 
-		again := Call{ID: "c1", State: Failed, Error: &Failure{Kind: tool.Canceled, Message: "late"}}
+		again := Call{ID: "c1", Session: "s1", State: Failed, Error: &Failure{Kind: tool.Canceled, Message: "late"}}
 		if err := s.Finish(again); !errors.Is(err, ErrNotRunning) {
 			t.Errorf("second Finish: %v", err)
 		}
@@ -83,6 +83,13 @@ func TestCallLife(t *testing.T) {
 		}
 		if err := s.Finish(Call{ID: "c1", State: Running}); err == nil {
 			t.Error("finished as running")
+		}
+
+		// another session may use the same id
+		other := Call{ID: "c1", Session: "s2", Tool: "todoread", State: Completed, Started: 25, Ended: 26, Result: &tool.Result{Metadata: map[string]any{}}}
+		ok(t, s.Record(other))
+		if got := must(s.Calls(ctx, Query{Session: "s1", Brief: true}))(t); len(got) != 1 || got[0].Tool != "read" {
+			t.Errorf("the first session's call: %+v", got)
 		}
 
 		r := Call{ID: "c2", Tool: "nope", Input: "x", State: Failed, Started: 30, Ended: 30,

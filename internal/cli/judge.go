@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/shell"
+	"helve/internal/text"
+	"helve/permission"
+)
+
+// A judged command line: what happens to each of its commands and files, and
+// the strictest of it.
+type judged struct {
+	Action permission.Action     `json:"action"`
+	Units  []permission.Decision `json:"units"`
+	Opaque string                `json:"opaque,omitempty"` // why it can not be allowed without asking
+}
+
+// A judge decides about command lines. Restrictions match meaning, and
+// permissions match text: a rule that denies or asks is tried on every
+// spelling of a command, and one that allows only on the text as written.
+type judge struct {
+	policy permission.Policy
+	dir    string // where the command would run
+}
+
+// command decides about a command line: the strictest answer over everything
+// that would run, and every file that output goes to or input comes from.
+func (j judge) command(command string) judged {
+	line := shell.Parse(command)
+	out := judged{Action: permission.Allow, Opaque: line.Opaque}
+	add := func(d permission.Decision) {
+		out.Units = append(out.Units, d)
+		out.Action = out.Action.Stricter(d.Action)
+	}
+	for _, u := range line.Units {
+		if runs(u, line.Functions) {
+			add(j.unit(shell.Spellings(u)))
+		}
+		for _, r := range u.Redirects {
+			for _, d := range j.redirect(r) {
+				add(d)
+			}
+		}
+	}
+	if len(line.Units) == 0 {
+		add(j.policy.Decide("bash", command))
+	}
+	if out.Opaque == "" && text.HasHidden(command) {
+		out.Opaque = "it holds characters that can not be seen"
+	}
+	if out.Opaque != "" {
+		out.Action = out.Action.Stricter(permission.Ask)
+	}
+	return out
+}
+
+// runs reports whether a unit is something of its own to decide about. cd
+// changes nothing, and the commands of a function are units themselves.
+func runs(u shell.Unit, functions []string) bool {
+	switch u.Kind {
+	case shell.Command, shell.Declaration, shell.Piece:
+		name := u.Words[0].Value
+		return name != "cd" && !slices.Contains(functions, name)
+	}
+	return false
+}
+
+// unit decides about one command, whose first spelling is its text.
+func (j judge) unit(spellings []string) permission.Decision {
+	raw := spellings[0]
+	best := j.policy.Decide("bash", raw)
+	if r, ok := strictHit(j.policy.Rules, spellings); ok {
+		best = stricter(best, decided(raw, r, false))
+	}
+	for _, ceiling := range j.policy.Ceilings {
+		if r, ok := strictHit(ceiling, spellings); ok {
+			best = stricter(best, decided(raw, r, true))
+		}
+	}
+	return best
+}
+
+// strictHit returns the last rule that speaks about a command, if it
+// restricts it.
+func strictHit(rules permission.Ruleset, spellings []string) (permission.Rule, bool) {
+	for _, r := range slices.Backward(rules) {
+		if !permission.Match("bash", r.Permission) {
+			continue
+		}
+		if r.Action == permission.Allow {
+			if permission.Match(spellings[0], r.Pattern) {
+				return permission.Rule{}, false
+			}
+			continue
+		}
+		if slices.ContainsFunc(spellings, func(s string) bool { return permission.Match(s, r.Pattern) }) {
+			return r, true
+		}
+	}
+	return permission.Rule{}, false
+}
+
+func decided(pattern string, r permission.Rule, ceiling bool) permission.Decision {
+	return permission.Decision{
+		Permission: "bash", Pattern: pattern, Action: r.Action, Rule: &r, Source: r.From.String(), Ceiling: ceiling,
+	}
+}
+
+func stricter(a, b permission.Decision) permission.Decision {
+	if a.Action.Stricter(b.Action) != a.Action {
+		return b
+	}
+	return a
+}
+
+// redirect decides about the file of a redirection: what is written to is
+// edited, and what is read from is read.
+func (j judge) redirect(r shell.Redirect) []permission.Decision {
+	name := "edit"
+	switch r.Op {
+	case "<":
+		name = "read"
+	case ">", ">>", ">|", "&>", "&>>", "<>":
+	case ">&":
+		if strings.Trim(r.Target.Value, "0123456789-") == "" {
+			return nil
+		}
+	default:
+		return nil
+	}
+	target := r.Target.Value
+	switch {
+	case target == "/dev/null" || strings.HasPrefix(target, "/dev/std") || strings.HasPrefix(target, "/dev/fd/"):
+		return nil
+	case !r.Target.Literal:
+		return []permission.Decision{{Permission: name, Pattern: target, Action: permission.Ask}}
+	}
+	return fileDecisions(j.policy, name, j.dir, target)
+}
+
+// fileDecisions decides about a file under each name that it goes by, and
+// about leaving the folder for it.
+func fileDecisions(policy permission.Policy, name, dir, file string) []permission.Decision {
+	full := file
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, file)
+	}
+	forms := []string{filepath.Clean(full)}
+	rel, err := filepath.Rel(dir, full)
+	if err == nil {
+		forms = append(forms, rel)
+	}
+	out := []permission.Decision{policy.Decide(name, file, forms...)}
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		out = append(out, policy.Decide("external_directory", filepath.Join(filepath.Dir(full), "*")))
+	}
+	return out
+}

@@ -1,0 +1,384 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/store"
+	"helve/internal/text"
+	"helve/permission"
+)
+
+func (a *app) permissionCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "permission",
+		Short: "Explain, list, revoke and test permissions",
+		Long: `Permission answers questions about the rules that hold here: what would happen
+and why, which rules and approvals there are, and whether a table of decisions
+still comes out as written.`,
+		Example: `  helve permission explain read .env
+  helve permission list
+  helve permission test decisions.jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q for \"helve permission\"", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.explainCommand(), a.permissionListCommand(), a.revokeCommand(), a.permissionTestCommand())
+	return c
+}
+
+// An explained permission is what helve permission explain --json prints.
+type explained struct {
+	Agent string `json:"agent"`
+	permission.Decision
+	Units  []permission.Decision `json:"units,omitempty"`  // of a command line
+	Opaque string                `json:"opaque,omitempty"` // why it has to be asked about
+	Policy string                `json:"policyError,omitempty"`
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var agent, session string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain PERMISSION PATTERN",
+		Short: "Say what would happen, and which rule decides",
+		Long: `Explain says whether something would be allowed, asked about or denied, and
+which rule decides, with its file and line. Of a bash command it shows every
+command in it and every file it is redirected to; the strictest decides.`,
+		Example: `  helve permission explain read .env
+  helve permission explain bash 'git status && git push'
+  helve permission explain edit src/main.go --agent plan --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("give a permission and what it is about, as in: read .env")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := a.load()
+			if err != nil {
+				return err
+			}
+			a.warn(s.cfg)
+			who, err := s.agent(agent)
+			if err != nil {
+				return err
+			}
+			x, err := a.explain(s, who, permission.Request{Permission: args[0], Patterns: args[1:2], Session: session})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(x)
+			}
+			a.printExplained(x)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&agent, "agent", "", "under the rules of this agent")
+	c.Flags().StringVar(&session, "session", "", "with what this session approved")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.completeFlags(c)
+	return c
+}
+
+// explain decides as a call would, approvals counted in.
+func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*explained, error) {
+	opt := a.options(s)
+	if !hasStore(s.data) {
+		opt.DataDir = "" // looking makes no file
+	}
+	rt, err := helve.New(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer rt.Close()
+	x := &explained{Agent: who.Name, Policy: opt.PolicyError}
+	pattern := req.Patterns[0]
+	if req.Permission == "bash" {
+		if err := x.command(rt, judge{who.Policy, s.opt.Dir}, req); err != nil {
+			return nil, err
+		}
+	} else {
+		if req.Permission == "read" || req.Permission == "edit" {
+			req = fileRequest(req, s.opt.Dir, s.opt.Worktree)
+		}
+		ds, err := rt.Decide(who.Name, req)
+		if err != nil {
+			return nil, err
+		}
+		x.Decision = ds[0]
+		x.Pattern = pattern
+	}
+	if x.Policy != "" {
+		x.Decision = permission.Decision{Permission: req.Permission, Pattern: pattern, Action: permission.Deny}
+	}
+	return x, nil
+}
+
+// fileRequest names a file as the file tools do: by its full name, and by the
+// one from the worktree.
+func fileRequest(req permission.Request, dir, worktree string) permission.Request {
+	given := req.Patterns[0]
+	full := given
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, given)
+	}
+	forms := []string{given}
+	if rel, err := filepath.Rel(worktree, full); err == nil {
+		forms = append(forms, rel)
+	}
+	req.Patterns, req.Forms = []string{full}, map[string][]string{full: forms}
+	return req
+}
+
+// command explains a command line. Its decision is that of the strictest
+// part.
+func (x *explained) command(rt *helve.Runtime, j judge, req permission.Request) error {
+	got := j.command(req.Patterns[0])
+	x.Units, x.Opaque = got.Units, got.Opaque
+	x.Decision = permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0], Action: permission.Allow}
+	first := true
+	for i := range x.Units {
+		u := &x.Units[i]
+		if u.Action == permission.Ask {
+			ds, err := rt.Decide(x.Agent, permission.Request{Permission: u.Permission, Patterns: []string{u.Pattern}, Session: req.Session})
+			if err != nil {
+				return err
+			}
+			// An approval answers the rule that asks, and not another one that
+			// only a spelling of the command meets.
+			if ds[0].Approval != nil && sameRule(ds[0].Rule, u.Rule) {
+				*u = ds[0]
+			}
+		}
+		if first || x.Action.Stricter(u.Action) != x.Action {
+			x.Decision = *u
+			x.Pattern = req.Patterns[0]
+			first = false
+		}
+	}
+	if x.Opaque != "" && x.Action == permission.Allow {
+		x.Decision = permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0], Action: permission.Ask}
+	}
+	return nil
+}
+
+func sameRule(a, b *permission.Rule) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+func (a *app) printExplained(x *explained) {
+	fmt.Fprintf(a.Stdout, "%s  %s %s (agent %s)\n", a.action(x.Action), text.VisibleLine(x.Permission), text.VisibleLine(x.Pattern), x.Agent)
+	switch {
+	case x.Policy != "":
+		fmt.Fprintf(a.Stdout, "  because the rules can not be trusted: %s\n", safe(x.Policy))
+		return
+	case x.Opaque != "":
+		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))
+	}
+	if x.Units == nil {
+		fmt.Fprintf(a.Stdout, "  %s\n", because(x.Decision))
+	}
+	for _, u := range x.Units {
+		fmt.Fprintf(a.Stdout, "  %s  %s %s\n         %s\n", a.action(u.Action), u.Permission, text.VisibleLine(u.Pattern), because(u))
+	}
+}
+
+func (a *app) action(act permission.Action) string {
+	st := a.style(a.Stdout)
+	padded := fmt.Sprintf("%-5s", act)
+	switch act {
+	case permission.Allow:
+		return st.green(padded)
+	case permission.Deny:
+		return st.red(padded)
+	}
+	return st.yellow(padded)
+}
+
+// because says in words what decided.
+func because(d permission.Decision) string {
+	if d.Approval != nil {
+		return fmt.Sprintf("approval %s (%s, %s): %s %s", d.Approval.ID, d.Approval.Scope,
+			d.Approval.Created.Local().Format("2006-01-02 15:04"), d.Approval.Permission, text.VisibleLine(d.Approval.Pattern))
+	}
+	if d.Rule == nil {
+		return "no rule matches, so it is asked about"
+	}
+	kind := "rule"
+	if d.Ceiling {
+		kind = "limit"
+	}
+	return fmt.Sprintf("%s %s, %s", kind, text.VisibleLine(ruleText(*d.Rule)), text.VisibleLine(d.Source))
+}
+
+// listed is what helve permission list --json prints.
+type listed struct {
+	Agent     string                `json:"agent"`
+	Rules     []listedRule          `json:"rules"`
+	Ceilings  [][]listedRule        `json:"ceilings"`
+	Approvals []permission.Approval `json:"approvals"`
+	Policy    string                `json:"policyError,omitempty"`
+}
+
+type listedRule struct {
+	permission.Rule
+	From permission.Source `json:"from"`
+}
+
+func withSources(rs permission.Ruleset) []listedRule {
+	out := make([]listedRule, len(rs))
+	for i, r := range rs {
+		out[i] = listedRule{r, r.From}
+	}
+	return out
+}
+
+func (a *app) permissionListCommand() *cobra.Command {
+	var agent string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the rules and approvals in force",
+		Long: `List prints the rules that hold for an agent, in order: the last one that
+matches decides. Limits come from files that are not trusted, and can only make
+an answer stricter. Approvals are what somebody has answered with always.`,
+		Example: `  helve permission list
+  helve permission list --agent plan --json`,
+		Args: atMost(0),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := a.load()
+			if err != nil {
+				return err
+			}
+			a.warn(s.cfg)
+			who, err := s.agent(agent)
+			if err != nil {
+				return err
+			}
+			l := listed{Agent: who.Name, Rules: withSources(who.Policy.Rules), Ceilings: [][]listedRule{}, Approvals: []permission.Approval{}}
+			for _, c := range who.Policy.Ceilings {
+				l.Ceilings = append(l.Ceilings, withSources(c))
+			}
+			if s.cfg.PolicyError != nil {
+				l.Policy = s.cfg.PolicyError.Error()
+			}
+			err = a.reading(func(s *store.Store) error {
+				kept, err := s.Approvals()
+				l.Approvals = append(l.Approvals, kept...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(l)
+			}
+			return a.printListed(l)
+		},
+	}
+	c.Flags().StringVar(&agent, "agent", "", "the rules of this agent")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.completeFlags(c)
+	return c
+}
+
+func (a *app) printListed(l listed) error {
+	tw := columns(a.Stdout)
+	row := func(r listedRule) {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", r.Action, text.VisibleLine(r.Permission), text.VisibleLine(r.Pattern), text.VisibleLine(r.From.String()))
+	}
+	fmt.Fprintf(tw, "Rules of agent %s, the last match decides:\n", l.Agent)
+	for _, r := range l.Rules {
+		row(r)
+	}
+	for _, c := range l.Ceilings {
+		fmt.Fprintln(tw, "Limit:")
+		for _, r := range c {
+			row(r)
+		}
+	}
+	if len(l.Approvals) > 0 {
+		fmt.Fprintln(tw, "Approvals:")
+	}
+	for _, p := range l.Approvals {
+		scope := string(p.Scope)
+		if p.Project != "" {
+			scope += " " + p.Project
+		}
+		exact := ""
+		if p.Exact {
+			exact = " (exactly)"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s%s\t%s\t%s\n", p.ID, text.VisibleLine(p.Permission), text.VisibleLine(p.Pattern), exact,
+			text.VisibleLine(scope), p.Created.Local().Format("2006-01-02 15:04"))
+	}
+	if l.Policy != "" {
+		fmt.Fprintf(tw, "Everything is denied: %s\n", safe(l.Policy))
+	}
+	return tw.Flush()
+}
+
+func (a *app) revokeCommand() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "revoke ID …",
+		Short: "Take approvals back",
+		Long:  "Revoke takes approvals back, by the ids that 'helve permission list' shows, or all of them.",
+		Example: `  helve permission revoke per_…
+  helve permission revoke --all`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usagef("give ids, or --all")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, ids []string) error {
+			var missing []string
+			err := a.reading(func(s *store.Store) error {
+				if all {
+					kept, err := s.Approvals()
+					if err != nil {
+						return err
+					}
+					for _, p := range kept {
+						ids = append(ids, p.ID)
+					}
+				}
+				for _, id := range ids {
+					ok, err := s.ForgetApproval(id)
+					if err != nil {
+						return err
+					}
+					if !ok {
+						missing = append(missing, id)
+						continue
+					}
+					fmt.Fprintf(a.Stdout, "revoked %s\n", safe(id))
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if data, derr := a.dataDir(); derr == nil && !hasStore(data) {
+				missing = ids
+			}
+			if len(missing) > 0 {
+				return fmt.Errorf("there is no approval %s", strings.Join(missing, ", "))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "take all of them back")
+	return c
+}
