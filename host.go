@@ -25,7 +25,7 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) er
 
 // Progress tells who watches; it says nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
-	if h.r.flying.has(c.ID) {
+	if h.r.flying.has(c) {
 		h.r.feed.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata})
 	}
 }

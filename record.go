@@ -13,9 +13,15 @@ import (
 // flying is the set of calls under way.
 type flying struct{ ids sync.Map }
 
-func (f *flying) add(id string)      { f.ids.Store(id, nil) }
-func (f *flying) drop(id string)     { f.ids.Delete(id) }
-func (f *flying) has(id string) bool { _, ok := f.ids.Load(id); return ok }
+func (f *flying) add(c *tool.Call)  { f.ids.Store(flyingKey(c), nil) }
+func (f *flying) drop(c *tool.Call) { f.ids.Delete(flyingKey(c)) }
+func (f *flying) has(c *tool.Call) bool {
+	_, ok := f.ids.Load(flyingKey(c))
+	return ok
+}
+
+// flyingKey names a call: ids are unique within a session only.
+func flyingKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 
 // start records that a call is about to run, before it does.
 func (r *Runtime) start(ctx context.Context, c *flight) error {
@@ -32,13 +38,13 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 	err = s.Begin(ctx, c.row())
 	if errors.Is(err, store.ErrDuplicate) {
 		return &tool.Error{Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
-			Err: fmt.Errorf("a call with the id %q is recorded already: give every call an id of its own, or none", c.ID)}
+			Err: fmt.Errorf("this session has a call with the id %q already: give every call an id of its own, or none", c.ID)}
 	}
 	if err != nil {
 		return broken("recording the call", err)
 	}
 	c.started = true
-	r.flying.add(c.ID)
+	r.flying.add(&c.Call)
 	return nil
 }
 
@@ -53,7 +59,9 @@ func broken(doing string, err error) error {
 // watches. What it returns is the answer: when a result can not be recorded,
 // it is not given out either.
 func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err error) (*tool.Result, error) {
-	r.flying.drop(c.ID)
+	if c.started {
+		r.flying.drop(&c.Call)
+	}
 	var failure *tool.Error
 	if err != nil {
 		failure = r.failure(ctx, c, err)

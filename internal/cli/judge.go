@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"helve/internal/shell"
 	"helve/internal/text"
@@ -48,13 +49,33 @@ func (j judge) command(command string) judged {
 	if len(line.Units) == 0 {
 		add(j.policy.Decide("bash", command))
 	}
-	if out.Opaque == "" && text.HasHidden(command) {
+	if out.Opaque == "" && deceives(command, line.Units) {
 		out.Opaque = "it holds characters that can not be seen"
 	}
 	if out.Opaque != "" {
 		out.Action = out.Action.Stricter(permission.Ask)
 	}
 	return out
+}
+
+// deceives reports whether a command line may look like another one: it holds
+// a control or a character that reorders text, or one that can not be seen
+// outside of quotes.
+func deceives(command string, units []shell.Unit) bool {
+	for _, r := range command {
+		switch {
+		case unicode.IsControl(r) && r != '\n' && r != '\t', unicode.Is(unicode.Bidi_Control, r):
+			return true
+		}
+	}
+	for _, u := range units {
+		for _, w := range u.Words {
+			if w.Raw == w.Value && text.HasHidden(w.Raw) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // runs reports whether a unit is something of its own to decide about. cd

@@ -162,7 +162,7 @@ func (x *explained) command(rt *helve.Runtime, j judge, req permission.Request) 
 		}
 		if first || x.Action.Stricter(u.Action) != x.Action {
 			x.Decision = *u
-			x.Pattern = req.Patterns[0]
+			x.Permission, x.Pattern = req.Permission, req.Patterns[0]
 			first = false
 		}
 	}

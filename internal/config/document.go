@@ -195,40 +195,41 @@ func frontQuoted(s string) (text, after string, ok bool) {
 // value reads what stands behind a key.
 func (r *frontReader) value(line frontLine, rest string, depth int) (*node, *syntaxError) {
 	at := line.at + len(line.text) - len(rest)
-	if strings.HasPrefix(rest, "#") {
-		rest = ""
+	if rest == "" || rest[0] == '#' {
+		r.seen++
+		return r.below(line, at, depth)
 	}
-	if strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, ">") {
-		if head := strings.TrimSpace(strings.SplitN(rest[1:], "#", 2)[0]); head == "" || head == "-" || head == "+" {
+	switch rest[0] {
+	case '|', '>':
+		head, _, _ := strings.Cut(rest[1:], "#")
+		if head = strings.TrimSpace(head); head == "" || head == "-" || head == "+" {
 			r.seen++
 			return &node{kind: 's', text: r.block(line.indent, rest[0], head), in: r.in, at: at}, nil
 		}
-	}
-	if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "{") {
+	case '[', '{':
 		n, err := r.flow(rest, at)
 		r.seen++
 		return n, err
 	}
 	r.seen++
-	next, ok := r.peek()
-	if rest == "" {
-		switch {
-		case ok && next.indent >= line.indent && (next.text == "-" || strings.HasPrefix(next.text, "- ")):
-			return r.list(next.indent)
-		case ok && next.indent > line.indent:
-			return r.object(next.indent, depth+1)
-		}
-		return &node{kind: '0', in: r.in, at: at}, nil
-	}
-	if !ok || next.indent <= line.indent {
-		return r.scalar(rest, at), nil
-	}
-	parts := []string{rest} // a text that goes on in the next lines
-	for ; ok && next.indent > line.indent; next, ok = r.peek() {
-		parts = append(parts, next.text)
+	parts := []string{rest}
+	for next, ok := r.peek(); ok && next.indent > line.indent; next, ok = r.peek() {
+		parts = append(parts, next.text) // the text goes on in the next line
 		r.seen++
 	}
 	return r.scalar(strings.Join(parts, " "), at), nil
+}
+
+// below reads the list or object under a key that has nothing beside it.
+func (r *frontReader) below(line frontLine, at, depth int) (*node, *syntaxError) {
+	next, ok := r.peek()
+	switch {
+	case ok && next.indent >= line.indent && (next.text == "-" || strings.HasPrefix(next.text, "- ")):
+		return r.list(next.indent)
+	case ok && next.indent > line.indent:
+		return r.object(next.indent, depth+1)
+	}
+	return &node{kind: '0', in: r.in, at: at}, nil
 }
 
 // list reads the items that are indented by exactly indent.

@@ -18,7 +18,7 @@ const (
 type Problem struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line,omitempty"` // from 1; 0 when it is about the file as a whole
-	Col      int      `json:"col,omitempty"`  // in characters, from 1
+	Col      int      `json:"col,omitempty"`  // in characters, from 1; 0 when not known
 	Key      string   `json:"key,omitempty"`  // dotted
 	Message  string   `json:"message"`
 	Suggest  string   `json:"suggest,omitempty"` // the key that was probably meant
@@ -30,7 +30,10 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
 	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Col)
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	if p.Col > 0 {
+		fmt.Fprintf(&b, ":%d", p.Col)
 	}
 	b.WriteString(": ")
 	b.WriteString(p.Message)
@@ -52,15 +55,17 @@ func (e *policyError) Unwrap() error { return e.problem }
 // maxProblems bounds what one file may report.
 const maxProblems = 50
 
-// report adds a problem at an offset of an input.
+// report adds a problem at an offset of an input and returns it. Past the
+// bound it is returned only, without a column, which is slow to find.
 func (l *loader) report(in *input, at int, p Problem) *Problem {
-	if in.count++; in.count == maxProblems+1 {
-		p = Problem{Message: "more problems follow; fix the ones above first", Severity: p.Severity}
-	}
-	p.File = in.path
-	if in.count <= maxProblems+1 {
+	p.File, p.Line = in.path, in.line(at)
+	switch in.count++; {
+	case in.count <= maxProblems:
 		p.Line, p.Col = in.position(at)
 		l.cfg.Problems = append(l.cfg.Problems, p)
+	case in.count == maxProblems+1:
+		more := Problem{File: p.File, Line: p.Line, Message: "more problems follow; fix the ones above first", Severity: p.Severity}
+		l.cfg.Problems = append(l.cfg.Problems, more)
 	}
 	return &p
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,65 +13,77 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTrust(t *testing.T) {
-	_, opt := project(t)
-	json := filepath.Join(opt.Dir, "opencode.json")
-	folder := filepath.Join(opt.Dir, ".opencode")
-	write(t, json, `{"durable":1}`)
-	write(t, filepath.Join(folder, "tool/a.ts"), "a")
-	state := func() string {
-		t.Helper()
-		all, err := TrustStatus(opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out []string
-		for _, s := range all {
-			if len(s.Hash) != 64 {
-				t.Errorf("%s has hash %q", s.Path, s.Hash)
-			}
-			out = append(out, fmt.Sprintf("%s %t %t", filepath.Base(s.Path), s.Trusted, s.Changed))
-		}
-		return strings.Join(out, "; ")
-	}
-	expect := func(want string) {
-		t.Helper()
-		if got := state(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	expect("opencode.json false false; .opencode false false")
-
-	got, err := Trust(opt, "opencode.json")
-	if err != nil || len(got) != 1 || got[0].Path != json || !got[0].Trusted {
-		t.Fatal(got, err)
-	}
-	expect("opencode.json true false; .opencode false false")
-	if _, err := Trust(opt); err != nil {
+// trustState gives what comes with a project: name, trusted, changed.
+func trustState(t *testing.T, opt Options) string {
+	t.Helper()
+	all, err := TrustStatus(opt)
+	if err != nil {
 		t.Fatal(err)
 	}
-	expect("opencode.json true false; .opencode true false")
+	var out []string
+	for _, s := range all {
+		if len(s.Hash) != 64 {
+			t.Errorf("%s has hash %q", s.Path, s.Hash)
+		}
+		out = append(out, fmt.Sprintf("%s %t %t", filepath.Base(s.Path), s.Trusted, s.Changed))
+	}
+	return strings.Join(out, "; ")
+}
 
-	write(t, json, `{"durable":2}`)
-	expect("opencode.json false true; .opencode true false")
-	write(t, json, `{"durable":1}`)
-	write(t, filepath.Join(folder, "plans/p.md"), "written as work goes on")
-	expect("opencode.json true false; .opencode true false")
-	write(t, filepath.Join(folder, "tool/b.ts"), "")
-	expect("opencode.json true false; .opencode false true")
-
+func TestTrust(t *testing.T) {
+	_, opt := project(t)
+	file, folder := filepath.Join(opt.Dir, "opencode.json"), filepath.Join(opt.Dir, ".opencode")
+	trust := func(files ...string) func() {
+		return func() {
+			if _, err := Trust(opt, files...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	puts := func(path, text string) func() { return func() { write(t, path, text) } }
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"nothing", puts(file, `{"durable":1}`), "opencode.json false false"},
+		{"a folder", puts(filepath.Join(folder, "tool/a.ts"), "a"), "opencode.json false false; .opencode false false"},
+		{"one", trust("opencode.json"), "opencode.json true false; .opencode false false"},
+		{"all", trust(), "opencode.json true false; .opencode true false"},
+		{"a byte", puts(file, `{"durable":2}`), "opencode.json false true; .opencode true false"},
+		{"and back", puts(file, `{"durable":1}`), "opencode.json true false; .opencode true false"},
+		{"a plan", puts(filepath.Join(folder, "plans/p.md"), "x"), "opencode.json true false; .opencode true false"},
+		{"a new file", puts(filepath.Join(folder, "tool/b.ts"), ""), "opencode.json true false; .opencode false true"},
+	} {
+		step.do()
+		if got := trustState(t, opt); got != step.want {
+			t.Fatalf("%s: got %s, want %s", step.name, got, step.want)
+		}
+	}
 	if _, err := Trust(opt, "other.json"); err == nil {
 		t.Error("trusted a file that is no config")
 	}
-	gone, err := Untrust(opt, json)
-	if err != nil || len(gone) != 1 {
+}
+
+func TestUntrust(t *testing.T) {
+	_, opt := project(t)
+	file, folder := filepath.Join(opt.Dir, "opencode.json"), filepath.Join(opt.Dir, ".opencode")
+	write(t, file, `{}`)
+	write(t, filepath.Join(folder, "tool/a.ts"), "a")
+	if _, err := Trust(opt); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := Untrust(opt, file)
+	if err != nil || !slices.Equal(gone, []string{file}) {
 		t.Fatal(gone, err)
 	}
-	expect("opencode.json false false; .opencode false true")
+	if got, want := trustState(t, opt), "opencode.json false false; .opencode true false"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err = Untrust(opt); err != nil || len(gone) != 1 || gone[0] != folder {
+	if gone, err = Untrust(opt); err != nil || !slices.Equal(gone, []string{folder}) {
 		t.Fatal(gone, err)
 	}
 }

@@ -1,0 +1,175 @@
+package tooltest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A bench is a runtime and the person in front of it, who answers what is
+// asked from lists made beforehand.
+type bench struct {
+	opt   helve.Options
+	rules permission.Ruleset
+	tools []tool.Tool
+
+	rt   *helve.Runtime
+	stop func()
+
+	mu      sync.Mutex
+	replies []permission.Reply
+	answers []answer
+	asked   []permission.Request
+	lost    []string // what was asked when there was no answer left
+	// onAsk, if set, is told of what waits, and nobody answers it.
+	onAsk func()
+	// auto, if set, answers every request, and every question by its first
+	// option.
+	auto permission.Verdict
+}
+
+type answer struct {
+	dismiss bool
+	words   [][]string
+}
+
+// open makes the runtime, unless there is one.
+func (b *bench) open() error {
+	if b.rt != nil {
+		return nil
+	}
+	opt := b.opt
+	if opt.Agents == nil {
+		opt.Agents = helve.Agents(helve.AgentOptions{DataDir: opt.DataDir, Worktree: opt.Worktree, User: b.rules})
+	} else {
+		opt.Agents = slices.Clone(opt.Agents)
+		for i, a := range opt.Agents {
+			opt.Agents[i].Policy.Rules = slices.Concat(a.Policy.Rules, b.rules)
+		}
+	}
+	rt, err := helve.New(opt)
+	if err != nil {
+		return fmt.Errorf("making the runtime: %w", err)
+	}
+	for _, t := range b.tools {
+		if _, err := rt.Register(t); err != nil {
+			_ = rt.Close()
+			return fmt.Errorf("registering %s: %w", t.Spec().Name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.attend(ctx, rt)
+	}()
+	b.rt, b.stop = rt, func() { cancel(); <-done }
+	return nil
+}
+
+// close ends the runtime; open makes another.
+func (b *bench) close() error {
+	if b.rt == nil {
+		return nil
+	}
+	rt, stop := b.rt, b.stop
+	b.rt = nil
+	err := rt.Close()
+	stop()
+	return err
+}
+
+// attend answers what is asked until ctx ends.
+func (b *bench) attend(ctx context.Context, rt *helve.Runtime) {
+	for e := range rt.Events(ctx, 0) {
+		switch p := e.Properties.(type) {
+		case helve.PermissionAsked:
+			if r, ok := b.reply(p.Request); ok {
+				_ = rt.Reply(p.ID, r) // it may have been settled together with another
+			}
+		case helve.QuestionAsked:
+			if a, ok := b.answer(p.QuestionRequest); ok && a.dismiss {
+				_ = rt.Dismiss(p.ID)
+			} else if ok {
+				_ = rt.Answer(p.ID, a.words)
+			}
+		}
+	}
+}
+
+func (b *bench) reply(req permission.Request) (permission.Reply, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, req)
+	switch {
+	case b.onAsk != nil:
+		b.onAsk()
+		return permission.Reply{}, false
+	case b.auto != "":
+		return permission.Reply{Verdict: b.auto}, true
+	case len(b.replies) == 0:
+		b.lost = append(b.lost, fmt.Sprintf("the permission %s for %q", req.Permission, req.Patterns))
+		return permission.Reply{Verdict: permission.ReplyReject, Message: "the test has no answer to this"}, true
+	}
+	r := b.replies[0]
+	b.replies = b.replies[1:]
+	return r, true
+}
+
+func (b *bench) answer(req helve.QuestionRequest) (answer, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.onAsk != nil:
+		b.onAsk()
+		return answer{}, false
+	case b.auto == permission.ReplyReject:
+		return answer{dismiss: true}, true
+	case b.auto != "":
+		var a answer
+		for _, q := range req.Questions {
+			var labels []string
+			if len(q.Options) > 0 {
+				labels = append(labels, q.Options[0].Label)
+			}
+			a.words = append(a.words, labels)
+		}
+		return a, true
+	case len(b.answers) == 0:
+		b.lost = append(b.lost, fmt.Sprintf("%d questions", len(req.Questions)))
+		return answer{dismiss: true}, true
+	}
+	a := b.answers[0]
+	b.answers = b.answers[1:]
+	return a, true
+}
+
+// takeAsked returns what was asked since it was last called.
+func (b *bench) takeAsked() []permission.Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	asked := b.asked
+	b.asked = nil
+	return asked
+}
+
+// takeLost returns what was asked and had no answer.
+func (b *bench) takeLost() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lost := b.lost
+	b.lost = nil
+	return lost
+}
+
+// left returns how many answers nobody asked for.
+func (b *bench) left() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.replies) + len(b.answers)
+}
