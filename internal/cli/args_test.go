@@ -104,7 +104,7 @@ func TestExitCodes(t *testing.T) {
 
 func TestSafe(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain\n\ttext": "plain\n\ttext",
+		"plain\n\ttext":                         "plain\n\ttext",
 		"func f() {\n                deep\n}\n": "func f() {\n                deep\n}\n",
 		"a\n\x1b[2Jb\nc":                        "a\n\\x1b[2Jb\nc",
 		"x\u202ey":                              "x\\u{202e}y",

@@ -132,7 +132,7 @@ func (l *loader) layer(in *input, root *node) {
 		l.substitute(root)
 	}
 	c := checker{l: l}
-	if !c.value(root, fileShape) {
+	if !c.value(root, fileShape()) {
 		return
 	}
 	normalise(root)

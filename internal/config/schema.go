@@ -19,118 +19,129 @@ type shape struct {
 	helve  bool              // only in helve's own files
 }
 
-// The shapes of values that need no more than a kind. Like every shape they
-// are tables: nothing writes to them.
-var (
-	anyShape    = &shape{}
-	textShape   = &shape{kinds: "s"}
-	boolShape   = &shape{kinds: "b"}
-	numberShape = &shape{kinds: "n"}
-	countShape  = &shape{kinds: "n", above: true}
-	objectShape = &shape{kinds: "o", open: true}
-	textsShape  = &shape{kinds: "a", each: textShape}
-	stringMap   = &shape{kinds: "o", each: textShape}
-	actionShape = &shape{kinds: "s", words: []string{"allow", "ask", "deny"}, policy: true}
-	rulesShape  = &shape{kinds: "so", rules: true, policy: true}
-	toolsShape  = &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true}
-)
+// The shapes of values that need no more than a kind.
+func anyShape() *shape    { return &shape{} }
+func textShape() *shape   { return &shape{kinds: "s"} }
+func boolShape() *shape   { return &shape{kinds: "b"} }
+func numberShape() *shape { return &shape{kinds: "n"} }
+func countShape() *shape  { return &shape{kinds: "n", above: true} }
+func objectShape() *shape { return &shape{kinds: "o", open: true} }
+func textsShape() *shape  { return &shape{kinds: "a", each: textShape()} }
+func stringMap() *shape   { return &shape{kinds: "o", each: textShape()} }
+func actionShape() *shape {
+	return &shape{kinds: "s", words: []string{"allow", "ask", "deny"}, policy: true}
+}
+func rulesShape() *shape { return &shape{kinds: "so", rules: true, policy: true} }
+func toolsShape() *shape {
+	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true}
+}
 
 // agentShape is an agent; keys it does not know are options of the agent.
-var agentShape = &shape{kinds: "o", open: true, policy: true, fields: map[string]*shape{
-	"name":        textShape,
-	"description": textShape,
-	"model":       textShape,
-	"variant":     textShape,
-	"prompt":      textShape,
-	"temperature": numberShape,
-	"top_p":       numberShape,
-	"mode":        {kinds: "s", words: []string{"subagent", "primary", "all"}},
-	"hidden":      boolShape,
-	"disable":     {kinds: "b", policy: true},
-	"color":       textShape,
-	"steps":       countShape,
-	"maxSteps":    countShape,
-	"options":     objectShape,
-	"permission":  rulesShape,
-	"tools":       toolsShape,
-}}
+func agentShape() *shape {
+	return &shape{kinds: "o", open: true, policy: true, fields: map[string]*shape{
+		"name":        textShape(),
+		"description": textShape(),
+		"model":       textShape(),
+		"variant":     textShape(),
+		"prompt":      textShape(),
+		"temperature": numberShape(),
+		"top_p":       numberShape(),
+		"mode":        {kinds: "s", words: []string{"subagent", "primary", "all"}},
+		"hidden":      boolShape(),
+		"disable":     {kinds: "b", policy: true},
+		"color":       textShape(),
+		"steps":       countShape(),
+		"maxSteps":    countShape(),
+		"options":     objectShape(),
+		"permission":  rulesShape(),
+		"tools":       toolsShape(),
+	}}
+}
 
-var mcpShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
-	"type":        {kinds: "s", words: []string{"local", "remote"}},
-	"command":     textsShape,
-	"cwd":         textShape,
-	"environment": stringMap,
-	"enabled":     boolShape,
-	"timeout":     countShape,
-	"url":         textShape,
-	"headers":     stringMap,
-	"oauth":       {kinds: "bo", open: true},
-}}
+func mcpShape() *shape {
+	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
+		"type":        {kinds: "s", words: []string{"local", "remote"}},
+		"command":     textsShape(),
+		"cwd":         textShape(),
+		"environment": stringMap(),
+		"enabled":     boolShape(),
+		"timeout":     countShape(),
+		"url":         textShape(),
+		"headers":     stringMap(),
+		"oauth":       {kinds: "bo", open: true},
+	}}
+}
 
-var lspShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
-	"command":        textsShape,
-	"extensions":     textsShape,
-	"disabled":       boolShape,
-	"env":            stringMap,
-	"initialization": objectShape,
-}}
+func lspShape() *shape {
+	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
+		"command":        textsShape(),
+		"extensions":     textsShape(),
+		"disabled":       boolShape(),
+		"env":            stringMap(),
+		"initialization": objectShape(),
+	}}
+}
 
-var formatterShape = &shape{kinds: "o", whole: true, fields: map[string]*shape{
-	"disabled":    boolShape,
-	"command":     textsShape,
-	"environment": stringMap,
-	"extensions":  textsShape,
-}}
+func formatterShape() *shape {
+	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
+		"disabled":    boolShape(),
+		"command":     textsShape(),
+		"environment": stringMap(),
+		"extensions":  textsShape(),
+	}}
+}
 
 // fileShape is a config file. Keys that only other parts of OpenCode use are
 // known, so that a file written for it loads here without noise.
-var fileShape = &shape{kinds: "o", policy: true, fields: map[string]*shape{
-	"permission":    rulesShape,
-	"tools":         toolsShape,
-	"agent":         {kinds: "o", each: agentShape, policy: true},
-	"mode":          {kinds: "o", each: agentShape, policy: true},
-	"default_agent": textShape,
-	"mcp":           {kinds: "o", each: mcpShape},
-	"lsp":           {kinds: "bo", each: lspShape},
-	"formatter":     {kinds: "bo", each: formatterShape},
-	"skills":        {kinds: "o", fields: map[string]*shape{"paths": textsShape, "urls": textsShape}},
-	"plugin":        {kinds: "a"},
-	"instructions":  textsShape,
-	"snapshot":      boolShape,
-	"compaction": {kinds: "o", open: true, fields: map[string]*shape{
-		"auto": boolShape, "prune": boolShape, "reserved": numberShape,
-	}},
-	"watcher": {kinds: "o", fields: map[string]*shape{"ignore": textsShape}},
-	"experimental": {kinds: "o", open: true, fields: map[string]*shape{
-		"batch_tool":            boolShape,
-		"continue_loop_on_deny": boolShape,
-		"openTelemetry":         boolShape,
-		"primary_tools":         textsShape,
-		"mcp_timeout":           countShape,
-		"disable_paste_summary": boolShape,
-		"hook":                  objectShape,
-		"chatMaxRetries":        numberShape,
-	}},
-	"tool_output": {kinds: "o", fields: map[string]*shape{
-		"max_lines":      countShape,
-		"max_bytes":      countShape,
-		"retention_days": {kinds: "n", above: true, helve: true},
-		"quota_bytes":    {kinds: "n", above: true, helve: true},
-	}},
-	"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape, policy: true}},
-	"repair":              {kinds: "b", helve: true},
-	"durable":             {kinds: "b", helve: true},
+func fileShape() *shape {
+	return &shape{kinds: "o", policy: true, fields: map[string]*shape{
+		"permission":    rulesShape(),
+		"tools":         toolsShape(),
+		"agent":         {kinds: "o", each: agentShape(), policy: true},
+		"mode":          {kinds: "o", each: agentShape(), policy: true},
+		"default_agent": textShape(),
+		"mcp":           {kinds: "o", each: mcpShape()},
+		"lsp":           {kinds: "bo", each: lspShape()},
+		"formatter":     {kinds: "bo", each: formatterShape()},
+		"skills":        {kinds: "o", fields: map[string]*shape{"paths": textsShape(), "urls": textsShape()}},
+		"plugin":        {kinds: "a"},
+		"instructions":  textsShape(),
+		"snapshot":      boolShape(),
+		"compaction": {kinds: "o", open: true, fields: map[string]*shape{
+			"auto": boolShape(), "prune": boolShape(), "reserved": numberShape(),
+		}},
+		"watcher": {kinds: "o", fields: map[string]*shape{"ignore": textsShape()}},
+		"experimental": {kinds: "o", open: true, fields: map[string]*shape{
+			"batch_tool":            boolShape(),
+			"continue_loop_on_deny": boolShape(),
+			"openTelemetry":         boolShape(),
+			"primary_tools":         textsShape(),
+			"mcp_timeout":           countShape(),
+			"disable_paste_summary": boolShape(),
+			"hook":                  objectShape(),
+			"chatMaxRetries":        numberShape(),
+		}},
+		"tool_output": {kinds: "o", fields: map[string]*shape{
+			"max_lines":      countShape(),
+			"max_bytes":      countShape(),
+			"retention_days": {kinds: "n", above: true, helve: true},
+			"quota_bytes":    {kinds: "n", above: true, helve: true},
+		}},
+		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape(), policy: true}},
+		"repair":              {kinds: "b", helve: true},
+		"durable":             {kinds: "b", helve: true},
 
-	"$schema": textShape, "theme": textShape, "username": textShape, "layout": textShape,
-	"model": textShape, "small_model": textShape, "shell": textShape,
-	"logLevel": textShape, "share": textShape, "autoshare": boolShape,
-	"autoupdate":         {kinds: "bs"},
-	"disabled_providers": textsShape, "enabled_providers": textsShape,
-	"subagent_depth": numberShape,
-	"keybinds":       objectShape, "tui": objectShape, "server": objectShape, "command": objectShape,
-	"provider": objectShape, "enterprise": objectShape, "attachment": objectShape,
-	"reference": anyShape, "references": anyShape,
-}}
+		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),
+		"model": textShape(), "small_model": textShape(), "shell": textShape(),
+		"logLevel": textShape(), "share": textShape(), "autoshare": boolShape(),
+		"autoupdate":         {kinds: "bs"},
+		"disabled_providers": textsShape(), "enabled_providers": textsShape(),
+		"subagent_depth": numberShape(),
+		"keybinds":       objectShape(), "tui": objectShape(), "server": objectShape(), "command": objectShape(),
+		"provider": objectShape(), "enterprise": objectShape(), "attachment": objectShape(),
+		"reference": anyShape(), "references": anyShape(),
+	}}
+}
 
 // names gives the keys of an object's shape, sorted.
 func (s *shape) names() []string {

@@ -35,6 +35,7 @@ func (l *loader) withhold(root *node) {
 	if root.kind != 'o' {
 		return
 	}
+	known := fileShape().fields
 	root.keep(func(m member) bool {
 		switch m.key {
 		case "permission", "tools":
@@ -46,7 +47,7 @@ func (l *loader) withhold(root *node) {
 			l.withholdSkills(m)
 		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
 		default:
-			if fileShape.fields[m.key] == nil {
+			if known[m.key] == nil {
 				return true // the check reports it and drops it
 			}
 			l.withheld(m.in, m.key, whyUntrusted)

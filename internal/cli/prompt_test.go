@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A record is a desk that notes what it is told.
+type record struct {
+	pending []permission.Request
+	refuse  error // of the first reply
+	got     []string
+}
+
+func (r *record) Pending() []permission.Request { return r.pending }
+func (r *record) Reply(id string, reply permission.Reply) error {
+	r.got = append(r.got, fmt.Sprintf("reply %s %s %s %q", id, reply.Verdict, reply.Scope, reply.Message))
+	err := r.refuse
+	r.refuse = nil
+	return err
+}
+func (r *record) Answer(id string, answers [][]string) error {
+	r.got = append(r.got, fmt.Sprintf("answer %s %q", id, answers))
+	return nil
+}
+func (r *record) Dismiss(id string) error {
+	r.got = append(r.got, "dismiss "+id)
+	return nil
+}
+
+func asked(id string, patterns ...string) permission.Request {
+	return permission.Request{
+		ID: id, Permission: "read", Patterns: patterns, Call: &permission.CallRef{Call: "c1"},
+		Store: []permission.Approval{{Permission: "read", Pattern: "*"}, {Permission: "read", Pattern: patterns[0], Exact: true}},
+	}
+}
+
+func TestPermissionPrompt(t *testing.T) {
+	for _, tc := range []struct{ name, typed, want string }{
+		{"once", "o\n", `reply p1 once  ""`},
+		{"upper case and blanks", "  O \n", `reply p1 once  ""`},
+		{"session", "s\n", `reply p1 always session ""`},
+		{"project", "p\n", `reply p1 always project ""`},
+		{"everywhere", "e\n", `reply p1 always user ""`},
+		{"reject", "r\n", `reply p1 reject  ""`},
+		{"feedback", "f\nuse the example file\n", `reply p1 reject  "use the example file"`},
+		{"feedback that ends", "f\n", `reply p1 reject  ""`},
+		{"junk first", "\nmaybe\nok\no\n", `reply p1 once  ""`},
+		{"the input ends", "", `reply p1 reject  ""`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &record{pending: []permission.Request{asked("p1", "/w/.env")}}
+			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
+			p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: d.pending[0]}})
+			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
+				t.Error(diff)
+			}
+			for range p.lines { // the reader goes on to the end
+			}
+		})
+	}
+}
+
+func TestPermissionPromptShows(t *testing.T) {
+	var out strings.Builder
+	d := &record{refuse: errors.New("the disk is full")}
+	req := asked("p1", "/w/\u202eevil\x1b[2J\n[o]nce")
+	req.Metadata = map[string]any{"diff": "-old\n+new\x07\n", "filepath": "a\nb", "n": 3}
+	d.pending = []permission.Request{req}
+	p := newPrompter(strings.NewReader("p\ns\n"), &out, d)
+	p.handle(t.Context(), helve.Event{Properties: helve.CallStarted{Call: tool.Call{ID: "c1", Tool: "read", Agent: "build"}}})
+	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	want := `
+Permission needed: read (tool read, agent build)
+  /w/\u{202e}evil\x1b[2J\n[o]nce
+  diff:
+  | -old
+  | +new\x07
+  filepath:
+  | a
+  | b
+  n: 3
+Always would also allow, from now on:
+  read *
+  read /w/\u{202e}evil\x1b[2J\n[o]nce (exactly this text)
+`
+	const ask = "Allow? [o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: "
+	if diff := cmp.Diff(want+ask+"the disk is full\n"+ask, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{`reply p1 always project ""`, `reply p1 always session ""`}, d.got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettledRequestIsNotAsked(t *testing.T) {
+	d := &record{}
+	p := newPrompter(strings.NewReader(""), io.Discard, d)
+	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: asked("p1", "x")}})
+	if d.got != nil {
+		t.Errorf("a request that nobody waits for was answered: %q", d.got)
+	}
+}
+
+func TestPromptEndsWithTheCall(t *testing.T) {
+	in, w := io.Pipe()
+	defer w.Close()
+	d := &record{pending: []permission.Request{asked("p1", "x")}}
+	p := newPrompter(in, io.Discard, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { p.handle(ctx, helve.Event{Properties: helve.PermissionAsked{Request: d.pending[0]}}) })
+	cancel()
+	wg.Wait()
+	if d.got != nil {
+		t.Errorf("got %q, want no answer", d.got)
+	}
+}
+
+func TestQuestionPrompt(t *testing.T) {
+	one := tool.Question{Question: "Which?", Header: "Pick", Options: []tool.Choice{{Label: "red", Description: "hot"}, {Label: "blue"}}}
+	many := one
+	many.Multiple = true
+	for _, tc := range []struct {
+		name, typed string
+		qs          []tool.Question
+		want        string
+	}{
+		{"a number", "2\n", []tool.Question{one}, `answer q1 [["blue"]]`},
+		{"own words", "green, I think\n", []tool.Question{one}, `answer q1 [["green, I think"]]`},
+		{"nothing", "\n", []tool.Question{one}, `answer q1 [[]]`},
+		{"dismissed", "d\n", []tool.Question{one}, `dismiss q1`},
+		{"the input ends", "", []tool.Question{one}, `dismiss q1`},
+		{"a number that is none", "3\n1\n", []tool.Question{one}, `answer q1 [["red"]]`},
+		{"two where one is wanted", "1 2\n1\n", []tool.Question{one}, `answer q1 [["red"]]`},
+		{"two", "2, 1,2\n", []tool.Question{many}, `answer q1 [["blue" "red"]]`},
+		{"two questions", "1\n\n", []tool.Question{one, many}, `answer q1 [["red"] []]`},
+		{"two questions, one dismissed", "1\nd\n", []tool.Question{one, many}, `dismiss q1`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &record{}
+			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
+			p.handle(t.Context(), helve.Event{Properties: helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{ID: "q1", Questions: tc.qs}}})
+			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
+				t.Error(diff)
+			}
+			for range p.lines {
+			}
+		})
+	}
+}

@@ -1,0 +1,346 @@
+package tooltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A Subject is a tool to hold against what every tool promises, and a call
+// of it that succeeds.
+type Subject struct {
+	Tool    tool.Tool         // the tool; the zero Tool for a built-in one
+	Name    string            // of the built-in tool
+	Input   string            // arguments of a call that succeeds
+	Files   map[string]string // what that call finds in the workspace
+	Options helve.Options     // what the tool needs, such as Flags
+}
+
+// What a call may take and give.
+const (
+	conformWait  = time.Second // to return after it was cancelled
+	conformBytes = 64 << 10    // of output
+	conformLines = 2100        // of output
+)
+
+// Conform checks that a tool keeps what every tool promises:
+//
+//   - it has a description, and its input is an object whose fields are
+//     described;
+//   - its sample call succeeds, with metadata that encode as JSON and an
+//     output that is bounded, and a tool that says it only reads changes no file;
+//   - unknown keys are ignored, and a field that is missing or of the wrong
+//     type is refused by name;
+//   - a call that is denied or rejected changes no file and says so;
+//   - a call that is cancelled returns within a second, and the tool ends;
+//   - calls at the same time do not disturb each other.
+//
+// Everything the tool asks is answered, questions by their first option.
+func Conform(t *testing.T, s Subject) {
+	t.Helper()
+	if s.Tool != (tool.Tool{}) {
+		s.Name = s.Tool.Spec().Name
+	}
+	t.Run("shape", func(t *testing.T) { s.shape(t) })
+	t.Run("sample", func(t *testing.T) { s.sample(t) })
+	t.Run("arguments", func(t *testing.T) { s.arguments(t) })
+	t.Run("deny", func(t *testing.T) { s.refused(t, permission.Deny, tool.Denied) })
+	t.Run("reject", func(t *testing.T) { s.refused(t, permission.Ask, tool.Rejected) })
+	t.Run("cancel", func(t *testing.T) { s.cancel(t) })
+	t.Run("together", func(t *testing.T) { s.together(t) })
+}
+
+// A stand is a bench in a folder of its own.
+type stand struct {
+	*bench
+	t    *testing.T
+	base string // holds the workspace, and what a tool may reach beside it
+	log  *notes
+}
+
+// stand makes a runtime with the subject's files, under one rule for
+// everything, and answers by auto.
+func (s Subject) stand(t *testing.T, action permission.Action, auto permission.Verdict) *stand {
+	t.Helper()
+	base := t.TempDir()
+	dir := filepath.Join(base, "workspace")
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(s.Files[name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	st := &stand{t: t, base: base, log: &notes{}}
+	opt := s.Options
+	opt.Dir, opt.Worktree, opt.DataDir = dir, dir, t.TempDir()
+	opt.Logger = slog.New(st.log)
+	everything := permission.Rule{Permission: "*", Pattern: "*", Action: action}
+	// A rule that denies everything hides a tool. With one after it that no
+	// name fits, the tool is there, and what it asks for is denied.
+	never := permission.Rule{Permission: "*", Pattern: "\x00", Action: permission.Deny}
+	st.bench = &bench{opt: opt, rules: permission.Ruleset{everything, never}, auto: auto}
+	if s.Tool != (tool.Tool{}) {
+		st.tools = []tool.Tool{s.Tool}
+	}
+	if err := st.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.close(); err != nil {
+			t.Errorf("closing the runtime: %v", err)
+		}
+		for _, n := range st.log.all() {
+			t.Errorf("the runtime noted: %s", n)
+		}
+	})
+	return st
+}
+
+// call makes a call and holds its error against the promise of every error.
+func (st *stand) call(ctx context.Context, name, input string) (*tool.Result, *tool.Error) {
+	st.t.Helper()
+	res, err := st.rt.Call(ctx, tool.Call{Tool: name, Input: json.RawMessage(input)})
+	if err == nil {
+		return res, nil
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind == "" || e.Code == "" || e.Error() == "" {
+		st.t.Errorf("the error lacks a kind, a code or a text: %#v", err)
+	}
+	return nil, e
+}
+
+// spec returns how the tool is shown.
+func (s Subject) spec(t *testing.T, st *stand) tool.Spec {
+	t.Helper()
+	if s.Tool != (tool.Tool{}) {
+		return s.Tool.Spec()
+	}
+	for _, spec := range st.rt.Tools(tool.Audience{}) {
+		if spec.Name == s.Name {
+			return spec
+		}
+	}
+	t.Fatalf("there is no tool called %q, or it is switched off", s.Name)
+	return tool.Spec{}
+}
+
+func (s Subject) shape(t *testing.T) {
+	spec := s.spec(t, s.stand(t, permission.Allow, ""))
+	if strings.TrimSpace(spec.Description) == "" {
+		t.Error("the tool has no description")
+	}
+	if spec.Schema == nil || spec.Schema.Type != "object" {
+		t.Fatalf("the schema is not that of an object: %v", spec.Schema)
+	}
+	if _, err := json.Marshal(spec.Schema); err != nil {
+		t.Errorf("the schema does not encode: %v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Schema.Properties)) {
+		if p := spec.Schema.Properties[name]; p.Description == "" && p.Ref == "" {
+			t.Errorf("the field %s is not described", name)
+		}
+	}
+}
+
+func (s Subject) sample(t *testing.T) {
+	st := s.stand(t, permission.Ask, permission.ReplyOnce)
+	before := fingerprint(t, st.base)
+	res, err := st.call(t.Context(), s.Name, s.Input)
+	if err != nil {
+		t.Fatalf("the sample call fails (%s, %s): %v", err.Kind, err.Code, err)
+	}
+	if s.spec(t, st).ReadOnly && fingerprint(t, st.base) != before {
+		t.Error("the tool says that it only reads, and a file has changed")
+	}
+	if _, err := json.Marshal(res); err != nil {
+		t.Errorf("the result does not encode: %v", err)
+	}
+	if n := len(res.Output); n > conformBytes {
+		t.Errorf("the output has %d bytes, and %d are the most", n, conformBytes)
+	}
+	if n := strings.Count(res.Output, "\n"); n > conformLines {
+		t.Errorf("the output has %d lines, and %d are the most", n, conformLines)
+	}
+	if strings.Contains(res.Title, "\n") {
+		t.Errorf("the title has more than one line: %q", res.Title)
+	}
+	for i, a := range res.Attachments {
+		if !strings.HasPrefix(a.URL, "data:"+a.Mime+";base64,") {
+			t.Errorf("attachment %d is not a data URL of its type %s", i, a.Mime)
+		}
+	}
+}
+
+func (s Subject) arguments(t *testing.T) {
+	st := s.stand(t, permission.Allow, permission.ReplyOnce)
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(s.Input), &args); err != nil {
+		t.Fatalf("the sample input is not an object: %v", err)
+	}
+	with := func(key, value string) string {
+		changed := maps.Clone(args)
+		changed[key] = json.RawMessage(value)
+		if value == "" {
+			delete(changed, key)
+		}
+		b, err := json.Marshal(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if _, err := st.call(t.Context(), s.Name, with("tooltest unknown", `{"a":[1]}`)); err != nil {
+		t.Errorf("an unknown key is not ignored: %v", err)
+	}
+	refuse := func(what, key, input string) {
+		_, err := st.call(t.Context(), s.Name, input)
+		switch {
+		case err == nil:
+			t.Errorf("%s %s: the call is not refused", key, what)
+		case err.Kind != tool.InvalidInput:
+			t.Errorf("%s %s: refused as %s: %v", key, what, err.Kind, err)
+		case !strings.Contains(err.Error(), key):
+			t.Errorf("%s %s: the message does not name it: %v", key, what, err)
+		}
+	}
+	schema := s.spec(t, st).Schema
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		switch schema.Properties[name].Type {
+		case "": // of several types, or any
+		case "object":
+			refuse("of the wrong type", name, with(name, `"text"`))
+		default:
+			refuse("of the wrong type", name, with(name, `{}`))
+		}
+	}
+	for _, name := range schema.Required {
+		refuse("left out", name, with(name, ""))
+	}
+}
+
+// refused makes the sample call where everything it asks for is refused.
+func (s Subject) refused(t *testing.T, action permission.Action, want tool.Kind) {
+	st := s.stand(t, action, permission.ReplyReject)
+	before := fingerprint(t, st.base)
+	res, err := st.call(t.Context(), s.Name, s.Input)
+	if fingerprint(t, st.base) != before {
+		t.Error("the call was refused, and a file has changed")
+	}
+	switch {
+	case err != nil && err.Kind != want:
+		t.Errorf("the call ended as %s and not as %s: %v", err.Kind, want, err)
+	case err != nil:
+	case len(res.Inner) > 0: // the calls that it made are what asks
+		for _, in := range res.Inner {
+			if in.Result != nil && in.Status != "error" {
+				t.Errorf("%s was called for it and not refused", in.Tool)
+			}
+		}
+	case !s.spec(t, st).ReadOnly:
+		t.Error("the tool does not say that it only reads, and asks for nothing")
+	}
+}
+
+// cancel ends the sample call before it starts, while it runs, and while it
+// waits for a person.
+func (s Subject) cancel(t *testing.T) {
+	t.Run("before", func(t *testing.T) {
+		st := s.stand(t, permission.Allow, permission.ReplyOnce)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.ends(st, ctx, ctx.Done())
+	})
+	t.Run("running", func(t *testing.T) {
+		st := s.stand(t, permission.Allow, permission.ReplyOnce)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		watch, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() {
+			for e := range st.rt.Events(watch, 0) {
+				if _, ok := e.Properties.(helve.CallRunning); ok {
+					cancel()
+					return
+				}
+			}
+		}()
+		s.ends(st, ctx, ctx.Done())
+	})
+	t.Run("asked", func(t *testing.T) {
+		st := s.stand(t, permission.Ask, "")
+		before := fingerprint(t, st.base)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		asked := make(chan struct{})
+		st.mu.Lock()
+		st.onAsk = sync.OnceFunc(func() { close(asked); cancel() })
+		st.mu.Unlock()
+		s.ends(st, ctx, asked)
+		if fingerprint(t, st.base) != before {
+			t.Error("the call was cancelled before it was allowed, and a file has changed")
+		}
+	})
+}
+
+// ends makes the sample call and fails unless it returns soon after begun.
+func (s Subject) ends(st *stand, ctx context.Context, begun <-chan struct{}) {
+	st.t.Helper()
+	done := make(chan *tool.Error, 1)
+	go func() {
+		_, err := st.call(ctx, s.Name, s.Input)
+		done <- err
+	}()
+	var err *tool.Error
+	select {
+	case err = <-done:
+	case <-begun:
+		select {
+		case err = <-done:
+		case <-time.After(conformWait):
+			st.t.Errorf("the call does not return within %s of being cancelled", conformWait)
+			err = <-done
+		}
+	}
+	if err != nil && err.Kind != tool.Canceled {
+		st.t.Errorf("the cancelled call ended as %s: %v", err.Kind, err)
+	}
+}
+
+// together makes the sample call several times at once.
+func (s Subject) together(t *testing.T) {
+	st := s.stand(t, permission.Ask, permission.ReplyOnce)
+	if !s.spec(t, st).ReadOnly {
+		t.Skip("the tool changes files: calls of it may depend on each other")
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			call := tool.Call{Tool: s.Name, Input: json.RawMessage(s.Input), Session: fmt.Sprint("session ", i)}
+			if _, err := st.rt.Call(t.Context(), call); err != nil {
+				t.Errorf("one of several calls at once fails: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
