@@ -58,8 +58,12 @@ func Conform(t *testing.T, s Subject) {
 	t.Run("shape", func(t *testing.T) { s.shape(t) })
 	t.Run("sample", func(t *testing.T) { s.sample(t) })
 	t.Run("arguments", func(t *testing.T) { s.arguments(t) })
-	t.Run("deny", func(t *testing.T) { s.refused(t, permission.Deny, tool.Denied) })
-	t.Run("reject", func(t *testing.T) { s.refused(t, permission.Ask, tool.Rejected) })
+	t.Run("deny", func(t *testing.T) {
+		s.refused(t, s.stand(t, permission.Deny, permission.ReplyOnce), tool.Denied)
+	})
+	t.Run("reject", func(t *testing.T) {
+		s.refused(t, s.stand(t, permission.Ask, permission.ReplyReject), tool.Rejected)
+	})
 	t.Run("cancel", func(t *testing.T) { s.cancel(t) })
 	t.Run("together", func(t *testing.T) { s.together(t) })
 }
@@ -240,8 +244,7 @@ func (s Subject) arguments(t *testing.T) {
 }
 
 // refused makes the sample call where everything it asks for is refused.
-func (s Subject) refused(t *testing.T, action permission.Action, want tool.Kind) {
-	st := s.stand(t, action, permission.ReplyReject)
+func (s Subject) refused(t *testing.T, st *stand, want tool.Kind) {
 	before := fingerprint(t, st.base)
 	res, err := st.call(t.Context(), s.Name, s.Input)
 	if fingerprint(t, st.base) != before {
@@ -253,7 +256,7 @@ func (s Subject) refused(t *testing.T, action permission.Action, want tool.Kind)
 	case err != nil:
 	case len(res.Inner) > 0: // the calls that it made are what asks
 		for _, in := range res.Inner {
-			if in.Result != nil && in.Status != "error" {
+			if in.Status != "error" {
 				t.Errorf("%s was called for it and not refused", in.Tool)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 type toolsFlags struct {
 	agent, model, provider string
 	all, asJSON            bool
+	quiet                  bool // say nothing about the config files
 }
 
 // A shownTool is a tool as --json prints it.
@@ -90,6 +91,9 @@ func (a *app) specs(f *toolsFlags) ([]tool.Spec, error) {
 	s, err := a.load()
 	if err != nil {
 		return nil, err
+	}
+	if !f.quiet {
+		a.warn(s.cfg)
 	}
 	opt := a.options(s)
 	audience := tool.Audience{Model: f.model, Provider: f.provider, Agent: f.agent}

@@ -1,0 +1,158 @@
+package main_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"helve/internal/store"
+)
+
+// build compiles the command once for the tests that run it as a process.
+func build(tb testing.TB) string {
+	tb.Helper()
+	bin := filepath.Join(tb.TempDir(), "helve")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("building: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// A world is an empty home with a workspace, for one command.
+type world struct{ home, dir, data string }
+
+func newWorld(tb testing.TB) world {
+	tb.Helper()
+	home := tb.TempDir()
+	w := world{home: home, dir: filepath.Join(home, "work"), data: filepath.Join(home, "data")}
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "a.txt"), []byte("alpha\nbeta\n"), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+func (w world) command(bin string, args ...string) *exec.Cmd {
+	cmd := exec.Command(bin, args...)
+	cmd.Dir = w.dir
+	cmd.Env = []string{"HOME=" + w.home, "HELVE_DATA_DIR=" + w.data, "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// Killed at random moments under load, the command has lost nothing that it
+// acknowledged: every answered call is in the store, once, as it was
+// answered, and the others have ended or are interrupted.
+func TestKilled(t *testing.T) {
+	kills := 200
+	if testing.Short() {
+		kills = 20
+	}
+	if n, err := strconv.Atoi(os.Getenv("HELVE_KILLS")); err == nil {
+		kills = n
+	}
+	bin, w := build(t), newWorld(t)
+	acknowledged := map[string]string{}
+	for round := range kills {
+		runAndKill(t, w.command(bin, "call", "--jsonl"), round, acknowledged)
+	}
+	s, err := store.Open(store.Options{Dir: w.data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, n := range s.Notices() {
+		t.Errorf("the store was found damaged: %s", n)
+	}
+	seen := map[string]string{}
+	interrupted := 0
+	for before := ""; ; {
+		calls, err := s.Calls(t.Context(), store.Query{Before: before, Limit: 1000, Brief: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range calls {
+			if was, ok := seen[c.ID]; ok {
+				t.Errorf("call %s is there twice: %s and %s", c.ID, was, c.State)
+			}
+			seen[c.ID] = string(c.State)
+			switch c.State {
+			case store.Interrupted:
+				interrupted++
+			case store.Running:
+				t.Errorf("call %s still runs", c.ID)
+			}
+			before = c.ID
+		}
+		if len(calls) < 1000 {
+			break
+		}
+	}
+	for id, status := range acknowledged {
+		if seen[id] != status {
+			t.Errorf("call %s was answered %s, and the store says %q", id, status, seen[id])
+		}
+	}
+	if len(acknowledged) < kills {
+		t.Errorf("only %d calls were answered in %d runs: there was no load", len(acknowledged), kills)
+	}
+	t.Logf("%d kills, %d calls answered, %d recorded, %d of them interrupted", kills, len(acknowledged), len(seen), interrupted)
+}
+
+// runAndKill feeds the command calls as fast as it takes them, kills it after
+// a random while, and notes every answer that came out whole.
+func runAndKill(t *testing.T, cmd *exec.Cmd, round int, acknowledged map[string]string) {
+	t.Helper()
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fed := make(chan struct{})
+	go func() {
+		defer close(fed)
+		for i := 0; ; i++ {
+			args := `{"filePath":"a.txt"}`
+			if i%5 == 4 {
+				args = `{"filePath":"missing.txt"}`
+			}
+			if _, err := fmt.Fprintf(stdin, "{\"id\":\"r%d-%d\",\"tool\":\"read\",\"args\":%s}\n", round, i, args); err != nil {
+				return // it is dead
+			}
+		}
+	}()
+	kill := time.AfterFunc(time.Duration(rand.IntN(150)+5)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	r := bufio.NewReader(stdout)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF || err != nil {
+			break // what is left is no whole line, and so no answer
+		}
+		var answer struct{ ID, Status string }
+		if err := json.Unmarshal(line, &answer); err != nil {
+			t.Errorf("not an answer: %s", line)
+			continue
+		}
+		acknowledged[answer.ID] = answer.Status
+	}
+	_ = cmd.Wait() // it was killed
+	<-fed
+}
