@@ -15,7 +15,8 @@ const doomAfter = 3
 const doomMessages = 1024
 
 // A doom watches for a model that repeats itself: the same call three times
-// running in one message has to be asked about before it runs.
+// running in one message has to be asked about before it runs. Calls made by
+// another call are not the model's and do not count.
 type doom struct {
 	ask func(ctx context.Context, req permission.Request, policy permission.Policy) error
 
@@ -29,7 +30,7 @@ type repetition struct {
 }
 
 func (d *doom) check(ctx context.Context, c *flight) error {
-	if c.Message == "" || d.count(c) < doomAfter {
+	if c.Message == "" || c.Parent != "" || d.count(c) < doomAfter {
 		return nil
 	}
 	var input any
