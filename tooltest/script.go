@@ -42,7 +42,7 @@ type Env struct {
 //	asked [REQUEST…]     what permission was asked for since the last asked,
 //	                     each as PERMISSION or as 'PERMISSION PATTERN…'
 //	agent NAME           who makes the calls that follow
-//	session NAME         the session of the calls that follow
+//	session NAME         the session of the calls that follow; "script" at first
 //	flag NAME            switch a tool on that is off by default
 //
 // The title, metadata, kind and asked commands may be negated with !, and
@@ -70,7 +70,7 @@ func Scripts(t *testing.T, dir string, setup ...func(*Env) error) {
 				}
 			}
 			e.Options.Flags = maps.Clone(e.Options.Flags)
-			s := &script{bench: &bench{opt: e.Options, tools: e.Tools}}
+			s := &script{bench: &bench{opt: e.Options, tools: e.Tools}, session: "script"}
 			env.Values[scriptKey{}] = s
 			env.Defer(func() {
 				if err := s.close(); err != nil {

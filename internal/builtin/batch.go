@@ -35,7 +35,7 @@ func batch(calls Calls) tool.Tool {
 		inner := make([]tool.Inner, len(in.Calls))
 		var wg sync.WaitGroup
 		for i, call := range in.Calls {
-			inner[i] = tool.Inner{Tool: call.Tool, Input: call.Parameters, Status: "error"}
+			inner[i] = tool.Inner{ID: fmt.Sprintf("%s.%d", c.ID, i+1), Tool: call.Tool, Input: call.Parameters, Status: "error"}
 			switch {
 			case i >= batchMost:
 				inner[i].Error = fmt.Sprintf("Maximum of %d tools allowed in batch", batchMost)
@@ -71,7 +71,7 @@ func batchable(specs []tool.Spec, self string) []string {
 
 func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {
 	call := *c
-	call.ID, call.Parent, call.Host = "", c.ID, nil
+	call.ID, call.Parent, call.Host = in.ID, c.ID, nil
 	call.Tool, call.Input = in.Tool, in.Input
 	res, err := calls.Call(ctx, call)
 	if err != nil {

@@ -26,6 +26,9 @@ func question(people People) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
+		if answers == nil {
+			answers = [][]string{}
+		}
 		said := make([]string, len(in.Questions))
 		for i, q := range in.Questions {
 			answer := "Unanswered"

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"helve/internal/workspace"
 	"helve/tool"
@@ -40,7 +41,7 @@ func read(files *workspace.Files) tool.Tool {
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
 		path, err := files.Resolve(ctx, c, c.Dir, in.FilePath)
 		if err != nil {
-			return nil, err
+			return nil, badName(err)
 		}
 		if err := files.AskRead(ctx, c, path); err != nil {
 			return nil, err
@@ -71,21 +72,32 @@ func read(files *workspace.Files) tool.Tool {
 
 // cannotOpen words why a file could not be opened, with names near to it.
 func cannotOpen(files *workspace.Files, path workspace.Path, err error) error {
-	info, statErr := os.Lstat(path.String())
-	special := statErr == nil && !info.Mode().IsRegular() && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0
+	info, statErr := os.Stat(path.String())
+	special := statErr == nil && !info.Mode().IsRegular() && !info.IsDir()
 	switch {
 	case special:
-		return tool.Fail("not-regular", "Cannot read %s: it is a device, pipe or socket and not a file.", path)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, workspace.ErrNotRegular):
+		return tool.Fail("not-a-regular-file", "Cannot read %s: it is a device, pipe or socket and not a file.", path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, workspace.ErrNotRegular):
 		text := "File not found: " + path.String()
 		if near := files.Similar(path, 3); len(near) > 0 {
 			text += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")
 		}
 		return tool.Fail("not-found", "%s", text)
 	case errors.Is(err, fs.ErrPermission):
-		return tool.Fail("no-access", "Cannot read %s: the system does not let this user open it.", path)
+		return tool.Fail("permission-denied", "Cannot read %s: the system does not let this user open it.", path)
 	}
-	return fmt.Errorf("opening %s: %w", path, err)
+	return badName(fmt.Errorf("opening %s: %w", path, err))
+}
+
+// badName gives the error of a name that no file can have its code.
+func badName(err error) error {
+	switch {
+	case errors.Is(err, workspace.ErrBadName):
+		return tool.Fail("invalid-path", "%w", err)
+	case errors.Is(err, workspace.ErrNameTooLong), errors.Is(err, syscall.ENAMETOOLONG):
+		return tool.Fail("name-too-long", "%w", err)
+	}
+	return err
 }
 
 // mediaType knows images and PDFs by what they begin with, whatever they are

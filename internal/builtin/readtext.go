@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"helve/internal/text"
 	"helve/internal/workspace"
@@ -20,7 +21,7 @@ func readText(ctx context.Context, path workspace.Path, file io.Reader, in readI
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	page, err := readPage(ctx, newLines(file), offset, limit)
+	page, err := readPage(newLines(patient{ctx, file}), offset, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
@@ -61,13 +62,10 @@ type page struct {
 	total int  // lines of the file, where end is set
 }
 
-func readPage(ctx context.Context, ls *lines, offset, limit int) (page, error) {
+func readPage(ls *lines, offset, limit int) (page, error) {
 	var p page
 	size := 0
 	for {
-		if p.total%1024 == 0 && ctx.Err() != nil {
-			return p, context.Cause(ctx)
-		}
 		if p.total >= offset && len(p.lines) >= limit && !ls.done {
 			return p, nil
 		}
@@ -93,6 +91,21 @@ func readPage(ctx context.Context, ls *lines, offset, limit int) (page, error) {
 		}
 		p.lines = append(p.lines, line)
 	}
+}
+
+// A patient reader reads until its caller gives up: a file may be one line
+// that takes minutes.
+type patient struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read reads, unless the caller has given up.
+func (p patient) Read(b []byte) (int, error) {
+	if p.ctx.Err() != nil {
+		return 0, context.Cause(p.ctx)
+	}
+	return p.r.Read(b)
 }
 
 // lines yields the lines of a text: what stands between line feeds, so that a
@@ -143,5 +156,8 @@ func (l *lines) next() (string, bool, error) {
 
 // wellFormed replaces each byte that is not part of a character.
 func wellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
 	return string([]rune(s))
 }

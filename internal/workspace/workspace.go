@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -43,8 +44,15 @@ func (p Path) Title() string { return p.shown }
 
 // Errors a caller decides by.
 var (
-	ErrNotRegular = errors.New("not a regular file")
-	ErrBadName    = errors.New("not a file name")
+	ErrNotRegular  = errors.New("not a regular file")
+	ErrBadName     = errors.New("not a file name")
+	ErrNameTooLong = errors.New("the file name is too long")
+)
+
+// What a name may hold: more the system does not take either.
+const (
+	maxName  = 4095 // bytes
+	maxLinks = 255  // links that lead on from one name
 )
 
 // Resolve finds out what name means, starting from dir, and asks before it
@@ -57,6 +65,9 @@ func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, e
 	raw := name
 	if !filepath.IsAbs(raw) {
 		raw = dir + string(filepath.Separator) + name // not Join: links come before dots
+	}
+	if len(raw) > maxName {
+		return Path{}, fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrNameTooLong, len(raw), maxName)
 	}
 	p := Path{abs: filepath.Clean(raw), real: realName(raw)}
 	p.shown = p.abs
@@ -144,32 +155,45 @@ func within(parent, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// realName follows links as the system would, from the deepest part of the
-// name that exists.
+// realName follows links as the system would, one part of the name after the
+// other. Where a part does not exist the rest is taken as it is written, so
+// that the answer is what would be made there. A name that leads in circles
+// is left where it began to: opening it fails.
 func realName(name string) string {
-	for rest := ""; ; {
-		if real, err := filepath.EvalSymlinks(name); err == nil {
-			return filepath.Join(real, rest)
+	const sep = string(filepath.Separator)
+	real, rest := sep, strings.Split(name, sep)
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			real = filepath.Dir(real)
+			continue
 		}
-		if target, err := os.Readlink(name); err == nil { // it leads nowhere
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(name), target)
-			}
-			return filepath.Join(target, rest)
+		next := filepath.Join(real, part)
+		target, err := os.Readlink(next)
+		if err != nil { // no link, or nothing at all
+			real = next
+			continue
 		}
-		cut := strings.TrimRight(name, string(filepath.Separator))
-		i := strings.LastIndexByte(cut, filepath.Separator)
-		if i <= 0 {
-			return filepath.Join(name, rest)
+		if links++; links > maxLinks {
+			return filepath.Join(next, filepath.Join(rest...))
 		}
-		name, rest = cut[:i], filepath.Join(cut[i+1:], rest)
+		if filepath.IsAbs(target) {
+			real = sep
+		}
+		rest = slices.Concat(strings.Split(target, sep), rest)
 	}
+	return real
 }
 
 // Open opens a regular file for reading. Folders, devices, pipes and sockets
-// give [ErrNotRegular] and never make it wait.
+// give [ErrNotRegular] and never make it wait. A link that has come into the
+// way since p was asked about is not followed.
 func (f *Files) Open(p Path) (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(p.real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := openReal(p.real, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,310 @@
+package builtin_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A difference is a place where we mean to do otherwise than the reference.
+type difference struct {
+	anchor string // where docs/divergence.md tells why
+	name   string // the recording
+	field  string // the path of the value; what lies below it may differ too
+	ours   string // what our value holds, as JSON
+	why    string
+}
+
+func differences() []difference {
+	const all = "asks_when_everything_asks"
+	ds := []difference{
+		{"read.offset_string", "read.offset_string", "calls.0", "",
+			"a number as a string is taken for the number; the reference lets it through and counts \"3\"+1 as 31"},
+		{"read.png_text_content", "read.png_text_content", "calls.0", "",
+			"what a file holds decides whether it is an image, not what it is called"},
+		{"read.missing_parent", "read.missing_parent", "calls.0.error", "File not found: {{WS}}/no/such/dir/file.txt",
+			"a file in a folder that does not exist is a file that is not found, not a raw system error"},
+		{"read.suggestions", "read.missing_more_than_three", "calls.0.error", `{{WS}}/a.log\n{{WS}}/b.log\n{{WS}}/c.log`, "suggestions are sorted"},
+		{"read.suggestions", "read.missing_similar_case", "calls.0.error", `{{WS}}/README.md\n{{WS}}/README.md.old`, "suggestions are sorted"},
+		{"read.suggestions", "read.missing_similar_reverse", "calls.0.error", `{{WS}}/index.test.js\n{{WS}}/js`, "suggestions are sorted"},
+		{"read.long_line_surrogate_split", "read.long_line_surrogate_split", "calls.0.output", "😀...", "a character is never cut in half"},
+		{"read.long_line_surrogate_split", "read.long_line_surrogate_split", "calls.0.metadata.preview", "😀...", "a character is never cut in half"},
+		{"read.relative", "read.relative_other_cwd", "calls.0", "", "a relative name starts at the folder of the session"},
+		{"read.relative", "read.relative_other_cwd", all, "", "a relative name starts at the folder of the session"},
+		{"read.clean_path", "read.dotdot", all + ".0.patterns.0", `"{{WS}}/a.txt"`, "what is asked about is the file, not a spelling of it"},
+		{"read.clean_path", "read.subdir_session", all + ".0.patterns.0", `"{{TOP}}/b.txt"`, "what is asked about is the file, not a spelling of it"},
+		{"read.symlink", "read.symlink", all + ".1", `"{{WS}}/real.txt"`, "a link is asked about under the name that it leads to, too"},
+		{"read.symlink", "read.symlink_broken", all + ".1", `"{{WS}}/gone.txt"`, "a link is asked about under the name that it leads to, too"},
+		{"invalid.not_an_object", "invalid.array_arguments", "calls.0.error", "expected object, received array", "the model is told, and the loop goes on"},
+		{"invalid.not_an_object", "invalid.string_arguments", "calls.0.error", "expected object, received string", "the model is told, and the loop goes on"},
+		{"invalid.status", "invalid.good_and_bad_in_one_step", "calls.1.status", `"error"`, "a call that was not understood has failed; the model reads the same text"},
+	}
+	for _, name := range []string{
+		"unknown_tool", "list_tool", "ls_tool", "multiedit_tool", "patch_tool", "websearch_tool", "camel_unknown",
+		"malformed_json_trailing_comma", "recovers",
+	} {
+		ds = append(ds, difference{"invalid.status", "invalid." + name, "calls.0.status", `"error"`,
+			"a call that was not understood has failed; the model reads the same text"})
+	}
+	return append(ds, difference{"invalid.status", "batch.not_enabled", "calls.0.status", `"error"`,
+		"a call that was not understood has failed; the model reads the same text"})
+}
+
+// A finding is a value that is not as recorded.
+type finding struct {
+	field     string
+	want, got any
+}
+
+func TestParity(t *testing.T) {
+	known := map[string][]difference{}
+	for _, d := range differences() {
+		known[d.name] = append(known[d.name], d)
+	}
+	var mu sync.Mutex
+	counts := map[string]int{}
+	count := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		counts[what]++
+	}
+	have := toolNames()
+	all := loadRecordings(t)
+	names := map[string]bool{}
+	t.Run("recordings", func(t *testing.T) {
+		for _, r := range all {
+			names[r.Name] = true
+			t.Run(r.Name, func(t *testing.T) {
+				t.Parallel()
+				if why := r.skip(have); why != "" {
+					count("skipped: " + why)
+					t.Skip(why)
+				}
+				found := r.compare(t)
+				report(t, found, known[r.Name])
+				switch {
+				case t.Failed():
+					count("failed")
+				case len(found) > 0:
+					count("run, and different on purpose")
+				default:
+					count("run, and the same")
+				}
+			})
+		}
+	})
+	for name := range known {
+		if !names[name] {
+			t.Errorf("the table of differences names %s, and there is no such recording", name)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%3d recordings %s", counts[what], what)
+	}
+}
+
+// report fails for what differs and should not, and for what should and does
+// not.
+func report(t *testing.T, found []finding, known []difference) {
+	t.Helper()
+	used := make([]bool, len(known))
+	for _, f := range found {
+		i := slices.IndexFunc(known, func(d difference) bool {
+			return f.field == d.field || strings.HasPrefix(f.field, d.field+".")
+		})
+		if i < 0 {
+			t.Errorf("%s:\n got %s\nwant %s", f.field, encoded(f.got), encoded(f.want))
+			continue
+		}
+		used[i] = true
+		if ours := encoded(f.got); !strings.Contains(ours, known[i].ours) {
+			t.Errorf("%s differs as it should, but is %s and does not hold %s", f.field, ours, known[i].ours)
+		}
+	}
+	for i, d := range known {
+		if !used[i] {
+			t.Errorf("%s is in the table of differences, and does not differ (%s)", d.field, d.why)
+		}
+	}
+}
+
+// TestDifferencesAreTold holds the table against the paper for people.
+func TestDifferencesAreTold(t *testing.T) {
+	const file = "../../docs/divergence.md"
+	doc, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		t.Skip("there is no docs/divergence.md yet")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences() {
+		if !strings.Contains(string(doc), "`"+d.anchor+"`") {
+			t.Errorf("docs/divergence.md does not tell of `%s` (%s: %s)", d.anchor, d.name, d.why)
+		}
+	}
+}
+
+// compare runs a recording and returns what is not as recorded.
+func (r recording) compare(t *testing.T) []finding {
+	t.Helper()
+	c := comparison{unstable: r.Expected.Unstable}
+	got, available := r.play(t, false)
+	c.available = available
+	c.list("calls", wanted(r.Expected.Calls), got.Calls)
+	c.list("inner", wanted(r.Expected.Inner), got.Inner)
+	c.list("asks", r.inOrder(wanted(r.Expected.Asks)), r.inOrder(got.Asks))
+	c.list("questions", wanted(r.Expected.Questions), got.Questions)
+	if r.Expected.AsksAll != nil {
+		got, _ := r.play(t, true)
+		c.list("asks_when_everything_asks", r.inOrder(wanted(r.Expected.AsksAll)), r.inOrder(got.Asks))
+	}
+	return c.found
+}
+
+// inOrder sorts the requests of a batch: its calls run side by side, and
+// which of them asks first is not promised.
+func (r recording) inOrder(asks []any) []any {
+	if r.Profile == "batch" {
+		slices.SortFunc(asks, func(a, b any) int { return strings.Compare(encoded(a), encoded(b)) })
+	}
+	return asks
+}
+
+// wanted leaves out of recorded values what is not compared: ids, the input
+// that we sent, how a request was answered, and what another part tells the
+// model.
+func wanted(list []any) []any {
+	drop := []string{"id", "to_model", "call", "answered", "sessionID", "messageID"}
+	var out []any
+	for _, v := range list {
+		m := maps.Clone(v.(map[string]any))
+		if m["id"] != nil {
+			delete(m, "input") // of a call: it is what was sent
+		}
+		for _, key := range drop {
+			delete(m, key)
+		}
+		if text, ok := m["error"].(string); ok {
+			m["error"] = bare(text)
+		}
+		if as, ok := m["attachments"].([]any); ok {
+			m["attachments"] = wanted(as)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// bare takes away the prefix that the reference puts before an error.
+func bare(text string) string { return strings.TrimPrefix(text, "Error: ") }
+
+type comparison struct {
+	available []string
+	unstable  []string
+	found     []finding
+}
+
+func (c *comparison) list(field string, want, got []any) {
+	for i := range max(len(want), len(got)) {
+		var w, g any
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		c.value(fmt.Sprintf("%s.%d", field, i), w, g)
+	}
+}
+
+func (c *comparison) value(field string, want, got any) {
+	if slices.Contains(c.unstable, "/"+strings.ReplaceAll(field, ".", "/")) {
+		return
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		if hash, ok := w["$sha256"]; ok {
+			if text, ok := got.(string); !ok || digest(text) != hash {
+				c.found = append(c.found, finding{field, want, got})
+			}
+			return
+		}
+		g, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := maps.Clone(w)
+		maps.Copy(keys, g)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if _, both := w[key]; !both {
+				c.value(field+"."+key, nil, g[key])
+			} else if _, both := g[key]; !both {
+				c.value(field+"."+key, w[key], nil)
+			} else {
+				c.value(field+"."+key, w[key], g[key])
+			}
+		}
+		return
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(w) == 0 || len(g) == 0 {
+			break
+		}
+		c.list(field, w, g)
+		return
+	case string:
+		want = c.text(w)
+		if g, ok := got.(string); ok {
+			got = sayings(g)
+		}
+	}
+	if encoded(want) != encoded(got) {
+		c.found = append(c.found, finding{field, want, got})
+	}
+}
+
+// text is a recorded text as we can say it: the list of available tools holds
+// those that we have, in the recorded order.
+func (c *comparison) text(s string) string {
+	list := regexp.MustCompile(`Available tools: ([a-z_, ]+)`)
+	return sayings(list.ReplaceAllStringFunc(s, func(m string) string {
+		names := strings.Split(strings.TrimPrefix(m, "Available tools: "), ", ")
+		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.available, n) })
+		return "Available tools: " + strings.Join(names, ", ")
+	}))
+}
+
+// sayings cuts off what a JSON parser says: those words are its own.
+func sayings(s string) string {
+	const mark = "Error message: "
+	if i := strings.Index(s, mark); i >= 0 && strings.Contains(s[:i], "JSON parsing failed") {
+		return s[:i+len(mark)]
+	}
+	return s
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func encoded(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

@@ -1,0 +1,311 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A recording is a case that was executed by the reference, with what came
+// back. See testdata/parity/README.md.
+type recording struct {
+	Name    string `json:"name"`
+	Profile string `json:"profile"`
+	Model   string `json:"model"`
+	Agent   string `json:"agent"`
+	Git     *bool  `json:"git"`
+	Subdir  string `json:"subdir"`
+	Config  struct {
+		Permission json.RawMessage `json:"permission"`
+	} `json:"config"`
+	Fixture []fixture `json:"fixture"`
+	Steps   []struct {
+		Before []hostOp `json:"before"`
+		Calls  []struct {
+			Tool string          `json:"tool"`
+			Args json.RawMessage `json:"args"`
+			Raw  *string         `json:"raw_args"`
+		} `json:"calls"`
+	} `json:"steps"`
+	PermissionReplies []json.RawMessage `json:"permission_replies"`
+	QuestionReplies   []json.RawMessage `json:"question_replies"`
+	Expected          struct {
+		Calls     []any    `json:"calls"`
+		Inner     []any    `json:"inner"`
+		Asks      []any    `json:"asks"`
+		AsksAll   []any    `json:"asks_when_everything_asks"`
+		Questions []any    `json:"questions"`
+		Unstable  []string `json:"unstable"`
+	} `json:"expected"`
+}
+
+func loadRecordings(t *testing.T) []recording {
+	t.Helper()
+	files, err := filepath.Glob("testdata/parity/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	var all []recording
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rs []recording
+		if err := json.Unmarshal(data, &rs); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, rs...)
+	}
+	return all
+}
+
+// needs returns the tools of the reference that a recording calls, also
+// within a batch.
+func (r recording) needs() []string {
+	set := map[string]bool{}
+	for _, step := range r.Steps {
+		for _, c := range step.Calls {
+			set[c.Tool] = true
+			var batch struct {
+				Calls []struct {
+					Tool string `json:"tool"`
+				} `json:"tool_calls"`
+			}
+			_ = json.Unmarshal(c.Args, &batch) // only a batch has them
+			for _, in := range batch.Calls {
+				set[in.Tool] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// skip says why a recording can not be run yet.
+func (r recording) skip(have []string) string {
+	reference := []string{"bash", "edit", "write", "glob", "grep", "webfetch", "task", "skill", "apply_patch", "lsp"}
+	for _, name := range r.needs() {
+		if slices.Contains(reference, name) && !slices.Contains(have, name) {
+			return "the tool " + name + " does not exist yet"
+		}
+	}
+	switch r.Name {
+	case "read.nested_agents_md":
+		return "later: instruction files"
+	case "read.utf16le":
+		return "later: encodings"
+	}
+	return ""
+}
+
+// An encounter is what happened in one run of a recording, in the words of
+// the recording.
+type encounter struct {
+	Calls     []any `json:"calls"`
+	Inner     []any `json:"inner"`
+	Asks      []any `json:"asks"`
+	Questions []any `json:"questions"`
+}
+
+// play runs a recording. With askAll, every permission is asked for.
+func (r recording) play(t *testing.T, askAll bool) (got encounter, available []string) {
+	t.Helper()
+	p := build(t, r)
+	rt, err := helve.New(helve.Options{
+		Dir: p.ws, Worktree: p.worktree, DataDir: p.data,
+		Flags:  map[string]bool{"batch": r.Profile == "batch"},
+		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := &person{rt: rt, always: askAll}
+	if !askAll {
+		person.replies, person.answers = r.PermissionReplies, r.QuestionReplies
+	}
+	stop := person.sit()
+	for i, step := range r.Steps {
+		for _, op := range step.Before {
+			op.do(t, p)
+		}
+		for j, c := range step.Calls {
+			if len(got.Calls) == len(r.Expected.Calls) {
+				break // the reference's loop stopped here
+			}
+			input := p.expand(string(c.Args))
+			if c.Raw != nil {
+				input = p.expand(*c.Raw)
+			}
+			res, err := rt.Call(t.Context(), tool.Call{
+				ID: fmt.Sprintf("call_%d_%d", i, j), Session: "ses_parity", Message: fmt.Sprintf("msg_%d", i),
+				Agent: r.Agent, Tool: c.Tool, Input: json.RawMessage(input),
+			})
+			got.Calls = append(got.Calls, outcome(t, c.Tool, res, err))
+			if res != nil {
+				got.Inner = append(got.Inner, inners(res)...)
+			}
+		}
+	}
+	for _, spec := range rt.Tools(tool.Audience{}) {
+		available = append(available, spec.Name)
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if !askAll && len(person.replies)+len(person.answers) > 0 && r.strict() {
+		t.Errorf("answers are left over: %s %s", person.replies, person.answers)
+	}
+	got.Asks, got.Questions = person.asks, person.questions
+	return p.normalised(t, got), append(available, "invalid")
+}
+
+// strict says whether every recorded answer is used up. Some recordings hold
+// one too many.
+func (r recording) strict() bool {
+	return len(r.PermissionReplies) == len(r.Expected.Asks)
+}
+
+func (r recording) rules(t *testing.T, p place, askAll bool) permission.Ruleset {
+	t.Helper()
+	configs := []json.RawMessage{}
+	switch {
+	case askAll:
+		configs = append(configs, json.RawMessage(`{"*":"ask"}`))
+	case r.Profile != "defaultperm":
+		configs = append(configs, json.RawMessage(`"allow"`))
+	}
+	if r.Config.Permission != nil && !askAll {
+		configs = append(configs, r.Config.Permission)
+	}
+	var rules permission.Ruleset
+	for _, c := range configs {
+		rs, err := permission.ParseConfig([]byte(p.expand(string(c))), permission.ConfigOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, rs...)
+	}
+	return rules
+}
+
+// outcome words how a call ended as a recording does. For a call that was not
+// understood it is what the model is shown.
+func outcome(t *testing.T, name string, res *tool.Result, err error) map[string]any {
+	t.Helper()
+	if err == nil {
+		return merge(map[string]any{"tool": strings.ToLower(name), "status": "completed"}, shown(res))
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		t.Fatalf("not a tool error: %v", err)
+	}
+	out := map[string]any{"tool": e.Tool, "status": "error"}
+	if e.Answer != nil {
+		return merge(out, shown(e.Answer))
+	}
+	out["error"] = e.Error()
+	return out
+}
+
+func shown(res *tool.Result) map[string]any {
+	out := map[string]any{"title": res.Title, "output": res.Output, "metadata": res.Metadata}
+	if len(res.Attachments) > 0 {
+		list := []any{}
+		for _, a := range res.Attachments {
+			list = append(list, map[string]any{"type": a.Type, "mime": a.Mime, "url": a.URL})
+		}
+		out["attachments"] = list
+	}
+	return out
+}
+
+func inners(res *tool.Result) (out []any) {
+	for _, in := range res.Inner {
+		m := map[string]any{"tool": in.Tool, "status": in.Status, "input": in.Input}
+		if in.Result != nil {
+			m = merge(m, shown(in.Result))
+		}
+		if in.Error != "" {
+			m["error"] = in.Error
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func merge(a, b map[string]any) map[string]any {
+	maps.Copy(a, b)
+	return a
+}
+
+// A person answers requests and questions in order, and notes them.
+type person struct {
+	rt     *helve.Runtime
+	always bool // to allow everything once
+
+	mu               sync.Mutex
+	replies, answers []json.RawMessage
+	asks, questions  []any
+}
+
+func (p *person) sit() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range p.rt.Events(ctx, 0) {
+			switch q := e.Properties.(type) {
+			case helve.PermissionAsked:
+				p.reply(q.Request)
+			case helve.QuestionAsked:
+				p.answer(q.QuestionRequest)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+func (p *person) reply(req permission.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks = append(p.asks, map[string]any{
+		"permission": req.Permission, "patterns": req.Patterns, "always": req.Always, "metadata": req.Metadata,
+	})
+	reply := permission.Reply{Verdict: permission.ReplyOnce}
+	if len(p.replies) > 0 {
+		if json.Unmarshal(p.replies[0], &reply.Verdict) != nil {
+			_ = json.Unmarshal(p.replies[0], &reply)
+		}
+		p.replies = p.replies[1:]
+	}
+	_ = p.rt.Reply(req.ID, reply)
+}
+
+func (p *person) answer(req helve.QuestionRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.questions = append(p.questions, map[string]any{"questions": req.Questions})
+	var words [][]string
+	if len(p.answers) > 0 {
+		if json.Unmarshal(p.answers[0], &words) != nil { // "reject"
+			p.answers = p.answers[1:]
+			_ = p.rt.Dismiss(req.ID)
+			return
+		}
+		p.answers = p.answers[1:]
+	}
+	_ = p.rt.Answer(req.ID, words)
+}

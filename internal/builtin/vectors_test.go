@@ -1,0 +1,133 @@
+package builtin_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"helve"
+	"helve/tool"
+)
+
+// A vector is a set of arguments and what has to become of it.
+type vector struct {
+	ID      string          `json:"id"`
+	Tool    string          `json:"tool"`
+	Tier    string          `json:"tier"`
+	Args    json.RawMessage `json:"args"`
+	Raw     *string         `json:"raw"`
+	RawGen  json.RawMessage `json:"raw_gen"`
+	Expect  string          `json:"expect"`
+	Accepts []string        `json:"accept"`
+	Code    string          `json:"code"`
+	Hint    string          `json:"hint"`
+	Reason  string          `json:"reason"`
+}
+
+// text returns the arguments as the model wrote them.
+func (v vector) text(t *testing.T) string {
+	t.Helper()
+	switch {
+	case v.Raw != nil:
+		return *v.Raw
+	case v.RawGen != nil:
+		return generated(t, v.RawGen)
+	}
+	return string(v.Args)
+}
+
+// generated builds a text from a string, {"$repeat","times"} or {"$concat"}.
+func generated(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var g struct {
+		Repeat string            `json:"$repeat"`
+		Times  int               `json:"times"`
+		Concat []json.RawMessage `json:"$concat"`
+	}
+	if err := json.Unmarshal(raw, &g); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, part := range g.Concat {
+		b.WriteString(generated(t, part))
+	}
+	b.WriteString(strings.Repeat(g.Repeat, g.Times))
+	return b.String()
+}
+
+func TestVectors(t *testing.T) {
+	file, err := os.Open("testdata/vectors/tool-args.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), []byte("one\ntwo\nthree"))
+	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := (&person{rt: rt}).sit()
+	defer stop()
+	defer rt.Close()
+	lines := bufio.NewScanner(file)
+	count := 0
+	for lines.Scan() {
+		var v vector
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		count++
+		res, err := rt.Call(t.Context(), tool.Call{Tool: v.Tool, Input: json.RawMessage(v.text(t))})
+		problem := v.judge(res, err)
+		switch {
+		case problem == "":
+		case v.Tier == "should":
+			t.Logf("%s (%s): %s: not yet, which is allowed", v.ID, v.Reason, problem)
+		default:
+			t.Errorf("%s (%s): %s", v.ID, v.Reason, problem)
+		}
+	}
+	if err := lines.Err(); err != nil || count < 30 {
+		t.Errorf("%d vectors were read: %v", count, err)
+	}
+}
+
+// judge says what is wrong with how a call ended.
+func (v vector) judge(res *tool.Result, err error) string {
+	got, code, said := "accept", "", ""
+	if err != nil {
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok {
+			return "not a tool error: " + err.Error()
+		}
+		got, code, said = "error", e.Code, e.Error()+"\n"+e.Hint
+		if e.Kind == tool.InvalidInput {
+			got = "reject"
+		}
+	} else if res == nil {
+		return "neither a result nor an error"
+	}
+	allowed := v.Accepts
+	if allowed == nil {
+		allowed = []string{v.Expect}
+	}
+	switch {
+	case !slices.Contains(allowed, got):
+		return "is " + got + " (" + code + ") and not " + strings.Join(allowed, " or ")
+	case got == v.Expect && v.Code != "" && code != v.Code:
+		return "has the code " + code + " and not " + v.Code
+	case got != "accept" && !strings.Contains(said, v.Hint):
+		return "does not name " + v.Hint + ": " + said
+	}
+	return ""
+}

@@ -1,0 +1,321 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// An asker notes what is asked and allows it, unless deny says no.
+type asker struct {
+	asked []string
+	deny  func(permission.Request) bool
+}
+
+var errDenied = errors.New("denied")
+
+func (a *asker) Ask(_ context.Context, req permission.Request) error {
+	for _, p := range req.Patterns {
+		a.asked = append(a.asked, req.Permission+" "+p)
+	}
+	if a.deny != nil && a.deny(req) {
+		return errDenied
+	}
+	return nil
+}
+
+// tree makes a folder with a workspace "ws" and a folder "out" beside it.
+func tree(t testing.TB) (base string, files *workspace.Files) {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"ws/sub", "ws-other", "out/deep/dir", "ws/..foo"} {
+		must(os.MkdirAll(filepath.Join(base, dir), 0o755))
+	}
+	for _, f := range []string{"ws/a.txt", "ws/sub/b.txt", "ws-other/a.txt", "out/secret", "out/deep/dir/x", "ws/..foo/a.txt", "ws/.env"} {
+		must(os.WriteFile(filepath.Join(base, f), []byte(f), 0o600))
+	}
+	for from, to := range map[string]string{
+		"ws/in":            "a.txt",
+		"ws/env":           ".env",
+		"ws/out":           filepath.Join(base, "out/secret"),
+		"ws/rel":           "sub/../../out/secret",
+		"ws/dir":           filepath.Join(base, "out/deep/dir"),
+		"ws/gone":          "nowhere",
+		"ws/gone-out":      filepath.Join(base, "out/nowhere"),
+		"ws/gone-chain":    "gone-out",
+		"ws/loop":          "loop2",
+		"ws/loop2":         "loop",
+		"out/deep/dir/up":  "../nowhere",
+		"ws/back":          filepath.Join(base, "out/back"),
+		"out/back":         filepath.Join(base, "ws/a.txt"),
+		"ws/magic":         "/proc/self/root",
+		"ws-link":          "ws",
+		"out/deep/dir/far": "../../secret",
+	} {
+		must(os.Symlink(to, filepath.Join(base, from)))
+	}
+	return base, &workspace.Files{Worktree: filepath.Join(base, "ws")}
+}
+
+func TestResolveAsks(t *testing.T) {
+	base, files := tree(t)
+	ws := filepath.Join(base, "ws")
+	for _, c := range []struct {
+		name  string
+		title string
+		asks  []string // with base left out
+		text  string   // what opening gives; empty where it fails
+	}{
+		{"a.txt", "a.txt", nil, "ws/a.txt"},
+		{"./sub/../a.txt", "a.txt", nil, "ws/a.txt"},
+		{ws + "/sub//b.txt", "sub/b.txt", nil, "ws/sub/b.txt"},
+		{"..foo/a.txt", "..foo/a.txt", nil, "ws/..foo/a.txt"},
+		{"missing", "missing", nil, ""},
+		{"", ".", nil, ""},
+		{"in", "in", nil, "ws/a.txt"},
+		{"../ws-other/a.txt", "../ws-other/a.txt", []string{"/ws-other/*"}, "ws-other/a.txt"},
+		{"../out/secret", "../out/secret", []string{"/out/*"}, "out/secret"},
+		{"../out", "../out", []string{"/*"}, ""},
+		{"out", "out", []string{"/out/*"}, "out/secret"},
+		{"rel", "rel", []string{"/out/*"}, "out/secret"},
+		{"dir/x", "dir/x", []string{"/out/deep/dir/*"}, "out/deep/dir/x"},
+		{"dir/../../secret", "../secret", []string{"/*", "/out/*"}, "out/secret"}, // what the system opens
+		{"dir/../x", "x", []string{"/out/deep/*"}, ""},
+		{"dir/far", "dir/far", []string{"/out/*"}, "out/secret"},
+		{"gone", "gone", nil, ""},
+		{"gone-out", "gone-out", []string{"/out/*"}, ""},
+		{"gone-chain", "gone-chain", []string{"/out/*"}, ""},
+		{"dir/up", "dir/up", []string{"/out/deep/*"}, ""},
+		{"dir/missing/y", "dir/missing/y", []string{"/out/deep/dir/missing/*"}, ""},
+		{"loop", "loop", nil, ""},
+		{"loop/x", "loop/x", nil, ""},
+		{"back", "back", nil, "ws/a.txt"},
+		{"../ws-link/a.txt", "../ws-link/a.txt", []string{"/ws-link/*"}, "ws/a.txt"},
+		{"a.txt/x", "a.txt/x", nil, ""},
+	} {
+		a := &asker{}
+		p, err := files.Resolve(t.Context(), a, ws, c.name)
+		if err != nil {
+			t.Errorf("%q: %v", c.name, err)
+			continue
+		}
+		var want []string
+		for _, ask := range c.asks {
+			want = append(want, "external_directory "+base+ask)
+		}
+		if diff := cmp.Diff(want, a.asked); diff != "" {
+			t.Errorf("%q asks (-want +got):\n%s", c.name, diff)
+		}
+		if p.Title() != c.title {
+			t.Errorf("%q: the title is %q, want %q", c.name, p.Title(), c.title)
+		}
+		if got := contents(files, p); got != c.text {
+			t.Errorf("%q opens %q, want %q", c.name, got, c.text)
+		}
+	}
+}
+
+func contents(files *workspace.Files, p workspace.Path) string {
+	f, _, err := files.Open(p)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func TestDenialGivesNoPath(t *testing.T) {
+	base, files := tree(t)
+	no := func(permission.Request) bool { return true }
+	for _, name := range []string{"../out/secret", "out", "dir/x", "gone-chain", "magic/etc/hostname", base} {
+		p, err := files.Resolve(t.Context(), &asker{deny: no}, filepath.Join(base, "ws"), name)
+		if !errors.Is(err, errDenied) || p != (workspace.Path{}) {
+			t.Errorf("%q: got %v, %v", name, p, err)
+		}
+	}
+}
+
+func TestAskReadNamesWhatALinkLeadsTo(t *testing.T) {
+	base, files := tree(t)
+	for name, want := range map[string][]string{
+		"a.txt": {"ws/a.txt"},
+		"env":   {"ws/env", "ws/.env"},
+		"dir/x": {"ws/dir/x", "out/deep/dir/x"},
+	} {
+		p, err := files.Resolve(t.Context(), &asker{}, filepath.Join(base, "ws"), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &asker{}
+		if err := files.AskRead(t.Context(), a, p); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			want[i] = "read " + filepath.Join(base, want[i])
+		}
+		if diff := cmp.Diff(want, a.asked); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	// Through a link to the workspace, the two names of a file are one.
+	through := &workspace.Files{Worktree: filepath.Join(base, "ws-link")}
+	a := &asker{}
+	p, err := through.Resolve(t.Context(), a, through.Worktree, "a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := through.AskRead(t.Context(), a, p); err != nil || len(a.asked) != 1 {
+		t.Errorf("asked %q, %v", a.asked, err)
+	}
+}
+
+func TestNoWorktree(t *testing.T) {
+	base, _ := tree(t)
+	for _, files := range []*workspace.Files{{}, {Worktree: "/"}} {
+		a := &asker{}
+		if _, err := files.Resolve(t.Context(), a, filepath.Join(base, "ws"), "../out/secret"); err != nil || len(a.asked) != 1 {
+			t.Errorf("worktree %q: asked %q, %v", files.Worktree, a.asked, err)
+		}
+		a = &asker{}
+		if _, err := files.Resolve(t.Context(), a, filepath.Join(base, "ws"), "a.txt"); err != nil || len(a.asked) != 0 {
+			t.Errorf("worktree %q: asked %q, %v", files.Worktree, a.asked, err)
+		}
+	}
+}
+
+func TestBadNames(t *testing.T) {
+	base, files := tree(t)
+	for name, want := range map[string]error{
+		"a\x00.txt":                   workspace.ErrBadName,
+		"\x00":                        workspace.ErrBadName,
+		strings.Repeat("a/", 500_000): workspace.ErrNameTooLong,
+		strings.Repeat("../", 1_400):  workspace.ErrNameTooLong,
+	} {
+		a := &asker{}
+		if _, err := files.Resolve(t.Context(), a, filepath.Join(base, "ws"), name); !errors.Is(err, want) || len(a.asked) > 0 {
+			t.Errorf("%.20q: got %v, asked %q", name, err, a.asked)
+		}
+	}
+}
+
+// TestSpecialFilesNeverBlock would hang if opening one waited.
+func TestSpecialFilesNeverBlock(t *testing.T) {
+	base, files := tree(t)
+	ws := filepath.Join(base, "ws")
+	if err := syscall.Mkfifo(filepath.Join(ws, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("fifo", filepath.Join(ws, "to-fifo")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(ws) // the name of a socket has to be short
+	l, err := net.Listen("unix", "socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, name := range []string{"fifo", "to-fifo", "socket", "/dev/zero", "/dev/null", "/dev/tty", "sub", "/"} {
+		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := files.Open(p)
+		if err == nil {
+			f.Close()
+			t.Errorf("%s was opened", name)
+		}
+		if name != "socket" && name != "/dev/tty" && !errors.Is(err, workspace.ErrNotRegular) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	base, files := tree(t)
+	for name, want := range map[string]error{
+		"missing":                fs.ErrNotExist,
+		"no/such/folder":         fs.ErrNotExist,
+		"a.txt/x":                syscall.ENOTDIR,
+		"loop":                   syscall.ELOOP,
+		strings.Repeat("n", 300): syscall.ENAMETOOLONG,
+	} {
+		p, err := files.Resolve(t.Context(), &asker{}, filepath.Join(base, "ws"), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := files.Open(p); !errors.Is(err, want) {
+			t.Errorf("%.20s: got %v, want %v", name, err, want)
+		}
+	}
+}
+
+// A folder that may be entered and not listed can be read from.
+func TestOpenNeedsNoRightToList(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser may list everything")
+	}
+	base, files := tree(t)
+	ws := filepath.Join(base, "ws")
+	if err := os.Chmod(filepath.Join(ws, "sub"), 0o100); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(ws, "sub"), 0o700)
+	p, err := files.Resolve(t.Context(), &asker{}, ws, "sub/b.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(files, p); got != "ws/sub/b.txt" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	base, files := tree(t)
+	ws := filepath.Join(base, "ws")
+	for _, f := range []string{"Readme.md", "README.md.old", "me", "x-readme.md-1", "x-readme.md-2"} {
+		if err := os.WriteFile(filepath.Join(ws, "sub", f), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{
+		"sub/readme.md":  {"README.md.old", "Readme.md", "me"},
+		"sub/nothing":    nil,
+		"none/readme.md": nil,
+	} {
+		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			want[i] = filepath.Join(ws, "sub", want[i])
+		}
+		if diff := cmp.Diff(want, files.Similar(p, 3)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
