@@ -172,20 +172,24 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		}
 		return nil
 	}
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && e.Hint == "" {
+		e.Hint = fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
+	}
 	if err != nil {
-		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && e.Hint == "" {
-			e.Hint = fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
-		}
 		return err
 	}
-	st := a.style(a.Stderr)
+	return a.showResult(res)
+}
+
+// showResult prints the output for programs, and the rest for people.
+func (a *app) showResult(res *tool.Result) error {
 	if repairs, ok := res.Metadata["repairs"].([]tool.Repair); ok {
 		for _, r := range repairs {
 			a.note("put right: " + r.String())
 		}
 	}
 	if isTerminal(a.Stderr) && res.Title != "" {
-		fmt.Fprintln(a.Stderr, st.dim(text.VisibleLine(res.Title)))
+		fmt.Fprintln(a.Stderr, a.style(a.Stderr).dim(text.VisibleLine(res.Title)))
 	}
 	out := res.Output
 	if isTerminal(a.Stdout) {

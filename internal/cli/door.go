@@ -12,6 +12,12 @@ import (
 	"helve/tool"
 )
 
+// How many calls a door lets in.
+const (
+	maxAtWork = 256   // at work at one time; those that wait for an answer do not count
+	maxQueued = 10000 // read, and not yet at work: then no more are read
+)
+
 // A door lets a program make calls of a runtime.
 type door struct {
 	ctx context.Context
@@ -26,6 +32,8 @@ type door struct {
 	writing sync.Mutex
 	out     io.Writer
 
+	slots, queue chan struct{} // hold one for each call at work, and for each in the queue
+
 	running sync.WaitGroup // calls
 	telling sync.WaitGroup // events
 
@@ -35,13 +43,21 @@ type door struct {
 }
 
 func newDoor(ctx context.Context, rt *helve.Runtime, out io.Writer) *door {
-	d := &door{rt: rt, out: out, calls: map[callKey]*runningCall{}, byID: map[string]map[callKey]*runningCall{}}
+	d := &door{
+		rt: rt, out: out, slots: make(chan struct{}, maxAtWork), queue: make(chan struct{}, maxQueued),
+		calls: map[callKey]*runningCall{}, byID: map[string]map[callKey]*runningCall{},
+	}
 	d.ctx, d.end = context.WithCancelCause(ctx)
 	return d
 }
 
-// start makes a call and returns at once.
+// start makes a call. It returns at once, unless very many are in the queue.
 func (d *door) start(req *callRequest) {
+	select {
+	case d.queue <- struct{}{}:
+	case <-d.ctx.Done():
+		return
+	}
 	c := tool.Call{
 		ID: req.id, Session: req.session, Message: req.message, Agent: req.agent,
 		Model: req.model, Provider: req.provider, Tool: req.tool, Input: req.args,
@@ -65,6 +81,7 @@ func (d *door) start(req *callRequest) {
 	r := &runningCall{echo: echo, cancel: cancel, told: make(chan struct{})}
 	if !d.add(key, r) {
 		cancel()
+		<-d.queue
 		d.write(ended(echo, c.Tool, nil, &tool.Error{
 			Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
 			Err: fmt.Errorf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID),
@@ -83,7 +100,15 @@ func withTimeout(ctx context.Context, outer context.CancelFunc, limit time.Durat
 // of the call come first.
 func (d *door) run(ctx context.Context, r *runningCall, c tool.Call) {
 	defer r.cancel()
+	select {
+	case d.slots <- struct{}{}:
+		r.free = sync.OnceFunc(func() { <-d.slots })
+	case <-ctx.Done(): // the runtime says and records that
+		r.free = func() {}
+	}
+	<-d.queue
 	res, err := d.rt.Call(ctx, c)
+	r.free()
 	line := encodeLine(ended(r.echo, c.Tool, res, err))
 	if d.events {
 		<-r.told
@@ -123,6 +148,17 @@ func (d *door) told(key callKey) {
 	d.mu.Unlock()
 	if r != nil {
 		r.once.Do(func() { close(r.told) })
+	}
+}
+
+// waits says that a call waits for an answer: its slot is for others then. It
+// has been told, so the call has begun.
+func (d *door) waits(key callKey) {
+	d.mu.Lock()
+	r := d.calls[key]
+	d.mu.Unlock()
+	if r != nil {
+		r.free()
 	}
 }
 

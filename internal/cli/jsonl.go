@@ -55,25 +55,27 @@ type readLine struct {
 	n    int
 }
 
+// read hands on the lines of the input until it or the context ends.
+func (d *door) read(in io.Reader, lines chan<- readLine) {
+	r := newLineReader(in, maxLine)
+	for {
+		data, err := r.next()
+		select {
+		case lines <- readLine{data, err, r.n}:
+		case <-d.ctx.Done():
+			return
+		}
+		if err != nil && err != errLongLine {
+			return
+		}
+	}
+}
+
 // serve reads requests until the input, the context or the output ends. Then
 // it waits for the calls under way.
 func (d *door) serve(in io.Reader) error {
 	lines := make(chan readLine)
-	go func() {
-		defer close(lines)
-		r := newLineReader(in, maxLine)
-		for {
-			data, err := r.next()
-			select {
-			case lines <- readLine{data, err, r.n}:
-			case <-d.ctx.Done():
-				return
-			}
-			if err != nil && err != errLongLine {
-				return
-			}
-		}
-	}()
+	go d.read(in, lines)
 	var failed error
 	for open := true; open; {
 		select {
@@ -90,7 +92,9 @@ func (d *door) serve(in io.Reader) error {
 			open = false
 		}
 	}
-	d.rt.Leave() // nobody is left to answer
+	if d.ctx.Err() == nil {
+		d.rt.Leave() // nobody is left to answer
+	}
 	d.running.Wait()
 	err := d.rt.Close()
 	d.telling.Wait()
@@ -190,27 +194,80 @@ func (d *door) writeBytes(line []byte) {
 // tellEvents writes every event of the runtime, in order.
 func (d *door) tellEvents() {
 	d.events = true
-	d.telling.Add(1)
-	go func() {
-		defer d.telling.Done()
+	d.telling.Go(func() {
+		l := listener{d: d, parents: map[callKey]string{}}
 		for e := range d.rt.Events(context.Background(), 0) {
-			line, err := encode(struct {
-				Event helve.Event `json:"event"`
-			}{e})
-			if err != nil { // something in its metadata is no JSON
-				e.Properties = nil
-				line, _ = encode(map[string]any{"event": e, "error": err.Error()})
-			}
-			d.writeBytes(line)
-			switch p := e.Properties.(type) {
-			case helve.CallFinished:
-				d.told(callKey{p.Session, p.ID})
-			case helve.Missed:
-				d.toldAll()
-			}
+			d.tell(e)
+			l.hear(e)
 		}
 		d.toldAll()
-	}()
+	})
+}
+
+// A listener lets calls go on by what is told about them.
+type listener struct {
+	d       *door
+	parents map[callKey]string // of calls that were made by others
+}
+
+func (l *listener) hear(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.CallStarted:
+		if p.Call.Parent != "" {
+			l.parents[callKey{p.Call.Session, p.Call.ID}] = p.Call.Parent
+		}
+	case helve.CallFinished:
+		key := callKey{p.Session, p.ID}
+		delete(l.parents, key)
+		l.d.told(key)
+	case helve.PermissionAsked:
+		l.waits(p.Session, p.Call)
+	case helve.QuestionAsked:
+		l.waits(p.Session, p.Call)
+	case helve.Missed:
+		clear(l.parents)
+		l.tellWaiting(e)
+		l.d.toldAll()
+	}
+}
+
+// waits frees the slot of the call that a request belongs to, or of the one
+// that made that.
+func (l *listener) waits(session string, c *permission.CallRef) {
+	if c == nil {
+		return
+	}
+	key := callKey{session, c.Call}
+	if parent, ok := l.parents[key]; ok {
+		key.id = parent
+	}
+	l.d.waits(key)
+}
+
+func (d *door) tell(e helve.Event) {
+	line, err := encode(struct {
+		Event helve.Event `json:"event"`
+	}{e})
+	if err != nil { // something in its metadata is no JSON
+		e.Properties = nil
+		line, _ = encode(map[string]any{"event": e, "error": err.Error()})
+	}
+	d.writeBytes(line)
+}
+
+// tellWaiting tells again of everything that waits for an answer, after events
+// were missed: a request that nobody heard of would wait for ever.
+func (l *listener) tellWaiting(e helve.Event) {
+	for _, r := range l.d.rt.Pending() {
+		e.Type, e.Properties = "permission.asked", helve.PermissionAsked{Request: r}
+		l.d.tell(e)
+		l.waits(r.Session, r.Call)
+	}
+	for _, q := range l.d.rt.Questions() {
+		e.Type, e.Properties = "question.asked", helve.QuestionAsked{QuestionRequest: q}
+		l.d.tell(e)
+		l.waits(q.Session, q.Call)
+	}
 }
 
 // A callKey names a call: ids are unique within a session.
@@ -220,6 +277,7 @@ type callKey struct{ session, id string }
 type runningCall struct {
 	echo   json.RawMessage // its id as the program wrote it
 	cancel context.CancelFunc
+	free   func()        // gives its slot back; set before the runtime has the call
 	told   chan struct{} // closed when all its events are written
 	once   sync.Once
 }

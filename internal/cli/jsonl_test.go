@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,6 +200,68 @@ func TestEventsComeBeforeTheEnd(t *testing.T) {
 	}
 	if len(seen) != n {
 		t.Errorf("events of %d calls came, want %d", len(seen), n)
+	}
+}
+
+// A program that reads too slowly misses events, but nothing that waits for it.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	p := start(t, "--events")
+	p.send(`{"id":"env","tool":"read","args":{"filePath":".env"}}`)
+	const n = 2500 // with more events than are kept
+	for i := range n {
+		p.send(fmt.Sprintf(`{"id":"c%d","tool":"todoread"}`, i))
+	}
+	ends, missed, replied := map[any]bool{}, 0, false
+	for len(ends) <= n {
+		m := p.until("line", func(map[string]any) bool { return true })
+		switch kind := get(m, "event", "type"); {
+		case kind == "permission.asked" && !replied:
+			replied = true
+			go fmt.Fprintf(p.in, `{"reply":{"id":%q,"reply":"once"}}`+"\n", get(m, "event", "properties", "id"))
+		case kind == "events.missed":
+			missed++
+		case kind == nil && (m["status"] != "completed" || ends[m["id"]]):
+			t.Fatalf("unexpected: %v", m)
+		case kind == nil:
+			ends[m["id"]] = true
+		}
+	}
+	t.Logf("missed events %d times", missed)
+	if _, code := p.rest(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Calls that wait for an answer keep no others from starting.
+func TestManyWait(t *testing.T) {
+	t.Parallel()
+	p := start(t, "--events")
+	const n = 600
+	go func() {
+		for i := range n {
+			fmt.Fprintf(p.in, `{"id":%d,"session":"s%d","tool":"read","args":{"filePath":".env"}}`+"\n", i, i)
+		}
+	}()
+	var ids []string
+	for range n {
+		ids = append(ids, p.event("permission.asked")["id"].(string))
+	}
+	go func() {
+		for _, i := range rand.Perm(n) {
+			fmt.Fprintf(p.in, `{"reply":{"id":%q,"reply":"once"}}`+"\n", ids[i])
+		}
+	}()
+	ends := map[any]bool{}
+	for range n {
+		m := p.until("end", func(m map[string]any) bool { return m["event"] == nil })
+		if m["status"] != "completed" || ends[m["id"]] {
+			t.Fatalf("unexpected: %v", m)
+		}
+		ends[m["id"]] = true
+	}
+	if _, code := p.rest(); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -58,14 +58,14 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestLongLineIsNotKept(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := newLineReader(&endless{left: 64 << 20}, 1<<20)
+	r := newLineReader(&endless{left: 16 << 20}, 1<<20)
 	if _, err := r.next(); err != errLongLine {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
 	allocated := after.TotalAlloc - before.TotalAlloc
 	if allocated > 8<<20 {
-		t.Errorf("a line of 64 MiB took %d bytes where 1 MiB is the most", allocated)
+		t.Errorf("a line of 16 MiB took %d bytes where 1 MiB is the most", allocated)
 	}
 }
 

@@ -54,7 +54,7 @@ func sitDown(t *testing.T, args ...string) *console {
 	ctx, done := context.WithTimeout(t.Context(), time.Minute)
 	cmd := exec.CommandContext(ctx, command(t), args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, slave, slave, slave
-	cmd.Env = []string{"HOME=" + home, "HELVE_DATA_DIR=" + filepath.Join(home, "data"), "NO_COLOR=1", "TERM=xterm"}
+	cmd.Env = []string{"HOME=" + home, "HELVE_DATA_DIR=" + filepath.Join(home, "data"), "NO_COLOR=1", "TERM=xterm", "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		done()
@@ -183,4 +183,45 @@ func TestTerminalNoInput(t *testing.T) {
 	if code := c.leaves(); code != 4 {
 		t.Errorf("exit code %d:\n%s", code, c.seen)
 	}
+}
+
+func TestTerminalTrust(t *testing.T) {
+	t.Parallel()
+	c := sitDown(t, "trust")
+	if code := c.leaves(); code != 0 || !strings.Contains(c.seen, "There is nothing to trust") {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
+func TestTerminalTrustNo(t *testing.T) {
+	t.Parallel()
+	c := sitDown(t, "trust", "--dir", project(t))
+	c.sees("would put into force: experimental")
+	c.sees("[y/N] ")
+	c.types("\r")
+	c.sees("nothing was changed")
+	if code := c.leaves(); code != 1 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
+func TestTerminalTrustYes(t *testing.T) {
+	t.Parallel()
+	c := sitDown(t, "trust", "--dir", project(t))
+	c.sees("[y/N] ")
+	c.types("y\r")
+	c.sees("trusted: ")
+	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
+// project is a folder whose config asks for something that needs trust.
+func project(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "helve.json"), []byte(`{"experimental": {"batch_tool": true}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

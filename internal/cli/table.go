@@ -280,10 +280,9 @@ func concat(parts []any) (any, error) {
 // judge returns what came out differently, "" if nothing did. With errSkip it
 // returns why the line was skipped.
 func (t *table) judge(v row) (string, error) {
-	if v.Platform != "" && v.Platform != runtime.GOOS {
-		return "for " + v.Platform, errSkip
-	}
 	switch {
+	case v.elsewhere():
+		return "for " + v.Platform, errSkip
 	case v.Patterns != nil && v.Command != nil:
 		return judgePatterns(v), nil
 	case v.Expect == "" && v.Visible == nil:
@@ -294,28 +293,42 @@ func (t *table) judge(v row) (string, error) {
 	policy, err := t.policy(v)
 	got := "error"
 	switch {
-	case errors.Is(err, errRefused):
-	case err != nil:
-		return "", err
-	case v.Visible != nil:
+	case err == nil && v.Visible != nil:
 		return judgeVisible(v, policy), nil
-	case v.Command != nil:
-		got = t.modal(v, judge{policy, v.cwd(t.app)}.command(*v.Command), policy)
-	case v.Permission != "" && v.Pattern != nil:
-		if got, err = decide(v, policy); err != nil {
-			return "", err
-		}
-		got = t.modal(v, judged{Action: permission.Action(got)}, policy)
-	case v.Expect == "error": // only a refused config would have been right
-		got = "a good configuration"
-	default:
-		return `nothing to judge: no "command", and no "permission" with a "pattern"`, errSkip
+	case err == nil:
+		got, err = t.decision(v, policy)
+	case errors.Is(err, errRefused):
+		err = nil
+	}
+	if err != nil {
+		return got, err
 	}
 	if got != v.Expect && !slices.Contains(v.Accept, got) {
 		return fmt.Sprintf("got %s, want %s", got, v.Expect), nil
 	}
 	return "", nil
 }
+
+// decision is what the policy says to the question of a line. With errSkip it
+// returns why there is none.
+func (t *table) decision(v row, policy permission.Policy) (string, error) {
+	switch {
+	case v.Command != nil:
+		return modal(v, judge{policy, v.cwd(t.app)}.command(*v.Command), policy), nil
+	case v.Permission != "" && v.Pattern != nil:
+		got, err := decide(v, policy)
+		if err != nil {
+			return "", err
+		}
+		return modal(v, judged{Action: got}, policy), nil
+	case v.Expect == "error": // only a refused config would have been right
+		return "a good configuration", nil
+	}
+	return `nothing to judge: no "command", and no "permission" with a "pattern"`, errSkip
+}
+
+// elsewhere reports whether a line is for another platform than this.
+func (v row) elsewhere() bool { return v.Platform != "" && v.Platform != runtime.GOOS }
 
 func (v row) cwd(a *app) string {
 	if v.Cwd != "" {
@@ -325,7 +338,7 @@ func (v row) cwd(a *app) string {
 }
 
 // modal is what becomes of an ask where nobody is asked.
-func (t *table) modal(v row, j judged, policy permission.Policy) string {
+func modal(v row, j judged, policy permission.Policy) string {
 	if j.Action != permission.Ask {
 		return string(j.Action)
 	}

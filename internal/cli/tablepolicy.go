@@ -106,7 +106,7 @@ func (v row) contextPolicy() (permission.Policy, error) {
 }
 
 // decide decides as a runtime with the saved approvals of the line would.
-func decide(v row, policy permission.Policy) (string, error) {
+func decide(v row, policy permission.Policy) (permission.Action, error) {
 	keeper, err := v.saved()
 	if err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func decide(v row, policy permission.Policy) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(ds[0].Action), nil
+	return ds[0].Action, nil
 }
 
 // kept is approvals that a line brings.

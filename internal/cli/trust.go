@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,21 +102,9 @@ func (a *app) trustRevoke(opt config.Options, files []string) error {
 
 // trust shows what is to be trusted, asks, and records exactly what was shown.
 func (a *app) trust(opt config.Options, files []string, yes bool) error {
-	all, err := config.TrustStatus(opt)
+	shown, err := a.showTrust(opt, files)
 	if err != nil {
 		return err
-	}
-	cfg, err := config.Load(opt)
-	if err != nil {
-		return err
-	}
-	shown := map[string]string{}
-	for _, s := range all {
-		if s.Trusted || len(files) > 0 && !slices.Contains(files, s.Path) {
-			continue
-		}
-		shown[s.Path] = s.Hash
-		a.showEffects(s, cfg)
 	}
 	if len(shown) == 0 && len(files) == 0 {
 		fmt.Fprintln(a.Stdout, "There is nothing to trust: everything that comes with the project is trusted, or there is nothing.")
@@ -125,24 +115,43 @@ func (a *app) trust(opt config.Options, files []string, yes bool) error {
 			return err
 		}
 	}
-	names := files
-	if len(names) == 0 {
-		for path := range shown {
-			names = append(names, path)
-		}
+	if len(files) == 0 {
+		files = slices.Sorted(maps.Keys(shown))
 	}
-	done, err := config.Trust(opt, names...)
+	done, err := config.Trust(opt, files...)
 	if err != nil {
 		return err
 	}
 	for _, s := range done {
 		if hash, ok := shown[s.Path]; ok && hash != s.Hash {
-			_, err := config.Untrust(opt, names...)
-			return fmt.Errorf("%s changed while you looked at it, so nothing was trusted (%v)", s.Path, err)
+			_, err := config.Untrust(opt, files...)
+			return errors.Join(fmt.Errorf("%s changed while you looked at it, so nothing was trusted", s.Path), err)
 		}
 		fmt.Fprintf(a.Stdout, "trusted: %s\n", safe(s.Path))
 	}
 	return nil
+}
+
+// showTrust shows what is to be trusted, and returns the contents it had by
+// path.
+func (a *app) showTrust(opt config.Options, files []string) (map[string]string, error) {
+	all, err := config.TrustStatus(opt)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Load(opt)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[string]string{}
+	for _, s := range all {
+		if s.Trusted || len(files) > 0 && !slices.Contains(files, s.Path) {
+			continue
+		}
+		shown[s.Path] = s.Hash
+		a.showEffects(s, cfg)
+	}
+	return shown, nil
 }
 
 // showEffects says what trusting a source would put into force.

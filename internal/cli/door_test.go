@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// After events were missed, everything that waits is told again.
+func TestWaitingIsToldAgain(t *testing.T) {
+	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for name, input := range map[string]string{
+		"question": `{"questions":[{"question":"Which?","header":"h","options":[]}]}`,
+		"read":     `{"filePath":".env"}`,
+	} {
+		wg.Go(func() {
+			_, err := rt.Call(ctx, tool.Call{ID: name, Session: "s", Tool: name, Input: []byte(input)})
+			if tool.KindOf(err) != tool.Canceled {
+				t.Errorf("%s ended with %v", name, err)
+			}
+		})
+	}
+	asked := 0
+	for e := range rt.Events(ctx, 0) {
+		if strings.HasSuffix(e.Type, ".asked") {
+			if asked++; asked == 2 {
+				break
+			}
+		}
+	}
+	var out bytes.Buffer
+	d := newDoor(ctx, rt, &out)
+	freed := map[string]int{}
+	for _, id := range []string{"question", "read"} {
+		d.add(callKey{"s", id}, &runningCall{free: func() { freed[id]++ }, told: make(chan struct{})})
+	}
+	l := listener{d: d, parents: map[callKey]string{}}
+	l.hear(helve.Event{Seq: 9, Type: "events.missed", Properties: helve.Missed{Count: 3}})
+	for _, want := range []string{`"type":"question.asked"`, `"type":"permission.asked"`} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("%s is not in:\n%s", want, out.String())
+		}
+	}
+	for id, r := range map[string]*runningCall{"question": d.calls[callKey{"s", "question"}], "read": d.calls[callKey{"s", "read"}]} {
+		select {
+		case <-r.told:
+		default:
+			t.Errorf("the end of %s would wait for events that do not come", id)
+		}
+		if freed[id] != 1 {
+			t.Errorf("%s gave its slot back %d times", id, freed[id])
+		}
+	}
+	cancel()
+	wg.Wait()
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A request of a call that another one made frees the slot of that.
+func TestInnerCallWaits(t *testing.T) {
+	d := newDoor(t.Context(), nil, new(bytes.Buffer))
+	freed := 0
+	d.add(callKey{"s", "outer"}, &runningCall{free: func() { freed++ }, told: make(chan struct{})})
+	l := listener{d: d, parents: map[callKey]string{}}
+	l.hear(helve.Event{Properties: helve.CallStarted{Call: tool.Call{ID: "inner", Session: "s", Parent: "outer"}}})
+	ask := helve.PermissionAsked{Request: permission.Request{Session: "s", Call: &permission.CallRef{Call: "inner"}}}
+	l.hear(helve.Event{Properties: ask})
+	l.hear(helve.Event{Properties: helve.CallFinished{ID: "inner", Session: "s"}})
+	if freed != 1 || len(l.parents) != 0 {
+		t.Errorf("freed %d times, %d calls remembered", freed, len(l.parents))
+	}
+}

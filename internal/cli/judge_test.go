@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve/permission"
+)
+
+func TestJudge(t *testing.T) {
+	rules, err := rulesOf([]triple{
+		{"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "ls *", "allow"}, {"bash", "echo *", "allow"},
+		{"bash", "git push *", "deny"}, {"bash", "git push --dry-run *", "allow"},
+		{"edit", "*", "allow"}, {"edit", "*.lock", "deny"}, {"read", "*", "allow"}, {"read", "*.env", "deny"},
+		{"external_directory", "*", "ask"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ceiling := permission.Ruleset{{Permission: "bash", Pattern: "git tag *", Action: permission.Ask}}
+	j := judge{permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}, "/ws"}
+	for _, tc := range []struct{ command, want string }{
+		{"git status", "allow: allow bash git status"},
+		{"git status && ls", "allow: allow bash git status, allow bash ls"},
+		{"git status; rm x", "ask: allow bash git status, ask bash rm x"},
+		{"git push", "deny: deny bash git push"},
+		{"git push --dry-run", "allow: allow bash git push --dry-run"},
+		{"/usr/bin/git 'push'", "deny: deny bash /usr/bin/git 'push'"},
+		{"git -C x push", "deny: deny bash git -C x push"},
+		{"A=1 ls", "ask: ask bash A=1 ls"}, // allowed by text only
+		{"echo $(git push)", "deny: allow bash echo $(git push), deny bash git push"},
+		{"git tag v1", "ask: ask bash git tag v1"},
+		{"cd sub && ls", "allow: allow bash ls"},
+		{"cd sub", "allow: "},
+		{"f() { git push; }; f", "deny: deny bash git push"},
+		{"ls > out", "allow: allow bash ls > out, allow edit out"},
+		{"ls > go.lock", "deny: allow bash ls > go.lock, deny edit go.lock"},
+		{"ls < .env", "deny: allow bash ls < .env, deny read .env"},
+		{"ls > /etc/x", "ask: allow bash ls > /etc/x, allow edit /etc/x, ask external_directory /etc/*"},
+		{"ls > $X", "ask: allow bash ls > $X, ask edit $X"},
+		{"ls > /dev/null 2>&1", "allow: allow bash ls > /dev/null 2>&1"},
+		{"ls 'a\u202eb'", "ask (it holds characters that can not be seen): allow bash ls 'a\u202eb'"},
+		{"ls 'a\u200db'", "allow: allow bash ls 'a\u200db'"},
+		{"ls a\u200db", "ask (it holds characters that can not be seen): allow bash ls a\u200db"},
+		{"", "ask: ask bash "},
+	} {
+		got := j.command(tc.command)
+		units := make([]string, len(got.Units))
+		for i, u := range got.Units {
+			units[i] = fmt.Sprintf("%s %s %s", u.Action, u.Permission, u.Pattern)
+		}
+		said := string(got.Action)
+		if got.Opaque != "" {
+			said += " (" + got.Opaque + ")"
+		}
+		if diff := cmp.Diff(tc.want, said+": "+strings.Join(units, ", ")); diff != "" {
+			t.Errorf("%q:\n%s", tc.command, diff)
+		}
+	}
+	if got := j.command("ls (("); got.Action != permission.Ask || got.Opaque == "" {
+		t.Errorf("what can not be read: %+v", got)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	var out strings.Builder
+	w := &watcher{out: &out}
+	w.progress(time.Second) // nothing is known yet
+	w.wipe()
+	w.title = "Building\x1b[31m"
+	w.progress(2 * time.Second)
+	w.wipe()
+	w.wipe()
+	if diff := cmp.Diff("\r\x1b[KBuilding\\x1b[31m (2s)\r\x1b[K", out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	const in = `{"b":1,"a":{"apiKey":"x","n":[true,null,"y"],"headers":{"X":"z","list":["q"]}},"token_file":"t","c":1.50}`
+	const want = `{"b":1,"a":{"apiKey":"[redacted]","n":[true,null,"y"],"headers":{"X":"[redacted]","list":["[redacted]"]}},"token_file":"[redacted]","c":1.50}`
+	if diff := cmp.Diff(want, string(redacted([]byte(in)))); diff != "" {
+		t.Error(diff)
+	}
+}
