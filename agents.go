@@ -1,6 +1,8 @@
 package helve
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -67,6 +69,30 @@ func Agents(o AgentOptions) []Agent {
 		agents = slices.Insert(slices.Delete(agents, i, i+1), 0, a)
 	}
 	return agents
+}
+
+// Validate says what is wrong with the choice of the default agent: it has to
+// exist, and to be one that people talk to.
+func (o AgentOptions) Validate() error {
+	agents := Agents(o)
+	if o.Default == "" {
+		for _, a := range agents {
+			if a.Mode != "subagent" && !a.Hidden {
+				return nil
+			}
+		}
+		return errors.New("no primary visible agent found")
+	}
+	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == o.Default })
+	switch {
+	case i < 0:
+		return fmt.Errorf("default agent %q not found", o.Default)
+	case agents[i].Mode == "subagent":
+		return fmt.Errorf("default agent %q is a subagent", o.Default)
+	case agents[i].Hidden:
+		return fmt.Errorf("default agent %q is hidden", o.Default)
+	}
+	return nil
 }
 
 type agentMaker struct{ AgentOptions }

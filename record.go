@@ -37,8 +37,7 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 	}
 	err = s.Begin(ctx, c.row())
 	if errors.Is(err, store.ErrDuplicate) {
-		return &tool.Error{Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
-			Err: fmt.Errorf("this session has a call with the id %q already: give every call an id of its own, or none", c.ID)}
+		return duplicate(c)
 	}
 	if err != nil {
 		return broken("recording the call", err)
@@ -46,6 +45,11 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 	c.started = true
 	r.flying.add(&c.Call)
 	return nil
+}
+
+func duplicate(c *flight) *tool.Error {
+	return &tool.Error{Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
+		Err: fmt.Errorf("this session has a call with the id %q already: give every call an id of its own, or none", c.ID)}
 }
 
 func broken(doing string, err error) error {
@@ -69,7 +73,9 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	} else if len(c.repairs) > 0 {
 		res.Metadata["repairs"] = c.repairs
 	}
-	if err := r.record(c, res, failure); err != nil {
+	if err := r.record(c, res, failure); errors.Is(err, store.ErrDuplicate) {
+		failure = duplicate(c)
+	} else if err != nil {
 		failure = asError(broken("recording how the call ended", err))
 		failure.Tool, res = c.Tool, nil
 		r.log.Error("a call could not be recorded", "call", c.ID, "error", err)

@@ -186,6 +186,10 @@ func (r *Runtime) agentNames() []string {
 	return names
 }
 
+// NewID makes an identifier as the runtime does, for a call or a session
+// ("call", "ses") that is to be known by its name beforehand.
+func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
+
 // Events yields what happens after the event numbered since, in order, until
 // ctx ends or the runtime closes. A subscriber that is too slow to follow is
 // told how many events it missed; it never holds up a call.

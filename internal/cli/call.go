@@ -92,6 +92,9 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 		return err
 	}
 	a.warn(s.cfg)
+	if err := s.ready(f.agent); err != nil {
+		return err
+	}
 	opt := a.options(s)
 	opt.Unattended = f.noInput || !a.attended()
 	opt.Repair = !f.strict && (s.cfg.Repair == nil || *s.cfg.Repair)
@@ -101,7 +104,7 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	}
 	defer rt.Close()
 	req := tool.Call{
-		ID: newID("call"), Session: f.session, Agent: f.agent, Model: f.model, Provider: f.provider, Tool: args[0],
+		ID: rt.NewID("call"), Session: f.session, Agent: f.agent, Model: f.model, Provider: f.provider, Tool: args[0],
 	}
 	spec := findSpec(rt, req)
 	in, enough, err := a.input(spec, args[1:])

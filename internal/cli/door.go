@@ -64,7 +64,7 @@ func (d *door) start(req *callRequest) {
 	}
 	echo := req.echo
 	if c.ID == "" {
-		c.ID = newID("call")
+		c.ID = d.rt.NewID("call")
 		echo = quoted(c.ID)
 	}
 	if c.Session == "" {

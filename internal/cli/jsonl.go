@@ -24,6 +24,9 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 		return err
 	}
 	a.warn(s.cfg)
+	if err := s.ready(f.agent); err != nil {
+		return err
+	}
 	opt := a.options(s)
 	opt.Unattended = !f.events
 	opt.Repair = f.repair && !f.strict
@@ -40,7 +43,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	d := newDoor(ctx, rt, a.Stdout)
 	d.shared, d.agent, d.timeout = f.session, f.agent, f.timeout
 	if d.shared == "" {
-		d.shared = newID("ses")
+		d.shared = rt.NewID("ses")
 	}
 	if f.events {
 		d.tellEvents()

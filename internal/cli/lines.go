@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxLine = 64 << 20 // bytes of a line of the protocol
-	maxID   = 512      // bytes of an id
+	maxLine = 160 << 20 // bytes of a line of the protocol: the largest arguments, escaped
+	maxID   = 512       // bytes of an id
 )
 
 var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
@@ -232,7 +232,7 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 			return nil, err
 		}
 	}
-	if c.tool == "" {
+	if _, named := fields["tool"]; !named { // an empty name is for the runtime to judge
 		return nil, errors.New(`"tool" has to be the name of one`)
 	}
 	args, hasArgs := fields["args"]

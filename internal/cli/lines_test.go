@@ -97,7 +97,6 @@ func TestDecodeLine(t *testing.T) {
 		{"an empty id", `{"id":"","tool":"x"}`, `error  an id has 1 to 512 bytes`},
 		{"an id that is none", `{"id":{},"tool":"x"}`, `error  an id is a string or a number`},
 		{"a tool that is none", `{"id":"a","tool":1}`, `error "a" "tool" has to be a string`},
-		{"an empty tool", `{"id":"a","tool":""}`, `error "a" "tool" has to be the name of one`},
 		{"a wrong reply", `{"reply":{"id":"p","reply":"yes"}}`, `error  "reply": "yes" is not one of once, always, reject`},
 		{"a wrong scope", `{"reply":{"id":"p","reply":"always","scope":"world"}}`, `error  "reply": "world" is not one of the scopes once, session, project, user`},
 		{"a reply that is none", `{"reply":"once"}`, `error  "reply": not a JSON object`},

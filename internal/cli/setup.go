@@ -90,7 +90,20 @@ func (a *app) warn(cfg *config.Config) {
 }
 
 // agents are the built-in agents with what the config files say about them.
-func (s *setup) agents() []helve.Agent {
+func (s *setup) agents() []helve.Agent { return helve.Agents(s.agentOptions()) }
+
+// ready says whether a call that names this agent has one to be made by.
+func (s *setup) ready(agent string) error {
+	if agent != "" {
+		return nil // the runtime knows whether there is one
+	}
+	if err := s.agentOptions().Validate(); err != nil {
+		return usagef("%w: name another with default_agent in the config, or give --agent", err)
+	}
+	return nil
+}
+
+func (s *setup) agentOptions() helve.AgentOptions {
 	o := helve.AgentOptions{
 		DataDir: s.data, Worktree: s.opt.Worktree,
 		User: s.cfg.Rules, Ceilings: s.cfg.Ceilings, Default: s.cfg.DefaultAgent,
@@ -108,7 +121,7 @@ func (s *setup) agents() []helve.Agent {
 			Rules: c.Permission, Ceilings: c.Ceilings,
 		})
 	}
-	return helve.Agents(o)
+	return o
 }
 
 // agent returns the agent of a name, the default one for "".

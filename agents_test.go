@@ -1,0 +1,148 @@
+package helve_test
+
+import (
+	"testing"
+
+	"helve"
+	"helve/permission"
+)
+
+func agentNamed(t *testing.T, agents []helve.Agent, name string) helve.Agent {
+	t.Helper()
+	for _, a := range agents {
+		if a.Name == name {
+			return a
+		}
+	}
+	t.Fatalf("there is no agent %s", name)
+	return helve.Agent{}
+}
+
+func config(t *testing.T, text string) permission.Ruleset {
+	t.Helper()
+	rs, err := permission.ParseConfig([]byte(text), permission.ConfigOptions{Home: "/home/u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+func TestAgentRules(t *testing.T) {
+	const data, outputs = "/data", "/data/tool-output"
+	for _, c := range []struct {
+		user, own, agent, permission, pattern, want string
+	}{
+		{agent: "build", permission: "edit", want: "allow"},
+		{agent: "build", permission: "bash", want: "allow"},
+		{agent: "build", permission: "doom_loop", want: "ask"},
+		{agent: "build", permission: "external_directory", want: "ask"},
+		{agent: "build", permission: "external_directory", pattern: outputs + "/tool_1", want: "allow"},
+		{agent: "build", permission: "question", want: "allow"},
+		{agent: "build", permission: "plan_exit", want: "deny"},
+		{agent: "plan", permission: "edit", want: "deny"},
+		{agent: "plan", permission: "edit", pattern: ".opencode/plans/foo.md", want: "allow"},
+		{agent: "plan", permission: "edit", pattern: "../data/plans/1-x.md", want: "allow"},
+		{agent: "general", permission: "todowrite", want: "deny"},
+		{agent: "explore", permission: "edit", want: "deny"},
+		{agent: "explore", permission: "read", pattern: "/w/a.go", want: "allow"},
+		{agent: "explore", permission: "read", pattern: "/w/.env", want: "ask"},
+		{agent: "explore", permission: "external_directory", pattern: "/else/*", want: "ask"},
+		{agent: "compaction", permission: "read", want: "deny"},
+		{agent: "build", permission: "read", pattern: "/w/.env", want: "ask"},
+		{agent: "plan", permission: "read", pattern: "/w/.env.local", want: "ask"},
+		{agent: "build", permission: "read", pattern: "/w/.env.example", want: "allow"},
+		{agent: "build", permission: "read", pattern: "/w/.envrc", want: "allow"},
+		{user: `{"bash":"deny"}`, agent: "build", permission: "bash", want: "deny"},
+		{own: `{"bash":{"rm -rf *":"deny"}}`, agent: "build", permission: "bash", pattern: "rm -rf /", want: "deny"},
+		{own: `{"bash":{"rm -rf *":"deny"}}`, agent: "build", permission: "edit", want: "allow"},
+		{user: `{"external_directory":"deny"}`, agent: "build", permission: "external_directory", pattern: outputs, want: "allow"},
+		{user: `{"external_directory":"deny"}`, agent: "build", permission: "external_directory", pattern: "/else", want: "deny"},
+		{own: `{"external_directory":"deny"}`, agent: "build", permission: "external_directory", pattern: outputs + "/*", want: "allow"},
+		{user: `{"external_directory":{"*":"deny","/data/tool-output":"deny"}}`, agent: "build", permission: "external_directory", pattern: outputs + "/*", want: "deny"},
+	} {
+		o := helve.AgentOptions{DataDir: data, Worktree: "/w"}
+		if c.user != "" {
+			o.User = config(t, c.user)
+		}
+		if c.own != "" {
+			o.Own = []helve.AgentConfig{{Name: c.agent, Rules: config(t, c.own)}}
+		}
+		if c.pattern == "" {
+			c.pattern = "*"
+		}
+		a := agentNamed(t, helve.Agents(o), c.agent)
+		if got := a.Policy.Decide(c.permission, c.pattern).Action; string(got) != c.want {
+			t.Errorf("%+v: got %s", c, got)
+		}
+	}
+}
+
+func TestAgentsConfigured(t *testing.T) {
+	agents := helve.Agents(helve.AgentOptions{Default: "mine", Own: []helve.AgentConfig{
+		{Name: "explore", Disable: true},
+		{Name: "mine", Description: "Mine.", Rules: config(t, `{"bash":"deny"}`)},
+		{Name: "general", Mode: "primary"},
+	}})
+	if agents[0].Name != "mine" || agents[0].Mode != "all" || !agents[0].Policy.Hides("bash") {
+		t.Errorf("first: %+v", agents[0])
+	}
+	for _, a := range agents {
+		if a.Name == "explore" {
+			t.Error("a disabled agent is there")
+		}
+	}
+	if g := agentNamed(t, agents, "general"); g.Mode != "primary" || g.Description == "" {
+		t.Errorf("general: %+v", g)
+	}
+}
+
+func TestDefaultAgent(t *testing.T) {
+	off := func(names ...string) (own []helve.AgentConfig) {
+		for _, n := range names {
+			own = append(own, helve.AgentConfig{Name: n, Disable: true})
+		}
+		return own
+	}
+	for _, c := range []struct {
+		opt         helve.AgentOptions
+		first, want string
+	}{
+		{helve.AgentOptions{}, "build", ""},
+		{helve.AgentOptions{Default: "plan"}, "plan", ""},
+		{helve.AgentOptions{Default: "explore"}, "", `default agent "explore" is a subagent`},
+		{helve.AgentOptions{Default: "compaction"}, "", `default agent "compaction" is hidden`},
+		{helve.AgentOptions{Default: "does_not_exist"}, "", `default agent "does_not_exist" not found`},
+		{helve.AgentOptions{Own: off("build")}, "plan", ""},
+		{helve.AgentOptions{Own: off("build", "plan")}, "", "no primary visible agent found"},
+	} {
+		got := ""
+		if err := c.opt.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.opt, got, c.want)
+		}
+		if c.first != "" && helve.Agents(c.opt)[0].Name != c.first {
+			t.Errorf("%+v: first is %s", c.opt, helve.Agents(c.opt)[0].Name)
+		}
+	}
+}
+
+func TestRepeatedIDIsRefused(t *testing.T) {
+	rt := open(t, helve.Options{})
+	call := say("todoread", "")
+	call.ID, call.Session = "same", "s"
+	if _, err := rt.Call(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"todoread", "read", "nothing"} { // also where it fails before it starts
+		call.Tool = name
+		if _, err := rt.Call(t.Context(), call); kindOf(t, err).Code != "duplicate-id" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	call.Tool, call.Session = "todoread", "other"
+	if _, err := rt.Call(t.Context(), call); err != nil {
+		t.Errorf("another session: %v", err)
+	}
+}
