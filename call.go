@@ -110,8 +110,7 @@ func (r *Runtime) lookup(c *flight) (tool.Tool, error) {
 			return e.tool, nil
 		}
 	}
-	err, hint := unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides))
-	return tool.Tool{}, r.misfit(c, &tool.Error{Kind: tool.UnknownTool, Code: "unknown-tool", Err: err, Hint: hint})
+	return tool.Tool{}, r.misfit(c, unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides)))
 }
 
 func (r *Runtime) available(name string, a tool.Audience, agent *Agent) (*entry, bool) {

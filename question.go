@@ -121,7 +121,8 @@ func (r *Runtime) Answer(id string, answers [][]string) error {
 
 // Dismiss ends a set of questions without an answer.
 func (r *Runtime) Dismiss(id string) error {
-	err := &tool.Error{Kind: tool.Rejected, Code: "rejected", Err: fmt.Errorf("The user dismissed this question")} //nolint:staticcheck // the reference's text
+	err := tool.Fail("rejected", "The user dismissed this question")
+	err.Kind = tool.Rejected
 	return r.interview.settle(id, answer{err: err}, func(q QuestionRequest) Happening {
 		return QuestionRejected{Session: q.Session, Request: id}
 	})

@@ -142,14 +142,16 @@ func (g *registry) catcher() (*entry, bool) {
 	return nil, false
 }
 
-// unavailable words the error for a name that can not be called.
-func unavailable(name string, specs []tool.Spec) (err error, hint string) {
+// unavailable is the error for a name that can not be called.
+func unavailable(name string, specs []tool.Spec) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
 	}
+	err := tool.Fail("unknown-tool", "Model tried to call unavailable tool '%s'. Available tools: %s.", name, strings.Join(names, ", "))
+	err.Kind = tool.UnknownTool
 	if near, ok := text.Nearest(name, names); ok {
-		hint = fmt.Sprintf("Did you mean %q?", near)
+		err.Hint = fmt.Sprintf("Did you mean %q?", near)
 	}
-	return fmt.Errorf("Model tried to call unavailable tool '%s'. Available tools: %s.", name, strings.Join(names, ", ")), hint
+	return err
 }
