@@ -13,14 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"helve"
 	"helve/permission"
 	"helve/tool"
+	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { tooltest.Main(m) }
 
 // open returns a runtime in a folder of its own.
 func open(t *testing.T, opt helve.Options) *helve.Runtime {

@@ -10,12 +10,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"go.uber.org/goleak"
-
 	"helve/permission"
+	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { tooltest.Main(m) }
 
 // ask starts a request and returns where its end will show.
 func ask(e *permission.Engine, ctx context.Context, req permission.Request, rules permission.Ruleset) <-chan error {

@@ -10,15 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"helve"
 	"helve/permission"
 	"helve/tool"
 	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { tooltest.Main(m) }
 
 func TestBuiltinToolsConform(t *testing.T) {
 	files := map[string]string{"a.txt": "one\ntwo\n"}

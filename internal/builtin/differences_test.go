@@ -13,10 +13,10 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { tooltest.Main(m) }
 
 // A difference is a place where we mean to do otherwise than the reference.
 type difference struct {

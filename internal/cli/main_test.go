@@ -3,7 +3,6 @@ package cli_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -11,26 +10,17 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
 
 	"helve/internal/cli"
+	"helve/tooltest"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// leakChecked runs the tests and then looks for goroutines they left behind.
+// leakChecked runs the tests and then looks for what they left behind.
 type leakChecked struct{ m *testing.M }
 
-func (l leakChecked) Run() int {
-	code := l.m.Run()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return code
-}
+func (l leakChecked) Run() int { return tooltest.Leaks(l.m.Run) }
 
 // TestMain lets the test binary double as the command, when it is called by
 // the name helve.

@@ -1,0 +1,90 @@
+package tooltest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// Main runs the tests of a package and fails when they leave something
+// behind: a goroutine, an open file, or a child process. Call it from
+// TestMain. Files and children are looked for where /proc tells of them.
+func Main(m *testing.M) {
+	os.Exit(Leaks(m.Run))
+}
+
+// Leaks runs tests and returns their exit code, or 1 when they leave
+// something behind.
+func Leaks(run func() int) int {
+	files := openFiles()
+	code := run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+		code = 1
+	}
+	if left := settled(func() []string { return missingFrom(files, openFiles()) }); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "open files are left:", strings.Join(left, ", "))
+		code = 1
+	}
+	if left := settled(children); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, "child processes are left:", strings.Join(left, ", "))
+		code = 1
+	}
+	return code
+}
+
+// settled looks again for a while before it believes that something is left.
+func settled(look func() []string) []string {
+	left := look()
+	for range 50 {
+		if len(left) == 0 {
+			break
+		}
+		<-time.After(20 * time.Millisecond)
+		left = look()
+	}
+	return left
+}
+
+// openFiles are the files this process holds open, by descriptor.
+func openFiles() map[string]string {
+	files := map[string]string{}
+	fds, _ := filepath.Glob("/proc/self/fd/*")
+	for _, fd := range fds {
+		to, err := os.Readlink(fd)
+		if err == nil && !strings.HasPrefix(to, "anon_inode:") && !strings.HasPrefix(to, "/dev/") {
+			files[fd] = to
+		}
+	}
+	return files
+}
+
+func missingFrom(before, after map[string]string) (names []string) {
+	for fd, to := range after {
+		if before[fd] != to {
+			names = append(names, to)
+		}
+	}
+	return names
+}
+
+// children are the command names of this process's children.
+func children() (names []string) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		pids, _ := os.ReadFile(list)
+		for pid := range strings.FieldsSeq(string(pids)) {
+			name, _ := os.ReadFile("/proc/" + pid + "/comm")
+			names = append(names, pid+" "+strings.TrimSpace(string(name)))
+		}
+	}
+	return names
+}
