@@ -280,15 +280,19 @@ func (s Subject) cancel(t *testing.T) {
 		defer cancel()
 		watch, stop := context.WithCancel(t.Context())
 		defer stop()
-		go func() {
-			for e := range st.rt.Events(watch, 0) {
+		var watching sync.WaitGroup
+		rt := st.rt
+		watching.Go(func() {
+			for e := range rt.Events(watch, 0) {
 				if _, ok := e.Properties.(helve.CallRunning); ok {
 					cancel()
 					return
 				}
 			}
-		}()
+		})
 		s.ends(st, ctx, ctx.Done())
+		stop()
+		watching.Wait()
 	})
 	t.Run("asked", func(t *testing.T) {
 		st := s.stand(t, permission.Ask, "")
