@@ -26,8 +26,9 @@ type AgentOptions struct {
 
 // An AgentConfig changes a built-in agent or makes another.
 type AgentConfig struct {
-	Name, Description, Mode string // an empty field changes nothing
-	Hidden, Disable         bool
+	Name, Description, Mode string // an empty field changes nothing, nor does a nil one
+	Hidden                  *bool
+	Disable                 bool
 	Rules                   permission.Ruleset
 	Ceilings                []permission.Ruleset
 }
@@ -99,7 +100,7 @@ type agentMaker struct{ AgentOptions }
 
 func (m agentMaker) make(b AgentConfig) Agent {
 	return Agent{
-		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden,
+		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden != nil && *b.Hidden,
 		Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User)},
 	}
 }
@@ -111,7 +112,9 @@ func (m agentMaker) change(a Agent, own AgentConfig) Agent {
 	if own.Mode != "" {
 		a.Mode = own.Mode
 	}
-	a.Hidden = a.Hidden || own.Hidden
+	if own.Hidden != nil {
+		a.Hidden = *own.Hidden
+	}
 	a.Policy.Rules = append(a.Policy.Rules, own.Rules...)
 	a.Policy.Ceilings = append(a.Policy.Ceilings, own.Ceilings...)
 	return a
@@ -160,7 +163,13 @@ func (m agentMaker) tail(rs permission.Ruleset) permission.Ruleset {
 			return nil
 		}
 	}
-	return rules("default rules", "external_directory", dir, "allow", "external_directory", glob, "allow")
+	return readable(dir)
+}
+
+// readable are the rules that let long outputs in a folder be read.
+func readable(dir string) permission.Ruleset {
+	return rules("default rules",
+		"external_directory", dir, "allow", "external_directory", filepath.Join(dir, "*"), "allow")
 }
 
 func (m agentMaker) builtin() []AgentConfig {
@@ -170,7 +179,7 @@ func (m agentMaker) builtin() []AgentConfig {
 		planFiles = rel
 	}
 	dir, glob := m.outputs()
-	nothing := rules("agent default", "*", "*", "deny")
+	nothing, hidden := rules("agent default", "*", "*", "deny"), true
 	return []AgentConfig{
 		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
 			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
@@ -194,8 +203,8 @@ func (m agentMaker) builtin() []AgentConfig {
 				"read", "*.env", "ask", "read", "*.env.*", "ask", "read", "*.env.example", "allow",
 				"external_directory", "*", "ask",
 				"external_directory", dir, "allow", "external_directory", glob, "allow")},
-		{Name: "compaction", Mode: "primary", Hidden: true, Rules: nothing},
-		{Name: "title", Mode: "primary", Hidden: true, Rules: nothing},
-		{Name: "summary", Mode: "primary", Hidden: true, Rules: nothing},
+		{Name: "compaction", Mode: "primary", Hidden: &hidden, Rules: nothing},
+		{Name: "title", Mode: "primary", Hidden: &hidden, Rules: nothing},
+		{Name: "summary", Mode: "primary", Hidden: &hidden, Rules: nothing},
 	}
 }

@@ -53,7 +53,7 @@ func (r *Runtime) spill() (io.WriteCloser, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	r.sweep.Do(func() { s.Sweep(r.now(), r.opt.Limits.Retention, r.opt.Limits.Quota) }) // short runs clean up too
+	s.Sweep(r.now(), r.opt.Limits.Retention, r.opt.Limits.Quota) // short runs clean up too
 	f, err := s.Spill(r.newID("tool"))
 	if err != nil {
 		return nil, "", err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -16,29 +17,36 @@ import (
 const cancelGrace = 500 * time.Millisecond
 
 // Call runs one tool call from arrival to reply. Every caller comes through
-// here: the library, the command, the HTTP API and the MCP server, for
-// built-in, custom and MCP tools alike.
+// here, whatever its door, and every kind of tool.
 //
 // The error is a [*tool.Error]. When Call returns, the call is recorded.
 // After ctx ends Call returns within a second, whatever the tool does.
 func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, err error) {
-	c := r.begin(req)
-	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
-
-	t, err := r.lookup(c)
+	ctx, land, err := r.takeOff(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.check(t, c); err != nil {
+	defer land()
+	c := r.begin(req)
+	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
+
+	t, err := r.lookup(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(ctx, t, c); err != nil {
 		return nil, err
 	}
 	if err := r.start(ctx, c); err != nil {
 		return nil, err
 	}
-	if res, err = r.before(ctx, t, c); res != nil || err != nil {
-		return res, err
+	res, err = r.before(ctx, t, c) // a hook may answer instead of the tool
+	if err != nil {
+		return nil, err
 	}
-	res, err = r.run(ctx, t, c) // the tool asks for permission through c
+	if res == nil {
+		res, err = r.run(ctx, t, c) // the tool asks for permission through c
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +55,24 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 		return nil, err
 	}
 	return res, nil
+}
+
+// takeOff joins the life of a call to that of the runtime: Close cancels it,
+// waits for it, and lets no other begin.
+func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) {
+	r.closing.RLock()
+	defer r.closing.RUnlock()
+	if r.closed {
+		return nil, nil, &tool.Error{Kind: tool.Canceled, Code: "closed", Err: permission.ErrClosed}
+	}
+	r.underway.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.life, func() { cancel(permission.ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		r.underway.Done()
+	}, nil
 }
 
 // A flight is a call on its way.
@@ -84,14 +110,14 @@ func (r *Runtime) begin(req tool.Call) *flight {
 	}
 	c.Host = &host{r: r, agent: c.agent}
 	shown := c.Call
-	shown.Input = asJSON(c.original)
+	shown.Input = asJSON(bytes.Clone(c.original))
 	r.feed.publish(CallStarted{Call: shown})
 	return c
 }
 
 // lookup finds the tool: the newest of that name that is offered to the
 // caller. A name in another case is taken for the tool in lower case.
-func (r *Runtime) lookup(c *flight) (tool.Tool, error) {
+func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if r.opt.PolicyError != "" {
 		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Code: "invalid-policy", Tool: c.Tool,
 			Err: fmt.Errorf("everything is denied because the permission rules can not be trusted: %s", r.opt.PolicyError)}
@@ -102,15 +128,24 @@ func (r *Runtime) lookup(c *flight) (tool.Tool, error) {
 	}
 	a := r.audience(c)
 	if e, ok := r.available(c.Tool, a, c.agent); ok {
-		return e.tool, nil
+		return c.taken(e), nil
 	}
 	if lower := strings.ToLower(c.Tool); lower != c.Tool {
 		if e, ok := r.available(lower, a, c.agent); ok {
 			c.Tool, c.renamed = lower, true
-			return e.tool, nil
+			return c.taken(e), nil
 		}
 	}
-	return tool.Tool{}, r.misfit(c, unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides)))
+	return tool.Tool{}, r.misfit(ctx, c, unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides)))
+}
+
+// taken notes which tool the call goes to. What asks for a tool from outside
+// says what that tool looks like, because it may change.
+func (c *flight) taken(e *entry) tool.Tool {
+	if h, ok := c.Host.(*host); ok && e.spec.External {
+		h.fingerprint = e.tool.Fingerprint()
+	}
+	return e.tool
 }
 
 func (r *Runtime) available(name string, a tool.Audience, agent *Agent) (*entry, bool) {
@@ -124,7 +159,7 @@ func (r *Runtime) available(name string, a tool.Audience, agent *Agent) (*entry,
 
 // misfit lets the tool that catches such calls answer for one that was not
 // understood, so that the model gets a result it knows how to read.
-func (r *Runtime) misfit(c *flight, e *tool.Error) error {
+func (r *Runtime) misfit(ctx context.Context, c *flight, e *tool.Error) error {
 	catcher, ok := r.registry.catcher()
 	if !ok {
 		e.Tool = c.Tool
@@ -132,7 +167,7 @@ func (r *Runtime) misfit(c *flight, e *tool.Error) error {
 	}
 	answering := c.Call
 	answering.Input = asJSON(map[string]string{"tool": c.Tool, "error": e.Error()})
-	res, err := catcher.tool.Run(context.Background(), &answering)
+	res, err := r.await(ctx, func() (*tool.Result, error) { return catcher.tool.Run(ctx, &answering) })
 	if err == nil {
 		r.bound(c, res)
 		e.Answer = res
@@ -143,36 +178,41 @@ func (r *Runtime) misfit(c *flight, e *tool.Error) error {
 
 // check holds the arguments against the schema; afterwards c.Input is the
 // checked value.
-func (r *Runtime) check(t tool.Tool, c *flight) error {
-	repairs, err := t.Check(&c.Call, r.opt.Repair)
-	if err == nil {
+func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
+	_, err := guard(func() (*tool.Result, error) {
+		repairs, err := t.Check(&c.Call, r.opt.Repair)
 		c.repairs = append(c.repairs, repairs...)
+		return nil, err
+	})
+	if err == nil {
 		return nil
 	}
-	e := asError(err)
-	if e.Garbled && !c.renamed {
-		return r.misfit(c, e)
+	if e := asError(err); e.Garbled && !c.renamed {
+		return r.misfit(ctx, c, e)
 	}
-	return e
+	return err
 }
 
 // before lets every hook see the call. Arguments that a hook rewrote are
-// checked again, so that what runs is what was checked.
+// checked again, so that what runs is what was checked; nothing else that a
+// hook changes counts.
 func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
 	for _, h := range r.opt.Hooks {
 		if h.Before == nil {
 			continue
 		}
-		was := bytes.Clone(c.Input)
-		res, err := guard(func() (*tool.Result, error) { return h.Before(ctx, &c.Call) })
+		seen := c.Call
+		seen.Input = bytes.Clone(c.Input)
+		res, err := r.await(ctx, func() (*tool.Result, error) { return h.Before(ctx, &seen) })
 		if err != nil {
-			return nil, refusal(err)
+			return nil, refusal(ctx, err)
 		}
 		if res != nil {
 			return r.complete(res), nil
 		}
-		if !bytes.Equal(was, c.Input) {
-			if err := r.check(t, c); err != nil {
+		if !bytes.Equal(seen.Input, c.Input) {
+			c.Input = seen.Input
+			if err := r.check(ctx, t, c); err != nil {
 				return nil, err
 			}
 		}
@@ -180,33 +220,38 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Res
 	return nil, nil
 }
 
-// run hands the call to its tool and waits, but not for a tool that does not
-// end when it is told to.
+// run hands the call to its tool.
 func (r *Runtime) run(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
-	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool})
+	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input)})
 	if err := r.doom.check(ctx, c); err != nil {
 		return nil, err
 	}
+	own := c.Call // a tool that is left behind keeps its own copy
+	res, err := r.await(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
+	return r.complete(res), err
+}
+
+// await waits for f, but not for one that does not end when it is told to.
+func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*tool.Result, error) {
 	type outcome struct {
 		res *tool.Result
 		err error
 	}
 	done := make(chan outcome, 1)
-	own := c.Call // a tool that is left behind keeps its own copy
 	r.working.Go(func() {
-		res, err := guard(func() (*tool.Result, error) { return t.Run(ctx, &own) })
+		res, err := guard(f)
 		done <- outcome{res, err}
 	})
 	select {
 	case o := <-done:
-		return r.complete(o.res), o.err
+		return o.res, o.err
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(cancelGrace)
 	defer timer.Stop()
 	select {
 	case o := <-done: // a result that is there is not thrown away
-		return r.complete(o.res), o.err
+		return o.res, o.err
 	case <-timer.C:
 		return nil, context.Cause(ctx)
 	}
@@ -228,9 +273,10 @@ func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error 
 		if h.After == nil {
 			continue
 		}
-		_, err := guard(func() (*tool.Result, error) { return nil, h.After(ctx, &c.Call, res) })
+		seen := c.Call
+		_, err := r.await(ctx, func() (*tool.Result, error) { return nil, h.After(ctx, &seen, res) })
 		if err != nil {
-			return refusal(err)
+			return refusal(ctx, err)
 		}
 	}
 	return nil

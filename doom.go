@@ -2,6 +2,7 @@ package helve
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"sync"
 
@@ -25,8 +26,8 @@ type doom struct {
 }
 
 type repetition struct {
-	tool, input string
-	count       int
+	call  [sha256.Size]byte // tool and arguments
+	count int
 }
 
 func (d *doom) check(ctx context.Context, c *flight) error {
@@ -39,6 +40,7 @@ func (d *doom) check(ctx context.Context, c *flight) error {
 		Session: c.Session, Permission: "doom_loop",
 		Patterns: []string{c.Tool}, Always: []string{c.Tool},
 		Metadata: map[string]any{"tool": c.Tool, "input": input},
+		Call:     &permission.CallRef{Message: c.Message, Call: c.ID},
 	}, c.agent.Policy)
 }
 
@@ -54,8 +56,8 @@ func (d *doom) count(c *flight) int {
 		rep = &repetition{}
 		d.messages[key] = rep
 	}
-	if rep.tool != c.Tool || rep.input != string(c.Input) {
-		*rep = repetition{tool: c.Tool, input: string(c.Input)}
+	if call := sha256.Sum256(append([]byte(c.Tool+"\x00"), c.Input...)); rep.call != call {
+		*rep = repetition{call: call}
 	}
 	rep.count++
 	return rep.count

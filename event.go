@@ -1,6 +1,7 @@
 package helve
 
 import (
+	"encoding/json"
 	"time"
 
 	"helve/permission"
@@ -28,11 +29,13 @@ type CallStarted struct {
 	Call tool.Call `json:"call"`
 }
 
-// CallRunning is a call that was found good and goes to its tool.
+// CallRunning is a call that was found good and goes to its tool, with the
+// arguments that were checked.
 type CallRunning struct {
-	ID      string `json:"id"`
-	Session string `json:"session"`
-	Tool    string `json:"tool"`
+	ID      string          `json:"id"`
+	Session string          `json:"session"`
+	Tool    string          `json:"tool"`
+	Input   json.RawMessage `json:"input"`
 }
 
 // CallProgress is a report of a running tool. It replaces the one before.
@@ -42,6 +45,8 @@ type CallProgress struct {
 	Tool     string         `json:"tool"`
 	Title    string         `json:"title,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
+
+	size int // of the metadata, encoded
 }
 
 // CallFinished is the end of a call, whatever the end was. State is
@@ -53,6 +58,8 @@ type CallFinished struct {
 	State   string       `json:"state"`
 	Result  *tool.Result `json:"result,omitempty"`
 	Error   *CallError   `json:"error,omitempty"`
+
+	size int // of the metadata, encoded
 }
 
 // A CallError is the failure of a call as data.
@@ -66,9 +73,12 @@ type CallError struct {
 // PermissionAsked is a request that waits for [Runtime.Reply].
 type PermissionAsked struct {
 	permission.Request
+
+	size int // of the metadata, about
 }
 
-// PermissionReplied is the answer to a request.
+// PermissionReplied is the end of a request: its answer, or "withdrawn" when
+// the call that asked was cancelled.
 type PermissionReplied struct {
 	Session string             `json:"sessionID"`
 	Request string             `json:"requestID"`
@@ -88,7 +98,8 @@ type QuestionReplied struct {
 	Answers [][]string `json:"answers"`
 }
 
-// QuestionRejected is a set of questions that the person dismissed.
+// QuestionRejected is a set of questions that ended without an answer: the
+// person dismissed it, or the call was cancelled.
 type QuestionRejected struct {
 	Session string `json:"sessionID"`
 	Request string `json:"requestID"`
@@ -123,23 +134,30 @@ func (ToolsChanged) kind() string      { return "tools.changed" }
 func (Missed) kind() string            { return "events.missed" }
 
 func (e CallStarted) weight() int     { return 256 + len(e.Call.Input) }
-func (CallRunning) weight() int       { return 128 }
-func (e CallProgress) weight() int    { return 1024 + len(e.Title) }
-func (e PermissionAsked) weight() int { return 4096 }
+func (e CallRunning) weight() int     { return 256 + len(e.Input) }
+func (e CallProgress) weight() int    { return 256 + len(e.Title) + 3*e.size }
+func (e PermissionAsked) weight() int { return 1024 + e.size }
 func (PermissionReplied) weight() int { return 128 }
-func (QuestionAsked) weight() int     { return 1024 }
-func (QuestionReplied) weight() int   { return 512 }
+func (QuestionAsked) weight() int     { return 4096 }
+func (QuestionReplied) weight() int   { return 1024 }
 func (QuestionRejected) weight() int  { return 128 }
-func (e TodosChanged) weight() int    { return 128 * (1 + len(e.Todos)) }
+func (e TodosChanged) weight() int    { return 256 * (1 + len(e.Todos)) }
 func (ToolsChanged) weight() int      { return 64 }
 func (Missed) weight() int            { return 64 }
-func (e CallFinished) weight() (n int) {
-	n = 512
-	if e.Result != nil {
-		n += len(e.Result.Output)
-		for _, a := range e.Result.Attachments {
-			n += len(a.URL)
-		}
+func (e CallFinished) weight() int    { return 512 + 3*e.size + held(e.Result) }
+
+// held is about how many bytes of text and files a result holds on to. What
+// is decoded from JSON takes about three times its text, counted apart.
+func held(res *tool.Result) (n int) {
+	if res == nil {
+		return 0
+	}
+	n = len(res.Title) + len(res.Output)
+	for _, a := range res.Attachments {
+		n += len(a.URL)
+	}
+	for _, in := range res.Inner {
+		n += len(in.Input) + len(in.Error) + held(in.Result)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package helve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,10 @@ func (p *panicked) Error() string {
 
 // refusal is the error of a hook: unless it says otherwise, the hook denied
 // the call.
-func refusal(err error) error {
+func refusal(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
 	if _, ok := errors.AsType[*tool.Error](err); ok {
 		return err
 	}
@@ -33,10 +37,22 @@ func refusal(err error) error {
 	return &tool.Error{Kind: tool.Denied, Code: "refused", Err: err}
 }
 
-// asError gives err a kind and a code, as every error of a call has.
+// asError gives err a kind and a code, as every error of a call has. It
+// returns a copy: a tool may keep the error it returned.
 func asError(err error) *tool.Error {
-	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return e
+	if known, ok := errors.AsType[*tool.Error](err); ok {
+		e := tool.Error{}
+		if known != nil {
+			e = *known
+		}
+		e.Err = err // with what was said around it
+		if e.Kind == "" {
+			e.Kind = tool.Failed
+		}
+		if e.Code == "" {
+			e.Code = string(e.Kind)
+		}
+		return &e
 	}
 	e := &tool.Error{Kind: tool.Failed, Code: "failed", Err: err}
 	switch {
@@ -49,10 +65,10 @@ func asError(err error) *tool.Error {
 		e.Kind, e.Code = tool.Rejected, "rejected"
 	case errors.Is(err, permission.ErrUnattended):
 		e.Kind, e.Code = tool.Unattended, "unattended"
-	case errors.Is(err, context.DeadlineExceeded):
-		e.Kind, e.Code = tool.Canceled, "timeout"
-	case errors.Is(err, context.Canceled), errors.Is(err, permission.ErrClosed):
-		e.Kind, e.Code = tool.Canceled, "canceled"
+	case errors.Is(err, permission.ErrClosed):
+		e.Kind, e.Code = tool.Canceled, "closed"
+	case errors.Is(err, context.DeadlineExceeded): // the tool's own: see canceled for the caller's
+		e.Code = "timeout"
 	default:
 		if _, ok := errors.AsType[*panicked](err); ok {
 			e.Kind, e.Code = tool.Internal, "panic"
@@ -61,10 +77,33 @@ func asError(err error) *tool.Error {
 	return e
 }
 
-// asJSON encodes v. Bytes are taken for JSON text, and text that is not JSON
-// becomes a string, so that it can stand in a larger document.
+// canceled makes e the error of a call whose caller gave up, if that is what
+// it is.
+func canceled(ctx context.Context, e *tool.Error) {
+	why := ctx.Err()
+	if why == nil || e.Kind != tool.Failed {
+		return
+	}
+	if !errors.Is(e.Err, why) && !errors.Is(e.Err, context.Cause(ctx)) {
+		return
+	}
+	e.Kind, e.Code = tool.Canceled, "canceled"
+	switch {
+	case errors.Is(context.Cause(ctx), permission.ErrClosed):
+		e.Code = "closed"
+	case errors.Is(why, context.DeadlineExceeded):
+		e.Code = "timeout"
+	}
+}
+
+// asJSON encodes v. Bytes are taken for JSON text: none are an empty object,
+// and text that is not JSON becomes a string, so that it can stand in a larger
+// document.
 func asJSON(v any) json.RawMessage {
 	if raw, ok := v.([]byte); ok {
+		if len(bytes.TrimSpace(raw)) == 0 {
+			return json.RawMessage("{}")
+		}
 		if json.Valid(raw) {
 			return raw
 		}
@@ -75,4 +114,31 @@ func asJSON(v any) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return b
+}
+
+// copied returns what m is as JSON: a copy that whoever made m can not change
+// any more, and how many bytes it takes. Of a value that does not encode
+// nothing is left.
+func copied(m map[string]any) (out map[string]any, size int, err error) {
+	if len(m) == 0 {
+		return map[string]any{}, 2, nil
+	}
+	_, err = guard(func() (*tool.Result, error) {
+		raw, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		size = len(raw)
+		return nil, json.Unmarshal(raw, &out)
+	})
+	return out, size, err
+}
+
+// sizeOf is how many bytes m takes as JSON; 0 if it does not encode.
+func sizeOf(m map[string]any) int {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return 0
+	}
+	return len(raw)
 }

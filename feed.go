@@ -67,9 +67,18 @@ func (f *feed) after(seq uint64) (events []Event, missed uint64, more <-chan str
 	return events, missed, f.wake, f.closed
 }
 
+func (f *feed) newest() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seq
+}
+
 // each yields the events past since until ctx or the feed ends.
 func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
+		if f.newest() < since { // numbered by a runtime that is gone
+			since = 0
+		}
 		for {
 			events, missed, more, end := f.after(since)
 			if missed > 0 {

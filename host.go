@@ -2,6 +2,7 @@ package helve
 
 import (
 	"context"
+	"fmt"
 
 	"helve/permission"
 	"helve/tool"
@@ -9,23 +10,32 @@ import (
 
 // A host is the runtime as one running call sees it.
 type host struct {
-	r     *Runtime
-	agent *Agent
+	r           *Runtime
+	agent       *Agent
+	fingerprint string // of a tool from outside
 }
 
 // Ask asks under the rules of the agent that makes the call.
 func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
 	req.ID, req.Session = "", c.Session
 	req.Call = &permission.CallRef{Message: c.Message, Call: c.ID}
-	if req.Metadata == nil {
-		req.Metadata = map[string]any{}
+	metadata, _, err := copied(req.Metadata)
+	if err != nil {
+		return fmt.Errorf("the metadata of a request does not encode: %w", err)
 	}
+	req.Metadata, req.Fingerprint = metadata, h.fingerprint
 	return h.r.engine.Ask(ctx, req, h.agent.Policy)
 }
 
 // Progress tells who watches; it says nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
-	if h.r.flying.has(c) {
-		h.r.feed.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata})
+	if !h.r.flying.has(c) {
+		return
 	}
+	metadata, size, err := copied(metadata)
+	if err != nil {
+		h.r.log.Warn("a report does not encode", "call", c.ID, "tool", c.Tool, "error", err)
+		return
+	}
+	h.r.feed.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata, size: size})
 }

@@ -14,18 +14,49 @@ func projectOf(worktree, dir string) string {
 	if err != nil {
 		return real(dir)
 	}
-	if info.Mode().IsRegular() { // a linked worktree: "gitdir: …/worktrees/name"
-		if data, err := os.ReadFile(git); err == nil && len(data) < 1<<16 {
-			to := strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir:"))
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(worktree, to)
-			}
-			if common, _, ok := strings.Cut(to, string(filepath.Separator)+"worktrees"+string(filepath.Separator)); ok {
-				return real(filepath.Dir(common))
-			}
+	if info.Mode().IsRegular() {
+		if common, ok := linked(worktree, git); ok {
+			return real(common)
 		}
 	}
 	return real(worktree)
+}
+
+// linked finds the repository of a linked worktree, whose .git is a file with
+// "gitdir: …/.git/worktrees/name". It is believed only where that folder
+// points back: a file can say anything, and the project decides which
+// approvals hold.
+func linked(worktree, git string) (string, bool) {
+	to, ok := strings.CutPrefix(line(git), "gitdir:")
+	if !ok {
+		return "", false
+	}
+	to = strings.TrimSpace(to)
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(worktree, to)
+	}
+	back := line(filepath.Join(to, "gitdir"))
+	if !filepath.IsAbs(back) {
+		back = filepath.Join(to, back)
+	}
+	if real(back) != real(git) {
+		return "", false
+	}
+	common, _, ok := strings.Cut(filepath.ToSlash(to), "/worktrees/")
+	return filepath.Dir(filepath.FromSlash(common)), ok
+}
+
+// line reads a file of one short line; "" for any other.
+func line(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return ""
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }
 
 func real(path string) string {

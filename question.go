@@ -1,8 +1,10 @@
 package helve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"helve/permission"
@@ -52,7 +54,7 @@ func (v *interview) Question(ctx context.Context, c *tool.Call, qs []tool.Questi
 	case got := <-a.answer:
 		return got.answers, got.err
 	case <-ctx.Done():
-		if v.take(a.req.ID) != nil {
+		if v.withdraw(a) {
 			return nil, context.Cause(ctx)
 		}
 		got := <-a.answer // the answer came first: it stands
@@ -76,12 +78,22 @@ func (v *interview) wait(a *asked) bool {
 	return true
 }
 
-func (v *interview) take(id string) *asked {
+// withdraw takes questions back that nobody has answered yet.
+func (v *interview) withdraw(a *asked) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a := v.waiting[id]
-	delete(v.waiting, id)
-	return a
+	if v.waiting[a.req.ID] != a {
+		return false
+	}
+	v.drop(a, nil)
+	return true
+}
+
+// drop ends a waiting set without an answer. The caller holds the lock.
+func (v *interview) drop(a *asked, err error) {
+	delete(v.waiting, a.req.ID)
+	a.answer <- answer{err: err}
+	v.publish(QuestionRejected{Session: a.req.Session, Request: a.req.ID})
 }
 
 // settle gives a waiting set of questions its end and tells who watches.
@@ -105,9 +117,18 @@ func (v *interview) fail(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.unattended = true
-	for id, a := range v.waiting {
-		delete(v.waiting, id)
-		a.answer <- answer{err: err}
+	for _, a := range v.waiting {
+		v.drop(a, err)
+	}
+}
+
+func (v *interview) endSession(session string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.waiting {
+		if a.req.Session == session {
+			v.drop(a, errDismissed())
+		}
 	}
 }
 
@@ -121,14 +142,19 @@ func (r *Runtime) Answer(id string, answers [][]string) error {
 
 // Dismiss ends a set of questions without an answer.
 func (r *Runtime) Dismiss(id string) error {
-	err := tool.Fail("rejected", "The user dismissed this question")
-	err.Kind = tool.Rejected
-	return r.interview.settle(id, answer{err: err}, func(q QuestionRequest) Happening {
+	return r.interview.settle(id, answer{err: errDismissed()}, func(q QuestionRequest) Happening {
 		return QuestionRejected{Session: q.Session, Request: id}
 	})
 }
 
-// Questions returns the sets of questions that wait for an answer.
+func errDismissed() error {
+	err := tool.Fail("rejected", "The user dismissed this question")
+	err.Kind = tool.Rejected
+	return err
+}
+
+// Questions returns the sets of questions that wait for an answer, oldest
+// first.
 func (r *Runtime) Questions() []QuestionRequest {
 	r.interview.mu.Lock()
 	defer r.interview.mu.Unlock()
@@ -136,5 +162,6 @@ func (r *Runtime) Questions() []QuestionRequest {
 	for _, a := range r.interview.waiting {
 		out = append(out, a.req)
 	}
+	slices.SortFunc(out, func(a, b QuestionRequest) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }

@@ -66,46 +66,62 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	if c.started {
 		r.flying.drop(&c.Call)
 	}
+	told := CallFinished{ID: c.ID, Session: c.Session}
+	if err == nil {
+		err = r.seal(c, res, &told)
+	}
 	var failure *tool.Error
 	if err != nil {
-		failure = r.failure(ctx, c, err)
-		res = nil
-	} else if len(c.repairs) > 0 {
-		res.Metadata["repairs"] = c.repairs
+		failure, res = r.failure(ctx, c, err), nil
 	}
 	if err := r.record(c, res, failure); errors.Is(err, store.ErrDuplicate) {
-		failure = duplicate(c)
+		failure, res = duplicate(c), nil
 	} else if err != nil {
-		failure = asError(broken("recording how the call ended", err))
-		failure.Tool, res = c.Tool, nil
+		failure, res = asError(broken("recording how the call ended", err)), nil
+		failure.Tool = c.Tool
 		r.log.Error("a call could not be recorded", "call", c.ID, "error", err)
 	}
-	done := CallFinished{ID: c.ID, Session: c.Session, Tool: c.Tool, State: string(store.Completed), Result: res}
+	told.Tool, told.State = c.Tool, string(store.Completed)
 	if failure != nil {
-		done.State = string(store.Failed)
-		done.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint}
-		r.feed.publish(done)
+		told.State, told.Result = string(store.Failed), nil
+		told.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint}
+		r.feed.publish(told)
 		return nil, failure
 	}
-	r.feed.publish(done)
+	r.feed.publish(told)
 	return res, nil
 }
 
+// seal completes a result and makes the copy that who watches is told, so
+// that nobody holds a map that another may still write to.
+func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
+	if res == nil {
+		return broken("running the tool", errors.New("it gave neither a result nor an error"))
+	}
+	r.complete(res)
+	if len(c.repairs) > 0 {
+		res.Metadata["repairs"] = c.repairs
+	}
+	metadata, size, err := copied(res.Metadata)
+	if err != nil {
+		return &tool.Error{Kind: tool.Internal, Code: "bad-metadata", Err: fmt.Errorf("the metadata of the result does not encode: %w", err)}
+	}
+	shown := *res
+	shown.Metadata = metadata
+	told.Result, told.size = &shown, size
+	return nil
+}
+
 func (r *Runtime) failure(ctx context.Context, c *flight, err error) *tool.Error {
-	e := *asError(err) // a tool may keep the error it returned
+	e := asError(err)
 	if e.Tool == "" {
 		e.Tool = c.Tool
 	}
-	if e.Code == "" {
-		e.Code = string(e.Kind)
-	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && e.Kind == tool.Failed {
-		e.Kind, e.Code = tool.Canceled, "canceled"
-	}
+	canceled(ctx, e)
 	if p, ok := errors.AsType[*panicked](err); ok {
 		r.log.Error("a tool panicked", "tool", c.Tool, "call", c.ID, "panic", p.value, "stack", string(p.stack))
 	}
-	return &e
+	return e
 }
 
 func (r *Runtime) record(c *flight, res *tool.Result, failure *tool.Error) error {

@@ -2,12 +2,14 @@ package helve
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +27,7 @@ const closeGrace = 2 * time.Second
 type Runtime struct {
 	opt                    Options
 	dir, worktree, project string
+	outputs                string // where long outputs are kept
 	now                    func() time.Time
 	newID                  func(prefix string) string
 	log                    *slog.Logger
@@ -38,10 +41,13 @@ type Runtime struct {
 	vault     *vault
 	session   func() string // of calls that name none
 
-	flying  flying         // calls under way
-	working sync.WaitGroup // tools at work
-	sweep   sync.Once      // kept outputs were swept
-	end     context.CancelFunc
+	flying   flying         // recorded calls under way
+	working  sync.WaitGroup // tools and hooks at work
+	life     context.Context
+	end      context.CancelFunc
+	closing  sync.RWMutex
+	closed   bool
+	underway sync.WaitGroup // calls under way
 }
 
 // New returns a runtime with the built-in tools. It opens no file: what a
@@ -69,12 +75,36 @@ func New(opt Options) (*Runtime, error) {
 	if r.newID == nil {
 		r.newID = (&ids{now: r.now}).next
 	}
-	r.agents = opt.Agents
-	if r.agents == nil {
-		r.agents = Agents(AgentOptions{DataDir: opt.DataDir, Worktree: r.worktree})
+	if err := r.settle(); err != nil {
+		return nil, err
 	}
 	r.furnish()
 	return r, r.registerBuiltins()
+}
+
+// settle decides where long outputs are kept, and lets every agent read them
+// there.
+func (r *Runtime) settle() error {
+	if r.opt.DataDir == "" {
+		r.outputs = filepath.Join(os.TempDir(), "helve-output-"+strings.ToLower(rand.Text()))
+	} else {
+		data, err := filepath.Abs(r.opt.DataDir)
+		if err != nil {
+			return fmt.Errorf("finding the data folder: %w", err)
+		}
+		r.opt.DataDir, r.outputs = data, filepath.Join(data, "tool-output")
+	}
+	r.agents = slices.Clone(r.opt.Agents)
+	if r.opt.Agents == nil {
+		r.agents = Agents(AgentOptions{DataDir: r.opt.DataDir, Worktree: r.worktree})
+	}
+	for i := range r.agents {
+		p := &r.agents[i].Policy
+		if p.Decide("external_directory", filepath.Join(r.outputs, "*")).Action == permission.Ask {
+			p.Rules = append(slices.Clip(p.Rules), readable(r.outputs)...)
+		}
+	}
+	return nil
 }
 
 // furnish makes the rooms of the runtime.
@@ -83,15 +113,14 @@ func (r *Runtime) furnish() {
 	r.registry = newRegistry(r.log)
 	r.feed = newFeed(r.now)
 	r.vault = &vault{open: func() (*store.Store, error) {
-		return store.Open(store.Options{
-			Dir: r.opt.DataDir, Sync: r.opt.Durable, Logger: r.log,
-			OnNotice: func(text string) { r.log.Warn(text) },
-		})
+		return store.Open(store.Options{Dir: r.opt.DataDir, Outputs: r.outputs, Sync: r.opt.Durable, Logger: r.log})
 	}}
 	r.engine = permission.NewEngine(permission.EngineOptions{
 		Unattended: r.opt.Unattended, Project: r.project, Keeper: r.vault,
 		NewID: func() string { return r.newID("per") },
-		OnAsk: func(req permission.Request) { r.feed.publish(PermissionAsked{req}) },
+		OnAsk: func(req permission.Request) {
+			r.feed.publish(PermissionAsked{Request: req, size: sizeOf(req.Metadata)})
+		},
 		OnReply: func(req permission.Request, reply permission.Reply) {
 			r.feed.publish(PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
 		},
@@ -102,9 +131,8 @@ func (r *Runtime) furnish() {
 		waiting: map[string]*asked{},
 	}
 	r.doom = &doom{ask: r.engine.Ask, messages: map[string]*repetition{}}
-	ctx, cancel := context.WithCancel(context.Background())
-	r.end = cancel
-	r.working.Go(func() { r.sweepHourly(ctx) })
+	r.life, r.end = context.WithCancel(context.Background())
+	r.working.Go(func() { r.sweepHourly(r.life) })
 }
 
 func (r *Runtime) registerBuiltins() error {
@@ -135,10 +163,11 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 }
 
 // Tools returns the tools that are shown to a, in order. Empty fields of a
-// are taken from the options; an agent's rules hide what they deny whole.
+// are taken from the options, and the agent is the default one; its rules
+// hide what they deny whole. To an agent that does not exist nothing is shown.
 func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
-	hides := func(string) bool { return false }
-	if agent := r.agent(a.Agent); agent != nil && a.Agent != "" {
+	hides := func(string) bool { return true }
+	if agent := r.agent(a.Agent); agent != nil {
 		hides = agent.Policy.Hides
 	}
 	specs := r.registry.offered(r.complement(a), hides)
@@ -222,9 +251,12 @@ func (r *Runtime) Approvals(session string) ([]permission.Approval, error) {
 // Revoke takes an approval back. It reports whether there was one.
 func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
 
-// EndSession rejects what a session still waits for and forgets what it
-// approved for itself.
-func (r *Runtime) EndSession(session string) { r.engine.EndSession(session) }
+// EndSession rejects what a session still waits for and forgets what was
+// approved for it alone.
+func (r *Runtime) EndSession(session string) error {
+	r.interview.endSession(session)
+	return r.engine.EndSession(session)
+}
 
 // Leave says that there is nobody left to answer: requests and questions that
 // wait fail, and so do those that would have waited from now on.
@@ -233,12 +265,21 @@ func (r *Runtime) Leave() {
 	r.interview.leave()
 }
 
-// Close ends everything the runtime has started. What waits for a person
-// fails; tools at work get a moment to end.
+// Close ends everything the runtime has started. Calls under way are
+// cancelled and recorded as such, what waits for a person fails, and no other
+// call begins. A tool that does not end is left behind after two seconds.
 func (r *Runtime) Close() error {
+	r.closing.Lock()
+	again := r.closed
+	r.closed = true
+	r.closing.Unlock()
+	if again {
+		return nil
+	}
 	r.end()
 	r.engine.Close()
 	r.interview.close()
+	r.underway.Wait() // each returns within a second
 	done := make(chan struct{})
 	go func() {
 		r.working.Wait()

@@ -176,7 +176,7 @@ func TestHooks(t *testing.T) {
 	}{
 		{"hi", "hi+a+b", ""},
 		{"rewrite", "rewritten+a+b", ""},
-		{"answer", "from the hook", ""},
+		{"answer", "from the hook+a+b", ""},
 		{"refuse", "not today", tool.Denied},
 		{"break", "The echo tool was called with invalid arguments", tool.InvalidInput},
 		{"panic", "broke", tool.Internal},

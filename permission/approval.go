@@ -19,7 +19,7 @@ const (
 // else. It never beats a deny, and it never swallows a configured ask that
 // is narrower than itself.
 type Approval struct {
-	ID         string `json:"id"`
+	ID         string `json:"id,omitempty"`
 	Permission string `json:"permission"` // literal, never a pattern
 	Pattern    string `json:"pattern"`
 	Exact      bool   `json:"exact"` // Pattern is literal text: a * in it is a star
@@ -30,7 +30,7 @@ type Approval struct {
 	// Fingerprint is the shape of the tool that was approved. An approval
 	// does not hold for a tool whose shape has changed.
 	Fingerprint string    `json:"fingerprint,omitempty"`
-	Created     time.Time `json:"created"`
+	Created     time.Time `json:"created,omitzero"`
 }
 
 // Covers reports whether the approval speaks about pattern under permission.

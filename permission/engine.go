@@ -93,11 +93,12 @@ func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
 	if err := e.wait(w); err != nil {
 		return err
 	}
+	e.settleIfAllowed(w) // an approval may have come while this one was decided
 	select {
 	case err := <-w.answer:
 		return err
 	case <-ctx.Done():
-		if e.forget(w) {
+		if e.withdraw(w) {
 			return context.Cause(ctx)
 		}
 		return <-w.answer // the reply came first: it stands
@@ -223,14 +224,17 @@ func (e *Engine) newID() string {
 	return fmt.Sprintf("per_%d", e.serial)
 }
 
-// forget takes a request out of those that wait; it reports whether it was
-// still among them. Whoever gets true is the one who answers it.
-func (e *Engine) forget(w *waiter) bool {
+// withdraw ends a request whose asker gave up; it reports whether nobody had
+// answered it before.
+func (e *Engine) withdraw(w *waiter) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.remove(w)
+	return e.settle(w, Reply{Verdict: Withdrawn}, nil)
 }
 
+// remove takes a request out of those that wait; it reports whether it was
+// still among them. Whoever gets true is the one who answers it. The caller
+// holds the lock.
 func (e *Engine) remove(w *waiter) bool {
 	if e.waiting[w.req.ID] != w {
 		return false

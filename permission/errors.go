@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -61,20 +60,30 @@ func (e *UnattendedError) Error() string {
 	for i, d := range e.Asked {
 		names[i] = d.Pattern
 	}
-	return fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask."+
-		" To allow it, add this rule to the configuration: %s",
-		e.Permission, strings.Join(names, ", "), e.Rule())
+	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
+		e.Permission, strings.Join(names, ", "))
+	for _, d := range e.Asked {
+		if d.Ceiling {
+			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule of the user loosens: trust that file, or change it.",
+				Ruleset{*d.Rule}, d.Source)
+		}
+	}
+	said += " To allow it, add this rule to the configuration: " + e.Rule()
+	if strings.ContainsAny(strings.Join(names, ""), "*?") {
+		said += " (in a rule * and ? stand for any characters, so it allows more than this)"
+	}
+	return said
 }
 
 // Rule returns the configuration that would allow what was asked.
 func (e *UnattendedError) Rule() string {
 	var b strings.Builder
-	b.WriteString(`{"permission": {` + quote(e.Permission) + `: {`)
+	b.WriteString(`{"permission": {` + encoded(e.Permission) + `: {`)
 	for i, d := range e.Asked {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(quote(d.Pattern) + `: "allow"`)
+		b.WriteString(encoded(d.Pattern) + `: "allow"`)
 	}
 	b.WriteString("}}}")
 	return b.String()
@@ -82,11 +91,3 @@ func (e *UnattendedError) Rule() string {
 
 // Is makes errors.Is(err, ErrUnattended) true.
 func (e *UnattendedError) Is(target error) bool { return target == ErrUnattended }
-
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil { // a string always encodes
-		return `""`
-	}
-	return string(b)
-}

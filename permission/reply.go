@@ -29,31 +29,41 @@ func byAge(ws []*waiter) {
 // Reply answers a waiting request. An "always" is kept before the request
 // goes on, and also answers the session's other requests that it now allows;
 // a "reject" rejects all of the session's waiting requests. A request that is
-// not waiting gives [ErrNotFound] and changes nothing.
+// not waiting gives [ErrNotFound] and changes nothing; one whose approval can
+// not be kept goes on waiting.
 func (e *Engine) Reply(id string, r Reply) error {
 	if err := r.check(); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	w, ok := e.waiting[id]
-	if !ok {
+	w := e.waiting[id]
+	e.mu.Unlock()
+	if w == nil {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
-	switch r.Verdict {
-	case ReplyOnce:
-		e.settle(w, r, nil)
-	case ReplyAlways:
-		if err := e.keep(w.req, r.Scope); err != nil {
+	if r.Verdict == ReplyAlways {
+		if err := e.keep(w.req, r.Scope); err != nil { // not under the lock: it waits for the disk
 			return err
 		}
-		e.settle(w, r, nil)
-		e.settleCovered(w.req)
-	case ReplyReject:
-		e.settle(w, r, &RejectedError{Message: r.Message})
-		for _, other := range e.others(w.req.Session) {
+	}
+	var answer error
+	if r.Verdict == ReplyReject {
+		answer = &RejectedError{Message: r.Message}
+	}
+	e.mu.Lock()
+	settled := e.settle(w, r, answer)
+	others := e.others(w.req.Session)
+	if settled && r.Verdict == ReplyReject {
+		for _, other := range others {
 			e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
 		}
+	}
+	e.mu.Unlock()
+	if !settled {
+		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+	}
+	if r.Verdict == ReplyAlways {
+		e.settleCovered(w.req, others)
 	}
 	return nil
 }
@@ -71,15 +81,17 @@ func (r Reply) check() error {
 	return fmt.Errorf("scope %q is not one of once, session, project, user", r.Scope)
 }
 
-// settle hands a waiting request its answer. The caller holds the lock.
-func (e *Engine) settle(w *waiter, r Reply, answer error) {
+// settle hands a waiting request its answer; it reports whether it still
+// waited. The caller holds the lock.
+func (e *Engine) settle(w *waiter, r Reply, answer error) bool {
 	if !e.remove(w) {
-		return
+		return false
 	}
 	w.answer <- answer
 	if e.opt.OnReply != nil {
 		e.opt.OnReply(w.req, r)
 	}
+	return true
 }
 
 func (e *Engine) others(session string) []*waiter {
@@ -93,16 +105,29 @@ func (e *Engine) others(session string) []*waiter {
 
 // settleCovered answers the session's other requests that the approvals just
 // kept for req have settled.
-func (e *Engine) settleCovered(req Request) {
-	approvals, err := e.approvalsLocked(req.Session)
+func (e *Engine) settleCovered(req Request, others []*waiter) {
+	approvals, err := e.Approvals(req.Session)
 	if err != nil {
 		return // they go on waiting, which is safe
 	}
-	for _, w := range e.others(req.Session) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, w := range others {
 		if w.req.Permission == req.Permission && w.allowed(approvals) {
 			e.settle(w, Reply{Verdict: ReplyAlways}, nil)
 		}
 	}
+}
+
+// settleIfAllowed answers a request that approvals allow by now.
+func (e *Engine) settleIfAllowed(w *waiter) {
+	approvals, err := e.Approvals(w.req.Session)
+	if err != nil || !w.allowed(approvals) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.settle(w, Reply{Verdict: ReplyAlways}, nil)
 }
 
 func (w *waiter) allowed(approvals []Approval) bool {
@@ -116,12 +141,13 @@ func (w *waiter) allowed(approvals []Approval) bool {
 	return true
 }
 
-// keep stores what the prompt showed, no more. The caller holds the lock.
+// keep stores what the prompt showed, no more: with the keeper, or, where
+// there is none, a session's in memory.
 func (e *Engine) keep(req Request, scope Scope) error {
-	if scope == "" {
+	switch scope {
+	case "":
 		scope = Session
-	}
-	if scope == Once {
+	case Once:
 		return nil
 	}
 	for _, a := range req.Store {
@@ -129,22 +155,28 @@ func (e *Engine) keep(req Request, scope Scope) error {
 		switch scope {
 		case Session:
 			a.Session = req.Session
-			e.approved[req.Session] = append(e.approved[req.Session], a)
-			continue
 		case Project:
 			a.Project = e.opt.Project
 		}
-		if e.opt.Keeper == nil {
+		switch {
+		case e.opt.Keeper != nil:
+			if err := e.opt.Keeper.KeepApproval(a); err != nil {
+				return fmt.Errorf("keeping an approval: %w", err)
+			}
+		case scope == Session:
+			e.mu.Lock()
+			e.approved[req.Session] = append(e.approved[req.Session], a)
+			e.mu.Unlock()
+		default:
 			return fmt.Errorf("an approval for the %s can not be kept here: there is no store", scope)
-		}
-		if err := e.opt.Keeper.KeepApproval(a); err != nil {
-			return fmt.Errorf("keeping an approval: %w", err)
 		}
 	}
 	return nil
 }
 
 func (e *Engine) approvalID() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.serial++
 	return e.newID()
 }
@@ -152,12 +184,6 @@ func (e *Engine) approvalID() string {
 // Approvals returns the approvals that hold for a session: its own, its
 // project's and the user's, oldest first.
 func (e *Engine) Approvals(session string) ([]Approval, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.approvalsLocked(session)
-}
-
-func (e *Engine) approvalsLocked(session string) ([]Approval, error) {
 	var out []Approval
 	if e.opt.Keeper != nil {
 		kept, err := e.opt.Keeper.Approvals()
@@ -165,16 +191,32 @@ func (e *Engine) approvalsLocked(session string) ([]Approval, error) {
 			return nil, err
 		}
 		for _, a := range kept {
-			if a.Scope == User || a.Scope == Project && a.Project == e.opt.Project {
+			if a.holds(session, e.opt.Project) {
 				out = append(out, a)
 			}
 		}
+		return out, nil
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return append(out, e.approved[session]...), nil
+}
+
+func (a Approval) holds(session, project string) bool {
+	switch a.Scope {
+	case Session:
+		return a.Session == session
+	case Project:
+		return a.Project == project
+	}
+	return a.Scope == User
 }
 
 // Revoke takes an approval back. It reports whether there was one.
 func (e *Engine) Revoke(id string) (bool, error) {
+	if e.opt.Keeper != nil {
+		return e.opt.Keeper.ForgetApproval(id)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for session, as := range e.approved {
@@ -183,21 +225,34 @@ func (e *Engine) Revoke(id string) (bool, error) {
 			return true, nil
 		}
 	}
-	if e.opt.Keeper == nil {
-		return false, nil
-	}
-	return e.opt.Keeper.ForgetApproval(id)
+	return false, nil
 }
 
-// EndSession rejects what a session still waits for and forgets its
-// approvals.
-func (e *Engine) EndSession(session string) {
+// EndSession rejects what a session still waits for and forgets the
+// approvals that were for it alone.
+func (e *Engine) EndSession(session string) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	delete(e.approved, session)
 	for _, w := range e.others(session) {
 		e.settle(w, Reply{Verdict: ReplyReject}, &RejectedError{})
 	}
+	e.mu.Unlock()
+	if e.opt.Keeper == nil {
+		return nil
+	}
+	kept, err := e.Approvals(session)
+	if err != nil {
+		return fmt.Errorf("reading approvals: %w", err)
+	}
+	for _, a := range kept {
+		if a.Scope != Session {
+			continue
+		}
+		if _, err := e.opt.Keeper.ForgetApproval(a.ID); err != nil {
+			return fmt.Errorf("forgetting an approval: %w", err)
+		}
+	}
+	return nil
 }
 
 // Leave says that there is nobody left to ask: what waits fails with an

@@ -38,6 +38,8 @@ const (
 	ReplyOnce   Verdict = "once"
 	ReplyAlways Verdict = "always"
 	ReplyReject Verdict = "reject"
+	// Withdrawn ends a request whose asker gave up; nobody can reply it.
+	Withdrawn Verdict = "withdrawn"
 )
 
 // A Reply answers a request.

@@ -1,8 +1,10 @@
 package permission
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // An Action is what a rule does with what it matches.
@@ -78,11 +80,19 @@ func (rs Ruleset) String() string {
 	if len(rs) == 0 {
 		return "[]"
 	}
-	b, err := json.Marshal(rs)
-	if err != nil { // strings only: cannot fail
-		return "[]"
+	return encoded(rs)
+}
+
+// encoded is the JSON of strings and lists of them, as people write it: with
+// <, > and & as they are.
+func encoded(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // strings only: cannot fail
+		return ""
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // About returns the rules whose permission pattern matches permission, in

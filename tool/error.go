@@ -45,10 +45,20 @@ type Error struct {
 }
 
 // Error returns the text for the model.
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Error() string {
+	if e == nil || e.Err == nil {
+		return "the tool failed and did not say why"
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
 // Failf makes the error of a tool that tried and could not. The text is
 // written for the model: a full sentence that ends with what to do next.

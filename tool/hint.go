@@ -3,6 +3,8 @@ package tool
 import (
 	"strings"
 	"unicode"
+
+	spelling "helve/internal/text"
 )
 
 // note is the line of help for an issue: where, what was there, and what was
@@ -64,8 +66,10 @@ func likeness(a, b string) int {
 	case within(wa, wb) || within(wb, wa):
 		return 50
 	}
-	if d := distance(ja, jb); d <= 1+min(len(ja), len(jb))/5 && min(len(ja), len(jb)) > 2 {
-		return 40 - d
+	short := min(len(ja), len(jb))
+	most := 1 + short/5
+	if slips := spelling.Slips(ja, jb, most); slips <= most && short > 2 {
+		return 40 - slips
 	}
 	return 0
 }
@@ -110,25 +114,4 @@ func words(key string) []string {
 	}
 	end()
 	return out
-}
-
-// distance counts the letters to add, drop or change between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ type batchCall struct {
 func batch(calls Calls) tool.Tool {
 	spec := tool.Spec{Name: "batch", Description: batchDoc, Offer: offerBatch, Explain: explainBatch}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
-		names := batchable(calls.Tools(tool.Audience{Client: c.Client}), spec.Name)
+		names := batchable(calls.Tools(tool.Audience{Client: c.Client, Agent: c.Agent}), spec.Name)
 		inner := make([]tool.Inner, len(in.Calls))
 		var wg sync.WaitGroup
 		for i, call := range in.Calls {
@@ -76,6 +77,9 @@ func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {
 	res, err := calls.Call(ctx, call)
 	if err != nil {
 		in.Error = err.Error()
+		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && len(e.Issues) > 0 {
+			in.Error = tool.Text(e.Issues) // the bare list, as the reference gives it here
+		}
 		return
 	}
 	in.Status, in.Result = "completed", res

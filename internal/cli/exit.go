@@ -13,10 +13,11 @@ const (
 	exitOK       = 0
 	exitFailed   = 1
 	exitUsage    = 64 // the command line makes no sense
+	exitInternal = 70 // a fault of helve itself
 	exitCanceled = 130
 )
 
-// exitOf gives every kind of failure its exit code.
+// exitOf gives every kind of failure its exit code, which is never 0.
 func exitOf(k tool.Kind) int {
 	switch k {
 	case tool.UnknownTool, tool.InvalidInput:
@@ -29,10 +30,8 @@ func exitOf(k tool.Kind) int {
 		return exitFailed
 	case tool.Canceled:
 		return exitCanceled
-	case tool.Internal:
-		return 70
 	}
-	return 0
+	return exitInternal // also for a kind that nobody has heard of
 }
 
 // exitCode gives an error of a command its exit code.

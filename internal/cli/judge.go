@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"path/filepath"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
 
 	"helve/internal/shell"
 	"helve/internal/text"
+	"helve/internal/workspace"
 	"helve/permission"
 )
 
@@ -25,6 +26,9 @@ type judged struct {
 type judge struct {
 	policy permission.Policy
 	dir    string // where the command would run
+	files  workspace.Files
+	// decide decides about a file; the policy alone does when it is nil.
+	decide func(permission.Request) (permission.Decision, error)
 }
 
 // command decides about a command line: the strictest answer over everything
@@ -159,24 +163,42 @@ func (j judge) redirect(r shell.Redirect) []permission.Decision {
 	case !r.Target.Literal:
 		return []permission.Decision{{Permission: name, Pattern: target, Action: permission.Ask}}
 	}
-	return fileDecisions(j.policy, name, j.dir, target)
+	ds, err := j.file(name, target)
+	if err != nil { // a name that the system would not take either
+		return []permission.Decision{{Permission: name, Pattern: target, Action: permission.Ask}}
+	}
+	return ds
 }
 
-// fileDecisions decides about a file under each name that it goes by, and
-// about leaving the folder for it.
-func fileDecisions(policy permission.Policy, name, dir, file string) []permission.Decision {
-	full := file
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(dir, file)
+// file is what a tool would ask about a file: whether the workspace may be left
+// for it, and then about each name that it goes by.
+func (j judge) file(name, file string) ([]permission.Decision, error) {
+	r := recorder{decide: j.decide}
+	if r.decide == nil {
+		r.decide = func(req permission.Request) (permission.Decision, error) {
+			pattern := req.Patterns[0]
+			return j.policy.Decide(req.Permission, pattern, req.Forms[pattern]...), nil
+		}
 	}
-	forms := []string{filepath.Clean(full)}
-	rel, err := filepath.Rel(dir, full)
+	path, err := j.files.Resolve(context.Background(), &r, j.dir, file)
 	if err == nil {
-		forms = append(forms, rel)
+		err = j.files.AskFor(context.Background(), &r, name, path)
 	}
-	out := []permission.Decision{policy.Decide(name, file, forms...)}
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		out = append(out, policy.Decide("external_directory", filepath.Join(filepath.Dir(full), "*")))
+	return r.asked, err
+}
+
+// A recorder is asked for permission as a call is. It notes what would come of
+// it, and lets everything pass, so that everything is asked.
+type recorder struct {
+	decide func(permission.Request) (permission.Decision, error)
+	asked  []permission.Decision
+}
+
+// Ask notes the decision about a request.
+func (r *recorder) Ask(_ context.Context, req permission.Request) error {
+	d, err := r.decide(req)
+	if err == nil {
+		r.asked = append(r.asked, d)
 	}
-	return out
+	return err
 }

@@ -22,7 +22,7 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	ceiling := permission.Ruleset{{Permission: "bash", Pattern: "git tag *", Action: permission.Ask}}
-	j := judge{permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}, "/ws"}
+	j := judge{policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}, dir: "/ws"}
 	for _, tc := range []struct{ command, want string }{
 		{"git status", "allow: allow bash git status"},
 		{"git status && ls", "allow: allow bash git status, allow bash ls"},

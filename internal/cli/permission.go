@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"helve"
 	"helve/internal/store"
 	"helve/internal/text"
+	"helve/internal/workspace"
 	"helve/permission"
 )
 
@@ -39,7 +39,7 @@ still comes out as written.`,
 type explained struct {
 	Agent string `json:"agent"`
 	permission.Decision
-	Units  []permission.Decision `json:"units,omitempty"`  // of a command line
+	Units  []permission.Decision `json:"units,omitempty"`  // of a command line, or what would be asked about a file
 	Opaque string                `json:"opaque,omitempty"` // why it has to be asked about
 	Policy string                `json:"policyError,omitempty"`
 }
@@ -51,8 +51,11 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain PERMISSION PATTERN",
 		Short: "Say what would happen, and which rule decides",
 		Long: `Explain says whether something would be allowed, asked about or denied, and
-which rule decides, with its file and line. Of a bash command it shows every
-command in it and every file it is redirected to; the strictest decides.`,
+which rule decides, with its file and line. Of a file (read, edit, list) it shows
+everything that a call would ask for: leaving the workspace, and the file under
+the name you give and under its real one where a link leads elsewhere. Of a bash
+command it shows every command in it and every file it is redirected to. The
+strictest decides.`,
 		Example: `  helve permission explain read .env
   helve permission explain bash 'git status && git push'
   helve permission explain edit src/main.go --agent plan --json`,
@@ -102,74 +105,76 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 	}
 	defer rt.Close()
 	x := &explained{Agent: who.Name, Policy: opt.PolicyError}
-	pattern := req.Patterns[0]
-	if req.Permission == "bash" {
-		if err := x.command(rt, judge{who.Policy, s.opt.Dir}, req); err != nil {
-			return nil, err
-		}
-	} else {
-		if req.Permission == "read" || req.Permission == "edit" {
-			req = fileRequest(req, s.opt.Dir, s.opt.Worktree)
-		}
+	given := permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0]}
+	one := func(req permission.Request) (permission.Decision, error) {
 		ds, err := rt.Decide(who.Name, req)
 		if err != nil {
-			return nil, err
+			return permission.Decision{}, err
 		}
-		x.Decision = ds[0]
-		x.Pattern = pattern
+		return ds[0], nil
+	}
+	j := judge{policy: who.Policy, dir: s.opt.Dir, files: workspace.Files{Worktree: s.opt.Worktree}}
+	j.decide = func(about permission.Request) (permission.Decision, error) {
+		about.Session = req.Session
+		return one(about)
+	}
+	switch req.Permission {
+	case "bash":
+		err = x.command(j, given.Pattern)
+	case "read", "edit", "list":
+		x.Units, err = j.file(req.Permission, given.Pattern)
+		x.Decision = strictest(x.Units)
+	default:
+		x.Decision, err = one(req)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if x.Policy != "" {
-		x.Decision = permission.Decision{Permission: req.Permission, Pattern: pattern, Action: permission.Deny}
+		x.Decision = permission.Decision{Action: permission.Deny}
 	}
+	x.Permission, x.Pattern = given.Permission, given.Pattern
 	return x, nil
-}
-
-// fileRequest names a file as the file tools do: by its full name, and by the
-// one from the worktree.
-func fileRequest(req permission.Request, dir, worktree string) permission.Request {
-	given := req.Patterns[0]
-	full := given
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(dir, given)
-	}
-	forms := []string{given}
-	if rel, err := filepath.Rel(worktree, full); err == nil {
-		forms = append(forms, rel)
-	}
-	req.Patterns, req.Forms = []string{full}, map[string][]string{full: forms}
-	return req
 }
 
 // command explains a command line. Its decision is that of the strictest
 // part.
-func (x *explained) command(rt *helve.Runtime, j judge, req permission.Request) error {
-	got := j.command(req.Patterns[0])
+func (x *explained) command(j judge, line string) error {
+	got := j.command(line)
 	x.Units, x.Opaque = got.Units, got.Opaque
-	x.Decision = permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0], Action: permission.Allow}
-	first := true
 	for i := range x.Units {
 		u := &x.Units[i]
-		if u.Action == permission.Ask {
-			ds, err := rt.Decide(x.Agent, permission.Request{Permission: u.Permission, Patterns: []string{u.Pattern}, Session: req.Session})
-			if err != nil {
-				return err
-			}
-			// An approval answers the rule that asks, and not another one that
-			// only a spelling of the command meets.
-			if ds[0].Approval != nil && sameRule(ds[0].Rule, u.Rule) {
-				*u = ds[0]
-			}
+		if u.Action != permission.Ask || u.Permission != "bash" {
+			continue
 		}
-		if first || x.Action.Stricter(u.Action) != x.Action {
-			x.Decision = *u
-			x.Permission, x.Pattern = req.Permission, req.Patterns[0]
-			first = false
+		d, err := j.decide(permission.Request{Permission: u.Permission, Patterns: []string{u.Pattern}})
+		if err != nil {
+			return err
+		}
+		// An approval answers the rule that asks, and not another one that
+		// only a spelling of the command meets.
+		if d.Approval != nil && sameRule(d.Rule, u.Rule) {
+			*u = d
 		}
 	}
+	x.Decision = strictest(x.Units)
 	if x.Opaque != "" && x.Action == permission.Allow {
-		x.Decision = permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0], Action: permission.Ask}
+		x.Decision = permission.Decision{Action: permission.Ask}
 	}
 	return nil
+}
+
+// strictest returns the strictest decision, the first of those that are alike;
+// where there is none, one that allows.
+func strictest(ds []permission.Decision) permission.Decision {
+	if len(ds) == 0 {
+		return permission.Decision{Action: permission.Allow}
+	}
+	best := ds[0]
+	for _, d := range ds[1:] {
+		best = stricter(best, d)
+	}
+	return best
 }
 
 func sameRule(a, b *permission.Rule) bool {
@@ -185,8 +190,9 @@ func (a *app) printExplained(x *explained) {
 	case x.Opaque != "":
 		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))
 	}
-	if x.Units == nil {
+	if len(x.Units) == 0 || len(x.Units) == 1 && x.Permission != "bash" {
 		fmt.Fprintf(a.Stdout, "  %s\n", because(x.Decision))
+		return
 	}
 	for _, u := range x.Units {
 		fmt.Fprintf(a.Stdout, "  %s  %s %s\n         %s\n", a.action(u.Action), u.Permission, text.VisibleLine(u.Pattern), because(u))

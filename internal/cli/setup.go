@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ import (
 	"helve"
 	"helve/internal/config"
 	"helve/internal/store"
+	"helve/internal/workspace"
+	"helve/permission"
 )
 
 // home is the user's folder, or "" where none is known.
@@ -55,7 +58,7 @@ func (a *app) configOptions() (config.Options, error) {
 	}
 	return config.Options{
 		Dir: dir, Home: a.home(), Env: a.Getenv,
-		Worktree: config.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
+		Worktree: workspace.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
 	}, nil
 }
 
@@ -72,11 +75,34 @@ func (a *app) load() (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.Load(opt)
-	if err != nil {
+	s := &setup{opt: opt, data: filepath.Dir(opt.TrustFile)}
+	s.opt.Defaults = s.defaults("")
+	if s.cfg, err = config.Load(s.opt); err != nil {
 		return nil, err
 	}
-	return &setup{cfg: cfg, opt: opt, data: filepath.Dir(opt.TrustFile)}, nil
+	// Which agent is the default one is in the config, and with it the rules
+	// that its examples are held against.
+	if name := s.cfg.DefaultAgent; name != "" {
+		if own := s.defaults(name); !slices.Equal(own, s.opt.Defaults) {
+			s.opt.Defaults = own
+			s.cfg, err = config.Load(s.opt)
+		}
+	}
+	return s, err
+}
+
+// defaults are the rules that an agent has before anything is configured.
+func (s *setup) defaults(agent string) permission.Ruleset {
+	o := helve.AgentOptions{DataDir: s.data, Worktree: s.opt.Worktree}
+	if agent != "" {
+		o.Own = []helve.AgentConfig{{Name: agent}}
+	}
+	for _, a := range helve.Agents(o) {
+		if agent == "" || a.Name == agent {
+			return a.Policy.Rules
+		}
+	}
+	return nil
 }
 
 // warn tells what of the config files is wrong, and what is not in force.

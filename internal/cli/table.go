@@ -314,7 +314,7 @@ func (t *table) judge(v row) (string, error) {
 func (t *table) decision(v row, policy permission.Policy) (string, error) {
 	switch {
 	case v.Command != nil:
-		return modal(v, judge{policy, v.cwd(t.app)}.command(*v.Command), policy), nil
+		return modal(v, judge{policy: policy, dir: v.cwd(t.app)}.command(*v.Command), policy), nil
 	case v.Permission != "" && v.Pattern != nil:
 		got, err := decide(v, policy)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"helve/internal/text"
 	"helve/permission"
 )
 
@@ -144,7 +145,7 @@ func (c *checker) policy(n *node, s *shape) bool {
 		if strings.ContainsAny(m.key, "*?") || slices.Contains(known, m.key) {
 			continue
 		}
-		if near := nearest(m.key, known); near != "" && distance(m.key, near) == 1 {
+		if near := nearest(m.key, known); near != "" && text.Slips(m.key, near, 1) <= 1 {
 			c.path = append(c.path, m.key)
 			c.unknown(m, "is not a permission of a built-in tool", knownPermissions)
 			c.path = c.path[:len(c.path)-1]

@@ -32,9 +32,12 @@ type Options struct {
 	Dir  string // the instance directory, absolute
 	Home string // the home folder; needed for ~ in patterns and for defaults
 
-	// Worktree is where the search for project files ends; found from Dir
-	// with [FindWorktree] when empty.
+	// Worktree is where the search for project files ends; Dir when empty.
 	Worktree string
+
+	// Defaults are the rules that stand before those of the files. Examples
+	// are held against both.
+	Defaults permission.Ruleset
 
 	// Env looks up environment variables; nil is an empty environment.
 	Env func(string) string
@@ -89,7 +92,7 @@ type Agent struct {
 	Description string
 	Mode        string // subagent, primary, all or empty
 	Disable     bool
-	Hidden      bool
+	Hidden      *bool // nil when no file says
 	Model       string
 	Prompt      string
 	Color       string
@@ -179,7 +182,7 @@ func newLoader(opt Options) (*loader, error) {
 		opt.Env = func(string) string { return "" }
 	}
 	if opt.Worktree == "" {
-		opt.Worktree = FindWorktree(opt.Dir)
+		opt.Worktree = opt.Dir
 	}
 	opt.Worktree = filepath.Clean(opt.Worktree)
 	return &loader{

@@ -208,12 +208,27 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-func TestFindWorktree(t *testing.T) {
-	root := t.TempDir()
-	write(t, filepath.Join(root, "a/.git"), "gitdir: elsewhere")
-	write(t, filepath.Join(root, "a/b/c/x"), "")
-	if got := FindWorktree(filepath.Join(root, "a/b/c")); got != filepath.Join(root, "a") {
-		t.Errorf("got %s", got)
+// TestExamplesCountTheDefaults: an example is held against the decision that
+// a call would get, and there the defaults come first.
+func TestExamplesCountTheDefaults(t *testing.T) {
+	_, opt := project(t)
+	opt.Defaults = permission.Ruleset{
+		{Permission: "*", Pattern: "*", Action: permission.Allow},
+		{Permission: "read", Pattern: "*.env", Action: permission.Ask, From: permission.Source{File: "default rules"}},
+	}
+	file := filepath.Join(opt.Home, ".config/helve/helve.json")
+	write(t, file, `{"permission":{"bash":"ask"},"permission_examples":{"bash":{"ls":"ask"},"edit":{"a":"allow"},"read":{".env":"ask"}}}`)
+	if c := load(t, opt); c.PolicyError != nil || len(c.Rules) != 1 {
+		t.Errorf("got %v and %d rules", c.PolicyError, len(c.Rules))
+	}
+	write(t, file, `{"permission_examples":{"read":{".env":"allow"}}}`)
+	const want = `should be "allow" but is "ask": the rule "read *.env": "ask" at default rules decides`
+	if c := load(t, opt); c.PolicyError == nil || !strings.Contains(c.PolicyError.Error(), want) {
+		t.Errorf("got %v", c.PolicyError)
+	}
+	write(t, file, `{"permission":{"read":"allow"},"permission_examples":{"read":{".env":"allow"}}}`)
+	if c := load(t, opt); c.PolicyError != nil {
+		t.Errorf("got %v", c.PolicyError)
 	}
 }
 
@@ -221,7 +236,7 @@ func TestNearest(t *testing.T) {
 	names := []string{"permission", "provider", "plugin", "theme", "mcp", "lsp"}
 	for key, want := range map[string]string{
 		"permision": "permission", "permissions": "permission", "Theme": "theme", "thmee": "theme", "plugins": "plugin",
-		"mpc": "mcp", "x": "", "something": "", strings.Repeat("a", 100): "",
+		"mpc": "mcp", "x": "", "something": "", "submission": "", strings.Repeat("a", 100): "",
 	} {
 		if got := nearest(key, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", key, got, want)

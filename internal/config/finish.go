@@ -22,7 +22,7 @@ func (l *loader) finish() *Config {
 		c.Rules = rules
 	}
 	l.agents()
-	c.DefaultAgent = text(m.get("default_agent"))
+	c.DefaultAgent = textOf(m.get("default_agent"))
 	c.Experimental = experimental(m.get("experimental"))
 	if out := m.get("tool_output"); out != nil {
 		c.ToolOutput = ToolOutput{
@@ -126,7 +126,8 @@ func (l *loader) agent(m member) Agent {
 		case "disable":
 			a.Disable = truth(f.val)
 		case "hidden":
-			a.Hidden = truth(f.val)
+			hidden := truth(f.val)
+			a.Hidden = &hidden
 		case "model":
 			a.Model = f.val.text
 		case "prompt":
@@ -207,7 +208,7 @@ func entries(n *node) []Entry {
 	return all
 }
 
-func text(n *node) string {
+func textOf(n *node) string {
 	if n == nil {
 		return ""
 	}

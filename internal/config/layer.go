@@ -275,8 +275,9 @@ func toolRules(n *node) {
 // maxExamples bounds the examples of one file: each is held against every rule.
 const maxExamples = 1000
 
-// examples checks what a file says its rules do against the rules merged so
-// far.
+// examples checks what a file says its rules do against the default rules and
+// those merged so far. Each is held against the rules as one text: a command
+// line is not taken apart, and a file has no second name.
 func (l *loader) examples(examples *node) {
 	so := &node{kind: 'o', members: []member{}, owned: true}
 	for _, key := range []string{"permission", "tools"} {
@@ -301,7 +302,7 @@ func (l *loader) examples(examples *node) {
 				}))
 				return
 			}
-			got := permission.Evaluate(p.key, ex.key, rules)
+			got := permission.Evaluate(p.key, ex.key, l.opt.Defaults, rules)
 			if string(got.Action) == ex.val.text {
 				continue
 			}

@@ -1,27 +1,11 @@
 package config
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 )
-
-// FindWorktree returns the nearest folder, dir or above it, that holds .git;
-// the root of the file system when there is none.
-func FindWorktree(dir string) string {
-	for d := filepath.Clean(dir); ; {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		up := filepath.Dir(d)
-		if up == d {
-			return up
-		}
-		d = up
-	}
-}
 
 // load takes in every place, lowest first.
 func (l *loader) load() {

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"helve/internal/text"
 )
 
 // A Severity says how bad a problem is.
@@ -77,46 +79,13 @@ func (l *loader) void(p *Problem) {
 	}
 }
 
-// nearest returns the name most like key, or "" when none is near.
+// nearest returns the name most like key, or "" when none is near. Two slips
+// are the most, because a name that is near can make the policy void.
 func nearest(key string, names []string) string {
-	if len(key) > 40 {
+	const most = 2
+	near, ok := text.Nearest(key, names)
+	if !ok || text.Slips(key, near, most) > most {
 		return ""
 	}
-	best, found := max(1, min(2, len(key)/3))+1, ""
-	for _, name := range names {
-		if d := len(name) - len(key); d >= best || -d >= best {
-			continue
-		}
-		if d := distance(strings.ToLower(key), strings.ToLower(name)); d < best {
-			best, found = d, name
-		}
-	}
-	return found
-}
-
-// distance counts the letters to put in, take out, change or swap with their
-// neighbour to make b of a.
-func distance(a, b string) int {
-	var before, prev, cur [64]int
-	if len(a) >= len(cur) || len(b) >= len(cur) {
-		return len(cur)
-	}
-	for j := range len(b) + 1 {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev = prev, cur
-	}
-	return prev[len(b)]
+	return near
 }

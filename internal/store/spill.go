@@ -32,7 +32,12 @@ func (s *Store) OutputDir() (string, error) {
 		return "", ErrClosed
 	}
 	if s.tempDir == "" {
-		dir, err := os.MkdirTemp("", "helve-output-")
+		dir, err := s.opts.Outputs, error(nil)
+		if dir == "" {
+			dir, err = os.MkdirTemp("", "helve-output-")
+		} else {
+			err = os.Mkdir(dir, 0o700)
+		}
 		if err != nil {
 			return "", fmt.Errorf("making a folder for outputs: %w", err)
 		}

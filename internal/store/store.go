@@ -44,6 +44,9 @@ type Options struct {
 	// empty nothing outlives the store: rows are kept in memory and spilled
 	// outputs in a private folder that Close removes.
 	Dir string
+	// Outputs names that private folder, which must not exist yet; one with a
+	// name of its own is made when empty. It means nothing where Dir is set.
+	Outputs string
 	// Sync makes every write survive a power loss. Without it writes survive
 	// the death of the process, and approvals alone survive a power loss.
 	Sync bool

@@ -36,8 +36,22 @@ func Nearest(word string, among []string) (string, bool) {
 	return best, found
 }
 
-// slips counts the slips between a and b, or returns more than limit as soon as
-// it is clear that there are more.
+// Slips counts the slips between two words, as [Nearest] does, up to limit.
+// Where there are more, or a word has more than 64 characters, it returns
+// limit+1.
+func Slips(a, b string, limit int) int {
+	if limit < 0 || len(a) > 4*longestWord || len(b) > 4*longestWord {
+		return limit + 1
+	}
+	ra, rb := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if len(ra) > longestWord {
+		return limit + 1
+	}
+	return min(slips(ra, rb, limit), limit+1)
+}
+
+// slips counts the slips between a, which is not too long, and b, or returns
+// more than limit as soon as it is clear that there are more.
 func slips(a, b []rune, limit int) int {
 	if len(b) > longestWord || max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1

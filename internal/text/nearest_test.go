@@ -38,6 +38,33 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+func TestSlipsOfWords(t *testing.T) {
+	long := strings.Repeat("a", 65)
+	for _, tt := range []struct {
+		a, b        string
+		limit, want int
+	}{
+		{"read", "read", 0, 0},
+		{"Read", "reaD", 0, 0},
+		{"raed", "read", 2, 1},
+		{"filpath", "filepath", 2, 1},
+		{"submission", "permission", 3, 3},
+		{"submission", "permission", 2, 3},
+		{"", "ab", 2, 2},
+		{"", "", 0, 0},
+		{"é", "É", 0, 0},
+		{"a", "b", -1, 0},
+		{long, long, 3, 4},
+		{"a", long, 100, 101},
+		{long, "a", 100, 101},
+		{strings.Repeat("a", 64), strings.Repeat("b", 64), 64, 64},
+	} {
+		if got := Slips(tt.a, tt.b, tt.limit); got != tt.want {
+			t.Errorf("Slips(%.12q, %.12q, %d) = %d, want %d", tt.a, tt.b, tt.limit, got, tt.want)
+		}
+	}
+}
+
 // slipsSlowly is the definition, by recursion on the last letters.
 func slipsSlowly(a, b []rune, seen map[[2]int]int) int {
 	if len(a) == 0 || len(b) == 0 {

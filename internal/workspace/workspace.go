@@ -24,9 +24,23 @@ type Asker interface {
 
 // Files is the door. The zero value has no worktree.
 type Files struct {
-	// Worktree is the root of the project, absolute; "" or "/" for none.
+	// Worktree is the root of the project, absolute. Where it is "" or a root
+	// of the file system there is none, and only the working folder is inside.
 	Worktree string
 }
+
+// FindWorktree returns the nearest folder, dir or above it, that holds .git;
+// the root of the file system when there is none.
+func FindWorktree(dir string) string {
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil || isRoot(d) {
+			return d
+		}
+	}
+}
+
+// isRoot reports whether nothing is above a folder: /, or C:\, or a share.
+func isRoot(dir string) bool { return filepath.Dir(dir) == dir }
 
 // A Path is a file name that has been asked about. Only [Files.Resolve]
 // makes one.
@@ -89,20 +103,25 @@ func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, e
 	return p, nil
 }
 
-// AskRead asks whether the contents of p may be read, under the name that
-// was asked for and, where links lead elsewhere, under the real name too.
+// AskRead asks whether the contents of p may be read; see [Files.AskFor].
 func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
+	return f.AskFor(ctx, a, "read", p)
+}
+
+// AskFor asks for a permission about p, under the name that was asked for
+// and, where links lead elsewhere, under the real name too.
+func (f *Files) AskFor(ctx context.Context, a Asker, name string, p Path) error {
 	names := []string{p.abs}
 	if p.real != p.abs && !f.sameBelowRoots(p) {
 		names = append(names, p.real)
 	}
-	for _, name := range names {
+	for _, file := range names {
 		forms := map[string][]string{}
-		if rel, err := filepath.Rel(f.Worktree, name); f.Worktree != "" && err == nil {
-			forms[name] = []string{rel}
+		if rel, err := filepath.Rel(f.Worktree, file); f.Worktree != "" && err == nil {
+			forms[file] = []string{rel}
 		}
 		err := a.Ask(ctx, permission.Request{
-			Permission: "read", Patterns: []string{name}, Always: []string{"*"}, Forms: forms,
+			Permission: name, Patterns: []string{file}, Always: []string{"*"}, Forms: forms,
 		})
 		if err != nil {
 			return err
@@ -138,7 +157,7 @@ func (f *Files) top(dir string) string {
 }
 
 func (f *Files) inside(dir, path string) bool {
-	return within(dir, path) || f.Worktree != "" && f.Worktree != "/" && within(f.Worktree, path)
+	return within(dir, path) || f.Worktree != "" && !isRoot(f.Worktree) && within(f.Worktree, path)
 }
 
 func (f *Files) insideReal(dir, path string) bool {
@@ -160,13 +179,12 @@ func within(parent, path string) bool {
 // that the answer is what would be made there. A name that leads in circles
 // is left where it began to: opening it fails.
 func realName(name string) string {
-	const sep = string(filepath.Separator)
-	real, rest := sep, strings.Split(name, sep)
+	real, rest := split(name)
 	for links := 0; len(rest) > 0; {
 		part := rest[0]
 		rest = rest[1:]
 		switch part {
-		case "", ".":
+		case ".":
 			continue
 		case "..":
 			real = filepath.Dir(real)
@@ -181,12 +199,24 @@ func realName(name string) string {
 		if links++; links > maxLinks {
 			return filepath.Join(next, filepath.Join(rest...))
 		}
-		if filepath.IsAbs(target) {
-			real = sep
+		root, parts := split(target)
+		switch {
+		case filepath.IsAbs(target):
+			real = root
+		case target != "" && os.IsPathSeparator(target[0]): // on Windows: of the same volume
+			real, _ = split(real[:len(filepath.VolumeName(real))])
 		}
-		rest = slices.Concat(strings.Split(target, sep), rest)
+		rest = slices.Concat(parts, rest)
 	}
 	return real
+}
+
+// split takes a name apart: the root that an absolute one starts from, and
+// its parts below.
+func split(name string) (root string, parts []string) {
+	volume := filepath.VolumeName(name)
+	parts = strings.FieldsFunc(name[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	return volume + string(filepath.Separator), parts
 }
 
 // Open opens a regular file for reading. Folders, devices, pipes and sockets

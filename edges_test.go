@@ -1,0 +1,334 @@
+package helve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A cry panics when it is encoded.
+type cry struct{}
+
+func (cry) MarshalJSON() ([]byte, error) { panic("cry") }
+
+// Whatever a tool does wrong is an error of that call.
+func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
+	rt := open(t, helve.Options{})
+	bad := map[string]func() (*tool.Result, error){
+		"nothing":    func() (*tool.Result, error) { return nil, nil },
+		"no cause":   func() (*tool.Result, error) { return nil, &tool.Error{} },
+		"typed nil":  func() (*tool.Result, error) { return nil, (*tool.Error)(nil) },
+		"channel":    func() (*tool.Result, error) { return &tool.Result{Metadata: map[string]any{"c": make(chan int)}}, nil },
+		"cries":      func() (*tool.Result, error) { return &tool.Result{Metadata: map[string]any{"c": cry{}}}, nil },
+		"nil panic":  func() (*tool.Result, error) { panic(nil) },
+		"wrapped":    func() (*tool.Result, error) { return nil, fmt.Errorf("outside: %w", tool.Fail("x", "inside")) },
+		"own limit":  func() (*tool.Result, error) { return nil, context.DeadlineExceeded },
+		"own cancel": func() (*tool.Result, error) { return nil, context.Canceled },
+	}
+	register(t, rt, echo("bad", func(_ context.Context, _ *tool.Call, in echoInput) (*tool.Result, error) { return bad[in.Say]() }))
+	for name, want := range map[string][2]string{
+		"nothing": {"internal", ""}, "no cause": {"failed", "failed"}, "typed nil": {"failed", "failed"},
+		"channel": {"internal", "bad-metadata"}, "cries": {"internal", ""}, "nil panic": {"internal", "panic"},
+		"wrapped": {"failed", "x"}, "own limit": {"failed", "timeout"}, "own cancel": {"failed", "failed"},
+	} {
+		_, err := rt.Call(t.Context(), say("bad", name))
+		e := kindOf(t, err)
+		if string(e.Kind) != want[0] || want[1] != "" && e.Code != want[1] || e.Error() == "" {
+			t.Errorf("%s: got %s %s %q", name, e.Kind, e.Code, e)
+		}
+		if name == "wrapped" && e.Error() != "outside: inside" {
+			t.Errorf("what was said around an error is lost: %q", e)
+		}
+	}
+	spec := tool.Spec{Name: "explains", Description: "Panics.", Explain: func([]tool.Issue) string { panic("explain") }}
+	register(t, rt, tool.New(spec, func(context.Context, *tool.Call, echoInput) (*tool.Result, error) { return nil, nil }))
+	_, err := rt.Call(t.Context(), tool.Call{Tool: "explains", Input: []byte(`{}`)})
+	if e := kindOf(t, err); e.Kind != tool.Internal {
+		t.Errorf("explain: %v", err)
+	}
+}
+
+func TestCancelledWithACause(t *testing.T) {
+	rt := open(t, helve.Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	register(t, rt, echo("waits", func(ctx context.Context, _ *tool.Call, _ echoInput) (*tool.Result, error) {
+		cancel(errors.New("the person pressed stop"))
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}))
+	_, err := rt.Call(ctx, say("waits", ""))
+	if e := kindOf(t, err); e.Kind != tool.Canceled || e.Code != "canceled" || !strings.Contains(e.Error(), "pressed stop") {
+		t.Errorf("got %s %s %v", e.Kind, e.Code, e)
+	}
+}
+
+func TestHooksChangeOnlyTheArguments(t *testing.T) {
+	stuck := make(chan struct{})
+	hang := false
+	rt := open(t, helve.Options{Hooks: []helve.Hook{{Before: func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		c.ID, c.Session, c.Tool, c.Agent = "x", "y", "z", "w"
+		if hang {
+			<-stuck
+		}
+		return nil, nil
+	}}}})
+	register(t, rt, echo("echo", func(_ context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
+		return &tool.Result{Output: c.Tool + c.Session}, nil
+	}))
+	call := say("echo", "")
+	call.Session = "s"
+	if res, err := rt.Call(t.Context(), call); err != nil || res.Output != "echos" {
+		t.Errorf("got %+v %v", res, err)
+	}
+	hang = true
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err := rt.Call(ctx, call)
+	if e := kindOf(t, err); e.Kind != tool.Canceled {
+		t.Errorf("a hook that hangs: %v", err)
+	}
+	close(stuck)
+}
+
+// A report is what it was when it was made, whatever the tool does with its
+// map afterwards. The race detector sees to the rest.
+func TestReportsAreCopies(t *testing.T) {
+	rt := open(t, helve.Options{})
+	register(t, rt, echo("counts", func(_ context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
+		m := map[string]any{}
+		for i := range 200 {
+			m["n"] = i
+			c.Progress("", m)
+		}
+		return &tool.Result{Metadata: m}, nil
+	}))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		next := 0.0
+		for e := range rt.Events(t.Context(), 0) {
+			if _, err := json.Marshal(e); err != nil {
+				t.Error(err)
+			}
+			switch p := e.Properties.(type) {
+			case helve.CallProgress:
+				if p.Metadata["n"] != next {
+					t.Errorf("report %v says %v", next, p.Metadata["n"])
+				}
+				next++
+			case helve.CallFinished:
+				return
+			}
+		}
+	}()
+	res, err := rt.Call(t.Context(), say("counts", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		res.Metadata["n"] = i
+	}
+	<-done
+}
+
+func TestCloseCancelsAndRecords(t *testing.T) {
+	dir := t.TempDir()
+	rt, err := helve.New(helve.Options{Dir: t.TempDir(), DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := make(chan struct{})
+	register(t, rt, echo("waits", func(ctx context.Context, _ *tool.Call, _ echoInput) (*tool.Result, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := rt.Call(context.Background(), say("waits", ""))
+		ended <- err
+	}()
+	<-begun
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+	if e := kindOf(t, <-ended); e.Kind != tool.Canceled || e.Code != "closed" {
+		t.Errorf("the call under way: %s %s %v", e.Kind, e.Code, e)
+	}
+	_, err = rt.Call(t.Context(), say("waits", ""))
+	if e := kindOf(t, err); e.Kind != tool.Canceled || e.Code != "closed" {
+		t.Errorf("a call afterwards: %v", err)
+	}
+	if err := rt.Close(); err != nil {
+		t.Errorf("a second close: %v", err)
+	}
+}
+
+func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
+	dir, data := t.TempDir(), t.TempDir()
+	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
+	call := tool.Call{Tool: "todoread", Session: "s"}
+	first, err := helve.New(helve.Options{Dir: dir, DataDir: data, Agents: agents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for e := range first.Events(t.Context(), 0) {
+			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+				_ = first.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways})
+			}
+		}
+	}()
+	if _, err := first.Call(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := open(t, helve.Options{Dir: dir, DataDir: data, Agents: agents, Unattended: true})
+	if _, err := later.Call(t.Context(), call); err != nil {
+		t.Errorf("the same session: %v", err)
+	}
+	call.Session = "other"
+	if _, err := later.Call(t.Context(), call); tool.KindOf(err) != tool.Unattended {
+		t.Errorf("another session: %v", err)
+	}
+	kept, err := later.Approvals("s")
+	if err != nil || len(kept) != 1 || kept[0].Created.IsZero() {
+		t.Fatalf("listed: %+v %v", kept, err)
+	}
+	if err := later.EndSession("s"); err != nil {
+		t.Error(err)
+	}
+	call.Session = "s"
+	if _, err := later.Call(t.Context(), call); tool.KindOf(err) != tool.Unattended {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+// A tool from outside that has changed since it was approved is asked about
+// again, whatever the rules say.
+func TestChangedToolIsAskedAboutAgain(t *testing.T) {
+	data := t.TempDir()
+	shaped := func(description string) tool.Tool {
+		return tool.New(tool.Spec{Name: "fs_read", Description: description, External: true},
+			func(ctx context.Context, c *tool.Call, _ struct{}) (*tool.Result, error) {
+				err := c.Ask(ctx, permission.Request{Permission: "fs_read", Patterns: []string{"*"}, Always: []string{"*"}})
+				return &tool.Result{}, err
+			})
+	}
+	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"fs_read":"ask"}`)})
+	rt := open(t, helve.Options{DataDir: data, Agents: agents})
+	remove := register(t, rt, shaped("as approved"))
+	go func() {
+		for e := range rt.Events(t.Context(), 0) {
+			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+				_ = rt.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User})
+			}
+		}
+	}()
+	if _, err := rt.Call(t.Context(), tool.Call{Tool: "fs_read"}); err != nil {
+		t.Fatal(err)
+	}
+	remove()
+	rt.Leave()
+	register(t, rt, shaped("as approved"))
+	if _, err := rt.Call(t.Context(), tool.Call{Tool: "fs_read"}); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	register(t, rt, shaped("changed since"))
+	if _, err := rt.Call(t.Context(), tool.Call{Tool: "fs_read"}); tool.KindOf(err) != tool.Unattended {
+		t.Errorf("changed: %v", err)
+	}
+}
+
+func TestKeptOutputsStayWithinTheQuota(t *testing.T) {
+	data := t.TempDir()
+	rt := open(t, helve.Options{DataDir: data, Limits: helve.Limits{Bytes: 100, Quota: 10_000}})
+	register(t, rt, echo("long", func(context.Context, *tool.Call, echoInput) (*tool.Result, error) {
+		return &tool.Result{Output: strings.Repeat("x", 4000)}, nil
+	}))
+	for range 20 {
+		if _, err := rt.Call(t.Context(), say("long", "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(data, "tool-output", "tool_*"))
+	if err != nil || len(files) == 0 || len(files) > 3 {
+		t.Errorf("%d outputs of 4,000 bytes are kept under a quota of 10,000 (%v)", len(files), err)
+	}
+}
+
+func TestOutputsWithoutADataFolderCanBeRead(t *testing.T) {
+	rt := open(t, helve.Options{Unattended: true})
+	register(t, rt, echo("long", func(context.Context, *tool.Call, echoInput) (*tool.Result, error) {
+		return &tool.Result{Output: strings.Repeat("line\n", 3000)}, nil
+	}))
+	res, err := rt.Call(t.Context(), say("long", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := fmt.Appendf(nil, `{"filePath":%q}`, res.Metadata["outputPath"])
+	if _, err := rt.Call(t.Context(), tool.Call{Tool: "read", Input: in}); err != nil {
+		t.Error(err)
+	}
+	path := res.Metadata["outputPath"].(string)
+	if err := rt.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the output is still there: %v", err)
+	}
+}
+
+// A folder can claim to be a worktree of another's repository; it gets the
+// approvals of that project only if the repository knows it.
+func TestProjectIsNotTakenOnTrust(t *testing.T) {
+	victim, guest, data := t.TempDir(), t.TempDir(), t.TempDir()
+	admin := filepath.Join(victim, ".git", "worktrees", "guest")
+	if err := os.MkdirAll(admin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(guest, ".git"), "gitdir: "+admin+"\n")
+	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
+	at := func(dir string) *helve.Runtime {
+		return open(t, helve.Options{Dir: dir, DataDir: data, Agents: agents})
+	}
+	home := at(victim)
+	go func() {
+		for e := range home.Events(t.Context(), 0) {
+			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+				_ = home.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Project})
+			}
+		}
+	}()
+	if _, err := home.Call(t.Context(), tool.Call{Tool: "todoread"}); err != nil {
+		t.Fatal(err)
+	}
+	allowed := func() bool {
+		ds, err := at(guest).Decide("", permission.Request{Permission: "todoread", Patterns: []string{"*"}})
+		return err == nil && ds[0].Action == permission.Allow
+	}
+	if allowed() {
+		t.Error("a folder took another project's approvals")
+	}
+	write(filepath.Join(admin, "gitdir"), filepath.Join(guest, ".git")+"\n")
+	if !allowed() {
+		t.Error("a real worktree does not share its project's approvals")
+	}
+}

@@ -1,0 +1,61 @@
+package helve
+
+import (
+	"testing"
+	"time"
+)
+
+// What the feed keeps is bounded in bytes, metadata counted in, and it always
+// keeps the newest event.
+func TestFeedIsBounded(t *testing.T) {
+	f := newFeed(time.Now)
+	for range 100 {
+		f.publish(CallProgress{size: 1 << 20})
+	}
+	if f.bytes > feedBytes || len(f.events) == 0 {
+		t.Errorf("%d events of %d bytes are kept", len(f.events), f.bytes)
+	}
+	f.publish(CallProgress{size: 2 * feedBytes})
+	if len(f.events) != 1 || f.events[0].Seq != 101 {
+		t.Errorf("one event larger than all: %d are kept", len(f.events))
+	}
+	for range 2 * feedEvents {
+		f.publish(ToolsChanged{})
+	}
+	if len(f.events) > feedEvents {
+		t.Errorf("%d events are kept", len(f.events))
+	}
+}
+
+// A subscriber that comes with a number from before a restart is not left
+// waiting for that number.
+func TestNumbersFromBeforeARestart(t *testing.T) {
+	f := newFeed(time.Now)
+	f.publish(ToolsChanged{})
+	for e := range f.each(t.Context(), 500) {
+		if e.Seq != 1 {
+			t.Errorf("got event %d", e.Seq)
+		}
+		break
+	}
+}
+
+// Ids sort by age, also within a millisecond and when the clock steps back.
+func TestIDsNeverRunBackwards(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	g := &ids{now: func() time.Time { return now }}
+	last := ""
+	for i := range 20_000 {
+		if i == 10_000 {
+			now = now.Add(-time.Hour)
+		}
+		id := g.next("ses")
+		if len(id) != len("ses_")+26 {
+			t.Fatalf("%s is not 26 characters long", id)
+		}
+		if id[:16] <= last {
+			t.Fatalf("%s comes after %s", id, last)
+		}
+		last = id[:16]
+	}
+}
