@@ -136,7 +136,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 			return c.taken(e), nil
 		}
 	}
-	return tool.Tool{}, r.misfit(ctx, c, unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides)))
+	return tool.Tool{}, r.misfit(ctx, c, r.registry.unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides), c.agent.Policy.Hider))
 }
 
 // taken notes which tool the call goes to. What asks for a tool from outside

@@ -88,13 +88,25 @@ func canceled(ctx context.Context, e *tool.Error) {
 		return
 	}
 	e.Kind, e.Code = tool.Canceled, "canceled"
-	switch {
-	case errors.Is(context.Cause(ctx), permission.ErrClosed):
-		e.Code = "closed"
+	e.Err = &aborted{cause: e.Err}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, permission.ErrClosed):
+		e.Code, e.Err = "closed", &aborted{why: ": " + cause.Error(), cause: e.Err}
 	case errors.Is(why, context.DeadlineExceeded):
-		e.Code = "timeout"
+		e.Code, e.Err = "timeout", &aborted{why: ": it took longer than it was given", cause: e.Err}
+	case cause != why:
+		e.Err = &aborted{why: ": " + cause.Error(), cause: e.Err}
 	}
 }
+
+// An aborted is a call that was cancelled, in the reference's words.
+type aborted struct {
+	why   string
+	cause error
+}
+
+func (a *aborted) Error() string { return "Tool execution aborted" + a.why }
+func (a *aborted) Unwrap() error { return a.cause }
 
 // asJSON encodes v. Bytes are taken for JSON text: none are an empty object,
 // and text that is not JSON becomes a string, so that it can stand in a larger

@@ -142,15 +142,22 @@ func (g *registry) catcher() (*entry, bool) {
 	return nil, false
 }
 
-// unavailable is the error for a name that can not be called.
-func unavailable(name string, specs []tool.Spec) *tool.Error {
+// unavailable is the error for a name that can not be called. hides tells
+// which rule hides a permission, if one does.
+func (g *registry) unavailable(name string, specs []tool.Spec, hides func(permission string) (string, bool)) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
 	}
 	err := tool.Fail("unknown-tool", "Model tried to call unavailable tool '%s'. Available tools: %s.", name, strings.Join(names, ", "))
 	err.Kind = tool.UnknownTool
-	if near, ok := text.Nearest(name, names); ok {
+	if e, ok := g.newest(name); ok {
+		if rule, hidden := hides(e.spec.Permission); hidden {
+			err.Hint = fmt.Sprintf("There is a tool %q, and the rule %s hides it.", name, rule)
+		} else {
+			err.Hint = fmt.Sprintf("There is a tool %q, and it is switched off for this caller.", name)
+		}
+	} else if near, ok := text.Nearest(name, names); ok {
 		err.Hint = fmt.Sprintf("Did you mean %q?", near)
 	}
 	return err

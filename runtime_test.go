@@ -127,7 +127,11 @@ func TestInvalidWay(t *testing.T) {
 	if e.Kind != tool.UnknownTool || e.Code != "unknown-tool" || e.Tool != "invalid" || e.Answer == nil || !strings.Contains(e.Hint, "read") {
 		t.Errorf("unknown name: %+v", e)
 	}
-	want := "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'reed'. Available tools: invalid, question, read, todowrite, todoread."
+	names := "invalid"
+	for _, s := range rt.Tools(tool.Audience{}) {
+		names += ", " + s.Name
+	}
+	want := "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'reed'. Available tools: " + names + "."
 	if e.Answer != nil && e.Answer.Output != want {
 		t.Errorf("answer: %s", e.Answer.Output)
 	}
@@ -135,6 +139,14 @@ func TestInvalidWay(t *testing.T) {
 	if e := kindOf(t, err); e.Kind != tool.InvalidInput || e.Code != "invalid-json" || e.Answer == nil ||
 		!strings.HasPrefix(e.Error(), `Invalid input for tool read: JSON parsing failed: Text: {"filePath":.`) {
 		t.Errorf("bad JSON: %+v", e)
+	}
+	_, err = rt.Call(t.Context(), tool.Call{Tool: "batch", Input: []byte(`{}`)})
+	if e := kindOf(t, err); e.Kind != tool.UnknownTool || !strings.Contains(e.Hint, "switched off") {
+		t.Errorf("a tool that is off: %v, %s", err, e.Hint)
+	}
+	_, err = rt.Call(t.Context(), tool.Call{Tool: "todoread", Agent: "general"})
+	if e := kindOf(t, err); e.Kind != tool.UnknownTool || !strings.Contains(e.Hint, "agent general") {
+		t.Errorf("a tool that a rule hides: %v, %s", err, e.Hint)
 	}
 	res, err := rt.Call(t.Context(), tool.Call{Tool: "TodoRead"})
 	if err != nil || res.Output != "[]" {

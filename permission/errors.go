@@ -62,13 +62,19 @@ func (e *UnattendedError) Error() string {
 	}
 	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
 		e.Permission, strings.Join(names, ", "))
+	after := ""
 	for _, d := range e.Asked {
-		if d.Ceiling {
+		switch {
+		case d.Changed:
+			return said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
+		case d.Rule != nil && d.Ceiling:
 			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule of the user loosens: trust that file, or change it.",
-				Ruleset{*d.Rule}, d.Source)
+				encoded(d.Rule), d.Source)
+		case d.Rule != nil:
+			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
 		}
 	}
-	said += " To allow it, add this rule to the configuration: " + e.Rule()
+	said += " To allow it, add this rule to the configuration" + after + ": " + e.Rule()
 	if strings.ContainsAny(strings.Join(names, ""), "*?") {
 		said += " (in a rule * and ? stand for any characters, so it allows more than this)"
 	}

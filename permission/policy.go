@@ -26,6 +26,19 @@ func (p Policy) Hides(permission string) bool {
 		slices.ContainsFunc(p.Ceilings, func(c Ruleset) bool { return c.Hides(permission) })
 }
 
+// Hider says which rule hides a tool that asks for permission, and where it
+// stands; false where none does.
+func (p Policy) Hider(permission string) (string, bool) {
+	for _, rs := range slices.Concat([]Ruleset{p.Rules}, p.Ceilings) {
+		if rs.Hides(permission) {
+			about := rs.About(permission)
+			last := about[len(about)-1]
+			return encoded(last) + " of " + last.From.String(), true
+		}
+	}
+	return "", false
+}
+
 // Evaluate returns the last rule of the rulesets, taken as one list, that
 // matches; where none does, a rule that asks.
 func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {

@@ -100,6 +100,11 @@ func TestExitCodes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	for _, k := range []tool.Kind{"", "something new"} {
+		if code := exitOf(k); code != 70 {
+			t.Errorf("the unknown kind %q exits with %d", k, code)
+		}
+	}
 }
 
 func TestSafe(t *testing.T) {

@@ -49,13 +49,14 @@ Exit codes: 'helve help exit-codes'.`,
 		Example: `  helve call read filePath=go.mod limit=5
   helve call read '{"filePath": "go.mod", "offset": 2}'
   echo '{"id":"1","tool":"read","args":{"filePath":"go.mod"}}' | helve call --jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
+			if f.jsonl {
+				return linesUsage(c, args)
+			}
 			switch {
-			case f.jsonl && len(args) > 0:
-				return usagef("with --jsonl the calls come from standard input, and not from the command line")
-			case !f.jsonl && len(args) == 0:
+			case len(args) == 0:
 				return usagef("which tool? 'helve tools' lists them")
-			case !f.jsonl && (f.events || f.repair):
+			case f.events || f.repair:
 				return usagef("--events and --repair go with --jsonl")
 			}
 			return nil
@@ -80,9 +81,22 @@ Exit codes: 'helve help exit-codes'.`,
 	fs.StringVar(&f.saveTo, "save-attachments", "", "write attachments into this `folder`")
 	fs.BoolVar(&f.jsonl, "jsonl", false, "serve a program, one JSON object a line")
 	fs.BoolVar(&f.events, "events", false, "with --jsonl: write events too, and let the program answer requests")
-	fs.BoolVar(&f.repair, "repair", false, "with --jsonl: put slips in arguments right")
+	fs.BoolVar(&f.repair, "repair", false, "with --jsonl: put slips in arguments right, as the config key repair does")
 	a.completeFlags(c)
 	return c
+}
+
+// linesUsage refuses what has no meaning with --jsonl.
+func linesUsage(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("with --jsonl the calls come from standard input, and not from the command line")
+	}
+	for _, name := range []string{"json", "no-input", "save-attachments"} {
+		if c.Flags().Changed(name) {
+			return usagef("--%s does not go with --jsonl", name)
+		}
+	}
+	return nil
 }
 
 // call runs one call from the command line.

@@ -1,5 +1,5 @@
-// Package cli is the command helve: a file a command, and setup.go, which
-// turns the environment and the config files into the options of a runtime.
+// Package cli is the command helve: each subcommand in the file of its subject,
+// and setup.go, which turns the environment and the config files into the options of a runtime.
 //
 // What a command prints for programs goes to standard output; everything else
 // goes to standard error. Text that comes from files, models or other programs

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,22 +38,25 @@ type door struct {
 	running sync.WaitGroup // calls
 	telling sync.WaitGroup // events
 
-	mu    sync.Mutex
-	calls map[callKey]*runningCall
-	byID  map[string]map[callKey]*runningCall
+	mu     sync.Mutex
+	calls  map[callKey]*runningCall
+	byID   map[string]map[callKey]*runningCall
+	ending map[callKey]*runningCall // over, and not yet written
 }
 
 func newDoor(ctx context.Context, rt *helve.Runtime, out io.Writer) *door {
 	d := &door{
 		rt: rt, out: out, slots: make(chan struct{}, maxAtWork), queue: make(chan struct{}, maxQueued),
 		calls: map[callKey]*runningCall{}, byID: map[string]map[callKey]*runningCall{},
+		ending: map[callKey]*runningCall{},
 	}
 	d.ctx, d.end = context.WithCancelCause(ctx)
 	return d
 }
 
-// start makes a call. It returns at once, unless very many are in the queue.
-func (d *door) start(req *callRequest) {
+// start makes the call of line n. It returns at once, unless very many are in
+// the queue.
+func (d *door) start(req *callRequest, n int) {
 	select {
 	case d.queue <- struct{}{}:
 	case <-d.ctx.Done():
@@ -78,14 +82,15 @@ func (d *door) start(req *callRequest) {
 	if d.timeout > 0 {
 		ctx, cancel = withTimeout(ctx, cancel, d.timeout)
 	}
-	r := &runningCall{echo: echo, cancel: cancel, told: make(chan struct{})}
+	r := &runningCall{echo: echo, cancel: cancel, told: make(chan struct{}), ended: make(chan struct{})}
 	if !d.add(key, r) {
 		cancel()
 		<-d.queue
-		d.write(ended(echo, c.Tool, nil, &tool.Error{
-			Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
-			Err: fmt.Errorf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID),
-		}))
+		// Without an id, so that it is not taken for the end of the other call.
+		d.write(wireLine{ID: json.RawMessage("null"), Status: "error", Duplicate: c.ID, Error: &wireError{
+			Kind: tool.InvalidInput, Code: "duplicate-id", Line: n,
+			Message: fmt.Sprintf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID),
+		}})
 		return
 	}
 	d.running.Go(func() { d.run(ctx, r, c) })
@@ -113,8 +118,13 @@ func (d *door) run(ctx context.Context, r *runningCall, c tool.Call) {
 	if d.events {
 		<-r.told
 	}
-	d.remove(callKey{c.Session, c.ID})
+	key := callKey{c.Session, c.ID}
+	d.remove(key, r)
+	if r.after != nil {
+		<-r.after
+	}
 	d.writeBytes(line)
+	d.forget(key, r)
 }
 
 func (d *door) add(key callKey, r *runningCall) bool {
@@ -122,6 +132,9 @@ func (d *door) add(key callKey, r *runningCall) bool {
 	defer d.mu.Unlock()
 	if d.calls[key] != nil {
 		return false
+	}
+	if before := d.ending[key]; before != nil {
+		r.after = before.ended
 	}
 	d.calls[key] = r
 	if d.byID[key.id] == nil {
@@ -131,13 +144,25 @@ func (d *door) add(key callKey, r *runningCall) bool {
 	return true
 }
 
-func (d *door) remove(key callKey) {
+// remove takes a call that is over out of those under way.
+func (d *door) remove(key callKey, r *runningCall) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.ending[key] = r
 	delete(d.calls, key)
 	delete(d.byID[key.id], key)
 	if len(d.byID[key.id]) == 0 {
 		delete(d.byID, key.id)
+	}
+}
+
+// forget says that the end of a call has been written.
+func (d *door) forget(key callKey, r *runningCall) {
+	close(r.ended)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ending[key] == r {
+		delete(d.ending, key)
 	}
 }
 

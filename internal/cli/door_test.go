@@ -83,3 +83,48 @@ func TestInnerCallWaits(t *testing.T) {
 		t.Errorf("freed %d times, %d calls remembered", freed, len(l.parents))
 	}
 }
+
+// A writer that hands on what it is given when it is told to.
+type slowWriter struct{ writes, goOn chan string }
+
+func (w slowWriter) Write(p []byte) (int, error) {
+	w.writes <- string(p)
+	<-w.goOn
+	return len(p), nil
+}
+
+// TestEndComesFirst: a second call of an id that comes while the end of the
+// first is being written is answered after it, and not taken for it.
+func TestEndComesFirst(t *testing.T) {
+	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := slowWriter{make(chan string), make(chan string)}
+	d := newDoor(t.Context(), rt, w)
+	d.shared = "s"
+	req := &callRequest{echo: []byte(`"1"`), id: "1", tool: "todoread", args: []byte("{}")}
+	d.start(req, 1)
+	first := <-w.writes // over, and not yet written
+	d.start(req, 2)
+	key := callKey{"s", "1"}
+	d.mu.Lock()
+	second := d.calls[key]
+	d.mu.Unlock()
+	if second == nil || second.after == nil {
+		t.Fatalf("the second call waits for nothing: %+v", second)
+	}
+	w.goOn <- ""
+	last := <-w.writes
+	w.goOn <- ""
+	d.running.Wait()
+	if !strings.HasPrefix(first, `{"id":"1","status":"completed"`) || !strings.Contains(last, `"duplicate-id"`) {
+		t.Errorf("got %s and %s", first, last)
+	}
+	if len(d.ending)+len(d.calls)+len(d.byID) != 0 {
+		t.Errorf("something is remembered: %v %v %v", d.ending, d.calls, d.byID)
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+}

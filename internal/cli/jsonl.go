@@ -29,7 +29,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	}
 	opt := a.options(s)
 	opt.Unattended = !f.events
-	opt.Repair = f.repair && !f.strict
+	opt.Repair = !f.strict && (f.repair || s.cfg.Repair != nil && *s.cfg.Repair)
 	opt.Provider, opt.Model = f.provider, f.model
 	rt, err := helve.New(opt)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *door) take(l readLine) {
 	case err != nil:
 		d.write(misread(id, l.n, err))
 	case req.call != nil:
-		d.start(req.call)
+		d.start(req.call, l.n)
 	case req.reply != nil:
 		r := req.reply
 		err := d.rt.Reply(r.ID, permission.Reply{Verdict: r.Reply, Message: r.Message, Scope: r.Scope})
@@ -280,7 +280,9 @@ type callKey struct{ session, id string }
 type runningCall struct {
 	echo   json.RawMessage // its id as the program wrote it
 	cancel context.CancelFunc
-	free   func()        // gives its slot back; set before the runtime has the call
-	told   chan struct{} // closed when all its events are written
+	free   func()          // gives its slot back; set before the runtime has the call
+	told   chan struct{}   // closed when all its events are written
+	ended  chan struct{}   // closed when its end is written
+	after  <-chan struct{} // of a call of the same id that has ended, and whose end comes first
 	once   sync.Once
 }

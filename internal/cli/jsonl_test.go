@@ -305,7 +305,11 @@ func TestDismissAndCancel(t *testing.T) {
 	p.send(`{"id":7,"tool":"question","args":` + question + `}`)
 	p.event("question.asked")
 	p.send(`{"id":7,"tool":"todoread"}`)
-	wantError(t, p.end(7.0), "invalid_input", "duplicate-id")
+	twice := p.until("the second 7", func(m map[string]any) bool { return m["duplicate"] == "7" })
+	wantError(t, twice, "invalid_input", "duplicate-id")
+	if id, there := twice["id"]; !there || id != nil || get(twice, "error", "line") != 4.0 {
+		t.Errorf("got %v, want no id, so that it is not the end of 7", twice)
+	}
 	p.send(`{"cancel":7}`)
 	wantError(t, p.end(7.0), "canceled", "canceled")
 	if _, code := p.rest(); code != 0 {

@@ -37,10 +37,10 @@ func TestJudge(t *testing.T) {
 		{"cd sub && ls", "allow: allow bash ls"},
 		{"cd sub", "allow: "},
 		{"f() { git push; }; f", "deny: deny bash git push"},
-		{"ls > out", "allow: allow bash ls > out, allow edit out"},
-		{"ls > go.lock", "deny: allow bash ls > go.lock, deny edit go.lock"},
-		{"ls < .env", "deny: allow bash ls < .env, deny read .env"},
-		{"ls > /etc/x", "ask: allow bash ls > /etc/x, allow edit /etc/x, ask external_directory /etc/*"},
+		{"ls > out", "allow: allow bash ls > out, allow edit /ws/out"},
+		{"ls > go.lock", "deny: allow bash ls > go.lock, deny edit /ws/go.lock"},
+		{"ls < .env", "deny: allow bash ls < .env, deny read /ws/.env"},
+		{"ls > /etc/x", "ask: allow bash ls > /etc/x, ask external_directory /etc/*, allow edit /etc/x"},
 		{"ls > $X", "ask: allow bash ls > $X, ask edit $X"},
 		{"ls > /dev/null 2>&1", "allow: allow bash ls > /dev/null 2>&1"},
 		{"ls 'a\u202eb'", "ask (it holds characters that can not be seen): allow bash ls 'a\u202eb'"},
@@ -60,6 +60,9 @@ func TestJudge(t *testing.T) {
 		if diff := cmp.Diff(tc.want, said+": "+strings.Join(units, ", ")); diff != "" {
 			t.Errorf("%q:\n%s", tc.command, diff)
 		}
+	}
+	if got := j.command("ls > " + strings.Repeat("x", 5000)); got.Action != permission.Ask {
+		t.Errorf("a name that is none: %v", got.Action)
 	}
 	if got := j.command("ls (("); got.Action != permission.Ask || got.Opaque == "" {
 		t.Errorf("what can not be read: %+v", got)

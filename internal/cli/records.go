@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -124,13 +125,17 @@ func (a *app) printCalls(calls []store.Call, asJSON bool) error {
 }
 
 func (a *app) showCommand() *cobra.Command {
+	var session string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show the whole record of a call or a session",
-		Long:  "Show prints everything that is recorded about a call, or a session and its calls.",
+		Long: `Show prints everything that is recorded about a call, or a session and its
+calls. Where several sessions have a call of that id, it is the newest, or with
+--session that of the session.`,
 		Example: `  helve show call_…
   helve show ses_…
+  helve show 1 --session ses_…
   helve show call_… --json`,
 		Args:              oneID,
 		ValidArgsFunction: a.completeCall,
@@ -138,16 +143,30 @@ func (a *app) showCommand() *cobra.Command {
 			found := false
 			err := a.reading(func(s *store.Store) error {
 				var err error
-				found, err = a.showRecord(c.Context(), s, args[0], asJSON)
+				if session == "" {
+					found, err = a.showRecord(c.Context(), s, args[0], asJSON)
+					return err
+				}
+				call, err := callOf(c.Context(), s, session, args[0])
+				if err == nil {
+					found, err = true, a.showCall(call, asJSON)
+				} else if errors.Is(err, store.ErrNotFound) {
+					err = nil
+				}
 				return err
 			})
-			if err == nil && !found {
+			switch {
+			case err == nil && !found && session != "":
+				err = fmt.Errorf("no call %q is recorded in session %q", args[0], session)
+			case err == nil && !found:
 				err = fmt.Errorf("nothing is recorded under %q", args[0])
 			}
 			return err
 		},
 	}
+	c.Flags().StringVar(&session, "session", "", "the call of this session")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.completeFlags(c)
 	return c
 }
 
@@ -163,10 +182,8 @@ func oneID(_ *cobra.Command, args []string) error {
 func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON bool) (bool, error) {
 	call, err := s.Call(ctx, id)
 	switch {
-	case err == nil && asJSON:
-		return true, a.printJSON(call)
 	case err == nil:
-		return true, a.printCall(call)
+		return true, a.showCall(call, asJSON)
 	case !errors.Is(err, store.ErrNotFound):
 		return false, err
 	}
@@ -190,6 +207,45 @@ func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON 
 	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
 		"title", session.Title, "created", at(session.Created), "updated", at(session.Updated))
 	return true, a.printCalls(calls, false)
+}
+
+func (a *app) showCall(c store.Call, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(c)
+	}
+	return a.printCall(c)
+}
+
+// callOf returns the call of an id in a session. A store finds the newest of
+// an id; where that is of another session, this one is looked through.
+func callOf(ctx context.Context, s *store.Store, session, id string) (store.Call, error) {
+	newest, err := s.Call(ctx, id)
+	if err != nil || newest.Session == session {
+		return newest, err
+	}
+	all, err := s.Calls(ctx, store.Query{Session: session, Limit: math.MaxInt32, Brief: true})
+	if err != nil {
+		return store.Call{}, err
+	}
+	i := slices.IndexFunc(all, func(c store.Call) bool { return c.ID == id })
+	if i < 0 {
+		return store.Call{}, store.ErrNotFound
+	}
+	like := 0 // calls of the same tool down to this one
+	for _, c := range all[:i+1] {
+		if c.Tool == all[i].Tool {
+			like++
+		}
+	}
+	whole, err := s.Calls(ctx, store.Query{Session: session, Tool: all[i].Tool, Limit: like})
+	if err != nil {
+		return store.Call{}, err
+	}
+	i = slices.IndexFunc(whole, func(c store.Call) bool { return c.ID == id })
+	if i < 0 {
+		return store.Call{}, store.ErrNotFound
+	}
+	return whole[i], nil
 }
 
 // fields prints names and values, leaving out empty ones.

@@ -21,6 +21,8 @@ type wireLine struct {
 	Reply  string `json:"reply,omitempty"`
 	Answer string `json:"answer,omitempty"`
 	Cancel string `json:"cancel,omitempty"`
+
+	Duplicate string `json:"duplicate,omitempty"` // the id that another call has
 }
 
 type wireResult struct {

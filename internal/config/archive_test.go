@@ -176,7 +176,7 @@ func flags(a Agent) string {
 		}
 	}
 	add("disable", a.Disable)
-	add("hidden", a.Hidden)
+	add("hidden", a.Hidden != nil && *a.Hidden)
 	add("untrusted", a.Untrusted)
 	return strings.Join(all, ",")
 }

@@ -80,7 +80,7 @@ func TestFields(t *testing.T) {
 		ToolOutput:   ToolOutput{MaxLines: 1, MaxBytes: 2, RetentionDays: 3, QuotaBytes: 9000000000},
 		MCP:          json.RawMessage(`{"m":{"type":"remote","url":"u"}}`), LSP: json.RawMessage(`false`),
 		Formatter: json.RawMessage(`{"g":{"disabled":true}}`), Skills: json.RawMessage(`{"paths":["s"]}`),
-		Agents: []Agent{{Name: "a", Temperature: &half, TopP: &one, Color: "#123456", Hidden: true, From: permission.Source{File: file, Line: 7}}},
+		Agents: []Agent{{Name: "a", Temperature: &half, TopP: &one, Color: "#123456", Hidden: &yes, From: permission.Source{File: file, Line: 7}}},
 	}
 	if got := c.Origins["tool_output.max_bytes"]; got != (permission.Source{File: file, Line: 4}) {
 		t.Errorf("origin of max_bytes: %v", got)
