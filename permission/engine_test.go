@@ -2,6 +2,7 @@ package permission_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -62,6 +63,14 @@ func TestErrorTexts(t *testing.T) {
 	un := permission.NewEngine(permission.EngineOptions{Unattended: true}).Ask(t.Context(), bash("s", `say "hi"`), permission.Policy{})
 	if un == nil || !strings.Contains(un.Error(), `{"permission": {"bash": {"say \"hi\"": "allow"}}}`) {
 		t.Errorf("unattended: got %v", un)
+	}
+	hidden := &permission.UnattendedError{Permission: "read", Asked: []permission.Decision{{Pattern: "a\u200b<\U000e0041>"}}}
+	var rule map[string]map[string]map[string]string
+	if err := json.Unmarshal([]byte(hidden.Rule()), &rule); err != nil || rule["permission"]["read"]["a\u200b<\U000e0041>"] != "allow" {
+		t.Errorf("the rule to add: %s (%v)", hidden.Rule(), err)
+	}
+	if !strings.Contains(hidden.Rule(), `a\u200b<\udb40\udc41>`) {
+		t.Errorf("the rule to add hides something: %s", hidden.Rule())
 	}
 	if got := (&permission.RejectedError{Message: "no"}).Error(); got != "The user rejected permission to use this specific tool call with the following feedback: no" {
 		t.Errorf("rejected: got %s", got)

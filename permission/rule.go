@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 // An Action is what a rule does with what it matches.
@@ -83,8 +85,8 @@ func (rs Ruleset) String() string {
 	return encoded(rs)
 }
 
-// encoded is the JSON of strings and lists of them, as people write it: with
-// <, > and & as they are.
+// encoded is the JSON of strings and lists of them, as people write it: <, >
+// and & stand as they are, and what can not be seen as an escape.
 func encoded(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -92,7 +94,19 @@ func encoded(v any) string {
 	if err := enc.Encode(v); err != nil { // strings only: cannot fail
 		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	var out strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		switch {
+		case unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
 }
 
 // About returns the rules whose permission pattern matches permission, in
