@@ -66,7 +66,7 @@ func New(opt Options) (*Runtime, error) {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	if r.worktree == "" {
-		r.worktree = findWorktree(dir)
+		r.worktree = workspace.FindWorktree(dir)
 	}
 	if r.project == "" {
 		r.project = projectOf(r.worktree, dir)
@@ -294,17 +294,4 @@ func (r *Runtime) Close() error {
 	}
 	r.feed.close()
 	return r.vault.close()
-}
-
-// findWorktree returns the nearest folder at or above dir that holds .git,
-// and "/" when there is none.
-func findWorktree(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return d
-		}
-	}
 }
