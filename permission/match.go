@@ -46,7 +46,11 @@ func normalise(s string, fold bool) string {
 // glob matches piece by piece: when a character does not fit, only the
 // newest star gives way, which is enough because a later star can absorb
 // whatever an earlier one could.
-func glob(text, pattern string) bool {
+func glob(text, pattern string) bool { return globOf(text, pattern, false) }
+
+// globOf is glob; where the text is a pattern itself, ? does not take its
+// stars, because they stand for more than one character.
+func globOf(text, pattern string, patterns bool) bool {
 	t, p := 0, 0
 	star, mark := -1, 0
 	for t < len(text) {
@@ -56,7 +60,7 @@ func glob(text, pattern string) bool {
 				star, mark = p, t
 				p++
 				continue
-			case c == '?':
+			case c == '?' && !(patterns && text[t] == '*'):
 				_, n := utf8.DecodeRuneInString(text[t:])
 				t += n
 				p++
@@ -78,4 +82,22 @@ func glob(text, pattern string) bool {
 		p++
 	}
 	return p == len(pattern)
+}
+
+// contains reports whether the wide pattern surely matches everything that
+// the narrow one does. Where it can not tell, it says no.
+func contains(wide, narrow string) bool {
+	wide, narrow = normalise(wide, runtime.GOOS == "windows"), normalise(narrow, runtime.GOOS == "windows")
+	if head, ok := strings.CutSuffix(narrow, " *"); ok && !within(wide, head) {
+		return false // the narrow one also matches without its tail
+	}
+	return within(wide, narrow)
+}
+
+// within matches a pattern as text: only a star takes a star.
+func within(wide, narrow string) bool {
+	if head, ok := strings.CutSuffix(wide, " *"); ok && globOf(narrow, head, true) {
+		return true
+	}
+	return globOf(narrow, wide, true)
 }

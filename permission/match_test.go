@@ -106,3 +106,39 @@ func BenchmarkMatch(b *testing.B) {
 		}
 	})
 }
+
+func TestContains(t *testing.T) {
+	for _, c := range []struct {
+		wide, narrow string
+		want         bool
+	}{
+		{"*", "git *", true},
+		{"git *", "git push *", true},
+		{"git push *", "git *", false},
+		{"rm ?", "rm *", false},
+		{"rm ?", "rm x", true},
+		{"rm ?", "rm ?", true},
+		{"rm *", "rm ?", true},
+		{"ls *", "ls *", true},
+		{"ls ?*", "ls *", false}, // the narrow one also matches a bare ls
+		{"a*b", "a*", false},
+		{"*.env", "*", false},
+		{"*.env", "x*.env", true},
+	} {
+		if got := contains(c.wide, c.narrow); got != c.want {
+			t.Errorf("contains(%q, %q) = %v", c.wide, c.narrow, got)
+		}
+	}
+}
+
+// What is contained matches nothing that the container does not.
+func TestContainsIsSound(t *testing.T) {
+	pattern := rapid.StringMatching(`[ab *?]{0,6}`)
+	text := rapid.StringMatching(`[ab ]{0,8}`)
+	rapid.Check(t, func(t *rapid.T) {
+		wide, narrow, s := pattern.Draw(t, "wide"), pattern.Draw(t, "narrow"), text.Draw(t, "text")
+		if contains(wide, narrow) && Match(s, narrow) && !Match(s, wide) {
+			t.Fatalf("%q contains %q, and only the latter matches %q", wide, narrow, s)
+		}
+	})
+}

@@ -124,7 +124,7 @@ func (d Decision) yields(a Approval) bool {
 		return true
 	}
 	for _, r := range d.asks {
-		if r != nil && !Match(a.Pattern, r.Pattern) {
+		if r != nil && !contains(r.Pattern, a.Pattern) {
 			return false
 		}
 	}

@@ -48,6 +48,7 @@ type Path struct {
 	abs   string // as asked for, absolute and without dots
 	real  string // what the system would open
 	shown string // from the worktree, for people
+	dir   string // where relative names start
 }
 
 // String gives the path as it was asked for, absolute.
@@ -83,9 +84,13 @@ func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, e
 	if len(raw) > maxName {
 		return Path{}, fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrNameTooLong, len(raw), maxName)
 	}
-	p := Path{abs: filepath.Clean(raw), real: realName(raw)}
+	p := Path{abs: filepath.Clean(raw), real: realName(raw), dir: dir}
 	p.shown = p.abs
-	if rel, err := filepath.Rel(f.top(dir), p.abs); err == nil {
+	from := f.Worktree // also where it is the root: titles are as the reference shows them
+	if from == "" {
+		from = dir
+	}
+	if rel, err := filepath.Rel(from, p.abs); err == nil {
 		p.shown = rel
 	}
 	outside := ""
@@ -111,46 +116,52 @@ func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
 // AskFor asks for a permission about p, under the name that was asked for
 // and, where links lead elsewhere, under the real name too.
 func (f *Files) AskFor(ctx context.Context, a Asker, name string, p Path) error {
-	names := []string{p.abs}
-	if p.real != p.abs && !f.sameBelowRoots(p) {
-		names = append(names, p.real)
+	asked := permission.Request{
+		Permission: name, Patterns: []string{p.abs}, Always: []string{"*"},
+		Forms: map[string][]string{p.abs: below(f.top(p.dir), p.abs)},
 	}
-	for _, file := range names {
-		forms := map[string][]string{}
-		if rel, err := filepath.Rel(f.Worktree, file); f.Worktree != "" && err == nil {
-			forms[file] = []string{rel}
-		}
-		err := a.Ask(ctx, permission.Request{
-			Permission: name, Patterns: []string{file}, Always: []string{"*"}, Forms: forms,
-		})
-		if err != nil {
-			return err
-		}
+	top := realName(f.top(p.dir))
+	rel := below(f.top(p.dir), p.abs)
+	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
+		// Only the way to the workspace is spelled otherwise: one thing, two names.
+		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
+		return a.Ask(ctx, asked)
 	}
-	return nil
+	if err := a.Ask(ctx, asked); err != nil || p.real == p.abs {
+		return err
+	}
+	return a.Ask(ctx, permission.Request{
+		Permission: name, Patterns: []string{p.real}, Always: []string{"*"},
+		Forms: map[string][]string{p.real: below(top, p.real)},
+	})
 }
 
-// sameBelowRoots reports whether the real name differs from the asked one
-// only in how the way to the worktree is spelled.
-func (f *Files) sameBelowRoots(p Path) bool {
-	if f.Worktree == "" {
-		return false
+// below is the name of a file as seen from a folder.
+func below(top, file string) []string {
+	rel, err := filepath.Rel(top, file)
+	if err != nil {
+		return nil
 	}
-	rel, err := filepath.Rel(f.Worktree, p.abs)
-	return err == nil && filepath.Join(realName(f.Worktree), rel) == p.real
+	return []string{rel}
 }
 
 func askOutside(ctx context.Context, a Asker, target string) error {
 	parent := filepath.Dir(target)
 	glob := filepath.Join(parent, "*")
-	return a.Ask(ctx, permission.Request{
+	req := permission.Request{
 		Permission: "external_directory", Patterns: []string{glob}, Always: []string{glob},
 		Metadata: map[string]any{"filepath": target, "parentDir": parent},
-	})
+	}
+	if strings.ContainsAny(parent, "*?") {
+		req.Always = nil // as a pattern it would approve other folders than this
+	}
+	return a.Ask(ctx, req)
 }
 
+// top is the folder that names are seen from: the worktree, and where there is
+// none the folder of the call.
 func (f *Files) top(dir string) string {
-	if f.Worktree != "" {
+	if f.Worktree != "" && !isRoot(f.Worktree) {
 		return f.Worktree
 	}
 	return dir

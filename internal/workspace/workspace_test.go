@@ -262,3 +262,59 @@ func TestSimilar(t *testing.T) {
 		}
 	}
 }
+
+// asks remembers what was asked, by name and form.
+type asks []string
+
+func (a *asks) Ask(_ context.Context, r permission.Request) error {
+	for _, p := range r.Patterns {
+		*a = append(*a, r.Permission+" "+p+" "+strings.Join(r.Forms[p], " ")+" always "+strings.Join(r.Always, " "))
+	}
+	return nil
+}
+
+// A workspace that was entered through a link is the same workspace: rules
+// about the real names hold, and so do relative ones.
+func TestEnteredThroughALink(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, lnk := filepath.Join(base, "real"), filepath.Join(base, "lnk")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(real, "secret"), 0o755),
+		os.WriteFile(filepath.Join(real, "secret", "x"), nil, 0o600),
+		os.Symlink("secret/x", filepath.Join(real, "innocent")),
+		os.Symlink(real, lnk),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"secret/x": "read " + lnk + "/secret/x secret/x " + real + "/secret/x always *",
+		"innocent": "read " + lnk + "/innocent innocent always *; read " + real + "/secret/x secret/x always *",
+	} {
+		var got asks
+		f := &workspace.Files{Worktree: lnk}
+		p, err := f.Resolve(t.Context(), &got, lnk, name)
+		if err == nil {
+			err = f.AskRead(t.Context(), &got, p)
+		}
+		if err != nil || strings.Join(got, "; ") != want {
+			t.Errorf("%s:\n got %s\nwant %s (%v)", name, strings.Join(got, "; "), want, err)
+		}
+	}
+}
+
+// A star in the name of a folder is no pattern to approve.
+func TestStarInAFolderName(t *testing.T) {
+	var got asks
+	f := &workspace.Files{}
+	if _, err := f.Resolve(t.Context(), &got, t.TempDir(), "/*/nothing.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0] != "external_directory /*/*  always " {
+		t.Errorf("asked: %q", got)
+	}
+}
