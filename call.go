@@ -3,6 +3,7 @@ package helve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -127,16 +128,27 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 			Err: fmt.Errorf("there is no agent called %q; there are %s", c.Agent, strings.Join(r.agentNames(), ", "))}
 	}
 	a := r.audience(c)
-	if e, ok := r.available(c.Tool, a, c.agent); ok {
+	if ctx.Err() != nil {
+		return tool.Tool{}, context.Cause(ctx)
+	}
+	if e, ok := r.available(ctx, c.Tool, a, c.agent); ok {
 		return c.taken(e), nil
 	}
 	if lower := strings.ToLower(c.Tool); lower != c.Tool {
-		if e, ok := r.available(lower, a, c.agent); ok {
+		if e, ok := r.available(ctx, lower, a, c.agent); ok {
 			c.Tool, c.renamed = lower, true
 			return c.taken(e), nil
 		}
 	}
-	return tool.Tool{}, r.misfit(ctx, c, r.registry.unavailable(c.Tool, r.registry.offered(a, c.agent.Policy.Hides), c.agent.Policy.Hider))
+	var specs []tool.Spec
+	_, err := r.await(ctx, func() (*tool.Result, error) {
+		specs = r.registry.offered(a, c.agent.Policy.Hides)
+		return nil, ctx.Err()
+	})
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	return tool.Tool{}, r.misfit(ctx, c, r.registry.unavailable(c.Tool, specs, c.agent.Policy.Hider))
 }
 
 // taken notes which tool the call goes to. What asks for a tool from outside
@@ -148,13 +160,21 @@ func (c *flight) taken(e *entry) tool.Tool {
 	return e.tool
 }
 
-func (r *Runtime) available(name string, a tool.Audience, agent *Agent) (*entry, bool) {
+func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*entry, bool) {
 	e, ok := r.registry.newest(name)
 	if !ok || !e.spec.Catches && agent.Policy.Hides(e.spec.Permission) {
 		return nil, false
 	}
-	_, ok = r.registry.offer(e, a)
-	return e, ok
+	if e.spec.Offer == nil {
+		return e, true
+	}
+	_, err := r.await(ctx, func() (*tool.Result, error) {
+		if _, ok := r.registry.offer(e, a); !ok {
+			return nil, errNotOffered
+		}
+		return nil, nil
+	})
+	return e, err == nil
 }
 
 // misfit lets the tool that catches such calls answer for one that was not
@@ -239,8 +259,9 @@ func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*t
 	}
 	done := make(chan outcome, 1)
 	r.working.Go(func() {
-		res, err := guard(f)
-		done <- outcome{res, err}
+		o := outcome{err: errors.New("the tool ended its goroutine instead of returning")}
+		defer func() { done <- o }() // also when it does just that
+		o.res, o.err = guard(f)
 	})
 	select {
 	case o := <-done:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,11 @@ type cry struct{}
 
 func (cry) MarshalJSON() ([]byte, error) { panic("cry") }
 
+// A mute is an error that panics when it is asked what is wrong.
+type mute struct{}
+
+func (mute) Error() string { panic("mute") }
+
 // Whatever a tool does wrong is an error of that call.
 func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
 	rt := open(t, helve.Options{})
@@ -34,12 +40,15 @@ func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
 		"wrapped":    func() (*tool.Result, error) { return nil, fmt.Errorf("outside: %w", tool.Fail("x", "inside")) },
 		"own limit":  func() (*tool.Result, error) { return nil, context.DeadlineExceeded },
 		"own cancel": func() (*tool.Result, error) { return nil, context.Canceled },
+		"exits":      func() (*tool.Result, error) { runtime.Goexit(); return nil, nil },
+		"mute":       func() (*tool.Result, error) { return nil, mute{} },
 	}
 	register(t, rt, echo("bad", func(_ context.Context, _ *tool.Call, in echoInput) (*tool.Result, error) { return bad[in.Say]() }))
 	for name, want := range map[string][2]string{
 		"nothing": {"internal", ""}, "no cause": {"failed", "failed"}, "typed nil": {"failed", "failed"},
 		"channel": {"internal", "bad-metadata"}, "cries": {"internal", ""}, "nil panic": {"internal", "panic"},
 		"wrapped": {"failed", "x"}, "own limit": {"failed", "timeout"}, "own cancel": {"failed", "failed"},
+		"exits": {"failed", "failed"}, "mute": {"failed", "failed"},
 	} {
 		_, err := rt.Call(t.Context(), say("bad", name))
 		e := kindOf(t, err)
@@ -56,6 +65,45 @@ func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
 	if e := kindOf(t, err); e.Kind != tool.Internal {
 		t.Errorf("explain: %v", err)
 	}
+}
+
+// What a caller gets is bounded whatever a tool says.
+func TestErrorsAndMetadataAreBounded(t *testing.T) {
+	rt := open(t, helve.Options{})
+	register(t, rt, echo("loud", func(_ context.Context, _ *tool.Call, in echoInput) (*tool.Result, error) {
+		if in.Say == "error" {
+			return nil, tool.Fail("x", "%s", strings.Repeat("e", 1<<20))
+		}
+		return &tool.Result{Metadata: map[string]any{"m": strings.Repeat("m", 20<<20)}}, nil
+	}))
+	_, err := rt.Call(t.Context(), say("loud", "error"))
+	if e := kindOf(t, err); e.Code != "x" || len(e.Error()) > 52<<10 || !strings.Contains(e.Error(), "1048576 bytes in all") {
+		t.Errorf("an error of %d bytes, code %s", len(err.Error()), e.Code)
+	}
+	res, err := rt.Call(t.Context(), say("loud", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := res.Metadata["m"]; ok || res.Metadata["omitted"] == nil || res.Metadata["truncated"] != false {
+		t.Errorf("metadata of 20 MB came through: %d keys", len(res.Metadata))
+	}
+	_, err = rt.Call(t.Context(), tool.Call{Tool: strings.Repeat("x", 1<<20)})
+	if e := kindOf(t, err); e.Kind != tool.UnknownTool || len(e.Error()) > 1000 {
+		t.Errorf("a name of 1 MB gives an error of %d bytes", len(err.Error()))
+	}
+}
+
+func TestHangingOfferDoesNotHoldACall(t *testing.T) {
+	rt := open(t, helve.Options{})
+	release := make(chan struct{})
+	register(t, rt, offering("stuck", func(tool.Audience) (string, bool) { <-release; return "", true }))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err := rt.Call(ctx, tool.Call{Tool: "stuck"})
+	if e := kindOf(t, err); e.Kind != tool.Canceled {
+		t.Errorf("got %s %v", e.Kind, err)
+	}
+	close(release)
 }
 
 func TestCancelledWithACause(t *testing.T) {

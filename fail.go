@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"helve/internal/text"
 	"helve/permission"
 	"helve/tool"
 )
@@ -107,6 +108,28 @@ type aborted struct {
 
 func (a *aborted) Error() string { return "Tool execution aborted" + a.why }
 func (a *aborted) Unwrap() error { return a.cause }
+
+// said makes sure that an error can be told: that saying it does not panic,
+// and that it is not longer than an output may be.
+func said(err error, most int) error {
+	var words string
+	if _, broke := guard(func() (*tool.Result, error) { words = err.Error(); return nil, nil }); broke != nil {
+		return broke
+	}
+	if short, cut := text.Cut(words, most); cut {
+		return &cutError{words: fmt.Sprintf("%s… (%d bytes in all)", short, len(words)), err: err}
+	}
+	return err
+}
+
+// A cutError is an error that said too much.
+type cutError struct {
+	words string
+	err   error
+}
+
+func (c *cutError) Error() string { return c.words }
+func (c *cutError) Unwrap() error { return c.err }
 
 // asJSON encodes v. Bytes are taken for JSON text: none are an empty object,
 // and text that is not JSON becomes a string, so that it can stand in a larger

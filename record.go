@@ -4,10 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"time"
 
 	"helve/internal/store"
 	"helve/tool"
+)
+
+const (
+	// recordGrace is how long the answer to a cancelled call waits for its
+	// record.
+	recordGrace = 300 * time.Millisecond
+	// maxMetadata is how many bytes of a result's metadata are passed on.
+	maxMetadata = 8 << 20
 )
 
 // flying is the set of calls under way.
@@ -74,7 +84,7 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	if err != nil {
 		failure, res = r.failure(ctx, c, err), nil
 	}
-	if err := r.record(c, res, failure); errors.Is(err, store.ErrDuplicate) {
+	if err := r.recorded(ctx, c, res, failure); errors.Is(err, store.ErrDuplicate) {
 		failure, res = duplicate(c), nil
 	} else if err != nil {
 		failure, res = asError(broken("recording how the call ended", err)), nil
@@ -92,6 +102,26 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	return res, nil
 }
 
+// recorded waits for the record, but where the caller has given up not for
+// long: another process may hold the store. The record is then written when
+// it can be; it says what the caller was told.
+func (r *Runtime) recorded(ctx context.Context, c *flight, res *tool.Result, failure *tool.Error) error {
+	if ctx.Err() == nil || failure == nil || failure.Kind != tool.Canceled {
+		return r.record(c, res, failure)
+	}
+	done := make(chan error, 1)
+	r.working.Go(func() { done <- r.record(c, res, failure) })
+	timer := time.NewTimer(recordGrace)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		r.log.Warn("a cancelled call is recorded late", "call", c.ID)
+		return nil
+	}
+}
+
 // seal completes a result and makes the copy that who watches is told, so
 // that nobody holds a map that another may still write to.
 func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
@@ -106,6 +136,15 @@ func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
 	if err != nil {
 		return &tool.Error{Kind: tool.Internal, Code: "bad-metadata", Err: fmt.Errorf("the metadata of the result does not encode: %w", err)}
 	}
+	if size > maxMetadata {
+		metadata = map[string]any{"omitted": fmt.Sprintf("%d bytes of metadata: at most %d are passed on", size, maxMetadata)}
+		for _, key := range []string{"truncated", "outputPath"} {
+			if v, ok := res.Metadata[key]; ok {
+				metadata[key] = v
+			}
+		}
+		res.Metadata, size = maps.Clone(metadata), 0
+	}
 	shown := *res
 	shown.Metadata = metadata
 	told.Result, told.size = &shown, size
@@ -118,6 +157,7 @@ func (r *Runtime) failure(ctx context.Context, c *flight, err error) *tool.Error
 		e.Tool = c.Tool
 	}
 	canceled(ctx, e)
+	e.Err = said(e.Err, r.opt.Limits.Bytes)
 	if p, ok := errors.AsType[*panicked](err); ok {
 		r.log.Error("a tool panicked", "tool", c.Tool, "call", c.ID, "panic", p.value, "stack", string(p.stack))
 	}

@@ -1,6 +1,7 @@
 package helve
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -15,6 +16,8 @@ import (
 // slowOffer is how long a tool may take to say whether it is offered before
 // the log names it.
 const slowOffer = 100 * time.Millisecond
+
+var errNotOffered = errors.New("the tool is not offered to this caller")
 
 // A registry holds the tools in the order models are shown. Of two tools of
 // one name the later one counts; taking it away reveals the earlier.
@@ -149,7 +152,8 @@ func (g *registry) unavailable(name string, specs []tool.Spec, hides func(permis
 	for i, s := range specs {
 		names[i] = s.Name
 	}
-	err := tool.Fail("unknown-tool", "Model tried to call unavailable tool '%s'. Available tools: %s.", name, strings.Join(names, ", "))
+	said, _ := text.Cut(name, 200)
+	err := tool.Fail("unknown-tool", "Model tried to call unavailable tool '%s'. Available tools: %s.", said, strings.Join(names, ", "))
 	err.Kind = tool.UnknownTool
 	if e, ok := g.newest(name); ok {
 		if rule, hidden := hides(e.spec.Permission); hidden {

@@ -1,12 +1,15 @@
 package tool_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"helve/tool"
 )
@@ -405,5 +408,35 @@ func TestText(t *testing.T) {
 	b, jerr := json.Marshal(tool.Issue{Path: []any{"a", 0}, Code: "type", Message: "m"})
 	if jerr != nil || string(b) != `{"code":"type","path":["a",0],"message":"m"}` {
 		t.Errorf("got %s, %v", b, jerr)
+	}
+}
+
+// A stranger's schema with a long list of options is checked in time that
+// grows with the input, not with its product.
+func BenchmarkManyOptions(b *testing.B) {
+	var enum []any
+	var items strings.Builder
+	items.WriteString(`{"xs":[`)
+	for i := range 10_000 {
+		enum = append(enum, i)
+		if i > 0 {
+			items.WriteByte(',')
+		}
+		fmt.Fprintf(&items, "%d.0", 9_999-i)
+	}
+	items.WriteString(`]}`)
+	spec := tool.Spec{Name: "many", Description: "d", Schema: &jsonschema.Schema{
+		Type:       "object",
+		Properties: map[string]*jsonschema.Schema{"xs": {Type: "array", Items: &jsonschema.Schema{Type: "number", Enum: enum}}},
+	}}
+	t, err := tool.Dynamic(spec, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		c := tool.Call{Input: []byte(items.String())}
+		if _, err := t.Check(&c, false); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -20,7 +20,8 @@ type node struct {
 	never   bool   // nothing fits
 	coerce  bool   // a string that holds a number is one
 
-	enum           []value // nil for any
+	enum           []value         // nil for any
+	options        map[string]bool // the plain ones of enum, by key
 	low, high      bound
 	minLen, maxLen int // of strings; -1 for none
 	pattern        *regexp.Regexp
@@ -177,6 +178,14 @@ func (c *compiler) scalars(n *node, s *jsonschema.Schema) {
 	}
 	if s.Const != nil {
 		n.enum = []value{valueOf(*s.Const)}
+	}
+	if n.enum != nil {
+		n.options = make(map[string]bool, len(n.enum))
+		for _, e := range n.enum {
+			if key, ok := plainKey(e); ok {
+				n.options[key] = true
+			}
+		}
 	}
 	n.low = tighter(s.Minimum, s.ExclusiveMinimum, func(a, b float64) bool { return a > b })
 	n.high = tighter(s.Maximum, s.ExclusiveMaximum, func(a, b float64) bool { return a < b })

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -228,6 +229,19 @@ func equal(a, b value) bool {
 		return true
 	}
 	return a.text == b.text
+}
+
+// plainKey names a value that is no list or object: equal values have equal
+// keys.
+func plainKey(v value) (string, bool) {
+	switch v.kind {
+	case array, object:
+		return "", false
+	case number:
+		d := parseDecimal(v.text)
+		return fmt.Sprint("n", d.neg, d.point, " ", d.digits), true
+	}
+	return fmt.Sprint(v.kind, " ", v.text), true
 }
 
 // A decimal is a number as digits and the place of the point among them, so

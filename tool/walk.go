@@ -11,6 +11,7 @@ import (
 const (
 	maxIssues    = 100       // more help nobody
 	maxSteps     = 2_000_000 // schemas looked at in one check
+	maxGate      = 2_000     // of them, for the second validator to be asked too
 	maxWalkDepth = 5_000     // schemas within schemas at one time
 )
 
@@ -135,9 +136,19 @@ func (w *walker) combined(n *node, v value) value {
 	return v
 }
 
+// among reports whether v is one of the values that n names. Lists and
+// objects are compared one by one, which counts as work.
+func (w *walker) among(n *node, v value) bool {
+	if key, ok := plainKey(v); ok {
+		return n.options[key]
+	}
+	w.steps += len(n.enum)
+	return w.steps <= maxSteps && slices.ContainsFunc(n.enum, func(e value) bool { return equal(e, v) })
+}
+
 // own holds v against what n itself says.
 func (w *walker) own(n *node, v value) value {
-	if n.enum != nil && !slices.ContainsFunc(n.enum, func(e value) bool { return equal(e, v) }) {
+	if n.enum != nil && !w.among(n, v) {
 		w.fault(v, func() finding { return notAnOption(n.enum, v.kind) })
 		return v
 	}

@@ -16,8 +16,10 @@ import (
 //go:embed batch.md
 var batchDoc string
 
-// batchMost is how many calls of one batch are made.
-const batchMost = 25
+const (
+	batchMost  = 25       // calls of one batch that are made
+	batchFiles = 32 << 20 // bytes of attachments that one batch gives back
+)
 
 type batchInput struct {
 	Calls []batchCall `json:"tool_calls" jsonschema:"the calls to make" minItems:"1" minItemsMessage:"Provide at least one tool call"`
@@ -50,6 +52,7 @@ func batch(calls Calls) tool.Tool {
 			}
 		}
 		wg.Wait()
+		dropFiles(inner)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -83,6 +86,26 @@ func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {
 		return
 	}
 	in.Status, in.Result = "completed", res
+}
+
+// dropFiles fails the calls whose attachments would make the answer too large.
+func dropFiles(inner []tool.Inner) {
+	total := 0
+	for i := range inner {
+		if inner[i].Result == nil {
+			continue
+		}
+		size := 0
+		for _, a := range inner[i].Result.Attachments {
+			size += len(a.URL)
+		}
+		if total+size > batchFiles {
+			inner[i].Result, inner[i].Status = nil, "error"
+			inner[i].Error = fmt.Sprintf("The attachments of this batch are more than %d bytes: make this call on its own.", batchFiles)
+			continue
+		}
+		total += size
+	}
 }
 
 func batchResult(inner []tool.Inner) *tool.Result {
