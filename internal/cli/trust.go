@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,18 +114,14 @@ func (a *app) trust(opt config.Options, files []string, yes bool) error {
 			return err
 		}
 	}
-	if len(files) == 0 {
-		files = slices.Sorted(maps.Keys(shown))
+	var sources []config.Source
+	for _, path := range slices.Sorted(maps.Keys(shown)) {
+		sources = append(sources, config.Source{Path: path, Hash: shown[path]})
 	}
-	done, err := config.Trust(opt, files...)
-	if err != nil {
+	if err := config.Trust(opt, sources...); err != nil {
 		return err
 	}
-	for _, s := range done {
-		if hash, ok := shown[s.Path]; ok && hash != s.Hash {
-			_, err := config.Untrust(opt, files...)
-			return errors.Join(fmt.Errorf("%s changed while you looked at it, so nothing was trusted", s.Path), err)
-		}
+	for _, s := range sources {
 		fmt.Fprintf(a.Stdout, "trusted: %s\n", safe(s.Path))
 	}
 	return nil
@@ -150,6 +145,11 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 		}
 		shown[s.Path] = s.Hash
 		a.showEffects(s, cfg)
+	}
+	for _, f := range files {
+		if !slices.ContainsFunc(all, func(s config.Source) bool { return s.Path == f }) {
+			return nil, usagef("%s is not part of the config of this project", f)
+		}
 	}
 	return shown, nil
 }

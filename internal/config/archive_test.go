@@ -104,7 +104,7 @@ func runArchive(t *testing.T, ar *txtar.Archive, root string) *Config {
 			for _, name := range strings.Fields(rest) {
 				names = append(names, filepath.Join(root, name))
 			}
-			_, err := Trust(opt, names...)
+			_, err := trustNow(opt, names...)
 			must(err)
 		case "link":
 			must(os.Symlink(strings.ReplaceAll(second, "$ROOT", root), filepath.Join(root, first)))

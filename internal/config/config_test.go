@@ -113,7 +113,7 @@ func TestLayers(t *testing.T) {
 			write(t, filepath.Join(opt.Home, ".config/opencode/opencode.json"), `{"permission":`+tc.global+`}`)
 			write(t, filepath.Join(opt.Dir, "opencode.json"), `{"permission":`+tc.project+`}`)
 			if tc.trust {
-				if _, err := Trust(opt); err != nil {
+				if _, err := trustNow(opt); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -152,7 +152,7 @@ func TestHostileFiles(t *testing.T) {
 		{"empty", func(t *testing.T, p string) { write(t, p, "\n") }, "the file is empty; write {} for no settings"},
 		{"bytes", func(t *testing.T, p string) { write(t, p, "{\"a\":\"\xff\"}") }, "not UTF-8 text; save the file as UTF-8"},
 		{"list", func(t *testing.T, p string) { write(t, p, `[]`) }, `"" is a list; want an object`},
-		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}}`) }, "not JSON: invalid literal: env; put the reference between quotes"},
+		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}}`) }, "not JSON; put the reference between quotes"},
 		{"folder", func(t *testing.T, p string) {
 			if err := os.Mkdir(p, 0o755); err != nil {
 				t.Fatal(err)
@@ -297,6 +297,9 @@ func TestMergeLaws(t *testing.T) {
 }
 
 func plainMerge(old, add any) any {
+	if _, patterns := add.(map[string]any); patterns && (old == "ask" || old == "deny") {
+		old = map[string]any{"*": old} // patterns are exceptions to it
+	}
 	a, ok1 := old.(map[string]any)
 	b, ok2 := add.(map[string]any)
 	if !ok1 || !ok2 {
@@ -392,7 +395,7 @@ func BenchmarkLoad(b *testing.B) {
 	write(b, filepath.Join(opt.Home, ".config/opencode/opencode.json"), `{"permission":{"bash":{"*":"ask","git *":"allow","rm *":"deny"},"edit":"ask"}}`)
 	write(b, filepath.Join(root, "proj/opencode.json"), `{"permission":{"bash":{"npm *":"allow"}},"mcp":{"x":{"type":"local","command":["x"]}}}`)
 	write(b, filepath.Join(opt.Dir, "x"), "")
-	if _, err := Trust(opt); err != nil {
+	if _, err := trustNow(opt); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
@@ -421,7 +424,7 @@ func BenchmarkLoadAgents(b *testing.B) {
 	for i := range 20 {
 		write(b, filepath.Join(root, fmt.Sprintf("proj/.opencode/agent/a%d.md", i)), "---\ndescription: x\npermission:\n  bash: ask\n---\nPrompt.\n")
 	}
-	if _, err := Trust(opt); err != nil {
+	if _, err := trustNow(opt); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

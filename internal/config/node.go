@@ -143,6 +143,12 @@ func (n *node) keep(f func(member) bool) {
 func (n *node) merge(src *node) {
 	for _, m := range src.members {
 		i := n.find(m.key)
+		if i >= 0 && m.val.kind == 'o' && restricts(n.members[i].val) {
+			// One action for a permission and then patterns: the patterns are
+			// exceptions to a deny or an ask and do not do away with it.
+			v := n.members[i].val
+			n.members[i].val = &node{kind: 'o', in: v.in, at: v.at, members: []member{{"*", v, v.in, v.at}}}
+		}
 		if i < 0 || n.members[i].val.kind != 'o' || m.val.kind != 'o' {
 			n.put(m)
 			continue
@@ -154,6 +160,12 @@ func (n *node) merge(src *node) {
 		}
 		old.merge(m.val)
 	}
+}
+
+// restricts reports whether a value is an action that restricts.
+func restricts(n *node) bool {
+	a := permission.Action(n.text)
+	return n.kind == 's' && (a == permission.Ask || a == permission.Deny)
 }
 
 // extend adds the elements of src that n does not hold yet; n must be owned.
@@ -286,9 +298,9 @@ func parse(in *input) (*node, []double, error) {
 // syntax turns the parser's error into one with an offset.
 func (in *input) syntax(err error) error {
 	var line, col int
-	msg := err.Error()
+	msg, hint := err.Error(), ""
 	if _, serr := fmt.Sscanf(msg, "hujson: line %d, column %d:", &line, &col); serr != nil {
-		return &syntaxError{0, "not JSON: " + msg}
+		return &syntaxError{0, "not JSON"}
 	}
 	if cause := errors.Unwrap(err); cause != nil {
 		msg = cause.Error()
@@ -307,10 +319,13 @@ func (in *input) syntax(err error) error {
 	at = min(at+max(col-1, 0), len(in.data))
 	if before := bytes.TrimRight(in.data[:at], " \t"); bytes.HasSuffix(before, []byte("{")) {
 		if rest := in.data[at:]; bytes.HasPrefix(rest, []byte("env:")) || bytes.HasPrefix(rest, []byte("file:")) {
-			msg += "; put the reference between quotes"
+			hint = "; put the reference between quotes"
 		}
 	}
-	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd")}
+	if in.guarded && !in.trusted {
+		return &syntaxError{at, "not JSON" + hint} // a link may lead to what is nobody's business
+	}
+	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd") + hint}
 }
 
 // tooDeep returns where a text nests too deep, or -1. It reads strings and

@@ -23,7 +23,7 @@ func TestPipes(t *testing.T) {
 		}
 	}
 	expectVoid(t, load(t, opt), "cannot be read: not a regular file")
-	if got, err := Trust(opt, ".opencode"); err == nil {
+	if got, err := trustNow(opt, ".opencode"); err == nil {
 		t.Errorf("trusted %v", got)
 	}
 }

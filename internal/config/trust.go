@@ -29,44 +29,30 @@ type trustEntry struct {
 	Time time.Time `json:"time"`
 }
 
-// Trust records that the user trusts the contents the given files and
-// folders have now, and returns those. Without files it is everything that
-// comes with the project.
-//
-// A file is one the project's config is read from; anything else is an error,
-// and then nothing is recorded.
-func Trust(opt Options, files ...string) ([]Source, error) {
-	all, err := TrustStatus(opt)
+// Trust trusts files and folders of the project with the contents that were
+// shown, as [TrustStatus] gave them. What has changed since is not trusted
+// and makes it fail, and nothing of it is ever in force.
+func Trust(opt Options, shown ...Source) error {
+	now, err := TrustStatus(opt)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	chosen := all
-	if len(files) > 0 {
-		chosen = nil
-	}
-	for _, f := range files {
-		path := absFrom(opt.Dir, f)
-		i := slices.IndexFunc(all, func(s Source) bool { return s.Path == path })
-		if i < 0 {
-			return nil, fmt.Errorf("trusting %s: it is not part of the config of this project", f)
+	for _, s := range shown {
+		i := slices.IndexFunc(now, func(o Source) bool { return o.Path == s.Path })
+		switch {
+		case i < 0:
+			return fmt.Errorf("trusting %s: it is not part of the config of this project", s.Path)
+		case s.Hash == "":
+			return fmt.Errorf("trusting %s: its contents cannot be read in full", s.Path)
+		case now[i].Hash != s.Hash:
+			return fmt.Errorf("trusting %s: it has changed since it was shown; look at it again", s.Path)
 		}
-		chosen = append(chosen, all[i])
 	}
-	for i, s := range chosen {
-		if s.Hash == "" {
-			return nil, fmt.Errorf("trusting %s: its contents cannot be read in full", s.Path)
-		}
-		chosen[i].Trusted, chosen[i].Changed = true, false
-	}
-	err = updateTrust(opt.TrustFile, func(trusted map[string]trustEntry) {
-		for _, s := range chosen {
+	return updateTrust(opt.TrustFile, func(trusted map[string]trustEntry) {
+		for _, s := range shown {
 			trusted[s.Path] = trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Second)}
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return chosen, nil
 }
 
 // Untrust takes trust back from files and folders, also from those that are

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"helve/permission"
 )
 
 // trustState gives what comes with a project: name, trusted, changed.
@@ -35,7 +37,7 @@ func TestTrust(t *testing.T) {
 	file, folder := filepath.Join(opt.Dir, "opencode.json"), filepath.Join(opt.Dir, ".opencode")
 	trust := func(files ...string) func() {
 		return func() {
-			if _, err := Trust(opt, files...); err != nil {
+			if _, err := trustNow(opt, files...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -60,7 +62,7 @@ func TestTrust(t *testing.T) {
 			t.Fatalf("%s: got %s, want %s", step.name, got, step.want)
 		}
 	}
-	if _, err := Trust(opt, "other.json"); err == nil {
+	if _, err := trustNow(opt, "other.json"); err == nil {
 		t.Error("trusted a file that is no config")
 	}
 }
@@ -70,7 +72,7 @@ func TestUntrust(t *testing.T) {
 	file, folder := filepath.Join(opt.Dir, "opencode.json"), filepath.Join(opt.Dir, ".opencode")
 	write(t, file, `{}`)
 	write(t, filepath.Join(folder, "tool/a.ts"), "a")
-	if _, err := Trust(opt); err != nil {
+	if _, err := trustNow(opt); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := Untrust(opt, file)
@@ -139,7 +141,7 @@ func TestTrustFileRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, opt := project(t)
 			write(t, filepath.Join(opt.Dir, "opencode.json"), `{"permission":"allow"}`)
-			if _, err := Trust(opt); err != nil {
+			if _, err := trustNow(opt); err != nil {
 				t.Fatal(err)
 			}
 			if c := load(t, opt); len(c.Rules) != 1 {
@@ -150,7 +152,7 @@ func TestTrustFileRefused(t *testing.T) {
 			if len(c.Rules) != 0 || len(c.Ceilings) != 1 || len(c.Problems) != 1 || c.Problems[0].File != opt.TrustFile {
 				t.Errorf("rules %v, problems %v", c.Rules, c.Problems)
 			}
-			if _, err := Trust(opt); err == nil {
+			if _, err := trustNow(opt); err == nil {
 				t.Error("a file that cannot be read was written over")
 			}
 		})
@@ -170,7 +172,7 @@ func TestTrustTogether(t *testing.T) {
 		o.Worktree = o.Dir
 		write(t, filepath.Join(o.Dir, "opencode.json"), `{}`)
 		wg.Go(func() {
-			_, err := Trust(o)
+			_, err := trustNow(o)
 			errs <- err
 			_, err = readTrust(o.TrustFile)
 			errs <- err
@@ -208,11 +210,11 @@ func TestFolderTooLarge(t *testing.T) {
 	if err := os.Truncate(path, maxFolder+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Trust(opt); err == nil {
+	if _, err := trustNow(opt); err == nil {
 		t.Error("trusted")
 	}
 	write(t, filepath.Join(opt.Dir, "opencode.json"), "{}")
-	if _, err := Trust(opt, "opencode.json"); err != nil {
+	if _, err := trustNow(opt, "opencode.json"); err != nil {
 		t.Error(err)
 	}
 	if c := load(t, opt); len(c.Dirs) != 1 || len(c.Withheld) != 1 { // the global folder; the tool folder
@@ -249,5 +251,70 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, list()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// trustNow trusts files with the contents they have; all of the project's
+// when none is named.
+func trustNow(opt Options, files ...string) ([]Source, error) {
+	all, err := TrustStatus(opt)
+	if err != nil {
+		return nil, err
+	}
+	chosen := all
+	if len(files) > 0 {
+		chosen = nil
+	}
+	for _, f := range files {
+		path := absFrom(opt.Dir, f)
+		i := slices.IndexFunc(all, func(s Source) bool { return s.Path == path })
+		if i < 0 {
+			chosen = append(chosen, Source{Path: path, Hash: "unknown"})
+			continue
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, Trust(opt, chosen...)
+}
+
+// What was shown is what is trusted: a file that changes in between is not,
+// at no time.
+func TestTrustOnlyWhatWasShown(t *testing.T) {
+	dir := t.TempDir()
+	opt := Options{Dir: dir, Worktree: dir, Home: t.TempDir(), TrustFile: filepath.Join(t.TempDir(), "trust.json"), Managed: []string{}}
+	opt.Env = func(string) string { return "" }
+	write(t, filepath.Join(dir, "opencode.json"), `{"permission":{"edit":"deny"}}`)
+	shown, err := TrustStatus(opt)
+	if err != nil || len(shown) != 1 {
+		t.Fatalf("%v %v", shown, err)
+	}
+	write(t, filepath.Join(dir, "opencode.json"), `{"permission":"allow"}`)
+	if err := Trust(opt, shown...); err == nil {
+		t.Error("what was not shown was trusted")
+	}
+	if now, err := TrustStatus(opt); err != nil || now[0].Trusted {
+		t.Errorf("trusted: %+v %v", now, err)
+	}
+}
+
+// Patterns under a permission are exceptions to the one action that stands
+// there already, not its end.
+func TestPatternsDoNotUndoAnAction(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(home, ".config", "opencode", "opencode.json"), `{"permission":{"read":"deny"}}`)
+	write(t, filepath.Join(dir, "opencode.json"), `{"permission":{"read":{"a.txt":"allow"}}}`)
+	opt := Options{Dir: dir, Worktree: dir, Home: home, TrustFile: filepath.Join(t.TempDir(), "trust.json"), Managed: []string{}}
+	opt.Env = func(string) string { return "" }
+	if _, err := trustNow(opt); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]permission.Action{"a.txt": permission.Allow, "b.txt": permission.Deny} {
+		if got := permission.Evaluate("read", name, cfg.Rules).Action; got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
 	}
 }
