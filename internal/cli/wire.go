@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
+	"helve/internal/text"
 	"helve/tool"
 )
 
@@ -97,10 +100,15 @@ func encodeLine(w wireLine) []byte {
 
 // printJSON prints a value for programs, indented for people.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.Stdout)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(a.Stdout, text.VisibleJSON(b.String()))
+	}
+	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	return nil
