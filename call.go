@@ -258,7 +258,7 @@ func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*t
 		err error
 	}
 	done := make(chan outcome, 1)
-	r.working.Go(func() {
+	r.crew.run(func() {
 		o := outcome{err: errors.New("the tool ended its goroutine instead of returning")}
 		defer func() { done <- o }() // also when it does just that
 		o.res, o.err = guard(f)

@@ -151,12 +151,35 @@ func asJSON(v any) json.RawMessage {
 	return b
 }
 
+// plainCopy copies a map that holds nothing but plain values, as most do,
+// with numbers as JSON has them. ok is false for any other.
+func plainCopy(m map[string]any) (out map[string]any, size int, ok bool) {
+	out = make(map[string]any, len(m))
+	for key, v := range m {
+		size += len(key) + 16
+		switch v := v.(type) {
+		case string:
+			size += len(v)
+			out[key] = v
+		case nil, bool, float64:
+			out[key] = v
+		case int:
+			out[key] = float64(v)
+		case int64:
+			out[key] = float64(v)
+		default:
+			return nil, 0, false
+		}
+	}
+	return out, size, true
+}
+
 // copied returns what m is as JSON: a copy that whoever made m can not change
 // any more, and how many bytes it takes. Of a value that does not encode
 // nothing is left.
 func copied(m map[string]any) (out map[string]any, size int, err error) {
-	if len(m) == 0 {
-		return map[string]any{}, 2, nil
+	if out, size, ok := plainCopy(m); ok {
+		return out, size, nil
 	}
 	_, err = guard(func() (*tool.Result, error) {
 		raw, err := json.Marshal(m)

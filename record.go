@@ -110,7 +110,7 @@ func (r *Runtime) recorded(ctx context.Context, c *flight, res *tool.Result, fai
 		return r.record(c, res, failure)
 	}
 	done := make(chan error, 1)
-	r.working.Go(func() { done <- r.record(c, res, failure) })
+	r.crew.run(func() { done <- r.record(c, res, failure) })
 	timer := time.NewTimer(recordGrace)
 	defer timer.Stop()
 	select {

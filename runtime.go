@@ -41,8 +41,8 @@ type Runtime struct {
 	vault     *vault
 	session   func() string // of calls that name none
 
-	flying   flying         // recorded calls under way
-	working  sync.WaitGroup // tools and hooks at work
+	flying   flying // recorded calls under way
+	crew     *crew  // what runs tools and hooks
 	life     context.Context
 	end      context.CancelFunc
 	closing  sync.RWMutex
@@ -132,7 +132,8 @@ func (r *Runtime) furnish() {
 	}
 	r.doom = &doom{ask: r.engine.Ask, messages: map[string]*repetition{}}
 	r.life, r.end = context.WithCancel(context.Background())
-	r.working.Go(func() { r.sweepHourly(r.life) })
+	r.crew = &crew{life: r.life, jobs: make(chan func())}
+	r.crew.run(func() { r.sweepHourly(r.life) })
 }
 
 func (r *Runtime) registerBuiltins() error {
@@ -282,7 +283,7 @@ func (r *Runtime) Close() error {
 	r.underway.Wait() // each returns within a second
 	done := make(chan struct{})
 	go func() {
-		r.working.Wait()
+		r.crew.workers.Wait()
 		close(done)
 	}()
 	timer := time.NewTimer(closeGrace)

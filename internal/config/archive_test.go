@@ -160,7 +160,11 @@ func dump(c *Config) string {
 		p("%s %s", pr.Severity, pr.Error())
 	}
 	for _, w := range c.Withheld {
-		p("withheld %s %s: %s", w.File, w.Key, w.Why)
+		rules := ""
+		if w.Rules > 0 {
+			rules = fmt.Sprintf(" (%d rules)", w.Rules)
+		}
+		p("withheld %s %s: %s%s", w.File, w.Key, w.Why, rules)
 	}
 	if c.PolicyError != nil {
 		p("void %v", c.PolicyError)

@@ -139,6 +139,14 @@ func (c *checker) policy(n *node, s *shape) bool {
 	}
 	known := knownPermissions()
 	for _, m := range n.members {
+		if len(c.path) == 1 && m.key == "permission" && slices.Contains(bothNames("PERMISSION"), m.in.path) {
+			// It would be rules for a permission called permission.
+			c.l.void(c.l.report(m.in, m.at, Problem{
+				Key: "permission.permission", Severity: Error,
+				Message: fmt.Sprintf(`%s holds the rules alone: leave the outer key "permission" out, as in {"bash": "ask"}`, m.in.path),
+			}))
+			return false
+		}
 		if m.in.count > maxProblems {
 			break
 		}

@@ -20,9 +20,13 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"helve/permission"
 )
@@ -74,8 +78,9 @@ type Config struct {
 
 	// Raw is the merged config as JSON, with secrets as they are.
 	Raw json.RawMessage
-	// Origins says where each key of Raw was written last, by its name and,
-	// one level down, by a dotted name.
+	// Origins says where each key of Raw was written, by its name and, one
+	// level down, by a dotted name. Of a value that several files gave a part
+	// of, every key and element has a name here, at any depth.
 	Origins map[string]permission.Source
 
 	Dirs     []string // config folders whose contents may be used, lowest first
@@ -160,6 +165,61 @@ type Withheld struct {
 	File string `json:"file"`
 	Key  string `json:"key"`
 	Why  string `json:"why"`
+
+	// Rules is how many rules that allow something are meant; Key is then
+	// where they stand. It is 0 when the key itself is withheld.
+	Rules int `json:"rules,omitempty"`
+}
+
+// String says in one line what is withheld and why.
+func (w Withheld) String() string {
+	switch w.Rules {
+	case 0:
+		return fmt.Sprintf("%s: %q is not in force: %s", w.File, w.Key, w.Why)
+	case 1:
+		return fmt.Sprintf("%s: 1 rule that allows is not in force: %s", w.File, w.Why)
+	}
+	return fmt.Sprintf("%s: %d rules that allow are not in force: %s", w.File, w.Rules, w.Why)
+}
+
+// Check is [Load] for somebody who wants to know every mistake: the Problems
+// of the Config are also those in what is withheld, which nobody else looks
+// at before it is trusted. Nothing more is in force than after Load.
+//
+// References in files that are not trusted are not followed here either, so
+// what they stand for is not checked.
+func Check(opt Options) (*Config, error) {
+	c, err := Load(opt)
+	if err != nil {
+		return nil, err
+	}
+	doubted := slices.DeleteFunc(slices.Clone(c.Sources), func(s Source) bool { return s.Trusted || !s.Guarded })
+	if len(doubted) == 0 {
+		return c, nil
+	}
+	l, err := newLoader(opt)
+	if err != nil {
+		return nil, err
+	}
+	l.believe = true
+	l.load()
+	known := map[Problem]bool{}
+	for _, p := range c.Problems {
+		known[p] = true
+	}
+	for _, p := range l.finish().Problems {
+		of := func(s Source) bool {
+			return p.File == s.Path || strings.HasPrefix(p.File, s.Path+string(filepath.Separator))
+		}
+		if !known[p] && slices.ContainsFunc(doubted, of) {
+			known[p] = true
+			c.Problems = append(c.Problems, p)
+		}
+	}
+	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return c, nil
 }
 
 // Load reads the configuration that holds for a directory. Mistakes in files
@@ -206,6 +266,7 @@ type loader struct {
 
 	trust   map[string]trustEntry // nil until first needed
 	hashAll bool                  // hash also what nobody has trusted yet
+	believe bool                  // check untrusted files as if they were trusted; for Check only
 }
 
 type agentCeiling struct {

@@ -69,6 +69,40 @@ func (l *loader) origins() {
 			l.cfg.Origins[m.key+"."+sub.key] = sub.in.source(sub.at)
 		}
 	}
+	for _, m := range l.merged.members {
+		if !m.val.only(m.in) {
+			l.partOrigins(m.key, m.val)
+		}
+	}
+}
+
+// partOrigins names the places of everything in a value.
+func (l *loader) partOrigins(name string, n *node) {
+	for _, m := range n.members {
+		sub := name + "." + m.key
+		l.cfg.Origins[sub] = m.in.source(m.at)
+		l.partOrigins(sub, m.val)
+	}
+	for i, e := range n.elems {
+		sub := name + "." + strconv.Itoa(i)
+		l.cfg.Origins[sub] = e.source()
+		l.partOrigins(sub, e)
+	}
+}
+
+// only reports whether all of a value was written in one input.
+func (n *node) only(in *input) bool {
+	for _, m := range n.members {
+		if m.in != in || !m.val.only(in) {
+			return false
+		}
+	}
+	for _, e := range n.elems {
+		if e.in != in || !e.only(in) {
+			return false
+		}
+	}
+	return true
 }
 
 // modesToAgents moves what stands under the old name mode to agent, where

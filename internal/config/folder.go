@@ -99,7 +99,9 @@ func (l *loader) contents(in *input) ([]document, error) {
 	if !in.trusted {
 		for _, e := range entries {
 			if usable(e.Name()) {
-				l.cfg.Withheld = append(l.cfg.Withheld, Withheld{filepath.Join(in.path, e.Name()), e.Name(), "the folder is not trusted"})
+				l.cfg.Withheld = append(l.cfg.Withheld, Withheld{
+					File: filepath.Join(in.path, e.Name()), Key: e.Name(), Why: "the folder is not trusted",
+				})
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"path/filepath"
 	"strings"
+
+	"helve/permission"
 )
 
 // The reasons for withholding something.
@@ -33,6 +35,12 @@ func (l *loader) withheld(in *input, key, why string) {
 // and a project must not use them to read the user's files and variables.
 func (l *loader) withhold(root *node) {
 	if root.kind != 'o' {
+		return
+	}
+	if l.believe {
+		if !root.in.literal {
+			l.withholdReferences(root, "")
+		}
 		return
 	}
 	known := fileShape().fields
@@ -143,12 +151,17 @@ func (l *loader) withholdReferences(n *node, key string) {
 }
 
 // limit turns the rules of an untrusted file into ceilings and takes them out
-// of its settings.
+// of its settings. What they allow is withheld.
 func (l *loader) limit(root *node) {
+	if l.believe {
+		return
+	}
 	toolRules(root)
+	allowed := Withheld{File: root.in.path, Why: whyUntrusted}
 	if policy := root.get("permission"); policy != nil {
 		if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
 			l.cfg.Ceilings = append(l.cfg.Ceilings, rules)
+			allowed.add("permission", rules)
 		}
 	}
 	for _, section := range []string{"agent", "mode"} {
@@ -163,8 +176,25 @@ func (l *loader) limit(root *node) {
 			}
 			if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
 				l.agentCeilings = append(l.agentCeilings, agentCeiling{a.key, rules, a.in.source(a.at)})
+				allowed.add(section+"."+a.key+".permission", rules)
 			}
 		}
 	}
+	if allowed.Rules > 0 {
+		l.cfg.Withheld = append(l.cfg.Withheld, allowed)
+	}
 	root.keep(func(m member) bool { return !decides(m.key) })
+}
+
+// add counts the rules that allow something. The key is that of the first.
+func (w *Withheld) add(key string, rules permission.Ruleset) {
+	before := w.Rules
+	for _, r := range rules {
+		if r.Action == permission.Allow {
+			w.Rules++
+		}
+	}
+	if before == 0 && w.Rules > 0 {
+		w.Key = key
+	}
 }

@@ -26,7 +26,7 @@ const longRun = 10
 func Visible(s string) string { return visible(s, false) }
 
 // VisibleLine is [Visible] for a place that has one line: a line feed becomes
-// \n.
+// \n, and a tab \t.
 func VisibleLine(s string) string { return visible(s, true) }
 
 // HasHidden reports whether s holds a character that [Visible] escapes. Line
@@ -83,7 +83,7 @@ func visible(s string, line bool) string {
 		switch {
 		case strings.IndexByte(blanks, c) >= 0:
 			n := runOf(s[i:], blanks)
-			writeBlanks(&out, s[i:i+n])
+			writeBlanks(&out, s[i:i+n], line)
 			i += n
 		case c == '\\':
 			n := runOf(s[i:], "\\")
@@ -137,7 +137,7 @@ func takesBackslash(rest string, line bool) bool {
 		return true
 	case 'u':
 		return strings.HasPrefix(rest, "u{")
-	case 'n', '\n':
+	case 'n', '\n', 't', '\t':
 		return line
 	case '<':
 		return likeCount(rest)
@@ -158,7 +158,7 @@ func writeEscape(out *strings.Builder, raw string, r rune) {
 }
 
 // writeBlanks writes a run of blanks, or counts of them where it is long.
-func writeBlanks(out *strings.Builder, run string) {
+func writeBlanks(out *strings.Builder, run string, line bool) {
 	if feeds := strings.Count(run, "\n"); feeds >= longRun {
 		fmt.Fprintf(out, "\n<%d blank lines>\n", feeds-1)
 		run = run[strings.LastIndexByte(run, '\n')+1:]
@@ -167,6 +167,8 @@ func writeBlanks(out *strings.Builder, run string) {
 		var part string
 		part, run, more = strings.Cut(run, "\n")
 		switch spaces := strings.Count(part, " "); {
+		case len(part) < longRun && line:
+			out.WriteString(strings.ReplaceAll(part, "\t", `\t`))
 		case len(part) < longRun:
 			out.WriteString(part)
 		case spaces == len(part):

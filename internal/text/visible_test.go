@@ -13,7 +13,9 @@ func TestVisible(t *testing.T) {
 	tests := []struct{ in, many, line string }{
 		{"", "", ""},
 		{"git push origin main", "git push origin main", "git push origin main"},
-		{"a\tb\nc", "a\tb\nc", `a	b\nc`},
+		{"a\tb\nc", "a\tb\nc", `a\tb\nc`},
+		{`a\tb`, `a\tb`, `a\\tb`},
+		{"a\\\tb \t", "a\\\tb \t", `a\\\tb \t`},
 		{"\x1b[2Kls", `\x1b[2Kls`, `\x1b[2Kls`},
 		{"a\rb\x00\x7f", `a\x0db\x00\x7f`, `a\x0db\x00\x7f`},
 		{"a\u0085b\u009bc", `a\u{85}b\u{9b}c`, `a\u{85}b\u{9b}c`},
@@ -101,7 +103,7 @@ func reveal(s string) string {
 		n := runOf(s[i:], `\`)
 		rest := s[i+n:]
 		i += n
-		if rest == "" || rest[0] != 'x' && rest[0] != 'n' && !strings.HasPrefix(rest, "u{") {
+		if rest == "" || rest[0] != 'x' && rest[0] != 'n' && rest[0] != 't' && !strings.HasPrefix(rest, "u{") {
 			out.WriteString(strings.Repeat(`\`, n))
 			continue
 		}
@@ -114,6 +116,10 @@ func reveal(s string) string {
 		switch rest[0] {
 		case 'n':
 			out.WriteByte('\n')
+			i++
+			continue
+		case 't':
+			out.WriteByte('\t')
 			i++
 			continue
 		case 'x':
@@ -139,7 +145,7 @@ func checkVisible(t interface{ Fatalf(string, ...any) }, s string) {
 	for _, line := range []bool{false, true} {
 		got := visible(s, line)
 		for i, r := range got {
-			ok := unicode.IsPrint(r) && !invisible(r) || r == '\t' || r == '\n' && !line
+			ok := unicode.IsPrint(r) && !invisible(r) || (r == '\t' || r == '\n') && !line
 			if !ok || r == utf8.RuneError && !strings.HasPrefix(got[i:], "\ufffd") {
 				t.Fatalf("Visible(%q) = %q holds %U", s, got, r)
 			}
@@ -157,7 +163,7 @@ func checkVisible(t interface{ Fatalf(string, ...any) }, s string) {
 func TestVisibleLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-			`\`, `\`, "x", "u{", "n", "1b", "20}", "<12 spaces>", "<", " ", "\n", "\t", "\x1b", "\x85", "\u0085", "\u202e", "\U000e0041", "é", "\xff", "\u00a0", strings.Repeat(" ", 12),
+			`\`, `\`, "x", "u{", "n", "t", "1b", "20}", "<12 spaces>", "<", " ", "\n", "\t", "\x1b", "\x85", "\u0085", "\u202e", "\U000e0041", "é", "\xff", "\u00a0", strings.Repeat(" ", 12),
 		}))
 		checkVisible(t, strings.Join(pieces.Draw(t, "pieces"), ""))
 	})

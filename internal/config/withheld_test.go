@@ -1,0 +1,121 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve/permission"
+)
+
+// TestCheckLooksIntoWhatIsWithheld finds the mistakes of a file that nobody
+// has trusted, and puts nothing of it into force.
+func TestCheckLooksIntoWhatIsWithheld(t *testing.T) {
+	_, opt := project(t)
+	file, doc := filepath.Join(opt.Dir, "helve.json"), filepath.Join(opt.Dir, ".helve/agent/x.md")
+	write(t, filepath.Join(opt.Home, ".config/helve/helve.json"), `{"permission": {"bash": "ask"}, "permission_examples": {"bash": {"ls": "ask"}}}`)
+	write(t, file, `{
+  "mcp": {"m": {"type": "distant"}},
+  "tool_output": {"max_lines": "many"},
+  "permission": {"bash": "allow", "edit": "{env:SECRET}"},
+  "agent": {"a": {"mode": "{env:SECRET}", "steps": 0}},
+  "permission_examples": {"bash": {"ls": "deny"}},
+  "username": 3
+}`)
+	write(t, doc, "---\nmode: boss\n---\n")
+	opt.Env = func(name string) string { return map[string]string{"SECRET": "hunter2"}[name] }
+	got, err := Check(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, p := range got.Problems {
+		lines = append(lines, strings.ReplaceAll(string(p.Severity)+" "+p.Error(), opt.Dir, "$DIR"))
+	}
+	want := []string{
+		`error $DIR/.helve/agent/x.md:2:7: "agent.x.mode" is "boss"; want "subagent", "primary" or "all"`,
+		`error $DIR/helve.json:2:25: "mcp.m.type" is "distant"; want "local" or "remote"`,
+		`error $DIR/helve.json:3:32: "tool_output.max_lines" is a string; want a whole number above 0`,
+		`error $DIR/helve.json:5:52: "agent.a.steps" is 0; want a whole number above 0`,
+		`error $DIR/helve.json:6:36: the example bash "ls" should be "deny" but is "allow": the rule "bash *": "allow" at $DIR/helve.json:4 decides`,
+		`error $DIR/helve.json:7:15: "username" is a number; want a string`,
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+	plain := load(t, opt)
+	if len(plain.Problems) != 1 { // only what is in force is looked at
+		t.Errorf("Load finds %v", plain.Problems)
+	}
+	got.Problems, plain.Problems = nil, nil
+	if diff := cmp.Diff(plain, got); diff != "" {
+		t.Errorf("more is in force after a check:\n%s", diff)
+	}
+	if got.PolicyError != nil {
+		t.Errorf("an example of an untrusted file made the policy void: %v", got.PolicyError)
+	}
+}
+
+func TestWithheldRules(t *testing.T) {
+	_, opt := project(t)
+	file := filepath.Join(opt.Dir, "opencode.json")
+	for text, want := range map[string][]string{
+		`{"permission": {"bash": "deny"}}`:  nil,
+		`{"permission": {"bash": "allow"}}`: {file + ": 1 rule that allows is not in force: the file is not trusted"},
+		`{"permission": {"bash": {"*": "ask", "ls": "allow"}}, "agent": {"build": {"permission": "allow"}}}`: {
+			file + ": 2 rules that allow are not in force: the file is not trusted",
+		},
+		`{"agent": {"mine": {"tools": {"bash": true}}}, "share": "auto"}`: {
+			file + `: "share" is not in force: the file is not trusted`,
+			file + ": 1 rule that allows is not in force: the file is not trusted",
+		},
+	} {
+		write(t, file, text)
+		var got []string
+		for _, w := range load(t, opt).Withheld {
+			got = append(got, w.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", text, diff)
+		}
+	}
+}
+
+func TestOriginsOfParts(t *testing.T) {
+	_, opt := project(t)
+	one, two := filepath.Join(opt.Home, ".config/opencode/opencode.json"), filepath.Join(opt.Home, ".config/helve/helve.json")
+	write(t, one, "{\"permission\": {\"bash\": {\n\"ls\": \"allow\", \"rm\": \"ask\"}},\n\"instructions\": [\"a\"], \"share\": \"auto\"}")
+	write(t, two, "{\"permission\": {\"bash\": {\n\n\"rm\": \"deny\"}}, \"instructions\": [\"b\"]}")
+	got := load(t, opt).Origins
+	for name, want := range map[string]permission.Source{
+		"permission.bash.ls": {File: one, Line: 2},
+		"permission.bash.rm": {File: two, Line: 3},
+		"instructions.0":     {File: one, Line: 3},
+		"instructions.1":     {File: two, Line: 3},
+		"share":              {File: one, Line: 3},
+	} {
+		if got[name] != want {
+			t.Errorf("%s: got %v, want %v", name, got[name], want)
+		}
+	}
+}
+
+func TestOuterPermissionKey(t *testing.T) {
+	for _, name := range []string{"HELVE_PERMISSION", "OPENCODE_PERMISSION"} {
+		_, opt := project(t)
+		opt.Env = func(n string) string { return map[string]string{name: `{"permission": {"bash": "deny"}}`}[n] }
+		err := load(t, opt).PolicyError
+		if err == nil || !strings.Contains(err.Error(), name+`:1:2: `+name+` holds the rules alone: leave the outer key "permission" out`) {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, opt := project(t)
+	opt.Env = func(n string) string {
+		return map[string]string{"HELVE_CONFIG_CONTENT": `{"permission": {"permission": "deny"}}`}[n]
+	}
+	if c := load(t, opt); c.PolicyError != nil { // a tool may be called so
+		t.Error(c.PolicyError)
+	}
+}
