@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,6 +36,7 @@ func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
 		"no cause":   func() (*tool.Result, error) { return nil, &tool.Error{} },
 		"typed nil":  func() (*tool.Result, error) { return nil, (*tool.Error)(nil) },
 		"channel":    func() (*tool.Result, error) { return &tool.Result{Metadata: map[string]any{"c": make(chan int)}}, nil },
+		"nan":        func() (*tool.Result, error) { return &tool.Result{Metadata: map[string]any{"n": math.NaN()}}, nil },
 		"cries":      func() (*tool.Result, error) { return &tool.Result{Metadata: map[string]any{"c": cry{}}}, nil },
 		"nil panic":  func() (*tool.Result, error) { panic(nil) },
 		"wrapped":    func() (*tool.Result, error) { return nil, fmt.Errorf("outside: %w", tool.Fail("x", "inside")) },
@@ -48,7 +50,7 @@ func TestBadToolsBreakOnlyTheirCall(t *testing.T) {
 		"nothing": {"internal", ""}, "no cause": {"failed", "failed"}, "typed nil": {"failed", "failed"},
 		"channel": {"internal", "bad-metadata"}, "cries": {"internal", ""}, "nil panic": {"internal", "panic"},
 		"wrapped": {"failed", "x"}, "own limit": {"failed", "timeout"}, "own cancel": {"failed", "failed"},
-		"exits": {"failed", "failed"}, "mute": {"failed", "failed"},
+		"nan": {"internal", "bad-metadata"}, "exits": {"failed", "failed"}, "mute": {"failed", "failed"},
 	} {
 		_, err := rt.Call(t.Context(), say("bad", name))
 		e := kindOf(t, err)

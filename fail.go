@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"helve/internal/text"
 	"helve/permission"
@@ -161,7 +162,12 @@ func plainCopy(m map[string]any) (out map[string]any, size int, ok bool) {
 		case string:
 			size += len(v)
 			out[key] = v
-		case nil, bool, float64:
+		case nil, bool:
+			out[key] = v
+		case float64:
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, 0, false // these do not encode
+			}
 			out[key] = v
 		case int:
 			out[key] = float64(v)
