@@ -121,7 +121,7 @@ func (r *Runtime) begin(req tool.Call) *flight {
 func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if r.opt.PolicyError != "" {
 		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Code: "invalid-policy", Tool: c.Tool,
-			Err: fmt.Errorf("everything is denied because the permission rules can not be trusted: %s", r.opt.PolicyError)}
+			Err: fmt.Errorf("everything is denied because the permission rules are broken: %s", r.opt.PolicyError)}
 	}
 	if c.agent == nil {
 		return tool.Tool{}, &tool.Error{Kind: tool.InvalidInput, Code: "unknown-agent", Tool: c.Tool,

@@ -34,7 +34,7 @@ type Options struct {
 	// the default rules when nil. A call that names none is by the first.
 	Agents []Agent
 
-	// PolicyError, if not empty, says why the rules can not be trusted.
+	// PolicyError, if not empty, says why the rules are broken.
 	// Every call is then denied, with this sentence.
 	PolicyError string
 

@@ -16,6 +16,10 @@ import sys
 import threading
 
 
+# The end of every call that helve did not live to answer.
+GONE = {"status": "error", "error": {"kind": "internal", "code": "gone", "message": "helve has ended"}}
+
+
 class Helve:
     """A helve process. Calls may be made from several threads."""
 
@@ -26,6 +30,7 @@ class Helve:
         )
         self.on_event = on_event
         self.ends = {}  # by call id: a queue that gets the one end of the call
+        self.gone = False  # helve has ended: no call gets an answer any more
         self.lock = threading.Lock()
         # Ids are unique within a session; this process has a session of its own.
         self.ids = (f"{os.getpid()}-{n}" for n in itertools.count(1))
@@ -33,24 +38,44 @@ class Helve:
         self.reader.start()
 
     def _send(self, message):
-        with self.lock:  # whole lines only
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
+        try:
+            with self.lock:  # whole lines only
+                self.process.stdin.write(json.dumps(message) + "\n")
+                self.process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # helve has ended; every call learns it from _read
 
     def _read(self):
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if "event" in message:
-                self.on_event(self, message["event"])
-            elif message["id"] in self.ends:
-                self.ends.pop(message["id"]).put(message)
-            else:
-                print("helve:", message["error"]["message"], file=sys.stderr)
+        try:
+            for line in self.process.stdout:
+                self._take(json.loads(line))
+        finally:
+            with self.lock:  # nobody is to wait for an answer that can not come
+                self.gone = True
+                left, self.ends = self.ends, {}
+            for end in left.values():
+                end.put(GONE)
+            self.on_event(self, None)
+
+    def _take(self, message):
+        if "event" in message:
+            self.on_event(self, message["event"])
+            return
+        with self.lock:
+            end = self.ends.pop(message["id"], None)
+        if end:
+            end.put(message)
+        else:
+            print("helve:", message["error"]["message"], file=sys.stderr)
 
     def start(self, tool, **args):
         """Start a call; returns its id and a queue for its end."""
         call, end = next(self.ids), queue.Queue()
-        self.ends[call] = end
+        with self.lock:
+            if self.gone:
+                end.put(GONE)
+                return call, end
+            self.ends[call] = end
         self._send({"id": call, "tool": tool, "args": args})
         return call, end
 
@@ -65,7 +90,10 @@ class Helve:
 
     def close(self):
         """Say that nothing more comes, and wait until everything has ended."""
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
         self.reader.join()
         return self.process.wait()
 
@@ -77,10 +105,16 @@ def status(end):
 
 
 def main():
-    command, folder = sys.argv[1:3]
+    if len(sys.argv) != 3:
+        print("usage: client.py HELVE FOLDER", file=sys.stderr)
+        return 2
+    command, folder = sys.argv[1:]
     left_alone = queue.Queue()
 
     def on_event(helve, event):
+        if event is None:  # there are no more
+            left_alone.put(None)
+            return
         body = event["properties"]
         if event["type"] == "permission.asked":
             name = os.path.basename(body["patterns"][0])
@@ -105,11 +139,13 @@ def main():
     _, ignored = ask("Is anybody there?")
     print(".env:", status(secret.get()))
     print("missing.txt:", status(missing.get()))
-    output = colour.get()["output"]
-    print("question:", output[output.index('"'):output.rindex('"') + 1])
+    end = colour.get()
+    output = end.get("output", "")
+    print("question:", output[output.index('"'):output.rindex('"') + 1] if '"' in output else status(end))
     helve.cancel(left_alone.get())
     print("cancelled:", status(ignored.get()))
-    return helve.close()
+    early = helve.gone
+    return helve.close() or int(early)
 
 
 if __name__ == "__main__":

@@ -35,12 +35,15 @@ func (a *app) callCommand() *cobra.Command {
 		Short: "Call a tool and show its result",
 		Long: `Call runs one tool. Its arguments are key=value pairs, one JSON object, or
 JSON on standard input. A value is text where the tool wants text, and JSON
-otherwise; key:=value is always JSON.
+otherwise; key:=value is always JSON. Standard input is read only where the
+command line gives no arguments, or - in their place; beside arguments it is
+ignored.
 
 The output goes to standard output and everything else to standard error.
-Where a rule says ask, a person at the terminal is asked; without one the call
-fails with exit code 4 and the rule to add. Slips in the arguments that can be
-put right without loss are, and are named; --strict refuses them.
+Where a rule says ask, a person at the terminal is asked. Without a terminal, or
+with --no-input, nobody is: the call fails with exit code 4 and the rule to add.
+Slips in the arguments that can be put right without loss are, and are named;
+--strict refuses them.
 
 With --jsonl it serves a program: one request a line on standard input, one
 answer a line on standard output.
@@ -105,7 +108,7 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	a.warn(s.cfg)
+	a.warn(s.cfg, voiding(s.cfg)...) // the call itself ends with that
 	if err := s.ready(f.agent); err != nil {
 		return err
 	}

@@ -13,10 +13,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
 	"helve/internal/text"
+	"helve/permission"
 )
 
 // Env is the world as the command sees it. Everything it takes from the
@@ -96,7 +99,7 @@ happened.`,
 
 // complain says on standard error what went wrong, and what to do next.
 func (a *app) complain(err error, root *cobra.Command) {
-	a.errorln(err.Error())
+	a.errorln(shownError(err))
 	if hint := hintOf(err); hint != "" {
 		fmt.Fprintln(a.Stderr, safe(hint))
 	}
@@ -111,6 +114,48 @@ func (a *app) complain(err error, root *cobra.Command) {
 
 func (a *app) errorln(message string) {
 	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).red("helve:"), safe(message))
+}
+
+// shownError is an error as a person may see it. A rule in it that is to be
+// copied stays JSON: what can not be seen in it is escaped as JSON does.
+func shownError(err error) string {
+	message := err.Error()
+	u, ok := errors.AsType[*permission.UnattendedError](err)
+	if !ok {
+		return message
+	}
+	before, after, found := strings.Cut(message, u.Rule())
+	if !found {
+		return message
+	}
+	if text.HasHidden(before) || strings.ContainsAny(before, "\n\t") {
+		before = text.VisibleLine(before)
+	}
+	return before + visibleJSON(u.Rule()) + after
+}
+
+// visibleJSON writes what can not be seen in JSON as escapes.
+func visibleJSON(s string) string {
+	var b strings.Builder
+	blanks := 0
+	for _, r := range s {
+		switch {
+		case r == ' ' && blanks > 0: // a single one can be seen
+			b.WriteString(`\u0020`)
+		case r > 0xffff && text.HasHidden(string(r)):
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
+		case text.HasHidden(string(r)):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		blanks++
+		if r != ' ' {
+			blanks = 0
+		}
+	}
+	return b.String()
 }
 
 // note tells something that is not an error.

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"helve/internal/store"
+	"helve/internal/text"
 )
 
 // atMost refuses a command line of too many words.
@@ -54,7 +56,9 @@ func (a *app) completeTool(c *cobra.Command, args []string, _ string) ([]string,
 
 // completeFlags offers values for the flags that commands share.
 func (a *app) completeFlags(c *cobra.Command) {
-	for name, f := range map[string]cobra.CompletionFunc{"session": a.completeSession, "agent": a.completeAgent} {
+	for name, f := range map[string]cobra.CompletionFunc{
+		"session": a.completeSession, "agent": a.completeAgent, "state": completeState, "tool": a.completeToolName,
+	} {
 		if c.Flags().Lookup(name) != nil {
 			_ = c.RegisterFlagCompletionFunc(name, f) // fails for flags that are not there
 		}
@@ -71,6 +75,34 @@ func (a *app) completeAgent(*cobra.Command, []string, string) ([]string, cobra.S
 		if !agent.Hidden {
 			out = append(out, agent.Name+"\t"+agent.Description)
 		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeState(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{
+		string(store.Running), string(store.Completed), string(store.Failed), string(store.Interrupted),
+	}, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) completeToolName(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return a.completeTool(c, nil, word)
+}
+
+// completeApproval offers the approvals that were not named yet.
+func (a *app) completeApproval(_ *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	err := a.reading(func(s *store.Store) error {
+		kept, err := s.Approvals()
+		for _, p := range kept {
+			if !slices.Contains(named, p.ID) {
+				out = append(out, p.ID+"\t"+text.VisibleLine(p.Permission+" "+p.Pattern))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

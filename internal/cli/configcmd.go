@@ -3,13 +3,17 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"helve/internal/config"
+	"helve/internal/text"
 	"helve/permission"
 )
 
@@ -17,6 +21,7 @@ import (
 type shownConfig struct {
 	Config   json.RawMessage              `json:"config"`
 	Origins  map[string]permission.Source `json:"origins"`
+	Limits   []limit                      `json:"limits"`
 	Sources  []config.Source              `json:"sources"`
 	Problems []config.Problem             `json:"problems"`
 	Withheld []config.Withheld            `json:"withheld"`
@@ -29,9 +34,9 @@ func (a *app) configCommand() *cobra.Command {
 		Use:   "config",
 		Short: "Show the configuration that holds here, and where it comes from",
 		Long: `Config prints the merged configuration with the file and line each key was
-written in, then what is wrong with the files, and what is not in force because
-its file is not trusted. Values that look like secrets are left out unless
---secrets is given.`,
+written in, the limits that files set which are not trusted, then what is wrong
+with the files, and what is not in force because its file is not trusted. Values
+that look like secrets are left out unless --secrets is given.`,
 		Example: `  helve config
   helve config --json
   helve config check`,
@@ -57,12 +62,24 @@ its file is not trusted. Values that look like secrets are left out unless
 	return c
 }
 
+// checkedConfig is what helve config check --json prints.
+type checkedConfig struct {
+	OK       bool             `json:"ok"`
+	Problems []config.Problem `json:"problems"`
+	Policy   string           `json:"policyError,omitempty"`
+}
+
 func (a *app) configCheckCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "check",
 		Short: "Check the config files; exit 1 on errors",
-		Long:  "Check prints every mistake in the config files with its place and the key that was probably meant.",
+		Long: `Check prints every mistake in the config files with its place and the key that
+was probably meant. Files that are not trusted are checked too, as if they were;
+nothing of them is put into force, and their references to the environment and
+to files are not followed.`,
 		Example: `  helve config check
+  helve config check --json
   helve config check --dir ../other`,
 		Args: atMost(0),
 		RunE: func(*cobra.Command, []string) error {
@@ -70,24 +87,86 @@ func (a *app) configCheckCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			bad := s.cfg.PolicyError != nil
-			for i := range s.cfg.Problems {
-				p := &s.cfg.Problems[i]
-				bad = bad || p.Severity == config.Error
-				fmt.Fprintf(a.Stdout, "%s: %s\n", p.Severity, safe(p.Error()))
+			cfg, err := config.Check(s.opt)
+			if err != nil {
+				return err
 			}
-			if bad {
-				return &silent{exitFailed}
-			}
-			fmt.Fprintf(a.Stdout, "ok: %d sources, %d warnings\n", len(s.cfg.Sources), len(s.cfg.Problems))
-			return nil
+			return a.checked(cfg, asJSON)
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) checked(cfg *config.Config, asJSON bool) error {
+	out := checkedConfig{OK: cfg.PolicyError == nil, Problems: append([]config.Problem{}, cfg.Problems...)}
+	if cfg.PolicyError != nil {
+		out.Policy = cfg.PolicyError.Error()
+	}
+	for i := range cfg.Problems {
+		p := &cfg.Problems[i]
+		out.OK = out.OK && p.Severity != config.Error
+		if !asJSON {
+			fmt.Fprintf(a.Stdout, "%s: %s\n", p.Severity, safe(p.Error()))
+		}
+	}
+	switch {
+	case asJSON:
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	case out.OK:
+		fmt.Fprintf(a.Stdout, "ok: %d sources, %d warnings\n", len(cfg.Sources), len(cfg.Problems))
+	}
+	if !out.OK {
+		return &silent{exitFailed}
+	}
+	return nil
+}
+
+// A limit is rules of a file that is not trusted: they can only make an answer
+// stricter, for one agent or, where none is named, for all.
+type limit struct {
+	Agent string       `json:"agent,omitempty"`
+	Rules []listedRule `json:"rules"`
+}
+
+// limits are the limits in force, in order. What a void policy denies is none
+// of them.
+func limits(cfg *config.Config) []limit {
+	all := []limit{}
+	general := cfg.Ceilings
+	if cfg.PolicyError != nil && len(general) > 0 {
+		general = general[:len(general)-1] // the last one denies everything
+	}
+	for _, rules := range general {
+		all = append(all, limit{Rules: withSources(rules)})
+	}
+	for _, agent := range cfg.Agents {
+		for _, rules := range agent.Ceilings {
+			all = append(all, limit{agent.Name, withSources(rules)})
+		}
+	}
+	return all
+}
+
+// restricts reports whether a limit limits anything.
+func (l limit) restricts() bool {
+	return slices.ContainsFunc(l.Rules, func(r listedRule) bool { return r.Action != permission.Allow })
+}
+
+// voiding is the problem that makes the policy void, for commands that say it
+// themselves.
+func voiding(cfg *config.Config) []config.Problem {
+	if p, ok := errors.AsType[*config.Problem](cfg.PolicyError); ok {
+		return []config.Problem{*p}
+	}
+	return nil
 }
 
 func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
 	out := shownConfig{
-		Config: raw, Origins: cfg.Origins, Sources: append([]config.Source{}, cfg.Sources...),
+		Config: raw, Origins: cfg.Origins, Limits: limits(cfg), Sources: append([]config.Source{}, cfg.Sources...),
 		Problems: append([]config.Problem{}, cfg.Problems...), Withheld: append([]config.Withheld{}, cfg.Withheld...),
 	}
 	if len(raw) == 0 {
@@ -100,23 +179,22 @@ func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
 }
 
 func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
-	st := a.style(a.Stdout)
 	members, err := ordered(raw)
 	if err != nil {
 		return err
 	}
 	for _, m := range members {
-		where := ""
-		if from, ok := cfg.Origins[m.key]; ok {
-			where = "  " + st.dim("("+safe(from.String())+")")
+		if err := a.printKey(cfg, m); err != nil {
+			return err
 		}
-		var b bytes.Buffer
-		if err := json.Indent(&b, m.value, "", "  "); err != nil {
-			return fmt.Errorf("printing the config: %w", err)
-		}
-		fmt.Fprintf(a.Stdout, "%s%s\n%s\n", st.bold(safe(m.key)), where, safe(b.String()))
 	}
-	if len(members) == 0 {
+	limited := a.printLimits(cfg)
+	switch {
+	case cfg.PolicyError != nil:
+		fmt.Fprintf(a.Stdout, "%s %s\n", a.style(a.Stdout).red("Everything is denied:"), safe(cfg.PolicyError.Error()))
+	case len(members) == 0 && limited:
+		fmt.Fprintln(a.Stdout, "No configuration of yours: the default rules hold, within these limits.")
+	case len(members) == 0:
 		fmt.Fprintln(a.Stdout, "No configuration: the default rules hold.")
 	}
 	for _, s := range cfg.Sources {
@@ -131,10 +209,123 @@ func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
 		}
 		fmt.Fprintf(a.Stdout, "source: %s (%s%s)\n", safe(s.Path), s.Kind, state)
 	}
-	a.warn(cfg)
-	if cfg.PolicyError != nil {
-		a.errorln(cfg.PolicyError.Error())
+	a.warn(cfg, voiding(cfg)...)
+	return nil
+}
+
+// printLimits prints what files that are not trusted restrict, and reports
+// whether there was anything.
+func (a *app) printLimits(cfg *config.Config) bool {
+	some := false
+	for _, l := range limits(cfg) {
+		if !l.restricts() {
+			continue
+		}
+		some = true
+		who := ""
+		if l.Agent != "" {
+			who = " for the agent " + text.VisibleLine(l.Agent)
+		}
+		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).bold("limit"), who,
+			a.style(a.Stdout).dim("(of a file that is not trusted: it can only make an answer stricter)"))
+		for _, r := range l.Rules {
+			fmt.Fprintf(a.Stdout, "  %s  %s\n", text.VisibleLine(ruleText(r.Rule)), a.where(r.From))
+		}
 	}
+	return some
+}
+
+// where is the place that something was written in.
+func (a *app) where(from permission.Source) string {
+	return a.style(a.Stdout).dim("(" + text.VisibleLine(from.String()) + ")")
+}
+
+// printKey prints a key with its place, and where several files gave a part
+// of it, every part with its own.
+func (a *app) printKey(cfg *config.Config, m jsonMember) error {
+	from, known := cfg.Origins[m.key]
+	title := a.style(a.Stdout).bold(safe(m.key))
+	p := partPrinter{app: a, origins: cfg.Origins}
+	if known && p.apart(m.key, from.File) {
+		fmt.Fprintf(a.Stdout, "%s  %s\n", title, a.style(a.Stdout).dim("(of several files)"))
+		if err := p.value(m.key, m.value, ""); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.Stdout)
+		return nil
+	}
+	if known {
+		title += "  " + a.where(from)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, m.value, "", "  "); err != nil {
+		return fmt.Errorf("printing the config: %w", err)
+	}
+	fmt.Fprintf(a.Stdout, "%s\n%s\n", title, safe(b.String()))
+	return nil
+}
+
+// A partPrinter prints a value whose parts come from several files.
+type partPrinter struct {
+	app     *app
+	origins map[string]permission.Source
+}
+
+// apart reports whether something below a key is of another file.
+func (p partPrinter) apart(key, file string) bool {
+	for name, from := range p.origins {
+		if strings.HasPrefix(name, key+".") && from.File != file {
+			return true
+		}
+	}
+	return false
+}
+
+// value prints a value behind what stands in its line already, up to the comma
+// that may follow it.
+func (p partPrinter) value(name string, raw json.RawMessage, indent string) error {
+	open, end := "{", "}"
+	var members []jsonMember
+	var err error
+	switch raw[0] {
+	case '{':
+		members, err = ordered(raw)
+	case '[':
+		open, end = "[", "]"
+		var elems []json.RawMessage
+		err = json.Unmarshal(raw, &elems)
+		for i, e := range elems {
+			members = append(members, jsonMember{strconv.Itoa(i), e})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("printing the config: %w", err)
+	}
+	out := p.app.Stdout
+	if len(members) == 0 {
+		fmt.Fprint(out, safe(string(raw)))
+		return nil
+	}
+	fmt.Fprintln(out, open)
+	for i, m := range members {
+		fmt.Fprint(out, indent+"  ")
+		if open == "{" {
+			fmt.Fprintf(out, "%s: ", safe(string(quoted(m.key))))
+		}
+		sub := name + "." + m.key
+		if err := p.value(sub, m.value, indent+"  "); err != nil {
+			return err
+		}
+		if i < len(members)-1 {
+			fmt.Fprint(out, ",")
+		}
+		leaf := m.value[0] != '{' && m.value[0] != '[' || len(m.value) == len("{}")
+		if from, ok := p.origins[sub]; ok && leaf {
+			fmt.Fprint(out, "  "+p.app.where(from))
+		}
+		fmt.Fprintln(out)
+	}
+	fmt.Fprint(out, indent+end)
 	return nil
 }
 

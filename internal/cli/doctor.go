@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -142,19 +143,25 @@ func (a *app) examineConfig() []finding {
 		return []finding{{"fail", "config", err.Error()}}
 	}
 	var out []finding
+	if s.cfg.PolicyError != nil {
+		out = append(out, finding{"fail", "config", s.cfg.PolicyError.Error()})
+	}
+	said := voiding(s.cfg)
 	for i := range s.cfg.Problems {
 		p := &s.cfg.Problems[i]
 		state := "warn"
 		if p.Severity == config.Error {
 			state = "fail"
 		}
-		out = append(out, finding{state, "config", p.Error()})
-	}
-	if s.cfg.PolicyError != nil {
-		out = append(out, finding{"fail", "config", s.cfg.PolicyError.Error()})
+		if !slices.Contains(said, *p) {
+			out = append(out, finding{state, "config", p.Error()})
+		}
 	}
 	for _, w := range s.cfg.Withheld {
-		out = append(out, finding{"warn", "config", fmt.Sprintf("%s: %s is not in force: %s", w.File, w.Key, w.Why)})
+		out = append(out, finding{"warn", "config", w.String()})
+	}
+	if s.cfg.PolicyError != nil {
+		return append(out, finding{"fail", "tools", "none can be used: every call is denied"})
 	}
 	agents := s.agents()
 	out = append(out, finding{"ok", "config", fmt.Sprintf("%d sources, %d rules of yours, %d agents", len(s.cfg.Sources), len(s.cfg.Rules), len(agents))})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"helve/internal/text"
 	"helve/permission"
@@ -78,10 +79,10 @@ type callRequest struct {
 }
 
 type replyRequest struct {
-	ID      string             `json:"id"`
-	Reply   permission.Verdict `json:"reply"`
-	Message string             `json:"message"`
-	Scope   permission.Scope   `json:"scope"`
+	ID      string
+	Reply   permission.Verdict
+	Message string
+	Scope   permission.Scope
 }
 
 type answerRequest struct {
@@ -104,7 +105,12 @@ func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
 		if _, err := idText(raw); err != nil {
 			return request{}, nil, err
 		}
-		id = raw
+		if utf8.Valid(raw) {
+			id = raw
+		}
+	}
+	if !utf8.Valid(line) { // what it holds would come back as something else
+		return request{}, id, errors.New("the line is not UTF-8 text")
 	}
 	parts := 0
 	for _, key := range []string{"tool", "reply", "answer", "cancel"} {
@@ -264,8 +270,12 @@ func decodeReply(fields map[string]json.RawMessage) (*replyRequest, error) {
 		return nil, fmt.Errorf("\"reply\": %w", err)
 	}
 	r := &replyRequest{}
-	if err := json.Unmarshal(fields["reply"], r); err != nil {
-		return nil, fmt.Errorf("\"reply\": %w", err)
+	for key, to := range map[string]*string{
+		"id": &r.ID, "reply": (*string)(&r.Reply), "message": &r.Message, "scope": (*string)(&r.Scope),
+	} {
+		if *to, err = str(body, key); err != nil {
+			return nil, fmt.Errorf("\"reply\": %w", err)
+		}
 	}
 	switch r.Reply {
 	case permission.ReplyOnce, permission.ReplyAlways, permission.ReplyReject:

@@ -185,7 +185,7 @@ func (a *app) printExplained(x *explained) {
 	fmt.Fprintf(a.Stdout, "%s  %s %s (agent %s)\n", a.action(x.Action), text.VisibleLine(x.Permission), text.VisibleLine(x.Pattern), x.Agent)
 	switch {
 	case x.Policy != "":
-		fmt.Fprintf(a.Stdout, "  because the rules can not be trusted: %s\n", safe(x.Policy))
+		fmt.Fprintf(a.Stdout, "  because the rules are broken: %s\n", safe(x.Policy))
 		return
 	case x.Opaque != "":
 		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))
@@ -342,6 +342,7 @@ func (a *app) revokeCommand() *cobra.Command {
 		Long:  "Revoke takes approvals back, by the ids that 'helve permission list' shows, or all of them.",
 		Example: `  helve permission revoke per_…
   helve permission revoke --all`,
+		ValidArgsFunction: a.completeApproval,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return usagef("give ids, or --all")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -26,28 +25,29 @@ type desk interface {
 
 // A prompter puts requests to a person, one after the other, and reads the
 // answers line by line. Everything it shows is escaped, so that no request
-// can look like something it is not.
+// can look like something it is not; and on a terminal, nothing that was typed
+// before a request was shown is taken for the answer to it.
 type prompter struct {
 	out   io.Writer
 	desk  desk
 	style style
-	lines <-chan string // closed at the end of the input
 
-	calls map[string]tool.Call // under way, by id
+	in      *lineReader
+	forget  func()               // throws away what was typed; nil for what is no terminal
+	reading chan typed           // the line that is being read; nil between lines
+	stale   bool                 // that line may have been begun before the prompt
+	calls   map[string]tool.Call // under way, by id
 }
 
-// newPrompter reads answers from in. The reading goes on until in ends.
+// A typed line, or the error that came instead.
+type typed struct {
+	line string
+	err  error
+}
+
+// newPrompter reads answers from in, a line when one is asked for.
 func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		sc := bufio.NewScanner(in)
-		sc.Buffer(make([]byte, 0, 4096), 1<<20)
-		for sc.Scan() {
-			lines <- sc.Text()
-		}
-	}()
-	return &prompter{out: out, desk: d, lines: lines, calls: map[string]tool.Call{}}
+	return &prompter{out: out, desk: d, in: newLineReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
 }
 
 // handle asks what an event asks. It returns when there is an answer or ctx
@@ -73,23 +73,53 @@ var errGone = errors.New("no answer")
 
 // line reads one line. At the end of the input it returns io.EOF.
 func (p *prompter) line(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(p.out, p.style.bold(prompt))
-	select {
-	case line, ok := <-p.lines:
-		if !ok {
-			fmt.Fprintln(p.out)
-			return "", io.EOF
+	for {
+		fmt.Fprint(p.out, p.style.bold(prompt))
+		if p.reading == nil {
+			next := make(chan typed, 1)
+			p.reading = next
+			go func() {
+				line, err := p.in.next()
+				next <- typed{string(line), err}
+			}()
 		}
-		return strings.TrimSpace(line), nil
-	case <-ctx.Done():
-		fmt.Fprintln(p.out)
-		return "", errGone
+		select {
+		case got := <-p.reading:
+			stale := p.stale
+			p.reading, p.stale = nil, false
+			switch {
+			case got.err != nil:
+				fmt.Fprintln(p.out)
+				return "", io.EOF
+			case !stale:
+				return strings.TrimSpace(got.line), nil
+			}
+		case <-ctx.Done():
+			fmt.Fprintln(p.out)
+			return "", errGone
+		}
 	}
+}
+
+// fresh throws away what was typed so far: it can not be meant for a prompt
+// that has not been shown. A script that is not at a terminal answers in
+// advance.
+func (p *prompter) fresh() {
+	if p.forget == nil {
+		return
+	}
+	p.forget()
+	if p.reading != nil { // nobody can tell when its line was typed
+		p.stale = true
+		return
+	}
+	_, _ = p.in.r.Discard(p.in.r.Buffered()) // it holds as many
 }
 
 // permission shows a request and answers it.
 func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	p.showRequest(req)
+	p.fresh()
 	for {
 		word, err := p.line(ctx, "Allow? [o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
 		if err == errGone {
@@ -144,7 +174,7 @@ func (p *prompter) showRequest(req permission.Request) {
 	}
 	fmt.Fprintf(p.out, "\n%s%s\n", p.style.yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
 	for _, pattern := range req.Patterns {
-		fmt.Fprintf(p.out, "  %s\n", text.VisibleLine(pattern))
+		fmt.Fprintf(p.out, "  %s\n", shownPattern(pattern))
 	}
 	keys := make([]string, 0, len(req.Metadata))
 	for key := range req.Metadata {
@@ -160,8 +190,18 @@ func (p *prompter) showRequest(req permission.Request) {
 		if a.Exact {
 			exact = " (exactly this text)"
 		}
-		fmt.Fprintf(p.out, "  %s %s%s\n", text.VisibleLine(a.Permission), text.VisibleLine(a.Pattern), exact)
+		fmt.Fprintf(p.out, "  %s %s%s\n", text.VisibleLine(a.Permission), shownPattern(a.Pattern), exact)
 	}
+}
+
+// shownPattern is a pattern as it may be shown. One whose ends could not be
+// seen stands between quotes, and so does one that looks as if it did.
+func shownPattern(pattern string) string {
+	shown := text.VisibleLine(pattern)
+	if shown == "" || strings.ContainsAny(shown[:1]+shown[len(shown)-1:], ` "`) {
+		return `"` + shown + `"`
+	}
+	return shown
 }
 
 // showDetail shows what a tool says about its request: one line where that is
@@ -190,6 +230,7 @@ func (p *prompter) questions(ctx context.Context, req helve.QuestionRequest) {
 	answers := make([][]string, 0, len(req.Questions))
 	for i, q := range req.Questions {
 		p.showQuestion(q, i+1, len(req.Questions))
+		p.fresh()
 		picked, err := p.answer(ctx, q)
 		switch err {
 		case nil:

@@ -27,6 +27,12 @@ type console struct {
 // sitDown runs helve on a new pseudo-terminal, in a folder with a few files.
 func sitDown(t *testing.T, args ...string) *console {
 	t.Helper()
+	return sitDownAfter(t, "", args...)
+}
+
+// sitDownAfter is sitDown by a person who types before helve runs.
+func sitDownAfter(t *testing.T, ahead string, args ...string) *console {
+	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Skipf("there are no pseudo-terminals here: %v", err)
@@ -45,6 +51,11 @@ func sitDown(t *testing.T, args ...string) *console {
 		t.Skipf("the pseudo-terminal can not be opened: %v", err)
 	}
 	defer slave.Close()
+	c := &console{t: t, master: master}
+	if ahead != "" {
+		c.types(ahead + "\r")
+		c.sees(ahead + "\r\n") // the echo: the terminal has it
+	}
 	dir, home := t.TempDir(), t.TempDir()
 	for name, body := range map[string]string{".env": "SECRET=1\n", "esc.txt": "a\x1b[2Jb\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
@@ -60,7 +71,8 @@ func sitDown(t *testing.T, args ...string) *console {
 		done()
 		t.Fatal(err)
 	}
-	return &console{t: t, master: master, cmd: cmd, done: done}
+	c.cmd, c.done = cmd, done
+	return c
 }
 
 // sees waits until the screen shows a text.
@@ -112,6 +124,47 @@ func TestTerminalAllow(t *testing.T) {
 	c.types("o\r")
 	c.sees("SECRET=1")
 	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
+func TestTerminalTypeAhead(t *testing.T) {
+	t.Parallel()
+	c := sitDownAfter(t, "o", "call", "read", "filePath=.env")
+	c.sees("[f]eedback: ")
+	c.types("r\r")
+	if code := c.leaves(); code != 3 || strings.Contains(c.seen, "SECRET=1") {
+		t.Errorf("what was typed before the prompt answered it: exit code %d:\n%s", code, c.seen)
+	}
+}
+
+const twoQuestions = `{"questions":[
+	{"question":"Which?","header":"h","options":[{"label":"red","description":""},{"label":"blue","description":""}]},
+	{"question":"And then?","header":"h","options":[{"label":"one","description":""},{"label":"two","description":""}]}]}`
+
+func TestTerminalTypeAheadOfQuestion(t *testing.T) {
+	t.Parallel()
+	c := sitDown(t, "call", "question", twoQuestions)
+	c.sees("d: dismiss): ")
+	c.seen = ""
+	c.types("1\r2\r") // the second line comes before the second question
+	c.sees("(2 of 2)")
+	c.sees("d: dismiss): ")
+	c.types("1\r")
+	c.sees(`"Which?"="red"`)
+	c.sees(`"And then?"="one"`)
+	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
+func TestTerminalTypeAheadOfTrust(t *testing.T) {
+	t.Parallel()
+	c := sitDownAfter(t, "y", "trust", "--dir", project(t))
+	c.sees("[y/N] ")
+	c.types("n\r")
+	c.sees("nothing was changed")
+	if code := c.leaves(); code != 1 {
 		t.Errorf("exit code %d:\n%s", code, c.seen)
 	}
 }

@@ -105,13 +105,16 @@ func (s *setup) defaults(agent string) permission.Ruleset {
 	return nil
 }
 
-// warn tells what of the config files is wrong, and what is not in force.
-func (a *app) warn(cfg *config.Config) {
+// warn tells what of the config files is wrong, but for what the command says
+// itself, and what is not in force.
+func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 	for i := range cfg.Problems {
-		a.note(string(cfg.Problems[i].Severity) + ": " + cfg.Problems[i].Error())
+		if !slices.Contains(said, cfg.Problems[i]) {
+			a.note(string(cfg.Problems[i].Severity) + ": " + cfg.Problems[i].Error())
+		}
 	}
 	for _, w := range cfg.Withheld {
-		a.note(fmt.Sprintf("%s: %q is not in force: %s (see 'helve trust')", w.File, w.Key, w.Why))
+		a.note(w.String() + " (see 'helve trust')")
 	}
 }
 
@@ -121,7 +124,8 @@ func (s *setup) agents() []helve.Agent { return helve.Agents(s.agentOptions()) }
 // ready says whether a call that names this agent has one to be made by.
 func (s *setup) ready(agent string) error {
 	if agent != "" {
-		return nil // the runtime knows whether there is one
+		_, err := s.agent(agent)
+		return err
 	}
 	if err := s.agentOptions().Validate(); err != nil {
 		return usagef("%w: name another with default_agent in the config, or give --agent", err)

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,52 +15,6 @@ import (
 	"helve/permission"
 	"helve/tool"
 )
-
-// A row is one line of a table of decisions.
-type row struct {
-	ID       string      `json:"id"`
-	Platform string      `json:"platform"`
-	Home     string      `json:"home"`
-	Cwd      string      `json:"cwd"`
-	Mode     string      `json:"mode"` // headless: nobody can answer; auto: asks are approved
-	Rules    *[]triple   `json:"rules"`
-	Context  *rowContext `json:"context"`
-
-	Config     json.RawMessage `json:"config"`
-	ConfigText string          `json:"config_text"`
-
-	Permission string   `json:"permission"`
-	Pattern    *string  `json:"pattern"`
-	Command    *string  `json:"command"`
-	Tools      []string `json:"tools"`
-	Exact      bool     `json:"exact"`
-
-	Expect   string    `json:"expect"`
-	Accept   []string  `json:"accept"`
-	Patterns *[]string `json:"expect_patterns"`
-	Visible  *[]string `json:"expect_visible"`
-	Reason   string    `json:"reason"`
-}
-
-// A triple is a rule: permission, pattern, action.
-type triple [3]string
-
-// A rowContext is the other ways to say what is in force.
-type rowContext struct {
-	Rules          []triple        `json:"rules"`
-	Global         json.RawMessage `json:"global"`
-	Project        json.RawMessage `json:"project"` // a policy, or with asked_in_project a name
-	ProjectTrusted bool            `json:"project_trusted"`
-	Parent         json.RawMessage `json:"parent_session"`
-	Subagent       json.RawMessage `json:"subagent"`
-	Saved          []triple        `json:"saved"`
-	SavedIn        string          `json:"saved_in_session"`
-	AskedIn        string          `json:"asked_in_session"`
-	AskedInProject string          `json:"asked_in_project"`
-	MCPTool        string          `json:"mcp_tool"`
-	HashApproved   string          `json:"schema_hash_approved"`
-	HashNow        string          `json:"schema_hash_now"`
-}
 
 // errSkip is a line that can not be judged here.
 var errSkip = errors.New("skipped")
@@ -81,14 +32,22 @@ out differently. A line gives a "permission" and a "pattern", or a "command",
 and what to "expect": allow, ask, deny or error; "accept" lists answers that
 will do too. The rules are those in the line ("rules", a list of permission,
 pattern, action; or "config"), or else those in force here. Lines for another
-"platform", and lines that say nothing it knows, are skipped and named.
+"platform" are skipped and named. "config" is the value of the key permission,
+or an object with that key.
 
-It ends with a line such as "12 passed, 0 failed".`,
+A line that can not be judged fails: one with a key it does not know, or without
+an answer to expect. So does a run that judged no line at all. It ends with a
+line such as "12 passed, 0 failed".`,
 		Example: `  helve permission test decisions.jsonl
   echo '{"permission":"read","pattern":".env","expect":"ask"}' | helve permission test -`,
 		Args: atLeast(1, "a table"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t := &table{app: a, agent: agent}
+			if agent != "" {
+				if err := t.agentExists(); err != nil {
+					return err
+				}
+			}
 			for _, name := range args {
 				if err := t.file(name); err != nil {
 					return err
@@ -150,6 +109,9 @@ func (t *table) sum() error {
 		fmt.Fprintf(t.app.Stdout, ", %d skipped", t.skipped)
 	}
 	fmt.Fprintln(t.app.Stdout)
+	if t.passed+t.failed == 0 {
+		return errors.New("no line was judged, so nothing is known about the rules")
+	}
 	if t.failed > 0 {
 		return &silent{exitFailed}
 	}
@@ -180,113 +142,14 @@ func (t *table) line(where string, data []byte) {
 	}
 }
 
-// parseRow reads a line, with long texts written out.
-func parseRow(data []byte) (row, error) {
-	var v row
-	if !bytes.Contains(data, []byte(`"$`)) {
-		err := json.Unmarshal(data, &v)
-		return v, wrapRow(err)
-	}
-	var x any
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode(&x); err != nil {
-		return v, wrapRow(err)
-	}
-	// Only texts are written out here: the order of keys is kept for configs.
-	var keep struct {
-		Config  json.RawMessage `json:"config"`
-		Context json.RawMessage `json:"context"`
-	}
-	if err := json.Unmarshal(data, &keep); err != nil {
-		return v, wrapRow(err)
-	}
-	x, err := expand(x)
-	if err != nil {
-		return v, err
-	}
-	if m, ok := x.(map[string]any); ok {
-		if keep.Config != nil {
-			m["config"] = keep.Config
-		}
-		if keep.Context != nil {
-			m["context"] = keep.Context
-		}
-	}
-	b, err := json.Marshal(x)
-	if err == nil {
-		err = json.Unmarshal(b, &v)
-	}
-	return v, wrapRow(err)
-}
-
-func wrapRow(err error) error {
-	if err != nil {
-		return fmt.Errorf("reading the line: %w", err)
-	}
-	return nil
-}
-
-// maxExpanded bounds the text that a line may write out to.
-const maxExpanded = 64 << 20
-
-// expand writes {"$repeat":"x","times":3} and {"$concat":["a","b"]} out.
-func expand(x any) (any, error) {
-	var err error
-	switch v := x.(type) {
-	case []any:
-		for i := range v {
-			if v[i], err = expand(v[i]); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		if s, ok := v["$repeat"].(string); ok {
-			n, _ := v["times"].(json.Number)
-			times, err := n.Int64()
-			if err != nil || times < 0 || int64(len(s))*times > maxExpanded {
-				return nil, errors.New("reading the line: $repeat needs a number of times that is not too large")
-			}
-			return strings.Repeat(s, int(times)), nil
-		}
-		if parts, ok := v["$concat"].([]any); ok {
-			return concat(parts)
-		}
-		for k := range v {
-			if v[k], err = expand(v[k]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return x, nil
-}
-
-func concat(parts []any) (any, error) {
-	var b strings.Builder
-	for _, p := range parts {
-		e, err := expand(p)
-		if err != nil {
-			return nil, err
-		}
-		s, ok := e.(string)
-		if !ok || b.Len()+len(s) > maxExpanded {
-			return nil, errors.New("reading the line: $concat takes strings that are not too long")
-		}
-		b.WriteString(s)
-	}
-	return b.String(), nil
-}
-
 // judge returns what came out differently, "" if nothing did. With errSkip it
 // returns why the line was skipped.
 func (t *table) judge(v row) (string, error) {
 	switch {
 	case v.elsewhere():
 		return "for " + v.Platform, errSkip
-	case v.Patterns != nil && v.Command != nil:
+	case v.Patterns != nil:
 		return judgePatterns(v), nil
-	case v.Expect == "" && v.Visible == nil:
-		return `nothing to judge: no "expect", "expect_patterns" or "expect_visible"`, errSkip
 	case v.Context != nil && v.Context.MCPTool != "":
 		return judgeName(v)
 	}
@@ -309,8 +172,7 @@ func (t *table) judge(v row) (string, error) {
 	return "", nil
 }
 
-// decision is what the policy says to the question of a line. With errSkip it
-// returns why there is none.
+// decision is what the policy says to the question of a line.
 func (t *table) decision(v row, policy permission.Policy) (string, error) {
 	switch {
 	case v.Command != nil:
@@ -324,7 +186,7 @@ func (t *table) decision(v row, policy permission.Policy) (string, error) {
 	case v.Expect == "error": // only a refused config would have been right
 		return "a good configuration", nil
 	}
-	return `nothing to judge: no "command", and no "permission" with a "pattern"`, errSkip
+	return "", errors.New(`what is to be judged? give a "command", or a "permission" and a "pattern"`)
 }
 
 // elsewhere reports whether a line is for another platform than this.

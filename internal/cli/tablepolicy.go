@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"helve/permission"
 	"helve/tool"
@@ -20,7 +22,11 @@ func nobody(context.Context, *tool.Call) (*tool.Result, error) {
 func (t *table) policy(v row) (permission.Policy, error) {
 	switch {
 	case v.Config != nil:
-		rules, err := v.parse(v.Config)
+		raw, err := rulesIn(v.Config)
+		if err != nil {
+			return permission.Policy{}, err
+		}
+		rules, err := v.parse(raw)
 		return permission.Policy{Rules: rules}, err
 	case v.ConfigText != "":
 		var doc struct{ Permission json.RawMessage }
@@ -56,6 +62,38 @@ func (t *table) here() (permission.Policy, error) {
 	}
 	t.inForce = &agent.Policy
 	return agent.Policy, nil
+}
+
+// agentExists is an error where there is no agent of the name that was given.
+func (t *table) agentExists() error {
+	s, err := t.app.load()
+	if err != nil {
+		return err
+	}
+	_, err = s.agent(t.agent)
+	return err
+}
+
+// rulesIn returns the rules in the config of a line, which is the value of
+// the key permission, or an object with that key.
+func rulesIn(raw json.RawMessage) (json.RawMessage, error) {
+	if raw[0] != '{' {
+		return raw, nil
+	}
+	fields, err := object(raw)
+	if err != nil {
+		return raw, nil // refused where it is read
+	}
+	policy, whole := fields["permission"]
+	if !whole {
+		return raw, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key != "permission" && key != "$schema" {
+			return nil, fmt.Errorf(`"config" has %q beside "permission": of a whole config only that one key is judged`, key)
+		}
+	}
+	return policy, nil
 }
 
 func rulesOf(ts []triple) (permission.Ruleset, error) {

@@ -19,6 +19,16 @@ func isTerminal(stream any) bool {
 // can type an answer.
 func (a *app) attended() bool { return isTerminal(a.Stdin) && isTerminal(a.Stderr) }
 
+// forgetter returns a function that throws away what was typed on a terminal
+// and not read yet; nil for a stream that is none.
+func forgetter(stream any) func() {
+	if !isTerminal(stream) {
+		return nil
+	}
+	f := stream.(*os.File)
+	return func() { flushInput(f.Fd()) }
+}
+
 // A style colours text, or leaves it as it is.
 type style struct{ on bool }
 

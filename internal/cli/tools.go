@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -138,6 +139,12 @@ func (a *app) oneTool(f *toolsFlags, specs []tool.Spec, name string) error {
 		return a.printJSON(s.Schema)
 	}
 	e := &tool.Error{Kind: tool.UnknownTool, Code: "unknown-tool", Tool: name, Err: fmt.Errorf("there is no tool called %q here", name)}
+	if all, err := a.specs(&toolsFlags{model: f.model, provider: f.provider, all: true, quiet: true}); err == nil &&
+		slices.ContainsFunc(all, func(s tool.Spec) bool { return s.Name == name }) {
+		e.Err = fmt.Errorf("the tool %q is switched off for this caller, or hidden by a rule", name)
+		e.Hint = fmt.Sprintf("'helve tools --all %s' shows it; 'helve permission list' shows the rules.", name)
+		return e
+	}
 	if near, ok := text.Nearest(name, names); ok {
 		e.Hint = fmt.Sprintf("Did you mean %q?", near)
 	}

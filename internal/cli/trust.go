@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve/internal/config"
+	"helve/internal/text"
 	"helve/permission"
 )
 
@@ -161,16 +162,21 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	below := func(file string) bool { return file == s.Path || strings.HasPrefix(file, s.Path+"/") }
 	effects := 0
 	for _, w := range cfg.Withheld {
-		if below(w.File) {
+		if below(w.File) && w.Rules == 0 { // rules are shown one by one
 			effects++
 			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", safe(w.Key))
 		}
 	}
-	for _, rules := range cfg.Ceilings {
-		for _, r := range rules {
+	for _, l := range limits(cfg) {
+		who := ""
+		if l.Agent != "" {
+			who = " for the agent " + l.Agent
+		}
+		for _, r := range l.Rules {
 			if below(r.From.File) && r.Action != permission.Deny {
 				effects++
-				fmt.Fprintf(a.Stdout, "  would decide, and not only restrict: %s (line %d)\n", safe(ruleText(r)), r.From.Line)
+				fmt.Fprintf(a.Stdout, "  would decide, and not only restrict%s: %s (line %d)\n",
+					text.VisibleLine(who), text.VisibleLine(ruleText(r.Rule)), r.From.Line)
 			}
 		}
 	}
@@ -189,6 +195,7 @@ func (a *app) confirm(question string) error {
 	if !a.attended() {
 		return usagef("there is nobody to ask here: give --yes if you have looked at it")
 	}
+	forgetter(a.Stdin)() // what was typed before the question is no answer to it
 	fmt.Fprint(a.Stderr, question)
 	line, _ := bufio.NewReader(a.Stdin).ReadString('\n') // nothing read is no yes
 	switch strings.ToLower(strings.TrimSpace(line)) {
