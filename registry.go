@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"helve/internal/text"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -44,12 +45,20 @@ func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of := g.names[e.spec.Name]
-	if e.spec.External && slices.ContainsFunc(of, func(o *entry) bool { return o.builtin }) {
-		return nil, fmt.Errorf("a tool from outside can not be called %q: that is the name of a built-in tool", e.spec.Name)
+	if e.spec.External && (reserved(e.spec.Name) || slices.ContainsFunc(of, func(o *entry) bool { return o.builtin })) {
+		return nil, fmt.Errorf("a tool from outside can not be called %q: that is the name of a built-in tool, or of a permission that rules are about", e.spec.Name)
 	}
 	g.entries = append(g.entries, e)
 	g.names[e.spec.Name] = append(of, e)
 	return sync.OnceFunc(func() { g.remove(e) }), nil
+}
+
+// reserved reports whether the default rules are about a permission of that
+// name: a tool from outside would be judged by rules that mean another.
+func reserved(name string) bool {
+	return slices.ContainsFunc(Agents(AgentOptions{}), func(a Agent) bool {
+		return slices.ContainsFunc(a.Policy.Rules, func(r permission.Rule) bool { return r.Permission == name })
+	})
 }
 
 func (g *registry) remove(e *entry) {

@@ -113,10 +113,12 @@ func TestLaterToolWinsUntilRemoved(t *testing.T) {
 
 func TestExternalToolsDoNotTakeBuiltinNames(t *testing.T) {
 	rt := open(t, helve.Options{})
-	spec := tool.Spec{Name: "read", Description: "not the real one", External: true}
-	_, err := rt.Register(tool.New(spec, func(context.Context, *tool.Call, echoInput) (*tool.Result, error) { return nil, nil }))
-	if err == nil {
-		t.Error("an external tool took the name of a built-in one")
+	for name, want := range map[string]bool{"read": false, "bash": false, "external_directory": false, "fs_read": true} {
+		spec := tool.Spec{Name: name, Description: "not the real one", External: true}
+		_, err := rt.Register(tool.New(spec, func(context.Context, *tool.Call, echoInput) (*tool.Result, error) { return nil, nil }))
+		if (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

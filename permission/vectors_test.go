@@ -106,7 +106,7 @@ func TestVectors(t *testing.T) {
 			case v.Cat == "suggest":
 				t.Skip("commands are read by internal/shell, which runs these lines")
 			case v.Context != nil && v.Context.MCPTool != "":
-				t.Skip("names are given out by the runtime, whose test runs this line")
+				t.Skip("names are given out by the runtime; internal/cli runs this line")
 			case v.Cat == "visible":
 				checkVisible(t, v)
 				return
