@@ -112,13 +112,12 @@ func (l *loader) levels() []string {
 
 func (l *loader) globalDirs() []string {
 	base := l.opt.Env("XDG_CONFIG_HOME")
-	if base == "" {
+	if !filepath.IsAbs(base) { // a relative one would make a project's folder the user's
 		if l.opt.Home == "" {
 			return nil
 		}
 		base = filepath.Join(l.opt.Home, ".config")
 	}
-	base = l.abs(base)
 	return []string{filepath.Join(base, "opencode"), filepath.Join(base, "helve")}
 }
 
