@@ -112,7 +112,7 @@ func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
 	decisions := make([]Decision, len(req.Patterns))
 	consult := req.Fingerprint != ""
 	for i, p := range req.Patterns {
-		decisions[i] = policy.Decide(req.Permission, p, req.Forms[p]...)
+		decisions[i] = policy.Judge(req, p)
 		consult = consult || decisions[i].Action == Ask
 	}
 	if consult {

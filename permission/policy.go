@@ -1,6 +1,9 @@
 package permission
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Policy is the rules in force for a call.
 type Policy struct {
@@ -43,26 +46,41 @@ func (p Policy) Hider(permission string) (string, bool) {
 // matches; where none does, a rule that asks.
 func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
 	for i := len(rulesets) - 1; i >= 0; i-- {
-		if r, ok := rulesets[i].last(permission, []string{pattern}); ok {
+		if r, ok := rulesets[i].last(thing{permission: permission, names: []string{pattern}}); ok {
 			return r
 		}
 	}
 	return Rule{Permission: permission, Pattern: "*", Action: Ask}
 }
 
-// last returns the last rule that matches one of the names of a thing.
-func (rs Ruleset) last(permission string, names []string) (Rule, bool) {
+// A thing is what a rule is held against: all its names, and the words of
+// which an allow has to hold one.
+type thing struct {
+	permission string
+	names      []string
+	guards     []string
+}
+
+// last returns the last rule that speaks about a thing.
+func (rs Ruleset) last(t thing) (Rule, bool) {
 	for i := len(rs) - 1; i >= 0; i-- {
-		if !Match(permission, rs[i].Permission) {
+		if !Match(t.permission, rs[i].Permission) || rs[i].Action == Allow && !t.named(rs[i].Pattern) {
 			continue
 		}
-		for _, name := range names {
+		for _, name := range t.names {
 			if Match(name, rs[i].Pattern) {
 				return rs[i], true
 			}
 		}
 	}
 	return Rule{}, false
+}
+
+// named reports whether a pattern holds one of the words that an allow has to.
+func (t thing) named(pattern string) bool {
+	return len(t.guards) == 0 || slices.ContainsFunc(t.guards, func(word string) bool {
+		return strings.Contains(strings.ToLower(pattern), word)
+	})
 }
 
 // A Decision says what happens to one thing and why.
@@ -75,6 +93,7 @@ type Decision struct {
 	Ceiling    bool      `json:"ceiling,omitempty"`  // the rule is a limit from outside the rules
 	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
 	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
+	Guarded    bool      `json:"guarded,omitempty"`  // only a rule that names it can allow it
 
 	// asks are the rules an approval has to satisfy, nil for the ask that
 	// stands where no rule matched.
@@ -84,15 +103,29 @@ type Decision struct {
 // Decide says what the policy does with the thing called pattern, which may
 // go by other names too.
 func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
-	names := append([]string{pattern}, forms...)
-	d := Decision{Permission: permission, Pattern: pattern, Action: Ask}
-	if r, ok := p.Rules.last(permission, names); ok {
+	return p.decide(pattern, thing{permission: permission, names: append([]string{pattern}, forms...)})
+}
+
+// Judge is [Policy.Decide] for one pattern of a request, with all that the
+// request says about it. Approvals do not count.
+func (p Policy) Judge(req Request, pattern string) Decision {
+	names := append([]string{pattern}, req.Forms[pattern]...)
+	return p.decide(pattern, thing{permission: req.Permission, names: names, guards: req.Guards[pattern]})
+}
+
+func (p Policy) decide(pattern string, t thing) Decision {
+	d := Decision{Permission: t.permission, Pattern: pattern, Action: Ask, Guarded: len(t.guards) > 0}
+	r, ok := p.Rules.last(t)
+	switch {
+	case ok:
 		d.decide(r, false)
-	} else {
+	case d.Guarded: // an approval of everything does not name it either
+		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: pattern, Action: Ask})
+	default:
 		d.asks = append(d.asks, nil)
 	}
 	for _, ceiling := range p.Ceilings {
-		r, ok := ceiling.last(permission, names)
+		r, ok := ceiling.last(t)
 		if !ok {
 			continue
 		}

@@ -132,7 +132,7 @@ func (e *Engine) settleIfAllowed(w *waiter) {
 
 func (w *waiter) allowed(approvals []Approval) bool {
 	for _, p := range w.req.Patterns {
-		d := w.policy.Decide(w.req.Permission, p, w.req.Forms[p]...)
+		d := w.policy.Judge(w.req, p)
 		d.consult(w.req, approvals)
 		if d.Action != Allow {
 			return false

@@ -15,6 +15,11 @@ type Request struct {
 	// thing is a rule about the thing.
 	Forms map[string][]string `json:"-"`
 
+	// Guards gives, by pattern, the words of which a rule has to hold one to
+	// allow it. What changes what runs later is not covered by a rule about
+	// everything: a rule has to name it.
+	Guards map[string][]string `json:"-"`
+
 	// Fingerprint is the shape of the tool that asks, where it comes from
 	// outside and may change.
 	Fingerprint string `json:"-"`
