@@ -3,6 +3,7 @@ package helve
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"helve/permission"
 	"helve/tool"
@@ -25,6 +26,15 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) er
 	}
 	req.Metadata, req.Fingerprint = metadata, h.fingerprint
 	return h.r.engine.Ask(ctx, req, h.agent.Policy)
+}
+
+// Allowed decides without asking. What can not be decided is not allowed.
+func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
+	req.Session, req.Fingerprint = c.Session, h.fingerprint
+	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	return err == nil && !slices.ContainsFunc(decisions, func(d permission.Decision) bool {
+		return d.Action != permission.Allow
+	})
 }
 
 // Progress tells who watches; it says nothing once the call has ended.

@@ -34,6 +34,9 @@ type Host interface {
 	// Ask returns nil when the request is allowed, and otherwise an error to
 	// return at once. It may wait for a person.
 	Ask(ctx context.Context, c *Call, req permission.Request) error
+	// Allowed reports whether a request would be allowed without asking
+	// anybody.
+	Allowed(c *Call, req permission.Request) bool
 	// Progress tells who watches how the call is getting on. Each report
 	// replaces the one before.
 	Progress(c *Call, title string, metadata map[string]any)
@@ -43,6 +46,10 @@ type Host interface {
 func (c *Call) Ask(ctx context.Context, req permission.Request) error {
 	return c.Host.Ask(ctx, c, req)
 }
+
+// Allowed reports whether a request would be allowed without asking anybody:
+// for what a tool would mention beside what it was asked for.
+func (c *Call) Allowed(req permission.Request) bool { return c.Host.Allowed(c, req) }
 
 // Progress reports how the call is getting on, to whoever watches.
 func (c *Call) Progress(title string, metadata map[string]any) {

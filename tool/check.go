@@ -49,6 +49,9 @@ func (t Tool) strict(s string) ([]byte, error) {
 	if p.twice != nil {
 		return nil, t.doubled(s, p.twice)
 	}
+	if at, ok := halfPair(s); ok {
+		return nil, t.halved(s, at)
+	}
 	var w walker
 	if v.kind != object {
 		w.fault(v, func() finding {
@@ -133,6 +136,13 @@ func (t Tool) doubled(s string, d *doubled) *Error {
 	why := fmt.Sprintf("the key %s stands twice in one object, the second time at %s",
 		shortQuote(key), position(s, &syntaxError{at: d.at}))
 	return t.unread(s, custom("duplicate-key", why).at(d.path), "Send each key once.")
+}
+
+// halved is the error for half a surrogate pair, which stands for no
+// character: what the tool would see is not what was sent.
+func (t Tool) halved(s string, at int) *Error {
+	why := "half a surrogate pair at " + position(s, &syntaxError{at: at}) + " is no character and can not be written as UTF-8"
+	return t.unread(s, custom("encoding", why).at(nil), "Send the character itself, or both halves.")
 }
 
 func (t Tool) unread(s string, issue Issue, hint string) *Error {

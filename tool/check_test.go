@@ -40,7 +40,7 @@ func TestCheckAccepts(t *testing.T) {
 		{read, `{"filePath":"a","offset":null,"limit":" "}`, `{"filePath":"a"}`},
 		{read, `{"filePath":"a","limit":-0}`, `{"filePath":"a","limit":0}`},
 		{read, `{"filePath":"a","limit":9007199254740991}`, `{"filePath":"a","limit":9007199254740991}`},
-		{read, `{"filePath":"\u0061\/\n\ud83d\ude00\ud800x\"\u0001\u2028<"}`, `{"filePath":"a/\n😀�x\"\u0001` + "\u2028" + `<"}`},
+		{read, `{"filePath":"\u0061\/\n\ud83d\ude00x\"\u0001\u2028<"}`, `{"filePath":"a/\n😀x\"\u0001` + "\u2028" + `<"}`},
 		{read, "{\"filePath\":\"a\xff\xfeb\\n\xff\"}", `{"filePath":"a��b\n�"}`},
 		{read, " \t\r\n{ \"filePath\" : \"a\" , \"x\":[{}] } ", `{"filePath":"a"}`},
 		{read, `{"filePath":"a","FILEPATH":"b"}`, `{"filePath":"a"}`},
@@ -94,6 +94,8 @@ func TestCheckRefuses(t *testing.T) {
 		code string
 		want string // issues as code path message
 	}{
+		{read, `{"filePath":"a\\ud800","x":"\ud83d\ude00\ude00"}`, "encoding",
+			"encoding null: half a surrogate pair at byte 41 is no character and can not be written as UTF-8"},
 		{read, `[]`, "invalid-json", "invalid-json : Invalid input: expected object, received array"},
 		{read, `null`, "invalid-json", "invalid-json : Invalid input: expected object, received null"},
 		{read, "  ", "invalid-json", "missing filePath: Invalid input: expected string, received undefined"},

@@ -469,3 +469,26 @@ func hexRune(s string) rune {
 	n, _ := strconv.ParseUint(s[:4], 16, 32) // the digits have been checked
 	return rune(n)
 }
+
+// halfPair finds the first escape in a checked text that is half a surrogate
+// pair.
+func halfPair(s string) (at int, ok bool) {
+	for i := 0; ; {
+		n := strings.IndexByte(s[i:], '\\')
+		if n < 0 {
+			return 0, false
+		}
+		i += n
+		if s[i+1] != 'u' {
+			i += 2
+			continue
+		}
+		if r := hexRune(s[i+2:]); utf16.IsSurrogate(r) {
+			if !strings.HasPrefix(s[i+6:], "\\u") || utf16.DecodeRune(r, hexRune(s[i+8:])) == unicode.ReplacementChar {
+				return i, true
+			}
+			i += 6
+		}
+		i += 6
+	}
+}

@@ -4,7 +4,7 @@ import "encoding/json"
 
 // A Result is what a tool gives back.
 type Result struct {
-	Title  string `json:"title"`  // one line for people
+	Title  string `json:"title"`  // for people, short; one line where it can be
 	Output string `json:"output"` // what the model reads
 
 	// Metadata is what programs read; it must encode as JSON. A tool that has

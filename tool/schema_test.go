@@ -252,6 +252,7 @@ func TestDynamicRefuses(t *testing.T) {
 type nobody struct{}
 
 func (nobody) Ask(context.Context, *tool.Call, permission.Request) error { return nil }
+func (nobody) Allowed(*tool.Call, permission.Request) bool               { return true }
 func (nobody) Progress(*tool.Call, string, map[string]any)               {}
 
 func TestRun(t *testing.T) {
