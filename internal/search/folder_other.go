@@ -1,0 +1,81 @@
+//go:build !unix
+
+package search
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+var errNotRegular = errors.New("not a regular file")
+
+// A folder is an open folder. What is in it is opened below the handle, and
+// never through a link.
+type folder struct{ root *os.Root }
+
+// openFolder opens a folder by its name.
+func openFolder(name string) (*folder, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{root}, nil
+}
+
+// sub opens a folder in this one. A link would be followed as long as it stays
+// inside, so what was opened must be what the name itself is.
+func (f *folder) sub(name string) (*folder, error) {
+	before, err := f.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := f.root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	after, err := root.Stat(".")
+	if err == nil && (!before.IsDir() || !os.SameFile(before, after)) {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("a link")}
+	}
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return &folder{root}, nil
+}
+
+// open opens a regular file in this folder.
+func (f *folder) open(name string) (*os.File, error) {
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return f.root.Open(name)
+}
+
+// exists reports whether there is an entry of that name.
+func (f *folder) exists(name string) bool {
+	_, err := f.root.Lstat(name)
+	return err == nil
+}
+
+// reader is a second handle of the folder, to read its entries by.
+func (f *folder) reader() (*os.File, error) { return f.root.Open(".") }
+
+func (f *folder) close() { _ = f.root.Close() }
+
+// openRegular opens a regular file by its name, through links if need be.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return os.Open(name)
+}

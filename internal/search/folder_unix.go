@@ -1,0 +1,83 @@
+//go:build unix
+
+package search
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+var errNotRegular = errors.New("not a regular file")
+
+// A folder is an open folder. What is in it is opened below the handle, and
+// never through a link.
+type folder struct{ fd int }
+
+// openFolder opens a folder by its name.
+func openFolder(name string) (*folder, error) {
+	fd, err := openat(unix.AT_FDCWD, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &folder{fd: fd}, nil
+}
+
+// sub opens a folder in this one.
+func (f *folder) sub(name string) (*folder, error) {
+	fd, err := openat(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{fd: fd}, nil
+}
+
+// open opens a regular file in this folder. It does not wait for the other
+// end of a pipe.
+func (f *folder) open(name string) (*os.File, error) {
+	fd, err := openat(f.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
+	if err == unix.ELOOP || err == unix.EMLINK { // a link; what it is called differs
+		return nil, errNotRegular
+	}
+	if err != nil {
+		return nil, err
+	}
+	return regular(fd, name)
+}
+
+// exists reports whether there is an entry of that name.
+func (f *folder) exists(name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+func (f *folder) close() { _ = unix.Close(f.fd) }
+
+// openRegular opens a regular file by its name, through links if need be.
+func openRegular(name string) (*os.File, error) {
+	fd, err := openat(unix.AT_FDCWD, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	return regular(fd, name)
+}
+
+func regular(fd int, name string) (*os.File, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		_ = unix.Close(fd)
+		return nil, errors.Join(errNotRegular, err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func openat(dir int, name string, flags int) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package search
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A verdict is what rules say about a name.
+type verdict uint8
+
+const (
+	unnamed verdict = iota // nothing: no rule matches
+	ignored                // leave it out
+	kept                   // keep it, whatever weaker rules say
+)
+
+// rules are the lines of one ignore file, or the globs of a caller, compiled.
+// The last rule that matches decides. Rules that are a plain name, a plain path
+// or *.ext are found by look-up, so that only the others are tried one by one.
+type rules struct {
+	list  []rule
+	exact map[string]int32 // path → the last rule of that path, plus one
+	base  map[string]int32 // name → the last rule of that name, plus one
+	ext   map[string]int32 // extension → the last rule of *.ext, plus one
+	rest  []int32          // the other rules
+	plain int              // how many rules are not negated
+}
+
+// A rule is one line.
+type rule struct {
+	negated bool
+	dirOnly bool
+	before  int32 // the last earlier rule of the same look-up, plus one
+	glob    *glob // of the rules that are not looked up
+}
+
+// parseRules reads an ignore file. A line that is no glob is left out, the
+// others hold.
+func parseRules(text string) *rules {
+	r := &rules{}
+	text = strings.TrimPrefix(text, "\ufeff")
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		_ = r.add(line, gitDialect)
+	}
+	if len(r.list) == 0 {
+		return nil
+	}
+	return r
+}
+
+// parseGlobs reads what a caller gave as globs, which may not be wrong.
+func parseGlobs(globs []string) (*rules, error) {
+	r := &rules{}
+	for _, g := range globs {
+		if err := r.add(g, globDialect); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.list) == 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// add reads a line: a comment, a blank, or a rule.
+func (r *rules) add(line string, d dialect) error {
+	if strings.HasPrefix(line, "#") {
+		return nil
+	}
+	line = trimLine(line)
+	if line == "" {
+		return nil
+	}
+	var next rule
+	anchored := false
+	if strings.HasPrefix(line, `\!`) || strings.HasPrefix(line, `\#`) {
+		line = line[1:]
+	} else {
+		line, next.negated = strings.CutPrefix(line, "!")
+		line, anchored = strings.CutPrefix(line, "/")
+	}
+	if line, next.dirOnly = strings.CutSuffix(line, "/"); next.dirOnly {
+		line = strings.TrimSuffix(line, `\`)
+	}
+	// A name without a slash is meant at any depth. A slash anywhere else than
+	// at the end ties the rule to the folder of its file.
+	if !anchored && !strings.Contains(line, "/") && line != "**" {
+		line = "**/" + line
+	}
+	// What is in a folder is not the folder.
+	if strings.HasSuffix(line, "/**") {
+		line += "/*"
+	}
+	g, err := compileGlob(line, d)
+	if err != nil {
+		return err
+	}
+	r.insert(next, g)
+	return nil
+}
+
+// trimLine takes blanks off the end of a line, up to one that is escaped.
+func trimLine(line string) string {
+	cut := strings.TrimRightFunc(line, unicode.IsSpace)
+	slashes := len(cut) - len(strings.TrimRight(cut, `\`))
+	if slashes%2 == 1 && len(cut) < len(line) {
+		_, size := utf8.DecodeRuneInString(line[len(cut):])
+		return line[:len(cut)+size]
+	}
+	return cut
+}
+
+func (r *rules) insert(next rule, g glob) {
+	id := int32(len(r.list) + 1)
+	switch key := g.text; {
+	case g.shape == shapeExact:
+		next.before = r.behind(r.exact[key], next.dirOnly)
+		r.exact = put(r.exact, key, id)
+	case g.shape == shapeBase:
+		next.before = r.behind(r.base[key], next.dirOnly)
+		r.base = put(r.base, key, id)
+	case g.shape == shapeSuffix && strings.LastIndexByte(key, '.') == 0:
+		next.before = r.behind(r.ext[key], next.dirOnly)
+		r.ext = put(r.ext, key, id)
+	default:
+		next.glob = &g
+		r.rest = append(r.rest, id-1)
+	}
+	if !next.negated {
+		r.plain++
+	}
+	r.list = append(r.list, next)
+}
+
+// behind is the rule that still matters when one of the same look-up comes
+// after the rule id: none if that one holds for files and folders, otherwise
+// the last that holds for files too. So a look-up is two steps at most.
+func (r *rules) behind(id int32, dirOnly bool) int32 {
+	switch {
+	case !dirOnly || id == 0:
+		return 0
+	case r.list[id-1].dirOnly:
+		return r.list[id-1].before
+	}
+	return id
+}
+
+func put(m map[string]int32, key string, id int32) map[string]int32 {
+	if m == nil {
+		m = map[string]int32{}
+	}
+	m[key] = id
+	return m
+}
+
+// match says what the rules make of a path relative to their folder. Its last
+// component begins at base.
+func (r *rules) match(m *machine, path []byte, base int, isDir bool) verdict {
+	if r == nil {
+		return unnamed
+	}
+	best := int32(0)
+	if r.base != nil {
+		best = r.last(r.base[string(path[base:])], best, isDir)
+	}
+	if r.ext != nil {
+		if dot := bytes.LastIndexByte(path[base:], '.'); dot >= 0 {
+			best = r.last(r.ext[string(path[base+dot:])], best, isDir)
+		}
+	}
+	if r.exact != nil {
+		best = r.last(r.exact[string(path)], best, isDir)
+	}
+	for i := len(r.rest) - 1; i >= 0 && r.rest[i] >= best; i-- {
+		at := r.rest[i]
+		if rule := &r.list[at]; (!rule.dirOnly || isDir) && rule.glob.match(m, path, base) {
+			best = at + 1
+			break
+		}
+	}
+	switch {
+	case best == 0:
+		return unnamed
+	case r.list[best-1].negated:
+		return kept
+	}
+	return ignored
+}
+
+// last goes back along the rules of one look-up to the first that holds for
+// this kind of entry, as long as it is later than the best so far.
+func (r *rules) last(id, best int32, isDir bool) int32 {
+	for id > best {
+		if rule := &r.list[id-1]; !rule.dirOnly || isDir {
+			return id
+		}
+		id = r.list[id-1].before
+	}
+	return best
+}

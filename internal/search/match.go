@@ -1,0 +1,308 @@
+package search
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A shape is the way a glob is matched. Most lines of ignore files are a plain
+// name or *.ext, and those need no machine.
+type shape uint8
+
+const (
+	shapeProgram shape = iota // by the machine
+	shapeExact                // the path is the text
+	shapeBase                 // the last component is the text
+	shapeSuffix               // the last component ends with the text
+)
+
+// A glob is a compiled pattern. It is matched against a whole relative path.
+type glob struct {
+	shape shape
+	text  string   // of the shapes that have one
+	prog  *program // of shapeProgram
+}
+
+// compileGlob makes a glob from its text.
+func compileGlob(text string, d dialect) (glob, error) {
+	tokens, err := parseGlob(text, d)
+	if err != nil {
+		return glob{}, err
+	}
+	rest, deep := tokens, false
+	if len(rest) > 1 && rest[0].kind == tokDeepPrefix {
+		rest, deep = rest[1:], true
+	}
+	star := deep && len(rest) > 1 && rest[0].kind == tokStar
+	if star {
+		rest = rest[1:]
+	}
+	lit, ok := literal(rest)
+	switch {
+	case ok && !deep:
+		return glob{shape: shapeExact, text: lit}, nil
+	case ok && !strings.Contains(lit, "/"):
+		if star {
+			return glob{shape: shapeSuffix, text: lit}, nil
+		}
+		return glob{shape: shapeBase, text: lit}, nil
+	}
+	return glob{prog: compileProgram(tokens)}, nil
+}
+
+// literal is the text of tokens that are all plain bytes.
+func literal(tokens []token) (string, bool) {
+	text := make([]byte, len(tokens))
+	for i, t := range tokens {
+		if t.kind != tokByte {
+			return "", false
+		}
+		text[i] = t.char
+	}
+	return string(text), true
+}
+
+// match reports whether the glob matches the path, whose last component
+// begins at base.
+func (g *glob) match(m *machine, path []byte, base int) bool {
+	switch g.shape {
+	case shapeExact:
+		return string(path) == g.text
+	case shapeBase:
+		return string(path[base:]) == g.text
+	case shapeSuffix:
+		return endsWith(path[base:], g.text)
+	}
+	return g.prog.match(m, path)
+}
+
+func endsWith(b []byte, text string) bool {
+	return len(b) >= len(text) && string(b[len(b)-len(text):]) == text
+}
+
+// opCode is what an instruction does.
+type opCode uint8
+
+const (
+	opByte  opCode = iota // takes the byte c
+	opAny                 // takes a byte that is not a slash
+	opSet                 // takes a byte of set x
+	opStar                // takes any number of bytes that are not slashes
+	opDeep                // takes any number of bytes
+	opSplit               // goes on at x and at y
+	opJump                // goes on at x
+	opMatch               // has matched, if the path ends here
+)
+
+type instruction struct {
+	op   opCode
+	c    byte
+	x, y int32
+}
+
+// A program is a glob for the machine: an automaton in which every step but
+// opSplit and opJump goes on at the next instruction. It is as long as the glob
+// but for a constant, and matching takes at most program × path steps, whatever
+// the stars in it.
+type program struct {
+	code   []instruction
+	sets   []*byteSet
+	prefix string // every match begins so
+	suffix string // every match ends so
+}
+
+func compileProgram(tokens []token) *program {
+	p := &program{code: make([]instruction, 0, len(tokens)+4)}
+	if len(tokens) == 1 && tokens[0].kind == tokDeepPrefix { // ** alone takes all
+		p.emit(instruction{op: opDeep})
+		p.emit(instruction{op: opMatch})
+		return p
+	}
+	var head, tail int
+	for head < len(tokens) && tokens[head].kind == tokByte {
+		head++
+	}
+	for tail < len(tokens) && tokens[len(tokens)-1-tail].kind == tokByte {
+		tail++
+	}
+	p.prefix, _ = literal(tokens[:head])
+	p.suffix, _ = literal(tokens[len(tokens)-tail:])
+	p.sequence(tokens)
+	p.emit(instruction{op: opMatch})
+	return p
+}
+
+func (p *program) emit(i instruction) int {
+	p.code = append(p.code, i)
+	return len(p.code) - 1
+}
+
+func (p *program) sequence(tokens []token) {
+	for _, t := range tokens {
+		switch t.kind {
+		case tokByte:
+			p.emit(instruction{op: opByte, c: t.char})
+		case tokAny:
+			p.emit(instruction{op: opAny})
+		case tokStar:
+			p.emit(instruction{op: opStar})
+		case tokClass:
+			p.emit(instruction{op: opSet, x: int32(len(p.sets))})
+			p.sets = append(p.sets, t.set)
+		case tokDeepPrefix:
+			p.folders()
+		case tokDeepMiddle:
+			p.emit(instruction{op: opByte, c: '/'})
+			p.folders()
+		case tokDeepSuffix:
+			p.emit(instruction{op: opByte, c: '/'})
+			p.emit(instruction{op: opDeep})
+		case tokEither:
+			p.either(t.branches)
+		}
+	}
+}
+
+// folders takes nothing, or anything up to a slash.
+func (p *program) folders() {
+	split := p.emit(instruction{op: opSplit})
+	p.emit(instruction{op: opDeep})
+	p.emit(instruction{op: opByte, c: '/'})
+	p.code[split].x, p.code[split].y = int32(split+1), int32(len(p.code))
+}
+
+// either takes what one of the branches takes. An empty branch is no choice:
+// a{,b} is ab, as in ripgrep.
+func (p *program) either(branches [][]token) {
+	var jumps []int
+	split := -1
+	for _, branch := range branches {
+		if empty(branch) {
+			continue
+		}
+		if split >= 0 {
+			jumps = append(jumps, p.emit(instruction{op: opJump}))
+			p.code[split].y = int32(len(p.code))
+		}
+		split = p.emit(instruction{op: opSplit})
+		p.code[split].x, p.code[split].y = int32(split+1), int32(split+1)
+		p.sequence(branch)
+	}
+	for _, j := range jumps {
+		p.code[j].x = int32(len(p.code))
+	}
+}
+
+// empty reports whether a branch takes nothing at all.
+func empty(branch []token) bool {
+	for _, t := range branch {
+		if t.kind != tokEither {
+			return false
+		}
+		for _, b := range t.branches {
+			if !empty(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// match runs the program over the path.
+func (p *program) match(m *machine, path []byte) bool {
+	if !endsWith(path, p.suffix) || !bytes.HasPrefix(path, []byte(p.prefix)) {
+		return false
+	}
+	m.start(len(p.code))
+	m.add(p, 0)
+	for _, c := range path {
+		if len(m.next) == 0 {
+			return false
+		}
+		m.step(p, c)
+	}
+	for _, at := range m.next {
+		if p.code[at].op == opMatch {
+			return true
+		}
+	}
+	return false
+}
+
+// A machine is the scratch memory of a match. It belongs to one goroutine.
+type machine struct {
+	now, next []int32  // the instructions reached before and after a byte
+	seen      []uint32 // the round in which an instruction was reached last
+	round     uint32
+	todo      []int32
+}
+
+// start makes room for a program of n instructions and forgets the last run.
+func (m *machine) start(n int) {
+	if len(m.seen) < n {
+		m.seen = make([]uint32, n)
+		m.round = 0
+	}
+	m.next = m.next[:0]
+	m.newRound()
+}
+
+func (m *machine) newRound() {
+	m.round++
+	if m.round == 0 { // it went around: the old marks mean nothing now
+		clear(m.seen)
+		m.round = 1
+	}
+}
+
+// add reaches an instruction and what can be reached from it without a byte.
+func (m *machine) add(p *program, at int32) {
+	m.todo = append(m.todo[:0], at)
+	for len(m.todo) > 0 {
+		at := m.todo[len(m.todo)-1]
+		m.todo = m.todo[:len(m.todo)-1]
+		if m.seen[at] == m.round {
+			continue
+		}
+		m.seen[at] = m.round
+		switch i := &p.code[at]; i.op {
+		case opSplit:
+			m.todo = append(m.todo, i.y, i.x)
+		case opJump:
+			m.todo = append(m.todo, i.x)
+		case opStar, opDeep:
+			m.next = append(m.next, at)
+			m.todo = append(m.todo, at+1)
+		default:
+			m.next = append(m.next, at)
+		}
+	}
+}
+
+// step takes a byte.
+func (m *machine) step(p *program, c byte) {
+	m.now, m.next = m.next, m.now[:0]
+	m.newRound()
+	for _, at := range m.now {
+		switch i := &p.code[at]; i.op {
+		case opByte:
+			if c == i.c {
+				m.add(p, at+1)
+			}
+		case opAny:
+			if c != '/' {
+				m.add(p, at+1)
+			}
+		case opSet:
+			if p.sets[i.x].has(c) {
+				m.add(p, at+1)
+			}
+		case opStar:
+			if c != '/' {
+				m.add(p, at)
+			}
+		case opDeep:
+			m.add(p, at)
+		}
+	}
+}

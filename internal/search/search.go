@@ -1,0 +1,81 @@
+// Package search walks a tree and says which files are in it, as ripgrep does:
+// ignore files and hidden names are honoured, links are not followed.
+//
+// Ignore rules shape what is searched. They are no access control.
+package search
+
+import (
+	"context"
+	"iter"
+)
+
+// Options say what to walk. The zero value walks the current folder.
+type Options struct {
+	// Dir is the folder to walk; "" is the current one. A link given here is
+	// followed, links below it are not. It is walked also if an ignore file
+	// above it names it.
+	Dir string
+	// Globs choose names relative to Dir, as ripgrep's --glob does. "*.go" and
+	// "src/**" keep only what they match, "!x" leaves x out, the last that
+	// matches decides. A name without a slash is meant at any depth. What a glob
+	// keeps is kept although it is hidden or an ignore file names it, folders
+	// included: "*" opens every folder. {a,b} is a choice.
+	Globs []string
+	// Hidden says that names with a leading dot are listed too.
+	Hidden bool
+	// Ignored says that ignore files do not count.
+	Ignored bool
+	// Max ends the walk after that many names; 0 is no limit. To learn whether
+	// there was more, ask for one more.
+	Max int
+	// Worktree is the highest folder whose ignore files hold for Dir. If it is
+	// "", or Dir is not inside it, all folders above Dir count.
+	Worktree string
+	// Excludes is the user's own git excludes file; "" means the one that git's
+	// user settings name, or else git/ignore below $XDG_CONFIG_HOME or
+	// ~/.config. os.DevNull is none.
+	Excludes string
+	// Skipped, if not nil, is set to what was left out when the walk ends.
+	Skipped *Skipped
+}
+
+// Skipped counts what a walk left out, so that an answer can say so. A folder
+// counts once, whatever is in it.
+type Skipped struct {
+	Ignored int   // named by an ignore file or by a glob such as "!x"
+	Hidden  int   // a leading dot
+	Failed  int   // folders and ignore files that could not be read
+	Err     error // why the first of the failed could not be read
+}
+
+// Files yields the names of the regular files in the tree, relative to Dir and
+// with slashes, folder by folder in byte order of the names, so that two walks
+// of the same tree are equal. It lists what `rg --files` lists, with these
+// differences: a folder .git is never entered, an ignore file that is a link is
+// not read, and ignore files follow git where ripgrep has its own reading of
+// braces and brackets.
+//
+// A folder or an ignore file that cannot be read is passed over and counted in
+// [Skipped]. An error is yielded, as the last pair and with no name, only if the
+// walk as a whole fails: Dir cannot be read, a glob is wrong, ctx is done.
+//
+// Folders are opened below the handle of their parent and never through a
+// link, so a folder that is exchanged for a link during the walk does not lead
+// out of Dir. Memory is bounded by the entries of the folders on the way to the
+// current one, handles by a constant.
+func Files(ctx context.Context, opt Options) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		w := &walker{ctx: ctx, opt: opt}
+		defer w.close()
+		err := w.open()
+		if err == nil {
+			err = w.run(yield)
+		}
+		if opt.Skipped != nil {
+			*opt.Skipped = w.skipped
+		}
+		if err != nil {
+			yield("", err)
+		}
+	}
+}
