@@ -1,0 +1,179 @@
+// Package history keeps what files held before tools changed them, so that it
+// can be put back.
+//
+// A [Set] is what one call changed. [Store.Begin] keeps the contents that are
+// about to be replaced, [Pending.Done] records what is there afterwards, and
+// [Store.Plan] says what taking sets back would do to the files as they are
+// now. The package never touches the files themselves: the caller looks at
+// them and writes them, and records an undo as a set of its own, which can be
+// undone like any other.
+//
+// Everything lies below one folder, outside any project:
+//
+//	blobs/ab/<sha256>     contents, each kept once, checked by hash when read
+//	sets/<id>.json        what was changed; <id>.undo.json if it took sets back
+//	pending/<id>.json     a change under way, locked while its process lives
+//	tmp/                  files on their way to one of the above
+//	lock, sweep           OS locks; the first holds the count of bytes
+//
+// Any number of processes may use the folder at once, and any of them may be
+// killed at any moment. A set file is never rewritten.
+package history
+
+import (
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// ErrLost says that contents are not in the store, or no longer what they
+// were when they were kept.
+var ErrLost = errors.New("contents are not kept")
+
+// ErrBusy says that another process has held the store's lock for too long.
+var ErrBusy = errors.New("the history is in use by another process")
+
+// Options says where a store lies and how much it keeps.
+type Options struct {
+	Dir     string           // the folder, made when first needed
+	Quota   int64            // bytes on disk, in whole blocks; 1 GiB if not positive
+	FileCap int64            // larger contents are not kept, and the set says so; 64 MiB if not positive
+	Sync    bool             // survive loss of power, not only of the process
+	Now     func() time.Time // time.Now if nil
+
+	// NewID makes the ids of sets, later ones greater. If nil the store makes
+	// them itself, in one order for all processes and whatever the clock does.
+	NewID func() string
+
+	Logger *slog.Logger // silent if nil
+}
+
+// A Store is a history folder. Making one does no I/O; its methods may be
+// called from any goroutine. It holds nothing open between calls, so there is
+// nothing to close.
+type Store struct {
+	opt     Options
+	mu      sync.Mutex // queues our goroutines before the lock file
+	deflate sync.Pool  // of *flate.Writer
+}
+
+// New returns the store in opt.Dir.
+func New(opt Options) *Store {
+	if opt.Quota <= 0 {
+		opt.Quota = 1 << 30
+	}
+	if opt.FileCap <= 0 {
+		opt.FileCap = 64 << 20
+	}
+	opt.FileCap = min(opt.FileCap, maxBlob)
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{opt: opt}
+	s.deflate.New = func() any {
+		w, _ := flate.NewWriter(nil, flate.BestSpeed) // fails for unknown levels only
+		return w
+	}
+	return s
+}
+
+// A Set is what one call changed, all of it under one id.
+type Set struct {
+	ID   string // made by Begin if empty; greater ids are newer
+	Time time.Time
+
+	Session, Message, Call, Tool, Agent string // who changed it
+	Project, Dir                        string // where
+
+	Changes []Change
+	Undoes  []string // ids of the sets this one took back
+
+	// UndoneBy is the newest set that took this one back, in whole or in part,
+	// and was not taken back itself. It is found when sets are listed, not
+	// stored.
+	UndoneBy string
+}
+
+// A Change is what happened to one file. A move is two: one file goes, another
+// comes.
+type Change struct {
+	Path          string // absolute, links resolved
+	Title         string // the name as people are shown it
+	Before, After Content
+}
+
+// What a change did.
+const (
+	Add    = "add"
+	Update = "update"
+	Delete = "delete"
+)
+
+// Kind says whether the change added, updated or deleted the file.
+func (c Change) Kind() string {
+	switch {
+	case !c.Before.Exists:
+		return Add
+	case !c.After.Exists:
+		return Delete
+	}
+	return Update
+}
+
+// Content is what a file held, or that there was none.
+type Content struct {
+	Exists bool
+	Hash   string // sha256 in hex; empty if nobody knows
+	Size   int64
+	Mode   fs.FileMode
+	Kept   bool // the bytes were put into the store
+}
+
+// Describe returns the Content of a file that holds data.
+func Describe(data []byte, exists bool, mode fs.FileMode) Content {
+	if !exists {
+		return Content{}
+	}
+	return Content{Exists: true, Hash: sum(data), Size: int64(len(data)), Mode: mode}
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// holds reports whether c and d are the same bytes, or both no file. What
+// nobody knows is never the same as anything.
+func (c Content) holds(d Content) bool {
+	if !c.Exists || !d.Exists {
+		return c.Exists == d.Exists
+	}
+	return c.Hash != "" && c.Hash == d.Hash
+}
+
+// plain returns c without what only the store can say.
+func (c Content) plain() Content {
+	if !c.Exists {
+		return Content{}
+	}
+	c.Kept = false
+	return c
+}
+
+// is reports whether c and d are the same in bytes and mode.
+func (c Content) is(d Content) bool {
+	return c.holds(d) && (!c.Exists || bits(c.Mode) == bits(d.Mode))
+}
+
+// bits are the part of a mode that can be set.
+func bits(m fs.FileMode) fs.FileMode {
+	return m & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+}

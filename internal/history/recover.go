@@ -1,0 +1,133 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Recovered is what is known of a change whose process died.
+type Recovered struct {
+	Set    Set      // with the changes that happened; not recorded if there are none
+	Missed []Change // planned, and did not happen
+	Temps  []string // files the caller should remove if they are there
+}
+
+// Half reports whether some files were changed and others were not.
+func (r Recovered) Half() bool { return len(r.Set.Changes) > 0 && len(r.Missed) > 0 }
+
+// Recover ends the pending changes of processes that are gone; look says what
+// a file holds now. A change that happened is recorded. One whose file holds
+// neither what it held before nor what was planned is recorded as planned, so
+// that an undo reports a conflict instead of overwriting what somebody may
+// have written since.
+//
+// It returns what it has done, also along with an error.
+func (s *Store) Recover(ctx context.Context, look func(path string) (Content, error)) ([]Recovered, error) {
+	list, err := s.list("pending")
+	if err != nil {
+		return nil, fmt.Errorf("looking for unfinished changes: %w", err)
+	}
+	var out []Recovered
+	var errs []error
+	for _, e := range list {
+		if err := ctx.Err(); err != nil {
+			errs = append(errs, err)
+			break
+		}
+		p, err := s.seize(e.id)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading unfinished change %s: %w", e.id, err))
+		}
+		if p == nil {
+			continue
+		}
+		r := p.judge(look)
+		set := r.Set
+		if len(set.Changes) == 0 {
+			set.Undoes = nil
+		}
+		if _, err := p.end(set); err != nil {
+			p.release()
+			errs = append(errs, fmt.Errorf("ending unfinished change %s: %w", e.id, err))
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, errors.Join(errs...)
+}
+
+// judge finds out what has happened.
+func (p *Pending) judge(look func(path string) (Content, error)) Recovered {
+	r := Recovered{Set: p.set, Temps: p.temps}
+	r.Set.Changes = nil
+	for _, c := range p.set.Changes {
+		now, err := look(c.Path)
+		now = now.plain()
+		switch {
+		case err != nil: // recorded as planned
+		case now.is(c.Before):
+			r.Missed = append(r.Missed, c)
+			continue
+		case now.holds(c.After):
+			c.After = now
+		case now.holds(c.Before): // but for the mode, which somebody else has set
+			r.Missed = append(r.Missed, c)
+			continue
+		case c.After.Exists && c.After.Hash == "": // the plan did not say
+			c.After = now
+		}
+		r.Set.Changes = append(r.Set.Changes, c)
+	}
+	return r
+}
+
+// seize takes over the pending change of a process that is gone. It returns
+// nil if the process lives, or if nothing is left to do.
+func (s *Store) seize(id string) (p *Pending, err error) {
+	err = s.locked(func(l *ledger) error {
+		f, err := os.OpenFile(s.pendingPath(id), os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		got := &Pending{store: s, file: f}
+		ok, err := tryLock(f)
+		if err != nil || !ok {
+			_ = f.Close()
+			return err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, maxSetFile+1))
+		if err != nil {
+			got.release()
+			return err
+		}
+		got.line, got.size = lastLine(data)
+		got.set, got.temps, err = decode(got.line)
+		switch {
+		case err != nil || got.set.ID != id:
+			// It died while it wrote this, before it touched a file.
+			s.opt.Logger.Warn("history: an unfinished change cannot be read", "id", id, "err", err)
+		default:
+			p = got
+			return nil
+		}
+		got.drop()
+		l.bytes -= onDisk(int64(len(data)))
+		return l.save()
+	})
+	return p, err
+}
+
+// release leaves a pending change to others.
+func (p *Pending) release() {
+	if p.file != nil {
+		unlock(p.file)
+		_ = p.file.Close()
+		p.file = nil
+	}
+}
