@@ -111,6 +111,19 @@ type TodosChanged struct {
 	Todos   []tool.Todo `json:"todos"`
 }
 
+// FileEdited is a file that a tool has changed.
+type FileEdited struct {
+	Session string `json:"sessionID"`
+	File    string `json:"file"`
+}
+
+// FileChanged says what happened to a file that a tool, or an undo, has
+// changed. Event is "add", "change" or "unlink".
+type FileChanged struct {
+	File  string `json:"file"`
+	Event string `json:"event"`
+}
+
 // ToolsChanged says that tools came or went.
 type ToolsChanged struct{}
 
@@ -130,6 +143,8 @@ func (QuestionAsked) kind() string     { return "question.asked" }
 func (QuestionReplied) kind() string   { return "question.replied" }
 func (QuestionRejected) kind() string  { return "question.rejected" }
 func (TodosChanged) kind() string      { return "todo.updated" }
+func (FileEdited) kind() string        { return "file.edited" }
+func (FileChanged) kind() string       { return "file.watcher.updated" }
 func (ToolsChanged) kind() string      { return "tools.changed" }
 func (Missed) kind() string            { return "events.missed" }
 
@@ -142,6 +157,8 @@ func (QuestionAsked) weight() int     { return 4096 }
 func (QuestionReplied) weight() int   { return 1024 }
 func (QuestionRejected) weight() int  { return 128 }
 func (e TodosChanged) weight() int    { return 256 * (1 + len(e.Todos)) }
+func (e FileEdited) weight() int      { return 128 + len(e.File) }
+func (e FileChanged) weight() int     { return 128 + len(e.File) }
 func (ToolsChanged) weight() int      { return 64 }
 func (Missed) weight() int            { return 64 }
 func (e CallFinished) weight() int    { return 512 + 3*e.size + held(e.Result) }

@@ -47,6 +47,23 @@ type Options struct {
 	// Each repair is named in the result's metadata.
 	Repair bool
 
+	// Matching says how an edit looks for its text: "safe", which is also
+	// meant by "", or "seed", which is as loose as the reference's.
+	Matching string
+
+	// Unread lets files be changed that the session has not read, or that
+	// have changed since it did.
+	Unread bool
+
+	// Formatters go over files after tools have changed them, in order; nil
+	// for none.
+	Formatters *Formatters
+
+	// Protected are folders of the host's own, such as those of its config:
+	// only a rule that names one lets tools write there. DataDir is always
+	// among them.
+	Protected []string
+
 	// Flags switches on tools that are off by default, by name: "batch".
 	Flags map[string]bool
 
@@ -74,6 +91,22 @@ type Limits struct {
 	Bytes     int           // shown at the most; 51,200
 	Retention time.Duration // how long a full output is kept; 7 days
 	Quota     int64         // bytes that all kept outputs may take; 1 GiB
+	History   int64         // bytes that kept earlier contents of files may take; 1 GiB
+}
+
+// Formatters say what formats which file.
+type Formatters struct {
+	Builtin bool        // also those that helve knows, where they are installed
+	Own     []Formatter // a name that helve knows changes that one
+}
+
+// A Formatter is a command that formats a file in place.
+type Formatter struct {
+	Name        string
+	Command     []string // $FILE stands for the file
+	Extensions  []string // with the dot
+	Environment map[string]string
+	Disabled    bool
 }
 
 func (l Limits) withDefaults() Limits {
@@ -88,6 +121,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Quota <= 0 {
 		l.Quota = 1 << 30
+	}
+	if l.History <= 0 {
+		l.History = 1 << 30
 	}
 	return l
 }

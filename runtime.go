@@ -3,6 +3,7 @@ package helve
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"helve/internal/builtin"
+	"helve/internal/replace"
 	"helve/internal/store"
 	"helve/internal/workspace"
 	"helve/permission"
@@ -39,6 +41,7 @@ type Runtime struct {
 	feed      *feed
 	doom      *doom
 	vault     *vault
+	files     *workspace.Files
 	session   func() string // of calls that name none
 
 	flying   flying // recorded calls under way
@@ -131,14 +134,20 @@ func (r *Runtime) furnish() {
 		waiting: map[string]*asked{},
 	}
 	r.doom = &doom{ask: r.engine.Ask, messages: map[string]*repetition{}}
+	r.furnishFiles()
 	r.life, r.end = context.WithCancel(context.Background())
 	r.crew = &crew{life: r.life, jobs: make(chan func())}
 	r.crew.run(func() { r.sweepHourly(r.life) })
 }
 
 func (r *Runtime) registerBuiltins() error {
+	matching := replace.Profile(r.opt.Matching)
+	if matching != "" && matching != replace.Safe && matching != replace.Seed {
+		return fmt.Errorf("matching %q is not one of %s, %s", matching, replace.Safe, replace.Seed)
+	}
 	tools := builtin.All(builtin.Rooms{
-		Files: &workspace.Files{Worktree: r.worktree}, Todos: todoRoom{r}, People: r.interview, Calls: r,
+		Files: r.files, Matching: matching, Format: r.formatters(),
+		Todos: todoRoom{r}, People: r.interview, Calls: r,
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {
@@ -294,5 +303,5 @@ func (r *Runtime) Close() error {
 		r.log.Warn("a tool did not end when the runtime closed")
 	}
 	r.feed.close()
-	return r.vault.close()
+	return errors.Join(r.vault.close(), r.forget())
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"helve/internal/store"
+	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
 )
@@ -100,4 +101,33 @@ func (t todoRoom) SetTodos(session string, todos []tool.Todo) error {
 	}
 	t.r.feed.publish(TodosChanged{Session: session, Todos: todos})
 	return nil
+}
+
+// sightRoom is where the door to the disk keeps what sessions have seen.
+type sightRoom struct{ v *vault }
+
+// Sight returns what a session saw of a file.
+func (m sightRoom) Sight(session, file string) (workspace.Sight, bool, error) {
+	s, err := m.v.get()
+	if err != nil {
+		return workspace.Sight{}, false, err
+	}
+	sight, ok, err := s.Sight(context.Background(), session, file)
+	return workspace.Sight(sight), ok, err
+}
+
+// See keeps it, when there is a next write to keep it with.
+func (m sightRoom) See(session, file string, sight workspace.Sight) {
+	if s, err := m.v.get(); err == nil {
+		s.See(session, file, store.Sight(sight))
+	}
+}
+
+// Turned tells that earlier contents were put back.
+func (m sightRoom) Turned(file, from, to string) error {
+	s, err := m.v.get()
+	if err != nil {
+		return err
+	}
+	return s.Turn(context.Background(), file, from, to)
 }

@@ -34,7 +34,8 @@ type Subject struct {
 const (
 	conformWait  = time.Second // to return after it was cancelled
 	conformBytes = 64 << 10    // of output
-	conformLines = 2100        // of output
+	conformTitle = 4 << 10
+	conformLines = 2100 // of output
 )
 
 // Conform checks that a tool keeps what every tool promises:
@@ -186,8 +187,8 @@ func (s Subject) sample(t *testing.T) {
 	if n := strings.Count(res.Output, "\n"); n > conformLines {
 		t.Errorf("the output has %d lines, and %d are the most", n, conformLines)
 	}
-	if strings.Contains(res.Title, "\n") {
-		t.Errorf("the title has more than one line: %q", res.Title)
+	if n := len(res.Title); n > conformTitle {
+		t.Errorf("the title has %d bytes, and %d are the most", n, conformTitle)
 	}
 	for i, a := range res.Attachments {
 		if !strings.HasPrefix(a.URL, "data:"+a.Mime+";base64,") {

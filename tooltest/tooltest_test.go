@@ -24,6 +24,12 @@ func TestBuiltinToolsConform(t *testing.T) {
 	subjects := []tooltest.Subject{
 		{Name: "question", Input: `{"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"first"}]}]}`},
 		{Name: "read", Input: `{"filePath":"a.txt","offset":1,"limit":5}`, Files: files},
+		{Name: "list", Input: `{"path":"."}`, Files: files},
+		{Name: "edit", Input: `{"filePath":"a.txt","oldString":"one","newString":"1"}`, Files: files, Options: helve.Options{Unread: true}},
+		{Name: "multiedit", Input: `{"filePath":"a.txt","edits":[{"oldString":"one","newString":"1"}]}`, Files: files,
+			Options: helve.Options{Unread: true}},
+		{Name: "write", Input: `{"filePath":"new.txt","content":"x"}`, Files: files},
+		{Name: "apply_patch", Input: `{"patchText":"*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch"}`, Files: files},
 		{Name: "todowrite", Input: `{"todos":[{"content":"x","status":"pending","priority":"low","id":"1"}]}`},
 		{Name: "todoread", Input: `{}`},
 		{Name: "batch", Input: `{"tool_calls":[{"tool":"read","parameters":{"filePath":"a.txt"}}]}`, Files: files,

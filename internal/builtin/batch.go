@@ -34,7 +34,9 @@ type batchCall struct {
 func batch(calls Calls) tool.Tool {
 	spec := tool.Spec{Name: "batch", Description: batchDoc, Offer: offerBatch, Explain: explainBatch}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
-		names := batchable(calls.Tools(tool.Audience{Client: c.Client, Agent: c.Agent}), spec.Name)
+		specs := calls.Tools(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
+		names := batchable(specs, spec.Name)
+		var edits []func() // changes of files are made in their order
 		inner := make([]tool.Inner, len(in.Calls))
 		var wg sync.WaitGroup
 		for i, call := range in.Calls {
@@ -47,10 +49,17 @@ func batch(calls Calls) tool.Tool {
 			case !slices.Contains(names, call.Tool):
 				inner[i].Error = fmt.Sprintf("Tool '%s' not in registry. External tools (MCP, environment) cannot be batched - call them directly. Available tools: %s",
 					call.Tool, strings.Join(names, ", "))
+			case changesFiles(specs, call.Tool):
+				edits = append(edits, func() { makeInner(ctx, calls, c, &inner[i]) })
 			default:
 				wg.Go(func() { makeInner(ctx, calls, c, &inner[i]) })
 			}
 		}
+		wg.Go(func() {
+			for _, edit := range edits {
+				edit()
+			}
+		})
 		wg.Wait()
 		dropFiles(inner)
 		if ctx.Err() != nil {
@@ -71,6 +80,11 @@ func batchable(specs []tool.Spec, self string) []string {
 		}
 	}
 	return names
+}
+
+// changesFiles reports whether a tool asks for the permission to edit.
+func changesFiles(specs []tool.Spec, name string) bool {
+	return slices.ContainsFunc(specs, func(s tool.Spec) bool { return s.Name == name && s.Permission == "edit" })
 }
 
 func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {

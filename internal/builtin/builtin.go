@@ -5,6 +5,7 @@ package builtin
 import (
 	"context"
 
+	"helve/internal/replace"
 	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
@@ -14,9 +15,12 @@ import (
 // it needs when it is made.
 type Rooms struct {
 	Files  *workspace.Files
-	Todos  Todos
-	People People
-	Calls  Calls
+	Format Formatters // nil for none
+	// Matching is how edits look for their text.
+	Matching replace.Profile
+	Todos    Todos
+	People   People
+	Calls    Calls
 }
 
 // Todos keeps the list of a session.
@@ -40,13 +44,19 @@ type Calls interface {
 // All returns the tools. Their order is what models are shown, and a stable
 // one keeps prompt caches warm.
 func All(r Rooms) []tool.Tool {
+	e := editor{files: r.Files, format: r.Format, matching: r.Matching}
 	return []tool.Tool{
 		invalid(),
 		question(r.People),
 		read(r.Files),
+		list(r.Files),
+		edit(e),
+		multiedit(e),
+		write(e),
 		todowrite(r.Todos),
 		todoread(r.Todos),
 		batch(r.Calls),
+		applyPatch(e),
 	}
 }
 

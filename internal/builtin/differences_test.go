@@ -47,19 +47,30 @@ func differences() []difference {
 		{"read.clean_path", "read.subdir_session", all + ".0.patterns.0", `"{{TOP}}/b.txt"`, "what is asked about is the file, not a spelling of it"},
 		{"read.symlink", "read.symlink", all + ".1", `"{{WS}}/real.txt"`, "a link is asked about under the name that it leads to, too"},
 		{"read.symlink", "read.symlink_broken", all + ".1", `"{{WS}}/gone.txt"`, "a link is asked about under the name that it leads to, too"},
+		{"read.directory", "read.directory", "calls.0", "", "a folder is listed"},
+		{"read.directory", "read.empty_path", "calls.0", "", "a folder is listed"},
+		{"read.encoding", "read.utf16le", "calls.0", "", "text is text in any encoding"},
+		{"read.content", "read.binary_ext_wasm", "calls.0", "", "what a file holds decides whether it is text, not what it is called"},
+		{"read.content", "read.binary_ext_upper", "calls.0", "", "what a file holds decides whether it is text, not what it is called"},
+		{"read.broken_image", "read.webp", "calls.0", "", "an image that can not be decoded is not sent"},
+		{"read.instructions", "read.nested_agents_md", "calls.0", "", "instruction files of the folders above are given, as later versions do"},
+		{"tools.offered", "invalid.list_tool", "calls.0", "", "list is offered"},
+		{"tools.offered", "invalid.list_tool", all + ".0", "", "list is offered"},
+		{"tools.offered", "invalid.multiedit_tool", "calls.0", "", "multiedit is offered"},
 		{"invalid.not_an_object", "invalid.array_arguments", "calls.0.error", "expected object, received array", "the model is told, and the loop goes on"},
 		{"invalid.not_an_object", "invalid.string_arguments", "calls.0.error", "expected object, received string", "the model is told, and the loop goes on"},
 		{"invalid.status", "invalid.good_and_bad_in_one_step", "calls.1.status", `"error"`, "a call that was not understood has failed; the model reads the same text"},
 	}
 	for _, name := range []string{
-		"unknown_tool", "list_tool", "ls_tool", "multiedit_tool", "patch_tool", "websearch_tool", "camel_unknown",
+		"unknown_tool", "ls_tool", "patch_tool", "websearch_tool", "camel_unknown",
 		"malformed_json_trailing_comma", "recovers",
 	} {
 		ds = append(ds, difference{"invalid.status", "invalid." + name, "calls.0.status", `"error"`,
 			"a call that was not understood has failed; the model reads the same text"})
 	}
-	return append(ds, difference{"invalid.status", "batch.not_enabled", "calls.0.status", `"error"`,
+	ds = append(ds, difference{"invalid.status", "batch.not_enabled", "calls.0.status", `"error"`,
 		"a call that was not understood has failed; the model reads the same text"})
+	return append(ds, fileDifferences()...)
 }
 
 // A finding is a value that is not as recorded.
@@ -164,6 +175,9 @@ func (r recording) compare(t *testing.T) []finding {
 	c.list("inner", wanted(r.Expected.Inner), got.Inner)
 	c.list("asks", r.inOrder(wanted(r.Expected.Asks)), r.inOrder(got.Asks))
 	c.list("questions", wanted(r.Expected.Questions), got.Questions)
+	c.files("files", r.Expected.Files, got.Files)
+	c.files("files_outside", r.Expected.FilesOutside, got.FilesOutside)
+	c.files("files_beside_workspace", r.Expected.FilesBeside, got.FilesBeside)
 	if r.Expected.AsksAll != nil {
 		got, _ := r.play(t, true)
 		c.list("asks_when_everything_asks", r.inOrder(wanted(r.Expected.AsksAll)), r.inOrder(got.Asks))
@@ -212,6 +226,17 @@ type comparison struct {
 	available []string
 	unstable  []string
 	found     []finding
+}
+
+func (c *comparison) files(field string, want, got map[string]any) {
+	names := maps.Clone(want)
+	if names == nil {
+		names = map[string]any{}
+	}
+	maps.Copy(names, got)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		c.value(field+"."+name, want[name], got[name])
+	}
 }
 
 func (c *comparison) list(field string, want, got []any) {

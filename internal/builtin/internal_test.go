@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-
-	"helve/internal/workspace"
 )
 
 // An endless reader is one line without an end. After a while its caller
@@ -33,7 +31,7 @@ func TestCancelInTheMiddleOfALine(t *testing.T) {
 	for _, offset := range []int{0, 1} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r := &endless{giveUp: func() { cancel(enough) }}
-		_, err := readText(ctx, workspace.Path{}, r, readInput{Offset: offset})
+		_, err := shown(source{}, patient{ctx, r}, shape{}, readInput{Offset: offset})
 		if !errors.Is(err, enough) || r.reads != 5 {
 			t.Errorf("offset %d: %v after %d reads", offset, err, r.reads)
 		}

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,14 +22,16 @@ import (
 // A recording is a case that was executed by the reference, with what came
 // back. See testdata/parity/README.md.
 type recording struct {
-	Name    string `json:"name"`
-	Profile string `json:"profile"`
-	Model   string `json:"model"`
-	Agent   string `json:"agent"`
-	Git     *bool  `json:"git"`
-	Subdir  string `json:"subdir"`
+	Name    string            `json:"name"`
+	Profile string            `json:"profile"`
+	Model   string            `json:"model"`
+	Agent   string            `json:"agent"`
+	Git     *bool             `json:"git"`
+	Subdir  string            `json:"subdir"`
+	Env     map[string]string `json:"env"`
 	Config  struct {
 		Permission json.RawMessage `json:"permission"`
+		Formatter  json.RawMessage `json:"formatter"`
 	} `json:"config"`
 	Fixture []fixture `json:"fixture"`
 	Steps   []struct {
@@ -48,6 +51,10 @@ type recording struct {
 		AsksAll   []any    `json:"asks_when_everything_asks"`
 		Questions []any    `json:"questions"`
 		Unstable  []string `json:"unstable"`
+
+		Files        map[string]any `json:"files"`
+		FilesOutside map[string]any `json:"files_outside"`
+		FilesBeside  map[string]any `json:"files_beside_workspace"`
 	} `json:"expected"`
 }
 
@@ -101,12 +108,6 @@ func (r recording) skip(have []string) string {
 			return "the tool " + name + " does not exist yet"
 		}
 	}
-	switch r.Name {
-	case "read.nested_agents_md":
-		return "later: instruction files"
-	case "read.utf16le":
-		return "later: encodings"
-	}
 	return ""
 }
 
@@ -117,14 +118,20 @@ type encounter struct {
 	Inner     []any `json:"inner"`
 	Asks      []any `json:"asks"`
 	Questions []any `json:"questions"`
+
+	Files        map[string]any `json:"files"`
+	FilesOutside map[string]any `json:"files_outside"`
+	FilesBeside  map[string]any `json:"files_beside_workspace"`
 }
 
 // play runs a recording. With askAll, every permission is asked for.
 func (r recording) play(t *testing.T, askAll bool) (got encounter, available []string) {
 	t.Helper()
 	p := build(t, r)
+	before := p.snapshot(t)
 	rt, err := helve.New(helve.Options{
 		Dir: p.ws, Worktree: p.worktree, DataDir: p.data,
+		Matching: "seed", Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
 		Flags:  map[string]bool{"batch": r.Profile == "batch"},
 		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
@@ -150,7 +157,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 			}
 			res, err := rt.Call(t.Context(), tool.Call{
 				ID: fmt.Sprintf("call_%d_%d", i, j), Session: "ses_parity", Message: fmt.Sprintf("msg_%d", i),
-				Agent: r.Agent, Tool: c.Tool, Input: json.RawMessage(input),
+				Agent: r.Agent, Model: cmp.Or(r.Model, "scripted"), Tool: c.Tool, Input: json.RawMessage(input),
 			})
 			got.Calls = append(got.Calls, outcome(t, c.Tool, res, err))
 			if res != nil {
@@ -158,7 +165,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 			}
 		}
 	}
-	for _, spec := range rt.Tools(tool.Audience{}) {
+	for _, spec := range rt.Tools(tool.Audience{Model: cmp.Or(r.Model, "scripted")}) {
 		available = append(available, spec.Name)
 	}
 	if err := rt.Close(); err != nil {
@@ -169,6 +176,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		t.Errorf("answers are left over: %s %s", person.replies, person.answers)
 	}
 	got.Asks, got.Questions = person.asks, person.questions
+	p.changed(t, before, &got)
 	return p.normalised(t, got), append(available, "invalid")
 }
 
@@ -176,6 +184,28 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 // one too many.
 func (r recording) strict() bool {
 	return len(r.PermissionReplies) == len(r.Expected.Asks)
+}
+
+// formatters are those of a recording. It was made with a script in Python
+// that writes everything in capitals; ours is one of the shell.
+func (r recording) formatters(t *testing.T, p place) *helve.Formatters {
+	t.Helper()
+	if len(r.Config.Formatter) == 0 || string(r.Config.Formatter) == "false" {
+		return nil
+	}
+	var own map[string]helve.Formatter
+	if err := json.Unmarshal(r.Config.Formatter, &own); err != nil {
+		t.Fatal(err)
+	}
+	out := &helve.Formatters{Builtin: true}
+	for name, f := range own {
+		f.Name = name
+		script := filepath.Join(p.data, "fake_fmt.py")
+		write(t, script, []byte(`tr a-z A-Z < "$1" > "$1.new" && mv "$1.new" "$1"`))
+		f.Command = []string{"sh", script, "$FILE"}
+		out.Own = append(out.Own, f)
+	}
+	return out
 }
 
 func (r recording) rules(t *testing.T, p place, askAll bool) permission.Ruleset {

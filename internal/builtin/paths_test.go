@@ -18,9 +18,11 @@ import (
 	"helve/tool"
 )
 
-// A pathVector is a tree, rules and a name, and what has to become of a read.
+// A pathVector is a tree, rules and a name, and what has to become of a call.
 type pathVector struct {
 	ID        string          `json:"id"`
+	Tool      string          `json:"tool"`
+	Untouched []string        `json:"untouched"`
 	Workspace string          `json:"workspace"`
 	Home      string          `json:"home"`
 	Setup     []setup         `json:"setup"`
@@ -41,6 +43,7 @@ type setup struct {
 	Dir      string `json:"dir"`
 	Symlink  string `json:"symlink"`
 	Hardlink string `json:"hardlink"`
+	Fifo     string `json:"fifo"`
 	To       string `json:"to"`
 }
 
@@ -54,7 +57,7 @@ func below(base, path string) string {
 
 func (s setup) build(t *testing.T, base string) {
 	t.Helper()
-	path := below(base, s.File+s.Dir+s.Symlink+s.Hardlink)
+	path := below(base, s.File+s.Dir+s.Symlink+s.Hardlink+s.Fifo)
 	mkdir(t, filepath.Dir(path))
 	var err error
 	switch {
@@ -62,6 +65,8 @@ func (s setup) build(t *testing.T, base string) {
 		mkdir(t, path)
 	case s.Symlink != "":
 		err = os.Symlink(below(base, s.To), path)
+	case s.Fifo != "":
+		err = mkfifo(path)
 	case s.Hardlink != "":
 		err = os.Link(below(base, s.To), path)
 	default:
@@ -84,15 +89,11 @@ func (s setup) build(t *testing.T, base string) {
 func (v pathVector) skip() string {
 	switch {
 	case v.Expect == "race":
-		return "races are in the tests of the workspace"
+		return "races have tests of their own"
 	case v.Platform != "" && v.Platform != runtime.GOOS:
 		return "not this platform: " + v.Platform
 	case v.Needs == "non-root" && os.Geteuid() == 0:
 		return "needs an ordinary user"
-	case v.ID == "path-005":
-		return "later: listing a folder"
-	case v.ID == "path-057":
-		return "later: hard links to denied files"
 	}
 	return ""
 }
@@ -146,17 +147,29 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 		rules = append(rules, permission.Rule{Permission: r[0], Pattern: below(base, pattern), Action: permission.Action(r[2])})
 	}
 	ws := base + v.Workspace
-	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true,
+	before := map[string]string{}
+	for _, name := range v.Untouched {
+		before[name] = contentsBelow(t, base+name)
+	}
+	defer func() {
+		for name, was := range before {
+			if now := contentsBelow(t, base+name); now != was {
+				t.Errorf("%s was touched: %q", name, now)
+			}
+		}
+	}()
+	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true,
 		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	input, err := json.Marshal(map[string]string{"filePath": below(base, generated(t, v.Path))})
+	name, args := v.call(below(base, generated(t, v.Path)))
+	input, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = rt.Call(t.Context(), tool.Call{Tool: "read", Input: input})
+	_, err = rt.Call(t.Context(), tool.Call{Tool: name, Input: input})
 	if err == nil {
 		return "allow", "", nil
 	}
@@ -171,4 +184,35 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 		return "ask", e.Code, err
 	}
 	return "error", e.Code, err
+}
+
+// call is the tool of a vector with arguments that reach the file.
+func (v pathVector) call(path string) (string, map[string]string) {
+	name, _, _ := strings.Cut(v.Tool, ":")
+	switch name {
+	case "write":
+		return name, map[string]string{"filePath": path, "content": "new"}
+	case "edit":
+		return name, map[string]string{"filePath": path, "oldString": "x", "newString": "y"}
+	case "apply_patch":
+		return name, map[string]string{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+new\n*** End Patch"}
+	}
+	return name, map[string]string{"filePath": path}
+}
+
+// contentsBelow is everything in a file, or in a folder with its names.
+func contentsBelow(t *testing.T, path string) string {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		return encoded(scan(t, path, nil))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

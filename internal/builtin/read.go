@@ -3,7 +3,6 @@ package builtin
 import (
 	"context"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 
+	"helve/internal/charset"
+	"helve/internal/disk"
+	"helve/internal/media"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -25,9 +27,13 @@ const (
 	readLines     = 2000
 	readLineUnits = 2000 // UTF-16 units of one line
 	readBytes     = 50 << 10
-	readMedia     = 20 << 20 // bytes of an image or PDF
-	readPreview   = 20       // lines of the preview in the metadata
+	readPreview   = 20 // lines of the preview in the metadata
 )
+
+// readWhole is how large a file may be to be looked at whole, for its
+// encoding and to know it again. Of a larger one the beginning and the time
+// on disk have to do.
+const readWhole = 16 << 20
 
 type readInput struct {
 	FilePath string `json:"filePath" jsonschema:"the file to read; a relative name starts at the working folder"`
@@ -35,58 +41,105 @@ type readInput struct {
 	Limit    *int   `json:"limit,omitempty" jsonschema:"how many lines to show; 2000 when left out" coerce:"number"`
 }
 
-// read shows a file: text by numbered lines, images and PDFs as attachments.
+func (in readInput) limit() int {
+	if in.Limit != nil {
+		return *in.Limit
+	}
+	return readLines
+}
+
+// A reader is what the read tool works with.
+type reader struct {
+	files *workspace.Files
+	*instructions
+}
+
+// read shows a file: text by numbered lines, notebooks by cells, images and
+// PDFs as attachments, folders by their entries.
 func read(files *workspace.Files) tool.Tool {
+	r := reader{files: files, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
 		path, err := files.Resolve(ctx, c, c.Dir, in.FilePath)
 		if err != nil {
 			return nil, badName(err)
 		}
-		if err := files.AskRead(ctx, c, path); err != nil {
-			return nil, err
+		if files.IsFolder(path) {
+			return r.folder(ctx, c, path, in)
 		}
-		file, info, err := files.Open(path)
+		file, info, err := files.OpenRead(ctx, c, path)
 		if err != nil {
-			return nil, cannotOpen(files, path, err)
+			return nil, r.cannotOpen(c, path, err)
 		}
 		defer file.Close()
-		head := make([]byte, 4096)
-		n, err := io.ReadFull(file, head)
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		head = head[:n]
-		if kind := mediaType(head); kind != "" {
-			return readMediaFile(path, file, info, kind)
-		}
-		if isBinary(path.String(), head) {
-			return nil, tool.Fail("binary", "Cannot read binary file: %s", path)
-		}
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		return readText(ctx, path, file, in)
+		return r.show(ctx, c, source{path: path, file: file, info: info}, in)
 	})
 }
 
+// A source is an open file.
+type source struct {
+	path workspace.Path
+	file *os.File
+	info fs.FileInfo
+	head []byte // its beginning
+}
+
+// show goes by what the file holds and not by what it is called, except for
+// notebooks, which are JSON.
+func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(src.file, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("reading %s: %w", src.path, err)
+	}
+	if _, err := src.file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", src.path, err)
+	}
+	src.head = head[:n]
+	switch kind := media.Type(src.head); {
+	case kind == "application/pdf":
+		return readPDF(ctx, src, in)
+	case kind != "":
+		return readImage(ctx, src)
+	}
+	text, err := r.text(ctx, c, src, in)
+	if errors.Is(err, charset.ErrBinary) {
+		return nil, tool.Fail("binary", "Cannot read binary file: %s", src.path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.instructions.add(c, src.path, text)
+	return text, nil
+}
+
 // cannotOpen words why a file could not be opened, with names near to it.
-func cannotOpen(files *workspace.Files, path workspace.Path, err error) error {
-	info, statErr := os.Stat(path.String())
+func (r reader) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
+	info, statErr := os.Lstat(path.Real())
 	special := statErr == nil && !info.Mode().IsRegular() && !info.IsDir()
 	switch {
 	case special:
 		return tool.Fail("not-a-regular-file", "Cannot read %s: it is a device, pipe or socket and not a file.", path)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, workspace.ErrNotRegular):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, disk.ErrNotRegular):
 		text := "File not found: " + path.String()
-		if near := files.Similar(path, 3); len(near) > 0 {
+		if near := r.near(c, path); len(near) > 0 {
 			text += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")
 		}
 		return tool.Fail("not-found", "%s", text)
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Fail("permission-denied", "Cannot read %s: the system does not let this user open it.", path)
 	}
-	return badName(fmt.Errorf("opening %s: %w", path, err))
+	return badName(err)
+}
+
+// near returns three names beside a missing one that may be read.
+func (r reader) near(c *tool.Call, path workspace.Path) (out []string) {
+	for _, p := range r.files.Near(path) {
+		if len(out) < 3 && r.files.MayRead(c, p) {
+			out = append(out, p.String())
+		}
+	}
+	return out
 }
 
 // badName gives the error of a name that no file can have its code.
@@ -100,67 +153,38 @@ func badName(err error) error {
 	return err
 }
 
-// mediaType knows images and PDFs by what they begin with, whatever they are
-// called.
-func mediaType(head []byte) string {
-	begins := func(s string) bool { return strings.HasPrefix(string(head), s) }
-	switch {
-	case begins("\x89PNG\r\n\x1a\n"):
-		return "image/png"
-	case begins("\xff\xd8\xff"):
-		return "image/jpeg"
-	case begins("GIF87a"), begins("GIF89a"):
-		return "image/gif"
-	case begins("RIFF") && len(head) >= 12 && string(head[8:12]) == "WEBP":
-		return "image/webp"
-	case begins("%PDF-"):
-		return "application/pdf"
+// folder lists a folder, as many entries from where it was asked for.
+func (r reader) folder(ctx context.Context, c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
+	if err := r.files.AskRead(ctx, c, path); err != nil {
+		return nil, err
 	}
-	return ""
-}
-
-func readMediaFile(path workspace.Path, file io.ReadSeeker, info fs.FileInfo, kind string) (*tool.Result, error) {
-	if info.Size() > readMedia {
-		return nil, tool.Fail("too-large", "Cannot read %s: it is %d bytes, and images and PDFs are read up to %d.", path, info.Size(), readMedia)
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	data, err := io.ReadAll(io.LimitReader(file, readMedia))
+	entries, err := r.files.List(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, r.cannotOpen(c, path, err)
 	}
-	said := "Image read successfully"
-	if kind == "application/pdf" {
-		said = "PDF read successfully"
+	from := min(max(in.Offset, 0), len(entries))
+	to := min(from+max(in.limit(), 0), len(entries))
+	names := make([]string, 0, to-from)
+	size := 0
+	for _, e := range entries[from:to] {
+		name := e.Name()
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && r.files.IsFolder(r.files.Beside(path, filepath.Join(path.String(), name))) {
+			name += "/"
+		}
+		if size += len(name) + 1; size > readBytes {
+			break
+		}
+		names = append(names, name)
 	}
+	status := fmt.Sprintf("(%d entries)", len(entries))
+	more := from+len(names) < len(entries)
+	if more {
+		status = fmt.Sprintf("(Showing %d of %d entries. Use 'offset' parameter to read beyond entry %d)", len(names), len(entries), from+len(names))
+	}
+	list := strings.Join(names, "\n")
 	return &tool.Result{
-		Title: path.Title(), Output: said,
-		Metadata: map[string]any{"preview": said, "truncated": false},
-		Attachments: []tool.Attachment{{
-			Type: "file", Mime: kind,
-			URL: "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data),
-		}},
+		Title:    path.Title(),
+		Output:   fmt.Sprintf("<path>%s</path>\n<type>directory</type>\n<entries>\n%s\n\n%s\n</entries>", path, list, status),
+		Metadata: map[string]any{"preview": strings.Join(names[:min(len(names), readPreview)], "\n"), "truncated": more},
 	}, nil
-}
-
-// isBinary goes by the name for formats that are never text, and otherwise by
-// the first bytes: a NUL, or control characters for more than 30 % of them.
-func isBinary(name string, head []byte) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".zip", ".tar", ".gz", ".exe", ".dll", ".so", ".class", ".jar", ".war", ".7z",
-		".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".odp",
-		".bin", ".dat", ".obj", ".o", ".a", ".lib", ".wasm", ".pyc", ".pyo":
-		return true
-	}
-	odd := 0
-	for _, b := range head {
-		if b == 0 {
-			return true
-		}
-		if b < 9 || b >= 14 && b <= 31 {
-			odd++
-		}
-	}
-	return odd*10 > len(head)*3
 }

@@ -1,8 +1,14 @@
 package builtin_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -77,7 +83,8 @@ func TestReadEdges(t *testing.T) {
 			"00050| " + strings.Repeat("x", 1023), fmt.Sprintf(full, 50)},
 		{"bytes of wide letters are full", strings.Repeat(strings.Repeat("é", 512)+"\n", 60), 10, 0, "00011| " + strings.Repeat("é", 512),
 			"00059| " + strings.Repeat("é", 512), fmt.Sprintf(full, 59)},
-		{"not UTF-8", "a\xffb\n\xc3(", 0, 0, "00001| a\ufffdb", "00002| \ufffd(", fmt.Sprintf(end, 2)},
+		{"not UTF-8", "a\xffb\n\xc3(", 0, 0, "00001| a\ufffdb", "00002| \ufffd(",
+			fmt.Sprintf(end, 2) + "\n(The encoding is not known: bytes that are not UTF-8 are shown as \ufffd. The file can not be edited as text.)"},
 		{"offset far", numbered(100_000, "%d"), 99_999, 0, "100000| 100000", "100001| ", fmt.Sprintf(end, 100_001)},
 		{"offset at the end", "a\nb", 2, 0, "", "", fmt.Sprintf(end, 2)},
 	} {
@@ -125,9 +132,9 @@ func TestReadBinary(t *testing.T) {
 		{"more than 30 %", "a.txt", append([]byte(strings.Repeat("\x1f", 4)), text(7)...), "binary"},
 		{"tabs, line ends, form feeds", "a.txt", []byte("\t\n\v\f\r\t\n\v\f\r"), ""},
 		{"all of the high bytes", "a.txt", []byte("\x7f\x80\xff\xfe"), ""},
-		{"by its name", "a.WASM", []byte("text"), "binary"},
-		{"no name but an extension", ".zip", []byte("text"), "binary"},
-		{"a picture by its contents", "photo.bin", []byte("\xff\xd8\xff\xe0 rest"), ""},
+		{"text, whatever it is called", "a.WASM", []byte("text"), ""},
+		{"no name but an extension", ".zip", []byte("text"), ""},
+		{"a picture by its contents, which is broken", "photo.bin", []byte("\xff\xd8\xff\xe0 rest"), "bad-image"},
 		{"a picture only by its name", "a.bmp", []byte("text"), ""},
 		{"too short for a picture", "a.webp", []byte("RIFF"), ""},
 	} {
@@ -188,15 +195,33 @@ func TestReadHugeFileInLittleMemory(t *testing.T) {
 	}
 }
 
+// picture draws an image of a size.
+func picture(t *testing.T, w, h int, encode func(io.Writer, image.Image) error) string {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i*i + i/7)
+	}
+	var b strings.Builder
+	if err := encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestReadMedia(t *testing.T) {
 	dir, read := reader(t)
+	asPNG := picture(t, 3, 2, png.Encode)
+	asJPEG := picture(t, 3, 2, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, nil) })
+	asGIF := picture(t, 3, 2, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) })
+	const pdf = "%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n" +
+		"3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n"
 	for name, c := range map[string]struct{ data, mime, said string }{
-		"a.txt":  {"\x89PNG\r\n\x1a\nrest", "image/png", "Image read successfully"},
-		"a.jpg":  {"\xff\xd8\xff\xdbrest", "image/jpeg", "Image read successfully"},
-		"a.gif":  {"GIF89arest", "image/gif", "Image read successfully"},
-		"a":      {"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", "Image read successfully"},
-		"a.pdf":  {"%PDF-1.7\n", "application/pdf", "PDF read successfully"},
-		"b.wasm": {"GIF87a", "image/gif", "Image read successfully"},
+		"a.txt":  {asPNG, "image/png", "Image read successfully"},
+		"a.jpg":  {asJPEG, "image/jpeg", "Image read successfully"},
+		"a":      {asGIF, "image/gif", "Image read successfully"},
+		"a.pdf":  {pdf, "application/pdf", "PDF read successfully"},
+		"b.wasm": {asGIF, "image/gif", "Image read successfully"},
 	} {
 		write(t, filepath.Join(dir, name), []byte(c.data))
 		res, err := read(map[string]any{"filePath": name})
@@ -204,22 +229,47 @@ func TestReadMedia(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if res.Output != c.said || len(res.Attachments) != 1 || res.Attachments[0].Mime != c.mime ||
-			!strings.HasPrefix(res.Attachments[0].URL, "data:"+c.mime+";base64,") {
+		want := "data:" + c.mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(c.data))
+		if res.Output != c.said || len(res.Attachments) != 1 || res.Attachments[0].Mime != c.mime || res.Attachments[0].URL != want {
 			t.Errorf("%s: got %+v", name, res)
 		}
 	}
-	write(t, filepath.Join(dir, "big.png"), []byte("\x89PNG\r\n\x1a\n"))
-	if err := os.Truncate(filepath.Join(dir, "big.png"), 20<<20+1); err != nil {
+	for name, data := range map[string]string{
+		"cut.png": asPNG[:len(asPNG)-20], "x.jpg": "\xff\xd8\xff\xdbrest", "x.webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
+	} {
+		write(t, filepath.Join(dir, name), []byte(data))
+		if _, err := read(map[string]any{"filePath": name}); codeOf(err) != "bad-image" {
+			t.Errorf("%s, which is broken: %v", name, err)
+		}
+	}
+	write(t, filepath.Join(dir, "x.pdf"), []byte("%PDF-1.7\n"))
+	if _, err := read(map[string]any{"filePath": "x.pdf"}); codeOf(err) != "bad-pdf" {
+		t.Errorf("a PDF without pages: %v", err)
+	}
+}
+
+func TestReadScalesPictures(t *testing.T) {
+	dir, read := reader(t)
+	write(t, filepath.Join(dir, "wide.png"), []byte(picture(t, 3000, 40, png.Encode)))
+	res, err := read(map[string]any{"filePath": "wide.png"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(map[string]any{"filePath": "big.png"}); codeOf(err) != "too-large" {
+	if !strings.Contains(res.Output, "It has 3000 x 40 pixels and is shown with 2000 x 27.") {
+		t.Errorf("got %q", res.Output)
+	}
+	_, data, _ := strings.Cut(res.Attachments[0].URL, ",")
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if img, _, err := image.DecodeConfig(strings.NewReader(string(raw))); err != nil || img.Width != 2000 {
+		t.Errorf("the attachment is %v (%v)", img, err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "wide.png"), 64<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(map[string]any{"filePath": "wide.png"}); codeOf(err) != "too-large" {
 		t.Errorf("a picture over the limit: %v", err)
-	}
-	if err := os.Truncate(filepath.Join(dir, "big.png"), 20<<20); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := read(map[string]any{"filePath": "big.png"}); err != nil {
-		t.Errorf("a picture at the limit: %v", err)
 	}
 }

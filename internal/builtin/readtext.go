@@ -1,163 +1,143 @@
 package builtin
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"helve/internal/charset"
+	"helve/internal/media"
 	"helve/internal/workspace"
 	"helve/tool"
 )
 
-// readText shows the lines that were asked for. It reads no further than it
-// has to and keeps no more than it shows.
-func readText(ctx context.Context, path workspace.Path, file io.Reader, in readInput) (*tool.Result, error) {
-	offset, limit := max(in.Offset, 0), readLines
-	if in.Limit != nil {
-		limit = *in.Limit
+// text shows the lines that were asked for, and notes what the session has
+// seen. It keeps no more than it shows, but for a file small enough to be
+// looked at whole.
+func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+	in.Offset = max(in.Offset, 0)
+	sight := workspace.Sight{When: time.Now(), Hash: workspace.StampOf(src.info)}
+	var raw io.Reader = patient{ctx, src.file}
+	sample, whole := src.head, false
+	if src.info.Size() <= readWhole {
+		data, err := io.ReadAll(io.LimitReader(raw, readWhole+1))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", src.path, err)
+		}
+		if whole = len(data) <= readWhole; whole {
+			sample, sight.Hash = data, workspace.HashOf(data)
+		}
+		raw = io.MultiReader(bytes.NewReader(data), raw)
 	}
-	page, err := readPage(newLines(patient{ctx, file}), offset, limit)
+	enc, err := charset.Detect(sample, whole)
+	unknown := errors.Is(err, charset.ErrUnknown)
+	if err != nil && !unknown {
+		return nil, err
+	}
+	if whole && strings.EqualFold(filepath.Ext(src.path.String()), ".ipynb") {
+		if cells, err := media.Notebook(sample); err == nil {
+			r.files.See(c.Session, src.path, sight)
+			return shown(src, strings.NewReader(cells), shape{}, in)
+		}
+	}
+	res, err := shown(src, raw, shape{enc: enc, unknown: unknown}, in)
+	if err == nil {
+		sight.Encoding = enc.String()
+		r.files.See(c.Session, src.path, sight)
+	}
+	return res, err
+}
+
+// A shape says how the bytes of a file are to be read.
+type shape struct {
+	enc     charset.Encoding
+	unknown bool
+}
+
+// byLines reports whether the bytes can be cut at line feeds before they are
+// decoded.
+func (s shape) byLines() bool {
+	return !strings.HasPrefix(s.enc.String(), "utf-16") && !strings.HasPrefix(s.enc.String(), "utf-32")
+}
+
+// shown gives a page of a text its form.
+func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, error) {
+	if !s.byLines() {
+		raw = charset.NewReader(raw, s.enc)
+	}
+	p, err := readPage(newLines(raw), in.Offset, in.limit())
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
-	if page.end && offset > page.total {
-		return nil, tool.Fail("range", "Offset %d is out of range for this file (%d lines)", offset, page.total)
+	if p.end && in.Offset > p.total {
+		return nil, tool.Fail("range", "Offset %d is out of range for this file (%d lines)", in.Offset, p.total)
 	}
-	last := offset + len(page.lines)
-	status := fmt.Sprintf("(End of file - total %d lines)", page.total)
+	if s.byLines() {
+		s.enc = p.decode(s.enc)
+	}
+	last := in.Offset + len(p.lines)
+	status := fmt.Sprintf("(End of file - total %d lines)", p.total)
 	switch {
-	case page.full:
+	case p.full:
 		status = fmt.Sprintf("(Output truncated at %d bytes. Use 'offset' parameter to read beyond line %d)", readBytes, last)
-	case !page.end:
+	case !p.end:
 		status = fmt.Sprintf("(File has more lines. Use 'offset' parameter to read beyond line %d)", last)
+	}
+	metadata := map[string]any{
+		"preview":   strings.Join(p.lines[:min(len(p.lines), readPreview)], "\n"),
+		"truncated": !p.end || p.full,
+	}
+	if name := s.enc.String(); name != "utf-8" {
+		status += "\n(Encoding: " + name + ". Edits keep it.)"
+		metadata["encoding"] = name
+	} else if s.unknown {
+		status += "\n(The encoding is not known: bytes that are not UTF-8 are shown as \ufffd. The file can not be edited as text.)"
+		metadata["encoding"] = "unknown"
 	}
 	var out strings.Builder
 	out.WriteString("<file>\n")
-	for i, line := range page.lines {
+	for i, line := range p.lines {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintf(&out, "%05d| %s", offset+i+1, line)
+		fmt.Fprintf(&out, "%05d| %s", in.Offset+i+1, line)
 	}
 	out.WriteString("\n\n" + status + "\n</file>")
-	return &tool.Result{
-		Title: path.Title(), Output: out.String(),
-		Metadata: map[string]any{
-			"preview":   strings.Join(page.lines[:min(len(page.lines), readPreview)], "\n"),
-			"truncated": !page.end || page.full,
-		},
-	}, nil
+	return &tool.Result{Title: src.path.Title(), Output: out.String(), Metadata: metadata}, nil
 }
 
-// A page is a run of lines.
-type page struct {
-	lines []string
-	end   bool // the file has no line after them
-	full  bool // the next line would not have fitted
-	total int  // lines of the file, where end is set
-}
-
-func readPage(ls *lines, offset, limit int) (page, error) {
-	var p page
-	size := 0
-	for {
-		if p.total >= offset && len(p.lines) >= limit && !ls.done {
-			return p, nil
+// decode reads the lines of a page in the encoding of the file. Where that
+// was taken for UTF-8 by its beginning and the page holds something else, the
+// page itself tells.
+func (p *page) decode(enc charset.Encoding) charset.Encoding {
+	plain := func(s string) bool { return utf8.ValidString(s) }
+	if enc.String() == "utf-8" {
+		joined := strings.Join(p.lines, "\n")
+		if !plain(joined) {
+			if found, err := charset.Detect([]byte(joined), false); err == nil {
+				enc = found
+			}
 		}
-		line, ok, err := ls.next()
-		if err != nil {
-			return p, err
-		}
-		if !ok {
-			p.end = true
-			return p, nil
-		}
-		p.total++
-		if p.total <= offset {
-			continue
-		}
-		size += len(line)
-		if len(p.lines) > 0 {
-			size++
-		}
-		if size > readBytes {
-			p.full = true
-			return p, nil
-		}
-		p.lines = append(p.lines, line)
 	}
+	for i, line := range p.lines {
+		p.lines[i] = cutLine(decodeLine(line, enc))
+	}
+	return enc
 }
 
-// A patient reader reads until its caller gives up: a file may be one line
-// that takes minutes.
-type patient struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read reads, unless the caller has given up.
-func (p patient) Read(b []byte) (int, error) {
-	if p.ctx.Err() != nil {
-		return 0, context.Cause(p.ctx)
+func decodeLine(line string, enc charset.Encoding) string {
+	if enc.String() == "utf-8" {
+		return wellFormed(line)
 	}
-	return p.r.Read(b)
-}
-
-// lines yields the lines of a text: what stands between line feeds, so that a
-// text that ends in one has an empty line at its end. A line is cut where it
-// grows too long, and only its beginning is ever held.
-type lines struct {
-	r     *bufio.Reader
-	first bool
-	done  bool
-}
-
-func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 64<<10), first: true}
-}
-
-// lineKeep is enough bytes for readLineUnits units of any text.
-const lineKeep = readLineUnits*4 + 8
-
-func (l *lines) next() (string, bool, error) {
-	if l.done {
-		return "", false, nil
+	out, err := io.ReadAll(charset.NewReader(strings.NewReader(line), enc))
+	if err != nil {
+		return wellFormed(line)
 	}
-	var kept []byte
-	for {
-		part, err := l.r.ReadSlice('\n')
-		kept = append(kept, part[:min(len(part), lineKeep-len(kept))]...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF):
-			l.done = true
-		case err != nil:
-			return "", false, err
-		}
-		break
-	}
-	line := strings.TrimSuffix(string(kept), "\n")
-	if l.first {
-		line = strings.TrimPrefix(line, "\ufeff")
-		l.first = false
-	}
-	line = wellFormed(line)
-	if cut, short := text.CutUTF16(line, readLineUnits); short {
-		line = cut + "..."
-	}
-	return line, true, nil
-}
-
-// wellFormed replaces each byte that is not part of a character.
-func wellFormed(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return string([]rune(s))
+	return string(out)
 }

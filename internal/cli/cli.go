@@ -90,7 +90,7 @@ happened.`,
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
 		a.callCommand(), a.toolsCommand(), a.permissionCommand(),
-		a.sessionsCommand(), a.callsCommand(), a.showCommand(),
+		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),
 	)

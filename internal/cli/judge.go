@@ -26,7 +26,7 @@ type judged struct {
 type judge struct {
 	policy permission.Policy
 	dir    string // where the command would run
-	files  workspace.Files
+	files  *workspace.Files
 	// decide decides about a file; the policy alone does when it is nil.
 	decide func(permission.Request) (permission.Decision, error)
 }
@@ -176,13 +176,16 @@ func (j judge) file(name, file string) ([]permission.Decision, error) {
 	r := recorder{decide: j.decide}
 	if r.decide == nil {
 		r.decide = func(req permission.Request) (permission.Decision, error) {
-			pattern := req.Patterns[0]
-			return j.policy.Decide(req.Permission, pattern, req.Forms[pattern]...), nil
+			return j.policy.Judge(req, req.Patterns[0]), nil
 		}
 	}
 	path, err := j.files.Resolve(context.Background(), &r, j.dir, file)
-	if err == nil {
-		err = j.files.AskFor(context.Background(), &r, name, path)
+	switch {
+	case err != nil:
+	case name == "edit":
+		err = j.files.AskEdit(context.Background(), &r, nil, path)
+	default:
+		err = j.files.AskFor(context.Background(), &r, permission.Request{Permission: name}, path)
 	}
 	return r.asked, err
 }
@@ -196,9 +199,14 @@ type recorder struct {
 
 // Ask notes the decision about a request.
 func (r *recorder) Ask(_ context.Context, req permission.Request) error {
-	d, err := r.decide(req)
-	if err == nil {
+	patterns := req.Patterns
+	for _, pattern := range patterns {
+		req.Patterns = []string{pattern}
+		d, err := r.decide(req)
+		if err != nil {
+			return err
+		}
 		r.asked = append(r.asked, d)
 	}
-	return err
+	return nil
 }

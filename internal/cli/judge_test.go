@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"helve/internal/workspace"
 	"helve/permission"
 )
 
@@ -22,7 +23,7 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	ceiling := permission.Ruleset{{Permission: "bash", Pattern: "git tag *", Action: permission.Ask}}
-	j := judge{policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}, dir: "/ws"}
+	j := judge{policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}, dir: "/ws", files: &workspace.Files{}}
 	for _, tc := range []struct{ command, want string }{
 		{"git status", "allow: allow bash git status"},
 		{"git status && ls", "allow: allow bash git status, allow bash ls"},
@@ -37,10 +38,10 @@ func TestJudge(t *testing.T) {
 		{"cd sub && ls", "allow: allow bash ls"},
 		{"cd sub", "allow: "},
 		{"f() { git push; }; f", "deny: deny bash git push"},
-		{"ls > out", "allow: allow bash ls > out, allow edit /ws/out"},
-		{"ls > go.lock", "deny: allow bash ls > go.lock, deny edit /ws/go.lock"},
+		{"ls > out", "allow: allow bash ls > out, allow edit out"},
+		{"ls > go.lock", "deny: allow bash ls > go.lock, deny edit go.lock"},
 		{"ls < .env", "deny: allow bash ls < .env, deny read /ws/.env"},
-		{"ls > /etc/x", "ask: allow bash ls > /etc/x, ask external_directory /etc/*, allow edit /etc/x"},
+		{"ls > /etc/x", "ask: allow bash ls > /etc/x, ask external_directory /etc/*, allow edit ../etc/x"},
 		{"ls > $X", "ask: allow bash ls > $X, ask edit $X"},
 		{"ls > /dev/null 2>&1", "allow: allow bash ls > /dev/null 2>&1"},
 		{"ls 'a\u202eb'", "ask (it holds characters that can not be seen): allow bash ls 'a\u202eb'"},

@@ -113,7 +113,7 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 		}
 		return ds[0], nil
 	}
-	j := judge{policy: who.Policy, dir: s.opt.Dir, files: workspace.Files{Worktree: s.opt.Worktree}}
+	j := judge{policy: who.Policy, dir: s.opt.Dir, files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
 	j.decide = func(about permission.Request) (permission.Decision, error) {
 		about.Session = req.Session
 		return one(about)
@@ -216,6 +216,9 @@ func because(d permission.Decision) string {
 	if d.Approval != nil {
 		return fmt.Sprintf("approval %s (%s, %s): %s %s", d.Approval.ID, d.Approval.Scope,
 			d.Approval.Created.Local().Format("2006-01-02 15:04"), d.Approval.Permission, text.VisibleLine(d.Approval.Pattern))
+	}
+	if d.Rule == nil && d.Guarded {
+		return "it changes what runs or is allowed later, so only a rule that names it allows it"
 	}
 	if d.Rule == nil {
 		return "no rule matches, so it is asked about"

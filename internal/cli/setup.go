@@ -178,8 +178,13 @@ func (a *app) options(s *setup) helve.Options {
 			"batch":    s.cfg.Experimental.BatchTool,
 			"question": a.truth("HELVE_ENABLE_QUESTION_TOOL") || a.truth("OPENCODE_ENABLE_QUESTION_TOOL"),
 		},
+		Matching:   s.cfg.Edit.Matching,
+		Unread:     s.cfg.Edit.Unread || a.truth("HELVE_DISABLE_FILETIME_CHECK") || a.truth("OPENCODE_DISABLE_FILETIME_CHECK"),
+		Formatters: formatters(s.cfg.Formatter),
+		Protected:  s.configDirs(),
 		Limits: helve.Limits{
-			Lines: out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,
+			History: s.cfg.HistoryBytes,
+			Lines:   out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,
 			Retention: time.Duration(out.RetentionDays) * 24 * time.Hour,
 		},
 		Logger: slog.New(&logHandler{to: a.Stderr, mu: &sync.Mutex{}}),
@@ -188,6 +193,21 @@ func (a *app) options(s *setup) helve.Options {
 		opt.PolicyError = s.cfg.PolicyError.Error()
 	}
 	return opt
+}
+
+// configDirs are the folders of the user that config is read from.
+func (s *setup) configDirs() []string {
+	var dirs []string
+	for _, brand := range []string{"helve", "opencode"} {
+		base := s.opt.Env("XDG_CONFIG_HOME")
+		if !filepath.IsAbs(base) && s.opt.Home != "" {
+			base = filepath.Join(s.opt.Home, ".config")
+		}
+		if filepath.IsAbs(base) {
+			dirs = append(dirs, filepath.Join(base, brand))
+		}
+	}
+	return dirs
 }
 
 // first returns the first variable that is set.

@@ -12,6 +12,7 @@ import (
 
 	"helve"
 	"helve/internal/shell"
+	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
 )
@@ -176,7 +177,7 @@ func (t *table) judge(v row) (string, error) {
 func (t *table) decision(v row, policy permission.Policy) (string, error) {
 	switch {
 	case v.Command != nil:
-		return modal(v, judge{policy: policy, dir: v.cwd(t.app)}.command(*v.Command), policy), nil
+		return modal(v, judge{policy: policy, dir: v.cwd(t.app), files: &workspace.Files{}}.command(*v.Command), policy), nil
 	case v.Permission != "" && v.Pattern != nil:
 		got, err := decide(v, policy)
 		if err != nil {

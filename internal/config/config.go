@@ -71,6 +71,8 @@ type Config struct {
 	ToolOutput   ToolOutput
 	Repair       *bool // nil when no file says
 	Durable      bool
+	Edit         Edit
+	HistoryBytes int64 // that earlier contents of files may take; 0 when no file says
 
 	// Sections other packages read for themselves; nil when absent.
 	MCP, LSP, Formatter, Skills json.RawMessage
@@ -112,6 +114,12 @@ type Agent struct {
 	// ceilings hold if the agent exists, but it is not to be created.
 	Untrusted bool
 	From      permission.Source
+}
+
+// Edit says how files are changed. Zero fields were not given.
+type Edit struct {
+	Matching string // safe or seed
+	Unread   bool   // files may be changed that were not read
 }
 
 // Experimental holds the switches under that key.

@@ -37,6 +37,12 @@ func (l *loader) finish() *Config {
 		c.Repair = &v
 	}
 	c.Durable = truth(m.get("durable"))
+	if e := m.get("edit"); e != nil {
+		c.Edit = Edit{Matching: textOf(e.get("matching")), Unread: truth(e.get("unread"))}
+	}
+	if h := m.get("history"); h != nil {
+		c.HistoryBytes = number(h.get("quota_bytes"))
+	}
 	c.MCP, c.LSP = section(m, "mcp"), section(m, "lsp")
 	c.Formatter, c.Skills = section(m, "formatter"), section(m, "skills")
 	c.Plugins, c.Instructions = entries(m.get("plugin")), entries(m.get("instructions"))

@@ -130,6 +130,11 @@ func fileShape() *shape {
 		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape(), policy: true}},
 		"repair":              {kinds: "b", helve: true},
 		"durable":             {kinds: "b", helve: true},
+		"edit": {kinds: "o", helve: true, fields: map[string]*shape{
+			"matching": {kinds: "s", words: []string{"safe", "seed"}},
+			"unread":   boolShape(),
+		}},
+		"history": {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 
 		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),
 		"model": textShape(), "small_model": textShape(), "shell": textShape(),

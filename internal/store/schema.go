@@ -36,6 +36,11 @@ func migrations() []string {
 			exact INTEGER NOT NULL, scope TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL,
 			fingerprint TEXT NOT NULL, created INTEGER NOT NULL
 		);`,
+		`CREATE TABLE sight(
+			session TEXT NOT NULL, file TEXT NOT NULL, hash TEXT NOT NULL, seen INTEGER NOT NULL, encoding TEXT NOT NULL,
+			PRIMARY KEY(session, file)
+		) WITHOUT ROWID;
+		CREATE INDEX sight_file ON sight(file, hash);`,
 	}
 }
 
@@ -87,7 +92,7 @@ func keepCopy(c *conn, path string, version int64) (string, error) {
 
 // probeTables reads the start of every table.
 func probeTables(ctx context.Context, c *conn) error {
-	for _, table := range []string{"session", "call", "todo", "approval"} {
+	for _, table := range []string{"session", "call", "todo", "approval", "sight"} {
 		none := func([]driver.Value) error { return nil }
 		if err := c.query(ctx, none, "SELECT * FROM "+table+" LIMIT 1"); err != nil {
 			if strings.Contains(err.Error(), "no such table") {

@@ -39,7 +39,19 @@ type op struct {
 
 	turn    chan bool // true: lead; false: done, see err
 	leading bool
+	idle    bool // nobody waits for it: the next write takes it along
 	err     error
+}
+
+// later queues o for the next write to take along. Nobody is told how it
+// ends, and it is lost when the process dies first.
+func (w *writer) later(o *op) {
+	o.idle, o.turn = true, make(chan bool, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.queue = append(w.queue, o)
+	}
 }
 
 // do queues o and returns when it is committed or has failed. When ctx ends
@@ -117,12 +129,15 @@ func (w *writer) withdraw(o *op) bool {
 	return false
 }
 
-// pass hands the lead to the first in the queue. The caller holds w.mu.
+// pass hands the lead to the first in the queue who waits. The caller holds
+// w.mu.
 func (w *writer) pass() {
-	if len(w.queue) > 0 {
-		w.queue[0].leading = true
-		w.queue[0].turn <- true
-		return
+	for _, o := range w.queue {
+		if !o.idle {
+			o.leading = true
+			o.turn <- true
+			return
+		}
 	}
 	w.busy = false
 	if w.idle != nil {
@@ -139,9 +154,14 @@ func (w *writer) close() *conn {
 		w.idle = make(chan struct{})
 		w.mu.Unlock()
 		<-w.idle
-		return w.c
+		w.mu.Lock()
 	}
+	rest := w.queue
+	w.queue = nil
 	w.mu.Unlock()
+	if len(rest) > 0 {
+		w.commit(rest)
+	}
 	return w.c
 }
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/workspace"
+	"helve/internal/disk"
 )
 
 // TestSpecialFilesNeverBlock would hang if opening one waited.
@@ -41,7 +41,7 @@ func TestSpecialFilesNeverBlock(t *testing.T) {
 			f.Close()
 			t.Errorf("%s was opened", name)
 		}
-		if name != "socket" && name != "/dev/tty" && !errors.Is(err, workspace.ErrNotRegular) {
+		if name != "socket" && name != "/dev/tty" && !errors.Is(err, disk.ErrNotRegular) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,13 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"helve/internal/disk"
+	"helve/internal/history"
 	"helve/permission"
 )
 
@@ -22,11 +25,43 @@ type Asker interface {
 	Ask(ctx context.Context, req permission.Request) error
 }
 
-// Files is the door. The zero value has no worktree.
+// Files is the door. The zero value has no worktree, and remembers what
+// sessions saw for as long as it lives.
 type Files struct {
 	// Worktree is the root of the project, absolute. Where it is "" or a root
 	// of the file system there is none, and only the working folder is inside.
 	Worktree string
+	// Own are folders of our own, of config and data: to write there, a rule
+	// has to name them.
+	Own []string
+	// Project names the project in the history.
+	Project string
+	// Memory keeps what sessions saw; nil forgets it with the process.
+	Memory Memory
+	// History keeps what changes replaced; nil keeps nothing.
+	History *history.Store
+	// Unchecked lets files be changed that the session has not read.
+	Unchecked bool
+	// Sync makes a change survive a power failure.
+	Sync bool
+	// OnChange is told of every change.
+	OnChange func(Changed)
+	// OnTrouble is told what went wrong beside a change.
+	OnTrouble func(error)
+	// Now gives the time; time.Now when nil.
+	Now func() time.Time
+
+	recovered atomic.Bool
+	locks     disk.Locks
+	mu        sync.Mutex
+	sights    map[sightKey]Sight
+}
+
+func (f *Files) now() time.Time {
+	if f.Now != nil {
+		return f.Now()
+	}
+	return time.Now()
 }
 
 // FindWorktree returns the nearest folder, dir or above it, that holds .git;
@@ -54,12 +89,14 @@ type Path struct {
 // String gives the path as it was asked for, absolute.
 func (p Path) String() string { return p.abs }
 
+// Real gives the name that the system would open: links are followed.
+func (p Path) Real() string { return p.real }
+
 // Title gives the path as seen from the worktree.
 func (p Path) Title() string { return p.shown }
 
 // Errors a caller decides by.
 var (
-	ErrNotRegular  = errors.New("not a regular file")
 	ErrBadName     = errors.New("not a file name")
 	ErrNameTooLong = errors.New("the file name is too long")
 )
@@ -74,6 +111,16 @@ const (
 // leads outside the workspace. Links are followed first: a link inside that
 // points outside is outside.
 func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, error) {
+	return f.resolve(ctx, a, Path{dir: dir, abs: name}, false)
+}
+
+// ResolveFolder is [Files.Resolve] for the name of a folder.
+func (f *Files) ResolveFolder(ctx context.Context, a Asker, dir, name string) (Path, error) {
+	return f.resolve(ctx, a, Path{dir: dir, abs: name}, true)
+}
+
+func (f *Files) resolve(ctx context.Context, a Asker, asked Path, folder bool) (Path, error) {
+	dir, name := asked.dir, asked.abs
 	if strings.IndexByte(name, 0) >= 0 {
 		return Path{}, fmt.Errorf("%w: %q holds a NUL byte", ErrBadName, name)
 	}
@@ -85,77 +132,40 @@ func (f *Files) Resolve(ctx context.Context, a Asker, dir, name string) (Path, e
 		return Path{}, fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrNameTooLong, len(raw), maxName)
 	}
 	p := Path{abs: filepath.Clean(raw), real: realName(raw), dir: dir}
-	p.shown = p.abs
-	from := f.Worktree // also where it is the root: titles are as the reference shows them
-	if from == "" {
-		from = dir
-	}
-	if rel, err := filepath.Rel(from, p.abs); err == nil {
-		p.shown = rel
-	}
+	p.shown = f.shown(dir, p.abs)
 	outside := ""
 	if !f.inside(dir, p.abs) {
 		outside = filepath.Dir(p.abs)
-		if err := askOutside(ctx, a, p.abs); err != nil {
+		if folder {
+			outside = p.abs
+		}
+		if err := askOutside(ctx, a, p.abs, folder); err != nil {
 			return Path{}, err
 		}
 	}
-	if p.real != p.abs && filepath.Dir(p.real) != outside && !f.insideReal(dir, p.real) {
-		if err := askOutside(ctx, a, p.real); err != nil {
+	leads := filepath.Dir(p.real)
+	if folder {
+		leads = p.real
+	}
+	if p.real != p.abs && leads != outside && !f.insideReal(dir, p.real) {
+		if err := askOutside(ctx, a, p.real, folder); err != nil {
 			return Path{}, err
 		}
 	}
 	return p, nil
 }
 
-// AskRead asks whether the contents of p may be read; see [Files.AskFor].
-func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
-	return f.AskFor(ctx, a, "read", p)
-}
-
-// AskFor asks for a permission about p, under the name that was asked for
-// and, where links lead elsewhere, under the real name too.
-func (f *Files) AskFor(ctx context.Context, a Asker, name string, p Path) error {
-	asked := permission.Request{
-		Permission: name, Patterns: []string{p.abs}, Always: []string{"*"},
-		Forms: map[string][]string{p.abs: below(f.top(p.dir), p.abs)},
+// shown is a name as seen from the worktree, also where that is the root:
+// titles are as the reference shows them.
+func (f *Files) shown(dir, abs string) string {
+	from := f.Worktree
+	if from == "" {
+		from = dir
 	}
-	top := realName(f.top(p.dir))
-	rel := below(f.top(p.dir), p.abs)
-	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
-		// Only the way to the workspace is spelled otherwise: one thing, two names.
-		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
-		return a.Ask(ctx, asked)
+	if rel, err := filepath.Rel(from, abs); err == nil {
+		return rel
 	}
-	if err := a.Ask(ctx, asked); err != nil || p.real == p.abs {
-		return err
-	}
-	return a.Ask(ctx, permission.Request{
-		Permission: name, Patterns: []string{p.real}, Always: []string{"*"},
-		Forms: map[string][]string{p.real: below(top, p.real)},
-	})
-}
-
-// below is the name of a file as seen from a folder.
-func below(top, file string) []string {
-	rel, err := filepath.Rel(top, file)
-	if err != nil {
-		return nil
-	}
-	return []string{rel}
-}
-
-func askOutside(ctx context.Context, a Asker, target string) error {
-	parent := filepath.Dir(target)
-	glob := filepath.Join(parent, "*")
-	req := permission.Request{
-		Permission: "external_directory", Patterns: []string{glob}, Always: []string{glob},
-		Metadata: map[string]any{"filepath": target, "parentDir": parent},
-	}
-	if strings.ContainsAny(parent, "*?") {
-		req.Always = nil // as a pattern it would approve other folders than this
-	}
-	return a.Ask(ctx, req)
+	return abs
 }
 
 // top is the folder that names are seen from: the worktree, and where there is
@@ -172,11 +182,14 @@ func (f *Files) inside(dir, path string) bool {
 }
 
 func (f *Files) insideReal(dir, path string) bool {
-	real := Files{Worktree: f.Worktree}
-	if f.Worktree != "" {
-		real.Worktree = realName(f.Worktree)
+	if within(realName(dir), path) {
+		return true
 	}
-	return real.inside(realName(dir), path)
+	top := f.Worktree
+	if top != "" {
+		top = realName(top)
+	}
+	return top != "" && !isRoot(top) && within(top, path)
 }
 
 // within compares by whole names, so that /a/bc is not within /a/b.
@@ -228,46 +241,4 @@ func split(name string) (root string, parts []string) {
 	volume := filepath.VolumeName(name)
 	parts = strings.FieldsFunc(name[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
 	return volume + string(filepath.Separator), parts
-}
-
-// Open opens a regular file for reading. Folders, devices, pipes and sockets
-// give [ErrNotRegular] and never make it wait. A link that has come into the
-// way since p was asked about is not followed.
-func (f *Files) Open(p Path) (*os.File, fs.FileInfo, error) {
-	file, err := openReal(p.real, os.O_RDONLY|syscall.O_NONBLOCK)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		file.Close()
-		return nil, info, fmt.Errorf("%s: %w", p, ErrNotRegular)
-	}
-	return file, info, nil
-}
-
-// Similar returns up to most names beside p that contain its name or are
-// contained in it, whatever the case.
-func (f *Files) Similar(p Path, most int) []string {
-	dir := filepath.Dir(p.abs)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	base := strings.ToLower(filepath.Base(p.abs))
-	var out []string
-	for _, e := range entries {
-		name := strings.ToLower(e.Name())
-		if strings.Contains(name, base) || strings.Contains(base, name) {
-			out = append(out, filepath.Join(dir, e.Name()))
-			if len(out) == most {
-				break
-			}
-		}
-	}
-	return out
 }

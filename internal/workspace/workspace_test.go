@@ -246,7 +246,7 @@ func TestSimilar(t *testing.T) {
 		}
 	}
 	for name, want := range map[string][]string{
-		"sub/readme.md":  {"README.md.old", "Readme.md", "me"},
+		"sub/readme.md":  {"README.md.old", "Readme.md", "me", "x-readme.md-1", "x-readme.md-2"},
 		"sub/nothing":    nil,
 		"none/readme.md": nil,
 	} {
@@ -257,7 +257,11 @@ func TestSimilar(t *testing.T) {
 		for i := range want {
 			want[i] = filepath.Join(ws, "sub", want[i])
 		}
-		if diff := cmp.Diff(want, files.Similar(p, 3)); diff != "" {
+		var got []string
+		for _, near := range files.Near(p) {
+			got = append(got, near.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

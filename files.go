@@ -1,0 +1,81 @@
+package helve
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/builtin"
+	"helve/internal/format"
+	"helve/internal/history"
+	"helve/internal/workspace"
+)
+
+// furnishFiles makes the door to the disk.
+func (r *Runtime) furnishFiles() {
+	r.files = &workspace.Files{
+		Worktree: r.worktree, Project: r.project, Own: slices.Clone(r.opt.Protected),
+		Unchecked: r.opt.Unread, Sync: true, Now: r.now,
+		History: history.New(history.Options{
+			Dir: r.historyDir(), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
+		}),
+		OnChange: func(ch workspace.Changed) {
+			if ch.Event != "unlink" {
+				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File})
+			}
+			r.feed.publish(FileChanged{File: ch.File, Event: ch.Event})
+		},
+	}
+	r.files.OnTrouble = func(err error) { r.log.Warn("the end of an earlier change was not cleaned up", "error", err) }
+	if r.opt.DataDir != "" {
+		r.files.Memory = sightRoom{r.vault}
+		r.files.Own = append(r.files.Own, r.opt.DataDir)
+	}
+}
+
+// historyDir is where earlier contents of files are kept: with the other
+// records, or in a private folder that Close removes.
+func (r *Runtime) historyDir() string {
+	if r.opt.DataDir != "" {
+		return filepath.Join(r.opt.DataDir, "history")
+	}
+	return strings.Replace(r.outputs, "helve-output-", "helve-history-", 1)
+}
+
+// forget removes what is not to outlive the runtime.
+func (r *Runtime) forget() error {
+	if r.opt.DataDir != "" {
+		return nil
+	}
+	return os.RemoveAll(r.historyDir())
+}
+
+// formatters are what goes over files after a change; nil for nothing.
+func (r *Runtime) formatters() builtin.Formatters {
+	if r.opt.Formatters == nil {
+		return nil
+	}
+	opt := format.Options{Builtin: r.opt.Formatters.Builtin, Dir: r.dir, Worktree: r.worktree, Logger: r.log}
+	for _, f := range r.opt.Formatters.Own {
+		opt.Formatters = append(opt.Formatters, format.Formatter(f))
+	}
+	return formatRoom{format.New(opt)}
+}
+
+type formatRoom struct{ *format.Set }
+
+// Run formats a file and returns what failed.
+func (f formatRoom) Run(ctx context.Context, file string) (failures []builtin.FormatFailure) {
+	reports, err := f.Set.Run(ctx, file)
+	if err != nil {
+		failures = append(failures, builtin.FormatFailure{Name: "of this file", Err: err})
+	}
+	for _, rep := range reports {
+		if rep.Err != nil {
+			failures = append(failures, builtin.FormatFailure{Name: rep.Name, Err: rep.Err})
+		}
+	}
+	return failures
+}

@@ -1,0 +1,376 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"helve/internal/charset"
+	"helve/internal/diff"
+	"helve/internal/patch"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+//go:embed apply_patch.md
+var applyPatchDoc string
+
+type applyPatchInput struct {
+	PatchText string `json:"patchText" jsonschema:"the whole patch, from *** Begin Patch to *** End Patch"`
+}
+
+// applyPatch changes several files at once, all of them or none.
+func applyPatch(e editor) tool.Tool {
+	spec := tool.Spec{Name: "apply_patch", Description: applyPatchDoc, Permission: "edit",
+		Offer: func(a tool.Audience) (string, bool) { return applyPatchDoc, a.Model == "" || patches(a.Model) }}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in applyPatchInput) (*tool.Result, error) {
+		p, err := parsePatch(in.PatchText)
+		if err != nil {
+			return nil, err
+		}
+		s := sheaf{editor: e, ctx: ctx, c: c, now: map[string]*leaf{}}
+		paths, err := s.resolve(p)
+		if err != nil {
+			return nil, err
+		}
+		claim, err := e.files.Claim(ctx, paths...)
+		if err != nil {
+			return nil, cannotChange(paths[0], err)
+		}
+		defer claim.Release()
+		for _, h := range s.hunks {
+			if err := s.verify(claim, h); err != nil {
+				return nil, err
+			}
+		}
+		return s.land(claim)
+	})
+}
+
+func parsePatch(text string) (patch.Patch, error) {
+	if text == "" {
+		return patch.Patch{}, tool.Fail("patch-empty", "patchText is required")
+	}
+	p, err := patch.Parse(text)
+	bad, ok := errors.AsType[*patch.SyntaxError](err)
+	switch {
+	case ok && bad.Code == "patch-empty":
+		return p, tool.Fail(bad.Code, "patch rejected: empty patch")
+	case ok:
+		return p, tool.Fail(bad.Code, "apply_patch verification failed: Error: %w", bad)
+	}
+	return p, err
+}
+
+// A sheaf is the files of a patch, as they become while it is verified.
+// Nothing is written before all of it has been.
+type sheaf struct {
+	editor
+	ctx   context.Context
+	c     *tool.Call
+	hunks []sheet
+	now   map[string]*leaf // by real name
+	order []*leaf
+	files []patched
+}
+
+// A sheet is one hunk with the files it is about.
+type sheet struct {
+	patch.Hunk
+	path, to workspace.Path
+}
+
+// A leaf is one file: what it held, and what it shall hold.
+type leaf struct {
+	held   *workspace.Held
+	exists bool
+	data   []byte
+}
+
+// patched is what programs read of one file of a patch.
+type patched struct {
+	FilePath     string `json:"filePath"`
+	RelativePath string `json:"relativePath"`
+	Type         string `json:"type"` // add, update, delete or move
+	Diff         string `json:"diff"`
+	Before       string `json:"before"`
+	After        string `json:"after"`
+	Additions    int    `json:"additions"`
+	Deletions    int    `json:"deletions"`
+	MovePath     string `json:"movePath,omitempty"`
+
+	path, dest workspace.Path
+}
+
+// resolve asks about every name that lies outside.
+func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
+	var paths []workspace.Path
+	for _, h := range p.Hunks {
+		sh := sheet{Hunk: h}
+		var err error
+		if sh.path, err = s.editor.files.Resolve(s.ctx, s.c, s.c.Dir, h.Path); err != nil {
+			return nil, badName(err)
+		}
+		paths = append(paths, sh.path)
+		if h.MoveTo != "" {
+			if sh.to, err = s.editor.files.Resolve(s.ctx, s.c, s.c.Dir, h.MoveTo); err != nil {
+				return nil, badName(err)
+			}
+			if sh.to.Real() == sh.path.Real() {
+				return nil, failed("duplicate-target", "%s is moved onto itself", sh.path)
+			}
+			paths = append(paths, sh.to)
+		}
+		s.hunks = append(s.hunks, sh)
+	}
+	return paths, nil
+}
+
+func failed(code, format string, args ...any) *tool.Error {
+	return tool.Fail(code, "apply_patch verification failed: "+format, args...)
+}
+
+// leaf returns a file as it has become so far.
+func (s *sheaf) leaf(claim *workspace.Claim, p workspace.Path) (*leaf, error) {
+	if l := s.now[p.Real()]; l != nil {
+		return l, nil
+	}
+	held, err := claim.Get(p)
+	if err != nil {
+		return nil, err
+	}
+	l := &leaf{held: held, exists: held.Exists(), data: held.Data}
+	s.now[p.Real()] = l
+	s.order = append(s.order, l)
+	return l, nil
+}
+
+func (s *sheaf) verify(claim *workspace.Claim, h sheet) error {
+	l, err := s.leaf(claim, h.path)
+	switch h.Kind {
+	case patch.Add:
+		if err != nil {
+			return cannotChange(h.path, err)
+		}
+		return s.add(l, h)
+	case patch.Delete:
+		return s.remove(l, h, err)
+	}
+	return s.update(claim, l, h, err)
+}
+
+func (s *sheaf) add(l *leaf, h sheet) error {
+	content := h.Content
+	if content != "" {
+		content += "\n" // every line of a new file ends
+	}
+	before, data := "", []byte(content)
+	if l.exists {
+		d, err := s.rewrite(s.c, &workspace.Held{Path: h.path, State: l.held.State, Data: l.data}, content)
+		if err != nil {
+			return err
+		}
+		before, data, content = d.before, d.change.Data, d.after
+	}
+	l.exists, l.data = true, data
+	s.note("add", h, before, content)
+	return nil
+}
+
+func (s *sheaf) remove(l *leaf, h sheet, err error) error {
+	switch fail := cannotRead(h.path, err); {
+	case fail != nil && fail.Code == "is-a-directory":
+		return failed(fail.Code, "Error: EISDIR: illegal operation on a directory, read")
+	case fail != nil:
+		return failed(fail.Code, "Error: %w", fail)
+	case !l.exists:
+		return failed("not-found", "Error: ENOENT: no such file or directory, open '%s'", h.path)
+	}
+	before := string(l.data)
+	if text, err := charset.Decode(l.data); err == nil {
+		before = text.Raw()
+	}
+	l.exists, l.data = false, nil
+	s.note("delete", h, before, "")
+	s.files[len(s.files)-1].Deletions = len(strings.Split(before, "\n"))
+	return nil
+}
+
+func cannotRead(path workspace.Path, err error) *tool.Error {
+	if err == nil {
+		return nil
+	}
+	fail, _ := errors.AsType[*tool.Error](cannotChange(path, err))
+	if fail == nil {
+		fail = tool.Fail("failed", "%w", err)
+	}
+	return fail
+}
+
+func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) error {
+	if fail := cannotRead(h.path, err); fail != nil {
+		return failed(fail.Code, "Failed to read file to update: %s", h.path)
+	}
+	if !l.exists {
+		return failed("not-found", "Failed to read file to update: %s", h.path)
+	}
+	file, err := s.decode(s.c, &workspace.Held{Path: h.path, State: l.held.State, Data: l.data})
+	if err != nil {
+		return err
+	}
+	edits, err := patch.Edits(file.String(), h.path.String(), h.Chunks)
+	if err != nil {
+		return s.mismatch(h, err)
+	}
+	data, err := file.Splice(edits)
+	if err != nil {
+		return notEncodable(h.path, err)
+	}
+	after, err := charset.DecodeAs(data, file.Encoding())
+	if err != nil {
+		return notEncodable(h.path, err)
+	}
+	if h.MoveTo == "" {
+		l.data = data
+		s.note("update", h, file.Raw(), after.Raw())
+		return nil
+	}
+	dest, err := s.leaf(claim, h.to)
+	if err != nil {
+		return cannotChange(h.to, err)
+	}
+	dest.exists, dest.data = true, data
+	l.exists, l.data = false, nil
+	s.note("move", h, file.Raw(), after.Raw())
+	return nil
+}
+
+// mismatch words lines that are not in the file. What stands there instead
+// is shown only to who may read it.
+func (s *sheaf) mismatch(h sheet, err error) error {
+	miss, ok := errors.AsType[*patch.MatchError](err)
+	if !ok {
+		return failed("failed", "Error: %w", err)
+	}
+	fail := failed("context-not-found", "Error: %w", miss)
+	if s.editor.files.MayRead(s.c, h.path) {
+		fail.Hint = miss.Help()
+	}
+	return fail
+}
+
+// note keeps what a hunk does to its file, for people and programs.
+func (s *sheaf) note(kind string, h sheet, before, after string) {
+	p := patched{FilePath: h.path.String(), RelativePath: h.path.Title(), Type: kind, path: h.path, dest: h.path}
+	if kind == "move" {
+		p.MovePath, p.RelativePath, p.dest = h.to.String(), h.to.Title(), h.to
+	}
+	p.shows(before, after)
+	s.files = append(s.files, p)
+}
+
+func (p *patched) shows(before, after string) {
+	p.Before, p.After = before, after
+	p.Diff = shownDiff(p.path, before, after)
+	p.Additions, p.Deletions = diff.Count(before, after)
+}
+
+// land asks once about everything, writes it, and says what was done.
+func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
+	var names []string
+	var asked []workspace.Path
+	for _, f := range s.files {
+		names, asked = append(names, f.path.Title()), append(asked, f.path)
+		if f.Type == "move" {
+			asked = append(asked, f.dest)
+		}
+	}
+	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": s.diffs(), "files": s.files}
+	if err := s.editor.files.AskEdit(s.ctx, s.c, metadata, asked...); err != nil {
+		return nil, err
+	}
+	changes, drafts := s.changes()
+	landing, err := claim.Commit(s.ctx, byCall(s.c), changes)
+	if err != nil {
+		return nil, cannotChange(s.culprit(err), err)
+	}
+	notes := s.formatted(s.ctx, landing, drafts)
+	now, err := landing.Settle()
+	if err != nil {
+		notes = append(notes, "The changes were made, but: "+err.Error())
+	}
+	s.refresh(now)
+	out := s.summary()
+	return &tool.Result{
+		Title: out, Output: said(out, notes),
+		Metadata: map[string]any{
+			"diff": s.diffs(), "files": s.files, "diagnostics": map[string]any{}, "truncated": false,
+		},
+	}, nil
+}
+
+func (s *sheaf) diffs() string {
+	var all strings.Builder
+	for _, f := range s.files {
+		all.WriteString(f.Diff + "\n")
+	}
+	return all.String()
+}
+
+// refresh shows what formatters have made of the files. Of several groups for
+// one file it is the last that does.
+func (s *sheaf) refresh(now []*workspace.Held) {
+	for _, held := range now {
+		l := s.now[held.Path.Real()]
+		if !held.Exists() || string(held.Data) == string(l.data) {
+			continue
+		}
+		text, err := charset.Decode(held.Data)
+		if err != nil {
+			continue
+		}
+		for i := len(s.files) - 1; i >= 0; i-- {
+			if f := &s.files[i]; f.dest.Real() == held.Path.Real() {
+				f.shows(f.Before, text.Raw())
+				break
+			}
+		}
+	}
+}
+
+func (s *sheaf) changes() (changes []workspace.Change, drafts []draft) {
+	for _, l := range s.order {
+		if !l.exists && !l.held.Exists() {
+			continue // made and taken away again
+		}
+		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists}
+		changes, drafts = append(changes, ch), append(drafts, draft{change: ch})
+	}
+	return changes, drafts
+}
+
+// culprit is the file that an error of writing is about.
+func (s *sheaf) culprit(err error) workspace.Path {
+	for _, f := range s.files {
+		for _, p := range []workspace.Path{f.dest, f.path} {
+			if strings.Contains(err.Error(), p.Real()) {
+				return p
+			}
+		}
+	}
+	return s.files[0].path
+}
+
+func (s *sheaf) summary() string {
+	out := "Success. Updated the following files:"
+	for _, f := range s.files {
+		mark := map[string]string{"add": "A", "delete": "D"}[f.Type]
+		if mark == "" {
+			mark = "M"
+		}
+		out += fmt.Sprintf("\n%s %s", mark, f.RelativePath)
+	}
+	return out
+}

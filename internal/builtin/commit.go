@@ -1,0 +1,229 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"helve/internal/charset"
+	"helve/internal/diff"
+	"helve/internal/disk"
+	"helve/internal/replace"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+// Formatters go over files after they were changed.
+type Formatters interface {
+	// For reports whether there is anything to do for a file.
+	For(file string) bool
+	// Run formats a file in place. What fails is told and changes nothing
+	// else.
+	Run(ctx context.Context, file string) []FormatFailure
+}
+
+// A FormatFailure is a formatter that could not do its work.
+type FormatFailure struct {
+	Name string
+	Err  error
+}
+
+// An editor is the passage that every change of a file takes: claim, check
+// that it was read, compute, ask with the difference to see, write whole,
+// format, note what is there now.
+type editor struct {
+	files    *workspace.Files
+	format   Formatters // nil for none
+	matching replace.Profile
+}
+
+// hold resolves a name and claims the file.
+func (e editor) hold(ctx context.Context, c *tool.Call, name string) (*workspace.Held, *workspace.Claim, error) {
+	path, err := e.files.Resolve(ctx, c, c.Dir, name)
+	if err != nil {
+		return nil, nil, badName(err)
+	}
+	claim, err := e.files.Claim(ctx, path)
+	if err != nil {
+		return nil, nil, cannotChange(path, err)
+	}
+	held, err := claim.Get(path)
+	if err != nil {
+		claim.Release()
+		return nil, nil, cannotChange(path, err)
+	}
+	return held, claim, nil
+}
+
+// check holds a file against what the session has read of it.
+func (e editor) check(c *tool.Call, held *workspace.Held) error {
+	err := e.files.Check(c.Session, held)
+	if stale, ok := errors.AsType[*workspace.StaleError](err); ok {
+		return tool.Fail("changed-on-disk", "%w", stale)
+	}
+	if unread, ok := errors.AsType[*workspace.UnreadError](err); ok {
+		fail := tool.Fail("not-read", "%w", unread)
+		fail.Hint = "A session has to read a file before it may change it. Calls share what was read when they share a session."
+		return fail
+	}
+	return err
+}
+
+// decode reads a file as text, in the encoding it was shown in.
+func (e editor) decode(c *tool.Call, held *workspace.Held) (*charset.Text, error) {
+	var text *charset.Text
+	var err error
+	if s, ok := e.files.Seen(c.Session, held.Path); ok && s.Hash == held.Hash() && s.Encoding != "" {
+		if enc, known := charset.Named(s.Encoding); known {
+			text, err = charset.DecodeAs(held.Data, enc)
+			return text, notText(held.Path, err)
+		}
+	}
+	text, err = charset.Decode(held.Data)
+	return text, notText(held.Path, err)
+}
+
+func notText(path workspace.Path, err error) error {
+	switch {
+	case errors.Is(err, charset.ErrBinary):
+		return tool.Fail("binary", "Cannot edit binary file: %s", path)
+	case err != nil:
+		return tool.Fail("encoding", "Cannot edit %s: its encoding is not known, and guessing it could damage the file. Convert it to UTF-8 first.", path)
+	}
+	return nil
+}
+
+// notEncodable words why new text can not be written in a file's encoding.
+func notEncodable(path workspace.Path, err error) error {
+	if bad, ok := errors.AsType[*charset.Unencodable](err); ok {
+		return tool.Fail("encoding", "Cannot write %s: %w. Leave that character out, or convert the file to UTF-8 first.", path, bad)
+	}
+	return tool.Fail("encoding", "Cannot write %s: %w", path, err)
+}
+
+// A draft is a change of one file on its way, with what it looks like.
+type draft struct {
+	change workspace.Change
+	before string // as text, with its line endings
+	after  string
+	diff   string
+}
+
+// newDraft shows what the change of a file from one text to another is like.
+func newDraft(change workspace.Change, before, after string) draft {
+	return draft{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
+}
+
+// shownDiff is a difference as people are shown it.
+func shownDiff(path workspace.Path, before, after string) string {
+	return diff.Trim(diff.Unified(path.String(), before, after))
+}
+
+// revised is a draft whose difference leaves line endings out: an edit never
+// changes them.
+func revised(change workspace.Change, before, after string) draft {
+	d := newDraft(change, charset.Normalise(before), charset.Normalise(after))
+	d.before, d.after = before, after
+	return d
+}
+
+// land asks about a change of one file, makes it, and returns the draft of
+// what came of it: a formatter may have changed more.
+func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, d draft) (draft, []string, error) {
+	path := d.change.Path
+	metadata := map[string]any{"filepath": path.String(), "diff": d.diff}
+	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
+		return d, nil, err
+	}
+	landing, err := claim.Commit(ctx, byCall(c), []workspace.Change{d.change})
+	if err != nil {
+		return d, nil, cannotChange(path, err)
+	}
+	notes := e.formatted(ctx, landing, []draft{d})
+	now, err := landing.Settle()
+	if err != nil {
+		notes = append(notes, "The change was made, but: "+err.Error())
+	}
+	if len(now) == 1 && string(now[0].Data) != string(d.change.Data) {
+		if text, err := charset.Decode(now[0].Data); err == nil {
+			d = newDraft(d.change, d.before, text.Raw())
+		}
+	}
+	if links := d.change.State.Links; links > 1 {
+		notes = append(notes, fmt.Sprintf("%s had %d names (hard links). This one was given the new contents; the others keep the old.", path.Title(), links))
+	}
+	return d, notes, nil
+}
+
+// formatted runs the formatters over what was written. A mark at the
+// beginning that a formatter dropped is put back.
+func (e editor) formatted(ctx context.Context, landing *workspace.Landing, drafts []draft) (notes []string) {
+	if e.format == nil {
+		return nil
+	}
+	for _, d := range drafts {
+		file := d.change.Path.Real()
+		if d.change.Remove || !e.format.For(file) {
+			continue
+		}
+		for _, f := range e.format.Run(ctx, file) {
+			notes = append(notes, fmt.Sprintf("The formatter %s failed: %v", f.Name, f.Err))
+		}
+	}
+	if err := landing.KeepMark(ctx); err != nil {
+		notes = append(notes, "The formatter dropped the byte order mark, and it could not be put back: "+err.Error())
+	}
+	return notes
+}
+
+func byCall(c *tool.Call) workspace.By {
+	return workspace.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: c.Tool, Agent: c.Agent, Dir: c.Dir}
+}
+
+// metadata is what programs read of a change.
+func (d draft) metadata() map[string]any {
+	return map[string]any{"diagnostics": map[string]any{}, "diff": d.diff, "filediff": d.filediff(), "truncated": false}
+}
+
+// maxWhole is how large a text may be to stand in the metadata whole.
+const maxWhole = 1 << 20
+
+func (d draft) filediff() map[string]any {
+	added, removed := diff.Count(d.before, d.after)
+	out := map[string]any{"file": d.change.Path.String(), "additions": added, "deletions": removed}
+	if len(d.before)+len(d.after) <= maxWhole {
+		out["before"], out["after"] = d.before, d.after
+	}
+	return out
+}
+
+// said joins a result's sentence and its notes.
+func said(first string, notes []string) string {
+	return strings.Join(append([]string{first}, notes...), "\n\n")
+}
+
+// cannotChange words why a file could not be read or written for a change.
+func cannotChange(path workspace.Path, err error) error {
+	switch {
+	case errors.Is(err, disk.ErrChanged):
+		return tool.Fail("changed-on-disk", "File %s was changed by someone else while it was being edited. Nothing was written. Please read the file again before modifying it.", path)
+	case errors.Is(err, disk.ErrTooLarge):
+		return tool.Fail("too-large", "Cannot change %s: it is larger than %d MiB.", path, workspace.MaxEdit>>20)
+	case errors.Is(err, syscall.EISDIR):
+		return tool.Fail("is-a-directory", "EISDIR: illegal operation on a directory, open '%s'", path)
+	case errors.Is(err, syscall.ENOTDIR):
+		return tool.Fail("not-a-directory", "ENOTDIR: not a directory, open '%s'", path)
+	case errors.Is(err, disk.ErrNotRegular):
+		return tool.Fail("not-a-regular-file", "Cannot change %s: it is a device, pipe or socket and not a file.", path)
+	case errors.Is(err, fs.ErrPermission):
+		return tool.Fail("permission-denied", "Cannot change %s: the system does not let this user write it.", path)
+	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, workspace.ErrBadName):
+		return badName(err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return tool.Fail("write-failed", "Cannot change %s: %w. Nothing was changed.", path, err)
+}

@@ -1,0 +1,82 @@
+package builtin
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+// instructionBytes is how much of an instruction file is added to a result.
+const instructionBytes = 32 << 10
+
+// instructions are files that tell how to work in a folder. Who reads a file
+// is given those of the folders above it, once a session. Those of the
+// working folder itself and above are the host's to give.
+type instructions struct {
+	files *workspace.Files
+	mu    sync.Mutex // so that two reads at once do not both give one
+}
+
+// add puts the instructions that hold for a file, and were not given yet,
+// behind the result of reading it. The innermost come first.
+func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var texts, loaded []string
+	for dir := filepath.Dir(p.String()); below(c.Dir, dir); dir = filepath.Dir(dir) {
+		name, text, ok := i.of(c, p, dir)
+		if !ok {
+			continue
+		}
+		loaded = append(loaded, name)
+		if strings.TrimSpace(text) != "" {
+			texts = append(texts, "Instructions from: "+name+"\n"+text)
+		}
+	}
+	if len(loaded) == 0 {
+		return
+	}
+	res.Metadata["loaded"] = loaded
+	if len(texts) > 0 {
+		res.Output += "\n\n<system-reminder>\n" + strings.Join(texts, "\n\n") + "\n</system-reminder>"
+	}
+}
+
+// of returns the instructions of one folder: of the first of the names that
+// is there, unless it is the file that is being read, or was seen before, or
+// may not be read.
+func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (name, text string, ok bool) {
+	for _, base := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
+		p := i.files.Beside(reading, filepath.Join(dir, base))
+		file, info, err := i.files.Open(p)
+		if err != nil {
+			continue
+		}
+		defer file.Close()
+		data, err := io.ReadAll(io.LimitReader(file, instructionBytes))
+		if err != nil || !i.files.Inside(p) || !i.files.MayRead(c, p) || p.Real() == reading.Real() {
+			return "", "", false
+		}
+		hash := workspace.HashOf(data)
+		if info.Size() > instructionBytes {
+			hash = workspace.StampOf(info)
+		}
+		if s, seen := i.files.Seen(c.Session, p); seen && s.Hash == hash {
+			return "", "", false
+		}
+		i.files.See(c.Session, p, workspace.Sight{Hash: hash, When: time.Now()})
+		return p.String(), wellFormed(string(data)), true
+	}
+	return "", "", false
+}
+
+// below reports whether dir lies below top.
+func below(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

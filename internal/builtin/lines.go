@@ -1,0 +1,160 @@
+package builtin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"helve/internal/text"
+)
+
+// A page is a run of lines.
+type page struct {
+	lines []string
+	end   bool // the file has no line after them
+	full  bool // the next line would not have fitted
+	total int  // lines of the file, where end is set
+}
+
+func readPage(ls *lines, offset, limit int) (page, error) {
+	var p page
+	skipped, err := ls.skip(offset)
+	if err != nil {
+		return p, err
+	}
+	p.total = skipped
+	size := 0
+	for {
+		if p.total >= offset && len(p.lines) >= limit && !ls.done {
+			return p, nil
+		}
+		line, ok, err := ls.next()
+		if err != nil {
+			return p, err
+		}
+		if !ok {
+			p.end = true
+			return p, nil
+		}
+		p.total++
+		if p.total <= offset {
+			continue
+		}
+		size += len(cutLine(line))
+		if len(p.lines) > 0 {
+			size++
+		}
+		if size > readBytes {
+			p.full = true
+			return p, nil
+		}
+		p.lines = append(p.lines, line)
+	}
+}
+
+// A patient reader reads until its caller gives up: a file may be one line
+// that takes minutes.
+type patient struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read reads, unless the caller has given up.
+func (p patient) Read(b []byte) (int, error) {
+	if p.ctx.Err() != nil {
+		return 0, context.Cause(p.ctx)
+	}
+	return p.r.Read(b)
+}
+
+// lines yields the lines of a text: what stands between line feeds, so that a
+// text that ends in one has an empty line at its end. Of a line only the
+// beginning is ever held.
+type lines struct {
+	r     *bufio.Reader
+	first bool
+	done  bool
+}
+
+func newLines(r io.Reader) *lines {
+	return &lines{r: bufio.NewReaderSize(r, 256<<10), first: true}
+}
+
+// lineKeep is enough bytes for readLineUnits units of any text.
+const lineKeep = readLineUnits*4 + 8
+
+// skip passes over n lines, counting and not looking, and returns how many
+// line feeds it passed.
+func (l *lines) skip(n int) (passed int, err error) {
+	for passed < n {
+		if _, err := l.r.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) {
+				return passed, nil
+			}
+			return passed, err
+		}
+		l.first = false
+		block, _ := l.r.Peek(l.r.Buffered())
+		count := bytes.Count(block, []byte{'\n'})
+		if passed+count < n {
+			passed += count
+			_, err = l.r.Discard(len(block))
+		} else {
+			end := 0
+			for ; passed < n; passed++ {
+				end += bytes.IndexByte(block[end:], '\n') + 1
+			}
+			_, err = l.r.Discard(end)
+		}
+		if err != nil {
+			return passed, err
+		}
+	}
+	return passed, nil
+}
+
+func (l *lines) next() (string, bool, error) {
+	if l.done {
+		return "", false, nil
+	}
+	var kept []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		kept = append(kept, part[:min(len(part), lineKeep-len(kept))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			l.done = true
+		case err != nil:
+			return "", false, err
+		}
+		break
+	}
+	line := strings.TrimSuffix(string(kept), "\n")
+	if l.first {
+		line = strings.TrimPrefix(line, "\ufeff")
+		l.first = false
+	}
+	return line, true, nil
+}
+
+// cutLine shortens a line that is too long to show.
+func cutLine(line string) string {
+	if cut, short := text.CutUTF16(line, readLineUnits); short {
+		return cut + "..."
+	}
+	return line
+}
+
+// wellFormed replaces each byte that is not part of a character.
+func wellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}

@@ -1,0 +1,119 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"helve/internal/search"
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed list.md
+var listDoc string
+
+// listFiles is how many files one listing shows.
+const listFiles = 100
+
+type listInput struct {
+	Path   string   `json:"path,omitempty" jsonschema:"the folder to list; the working folder when left out"`
+	Ignore []string `json:"ignore,omitempty" jsonschema:"globs of what to leave out, beside what is left out anyway"`
+}
+
+// list shows the files below a folder as a tree.
+func list(files *workspace.Files) tool.Tool {
+	spec := tool.Spec{Name: "list", Description: listDoc, ReadOnly: true}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in listInput) (*tool.Result, error) {
+		name := in.Path
+		if name == "" {
+			name = "."
+		}
+		dir, err := files.ResolveFolder(ctx, c, c.Dir, name)
+		if err != nil {
+			return nil, badName(err)
+		}
+		ask := permission.Request{Permission: "list", Metadata: map[string]any{"path": dir.String()}}
+		if err := files.AskFor(ctx, c, ask, dir); err != nil {
+			return nil, err
+		}
+		if !files.IsFolder(dir) {
+			return nil, tool.Fail("not-found", "No such file or directory: '%s'", dir)
+		}
+		found, err := listed(ctx, files, dir, in.Ignore)
+		if err != nil {
+			return nil, err
+		}
+		return &tool.Result{
+			Title: dir.Title(), Output: dir.String() + "/\n" + tree(found),
+			Metadata: map[string]any{"count": len(found), "truncated": len(found) >= listFiles},
+		}, nil
+	})
+}
+
+// listed finds the first files of a folder that are not left out.
+func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) ([]string, error) {
+	globs := make([]string, 0, len(ignore))
+	for _, entry := range []string{
+		"node_modules/", "__pycache__/", ".git/", "dist/", "build/", "target/", "vendor/", "bin/", "obj/", ".idea/", ".vscode/",
+		".zig-cache/", "zig-out", ".coverage", "coverage/", "tmp/", "temp/", ".cache/", "cache/", "logs/", ".venv/", "venv/", "env/",
+	} {
+		globs = append(globs, "!"+entry+"*")
+	}
+	for _, entry := range ignore {
+		globs = append(globs, "!"+entry)
+	}
+	var found []string
+	opt := search.Options{Dir: dir.Real(), Worktree: files.Worktree, Globs: globs, Hidden: true, Max: listFiles}
+	for name, err := range search.Files(ctx, opt) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			continue // a folder that went away, or is not ours to see
+		case err != nil:
+			return nil, fmt.Errorf("listing %s: %w", dir, err)
+		}
+		if found = append(found, name); len(found) == listFiles {
+			break
+		}
+	}
+	return found, nil
+}
+
+// tree draws names as a tree: at every level the folders, then the files.
+func tree(names []string) string {
+	folders := map[string][]string{} // the folders in a folder
+	within := map[string][]string{}  // the files in a folder
+	known := map[string]bool{".": true}
+	for _, name := range names {
+		dir := path.Dir(name)
+		within[dir] = append(within[dir], path.Base(name))
+		for ; !known[dir]; dir = path.Dir(dir) {
+			known[dir] = true
+			folders[path.Dir(dir)] = append(folders[path.Dir(dir)], dir)
+		}
+	}
+	var out strings.Builder
+	var draw func(dir string, depth int)
+	draw = func(dir string, depth int) {
+		indent := strings.Repeat("  ", depth)
+		slices.Sort(folders[dir])
+		for _, sub := range folders[dir] {
+			out.WriteString(indent + path.Base(sub) + "/\n")
+			draw(sub, depth+1)
+		}
+		slices.Sort(within[dir])
+		for _, file := range within[dir] {
+			out.WriteString(indent + file + "\n")
+		}
+	}
+	draw(".", 1)
+	return out.String()
+}

@@ -1,0 +1,60 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+
+	"helve/tool"
+)
+
+//go:embed multiedit.md
+var multieditDoc string
+
+type multieditInput struct {
+	FilePath string      `json:"filePath" jsonschema:"the file to change; a relative name starts at the working folder"`
+	Edits    []multiEdit `json:"edits" jsonschema:"the edits, made one after the other, each on what the one before left" minItems:"1" minItemsMessage:"edits must not be empty"`
+}
+
+type multiEdit struct {
+	FilePath   string `json:"filePath,omitempty" jsonschema:"not needed: the file is the one above"`
+	OldString  string `json:"oldString" jsonschema:"the text to replace, as it stands in the file by then"`
+	NewString  string `json:"newString" jsonschema:"the text to put in its place; must differ from oldString"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence of oldString; false when left out"`
+}
+
+// multiedit makes several edits of one file, all of them or none.
+func multiedit(e editor) tool.Tool {
+	spec := tool.Spec{Name: "multiedit", Description: multieditDoc, Permission: "edit", Offer: unlessPatches(multieditDoc)}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in multieditInput) (*tool.Result, error) {
+		edits := make([]editInput, len(in.Edits))
+		for i, one := range in.Edits {
+			edits[i] = editInput{FilePath: in.FilePath, OldString: one.OldString, NewString: one.NewString, ReplaceAll: one.ReplaceAll}
+			if err := edits[i].check(); err != nil {
+				return nil, numbered(err, i, len(edits))
+			}
+		}
+		held, claim, err := e.hold(ctx, c, in.FilePath)
+		if err != nil {
+			return nil, editing(err)
+		}
+		defer claim.Release()
+		d, matches, err := e.revise(c, held, edits)
+		if err != nil {
+			return nil, err
+		}
+		d, notes, err := e.land(ctx, c, claim, d)
+		if err != nil {
+			return nil, err
+		}
+		results := make([]any, len(matches))
+		for i, m := range matches {
+			results[i] = map[string]any{"match": m}
+			if !m.Exact {
+				notes = append(notes, m.sentence())
+			}
+		}
+		metadata := d.metadata()
+		metadata["results"] = results
+		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
+	})
+}

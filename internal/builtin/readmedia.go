@@ -1,0 +1,90 @@
+package builtin
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+
+	"helve/internal/media"
+	"helve/tool"
+)
+
+// What is read of images and PDFs at the most.
+const (
+	readImageBytes = 64 << 20
+	readPDFBytes   = 20 << 20 // attached whole; of a larger one the text is shown
+	readPDFPages   = 100
+)
+
+// readImage attaches an image, made smaller where it is too large to send.
+func readImage(ctx context.Context, src source) (*tool.Result, error) {
+	data, err := readUpTo(ctx, src, readImageBytes)
+	if err != nil {
+		return nil, err
+	}
+	pic, err := media.Image(ctx, data, media.Limits{})
+	if err != nil {
+		return nil, tool.Fail("bad-image", "Cannot read %s: %w", src.path, err)
+	}
+	output := "Image read successfully"
+	if pic.Scaled {
+		output += fmt.Sprintf("\n\nIt has %d x %d pixels and is shown with %d x %d.", pic.OriginalWidth, pic.OriginalHeight, pic.Width, pic.Height)
+	}
+	return attached(src, output, pic.Mime, pic.Data), nil
+}
+
+// readPDF attaches a PDF; of one with too many pages it shows the text.
+func readPDF(ctx context.Context, src source, in readInput) (*tool.Result, error) {
+	doc, err := media.OpenPDF(ctx, src.file, src.info.Size())
+	if err != nil {
+		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
+	}
+	if src.info.Size() <= readPDFBytes && doc.Pages <= readPDFPages {
+		data, err := readUpTo(ctx, src, readPDFBytes)
+		if err != nil {
+			return nil, err
+		}
+		return attached(src, "PDF read successfully", "application/pdf", data), nil
+	}
+	from := max(in.Offset, 0) + 1
+	if from > doc.Pages {
+		return nil, tool.Fail("range", "Offset %d is out of range for this PDF (%d pages)", in.Offset, doc.Pages)
+	}
+	to := min(doc.Pages, from+min(max(in.limit(), 1), 20)-1)
+	text, err := doc.Text(ctx, from, to)
+	if err != nil {
+		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
+	}
+	cut := len(text) > readBytes
+	if cut {
+		text = wellFormed(text[:readBytes])
+	}
+	status := fmt.Sprintf("(PDF with %d pages, too many to attach: the text of pages %d-%d. Use 'offset' and 'limit' to read other pages)", doc.Pages, from, to)
+	return &tool.Result{
+		Title: src.path.Title(), Output: "<file>\n" + text + "\n\n" + status + "\n</file>",
+		Metadata: map[string]any{"preview": status, "truncated": cut || to < doc.Pages, "pages": doc.Pages},
+	}, nil
+}
+
+func readUpTo(ctx context.Context, src source, most int64) ([]byte, error) {
+	if src.info.Size() > most {
+		return nil, tool.Fail("too-large", "Cannot read %s: it is %d bytes, and %d are the most.", src.path, src.info.Size(), most)
+	}
+	data, err := io.ReadAll(io.LimitReader(patient{ctx, src.file}, most))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", src.path, err)
+	}
+	return data, nil
+}
+
+func attached(src source, output, kind string, data []byte) *tool.Result {
+	return &tool.Result{
+		Title: src.path.Title(), Output: output,
+		Metadata: map[string]any{"preview": output, "truncated": false},
+		Attachments: []tool.Attachment{{
+			Type: "file", Mime: kind,
+			URL: "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data),
+		}},
+	}
+}

@@ -1,0 +1,79 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"helve/internal/charset"
+	"helve/internal/diff"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+//go:embed write.md
+var writeDoc string
+
+type writeInput struct {
+	Content  string `json:"content" jsonschema:"the whole new contents of the file"`
+	FilePath string `json:"filePath" jsonschema:"the file to write; a relative name starts at the working folder"`
+}
+
+// write gives a file new contents.
+func write(e editor) tool.Tool {
+	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Offer: unlessPatches(writeDoc)}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
+		held, claim, err := e.hold(ctx, c, in.FilePath)
+		if err != nil {
+			return nil, err
+		}
+		defer claim.Release()
+		if err := e.check(c, held); err != nil {
+			return nil, err
+		}
+		d, err := e.rewrite(c, held, in.Content)
+		if err != nil {
+			return nil, err
+		}
+		_, notes, err := e.land(ctx, c, claim, d)
+		if err != nil {
+			return nil, err
+		}
+		return &tool.Result{
+			Title: held.Path.Title(), Output: said("Wrote file successfully.", notes),
+			Metadata: map[string]any{
+				"diagnostics": map[string]any{}, "filepath": held.Path.String(), "exists": held.Exists(), "truncated": false,
+			},
+		}, nil
+	})
+}
+
+// rewrite gives a file new contents in the form it has: its encoding, its
+// mark at the beginning, and the line endings of the lines that stay. Contents
+// that bring line endings of their own keep them.
+func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (draft, error) {
+	change := workspace.Change{Held: held, Data: []byte(content)}
+	if !held.Exists() {
+		return newDraft(change, "", content), nil
+	}
+	old, err := e.decode(c, held)
+	if err != nil { // not text: there is no form to keep
+		return newDraft(change, "", content), nil
+	}
+	before := old.Raw()
+	content = strings.TrimPrefix(content, "\ufeff")
+	if strings.Contains(content, "\r") || !strings.Contains(before, "\r") && old.Encoding() == (charset.Encoding{}) {
+		change.Data, err = old.Encode(content)
+		change.Data = append(old.Mark(), change.Data...)
+	} else {
+		change.Data, err = old.Splice(diff.Edits(old.String(), content))
+	}
+	if err != nil {
+		return draft{}, notEncodable(held.Path, err)
+	}
+	now, err := charset.DecodeAs(change.Data, old.Encoding())
+	if err != nil {
+		return draft{}, notEncodable(held.Path, err)
+	}
+	return newDraft(change, before, now.Raw()), nil
+}

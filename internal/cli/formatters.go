@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"helve"
+)
+
+// formatters reads the config key: true or an object switch formatting on,
+// everything else leaves it off. Formatters keep the order they are written
+// in.
+func formatters(section json.RawMessage) *helve.Formatters {
+	if string(section) == "true" {
+		return &helve.Formatters{Builtin: true}
+	}
+	dec := json.NewDecoder(bytes.NewReader(section))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	out := &helve.Formatters{Builtin: true}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		var f struct {
+			Disabled    bool              `json:"disabled"`
+			Command     []string          `json:"command"`
+			Environment map[string]string `json:"environment"`
+			Extensions  []string          `json:"extensions"`
+		}
+		if err := dec.Decode(&f); err != nil { // checked when the config was read
+			return out
+		}
+		key, _ := name.(string)
+		out.Own = append(out.Own, helve.Formatter{
+			Name: key, Disabled: f.Disabled, Command: f.Command, Environment: f.Environment, Extensions: f.Extensions,
+		})
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/text"
+)
+
+// withFiles runs f on a runtime that is there for its history only.
+func (a *app) withFiles(f func(*helve.Runtime) error) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	rt, err := helve.New(a.options(s))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(rt), rt.Close())
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var q helve.ChangeQuery
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "history [FILE]",
+		Short: "List what tools changed on disk",
+		Long: `History lists the changes that tools made to files of this project, the newest
+first, with the id of each. With FILE, only those of that file, or of the files
+in that folder. What was replaced is kept and can be put back with 'helve undo'.`,
+		Example: `  helve history
+  helve history src/main.go
+  helve history --session ses_… --json`,
+		Args: atMost(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				q.File = a.absIn(args[0])
+			}
+			return a.withFiles(func(rt *helve.Runtime) error {
+				sets, err := rt.Changes(c.Context(), q)
+				if err != nil && len(sets) == 0 {
+					return err
+				}
+				if err != nil {
+					a.note(err.Error())
+				}
+				if asJSON {
+					return a.printJSON(sets)
+				}
+				return a.printChanges(sets)
+			})
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&q.Session, "session", "", "of this session")
+	fs.StringVar(&q.Call, "call", "", "of this call")
+	fs.StringVar(&q.Message, "message", "", "of the calls of this message")
+	fs.BoolVar(&q.AllProjects, "all", false, "of all projects")
+	fs.IntVar(&q.Limit, "limit", 50, "list at most so many; 0 for all")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// absIn is a name as seen from the folder that the command works in.
+func (a *app) absIn(name string) string {
+	in := *a
+	in.Dir = a.workDir()
+	return in.abs(name)
+}
+
+// fromHere is the name of a file as seen from the folder that the command
+// works in, or the whole of it where it lies elsewhere.
+func (a *app) fromHere(file string) string {
+	dir := a.workDir()
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}
+
+func (a *app) printChanges(sets []helve.ChangeSet) error {
+	tw := columns(a.Stdout)
+	for _, s := range sets {
+		state := ""
+		switch {
+		case s.UndoneBy != "":
+			state = "undone"
+		case len(s.Undoes) > 0:
+			state = "took back " + fmt.Sprint(len(s.Undoes))
+		}
+		names := make([]string, 0, 3)
+		for _, f := range s.Files {
+			if len(names) == 3 {
+				names = append(names, fmt.Sprintf("and %d more", len(s.Files)-3))
+				break
+			}
+			names = append(names, mark(f.Kind)+" "+a.fromHere(f.File))
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(s.ID), at(s.Time.UnixMilli()), text.VisibleLine(s.Tool),
+			text.VisibleLine(strings.Join(names, ", ")), state)
+	}
+	return tw.Flush()
+}
+
+func mark(kind string) string {
+	switch kind {
+	case "add":
+		return "A"
+	case "delete":
+		return "D"
+	}
+	return "M"
+}
+
+type undoFlags struct {
+	req    helve.UndoRequest
+	yes    bool
+	asJSON bool
+}
+
+func (a *app) undoCommand() *cobra.Command {
+	var f undoFlags
+	c := &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Put back what tools changed on disk",
+		Long: `Undo puts files back as they were before a change: the newest one that was not
+undone yet, or the one with the id that 'helve history' shows, or what a call or a
+message changed, or everything after a point.
+
+It shows what it would do and asks. A file that somebody else has changed since
+is reported and left as it is (exit code 1). An undo is a change itself: 'helve undo
+ID' with the id of the undo brings back what it took away.`,
+		Example: `  helve undo --dry-run
+  helve undo
+  helve undo --call call_…
+  helve undo --to chg_… --yes`,
+		Args: atMost(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				f.req.Set = args[0]
+			}
+			if f.req.Set == "" && f.req.Call == "" && f.req.Message == "" && f.req.To == "" && f.req.Last == 0 {
+				f.req.Last = 1
+			}
+			return a.withFiles(func(rt *helve.Runtime) error { return a.undo(c.Context(), rt, f) })
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.req.Call, "call", "", "what this call changed")
+	fs.StringVar(&f.req.Message, "message", "", "what the calls of this message changed")
+	fs.StringVar(&f.req.To, "to", "", "everything after this change, which itself stays")
+	fs.IntVar(&f.req.Last, "last", 0, "the newest `N` changes that were not undone yet")
+	fs.StringVar(&f.req.Session, "session", "", "only what this session changed")
+	fs.BoolVar(&f.req.Preview, "dry-run", false, "change nothing, show what would be done")
+	fs.BoolVar(&f.yes, "yes", false, "do not ask")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
+	show := f.req
+	show.Preview = true
+	preview, err := rt.Undo(ctx, show)
+	if err != nil {
+		return err
+	}
+	if f.req.Preview {
+		return a.printUndo(preview, f.asJSON)
+	}
+	if !f.yes {
+		if err := a.printUndo(preview, false); err != nil {
+			return err
+		}
+		if err := a.confirm("Put these files back? [y/N] "); err != nil {
+			return err
+		}
+	}
+	report, err := rt.Undo(ctx, f.req)
+	if err != nil {
+		return err
+	}
+	if f.asJSON || f.yes {
+		err = a.printUndo(report, f.asJSON)
+	}
+	if err == nil && report.Conflicts() {
+		a.note("some files were left as they are; see the reasons above")
+		return &silent{exitFailed}
+	}
+	return err
+}
+
+func (a *app) printUndo(r *helve.UndoReport, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(r)
+	}
+	for _, s := range r.Sets {
+		fmt.Fprintf(a.Stdout, "%s  %s  %s\n", text.VisibleLine(s.ID), s.Time.Local().Format(time.DateTime), text.VisibleLine(s.Tool))
+	}
+	for _, f := range r.Files {
+		line := f.Action + "  " + a.fromHere(f.File)
+		if f.Reason != "" {
+			line += "  (" + f.Reason + ")"
+		}
+		fmt.Fprintln(a.Stdout, text.VisibleLine(line))
+	}
+	for _, f := range r.Files {
+		if f.Diff != "" {
+			fmt.Fprint(a.Stdout, safe(f.Diff))
+		}
+	}
+	return nil
+}

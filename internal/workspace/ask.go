@@ -1,0 +1,109 @@
+package workspace
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"helve/permission"
+)
+
+// AskRead asks whether the contents of p may be read; see [Files.AskFor].
+func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
+	return f.AskFor(ctx, a, permission.Request{Permission: "read"}, p)
+}
+
+// AskFor asks for a permission about p, under the name that was asked for
+// and, where links lead elsewhere, under the real name too.
+func (f *Files) AskFor(ctx context.Context, a Asker, req permission.Request, p Path) error {
+	asked, leads := req, req
+	asked.Patterns, asked.Always = []string{p.abs}, []string{"*"}
+	asked.Forms = map[string][]string{p.abs: below(f.top(p.dir), p.abs)}
+	top := realName(f.top(p.dir))
+	rel := below(f.top(p.dir), p.abs)
+	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
+		// Only the way to the workspace is spelled otherwise: one thing, two names.
+		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
+		return a.Ask(ctx, asked)
+	}
+	if err := a.Ask(ctx, asked); err != nil || p.real == p.abs {
+		return err
+	}
+	leads.Patterns, leads.Always = []string{p.real}, []string{"*"}
+	leads.Forms = map[string][]string{p.real: below(top, p.real)}
+	return a.Ask(ctx, leads)
+}
+
+// below is the name of a file as seen from a folder.
+func below(top, file string) []string {
+	rel, err := filepath.Rel(top, file)
+	if err != nil {
+		return nil
+	}
+	return []string{rel}
+}
+
+// AskEdit asks in one request whether files may be changed, each under the
+// name from the worktree and, where links lead elsewhere, the real one too.
+func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, paths ...Path) error {
+	req := permission.Request{
+		Permission: "edit", Always: []string{"*"}, Metadata: metadata,
+		Forms: map[string][]string{}, Guards: map[string][]string{},
+	}
+	add := func(name, abs, top string, p Path) {
+		req.Patterns = append(req.Patterns, name)
+		req.Forms[name] = append(below(top, abs), abs)
+		if words := f.guards(p); words != nil {
+			req.Guards[name] = words
+		}
+	}
+	for _, p := range paths {
+		top := f.top(p.dir)
+		add(p.shown, p.abs, top, p)
+		if rel := below(top, p.abs); rel != nil && filepath.Join(realName(top), rel[0]) == p.real {
+			req.Forms[p.shown] = append(req.Forms[p.shown], p.real)
+			continue
+		}
+		name := p.real
+		if rel := below(realName(top), p.real); rel != nil {
+			name = rel[0]
+		}
+		add(name, p.real, realName(top), p)
+	}
+	return a.Ask(ctx, req)
+}
+
+// MayRead reports whether the contents of p may be shown without asking.
+func (f *Files) MayRead(a Decider, p Path) bool {
+	for _, name := range []string{p.abs, p.real} {
+		req := permission.Request{
+			Permission: "read", Patterns: []string{name},
+			Forms: map[string][]string{name: below(f.top(p.dir), name)},
+		}
+		if !a.Allowed(req) {
+			return false
+		}
+	}
+	return true
+}
+
+// A Decider says what is allowed without asking anybody.
+type Decider interface {
+	Allowed(req permission.Request) bool
+}
+
+func askOutside(ctx context.Context, a Asker, target string, folder bool) error {
+	parent := filepath.Dir(target)
+	if folder {
+		parent = target
+	}
+	glob := filepath.Join(parent, "*")
+	req := permission.Request{
+		Permission: "external_directory", Patterns: []string{glob}, Always: []string{glob},
+		Metadata: map[string]any{"filepath": target, "parentDir": parent},
+	}
+	if strings.ContainsAny(parent, "*?") {
+		req.Always = nil // as a pattern it would approve other folders than this
+	}
+	return a.Ask(ctx, req)
+}

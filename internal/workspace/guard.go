@@ -1,0 +1,69 @@
+package workspace
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// guards returns the words of which a rule has to hold one to let p be
+// written: a file that changes what runs later, or what is allowed later, is
+// not covered by a rule about everything. nil for an ordinary file.
+func (f *Files) guards(p Path) []string {
+	var words []string
+	for _, name := range []string{p.abs, p.real} {
+		words = append(words, f.guardsOf(p.dir, name)...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+func (f *Files) guardsOf(dir, name string) []string {
+	var words []string
+	parts := strings.Split(strings.ToLower(filepath.ToSlash(name)), "/")
+	for i, part := range parts {
+		switch part {
+		case ".git", ".vscode": // at any depth: a folder below may be opened by itself
+			words = append(words, part)
+		case ".mcp.json", ".envrc":
+			if i == len(parts)-1 {
+				words = append(words, strings.TrimSuffix(part, ".json"))
+			}
+		}
+	}
+	for _, own := range f.Own {
+		if within(own, name) || within(realName(own), name) {
+			words = append(words, strings.ToLower(filepath.Base(own)))
+		}
+	}
+	return append(words, f.configGuards(dir, name)...)
+}
+
+// configGuards guards what configures us: the config files and folders that
+// are read for a session in dir, which lie in it and in the folders above it
+// up to the worktree.
+func (f *Files) configGuards(dir, name string) []string {
+	for _, base := range []string{dir, realName(dir)} {
+		top := f.top(dir)
+		if base != dir {
+			top = realName(top)
+		}
+		for d := base; within(top, d); d = filepath.Dir(d) {
+			rel, err := filepath.Rel(d, name)
+			if err != nil {
+				break
+			}
+			first, rest, below := strings.Cut(strings.ToLower(filepath.ToSlash(rel)), "/")
+			for _, brand := range []string{"opencode", "helve"} {
+				file := first == brand+".json" || first == brand+".jsonc"
+				if file && !below || first == "."+brand && (below && rest != "" || !below) {
+					return []string{brand}
+				}
+			}
+			if isRoot(d) {
+				break
+			}
+		}
+	}
+	return nil
+}

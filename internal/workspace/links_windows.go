@@ -1,0 +1,13 @@
+package workspace
+
+import (
+	"context"
+	"io/fs"
+)
+
+// dirFlag is not needed: listing anything but a folder fails by itself.
+const dirFlag = 0
+
+// otherNames finds none: hard links are rare here, and looking for them by
+// name would cost every read.
+func (*Files) otherNames(context.Context, Path, fs.FileInfo) []string { return nil }

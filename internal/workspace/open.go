@@ -1,0 +1,110 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"helve/internal/disk"
+	"helve/permission"
+)
+
+// Open opens a regular file for reading. Folders, devices, pipes and sockets
+// give [disk.ErrNotRegular] and never make it wait. A link that has come into the
+// way since p was asked about is not followed.
+func (f *Files) Open(p Path) (*os.File, fs.FileInfo, error) {
+	file, err := disk.Open(p.real, os.O_RDONLY|syscall.O_NONBLOCK)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		file.Close()
+		return nil, info, fmt.Errorf("%s: %w", p, disk.ErrNotRegular)
+	}
+	return file, info, nil
+}
+
+// OpenRead asks whether p may be read and opens it. A file that has other
+// names in the project is asked about under these too: what is denied under
+// one name is not read under another.
+func (f *Files) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.FileInfo, error) {
+	if err := f.AskRead(ctx, a, p); err != nil {
+		return nil, nil, err
+	}
+	file, info, err := f.Open(p)
+	if err != nil {
+		return nil, info, err
+	}
+	for _, name := range f.otherNames(ctx, p, info) {
+		req := permission.Request{
+			Permission: "read", Patterns: []string{name}, Always: []string{"*"},
+			Forms: map[string][]string{name: below(f.top(p.dir), name)},
+		}
+		if err := a.Ask(ctx, req); err != nil {
+			file.Close()
+			return nil, nil, err
+		}
+	}
+	return file, info, nil
+}
+
+// List returns the entries of a folder, sorted by name.
+func (f *Files) List(p Path) ([]fs.DirEntry, error) {
+	dir, err := disk.Open(p.real, os.O_RDONLY|syscall.O_NONBLOCK|dirFlag)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// IsFolder reports whether p is a folder.
+func (f *Files) IsFolder(p Path) bool {
+	info, err := os.Lstat(p.real)
+	return err == nil && info.IsDir()
+}
+
+// Near returns the names beside p that contain its name or are contained in
+// it, whatever the case, sorted.
+func (f *Files) Near(p Path) []Path {
+	parent := Path{abs: filepath.Dir(p.abs), real: filepath.Dir(p.real), dir: p.dir}
+	entries, err := f.List(parent)
+	if err != nil {
+		return nil
+	}
+	base := strings.ToLower(filepath.Base(p.abs))
+	var out []Path
+	for _, e := range entries {
+		name := strings.ToLower(e.Name())
+		if strings.Contains(name, base) || strings.Contains(base, name) {
+			out = append(out, f.Beside(p, filepath.Join(parent.abs, e.Name())))
+		}
+	}
+	return out
+}
+
+// Beside makes the path of an absolute name as seen by the asker of p, for what a tool mentions by itself
+// beside what it was asked for. Ask [Files.MayRead] before it is used.
+func (f *Files) Beside(p Path, name string) Path {
+	return Path{abs: name, real: realName(name), shown: f.shown(p.dir, name), dir: p.dir}
+}
+
+// Inside reports whether p lies in the workspace, by both its names.
+func (f *Files) Inside(p Path) bool {
+	return f.inside(p.dir, p.abs) && (p.real == p.abs || f.insideReal(p.dir, p.real))
+}

@@ -1,7 +1,0 @@
-package workspace
-
-import "golang.org/x/sys/unix"
-
-// walkFlag opens a folder only to go on from there, which needs no right to
-// list it.
-const walkFlag = unix.O_PATH
