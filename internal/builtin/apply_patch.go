@@ -89,19 +89,28 @@ type leaf struct {
 	data   []byte
 }
 
-// patched is what programs read of one file of a patch.
+// patched is what a patch does to one file.
 type patched struct {
-	FilePath     string `json:"filePath"`
-	RelativePath string `json:"relativePath"`
-	Type         string `json:"type"` // add, update, delete or move
-	Diff         string `json:"diff"`
-	Before       string `json:"before"`
-	After        string `json:"after"`
-	Additions    int    `json:"additions"`
-	Deletions    int    `json:"deletions"`
-	MovePath     string `json:"movePath,omitempty"`
+	kind                 string // add, update, delete or move
+	diff, before, after  string
+	additions, deletions int
 
 	path, dest workspace.Path
+}
+
+// told is what programs read of it.
+func (p patched) told(whole bool) map[string]any {
+	out := map[string]any{
+		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
+		"additions": p.additions, "deletions": p.deletions,
+	}
+	if whole {
+		out["before"], out["after"] = p.before, p.after
+	}
+	if p.kind == "move" {
+		out["movePath"] = p.dest.String()
+	}
+	return out
 }
 
 // resolve asks about every name that lies outside.
@@ -194,7 +203,7 @@ func (s *sheaf) remove(l *leaf, h sheet, err error) error {
 	}
 	l.exists, l.data = false, nil
 	s.note("delete", h, before, "")
-	s.files[len(s.files)-1].Deletions = len(strings.Split(before, "\n"))
+	s.files[len(s.files)-1].deletions = len(strings.Split(before, "\n"))
 	return nil
 }
 
@@ -263,18 +272,18 @@ func (s *sheaf) mismatch(h sheet, err error) error {
 
 // note keeps what a hunk does to its file, for people and programs.
 func (s *sheaf) note(kind string, h sheet, before, after string) {
-	p := patched{FilePath: h.path.String(), RelativePath: h.path.Title(), Type: kind, path: h.path, dest: h.path}
+	p := patched{kind: kind, path: h.path, dest: h.path}
 	if kind == "move" {
-		p.MovePath, p.RelativePath, p.dest = h.to.String(), h.to.Title(), h.to
+		p.dest = h.to
 	}
 	p.shows(before, after)
 	s.files = append(s.files, p)
 }
 
 func (p *patched) shows(before, after string) {
-	p.Before, p.After = before, after
-	p.Diff = shownDiff(p.path, before, after)
-	p.Additions, p.Deletions = diff.Count(before, after)
+	p.before, p.after = before, after
+	p.diff = shownDiff(p.path, before, after)
+	p.additions, p.deletions = diff.Count(before, after)
 }
 
 // land asks once about everything, writes it, and says what was done.
@@ -283,11 +292,11 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	var asked []workspace.Path
 	for _, f := range s.files {
 		names, asked = append(names, f.path.Title()), append(asked, f.path)
-		if f.Type == "move" {
+		if f.kind == "move" {
 			asked = append(asked, f.dest)
 		}
 	}
-	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": s.diffs(), "files": s.files}
+	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": s.diffs(), "files": s.told()}
 	if err := s.editor.files.AskEdit(s.ctx, s.c, metadata, asked...); err != nil {
 		return nil, err
 	}
@@ -306,15 +315,28 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	return &tool.Result{
 		Title: out, Output: said(out, notes),
 		Metadata: map[string]any{
-			"diff": s.diffs(), "files": s.files, "diagnostics": map[string]any{}, "truncated": false,
+			"diff": s.diffs(), "files": s.told(), "diagnostics": map[string]any{}, "truncated": false,
 		},
 	}, nil
+}
+
+// told is what programs read of the files: whole, where they are not too much.
+func (s *sheaf) told() []any {
+	size := 0
+	for _, f := range s.files {
+		size += len(f.before) + len(f.after)
+	}
+	out := make([]any, len(s.files))
+	for i, f := range s.files {
+		out[i] = f.told(size <= maxWhole)
+	}
+	return out
 }
 
 func (s *sheaf) diffs() string {
 	var all strings.Builder
 	for _, f := range s.files {
-		all.WriteString(f.Diff + "\n")
+		all.WriteString(f.diff + "\n")
 	}
 	return all.String()
 }
@@ -333,7 +355,7 @@ func (s *sheaf) refresh(now []*workspace.Held) {
 		}
 		for i := len(s.files) - 1; i >= 0; i-- {
 			if f := &s.files[i]; f.dest.Real() == held.Path.Real() {
-				f.shows(f.Before, text.Raw())
+				f.shows(f.before, text.Raw())
 				break
 			}
 		}
@@ -366,11 +388,11 @@ func (s *sheaf) culprit(err error) workspace.Path {
 func (s *sheaf) summary() string {
 	out := "Success. Updated the following files:"
 	for _, f := range s.files {
-		mark := map[string]string{"add": "A", "delete": "D"}[f.Type]
+		mark := map[string]string{"add": "A", "delete": "D"}[f.kind]
 		if mark == "" {
 			mark = "M"
 		}
-		out += fmt.Sprintf("\n%s %s", mark, f.RelativePath)
+		out += fmt.Sprintf("\n%s %s", mark, f.dest.Title())
 	}
 	return out
 }

@@ -188,8 +188,9 @@ func (d draft) metadata() map[string]any {
 	return map[string]any{"diagnostics": map[string]any{}, "diff": d.diff, "filediff": d.filediff(), "truncated": false}
 }
 
-// maxWhole is how large a text may be to stand in the metadata whole.
-const maxWhole = 1 << 20
+// maxWhole is how many bytes of whole files may stand in the metadata, beside
+// the difference: it is copied, recorded and sent.
+const maxWhole = 128 << 10
 
 func (d draft) filediff() map[string]any {
 	added, removed := diff.Count(d.before, d.after)

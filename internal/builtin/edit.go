@@ -50,7 +50,6 @@ func edit(e editor) tool.Tool {
 			notes = append([]string{m.sentence()}, notes...)
 			metadata["match"] = m
 		}
-		c.Progress("", map[string]any{"diff": d.diff, "filediff": metadata["filediff"], "diagnostics": map[string]any{}})
 		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
 	})
 }
