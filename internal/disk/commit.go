@@ -1,0 +1,370 @@
+//go:build (linux || darwin || freebsd || netbsd || openbsd || dragonfly) && !disk_simple
+
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Commit makes the changes, all of them or none. Missing folders are made. A
+// file with several names is replaced under this one only. Until the first
+// file takes its place the end of ctx calls everything off; after that the
+// work is finished. A process that is killed in the middle leaves each file
+// as it was or as it shall be, but maybe not all alike, and temporary files:
+// Options.Staged is for that.
+//
+// Who has opened a file for writing before it is replaced is given some time
+// to finish, and what was written is given back. Who keeps it open for longer
+// goes on writing to the file that was replaced, and so does who was just
+// about to open it: the system shows nobody that somebody is.
+//
+// The error names the file and is an [ErrChanged], an [ErrNotRegular] or what
+// the system said. If putting things back has failed too, it says so and
+// where the old contents are.
+func Commit(ctx context.Context, changes []Change, opt Options) error {
+	return commit(ctx, changes, opt, lacks{patience: patience})
+}
+
+// lacks says what a file system cannot do. Every call that may be missing
+// says so itself when it is used; the tests say so for file systems they do
+// not have.
+type lacks struct {
+	nameless  bool // files without a name
+	exchange  bool // swapping two names
+	noReplace bool // renaming only if the new name is free
+	hardLinks bool
+	patience  time.Duration // how much longer others are waited for
+}
+
+// patience is for how long one Commit waits, all in all, for others to finish
+// writing to files that it replaces.
+const patience = 100 * time.Millisecond
+
+func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err error) {
+	if err := checkChanges(changes); err != nil {
+		return err
+	}
+	t := &transaction{opt: opt, lacks: can, folders: map[string]*folder{}}
+	defer t.close()
+	done := false
+	defer func() {
+		if done { // and else also if Staged has panicked
+			return
+		}
+		if errs := t.rollback(); len(errs) > 0 {
+			err = errors.Join(append([]error{err}, errs...)...)
+		}
+	}()
+	for i := range changes {
+		if err := ctx.Err(); err != nil {
+			return fail("replace", changes[i].Name, err)
+		}
+		if err := t.prepare(&changes[i]); err != nil {
+			return fail("replace", changes[i].Name, err)
+		}
+	}
+	if err := t.stage(ctx); err != nil {
+		return err
+	}
+	if opt.Staged != nil {
+		if err := opt.Staged(t.temps()); err != nil {
+			return fmt.Errorf("staged: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("replace: %w", err)
+	}
+	if err := t.place(); err != nil {
+		return err
+	}
+	done = true
+	t.tidy()
+	return nil
+}
+
+// A transaction is a Commit under way.
+type transaction struct {
+	opt     Options
+	lacks   lacks
+	folders map[string]*folder // by name
+	made    []*folder          // those that were missing, parents first
+	items   []*item
+	buf     []byte // room to compare contents with
+	held    int    // how many new files are locked
+}
+
+// An item is a change under way.
+type item struct {
+	*Change
+	dir  *folder
+	base string // its name in dir
+	now  State  // what is there, as last seen before the first change
+	ours State  // the file with the new contents
+	temp string // a name in dir: of the new contents, then of the old ones
+
+	fd     int  // of the new file, while it is being written
+	open   bool // fd is open
+	lock   held // on the file with the new contents
+	staged bool // there is a file of ours, or a replaced one, under temp
+	copied bool // that is a copy of the old contents and not the old file
+	done   bool // the change is visible
+}
+
+// update reports whether the item replaces a file, and neither makes nor
+// removes one.
+func (it *item) update() bool { return it.Was.Exists && !it.Remove }
+
+// A folder is held open by handle until the end, so that nobody can slip
+// another one in.
+type folder struct {
+	name   string
+	fd     int
+	state  State
+	parent *folder // if it was missing and we made it
+}
+
+// prepare finds a change's folder and checks that the file is as the caller
+// saw it and may be changed.
+func (t *transaction) prepare(c *Change) error {
+	dir, err := t.folder(filepath.Dir(c.Name), !c.Was.Exists && !c.Remove)
+	if err == unix.ENOENT && c.Was.Exists {
+		return ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	it := &item{Change: c, dir: dir, base: filepath.Base(c.Name)}
+	if it.now, err = statAt(dir.fd, it.base); err != nil {
+		return err
+	}
+	if err := it.check(); err != nil {
+		return err
+	}
+	if it.update() {
+		err := again(func() error { return unix.Faccessat(dir.fd, it.base, unix.W_OK, accessFlags) })
+		if err != nil {
+			return err
+		}
+	}
+	t.items = append(t.items, it)
+	return nil
+}
+
+// check compares what is there now with what the caller saw, by the states.
+func (it *item) check() error {
+	if it.now.Exists {
+		err := it.now.regular()
+		if err == unix.ELOOP {
+			return ErrChanged
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case !it.now.Exists && !it.Was.Exists && it.Remove:
+		return unix.ENOENT
+	case it.now.Exists != it.Was.Exists:
+		return ErrChanged
+	case it.now.Same(it.Was) || it.known() && it.now.Size == int64(len(it.WasData)):
+		return nil
+	}
+	return ErrChanged
+}
+
+// folder opens a folder by handle, or makes it.
+func (t *transaction) folder(name string, make bool) (*folder, error) {
+	if f := t.folders[name]; f != nil {
+		return f, nil
+	}
+	f := &folder{name: name}
+	var err error
+	f.fd, err = open(name, folderFlags)
+	if err == unix.ENOENT && make {
+		if f.parent, err = t.folder(filepath.Dir(name), true); err != nil {
+			return nil, err
+		}
+		base := filepath.Base(name)
+		err = again(func() error { return unix.Mkdirat(f.parent.fd, base, 0o777) })
+		if err == nil {
+			t.made = append(t.made, f)
+		} else if err == unix.EEXIST { // somebody else was quicker
+			f.parent = nil
+		} else {
+			return nil, err
+		}
+		parent := f.parent
+		if parent == nil {
+			parent = t.folders[filepath.Dir(name)]
+		}
+		f.fd, err = openAt(parent.fd, base, folderFlags)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.folders[name] = f
+	f.state, err = statFile(f.fd)
+	return f, err
+}
+
+// moved checks that the folders are still where they were found.
+func (t *transaction) moved() error {
+	seen := map[*folder]bool{}
+	for _, it := range t.items {
+		f := it.dir
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		fd, err := open(f.name, folderFlags)
+		if err != nil {
+			return fail("replace", it.Name, fmt.Errorf("%w: %w", ErrChanged, err))
+		}
+		st, err := statFile(fd)
+		_ = unix.Close(fd)
+		if err != nil {
+			return fail("replace", it.Name, err)
+		}
+		if !st.sameFile(f.state) {
+			return fail("replace", it.Name, ErrChanged)
+		}
+	}
+	return nil
+}
+
+// temps returns the temporary names in the order of the changes.
+func (t *transaction) temps() []string {
+	names := make([]string, len(t.items))
+	for i, it := range t.items {
+		names[i] = filepath.Join(it.dir.name, it.temp)
+	}
+	return names
+}
+
+// place puts the files in their places, and looks afterwards whether all the
+// replaced ones were what they should have been: once at once, and once more
+// when everything is done and nobody can have the old ones open by mistake.
+func (t *transaction) place() error {
+	if err := t.moved(); err != nil {
+		return err
+	}
+	for _, it := range t.items {
+		if err := t.placeOne(it); err != nil {
+			return fail("replace", it.Name, err)
+		}
+	}
+	if t.opt.Sync {
+		if err := t.flushFolders(); err != nil {
+			return err
+		}
+	}
+	for _, it := range t.items {
+		if err := t.checkOld(it); err != nil {
+			return fail("replace", it.Name, err)
+		}
+	}
+	return nil
+}
+
+// flushFolders has the folders written to the disk that hold new names.
+func (t *transaction) flushFolders() error {
+	flushed := map[*folder]bool{}
+	one := func(f *folder) error {
+		if flushed[f] {
+			return nil
+		}
+		flushed[f] = true
+		fd, err := openAt(f.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
+		if err == unix.EACCES { // one that we may not list
+			return nil
+		}
+		if err == nil {
+			err = flush(fd)
+			_ = unix.Close(fd)
+		}
+		if err != nil && !unsupported(err) {
+			return fail("sync", f.name, err)
+		}
+		return nil
+	}
+	for _, it := range t.items {
+		if err := one(it.dir); err != nil {
+			return err
+		}
+	}
+	for _, f := range t.made {
+		if err := one(f.parent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy removes the old contents. All is done by now, so a failure only leaves
+// a file too many.
+func (t *transaction) tidy() {
+	for _, it := range t.items {
+		if it.staged {
+			_ = remove(it.dir.fd, it.temp, 0)
+		}
+	}
+}
+
+// rollback puts everything back, the last first. It returns an error for each
+// file that cannot be put back.
+func (t *transaction) rollback() (errs []error) {
+	for _, it := range slices.Backward(t.items) {
+		if it.done {
+			if err := t.putBack(it); err != nil {
+				errs = append(errs, fmt.Errorf("putting back: %w", fail("replace", it.Name, err)))
+				continue
+			}
+		}
+		if it.staged {
+			if err := remove(it.dir.fd, it.temp, 0); err != nil && err != unix.ENOENT {
+				errs = append(errs, fail("remove", filepath.Join(it.dir.name, it.temp), err))
+			}
+		}
+	}
+	for _, f := range slices.Backward(t.made) {
+		// It is not empty if somebody else uses it already: then it stays.
+		_ = remove(f.parent.fd, filepath.Base(f.name), unix.AT_REMOVEDIR)
+	}
+	return errs
+}
+
+func (t *transaction) close() {
+	for _, it := range t.items {
+		it.lock.release()
+	}
+	for _, f := range t.folders {
+		_ = unix.Close(f.fd)
+	}
+}
+
+// remove removes a name, not giving up at the first difficulty.
+func remove(dir int, name string, flags int) error {
+	return stubborn(func() error { return unix.Unlinkat(dir, name, flags) })
+}
+
+// stubborn tries what should not fail a few times more.
+func stubborn(call func() error) (err error) {
+	for range 4 {
+		err = again(call)
+		switch err {
+		case nil, unix.ENOENT, unix.EEXIST, unix.ENOTEMPTY, unix.EPERM, unix.EACCES, unix.EROFS:
+			return err
+		}
+		if unsupported(err) {
+			return err
+		}
+	}
+	return err
+}

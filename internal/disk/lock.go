@@ -1,0 +1,146 @@
+package disk
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Locks lets one caller at a time work on a file. Within the process callers
+// are served in the order they came. Between processes the file itself is
+// locked with flock, which ends with the process that holds it; it is advice
+// that other programs of ours follow and nobody is forced to. A process needs
+// one Locks; the zero value is good. Not on Windows, where callers of other
+// processes are not held off.
+type Locks struct {
+	mu    sync.Mutex
+	names map[string]*turns // of the names that are locked
+}
+
+// turns is who waits for a name that is locked.
+type turns struct {
+	waiting list.List // of chan struct{}, closed when it is that one's turn
+	since   time.Time // when the name was last free for other processes
+}
+
+const (
+	// A process that works on a file without a gap leaves one after grabTime,
+	// for other processes to come in: they look at intervals of at most
+	// pollMost, so politeTime is enough for one of them.
+	grabTime   = 100 * time.Millisecond
+	politeTime = 2 * pollMost
+	pollLeast  = 200 * time.Microsecond
+	pollMost   = 2 * time.Millisecond
+)
+
+// Lock locks the names, absolute and free of links, all of them or, if ctx
+// ends first, none. A name may be missing on disk: then only callers of this
+// process wait. Names may repeat. Since the lock is on the file, a [Commit]
+// of the file, when it is done, lets other processes go ahead: lock, read,
+// commit and release, and look again before the next commit.
+func (l *Locks) Lock(ctx context.Context, names ...string) (release func(), err error) {
+	names = slices.Clone(names)
+	slices.Sort(names) // so that no two callers wait for each other
+	names = slices.Compact(names)
+	var mine []string
+	undo := func() {
+		for _, name := range slices.Backward(mine) {
+			l.pass(name)
+		}
+	}
+	polite := false
+	for _, name := range names {
+		wait, err := l.take(ctx, name)
+		if err != nil {
+			undo()
+			return nil, fmt.Errorf("lock %s: %w", name, err)
+		}
+		mine = append(mine, name)
+		polite = polite || wait
+	}
+	if polite {
+		err = pause(ctx, politeTime)
+	}
+	var files held
+	if err == nil {
+		files, err = lockFiles(ctx, names)
+	}
+	if err != nil {
+		undo()
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	return sync.OnceFunc(func() {
+		files.release()
+		undo()
+	}), nil
+}
+
+// take waits for the turn at a name. It reports whether it is time to let
+// other processes have theirs.
+func (l *Locks) take(ctx context.Context, name string) (polite bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	q := l.names[name]
+	if q == nil {
+		if l.names == nil {
+			l.names = map[string]*turns{}
+		}
+		l.names[name] = &turns{since: time.Now()}
+		l.mu.Unlock()
+		return false, nil
+	}
+	turn := make(chan struct{})
+	place := q.waiting.PushBack(turn)
+	l.mu.Unlock()
+
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		l.mu.Lock()
+		select {
+		case <-turn: // it came too late
+			l.mu.Unlock()
+			l.pass(name)
+		default:
+			q.waiting.Remove(place)
+			l.mu.Unlock()
+		}
+		return false, ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if polite = time.Since(q.since) > grabTime; polite {
+		q.since = time.Now()
+	}
+	return polite, nil
+}
+
+// pass gives a name to the next who waits.
+func (l *Locks) pass(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.names[name]
+	next := q.waiting.Front()
+	if next == nil {
+		delete(l.names, name)
+		return
+	}
+	close(q.waiting.Remove(next).(chan struct{}))
+}
+
+// pause waits for a while or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,223 @@
+//go:build (linux || darwin || freebsd || netbsd || openbsd || dragonfly) && !disk_simple
+
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// folderFlags open a folder to go on from there.
+	folderFlags = walkFlag | unix.O_DIRECTORY | unix.O_NOFOLLOW
+	// readFlags open a file for reading and never wait, not even for the
+	// other end of a pipe.
+	readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOFOLLOW | unix.O_NOCTTY
+)
+
+// Open opens a name that is absolute and clean and holds no links, following
+// none: what is opened is what the name said when it was resolved, or
+// nothing, also when somebody swaps a folder for a link meanwhile (then the
+// error is syscall.ELOOP). It makes and cuts no files: that is for [Commit].
+func Open(name string, flags int) (*os.File, error) {
+	fd, err := open(name, flags|unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, fail("open", name, err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// OpenDir opens a folder for listing, like [Open].
+func OpenDir(name string) (*os.File, error) { return Open(name, unix.O_RDONLY|unix.O_DIRECTORY) }
+
+func open(name string, flags int) (int, error) {
+	if err := checkName(name); err != nil {
+		return -1, err
+	}
+	if flags&(unix.O_CREAT|unix.O_TRUNC) != 0 {
+		return -1, unix.EINVAL
+	}
+	if fd, ok, err := openWhole(name, flags); ok {
+		return fd, err
+	}
+	return openByParts(name, flags)
+}
+
+// openByParts opens a name folder by folder.
+func openByParts(name string, flags int) (int, error) {
+	const root = string(filepath.Separator)
+	dir, err := openAt(unix.AT_FDCWD, root, folderFlags)
+	if err != nil {
+		return -1, err
+	}
+	parts := strings.Split(strings.TrimPrefix(name, root), root)
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		next, err := openAt(dir, part, folderFlags)
+		_ = unix.Close(dir)
+		if err != nil {
+			return -1, err
+		}
+		dir = next
+	}
+	defer unix.Close(dir)
+	if parts[last] == "" { // the root itself
+		parts[last] = "."
+	}
+	return openAt(dir, parts[last], flags)
+}
+
+// openAt opens what a folder holds. Systems disagree on what error a link
+// that is not followed gives; here it is always ELOOP.
+func openAt(dir int, name string, flags int) (fd int, err error) {
+	err = again(func() error {
+		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil && err != unix.ENOENT {
+		if st, e := statAt(dir, name); e == nil && st.Mode&fs.ModeSymlink != 0 {
+			err = unix.ELOOP
+		}
+	}
+	return fd, err
+}
+
+// again repeats a call that a signal has interrupted.
+func again(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// openParent opens the folder a name is in and returns the name's last part.
+func openParent(name string) (dir int, base string, err error) {
+	if err := checkName(name); err != nil {
+		return -1, "", err
+	}
+	folder, base := filepath.Split(name)
+	if base == "" {
+		return -1, "", unix.EISDIR
+	}
+	dir, err = open(filepath.Clean(folder), folderFlags)
+	return dir, base, err
+}
+
+// Look says what a name holds; a missing one is no error. The last part may
+// be a link, which is not followed; the folders above may not.
+func Look(name string) (State, error) {
+	dir, base, err := openParent(name)
+	if err == unix.ENOENT {
+		return State{}, nil
+	}
+	if err == unix.EISDIR { // the root
+		dir, base, err = unix.AT_FDCWD, name, nil
+	}
+	if err != nil {
+		return State{}, fail("stat", name, err)
+	}
+	if dir >= 0 {
+		defer unix.Close(dir)
+	}
+	st, err := statAt(dir, base)
+	return st, fail("stat", name, err)
+}
+
+// owner is whom a file belongs to.
+type owner struct{ uid, gid uint32 }
+
+// sameTime reports whether both have the same size and time of change. Unlike
+// in Same, a file may have got another name meanwhile.
+func (s State) sameTime(o State) bool { return s.Size == o.Size && s.mtime == o.mtime }
+
+// sameRights reports whether both have the same mode and owner.
+func (s State) sameRights(o State) bool {
+	return s.Mode == o.Mode && s.owner == o.owner
+}
+
+// statAt looks at what a folder holds; a missing name is no error.
+func statAt(dir int, name string) (State, error) {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if err == unix.ENOENT {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	return stateOf(&st), nil
+}
+
+// statFile looks at an open file.
+func statFile(fd int) (State, error) {
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return State{}, err
+	}
+	return stateOf(&st), nil
+}
+
+func stateOf(st *unix.Stat_t) State {
+	return State{
+		Exists: true,
+		Size:   st.Size,
+		Mode:   modeOf(uint32(st.Mode)),
+		Links:  uint64(st.Nlink),
+		dev:    uint64(st.Dev),
+		ino:    uint64(st.Ino),
+		owner:  owner{st.Uid, st.Gid},
+		mtime:  unix.TimespecToNsec(st.Mtim),
+		ctime:  unix.TimespecToNsec(st.Ctim),
+	}
+}
+
+func modeOf(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits & 0o777)
+	switch bits & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	case unix.S_IFCHR:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	case unix.S_IFBLK:
+		mode |= fs.ModeDevice
+	default:
+		mode |= fs.ModeIrregular
+	}
+	if bits&unix.S_ISUID != 0 {
+		mode |= fs.ModeSetuid
+	}
+	if bits&unix.S_ISGID != 0 {
+		mode |= fs.ModeSetgid
+	}
+	if bits&unix.S_ISVTX != 0 {
+		mode |= fs.ModeSticky
+	}
+	return mode
+}
+
+// bitsOf is the way back for the bits that fchmod sets.
+func bitsOf(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSetuid != 0 {
+		bits |= unix.S_ISUID
+	}
+	if mode&fs.ModeSetgid != 0 {
+		bits |= unix.S_ISGID
+	}
+	if mode&fs.ModeSticky != 0 {
+		bits |= unix.S_ISVTX
+	}
+	return bits
+}

@@ -1,0 +1,241 @@
+//go:build (linux || darwin || freebsd || netbsd || openbsd || dragonfly) && !disk_simple
+
+package disk
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// placeOne makes one change visible and checks that what it replaced is what
+// the caller saw.
+func (t *transaction) placeOne(it *item) error {
+	if it.Was.Exists {
+		if err := t.checkNow(it); err != nil {
+			return err
+		}
+	}
+	var err error
+	switch {
+	case it.Remove:
+		if err = t.move(it.dir.fd, it.base, it.temp); err == nil {
+			it.staged = true
+		}
+	case it.update():
+		err = t.swap(it)
+	default:
+		if err = t.move(it.dir.fd, it.temp, it.base); err == nil {
+			it.staged = false
+		}
+	}
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EEXIST) {
+		err = ErrChanged
+	}
+	if err != nil {
+		t.landed(it)
+		return err
+	}
+	it.done = true
+	return t.checkOld(it)
+}
+
+// landed finds out whether a change that the system said has failed was made
+// all the same, as can happen over a network.
+func (t *transaction) landed(it *item) {
+	if it.done {
+		return
+	}
+	name, file := it.base, it.ours
+	if it.Remove {
+		name, file = it.temp, it.now
+	}
+	if st, err := statAt(it.dir.fd, name); err == nil && st.sameFile(file) {
+		it.done, it.staged = true, it.Was.Exists
+	}
+}
+
+// checkNow looks a last time at the file that is to be replaced.
+func (t *transaction) checkNow(it *item) error {
+	st, err := statAt(it.dir.fd, it.base)
+	if err != nil || st.Same(it.now) {
+		return err
+	}
+	return t.checkOldAt(it, it.base)
+}
+
+// checkOld looks at the file that was replaced, which nobody can come by any
+// more. Its last change may be too young for the clock to tell, so that the
+// contents are compared in any case.
+func (t *transaction) checkOld(it *item) error {
+	if !it.Was.Exists || it.copied {
+		return nil
+	}
+	return t.checkOldAt(it, it.temp)
+}
+
+func (t *transaction) checkOldAt(it *item, name string) error {
+	same, err := t.holds(it.dir, name, contents{it.now, it.WasData, it.known()})
+	if err == nil && !same {
+		err = ErrChanged
+	}
+	return err
+}
+
+// contents are what a file is expected to hold. If data is not known the
+// state decides.
+type contents struct {
+	file  State
+	data  []byte
+	known bool
+}
+
+// holds reports whether a name leads to the very file and it holds what it
+// shall, and waits a while for those who have it open for writing.
+func (t *transaction) holds(dir *folder, name string, want contents) (bool, error) {
+	st, err := statAt(dir.fd, name)
+	if err != nil {
+		return false, err
+	}
+	if !st.sameFile(want.file) || !st.sameRights(want.file) {
+		return false, nil
+	}
+	if want.known && st.Size != int64(len(want.data)) {
+		return false, nil
+	}
+	fd, _, err := openRegular(dir.fd, name)
+	if err == unix.EACCES && !want.known { // one that the caller could not read either
+		return st.sameTime(want.file), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd)
+	return watch(fd, func() (bool, error) { return t.still(fd, want) }, t.wait)
+}
+
+// wait uses up some of the patience. It reports false if there is none left.
+func (t *transaction) wait() bool {
+	const step = time.Millisecond
+	if t.lacks.patience <= 0 {
+		return false
+	}
+	t.lacks.patience -= step
+	time.Sleep(step)
+	return true
+}
+
+// still reports whether an open file holds what it shall.
+func (t *transaction) still(fd int, want contents) (bool, error) {
+	if want.known {
+		return equal(fd, want.data, t.room())
+	}
+	st, err := statFile(fd)
+	return st.sameTime(want.file), err
+}
+
+// swap puts the new file in the place of the old one and the old one under
+// the temporary name.
+func (t *transaction) swap(it *item) error {
+	if !t.lacks.exchange {
+		err := exchange(it.dir.fd, it.temp, it.base)
+		if err == nil || !unsupported(err) {
+			return err
+		}
+		t.lacks.exchange = true
+	}
+	return t.swapByLink(it)
+}
+
+// swapByLink is for file systems that cannot exchange names: the old file
+// gets a second name, or is copied where there are no second names, and is
+// then replaced. What somebody else puts there between these two is lost.
+func (t *transaction) swapByLink(it *item) error {
+	if err := t.checkOldAt(it, it.base); err != nil {
+		return err
+	}
+	dir, backup := it.dir.fd, strings.TrimSuffix(it.temp, tempSuffix)+oldSuffix
+	err := error(unix.EOPNOTSUPP)
+	if !t.lacks.hardLinks {
+		err = again(func() error { return unix.Linkat(dir, it.base, dir, backup, 0) })
+	}
+	if err == unix.EPERM || err == unix.EMLINK || err != nil && unsupported(err) {
+		err = t.copyOld(it, backup)
+	}
+	if err != nil {
+		return err
+	}
+	err = again(func() error { return unix.Renameat(dir, it.temp, dir, it.base) })
+	if err != nil {
+		return errors.Join(err, remove(dir, backup, 0))
+	}
+	it.temp = backup
+	return nil
+}
+
+// copyOld copies the file that is going to be replaced.
+func (t *transaction) copyOld(it *item, backup string) error {
+	old, st, err := openRegular(it.dir.fd, it.base)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(old)
+	data, err := readAll(old, st.Size, 0)
+	if err != nil {
+		return err
+	}
+	fd, err := createAt(it.dir.fd, backup, 0o600)
+	if err != nil {
+		return err
+	}
+	err = writeAll(fd, data)
+	if err == nil {
+		err = copyRights(fd, old, st)
+	}
+	if err == nil && t.opt.Sync {
+		err = flush(fd)
+	}
+	if e := unix.Close(fd); err == nil && e != unix.EINTR {
+		err = e
+	}
+	if err != nil {
+		_ = remove(it.dir.fd, backup, 0)
+		return err
+	}
+	it.copied = true
+	return nil
+}
+
+// move renames a file to a name that must be free. Where the system cannot do
+// that in one step the file has both names for a moment; where there are no
+// second names, whoever takes the name at the last moment loses.
+func (t *transaction) move(dir int, from, to string) error {
+	if !t.lacks.noReplace {
+		err := renameNew(dir, from, to)
+		if err == nil || !unsupported(err) {
+			return err
+		}
+	}
+	if !t.lacks.hardLinks {
+		err := again(func() error { return unix.Linkat(dir, from, dir, to, 0) })
+		if err == nil {
+			if err = remove(dir, from, 0); err != nil {
+				_ = remove(dir, to, 0)
+			}
+			return err
+		}
+		if err != unix.EPERM && err != unix.EMLINK && !unsupported(err) {
+			return err
+		}
+	}
+	st, err := statAt(dir, to)
+	if err == nil && st.Exists {
+		err = unix.EEXIST
+	}
+	if err != nil {
+		return err
+	}
+	return again(func() error { return unix.Renameat(dir, from, dir, to) })
+}

@@ -1,0 +1,27 @@
+//go:build (freebsd || netbsd || openbsd || dragonfly) && !disk_simple
+
+package disk
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// walkFlag opens a folder to go on from there.
+const walkFlag = unix.O_RDONLY
+
+// exchange cannot be had here.
+func exchange(int, string, string) error { return unix.ENOSYS }
+
+// renameNew cannot be had here.
+func renameNew(int, string, string) error { return unix.ENOSYS }
+
+// unsupported reports whether an error says that the system or the file
+// system does not know such a call.
+func unsupported(err error) bool {
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
+}
+
+// flush has a file written to the disk.
+func flush(fd int) error { return again(func() error { return unix.Fsync(fd) }) }

@@ -1,0 +1,115 @@
+//go:build !disk_simple
+
+package disk
+
+import (
+	"errors"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// walkFlag opens a folder only to go on from there, which needs no right to
+// list it.
+const walkFlag = unix.O_PATH
+
+// accessFlags has rights checked for who we act as.
+const accessFlags = unix.AT_EACCESS | unix.AT_SYMLINK_NOFOLLOW
+
+// openWhole opens a name in one call that follows no link. It is not ok where
+// the kernel is too old for that or a sandbox forbids it.
+func openWhole(name string, flags int) (fd int, ok bool, err error) {
+	// O_NOFOLLOW would only change the error for a link at the end.
+	flags = flags&^unix.O_NOFOLLOW | unix.O_CLOEXEC
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	err = again(func() error {
+		fd, err = unix.Openat2(unix.AT_FDCWD, name, &how)
+		return err
+	})
+	switch err {
+	case unix.ENOSYS, unix.EPERM, unix.EINVAL, unix.E2BIG:
+		return -1, false, nil
+	}
+	return fd, true, err
+}
+
+// exchange swaps two files of a folder in one step.
+func exchange(dir int, a, b string) error {
+	return again(func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) })
+}
+
+// renameNew renames a file unless the new name is taken.
+func renameNew(dir int, from, to string) error {
+	return again(func() error { return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE) })
+}
+
+// unsupported reports whether an error says that the system or the file
+// system does not know such a call.
+func unsupported(err error) bool {
+	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
+}
+
+// openNameless makes a file in a folder that has no name yet, so that nothing
+// is left of it when we are killed.
+func openNameless(dir int, mode uint32) (fd int, err error) {
+	err = again(func() error {
+		fd, err = unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
+		return err
+	})
+	if err == unix.EISDIR || err == unix.ENOENT { // kernels that do not know the flag
+		err = unix.EOPNOTSUPP
+	}
+	return fd, err
+}
+
+// nameFile gives a file of openNameless a name that must be free.
+func nameFile(fd, dir int, name string) error {
+	err := again(func() error {
+		return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
+	})
+	if err != unix.ENOENT && err != unix.ENOTDIR {
+		return err
+	}
+	// There is no /proc.
+	err = again(func() error { return unix.Linkat(fd, "", dir, name, unix.AT_EMPTY_PATH) })
+	if err == unix.ENOENT || err == unix.EPERM {
+		err = unix.EOPNOTSUPP
+	}
+	return err
+}
+
+// flush has a file written to the disk.
+func flush(fd int) error { return again(func() error { return unix.Fsync(fd) }) }
+
+// A leaseState says who has a file open for writing.
+type leaseState int
+
+const (
+	unknown leaseState = iota // the system does not tell
+	writers                   // somebody
+	leased                    // nobody, and we would be told
+)
+
+// lease asks for a lease on a file open for reading, which the kernel gives
+// only while nobody has it open for writing.
+func lease(fd int) leaseState {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	switch err {
+	case nil:
+		// Who wants to write is made to wait, and the holder gets a signal,
+		// by default: nobody here listens for it.
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETOWN, 0)
+		return leased
+	case unix.EAGAIN:
+		return writers
+	}
+	return unknown
+}
+
+// endLease gives a lease back. It reports false if somebody wanted to write
+// meanwhile.
+func endLease(fd int) bool {
+	kind, err := unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+	return err == nil && kind == unix.F_RDLCK
+}
