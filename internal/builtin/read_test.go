@@ -273,3 +273,36 @@ func TestReadScalesPictures(t *testing.T) {
 		t.Errorf("a picture over the limit: %v", err)
 	}
 }
+
+// A folder that goes away and comes back while it is listed gives entries or
+// a clear error.
+func TestReadFolderThatGoesAway(t *testing.T) {
+	dir, read := reader(t)
+	sub := filepath.Join(dir, "d")
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = os.Mkdir(sub, 0o755)
+				_ = os.WriteFile(filepath.Join(sub, "x"), nil, 0o600)
+				_ = os.RemoveAll(sub)
+			}
+		}
+	}()
+	listed := 0
+	for range 2000 {
+		_, err := read(map[string]any{"filePath": "d"})
+		if err == nil {
+			listed++
+		} else if codeOf(err) != "not-found" {
+			t.Fatalf("got %v (%s)", err, codeOf(err))
+		}
+	}
+	close(stop)
+	<-done
+	t.Logf("%d of 2000 were listed", listed)
+}
