@@ -91,7 +91,7 @@ func notText(path workspace.Path, err error) error {
 	case errors.Is(err, charset.ErrBinary):
 		return tool.Fail("binary", "Cannot edit binary file: %s", path)
 	case err != nil:
-		return tool.Fail("encoding", "Cannot edit %s: its encoding is not known, and guessing it could damage the file. Convert it to UTF-8 first.", path)
+		return tool.Fail("encoding", "Cannot edit %s: its encoding is not known, and guessing it could damage the file. Convert it to UTF-8 first, or remove it and write it anew.", path)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"helve/internal/charset"
 	"helve/internal/disk"
-	"helve/internal/media"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -60,7 +59,7 @@ func read(files *workspace.Files) tool.Tool {
 	r := reader{files: files, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
-		path, err := files.Resolve(ctx, c, c.Dir, in.FilePath)
+		path, err := files.ResolveEither(ctx, c, c.Dir, in.FilePath)
 		if err != nil {
 			return nil, badName(err)
 		}
@@ -96,11 +95,9 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
 	src.head = head[:n]
-	switch kind := media.Type(src.head); {
-	case kind == "application/pdf":
-		return readPDF(ctx, src, in)
-	case kind != "":
-		return readImage(ctx, src)
+	res, err := readMedia(ctx, src, in)
+	if res != nil || err != nil && !textAfterAll(src.head, err) {
+		return res, err
 	}
 	text, err := r.text(ctx, c, src, in)
 	if errors.Is(err, charset.ErrBinary) {

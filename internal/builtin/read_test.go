@@ -242,7 +242,7 @@ func TestReadMedia(t *testing.T) {
 			t.Errorf("%s, which is broken: %v", name, err)
 		}
 	}
-	write(t, filepath.Join(dir, "x.pdf"), []byte("%PDF-1.7\n"))
+	write(t, filepath.Join(dir, "x.pdf"), []byte("%PDF-1.7\n\x01\xff\xfe"))
 	if _, err := read(map[string]any{"filePath": "x.pdf"}); codeOf(err) != "bad-pdf" {
 		t.Errorf("a PDF without pages: %v", err)
 	}

@@ -1,11 +1,14 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 
+	"helve/internal/charset"
 	"helve/internal/media"
 	"helve/tool"
 )
@@ -16,6 +19,42 @@ const (
 	readPDFBytes   = 20 << 20 // attached whole; of a larger one the text is shown
 	readPDFPages   = 100
 )
+
+// readMedia attaches what is an image or a PDF; nil for anything else.
+func readMedia(ctx context.Context, src source, in readInput) (*tool.Result, error) {
+	switch media.Type(src.head) {
+	case "":
+		return nil, nil
+	case media.PDF:
+		return readPDF(ctx, src, in)
+	}
+	return readImage(ctx, src)
+}
+
+// textAfterAll reports whether what was taken for a broken image or PDF is a
+// text that begins with the same words.
+func textAfterAll(head []byte, broken error) bool {
+	fail, ok := errors.AsType[*tool.Error](broken)
+	if !ok || fail.Code != "bad-image" && fail.Code != "bad-pdf" {
+		return false
+	}
+	if first, _, _ := bytes.Cut(head, []byte("\n")); fail.Code == "bad-pdf" && len(bytes.TrimSpace(first)) <= len("%PDF-1.7") {
+		return false // a line of its own, as PDFs begin
+	}
+	enc, err := charset.Detect(head, false)
+	return err == nil && enc == (charset.Encoding{}) && controls(head) == 0
+}
+
+// controls counts the bytes that do not occur in text, but for the escapes
+// that colour a terminal.
+func controls(data []byte) (n int) {
+	for _, b := range data {
+		if b < 9 || b >= 14 && b < 32 && b != 0x1b || b == 0x7f {
+			n++
+		}
+	}
+	return n
+}
 
 // readImage attaches an image, made smaller where it is too large to send.
 func readImage(ctx context.Context, src source) (*tool.Result, error) {

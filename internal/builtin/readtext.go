@@ -37,7 +37,10 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 	}
 	enc, err := charset.Detect(sample, whole)
 	unknown := errors.Is(err, charset.ErrUnknown)
-	if err != nil && !unknown {
+	switch {
+	case unknown && controls(sample) > 2+len(sample)/50: // a key, something encrypted
+		return nil, charset.ErrBinary
+	case err != nil && !unknown:
 		return nil, err
 	}
 	if whole && strings.EqualFold(filepath.Ext(src.path.String()), ".ipynb") {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"strings"
 
 	"helve/internal/charset"
@@ -57,8 +58,11 @@ func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (dra
 		return newDraft(change, "", content), nil
 	}
 	old, err := e.decode(c, held)
-	if err != nil { // not text: there is no form to keep
+	if fail, ok := errors.AsType[*tool.Error](err); ok && fail.Code == "binary" { // there is no form to keep
 		return newDraft(change, "", content), nil
+	}
+	if err != nil {
+		return draft{}, err
 	}
 	before := old.Raw()
 	content = strings.TrimPrefix(content, "\ufeff")

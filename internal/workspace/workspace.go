@@ -119,6 +119,18 @@ func (f *Files) ResolveFolder(ctx context.Context, a Asker, dir, name string) (P
 	return f.resolve(ctx, a, Path{dir: dir, abs: name}, true)
 }
 
+// ResolveEither is [Files.Resolve] for a name that may be a file's or a
+// folder's: what is there decides what is asked about.
+func (f *Files) ResolveEither(ctx context.Context, a Asker, dir, name string) (Path, error) {
+	asked := Path{dir: dir, abs: name}
+	raw := name
+	if !filepath.IsAbs(raw) {
+		raw = dir + string(filepath.Separator) + name
+	}
+	folder := len(raw) <= maxName && strings.IndexByte(raw, 0) < 0 && f.IsFolder(Path{real: realName(raw)})
+	return f.resolve(ctx, a, asked, folder)
+}
+
 func (f *Files) resolve(ctx context.Context, a Asker, asked Path, folder bool) (Path, error) {
 	dir, name := asked.dir, asked.abs
 	if strings.IndexByte(name, 0) >= 0 {
