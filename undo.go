@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -87,20 +88,23 @@ func changeSet(s history.Set) ChangeSet {
 	return out
 }
 
-// An UndoRequest says what to take back. Exactly one of Set, Call, Message,
+// An UndoRequest says what to take back. Exactly one of Sets, Call, Message,
 // To and Last is given; Session narrows any of them.
 type UndoRequest struct {
-	Set     string // one change set
-	Call    string // what a call changed
-	Message string // what the calls of a message changed
-	To      string // everything after this change set, which itself stays
-	Last    int    // the newest so many that were not taken back yet
+	Sets    []string // these change sets
+	Call    string   // what a call changed
+	Message string   // what the calls of a message changed
+	To      string   // everything after this change set, which itself stays
+	Last    int      // the newest so many that were not taken back yet
 	Session string
 	Preview bool // change nothing, only say what would be done
 }
 
 // An UndoReport says what an undo did, or would do.
 type UndoReport struct {
+	// ID is the change set of the undo itself, with which it can be taken
+	// back; "" where nothing was done.
+	ID      string      `json:"id,omitempty"`
 	Sets    []ChangeSet `json:"sets"`
 	Files   []UndoFile  `json:"files"`
 	Preview bool        `json:"preview,omitempty"`
@@ -139,7 +143,7 @@ func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error
 		return nil, err
 	}
 	if len(sets) == 0 {
-		return nil, ErrNothingToUndo
+		return nil, req.nothing()
 	}
 	plan, err := r.files.PlanUndo(ctx, sets)
 	if err != nil {
@@ -150,11 +154,12 @@ func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error
 		return report, nil
 	}
 	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.dir}
-	plan, err = r.files.Undo(ctx, by, sets)
+	plan, id, err := r.files.Undo(ctx, by, sets)
 	if err != nil {
 		return nil, fmt.Errorf("undoing: %w", err)
 	}
 	done := r.report(plan)
+	done.ID = id
 	for i, f := range done.Files { // the differences are gone now
 		done.Files[i].Diff = ""
 		for _, before := range report.Files {
@@ -166,9 +171,19 @@ func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error
 	return done, nil
 }
 
+// nothing says what was not found.
+func (req UndoRequest) nothing() error {
+	for what, id := range map[string]string{"change set": strings.Join(req.Sets, ", "), "call": req.Call, "message": req.Message} {
+		if id != "" {
+			return fmt.Errorf("%w: no change of the %s %q is on record here", ErrNothingToUndo, what, id)
+		}
+	}
+	return ErrNothingToUndo
+}
+
 func (req UndoRequest) check() error {
 	given := 0
-	for _, is := range []bool{req.Set != "", req.Call != "", req.Message != "", req.To != "", req.Last > 0} {
+	for _, is := range []bool{len(req.Sets) > 0, req.Call != "", req.Message != "", req.To != "", req.Last > 0} {
 		if is {
 			given++
 		}
@@ -194,7 +209,7 @@ func (r *Runtime) chosen(ctx context.Context, req UndoRequest) ([]history.Set, e
 	var out []history.Set
 	for _, s := range sets {
 		switch {
-		case req.Set != "" && s.ID != req.Set, req.To != "" && s.ID <= req.To:
+		case len(req.Sets) > 0 && !slices.Contains(req.Sets, s.ID), req.To != "" && s.ID <= req.To:
 			continue
 		case req.Last > 0 && (s.UndoneBy != "" || len(s.Undoes) > 0):
 			continue // taken back already, or the taking back itself

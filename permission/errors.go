@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -73,6 +74,9 @@ func (e *UnattendedError) Error() string {
 		case d.Rule != nil:
 			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
 		}
+	}
+	if slices.ContainsFunc(e.Asked, func(d Decision) bool { return d.Guarded }) {
+		said += " It changes what runs or is allowed later, so that only a rule which names it allows it."
 	}
 	said += " To allow it, add this rule to the configuration" + after + ": " + e.Rule()
 	if strings.ContainsAny(strings.Join(names, ""), "*?") {

@@ -76,11 +76,14 @@ func (rs Ruleset) last(t thing) (Rule, bool) {
 	return Rule{}, false
 }
 
-// named reports whether a pattern holds one of the words that an allow has to.
+// named reports whether a pattern holds one of the words that an allow has to,
+// as a part of a path by itself.
 func (t thing) named(pattern string) bool {
-	return len(t.guards) == 0 || slices.ContainsFunc(t.guards, func(word string) bool {
-		return strings.Contains(strings.ToLower(pattern), word)
-	})
+	if len(t.guards) == 0 {
+		return true
+	}
+	parts := strings.FieldsFunc(strings.ToLower(pattern), func(r rune) bool { return strings.ContainsRune(`/\*?`, r) })
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(t.guards, part) })
 }
 
 // A Decision says what happens to one thing and why.
@@ -115,14 +118,13 @@ func (p Policy) Judge(req Request, pattern string) Decision {
 
 func (p Policy) decide(pattern string, t thing) Decision {
 	d := Decision{Permission: t.permission, Pattern: pattern, Action: Ask, Guarded: len(t.guards) > 0}
-	r, ok := p.Rules.last(t)
-	switch {
-	case ok:
+	if r, ok := p.Rules.last(t); ok {
 		d.decide(r, false)
-	case d.Guarded: // an approval of everything does not name it either
-		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: pattern, Action: Ask})
-	default:
+	} else {
 		d.asks = append(d.asks, nil)
+	}
+	if d.Guarded { // an approval of everything does not name it either
+		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: pattern, Action: Ask})
 	}
 	for _, ceiling := range p.Ceilings {
 		r, ok := ceiling.last(t)

@@ -11,7 +11,7 @@ import (
 // A Call belongs to one goroutine.
 type Call struct {
 	ID      string `json:"id"`                // the runtime makes one when empty
-	Session string `json:"session,omitempty"` // calls of one session share todos, approvals and file tracking
+	Session string `json:"session,omitempty"` // calls of one session share todos, approvals and what was read; one for the whole runtime when empty
 	Message string `json:"message,omitempty"` // the message of the model that holds the call
 	Parent  string `json:"parent,omitempty"`  // the call that made this one
 	Agent   string `json:"agent,omitempty"`   // who calls; its rules apply

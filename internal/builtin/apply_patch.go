@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"helve/internal/charset"
@@ -84,9 +85,11 @@ type sheet struct {
 
 // A leaf is one file: what it held, and what it shall hold.
 type leaf struct {
-	held   *workspace.Held
-	exists bool
-	data   []byte
+	held     *workspace.Held
+	exists   bool
+	data     []byte
+	encoding string
+	mode     fs.FileMode // of a file that was moved here
 }
 
 // patched is what a patch does to one file.
@@ -131,6 +134,12 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 				return nil, failed("duplicate-target", "%s is moved onto itself", sh.path)
 			}
 			paths = append(paths, sh.to)
+			// Under its new name the file could be read where it could not before.
+			if !s.editor.files.MayRead(s.c, sh.path) {
+				if err := s.editor.files.AskRead(s.ctx, s.c, sh.path); err != nil {
+					return nil, err
+				}
+			}
 		}
 		s.hunks = append(s.hunks, sh)
 	}
@@ -190,6 +199,8 @@ func (s *sheaf) add(l *leaf, h sheet) error {
 
 func (s *sheaf) remove(l *leaf, h sheet, err error) error {
 	switch fail := cannotRead(h.path, err); {
+	case s.editor.files.IsLink(h.path):
+		return failed("symlink", "%s is a symbolic link, and a patch deletes files only. Remove the link by other means.", h.path)
 	case fail != nil && fail.Code == "is-a-directory":
 		return failed(fail.Code, "Error: EISDIR: illegal operation on a directory, read")
 	case fail != nil:
@@ -197,9 +208,9 @@ func (s *sheaf) remove(l *leaf, h sheet, err error) error {
 	case !l.exists:
 		return failed("not-found", "Error: ENOENT: no such file or directory, open '%s'", h.path)
 	}
-	before := string(l.data)
-	if text, err := charset.Decode(l.data); err == nil {
-		before = text.Raw()
+	before, ok := decoded(l.data)
+	if !ok {
+		before = string(l.data)
 	}
 	l.exists, l.data = false, nil
 	s.note("delete", h, before, "")
@@ -225,7 +236,10 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 	if !l.exists {
 		return failed("not-found", "Failed to read file to update: %s", h.path)
 	}
-	file, err := s.decode(s.c, &workspace.Held{Path: h.path, State: l.held.State, Data: l.data})
+	if h.MoveTo != "" && s.editor.files.IsLink(h.path) {
+		return failed("symlink", "%s is a symbolic link, and a patch moves files only. Move the link by other means.", h.path)
+	}
+	file, err := s.text(l, h.path)
 	if err != nil {
 		return err
 	}
@@ -242,7 +256,10 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 		return notEncodable(h.path, err)
 	}
 	if h.MoveTo == "" {
-		l.data = data
+		if string(data) == string(l.data) {
+			return failed("patch-empty-hunk", "Error: line %d: the update of %s changes nothing", h.Line, h.path)
+		}
+		l.data, l.encoding = data, file.Encoding().String()
 		s.note("update", h, file.Raw(), after.Raw())
 		return nil
 	}
@@ -250,10 +267,36 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 	if err != nil {
 		return cannotChange(h.to, err)
 	}
-	dest.exists, dest.data = true, data
+	over := ""
+	if dest.exists {
+		over, _ = decoded(dest.data)
+	}
+	dest.exists, dest.data, dest.encoding = true, data, file.Encoding().String()
+	dest.mode = l.held.State.Mode.Perm()
 	l.exists, l.data = false, nil
 	s.note("move", h, file.Raw(), after.Raw())
+	if over != "" {
+		s.files[len(s.files)-1].diff += "\n" + shownDiff(h.to, over, after.Raw())
+	}
 	return nil
+}
+
+// text reads a file as it has become so far, in the encoding it had.
+func (s *sheaf) text(l *leaf, path workspace.Path) (*charset.Text, error) {
+	if enc, ok := charset.Named(l.encoding); ok && l.encoding != "" {
+		file, err := charset.DecodeAs(l.data, enc)
+		return file, notText(path, err)
+	}
+	return s.decode(s.c, &workspace.Held{Path: path, State: l.held.State, Data: l.data})
+}
+
+// decoded is data as text, where it is text.
+func decoded(data []byte) (string, bool) {
+	file, err := charset.Decode(data)
+	if err != nil {
+		return "", false
+	}
+	return file.Raw(), true
 }
 
 // mismatch words lines that are not in the file. What stands there instead
@@ -311,6 +354,9 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		notes = append(notes, "The changes were made, but: "+err.Error())
 	}
 	s.refresh(now)
+	for _, ch := range changes {
+		notes = append(notes, apart(ch)...)
+	}
 	out := s.summary()
 	return &tool.Result{
 		Title: out, Output: said(out, notes),
@@ -349,13 +395,13 @@ func (s *sheaf) refresh(now []*workspace.Held) {
 		if !held.Exists() || string(held.Data) == string(l.data) {
 			continue
 		}
-		text, err := charset.Decode(held.Data)
-		if err != nil {
+		after, ok := decoded(held.Data)
+		if !ok {
 			continue
 		}
 		for i := len(s.files) - 1; i >= 0; i-- {
 			if f := &s.files[i]; f.dest.Real() == held.Path.Real() {
-				f.shows(f.before, text.Raw())
+				f.shows(f.before, after)
 				break
 			}
 		}
@@ -367,7 +413,7 @@ func (s *sheaf) changes() (changes []workspace.Change, drafts []draft) {
 		if !l.exists && !l.held.Exists() {
 			continue // made and taken away again
 		}
-		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists}
+		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode}
 		changes, drafts = append(changes, ch), append(drafts, draft{change: ch})
 	}
 	return changes, drafts
@@ -375,9 +421,10 @@ func (s *sheaf) changes() (changes []workspace.Change, drafts []draft) {
 
 // culprit is the file that an error of writing is about.
 func (s *sheaf) culprit(err error) workspace.Path {
+	at, ok := errors.AsType[*fs.PathError](err)
 	for _, f := range s.files {
 		for _, p := range []workspace.Path{f.dest, f.path} {
-			if strings.Contains(err.Error(), p.Real()) {
+			if ok && at.Path == p.Real() {
 				return p
 			}
 		}

@@ -36,7 +36,8 @@ func batch(calls Calls) tool.Tool {
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
 		specs := calls.Tools(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
 		names := batchable(specs, spec.Name)
-		var edits []func() // changes of files are made in their order
+		var edits []func() // changes of files are made in their order, each after the calls before it
+		done := make([]sync.WaitGroup, len(in.Calls)+1)
 		inner := make([]tool.Inner, len(in.Calls))
 		var wg sync.WaitGroup
 		for i, call := range in.Calls {
@@ -50,9 +51,18 @@ func batch(calls Calls) tool.Tool {
 				inner[i].Error = fmt.Sprintf("Tool '%s' not in registry. External tools (MCP, environment) cannot be batched - call them directly. Available tools: %s",
 					call.Tool, strings.Join(names, ", "))
 			case changesFiles(specs, call.Tool):
-				edits = append(edits, func() { makeInner(ctx, calls, c, &inner[i]) })
+				edits = append(edits, func() {
+					for j := range i {
+						done[j].Wait()
+					}
+					makeInner(ctx, calls, c, &inner[i])
+				})
 			default:
-				wg.Go(func() { makeInner(ctx, calls, c, &inner[i]) })
+				done[i].Add(1)
+				wg.Go(func() {
+					defer done[i].Done()
+					makeInner(ctx, calls, c, &inner[i])
+				})
 			}
 		}
 		wg.Go(func() {

@@ -12,6 +12,7 @@ import (
 	"helve/internal/diff"
 	"helve/internal/disk"
 	"helve/internal/replace"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -53,7 +54,7 @@ func (e editor) hold(ctx context.Context, c *tool.Call, name string) (*workspace
 	held, err := claim.Get(path)
 	if err != nil {
 		claim.Release()
-		return nil, nil, cannotChange(path, err)
+		return &workspace.Held{Path: path}, nil, cannotChange(path, err)
 	}
 	return held, claim, nil
 }
@@ -67,6 +68,9 @@ func (e editor) check(c *tool.Call, held *workspace.Held) error {
 	if unread, ok := errors.AsType[*workspace.UnreadError](err); ok {
 		fail := tool.Fail("not-read", "%w", unread)
 		fail.Hint = "A session has to read a file before it may change it. Calls share what was read when they share a session."
+		if _, err := charset.Detect(held.Data, true); errors.Is(err, charset.ErrBinary) {
+			fail.Hint = "It is no text, which reading would not help: remove it first if it is to be written anew."
+		}
 		return fail
 	}
 	return err
@@ -74,16 +78,16 @@ func (e editor) check(c *tool.Call, held *workspace.Held) error {
 
 // decode reads a file as text, in the encoding it was shown in.
 func (e editor) decode(c *tool.Call, held *workspace.Held) (*charset.Text, error) {
-	var text *charset.Text
+	var file *charset.Text
 	var err error
 	if s, ok := e.files.Seen(c.Session, held.Path); ok && s.Hash == held.Hash() && s.Encoding != "" {
 		if enc, known := charset.Named(s.Encoding); known {
-			text, err = charset.DecodeAs(held.Data, enc)
-			return text, notText(held.Path, err)
+			file, err = charset.DecodeAs(held.Data, enc)
+			return file, notText(held.Path, err)
 		}
 	}
-	text, err = charset.Decode(held.Data)
-	return text, notText(held.Path, err)
+	file, err = charset.Decode(held.Data)
+	return file, notText(held.Path, err)
 }
 
 func notText(path workspace.Path, err error) error {
@@ -110,6 +114,7 @@ type draft struct {
 	before string // as text, with its line endings
 	after  string
 	diff   string
+	edited bool // line endings are left out of the difference: an edit never changes them
 }
 
 // newDraft shows what the change of a file from one text to another is like.
@@ -117,16 +122,41 @@ func newDraft(change workspace.Change, before, after string) draft {
 	return draft{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
 }
 
-// shownDiff is a difference as people are shown it.
-func shownDiff(path workspace.Path, before, after string) string {
-	return diff.Trim(diff.Unified(path.String(), before, after))
+// became is the draft with what was made of it in the end.
+func (d draft) became(after string) draft {
+	if d.edited {
+		return revised(d.change, d.before, after)
+	}
+	return newDraft(d.change, d.before, after)
 }
 
-// revised is a draft whose difference leaves line endings out: an edit never
-// changes them.
+// maxDiff is how much of a difference is shown.
+const maxDiff = 256 << 10
+
+// shownDiff is a difference as people are shown it: cut where it is too long
+// to be looked at.
+func shownDiff(path workspace.Path, before, after string) string {
+	note := ""
+	if before == "" || after == "" { // all of it is the difference
+		if n := len(before) + len(after); n > maxDiff {
+			note = fmt.Sprintf("... (the difference is cut: it is about %d bytes)\n", n)
+			before, _ = text.Cut(before, maxDiff)
+			after, _ = text.Cut(after, maxDiff)
+		}
+	}
+	shown := diff.Trim(diff.Unified(path.String(), before, after))
+	if note == "" && len(shown) > maxDiff {
+		note = fmt.Sprintf("... (the difference is cut: it is %d bytes)\n", len(shown))
+		shown, _ = text.Cut(shown, maxDiff)
+		shown += "\n"
+	}
+	return shown + note
+}
+
+// revised is a draft of an edit.
 func revised(change workspace.Change, before, after string) draft {
 	d := newDraft(change, charset.Normalise(before), charset.Normalise(after))
-	d.before, d.after = before, after
+	d.before, d.after, d.edited = before, after, true
 	return d
 }
 
@@ -148,14 +178,19 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 		notes = append(notes, "The change was made, but: "+err.Error())
 	}
 	if len(now) == 1 && string(now[0].Data) != string(d.change.Data) {
-		if text, err := charset.Decode(now[0].Data); err == nil {
-			d = newDraft(d.change, d.before, text.Raw())
+		if after, err := charset.Decode(now[0].Data); err == nil {
+			d = d.became(after.Raw())
 		}
 	}
-	if links := d.change.State.Links; links > 1 {
-		notes = append(notes, fmt.Sprintf("%s had %d names (hard links). This one was given the new contents; the others keep the old.", path.Title(), links))
+	return d, append(notes, apart(d.change)...), nil
+}
+
+// apart says that a file had other names, which keep what it held.
+func apart(ch workspace.Change) []string {
+	if ch.State.Links < 2 || ch.Remove {
+		return nil
 	}
-	return d, notes, nil
+	return []string{fmt.Sprintf("%s had %d names (hard links). This one was given the new contents; the others keep the old.", ch.Path.Title(), ch.State.Links)}
 }
 
 // formatted runs the formatters over what was written. A mark at the
@@ -169,11 +204,18 @@ func (e editor) formatted(ctx context.Context, landing *workspace.Landing, draft
 		if d.change.Remove || !e.format.For(file) {
 			continue
 		}
-		for _, f := range e.format.Run(ctx, file) {
+		failures := e.format.Run(ctx, file)
+		for _, f := range failures {
 			notes = append(notes, fmt.Sprintf("The formatter %s failed: %v", f.Name, f.Err))
 		}
+		if len(failures) == 0 {
+			continue
+		}
+		if err := landing.Rewrite(context.WithoutCancel(ctx), d.change.Path); err != nil {
+			notes = append(notes, "What it left could not be put right: "+err.Error())
+		}
 	}
-	if err := landing.KeepMark(ctx); err != nil {
+	if err := landing.KeepMark(context.WithoutCancel(ctx)); err != nil {
 		notes = append(notes, "The formatter dropped the byte order mark, and it could not be put back: "+err.Error())
 	}
 	return notes
@@ -210,7 +252,7 @@ func said(first string, notes []string) string {
 func cannotChange(path workspace.Path, err error) error {
 	switch {
 	case errors.Is(err, disk.ErrChanged):
-		return tool.Fail("changed-on-disk", "File %s was changed by someone else while it was being edited. Nothing was written. Please read the file again before modifying it.", path)
+		return tool.Fail("changed-on-disk", "File %s was changed by someone else while it was being edited, so the change was not made (%w). Please read the file again before modifying it.", path, err)
 	case errors.Is(err, disk.ErrTooLarge):
 		return tool.Fail("too-large", "Cannot change %s: it is larger than %d MiB.", path, workspace.MaxEdit>>20)
 	case errors.Is(err, syscall.EISDIR):
@@ -226,5 +268,5 @@ func cannotChange(path workspace.Path, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	return tool.Fail("write-failed", "Cannot change %s: %w. Nothing was changed.", path, err)
+	return tool.Fail("write-failed", "Cannot change %s: %w. The change was not made.", path, err)
 }

@@ -53,16 +53,17 @@ func patchDifferences() []difference {
 	why := "the request tells of each file apart, as later versions do"
 	for _, name := range []string{
 		"add", "add_absolute", "add_empty", "add_existing", "add_nested", "delete", "end_marker_in_content", "heredoc_bare", "indented_markers",
-		"mixed", "move_no_chunks", "move_onto_existing", "surrounding_text", "update", "update_blank_context_line_space", "update_bom",
+		"mixed", "surrounding_text", "update", "update_blank_context_line_space", "update_bom",
 		"update_crlf_file", "update_crlf_patch", "update_delete_all", "update_delete_lines", "update_eof_marker", "update_no_at_header",
 		"update_no_trailing_newline", "update_repeated_block", "update_two_hunks", "update_without_read",
 	} {
 		add("apply_patch.files", why, "", "apply_patch."+name, all+".0.metadata.files")
 	}
 	add("apply_patch.files", why, "", "apply_patch.add_outside", all+".1.metadata.files")
-	why = "where a file is moved to is asked about, too"
-	add("apply_patch.move", why, `"b.txt"`, "apply_patch.move_no_chunks", all+".0.patterns.1")
-	add("apply_patch.move", why, `"b.txt"`, "apply_patch.move_onto_existing", all+".0.patterns.1")
+	why = "where a file is moved to is asked about, too, and whether it may be read: under its new name it could be"
+	add("apply_patch.move", why, "", "apply_patch.move_no_chunks", all+".0", all+".1")
+	add("apply_patch.move", why, "", "apply_patch.move_onto_existing", all+".0", all+".1")
+	add("apply_patch.overwrite", "what is replaced is shown", "b.txt", "apply_patch.move_onto_existing", "calls.0.metadata.diff", "calls.0.metadata.files.0.diff")
 	why = "a line that can not be understood is an error that names it, and nothing is written"
 	add("apply_patch.strict", why, "line 2", "apply_patch.header_no_path", "calls.0.error")
 	add("apply_patch.strict", why, "", "apply_patch.add_blank_lines", "calls.0", "files.n.txt", all+".0")

@@ -34,7 +34,7 @@ func edit(e editor) tool.Tool {
 		}
 		held, claim, err := e.hold(ctx, c, in.FilePath)
 		if err != nil {
-			return nil, editing(err)
+			return nil, editing(held, err)
 		}
 		defer claim.Release()
 		d, matches, err := e.revise(c, held, []editInput{in})
@@ -65,10 +65,9 @@ func (in editInput) check() error {
 }
 
 // editing gives what can not be edited the reference's words.
-func editing(err error) error {
+func editing(held *workspace.Held, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == "is-a-directory" {
-		name := strings.TrimPrefix(e.Error(), "EISDIR: illegal operation on a directory, open ")
-		return tool.Fail(e.Code, "Path is a directory, not a file: %s", strings.Trim(name, "'"))
+		return tool.Fail(e.Code, "Path is a directory, not a file: %s", held.Path)
 	}
 	return err
 }
@@ -83,8 +82,26 @@ type landedMatch struct {
 }
 
 func (m landedMatch) sentence() string {
-	return fmt.Sprintf("oldString did not match exactly: it was found as %s, at lines %d-%d. Check that this is what you meant.",
-		strings.ReplaceAll(m.Strategy, "_", " "), m.Lines[0], m.Lines[1])
+	where := fmt.Sprintf("line %d", m.Lines[0])
+	if m.Lines[1] > m.Lines[0] {
+		where = fmt.Sprintf("lines %d-%d", m.Lines[0], m.Lines[1])
+	}
+	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s). Check that this is what you meant.", where, m.words(), m.Strategy)
+}
+
+// words say what a strategy forgives.
+func (m landedMatch) words() string {
+	switch m.Strategy {
+	case "line_trimmed":
+		return "ignoring blanks at the beginning and end of lines"
+	case "whitespace_normalized":
+		return "taking any run of blanks for one"
+	case "escape_normalized":
+		return "reading escapes such as \\n as what they stand for"
+	case "trimmed_boundary":
+		return "ignoring blanks around it"
+	}
+	return "its first and last line, with lines in between that are alike"
 }
 
 // revise makes the edits one after the other, in memory, and shows what
@@ -103,7 +120,10 @@ func (e editor) revise(c *tool.Call, held *workspace.Held, edits []editInput) (d
 		}
 		now, matches = next, append(matches, m)
 	}
-	change := workspace.Change{Held: held, Data: now.Bytes()}
+	if held.Exists() && string(now.Bytes()) == string(held.Data) {
+		return draft{}, nil, tool.Fail("no-change", "The edit would change nothing: what it would write is what stands in %s.", held.Path)
+	}
+	change := workspace.Change{Held: held, Data: now.Bytes(), Encoding: now.Encoding().String()}
 	return revised(change, file.Raw(), now.Raw()), matches, nil
 }
 

@@ -1,12 +1,14 @@
 package builtin
 
 import (
+	"bytes"
 	"io"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"helve/internal/charset"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -63,16 +65,30 @@ func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (nam
 			return "", "", false
 		}
 		hash := workspace.HashOf(data)
-		if info.Size() > instructionBytes {
-			hash = workspace.StampOf(info)
+		cut := info.Size() > instructionBytes
+		if cut {
+			hash = "the beginning, " + hash // which is not to have read the file
 		}
 		if s, seen := i.files.Seen(c.Session, p); seen && s.Hash == hash {
 			return "", "", false
 		}
 		i.files.See(c.Session, p, workspace.Sight{Hash: hash, When: time.Now()})
-		return p.String(), wellFormed(string(data)), true
+		return p.String(), instructionText(data, cut), true
 	}
 	return "", "", false
+}
+
+func instructionText(data []byte, cut bool) string {
+	text := wellFormed(string(data))
+	if enc, err := charset.Detect(data, !cut); err == nil {
+		if decoded, err := io.ReadAll(charset.NewReader(bytes.NewReader(data), enc)); err == nil {
+			text = string(decoded)
+		}
+	}
+	if cut {
+		text += "\n(cut: read the file for the rest)\n"
+	}
+	return text
 }
 
 // below reports whether dir lies below top.

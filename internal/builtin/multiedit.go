@@ -35,7 +35,7 @@ func multiedit(e editor) tool.Tool {
 		}
 		held, claim, err := e.hold(ctx, c, in.FilePath)
 		if err != nil {
-			return nil, editing(err)
+			return nil, editing(held, err)
 		}
 		defer claim.Release()
 		d, matches, err := e.revise(c, held, edits)

@@ -99,7 +99,7 @@ func readPDF(ctx context.Context, src source, in readInput) (*tool.Result, error
 	if cut {
 		text = wellFormed(text[:readBytes])
 	}
-	status := fmt.Sprintf("(PDF with %d pages, too many to attach: the text of pages %d-%d. Use 'offset' and 'limit' to read other pages)", doc.Pages, from, to)
+	status := fmt.Sprintf("(PDF with %d pages, too much to attach: the text of pages %d-%d. Use 'offset' and 'limit' to read other pages)", doc.Pages, from, to)
 	return &tool.Result{
 		Title: src.path.Title(), Output: "<file>\n" + text + "\n\n" + status + "\n</file>",
 		Metadata: map[string]any{"preview": status, "truncated": cut || to < doc.Pages, "pages": doc.Pages},

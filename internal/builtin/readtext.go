@@ -82,7 +82,7 @@ func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, erro
 		return nil, tool.Fail("range", "Offset %d is out of range for this file (%d lines)", in.Offset, p.total)
 	}
 	if s.byLines() {
-		s.enc = p.decode(s.enc)
+		s.enc = p.decode(s)
 	}
 	last := in.Offset + len(p.lines)
 	status := fmt.Sprintf("(End of file - total %d lines)", p.total)
@@ -118,11 +118,11 @@ func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, erro
 // decode reads the lines of a page in the encoding of the file. Where that
 // was taken for UTF-8 by its beginning and the page holds something else, the
 // page itself tells.
-func (p *page) decode(enc charset.Encoding) charset.Encoding {
-	plain := func(s string) bool { return utf8.ValidString(s) }
-	if enc.String() == "utf-8" {
+func (p *page) decode(s shape) charset.Encoding {
+	enc := s.enc
+	if enc.String() == "utf-8" && !s.unknown {
 		joined := strings.Join(p.lines, "\n")
-		if !plain(joined) {
+		if !utf8.ValidString(joined) {
 			if found, err := charset.Detect([]byte(joined), false); err == nil {
 				enc = found
 			}

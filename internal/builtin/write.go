@@ -75,6 +75,7 @@ func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (dra
 	if err != nil {
 		return draft{}, notEncodable(held.Path, err)
 	}
+	change.Encoding = old.Encoding().String()
 	now, err := charset.DecodeAs(change.Data, old.Encoding())
 	if err != nil {
 		return draft{}, notEncodable(held.Path, err)

@@ -46,7 +46,11 @@ func (a *app) exitCode(err error) int {
 }
 
 func hintOf(err error) string {
-	if e, ok := errors.AsType[*tool.Error](err); ok {
+	e, ok := errors.AsType[*tool.Error](err)
+	if ok && e.Code == "not-read" {
+		return e.Hint + "\nHere that is 'helve call --session NAME read filePath=…', and then this call with the same --session NAME."
+	}
+	if ok {
 		return e.Hint
 	}
 	return ""

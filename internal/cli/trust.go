@@ -164,7 +164,11 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	for _, w := range cfg.Withheld {
 		if below(w.File) && w.Rules == 0 { // rules are shown one by one
 			effects++
-			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", safe(w.Key))
+			line := w.Key
+			if w.Value != "" {
+				line += ": " + w.Value
+			}
+			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", text.VisibleLine(line))
 		}
 	}
 	for _, l := range limits(cfg) {

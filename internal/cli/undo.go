@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +100,8 @@ func (a *app) printChanges(sets []helve.ChangeSet) error {
 			state = "undone"
 		case len(s.Undoes) > 0:
 			state = "took back " + fmt.Sprint(len(s.Undoes))
+		case slices.ContainsFunc(s.Files, func(f helve.FileChange) bool { return !f.Kept }):
+			state = "too large to be kept"
 		}
 		names := make([]string, 0, 3)
 		for _, f := range s.Files {
@@ -148,10 +152,13 @@ ID' with the id of the undo brings back what it took away.`,
 		Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				f.req.Set = args[0]
+				f.req.Sets = args
 			}
-			if f.req.Set == "" && f.req.Call == "" && f.req.Message == "" && f.req.To == "" && f.req.Last == 0 {
+			if len(f.req.Sets) == 0 && f.req.Call == "" && f.req.Message == "" && f.req.To == "" && !c.Flags().Changed("last") {
 				f.req.Last = 1
+			}
+			if err := f.check(c); err != nil {
+				return err
 			}
 			return a.withFiles(func(rt *helve.Runtime) error { return a.undo(c.Context(), rt, f) })
 		},
@@ -168,6 +175,23 @@ ID' with the id of the undo brings back what it took away.`,
 	return c
 }
 
+// check refuses what makes no sense together.
+func (f undoFlags) check(c *cobra.Command) error {
+	given := 0
+	for _, is := range []bool{len(f.req.Sets) > 0, f.req.Call != "", f.req.Message != "", f.req.To != "", f.req.Last != 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return usagef("give one of an id, --call, --message, --to and --last")
+	case c.Flags().Changed("last") && f.req.Last < 1:
+		return usagef("--last takes a number from 1 on")
+	}
+	return nil
+}
+
 func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	show := f.req
 	show.Preview = true
@@ -176,47 +200,55 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 		return err
 	}
 	if f.req.Preview {
-		return a.printUndo(preview, f.asJSON)
+		return a.printUndo(a.Stdout, preview, f.asJSON)
 	}
 	if !f.yes {
-		if err := a.printUndo(preview, false); err != nil {
+		if err := a.printUndo(a.Stderr, preview, false); err != nil {
 			return err
 		}
 		if err := a.confirm("Put these files back? [y/N] "); err != nil {
 			return err
 		}
 	}
-	report, err := rt.Undo(ctx, f.req)
+	// What was shown is what is done, also where more has changed meanwhile.
+	shown := helve.UndoRequest{}
+	for _, s := range preview.Sets {
+		shown.Sets = append(shown.Sets, s.ID)
+	}
+	report, err := rt.Undo(ctx, shown)
 	if err != nil {
 		return err
 	}
 	if f.asJSON || f.yes {
-		err = a.printUndo(report, f.asJSON)
+		err = a.printUndo(a.Stdout, report, f.asJSON)
+	}
+	if err == nil && report.ID != "" && !f.asJSON {
+		a.note("done; 'helve undo " + report.ID + "' takes this back")
 	}
 	if err == nil && report.Conflicts() {
-		a.note("some files were left as they are; see the reasons above")
+		a.note("some files were left as they are: undo what changed them later first, go back further with --to, or mend them by hand")
 		return &silent{exitFailed}
 	}
 	return err
 }
 
-func (a *app) printUndo(r *helve.UndoReport, asJSON bool) error {
+func (a *app) printUndo(w io.Writer, r *helve.UndoReport, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(r)
 	}
 	for _, s := range r.Sets {
-		fmt.Fprintf(a.Stdout, "%s  %s  %s\n", text.VisibleLine(s.ID), s.Time.Local().Format(time.DateTime), text.VisibleLine(s.Tool))
+		fmt.Fprintf(w, "%s  %s  %s\n", text.VisibleLine(s.ID), s.Time.Local().Format(time.DateTime), text.VisibleLine(s.Tool))
 	}
 	for _, f := range r.Files {
 		line := f.Action + "  " + a.fromHere(f.File)
 		if f.Reason != "" {
 			line += "  (" + f.Reason + ")"
 		}
-		fmt.Fprintln(a.Stdout, text.VisibleLine(line))
+		fmt.Fprintln(w, text.VisibleLine(line))
 	}
 	for _, f := range r.Files {
 		if f.Diff != "" {
-			fmt.Fprint(a.Stdout, safe(f.Diff))
+			fmt.Fprint(w, safe(f.Diff))
 		}
 	}
 	return nil

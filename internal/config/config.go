@@ -173,6 +173,8 @@ type Withheld struct {
 	File string `json:"file"`
 	Key  string `json:"key"`
 	Why  string `json:"why"`
+	// Value is what the file gives the key, as JSON, cut where it is long.
+	Value string `json:"value,omitempty"`
 
 	// Rules is how many rules that allow something are meant; Key is then
 	// where they stand. It is 0 when the key itself is withheld.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"helve/internal/text"
 	"helve/permission"
 )
 
@@ -59,6 +60,9 @@ func (l *loader) withhold(root *node) {
 				return true // the check reports it and drops it
 			}
 			l.withheld(m.in, m.key, whyUntrusted)
+			if n := len(l.cfg.Withheld); n > 0 && l.cfg.Withheld[n-1].Key == m.key {
+				l.cfg.Withheld[n-1].Value, _ = text.Cut(string(encode(m.val)), 2000)
+			}
 			return false
 		}
 		if m.val.kind == 's' && hasReference(m.val.text) {

@@ -275,7 +275,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			t.Errorf("%s was written to", name)
 		}
 	}
-	_, err := OpenDir(filepath.Join(dir, "link"))
+	_, err := Open(filepath.Join(dir, "link"), os.O_RDONLY|syscall.O_DIRECTORY)
 	is(t, err, syscall.ELOOP)
 	_, err = Look(filepath.Join(dir, "link", "f"))
 	is(t, err, syscall.ELOOP)

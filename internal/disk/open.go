@@ -31,9 +31,6 @@ func Open(name string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// OpenDir opens a folder for listing, like [Open].
-func OpenDir(name string) (*os.File, error) { return Open(name, unix.O_RDONLY|unix.O_DIRECTORY) }
-
 func open(name string, flags int) (int, error) {
 	if err := checkName(name); err != nil {
 		return -1, err

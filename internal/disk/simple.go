@@ -34,9 +34,6 @@ func Open(name string, flags int) (*os.File, error) {
 	return os.OpenFile(name, flags, 0)
 }
 
-// OpenDir opens a folder for listing, like [Open].
-func OpenDir(name string) (*os.File, error) { return Open(name, os.O_RDONLY) }
-
 // Look says what a name holds; a missing one is no error.
 func Look(name string) (State, error) {
 	if err := checkName(name); err != nil {

@@ -32,7 +32,7 @@ type Options struct {
 	// Formatters are the configured ones. One with the name of a built-in one
 	// takes its place, and its extensions if it has none itself; a new name comes
 	// after all others, in order. One without a command is left out, unless it
-	// disables. Of two with the same name the later counts. A configured
+	// disables or changes a built-in one. Of two with the same name the later counts. A configured
 	// formatter is always on.
 	Formatters []Formatter
 	// Builtin says that the built-in ones are there too. Each is on if it is
@@ -130,6 +130,14 @@ func (s *Set) configure(f Formatter) {
 	case f.Disabled:
 		s.remove(f.Name)
 		s.remove(twin(f.Name))
+	case len(f.Command) == 0 && at >= 0: // the built-in one, with what was said about it
+		it := s.items[at]
+		if len(f.Extensions) > 0 {
+			it.Extensions = f.Extensions
+		}
+		if f.Environment != nil {
+			it.Environment = f.Environment
+		}
 	case len(f.Command) == 0 || f.Command[0] == "":
 		s.log.Warn("a formatter has no command and is left out", "name", f.Name)
 	case at < 0:

@@ -99,10 +99,6 @@ func (m *Missing) Explain(newString string) string {
 	return help
 }
 
-// AlreadyThere reports whether the content has the new text, the blanks at the
-// ends of its lines aside. A text too short to be recognised never is.
-func (m *Missing) AlreadyThere(newString string) bool { return m.already(newString) > 0 }
-
 // already returns the line the new text begins on, or 0.
 func (m *Missing) already(newString string) int {
 	const recognisable = 3

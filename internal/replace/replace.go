@@ -251,9 +251,27 @@ func (f *finder) safe() (Match, error) {
 		if !f.opt.All && f.elsewhere(spans[0]) {
 			return Match{}, f.many(allPlaces(f.content, f.content[spans[0].Start:spans[0].End]))
 		}
+		if s.name == whitespaceNormalized {
+			f.shrink(spans)
+		}
 		return f.loose(s.name, spans), nil
 	}
 	return Match{}, f.missing()
+}
+
+// shrink leaves blanks around the text where none were quoted: the
+// indentation of a line that was quoted without it is not to be replaced.
+func (f *finder) shrink(spans []Span) {
+	quoted := f.edge()
+	for i, s := range spans {
+		core := f.core(s)
+		if quoted.lead == "" {
+			spans[i].Start = core.Start
+		}
+		if quoted.tail == "" {
+			spans[i].End = core.End
+		}
+	}
 }
 
 // places sorts the spans and keeps one for each place. Spans that differ only

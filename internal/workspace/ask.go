@@ -75,10 +75,11 @@ func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, p
 
 // MayRead reports whether the contents of p may be shown without asking.
 func (f *Files) MayRead(a Decider, p Path) bool {
-	for _, name := range []string{p.abs, p.real} {
+	top := f.top(p.dir)
+	for name, top := range map[string]string{p.abs: top, p.real: realName(top)} {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
-			Forms: map[string][]string{name: below(f.top(p.dir), name)},
+			Forms: map[string][]string{name: append(below(top, name), p.abs)},
 		}
 		if !a.Allowed(req) {
 			return false

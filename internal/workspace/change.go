@@ -51,6 +51,10 @@ func (f *Files) Claim(ctx context.Context, paths ...Path) (*Claim, error) {
 	if err := f.Recover(ctx); err != nil && f.OnTrouble != nil {
 		f.OnTrouble(err)
 	}
+	return f.claim(ctx, paths)
+}
+
+func (f *Files) claim(ctx context.Context, paths []Path) (*Claim, error) {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = p.real
@@ -65,8 +69,7 @@ func (f *Files) Claim(ctx context.Context, paths ...Path) (*Claim, error) {
 // Release lets the files go.
 func (c *Claim) Release() { c.release() }
 
-// Get reads a file that was claimed. One that does not exist is no error; a
-// folder is [fs.ErrInvalid] wrapped as the system words it, see [ErrIsDir].
+// Get reads a file that was claimed. One that does not exist is no error.
 func (c *Claim) Get(p Path) (*Held, error) {
 	data, state, err := disk.Read(p.real, MaxEdit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,6 +87,9 @@ type Change struct {
 	Data   []byte
 	Remove bool
 	Mode   fs.FileMode // of a new file; the usual one when 0
+
+	// Encoding is how Data is to be read as text; "" where that is not known.
+	Encoding string
 }
 
 func (c Change) same() bool {
@@ -113,6 +119,9 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*Landing, 
 	for _, ch := range changes {
 		if ch.same() {
 			continue
+		}
+		if len(ch.Data) > MaxEdit {
+			return nil, &fs.PathError{Op: "write", Path: ch.Path.real, Err: disk.ErrTooLarge}
 		}
 		l.changes = append(l.changes, ch)
 		writes = append(writes, disk.Change{
@@ -162,6 +171,26 @@ func (l *Landing) journal(temps []string) error {
 	return nil
 }
 
+// Rewrite writes what was written once more, where a formatter that failed
+// has left something else.
+func (l *Landing) Rewrite(ctx context.Context, p Path) error {
+	for _, ch := range l.changes {
+		if ch.Remove || ch.Path.real != p.real {
+			continue
+		}
+		data, state, err := disk.Read(p.real, MaxEdit)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if state.Exists && bytes.Equal(data, ch.Data) {
+			return nil
+		}
+		again := disk.Change{Name: p.real, Data: ch.Data, Was: state, WasData: data, Mode: ch.State.Mode.Perm()}
+		return disk.Commit(ctx, []disk.Change{again}, disk.Options{Sync: l.files.Sync})
+	}
+	return nil
+}
+
 // KeepMark puts the mark at the beginning of a file back where a formatter
 // has dropped it.
 func (l *Landing) KeepMark(ctx context.Context) error {
@@ -193,13 +222,17 @@ func (l *Landing) Settle() ([]*Held, error) {
 	for _, ch := range l.changes {
 		now, err := (&Claim{files: l.files}).Get(ch.Path)
 		if err != nil { // it was written, and somebody has made it unreadable since
-			errs = append(errs, err)
+			errs, out = append(errs, err), append(out, &Held{Path: ch.Path})
 			continue
 		}
 		out = append(out, now)
 		after[ch.Path.real] = history.Describe(now.Data, now.Exists(), now.State.Mode)
 		if now.Exists() && l.by.Session != "" {
-			l.files.See(l.by.Session, ch.Path, Sight{Hash: now.Hash(), When: l.files.now()})
+			sight := Sight{Hash: now.Hash(), When: l.files.now()}
+			if string(now.Data) == string(ch.Data) {
+				sight.Encoding = ch.Encoding
+			}
+			l.files.See(l.by.Session, ch.Path, sight)
 		}
 		l.tell(ch, now)
 	}

@@ -202,7 +202,7 @@ func (d *desk) undo(call string) history.Plan {
 		}
 		sets = append(sets, s)
 	}
-	plan, err := d.files.Undo(d.t.Context(), workspace.By{Session: "s", Dir: d.ws}, sets)
+	plan, _, err := d.files.Undo(d.t.Context(), workspace.By{Session: "s", Dir: d.ws}, sets)
 	if err != nil {
 		d.t.Fatal(err)
 	}

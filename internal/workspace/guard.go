@@ -27,7 +27,7 @@ func (f *Files) guardsOf(dir, name string) []string {
 			words = append(words, part)
 		case ".mcp.json", ".envrc":
 			if i == len(parts)-1 {
-				words = append(words, strings.TrimSuffix(part, ".json"))
+				words = append(words, part)
 			}
 		}
 	}
@@ -53,11 +53,11 @@ func (f *Files) configGuards(dir, name string) []string {
 			if err != nil {
 				break
 			}
-			first, rest, below := strings.Cut(strings.ToLower(filepath.ToSlash(rel)), "/")
+			first, _, below := strings.Cut(strings.ToLower(filepath.ToSlash(rel)), "/")
 			for _, brand := range []string{"opencode", "helve"} {
 				file := first == brand+".json" || first == brand+".jsonc"
-				if file && !below || first == "."+brand && (below && rest != "" || !below) {
-					return []string{brand}
+				if file && !below || first == "."+brand {
+					return []string{first}
 				}
 			}
 			if isRoot(d) {

@@ -48,7 +48,7 @@ func (f *Files) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.Fil
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name}, Always: []string{"*"},
-			Forms: map[string][]string{name: below(f.top(p.dir), name)},
+			Forms: map[string][]string{name: below(realName(f.top(p.dir)), name)},
 		}
 		if err := a.Ask(ctx, req); err != nil {
 			file.Close()
@@ -77,6 +77,12 @@ func (f *Files) List(p Path) ([]fs.DirEntry, error) {
 func (f *Files) IsFolder(p Path) bool {
 	info, err := os.Lstat(p.real)
 	return err == nil && info.IsDir()
+}
+
+// IsLink reports whether the name that was asked for is itself a link.
+func (f *Files) IsLink(p Path) bool {
+	info, err := os.Lstat(p.abs)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // Near returns the names beside p that contain its name or are contained in

@@ -14,7 +14,7 @@ type Sight struct {
 	// hashed, its size and time, see [StampOf].
 	Hash string
 	When time.Time
-	// Encoding is how the contents were read as text; "" for UTF-8.
+	// Encoding is how the contents were read as text; "" where nobody said.
 	Encoding string
 }
 
@@ -113,6 +113,19 @@ func (e *StaleError) Error() string {
 		"Please read the file again before modifying it.", e.Path, e.Modified.UTC().Format(iso), e.Read.UTC().Format(iso))
 }
 
+// is reports whether a file holds what was seen.
+func (h *Held) is(s Sight) bool { return s.Hash == h.Hash() || s.Hash == h.stamp() }
+
+// seenElsewhere reports whether the same session has seen a file as it is in
+// another process.
+func (f *Files) seenElsewhere(session string, h *Held) bool {
+	if f.Memory == nil {
+		return false
+	}
+	s, ok, err := f.Memory.Sight(session, h.Path.real)
+	return err == nil && ok && h.is(s)
+}
+
 // Check holds a file against what the session has seen of it: an
 // [UnreadError], a [StaleError], or nil. Contents decide, not times.
 func (f *Files) Check(session string, h *Held) error {
@@ -123,7 +136,7 @@ func (f *Files) Check(session string, h *Held) error {
 	switch {
 	case !ok:
 		return &UnreadError{h.Path}
-	case s.Hash != h.Hash() && s.Hash != h.stamp():
+	case !h.is(s) && !f.seenElsewhere(session, h):
 		return &StaleError{Path: h.Path, Modified: h.State.Modified(), Read: s.When}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"helve/internal/disk"
@@ -45,41 +46,68 @@ func (f *Files) PlanUndo(ctx context.Context, sets []history.Set) (history.Plan,
 
 // Undo takes change sets back, newest first, and returns what was done. A
 // file that somebody else has changed since is left as it is. It is a change
-// like any other and can be taken back in turn.
-func (f *Files) Undo(ctx context.Context, by By, sets []history.Set) (history.Plan, error) {
+// like any other and can be taken back in turn; id is that of its own set, or
+// "" where nothing was to be done.
+func (f *Files) Undo(ctx context.Context, by By, sets []history.Set) (plan history.Plan, id string, err error) {
+	if err := f.Recover(ctx); err != nil {
+		return plan, "", err
+	}
+	return f.undo(ctx, by, sets)
+}
+
+func (f *Files) undo(ctx context.Context, by By, sets []history.Set) (plan history.Plan, id string, err error) {
 	first, err := f.PlanUndo(ctx, sets)
 	if err != nil {
-		return first, err
+		return first, "", err
 	}
 	var paths []Path
 	for _, item := range first.Items {
 		paths = append(paths, Path{abs: item.Path, real: item.Path, shown: f.shown(by.Dir, item.Path), dir: by.Dir})
 	}
-	claim, err := f.Claim(ctx, paths...)
+	claim, err := f.claim(ctx, paths)
 	if err != nil {
-		return first, err
+		return first, "", err
 	}
 	defer claim.Release()
-	plan, err := f.PlanUndo(ctx, sets) // again, now that nobody else can write
+	plan, err = f.PlanUndo(ctx, sets) // again, now that nobody else can write
 	if err != nil {
-		return plan, err
+		return plan, "", err
 	}
 	changes, err := f.backwards(claim, plan, paths)
 	if err != nil || len(changes) == 0 {
-		return plan, err
+		return plan, "", err
 	}
-	for _, s := range sets {
-		by.Undoes = append(by.Undoes, s.ID)
-	}
+	by.Undoes = takenBack(plan, sets)
 	landing, err := claim.Commit(ctx, by, changes)
 	if err != nil {
-		return plan, err
+		return plan, "", err
+	}
+	if landing.pending != nil {
+		id = landing.pending.Set().ID
 	}
 	now, err := landing.Settle()
 	for i, h := range now {
+		if !h.Exists() {
+			continue
+		}
 		err = errors.Join(err, f.turned(h.Path.real, landing.changes[i].Hash(), h.Hash()))
 	}
-	return plan, err
+	return plan, id, err
+}
+
+// takenBack are the sets of which a plan takes something back. One that is in
+// conflict as a whole stays to be undone another time.
+func takenBack(plan history.Plan, sets []history.Set) (ids []string) {
+	stays := map[string]bool{}
+	for _, item := range plan.Items {
+		stays[item.Path] = item.State == history.Conflict || item.State == history.Lost
+	}
+	for _, s := range sets {
+		if slices.ContainsFunc(s.Changes, func(c history.Change) bool { return !stays[c.Path] }) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // backwards are the changes that carry out a plan.
@@ -112,24 +140,36 @@ func (f *Files) backwards(claim *Claim, plan history.Plan, paths []Path) ([]Chan
 
 // Recover ends what a process that was killed has left: files it had put
 // beside others are removed, and a change of several files that was made in
-// part is taken back. It does so once; later calls do nothing.
+// part is taken back. It does so once, whoever waits for it; later calls do
+// nothing.
 func (f *Files) Recover(ctx context.Context) error {
-	if f.History == nil || !f.recovered.CompareAndSwap(false, true) {
+	if f.History == nil {
 		return nil
 	}
+	f.recovering.Lock()
+	defer f.recovering.Unlock()
+	if f.recovered {
+		return nil
+	}
+	err := f.recover(context.WithoutCancel(ctx))
+	f.recovered = err == nil
+	return err
+}
+
+func (f *Files) recover(ctx context.Context) error {
 	left, err := f.History.Recover(ctx, look)
 	for _, r := range left {
+		if r.Half() {
+			by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
+			_, _, undoErr := f.undo(ctx, by, []history.Set{r.Set})
+			err = errors.Join(err, undoErr)
+		}
 		for _, temp := range r.Temps {
 			if strings.HasPrefix(filepath.Base(temp), ".helve-") {
 				_ = os.Remove(temp) // gone already, mostly
+				_ = os.Remove(strings.TrimSuffix(temp, ".tmp") + ".old")
 			}
 		}
-		if len(r.Missed) == 0 || len(r.Set.Changes) == 0 {
-			continue
-		}
-		by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
-		_, undoErr := f.Undo(ctx, by, []history.Set{r.Set})
-		err = errors.Join(err, undoErr)
 	}
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"helve/internal/disk"
@@ -51,10 +50,11 @@ type Files struct {
 	// Now gives the time; time.Now when nil.
 	Now func() time.Time
 
-	recovered atomic.Bool
-	locks     disk.Locks
-	mu        sync.Mutex
-	sights    map[sightKey]Sight
+	recovering sync.Mutex
+	recovered  bool
+	locks      disk.Locks
+	mu         sync.Mutex
+	sights     map[sightKey]Sight
 }
 
 func (f *Files) now() time.Time {
