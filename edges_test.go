@@ -377,6 +377,18 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 	if allowed() {
 		t.Error("a folder took another project's approvals")
 	}
+	// A name that only looks as if it went through the repository.
+	forged := filepath.Join(guest, "wt")
+	if err := os.MkdirAll(forged, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(forged, "gitdir"), filepath.Join(guest, ".git")+"\n")
+	up := strings.Repeat("../", strings.Count(admin, "/"))
+	write(filepath.Join(guest, ".git"), "gitdir: "+admin+"/"+up+forged[1:]+"\n")
+	if allowed() {
+		t.Error("a folder took another project's approvals by a name with dots")
+	}
+	write(filepath.Join(guest, ".git"), "gitdir: "+admin+"\n")
 	write(filepath.Join(admin, "gitdir"), filepath.Join(guest, ".git")+"\n")
 	if !allowed() {
 		t.Error("a real worktree does not share its project's approvals")

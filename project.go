@@ -35,6 +35,10 @@ func linked(worktree, git string) (string, bool) {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(worktree, to)
 	}
+	to, err := filepath.EvalSymlinks(to)
+	if err != nil { // it is there, or it is not believed
+		return "", false
+	}
 	back := line(filepath.Join(to, "gitdir"))
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(to, back)
@@ -42,8 +46,9 @@ func linked(worktree, git string) (string, bool) {
 	if real(back) != real(git) {
 		return "", false
 	}
-	common, _, ok := strings.Cut(filepath.ToSlash(to), "/worktrees/")
-	return filepath.Dir(filepath.FromSlash(common)), ok
+	kept := filepath.Dir(to) // …/.git/worktrees
+	common := filepath.Dir(kept)
+	return filepath.Dir(common), filepath.Base(kept) == "worktrees" && filepath.Base(common) == ".git"
 }
 
 // line reads a file of one short line; "" for any other.

@@ -11,6 +11,7 @@ import (
 
 	"helve/internal/diff"
 	"helve/internal/history"
+	"helve/internal/text"
 	"helve/internal/workspace"
 )
 
@@ -250,5 +251,5 @@ func (r *Runtime) undoDiff(item history.Item) string {
 	if !utf8.Valid(now) || !utf8.Valid(want) || len(now) > most {
 		return ""
 	}
-	return diff.Unified(item.Path, string(now), string(want))
+	return diff.Unified(text.VisibleLine(item.Path), string(now), string(want))
 }

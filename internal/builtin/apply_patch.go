@@ -18,6 +18,9 @@ import (
 //go:embed apply_patch.md
 var applyPatchDoc string
 
+// maxHunks is how many files one patch may be about.
+const maxHunks = 5000
+
 type applyPatchInput struct {
 	PatchText string `json:"patchText" jsonschema:"the whole patch, from *** Begin Patch to *** End Patch"`
 }
@@ -31,6 +34,9 @@ func applyPatch(e editor) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
+		if len(p.Hunks) > maxHunks {
+			return nil, failed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
+		}
 		s := sheaf{editor: e, ctx: ctx, c: c, now: map[string]*leaf{}}
 		paths, err := s.resolve(p)
 		if err != nil {
@@ -42,10 +48,14 @@ func applyPatch(e editor) tool.Tool {
 		}
 		defer claim.Release()
 		for _, h := range s.hunks {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			if err := s.verify(claim, h); err != nil {
 				return nil, err
 			}
 		}
+		s.draw()
 		return s.land(claim)
 	})
 }
@@ -96,18 +106,31 @@ type leaf struct {
 type patched struct {
 	kind                 string // add, update, delete or move
 	diff, before, after  string
+	over                 string // what stood where it was moved to
 	additions, deletions int
 
 	path, dest workspace.Path
 }
 
+// How much of the contents of files is told.
+type telling int
+
+const (
+	nothing telling = iota
+	differences
+	contents
+)
+
 // told is what programs read of it.
-func (p patched) told(whole bool) map[string]any {
+func (p patched) told(what telling) map[string]any {
 	out := map[string]any{
 		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
 		"additions": p.additions, "deletions": p.deletions,
 	}
-	if whole {
+	if what == nothing {
+		out["diff"] = hiddenDiff
+	}
+	if what == contents {
 		out["before"], out["after"] = p.before, p.after
 	}
 	if p.kind == "move" {
@@ -214,7 +237,6 @@ func (s *sheaf) remove(l *leaf, h sheet, err error) error {
 	}
 	l.exists, l.data = false, nil
 	s.note("delete", h, before, "")
-	s.files[len(s.files)-1].deletions = len(strings.Split(before, "\n"))
 	return nil
 }
 
@@ -275,9 +297,7 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 	dest.mode = l.held.State.Mode.Perm()
 	l.exists, l.data = false, nil
 	s.note("move", h, file.Raw(), after.Raw())
-	if over != "" {
-		s.files[len(s.files)-1].diff += "\n" + shownDiff(h.to, over, after.Raw())
-	}
+	s.files[len(s.files)-1].over = over
 	return nil
 }
 
@@ -315,18 +335,35 @@ func (s *sheaf) mismatch(h sheet, err error) error {
 
 // note keeps what a hunk does to its file, for people and programs.
 func (s *sheaf) note(kind string, h sheet, before, after string) {
-	p := patched{kind: kind, path: h.path, dest: h.path}
+	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after}
 	if kind == "move" {
 		p.dest = h.to
 	}
-	p.shows(before, after)
+	if n := len(s.files); n > 0 && kind == "update" && s.files[n-1].kind == kind && s.files[n-1].path.Real() == h.path.Real() {
+		s.files[n-1].after = after // several groups in a row are one change
+		return
+	}
 	s.files = append(s.files, p)
 }
 
-func (p *patched) shows(before, after string) {
-	p.before, p.after = before, after
-	p.diff = shownDiff(p.path, before, after)
-	p.additions, p.deletions = diff.Count(before, after)
+// draw shows the differences, when all is verified.
+func (s *sheaf) draw() {
+	for i := range s.files {
+		p := &s.files[i]
+		p.shows(p.after)
+		if p.kind == "delete" {
+			p.deletions = len(strings.Split(p.before, "\n"))
+		}
+		if p.over != "" {
+			p.diff += "\n" + shownDiff(p.dest, p.over, p.after)
+		}
+	}
+}
+
+func (p *patched) shows(after string) {
+	p.after = after
+	p.diff = shownDiff(p.path, p.before, after)
+	p.additions, p.deletions = diff.Count(p.before, after)
 }
 
 // land asks once about everything, writes it, and says what was done.
@@ -339,7 +376,9 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 			asked = append(asked, f.dest)
 		}
 	}
-	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": s.diffs(), "files": s.told()}
+	files, diffs := s.told(true)
+	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": diffs, "files": files}
+	shown := !s.editor.files.MayEdit(s.c, asked...) // to a person, who then lets it pass
 	if err := s.editor.files.AskEdit(s.ctx, s.c, metadata, asked...); err != nil {
 		return nil, err
 	}
@@ -358,33 +397,36 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		notes = append(notes, apart(ch)...)
 	}
 	out := s.summary()
+	files, diffs = s.told(shown)
 	return &tool.Result{
 		Title: out, Output: said(out, notes),
 		Metadata: map[string]any{
-			"diff": s.diffs(), "files": s.told(), "diagnostics": map[string]any{}, "truncated": false,
+			"diff": diffs, "files": files, "diagnostics": map[string]any{}, "truncated": false,
 		},
 	}, nil
 }
 
-// told is what programs read of the files: whole, where they are not too much.
-func (s *sheaf) told() []any {
+// told is what programs read of the files: whole, where they are not too
+// much. A person who is asked is shown what may not be read otherwise.
+func (s *sheaf) told(person bool) (files []any, diffs string) {
 	size := 0
 	for _, f := range s.files {
 		size += len(f.before) + len(f.after)
 	}
-	out := make([]any, len(s.files))
-	for i, f := range s.files {
-		out[i] = f.told(size <= maxWhole)
-	}
-	return out
-}
-
-func (s *sheaf) diffs() string {
 	var all strings.Builder
 	for _, f := range s.files {
-		all.WriteString(f.diff + "\n")
+		what := contents
+		switch {
+		case !person && !s.editor.files.MayRead(s.c, f.path):
+			what = nothing
+		case size > maxWhole:
+			what = differences
+		}
+		one := f.told(what)
+		files = append(files, one)
+		fmt.Fprintf(&all, "%s\n", one["diff"])
 	}
-	return all.String()
+	return files, all.String()
 }
 
 // refresh shows what formatters have made of the files. Of several groups for
@@ -401,7 +443,7 @@ func (s *sheaf) refresh(now []*workspace.Held) {
 		}
 		for i := len(s.files) - 1; i >= 0; i-- {
 			if f := &s.files[i]; f.dest.Real() == held.Path.Real() {
-				f.shows(f.before, after)
+				f.shows(after)
 				break
 			}
 		}

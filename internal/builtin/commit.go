@@ -144,7 +144,11 @@ func shownDiff(path workspace.Path, before, after string) string {
 			after, _ = text.Cut(after, maxDiff)
 		}
 	}
-	shown := diff.Trim(diff.Unified(path.String(), before, after))
+	name := path.String()
+	if strings.ContainsAny(name, "\r\n") { // it would look like lines of the difference
+		name = text.VisibleLine(name)
+	}
+	shown := diff.Trim(diff.Unified(name, before, after))
 	if note == "" && len(shown) > maxDiff {
 		note = fmt.Sprintf("... (the difference is cut: it is %d bytes)\n", len(shown))
 		shown, _ = text.Cut(shown, maxDiff)
@@ -225,10 +229,19 @@ func byCall(c *tool.Call) workspace.By {
 	return workspace.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: c.Tool, Agent: c.Agent, Dir: c.Dir}
 }
 
-// metadata is what programs read of a change.
-func (d draft) metadata() map[string]any {
-	return map[string]any{"diagnostics": map[string]any{}, "diff": d.diff, "filediff": d.filediff(), "truncated": false}
+// metadata is what programs read of a change. Who may not read the file is
+// not shown what it holds.
+func (e editor) metadata(c *tool.Call, d draft) map[string]any {
+	out := map[string]any{"diagnostics": map[string]any{}, "diff": hiddenDiff, "truncated": false}
+	_, seen := e.files.Seen(c.Session, d.change.Path)
+	if seen || e.files.MayRead(c, d.change.Path) {
+		out["diff"], out["filediff"] = d.diff, d.filediff()
+	}
+	return out
 }
+
+// hiddenDiff stands for the difference of a file that may not be read.
+const hiddenDiff = "(the file may not be read, so the difference is not shown)\n"
 
 // maxWhole is how many bytes of whole files may stand in the metadata, beside
 // the difference: it is copied, recorded and sent.

@@ -37,7 +37,7 @@ func edit(e editor) tool.Tool {
 			return nil, editing(held, err)
 		}
 		defer claim.Release()
-		d, matches, err := e.revise(c, held, []editInput{in})
+		d, matches, err := e.revise(ctx, c, held, []editInput{in})
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func edit(e editor) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		metadata := d.metadata()
+		metadata := e.metadata(c, d)
 		if m := matches[0]; !m.Exact {
 			notes = append([]string{m.sentence()}, notes...)
 			metadata["match"] = m
@@ -106,7 +106,7 @@ func (m landedMatch) words() string {
 
 // revise makes the edits one after the other, in memory, and shows what
 // comes of them.
-func (e editor) revise(c *tool.Call, held *workspace.Held, edits []editInput) (draft, []landedMatch, error) {
+func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, edits []editInput) (draft, []landedMatch, error) {
 	file, err := e.original(c, held, edits[0])
 	if err != nil {
 		return draft{}, nil, err
@@ -114,6 +114,9 @@ func (e editor) revise(c *tool.Call, held *workspace.Held, edits []editInput) (d
 	var matches []landedMatch
 	now := file
 	for i, in := range edits {
+		if ctx.Err() != nil {
+			return draft{}, nil, context.Cause(ctx)
+		}
 		next, m, err := e.replaceOnce(c, held, now, in)
 		if err != nil {
 			return draft{}, nil, numbered(err, i, len(edits))
@@ -166,6 +169,13 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	m, err := replace.Find(content, charset.Normalise(in.OldString), replace.Options{All: in.ReplaceAll, Profile: e.matching})
 	if err != nil {
 		return nil, landedMatch{}, e.missed(c, held, in, err)
+	}
+	grown := len(content) + len(m.Spans)*len(in.NewString)
+	for _, s := range m.Spans {
+		grown -= s.End - s.Start
+	}
+	if grown > workspace.MaxEdit {
+		return nil, landedMatch{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, workspace.MaxEdit>>20)
 	}
 	edits := make([]text.Edit, len(m.Spans))
 	for i, s := range m.Spans {

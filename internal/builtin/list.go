@@ -70,7 +70,7 @@ func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ign
 		globs = append(globs, "!"+entry)
 	}
 	var found []string
-	opt := search.Options{Dir: dir.Real(), Worktree: files.Worktree, Globs: globs, Hidden: true, Max: listFiles}
+	opt := search.Options{Dir: dir.Real(), Exact: true, Worktree: files.Worktree, Globs: globs, Hidden: true, Max: listFiles}
 	for name, err := range search.Files(ctx, opt) {
 		switch {
 		case ctx.Err() != nil:

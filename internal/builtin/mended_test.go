@@ -102,3 +102,48 @@ func TestBatchReadsBeforeItEdits(t *testing.T) {
 		}
 	}
 }
+
+// Edits can not blow a file up past what can be edited, nor eat the memory.
+func TestEditsAreBounded(t *testing.T) {
+	d := newDesk(t, permission.Allow)
+	d.put("f.txt", strings.Repeat("a", 40))
+	d.mustRead("f.txt")
+	edits := []any{}
+	for range 31 {
+		edits = append(edits, map[string]any{"oldString": "a", "newString": "aa", "replaceAll": true})
+	}
+	_, err := d.call("multiedit", map[string]any{"filePath": "f.txt", "edits": edits})
+	if codeOf(err) != "too-large" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What may not be read is not shown by a patch either, under any name of it.
+func TestPatchShowsNothingThatMayNotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	rules := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "read", Pattern: "*.env", Action: permission.Deny}}
+	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	for _, patch := range []string{
+		"*** Delete File: x.env", "*** Add File: x.env\n+new", "*** Update File: x.env\n@@\n+more",
+		"*** Update File: x.env\n@@\n-KEY=verysecre\n+x", "*** Update File: hard.txt\n@@\n-KEY=verysecre\n+x",
+		"*** Update File: x.env\n*** Move to: y.txt",
+	} {
+		write(t, filepath.Join(dir, "x.env"), []byte("KEY=verysecret\n"))
+		_ = os.Remove(filepath.Join(dir, "hard.txt"))
+		if err := os.Link(filepath.Join(dir, "x.env"), filepath.Join(dir, "hard.txt")); err != nil {
+			t.Skip("no hard links here")
+		}
+		res, err := rt.Call(t.Context(), tool.Call{Tool: "apply_patch", Input: asInput(t, map[string]any{"patchText": "*** Begin Patch\n" + patch + "\n*** End Patch"})})
+		said := encoded(res)
+		if e, ok := err.(*tool.Error); ok {
+			said = e.Error() + e.Hint
+		}
+		if strings.Contains(said, "verysecret") {
+			t.Errorf("%s shows it: %s", patch, said)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func multiedit(e editor) tool.Tool {
 			return nil, editing(held, err)
 		}
 		defer claim.Release()
-		d, matches, err := e.revise(c, held, edits)
+		d, matches, err := e.revise(ctx, c, held, edits)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func multiedit(e editor) tool.Tool {
 				notes = append(notes, m.sentence())
 			}
 		}
-		metadata := d.metadata()
+		metadata := e.metadata(c, d)
 		metadata["results"] = results
 		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
 	})

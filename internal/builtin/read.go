@@ -15,6 +15,7 @@ import (
 	"helve/internal/charset"
 	"helve/internal/disk"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -112,6 +113,9 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 
 // cannotOpen words why a file could not be opened, with names near to it.
 func (r reader) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
+	if errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrRejected) || errors.Is(err, permission.ErrUnattended) {
+		return err
+	}
 	info, statErr := os.Lstat(path.Real())
 	special := statErr == nil && !info.Mode().IsRegular() && !info.IsDir()
 	switch {

@@ -131,7 +131,7 @@ func (s *splicer) withEndings(fresh string, start, end int) (string, error) {
 		return strings.ReplaceAll(fresh, "\n", t.Ending()), nil
 	}
 	var out strings.Builder
-	removed, further := start, ""
+	removed, further, last := start, "", ""
 	for {
 		i := strings.IndexByte(fresh, '\n')
 		if i < 0 {
@@ -139,6 +139,7 @@ func (s *splicer) withEndings(fresh string, start, end int) (string, error) {
 			return out.String(), nil
 		}
 		out.WriteString(fresh[:i])
+		joins := i == 0 && last == "\r"
 		fresh = fresh[i+1:]
 		ending, err := further, error(nil)
 		if further == "" {
@@ -153,7 +154,11 @@ func (s *splicer) withEndings(fresh string, start, end int) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if joins && ending == "\n" { // the two would be one ending
+			ending = "\r\n"
+		}
 		out.WriteString(ending)
+		last = ending
 	}
 }
 
@@ -166,7 +171,7 @@ func (s *splicer) neighbour(start, end int) (string, error) {
 	}
 	s.scanned = start
 	if s.before >= 0 {
-		return s.ending(s.before)
+		return s.usable(s.ending(s.before))
 	}
 	if !s.ahead || s.after < end {
 		s.after, s.ahead = len(t.str), true
@@ -175,9 +180,22 @@ func (s *splicer) neighbour(start, end int) (string, error) {
 		}
 	}
 	if s.after < len(t.str) {
-		return s.ending(s.after)
+		return s.usable(s.ending(s.after))
 	}
 	return t.Ending(), nil
+}
+
+// usable is an ending for a new line. A lone "\r" ends lines only where
+// nothing else does: elsewhere it is a character that stands in a line, and
+// most programs would not see the new line.
+func (s *splicer) usable(ending string, err error) (string, error) {
+	if ending != "\r" || s.t.lf+s.t.crlf == 0 {
+		return ending, err
+	}
+	if s.t.crlf > s.t.lf {
+		return "\r\n", err
+	}
+	return "\n", err
 }
 
 // commonPrefix is how many bytes of whole characters a and b begin with alike.

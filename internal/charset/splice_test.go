@@ -75,7 +75,8 @@ func TestSpliceEndings(t *testing.T) {
 		{"removed lines", "a\r\nb\nc\rd", "b\nc\n", "", "a\r\nd"},
 		{"the same", "a\r\nb\n", "a\nb\n", "a\nb\n", "a\r\nb\n"},
 		{"no ending is made of two", "a\rb\nc", "b", "", "a\r\r\nc"},
-		{"nor at the front", "a\rb\nc\n", "b", "\nb", "a\r\rb\nc\n"},
+		{"nor at the front", "a\rb\nc\n", "b", "\nb", "a\r\r\nb\nc\n"},
+		{"a stray cr is no ending for new lines", "x\ry\n1\n", "y", "y\nnew", "x\ry\nnew\n1\n"},
 		{"cr file", "a\rb\r", "b", "x\ny", "a\rx\ry\r"},
 	}
 	for _, tt := range tests {

@@ -195,10 +195,28 @@ func (a *app) options(s *setup) helve.Options {
 	return opt
 }
 
-// configDirs are the folders of the user that config is read from.
+// configDirs are the files and folders that config is read from, also those
+// that are not there yet.
 func (s *setup) configDirs() []string {
 	var dirs []string
+	for _, source := range s.cfg.Sources {
+		if filepath.IsAbs(source.Path) {
+			dirs = append(dirs, source.Path)
+		}
+	}
+	for _, name := range []string{"HELVE_CONFIG", "OPENCODE_CONFIG", "HELVE_CONFIG_DIR", "OPENCODE_CONFIG_DIR"} {
+		if path := s.opt.Env(name); path != "" {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(s.opt.Dir, path)
+			}
+			dirs = append(dirs, path)
+		}
+	}
 	for _, brand := range []string{"helve", "opencode"} {
+		dirs = append(dirs, filepath.Join(string(filepath.Separator), "etc", brand))
+		if s.opt.Home != "" {
+			dirs = append(dirs, filepath.Join(s.opt.Home, "."+brand))
+		}
 		base := s.opt.Env("XDG_CONFIG_HOME")
 		if !filepath.IsAbs(base) && s.opt.Home != "" {
 			base = filepath.Join(s.opt.Home, ".config")

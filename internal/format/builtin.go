@@ -99,7 +99,7 @@ func biome(p place) string {
 	if len(p.up("biome.json", "biome.jsonc")) == 0 {
 		return ""
 	}
-	return p.program("node_modules/.bin", "biome")
+	return inPath("biome")
 }
 
 func clangFormat(p place) string {
@@ -141,7 +141,7 @@ func uv(p place) string {
 func pint(p place) string {
 	for _, name := range p.up("composer.json") {
 		if needs(name, "laravel/pint") {
-			return p.local("vendor/bin", "pint")
+			return inPath("pint")
 		}
 	}
 	return ""

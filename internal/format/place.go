@@ -47,30 +47,13 @@ func (p place) up(names ...string) (found []string) {
 	return found
 }
 
-// local is a program that the project has itself, below a folder such as
-// node_modules/.bin here or further up; "" if there is none.
-func (p place) local(below, name string) string {
-	for _, dir := range p.folders() {
-		if program, err := exec.LookPath(filepath.Join(dir, filepath.FromSlash(below), name)); err == nil {
-			return program
-		}
-	}
-	return ""
-}
-
-// program is one that the project has itself, or else one in PATH.
-func (p place) program(below, name string) string {
-	if program := p.local(below, name); program != "" {
-		return program
-	}
-	return inPath(name)
-}
-
-// nodeTool is a program for which a package.json asks.
+// nodeTool is a program in PATH for which a package.json asks. One that the
+// project brings itself does not count: what a clone brings does not run
+// because a formatter was switched on. A configured command may name it.
 func (p place) nodeTool(name string) string {
 	for _, file := range p.up("package.json") {
 		if needs(file, name) {
-			return p.program("node_modules/.bin", name)
+			return inPath(name)
 		}
 	}
 	return ""

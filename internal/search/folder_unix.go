@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"helve/internal/disk"
 )
 
 var errNotRegular = errors.New("not a regular file")
@@ -19,6 +21,20 @@ type folder struct{ fd int }
 // openFolder opens a folder by its name.
 func openFolder(name string) (*folder, error) {
 	fd, err := openat(unix.AT_FDCWD, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &folder{fd: fd}, nil
+}
+
+// openExact opens a folder by a name that holds no links.
+func openExact(name string) (*folder, error) {
+	f, err := disk.Open(name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}

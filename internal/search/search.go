@@ -15,6 +15,9 @@ type Options struct {
 	// followed, links below it are not. It is walked also if an ignore file
 	// above it names it.
 	Dir string
+	// Exact says that Dir is absolute and holds no link: one that has come
+	// into its way meanwhile is not followed.
+	Exact bool
 	// Globs choose names relative to Dir, as ripgrep's --glob does. "*.go" and
 	// "src/**" keep only what they match, "!x" leaves x out, the last that
 	// matches decides. A name without a slash is meant at any depth. What a glob

@@ -61,14 +61,17 @@ func (w *walker) open() (err error) {
 	if w.globs, err = parseGlobs(w.opt.Globs); err != nil {
 		return err
 	}
-	name, err := filepath.Abs(w.opt.Dir)
-	if err == nil {
-		name, err = filepath.EvalSymlinks(name)
+	name, open := w.opt.Dir, openExact
+	if !w.opt.Exact {
+		open = openFolder
+		if name, err = filepath.Abs(name); err == nil {
+			name, err = filepath.EvalSymlinks(name)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("walking: %w", err)
 	}
-	dir, err := openFolder(name)
+	dir, err := open(name)
 	if err != nil {
 		return fmt.Errorf("walking: %w", err)
 	}

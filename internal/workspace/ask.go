@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -46,8 +47,17 @@ func below(top, file string) []string {
 // AskEdit asks in one request whether files may be changed, each under the
 // name from the worktree and, where links lead elsewhere, the real one too.
 func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, paths ...Path) error {
+	req := f.editRequest(paths)
+	req.Metadata = metadata
+	return a.Ask(ctx, req)
+}
+
+// MayEdit reports whether files may be changed without asking anybody.
+func (f *Files) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.editRequest(paths)) }
+
+func (f *Files) editRequest(paths []Path) permission.Request {
 	req := permission.Request{
-		Permission: "edit", Always: []string{"*"}, Metadata: metadata,
+		Permission: "edit", Always: []string{"*"},
 		Forms: map[string][]string{}, Guards: map[string][]string{},
 	}
 	add := func(name, abs, top string, p Path) {
@@ -70,7 +80,7 @@ func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, p
 		}
 		add(name, p.real, realName(top), p)
 	}
-	return a.Ask(ctx, req)
+	return req
 }
 
 // MayRead reports whether the contents of p may be shown without asking.
@@ -80,6 +90,19 @@ func (f *Files) MayRead(a Decider, p Path) bool {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
 			Forms: map[string][]string{name: append(below(top, name), p.abs)},
+		}
+		if !a.Allowed(req) {
+			return false
+		}
+	}
+	info, err := os.Lstat(p.real)
+	if err != nil {
+		return true
+	}
+	for _, name := range f.otherNames(context.Background(), p, info) {
+		req := permission.Request{
+			Permission: "read", Patterns: []string{name},
+			Forms: map[string][]string{name: below(realName(top), name)},
 		}
 		if !a.Allowed(req) {
 			return false

@@ -294,3 +294,25 @@ func abandon(t *testing.T, store *history.Store, set history.Set, before map[str
 		t.Fatal(err)
 	}
 }
+
+// What the history had no room for lies beside the file until a change has
+// ended, and is put back from there.
+func TestRecoverWithoutRoom(t *testing.T) {
+	d := newDesk(t)
+	d.files.History = history.New(history.Options{Dir: filepath.Join(filepath.Dir(d.ws), "history"), FileCap: 1})
+	d.put("a", "a2")
+	d.put("b", "b1")
+	left := filepath.Join(d.ws, ".helve-left.tmp")
+	d.put(".helve-left.tmp", "a1")
+	set := history.Set{Call: "c", Dir: d.ws, Changes: []history.Change{
+		{Path: filepath.Join(d.ws, "a"), Title: "a", Before: history.Describe([]byte("a1"), true, 0o644), After: history.Describe([]byte("a2"), true, 0o644)},
+		{Path: filepath.Join(d.ws, "b"), Title: "b", Before: history.Describe([]byte("b1"), true, 0o644), After: history.Describe([]byte("b2"), true, 0o644)},
+	}}
+	abandon(t, d.files.History, set, map[string][]byte{set.Changes[0].Path: []byte("a1"), set.Changes[1].Path: []byte("b1")}, left)
+	if err := d.files.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d.get("a") != "a1" || d.get("b") != "b1" {
+		t.Errorf("a is %q, b is %q", d.get("a"), d.get("b"))
+	}
+}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,12 +32,56 @@ func (f *Files) guardsOf(dir, name string) []string {
 			}
 		}
 	}
+	words = append(words, f.linkedGuards(dir, name)...)
 	for _, own := range f.Own {
 		if within(own, name) || within(realName(own), name) {
 			words = append(words, strings.ToLower(filepath.Base(own)))
 		}
 	}
 	return append(words, f.configGuards(dir, name)...)
+}
+
+// linkedGuards guards what a guarded name of the working folder or of one
+// above it leads to: a link, or a repository that is kept elsewhere.
+func (f *Files) linkedGuards(dir, name string) (words []string) {
+	top := realName(f.top(dir))
+	for d := realName(dir); within(top, d); d = filepath.Dir(d) {
+		for _, base := range []string{
+			".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
+			"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc",
+		} {
+			at := filepath.Join(d, base)
+			leads := realName(at)
+			if base == ".git" {
+				leads = keptAt(leads)
+			}
+			if leads != at && within(leads, name) {
+				words = append(words, base)
+			}
+		}
+		if isRoot(d) {
+			break
+		}
+	}
+	return words
+}
+
+// keptAt is the folder of a repository whose .git is a file that names it.
+func keptAt(git string) string {
+	info, err := os.Lstat(git)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return git
+	}
+	data, err := os.ReadFile(git)
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir:")
+	if err != nil || !ok {
+		return git
+	}
+	to = strings.TrimSpace(to)
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(git), to)
+	}
+	return realName(to)
 }
 
 // configGuards guards what configures us: the config files and folders that

@@ -103,3 +103,39 @@ func TestHardLinksAreOneFile(t *testing.T) {
 	}
 	f.Close()
 }
+
+// What a guarded name leads to is guarded under its own name too.
+func TestGuardsFollowLinks(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws := filepath.Join(base, "ws")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(ws, "editor"), 0o755),
+		os.MkdirAll(filepath.Join(ws, "kept", "hooks"), 0o755),
+		os.Symlink("editor", filepath.Join(ws, ".vscode")),
+		os.Symlink("env/rc", filepath.Join(ws, ".envrc")),
+		os.WriteFile(filepath.Join(ws, ".git"), []byte("gitdir: kept\n"), 0o644),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := &workspace.Files{Worktree: ws}
+	for name, want := range map[string]string{
+		"editor/tasks.json": ".vscode", "env/rc": ".envrc", "kept/hooks/pre-commit": ".git", "editors/x": "", "env/rd": "",
+	} {
+		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got guards
+		if err := files.AskEdit(t.Context(), &got, nil, p); err != nil {
+			t.Fatal(err)
+		}
+		if (want == "") != (len(got) == 0) || len(got) > 0 && got[0] != name+": "+want {
+			t.Errorf("%s: guarded by %q, want %q", name, got, want)
+		}
+	}
+}

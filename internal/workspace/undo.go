@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func (f *Files) backwards(claim *Claim, plan history.Plan, paths []Path) ([]Chan
 		if err != nil {
 			return nil, err
 		}
-		ch := Change{Held: held, Remove: !item.Want.Exists, Mode: item.Want.Mode.Perm()}
+		ch := Change{Held: held, Remove: !item.Want.Exists, Mode: cmp.Or(item.Want.Mode.Perm(), 0o600)}
 		if item.Want.Exists {
 			if ch.Data, err = f.History.Content(item.Want.Hash); err != nil {
 				return nil, fmt.Errorf("reading what %s held: %w", item.Path, err)
@@ -159,17 +160,67 @@ func (f *Files) Recover(ctx context.Context) error {
 func (f *Files) recover(ctx context.Context) error {
 	left, err := f.History.Recover(ctx, look)
 	for _, r := range left {
+		good := true
 		if r.Half() {
 			by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
-			_, _, undoErr := f.undo(ctx, by, []history.Set{r.Set})
+			undoErr := f.fromTemps(ctx, r)
+			if undoErr == nil {
+				_, _, undoErr = f.undo(ctx, by, []history.Set{r.Set})
+			}
+			good = undoErr == nil
 			err = errors.Join(err, undoErr)
 		}
 		for _, temp := range r.Temps {
-			if strings.HasPrefix(filepath.Base(temp), ".helve-") {
+			if good && strings.HasPrefix(filepath.Base(temp), ".helve-") {
 				_ = os.Remove(temp) // gone already, mostly
-				_ = os.Remove(strings.TrimSuffix(temp, ".tmp") + ".old")
+				_ = os.Remove(replacedBy(temp))
 			}
 		}
 	}
 	return err
+}
+
+// replacedBy is where the old contents are on a file system that can not swap
+// two names.
+func replacedBy(temp string) string { return strings.TrimSuffix(temp, ".tmp") + ".old" }
+
+// fromTemps puts back what the history had no room for: until a change has
+// ended, what it replaced lies beside the file.
+func (f *Files) fromTemps(ctx context.Context, r history.Recovered) error {
+	for _, ch := range r.Set.Changes {
+		if !ch.Before.Exists || ch.Before.Kept {
+			continue
+		}
+		data, state, err := disk.Read(ch.Path, MaxEdit)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if now := history.Describe(data, state.Exists, state.Mode); now.Exists != ch.After.Exists || now.Hash != ch.After.Hash {
+			continue // somebody else has been here
+		}
+		old, ok := replaced(ch, r.Temps)
+		if !ok {
+			continue
+		}
+		back := disk.Change{Name: ch.Path, Data: old, Was: state, WasData: data, Mode: cmp.Or(ch.Before.Mode.Perm(), 0o600)}
+		if err := disk.Commit(ctx, []disk.Change{back}, disk.Options{Sync: f.Sync}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced finds what a change replaced among the files that it left beside.
+func replaced(ch history.Change, temps []string) ([]byte, bool) {
+	for _, temp := range temps {
+		for _, name := range []string{temp, replacedBy(temp)} {
+			if filepath.Dir(name) != filepath.Dir(ch.Path) {
+				continue
+			}
+			if data, _, err := disk.Read(name, MaxEdit); err == nil && HashOf(data) == ch.Before.Hash {
+				return data, true
+			}
+		}
+	}
+	return nil, false
 }
