@@ -107,6 +107,7 @@ type patched struct {
 	kind                 string // add, update, delete or move
 	diff, before, after  string
 	over                 string // what stood where it was moved to
+	hidden               bool   // who calls may not read it
 	additions, deletions int
 
 	path, dest workspace.Path
@@ -143,6 +144,9 @@ func (p patched) told(what telling) map[string]any {
 func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 	var paths []workspace.Path
 	for _, h := range p.Hunks {
+		if s.ctx.Err() != nil {
+			return nil, context.Cause(s.ctx)
+		}
 		sh := sheet{Hunk: h}
 		var err error
 		if sh.path, err = s.editor.files.Resolve(s.ctx, s.c, s.c.Dir, h.Path); err != nil {
@@ -159,7 +163,7 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 			paths = append(paths, sh.to)
 			// Under its new name the file could be read where it could not before.
 			if !s.editor.files.MayRead(s.c, sh.path) {
-				if err := s.editor.files.AskRead(s.ctx, s.c, sh.path); err != nil {
+				if err := s.editor.files.AskContents(s.ctx, s.c, sh.path); err != nil {
 					return nil, err
 				}
 			}
@@ -294,7 +298,9 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 		over, _ = decoded(dest.data)
 	}
 	dest.exists, dest.data, dest.encoding = true, data, file.Encoding().String()
-	dest.mode = l.held.State.Mode.Perm()
+	if dest.mode = l.mode; dest.mode == 0 {
+		dest.mode = l.held.State.Mode.Perm()
+	}
 	l.exists, l.data = false, nil
 	s.note("move", h, file.Raw(), after.Raw())
 	s.files[len(s.files)-1].over = over
@@ -350,6 +356,7 @@ func (s *sheaf) note(kind string, h sheet, before, after string) {
 func (s *sheaf) draw() {
 	for i := range s.files {
 		p := &s.files[i]
+		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
 		p.shows(p.after)
 		if p.kind == "delete" {
 			p.deletions = len(strings.Split(p.before, "\n"))
@@ -417,7 +424,7 @@ func (s *sheaf) told(person bool) (files []any, diffs string) {
 	for _, f := range s.files {
 		what := contents
 		switch {
-		case !person && !s.editor.files.MayRead(s.c, f.path):
+		case f.hidden && !person:
 			what = nothing
 		case size > maxWhole:
 			what = differences
@@ -455,7 +462,7 @@ func (s *sheaf) changes() (changes []workspace.Change, drafts []draft) {
 		if !l.exists && !l.held.Exists() {
 			continue // made and taken away again
 		}
-		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode}
+		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode, SetMode: l.mode != 0}
 		changes, drafts = append(changes, ch), append(drafts, draft{change: ch})
 	}
 	return changes, drafts

@@ -114,7 +114,9 @@ type draft struct {
 	before string // as text, with its line endings
 	after  string
 	diff   string
-	edited bool // line endings are left out of the difference: an edit never changes them
+	// visible says that who calls may see what the file holds.
+	visible bool
+	edited  bool // line endings are left out of the difference: an edit never changes them
 }
 
 // newDraft shows what the change of a file from one text to another is like.
@@ -124,10 +126,13 @@ func newDraft(change workspace.Change, before, after string) draft {
 
 // became is the draft with what was made of it in the end.
 func (d draft) became(after string) draft {
+	made := newDraft
 	if d.edited {
-		return revised(d.change, d.before, after)
+		made = revised
 	}
-	return newDraft(d.change, d.before, after)
+	out := made(d.change, d.before, after)
+	out.visible = d.visible
+	return out
 }
 
 // maxDiff is how much of a difference is shown.
@@ -168,6 +173,8 @@ func revised(change workspace.Change, before, after string) draft {
 // what came of it: a formatter may have changed more.
 func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, d draft) (draft, []string, error) {
 	path := d.change.Path
+	_, seen := e.files.Seen(c.Session, path)
+	d.visible = seen || e.files.MayRead(c, path)
 	metadata := map[string]any{"filepath": path.String(), "diff": d.diff}
 	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
 		return d, nil, err
@@ -185,6 +192,9 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 		if after, err := charset.Decode(now[0].Data); err == nil {
 			d = d.became(after.Raw())
 		}
+	}
+	if len(now) == 1 && !now[0].Exists() && err == nil {
+		notes = append(notes, "The file is not there any more: a formatter has removed it.")
 	}
 	return d, append(notes, apart(d.change)...), nil
 }
@@ -231,10 +241,9 @@ func byCall(c *tool.Call) workspace.By {
 
 // metadata is what programs read of a change. Who may not read the file is
 // not shown what it holds.
-func (e editor) metadata(c *tool.Call, d draft) map[string]any {
+func (d draft) metadata() map[string]any {
 	out := map[string]any{"diagnostics": map[string]any{}, "diff": hiddenDiff, "truncated": false}
-	_, seen := e.files.Seen(c.Session, d.change.Path)
-	if seen || e.files.MayRead(c, d.change.Path) {
+	if d.visible {
 		out["diff"], out["filediff"] = d.diff, d.filediff()
 	}
 	return out

@@ -45,7 +45,7 @@ func edit(e editor) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		metadata := e.metadata(c, d)
+		metadata := d.metadata()
 		if m := matches[0]; !m.Exact {
 			notes = append([]string{m.sentence()}, notes...)
 			metadata["match"] = m
@@ -152,6 +152,9 @@ func oldEmpty() error {
 		"Provide the exact text to replace, or use write for an intentional full-file replacement.")
 }
 
+// maxPlaces is how many places one edit may replace.
+const maxPlaces = 1_000_000
+
 // replaceOnce makes one edit.
 func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, landedMatch, error) {
 	content := file.String()
@@ -165,6 +168,9 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 		}
 		next, err := charset.DecodeAs(append(file.Mark(), data...), file.Encoding())
 		return next, landedMatch{Exact: true, Lines: []int{1, 1}, Places: 1}, err
+	}
+	if in.ReplaceAll && strings.Count(content, charset.Normalise(in.OldString)) > maxPlaces {
+		return nil, landedMatch{}, tool.Fail("too-large", "oldString occurs more than %d times in %s. Replace less at a time.", maxPlaces, held.Path)
 	}
 	m, err := replace.Find(content, charset.Normalise(in.OldString), replace.Options{All: in.ReplaceAll, Profile: e.matching})
 	if err != nil {

@@ -130,9 +130,11 @@ func TestPatchShowsNothingThatMayNotBeRead(t *testing.T) {
 	for _, patch := range []string{
 		"*** Delete File: x.env", "*** Add File: x.env\n+new", "*** Update File: x.env\n@@\n+more",
 		"*** Update File: x.env\n@@\n-KEY=verysecre\n+x", "*** Update File: hard.txt\n@@\n-KEY=verysecre\n+x",
-		"*** Update File: x.env\n*** Move to: y.txt",
+		"*** Update File: x.env\n*** Move to: y.txt", "*** Update File: hard.txt\n*** Move to: y.txt", "*** Delete File: hard.txt",
+		"*** Update File: hard.txt\n@@\n+more", "*** Add File: hard.txt\n+new", "*** Update File: a.txt\n*** Move to: x.env",
 	} {
 		write(t, filepath.Join(dir, "x.env"), []byte("KEY=verysecret\n"))
+		write(t, filepath.Join(dir, "a.txt"), []byte("a\n"))
 		_ = os.Remove(filepath.Join(dir, "hard.txt"))
 		if err := os.Link(filepath.Join(dir, "x.env"), filepath.Join(dir, "hard.txt")); err != nil {
 			t.Skip("no hard links here")
@@ -144,6 +146,9 @@ func TestPatchShowsNothingThatMayNotBeRead(t *testing.T) {
 		}
 		if strings.Contains(said, "verysecret") {
 			t.Errorf("%s shows it: %s", patch, said)
+		}
+		if data, err := os.ReadFile(filepath.Join(dir, "y.txt")); err == nil && strings.Contains(string(data), "verysecret") {
+			t.Errorf("%s made it readable", patch)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func multiedit(e editor) tool.Tool {
 				notes = append(notes, m.sentence())
 			}
 		}
-		metadata := e.metadata(c, d)
+		metadata := d.metadata()
 		metadata["results"] = results
 		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
 	})

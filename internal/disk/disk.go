@@ -90,6 +90,8 @@ type Change struct {
 	// file gets by itself, 0666 less the umask. An existing file keeps mode,
 	// owner, group and, on Linux, extended attributes and access lists.
 	Mode fs.FileMode
+	// SetMode gives Mode to a file that exists, too.
+	SetMode bool
 }
 
 // known reports whether the change says what the old contents were.

@@ -237,6 +237,9 @@ func (t *simple) check(c *Change) ([]byte, fs.FileMode, error) {
 	if err == nil && !c.saw(st, data) {
 		err = ErrChanged
 	}
+	if c.SetMode && c.Mode != 0 {
+		return data, c.Mode.Perm(), err
+	}
 	return data, now.Mode.Perm(), err
 }
 

@@ -194,13 +194,15 @@ func (t *transaction) write(it *item, old int) (err error) {
 	if err := writeAll(it.fd, it.Data); err != nil {
 		return err
 	}
-	switch {
-	case old >= 0:
-		return copyRights(it.fd, old, it.now)
-	case it.Mode != 0:
-		return again(func() error { return unix.Fchmod(it.fd, uint32(it.Mode.Perm())) })
+	if old >= 0 {
+		if err := copyRights(it.fd, old, it.now); err != nil || !it.SetMode {
+			return err
+		}
 	}
-	return nil
+	if it.Mode == 0 {
+		return nil
+	}
+	return again(func() error { return unix.Fchmod(it.fd, uint32(it.Mode.Perm())) })
 }
 
 // create makes a file to write to, without a name or with a new one.

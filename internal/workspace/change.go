@@ -87,6 +87,8 @@ type Change struct {
 	Data   []byte
 	Remove bool
 	Mode   fs.FileMode // of a new file; the usual one when 0
+	// SetMode gives Mode to a file that exists, too.
+	SetMode bool
 
 	// Encoding is how Data is to be read as text; "" where that is not known.
 	Encoding string
@@ -125,7 +127,7 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*Landing, 
 		}
 		l.changes = append(l.changes, ch)
 		writes = append(writes, disk.Change{
-			Name: ch.Path.real, Data: ch.Data, Remove: ch.Remove, Mode: ch.Mode,
+			Name: ch.Path.real, Data: ch.Data, Remove: ch.Remove, Mode: ch.Mode, SetMode: ch.SetMode,
 			Was: ch.State, WasData: ch.Held.Data,
 		})
 	}

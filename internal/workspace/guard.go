@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // guards returns the words of which a rule has to hold one to let p be
@@ -34,7 +37,7 @@ func (f *Files) guardsOf(dir, name string) []string {
 	}
 	words = append(words, f.linkedGuards(dir, name)...)
 	for _, own := range f.Own {
-		if within(own, name) || within(realName(own), name) {
+		if within(own, name) || within(realName(own), name) || leadsFrom(realName(own), name, 2) {
 			words = append(words, strings.ToLower(filepath.Base(own)))
 		}
 	}
@@ -55,7 +58,7 @@ func (f *Files) linkedGuards(dir, name string) (words []string) {
 			if base == ".git" {
 				leads = keptAt(leads)
 			}
-			if leads != at && within(leads, name) {
+			if leads != at && within(leads, name) || leadsFrom(leads, name, 2) {
 				words = append(words, base)
 			}
 		}
@@ -81,7 +84,37 @@ func keptAt(git string) string {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(git), to)
 	}
-	return realName(to)
+	to = realName(to)
+	if kept := filepath.Dir(to); filepath.Base(kept) == "worktrees" {
+		return filepath.Dir(kept) // what all worktrees share, hooks and config
+	}
+	return to
+}
+
+// leadsFrom reports whether a link in a guarded folder, or in one below it,
+// leads to a name or above it. It looks at the first entries only.
+func leadsFrom(dir, name string, depth int) bool {
+	const most = 200
+	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
+	if err != nil {
+		return false
+	}
+	entries, _ := d.ReadDir(most) // what is there is looked at
+	d.Close()
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			if within(realName(at), name) {
+				return true
+			}
+		case e.IsDir() && depth > 1 && e.Name() != "objects" && e.Name() != "node_modules":
+			if leadsFrom(at, name, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // configGuards guards what configures us: the config files and folders that

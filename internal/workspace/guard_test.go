@@ -117,6 +117,7 @@ func TestGuardsFollowLinks(t *testing.T) {
 		os.Symlink("editor", filepath.Join(ws, ".vscode")),
 		os.Symlink("env/rc", filepath.Join(ws, ".envrc")),
 		os.WriteFile(filepath.Join(ws, ".git"), []byte("gitdir: kept\n"), 0o644),
+		os.Symlink("../linked", filepath.Join(ws, "kept", "info")),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +125,7 @@ func TestGuardsFollowLinks(t *testing.T) {
 	}
 	files := &workspace.Files{Worktree: ws}
 	for name, want := range map[string]string{
-		"editor/tasks.json": ".vscode", "env/rc": ".envrc", "kept/hooks/pre-commit": ".git", "editors/x": "", "env/rd": "",
+		"editor/tasks.json": ".vscode", "env/rc": ".envrc", "kept/hooks/pre-commit": ".git", "linked/x": ".git", "editors/x": "", "env/rd": "",
 	} {
 		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
 		if err != nil {

@@ -45,17 +45,37 @@ func (f *Files) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.Fil
 	if err != nil {
 		return nil, info, err
 	}
+	if err := f.askOtherNames(ctx, a, p, info); err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// AskContents asks whether what p holds may be read, under every name that it
+// has in the project.
+func (f *Files) AskContents(ctx context.Context, a Asker, p Path) error {
+	if err := f.AskRead(ctx, a, p); err != nil {
+		return err
+	}
+	info, err := os.Lstat(p.real)
+	if err != nil {
+		return nil // there is nothing to be read
+	}
+	return f.askOtherNames(ctx, a, p, info)
+}
+
+func (f *Files) askOtherNames(ctx context.Context, a Asker, p Path, info fs.FileInfo) error {
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name}, Always: []string{"*"},
 			Forms: map[string][]string{name: below(realName(f.top(p.dir)), name)},
 		}
 		if err := a.Ask(ctx, req); err != nil {
-			file.Close()
-			return nil, nil, err
+			return err
 		}
 	}
-	return file, info, nil
+	return ctx.Err()
 }
 
 // List returns the entries of a folder, sorted by name.
