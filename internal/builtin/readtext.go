@@ -25,7 +25,9 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 	sight := workspace.Sight{When: time.Now(), Hash: workspace.StampOf(src.info)}
 	var raw io.Reader = patient{ctx, src.file}
 	sample, whole := src.head, false
-	if src.info.Size() <= readWhole {
+	if src.info.Size() > readWhole {
+		raw = patient{ctx, newSparse(src.file, src.info.Size())}
+	} else {
 		data, err := io.ReadAll(io.LimitReader(raw, readWhole+1))
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", src.path, err)
