@@ -62,6 +62,9 @@ func asError(err error) *tool.Error {
 		e.Kind, e.Code = tool.Denied, "denied"
 		if d, ok := errors.AsType[*permission.DeniedError](err); ok && d.Decision.Rule != nil {
 			e.Hint = fmt.Sprintf("Decided by the rule %s of %s.", permission.Ruleset{*d.Decision.Rule}, d.Decision.Source)
+			if d.Decision.Permission == "external_directory" {
+				e.Code = "external" // it lies outside, which is more than a rule about the file
+			}
 		}
 	case errors.Is(err, permission.ErrRejected):
 		e.Kind, e.Code = tool.Rejected, "rejected"

@@ -204,11 +204,7 @@ func (v patchVector) judge(t *testing.T, err error) {
 	if !ok {
 		t.Fatalf("no tool error: %v", err)
 	}
-	code := e.Code
-	if e.Kind == tool.Denied && v.Code == "external" {
-		code = v.Code // which rule denies is told by the rule
-	}
-	if code != v.Code {
+	if e.Code != v.Code {
 		t.Errorf("%s: has the code %s and not %s: %v", v.Reason, e.Code, v.Code, err)
 	}
 	said := e.Error() + e.Hint
