@@ -16,12 +16,7 @@ lint:
 
 # Every fuzz target in turn, each for FUZZTIME.
 fuzz:
-	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | while read pkg dir; do \
-		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -c6-); do \
-			echo "fuzz $$pkg $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
-		done; \
-	done
+	.ci/fuzz $(FUZZTIME)
 
 # The figures of docs/benchmarks.md.
 bench:
