@@ -332,7 +332,7 @@ func (s *sheaf) mismatch(h sheet, err error) error {
 	if !ok {
 		return failed("failed", "Error: %w", err)
 	}
-	fail := failed("context-not-found", "Error: %w", miss)
+	fail := failed(miss.Code(), "Error: %w", miss)
 	if s.editor.files.MayRead(s.c, h.path) {
 		fail.Hint = miss.Help()
 	}

@@ -68,7 +68,7 @@ func judge(t *testing.T, c *tally, s, name string) {
 		t.Errorf("%s: %.80q: Detect says %v, %v, and Decode %v", name, s, e, err, txt.Encoding())
 	}
 	body := data
-	if txt.BOM() {
+	if len(txt.Mark()) > 0 {
 		body = data[len(txt.Encoding().bom()):]
 	}
 	if back, err := txt.Encode(txt.Raw()); err != nil || string(back) != string(body) {

@@ -163,9 +163,6 @@ func (t *Text) Raw() string {
 // Encoding returns the encoding of the file.
 func (t *Text) Encoding() Encoding { return t.enc }
 
-// BOM reports whether the file begins with a byte order mark.
-func (t *Text) BOM() bool { return t.bom > 0 }
-
 // Ending returns the line ending most lines have: "\n", "\r\n" or "\r", the
 // earlier of these if as many have it, and "\n" if there is none.
 func (t *Text) Ending() string {

@@ -61,10 +61,14 @@ func (f *Files) editRequest(paths []Path) permission.Request {
 		Permission: "edit", Always: []string{"*"},
 		Forms: map[string][]string{}, Guards: map[string][]string{},
 	}
+	leads := map[string][]lead{}
 	add := func(name, abs, top string, p Path) {
+		if _, known := leads[p.dir]; !known {
+			leads[p.dir] = f.leads(p.dir)
+		}
 		req.Patterns = append(req.Patterns, name)
 		req.Forms[name] = append(below(top, abs), abs)
-		if words := f.guards(p); words != nil {
+		if words := f.guards(p, leads[p.dir]); words != nil {
 			req.Guards[name] = words
 		}
 	}

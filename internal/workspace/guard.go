@@ -10,13 +10,27 @@ import (
 	"helve/internal/disk"
 )
 
+// A lead is what a guarded name leads to: a link, a repository that is kept
+// elsewhere, or a folder of our own.
+type lead struct{ word, to string }
+
 // guards returns the words of which a rule has to hold one to let p be
 // written: a file that changes what runs later, or what is allowed later, is
-// not covered by a rule about everything. nil for an ordinary file.
-func (f *Files) guards(p Path) []string {
+// not covered by a rule about everything. nil for an ordinary file. leads are
+// those of the folder that p was named from.
+func (f *Files) guards(p Path, leads []lead) []string {
+	names := []string{p.abs, p.real}
+	if p.abs == p.real {
+		names = names[:1]
+	}
 	var words []string
-	for _, name := range []string{p.abs, p.real} {
+	for _, name := range names {
 		words = append(words, f.guardsOf(p.dir, name)...)
+		for _, l := range leads {
+			if within(l.to, name) {
+				words = append(words, l.word)
+			}
+		}
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
@@ -35,18 +49,13 @@ func (f *Files) guardsOf(dir, name string) []string {
 			}
 		}
 	}
-	words = append(words, f.linkedGuards(dir, name)...)
-	for _, own := range f.Own {
-		if within(own, name) || within(realName(own), name) || leadsFrom(realName(own), name, 2) {
-			words = append(words, strings.ToLower(filepath.Base(own)))
-		}
-	}
 	return append(words, f.configGuards(dir, name)...)
 }
 
-// linkedGuards guards what a guarded name of the working folder or of one
-// above it leads to: a link, or a repository that is kept elsewhere.
-func (f *Files) linkedGuards(dir, name string) (words []string) {
+// leads finds what the guarded names of a folder, and of those above it up to
+// the worktree, lead to, and what our own folders do. It reads these folders,
+// so it is done once for a request.
+func (f *Files) leads(dir string) (out []lead) {
 	top := realName(f.top(dir))
 	for d := realName(dir); within(top, d); d = filepath.Dir(d) {
 		for _, base := range []string{
@@ -54,19 +63,25 @@ func (f *Files) linkedGuards(dir, name string) (words []string) {
 			"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc",
 		} {
 			at := filepath.Join(d, base)
-			leads := realName(at)
+			to := realName(at)
 			if base == ".git" {
-				leads = keptAt(leads)
+				to = keptAt(to)
 			}
-			if leads != at && within(leads, name) || leadsFrom(leads, name, 2) {
-				words = append(words, base)
+			if to != at {
+				out = append(out, lead{base, to})
 			}
+			out = linksIn(out, lead{base, to}, 2)
 		}
 		if isRoot(d) {
 			break
 		}
 	}
-	return words
+	for _, own := range f.Own {
+		word, real := strings.ToLower(filepath.Base(own)), realName(own)
+		out = append(out, lead{word, own}, lead{word, real})
+		out = linksIn(out, lead{word, real}, 2)
+	}
+	return out
 }
 
 // keptAt is the folder of a repository whose .git is a file that names it.
@@ -91,30 +106,26 @@ func keptAt(git string) string {
 	return to
 }
 
-// leadsFrom reports whether a link in a guarded folder, or in one below it,
-// leads to a name or above it. It looks at the first entries only.
-func leadsFrom(dir, name string, depth int) bool {
+// linksIn adds what the links in a guarded folder, and in those below it,
+// lead to. It looks at the first entries only.
+func linksIn(out []lead, in lead, depth int) []lead {
 	const most = 200
-	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
+	d, err := disk.Open(in.to, os.O_RDONLY|dirFlag)
 	if err != nil {
-		return false
+		return out
 	}
 	entries, _ := d.ReadDir(most) // what is there is looked at
 	d.Close()
 	for _, e := range entries {
-		at := filepath.Join(dir, e.Name())
+		at := filepath.Join(in.to, e.Name())
 		switch {
 		case e.Type()&fs.ModeSymlink != 0:
-			if within(realName(at), name) {
-				return true
-			}
+			out = append(out, lead{in.word, realName(at)})
 		case e.IsDir() && depth > 1 && e.Name() != "objects" && e.Name() != "node_modules":
-			if leadsFrom(at, name, depth-1) {
-				return true
-			}
+			out = linksIn(out, lead{in.word, at}, depth-1)
 		}
 	}
-	return false
+	return out
 }
 
 // configGuards guards what configures us: the config files and folders that
