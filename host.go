@@ -37,6 +37,11 @@ func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 	})
 }
 
+// Sieve is what the rules of the agent say about a permission.
+func (h *host) Sieve(_ *tool.Call, permission string) (passes func(names ...string) bool, key string) {
+	return h.agent.Policy.Sieve(permission)
+}
+
 // Progress tells who watches; it says nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 	if !h.r.flying.has(c) {

@@ -1,0 +1,71 @@
+package permission_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"helve/permission"
+)
+
+// A sieve says what the policy says, but for what is asked about everything.
+func TestSieveAgreesWithPolicy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SampledFrom([]string{"*", "*.env", "*.env.*", "*.env.example", "src/*", "a?", "*\\b", ".env", "* *", "* x", "*/a b"})
+		rule := rapid.Custom(func(t *rapid.T) permission.Rule {
+			return permission.Rule{
+				Permission: rapid.SampledFrom([]string{"read", "*", "edit", "r*"}).Draw(t, "permission"),
+				Pattern:    word.Draw(t, "pattern"),
+				Action:     rapid.SampledFrom([]permission.Action{permission.Allow, permission.Ask, permission.Deny}).Draw(t, "action"),
+			}
+		})
+		rules := rapid.SliceOfN(rule, 0, 6)
+		policy := permission.Policy{Rules: rules.Draw(t, "rules")}
+		if rapid.Bool().Draw(t, "limited") {
+			policy.Ceilings = []permission.Ruleset{rules.Draw(t, "ceiling")}
+		}
+		name := rapid.SampledFrom([]string{".env", "src/.env", "src/a b", "ab", "/w/src/x.env.example", `c\b`, "x x", ""})
+		names := []string{name.Draw(t, "name"), name.Draw(t, "form")}
+		sieve, _ := policy.Sieve("read")
+		got := sieve == nil || sieve(names...)
+		if want := passes(policy, names); got != want {
+			t.Fatalf("passes is %v, and the policy says %v", got, want)
+		}
+	})
+}
+
+// passes is what a sieve is to say, put together from single decisions.
+func passes(p permission.Policy, names []string) bool {
+	for _, rules := range append([]permission.Ruleset{p.Rules}, p.Ceilings...) {
+		one := permission.Policy{Rules: rules}
+		d := one.Decide("read", names[0], names[1:]...)
+		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil && d.Rule.Pattern != "*" {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSieveIsNilWhereAllPasses(t *testing.T) {
+	policy := permission.Policy{Rules: permission.Ruleset{
+		{Permission: "*", Pattern: "*", Action: permission.Ask},
+		{Permission: "read", Pattern: "*.go", Action: permission.Allow},
+		{Permission: "edit", Pattern: "*.go", Action: permission.Deny},
+	}}
+	if sieve, key := policy.Sieve("read"); sieve != nil {
+		t.Errorf("there is a sieve: %s", key)
+	}
+}
+
+func BenchmarkSieve(b *testing.B) {
+	policy := permission.Policy{Rules: permission.Ruleset{
+		{Permission: "*", Pattern: "*", Action: permission.Allow},
+		{Permission: "read", Pattern: "*.env", Action: permission.Deny},
+		{Permission: "read", Pattern: "*.env.*", Action: permission.Deny},
+		{Permission: "read", Pattern: "*.env.example", Action: permission.Allow},
+	}}
+	sieve, _ := policy.Sieve("read")
+	for b.Loop() {
+		sieve("/home/me/project/internal/search/walker.go", "internal/search/walker.go")
+	}
+}
