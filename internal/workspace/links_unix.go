@@ -78,3 +78,21 @@ func (w *linkWalk) walk(dir string) {
 		}
 	}
 }
+
+// An inode is a file whatever its names.
+type inode struct{ dev, ino uint64 }
+
+func inodeOf(info fs.FileInfo) inode {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return inode{}
+	}
+	return inode{uint64(st.Dev), uint64(st.Ino)}
+}
+
+func linkCount(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

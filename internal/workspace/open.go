@@ -99,6 +99,19 @@ func (f *Files) IsFolder(p Path) bool {
 	return err == nil && info.IsDir()
 }
 
+// Exists reports whether there is anything by that name.
+func (f *Files) Exists(p Path) bool {
+	_, err := os.Lstat(p.real)
+	return err == nil
+}
+
+// Parent is the folder that a file is in, as its own name leads there. What
+// else is in it has not been asked about.
+func (f *Files) Parent(p Path) Path {
+	abs := filepath.Dir(p.abs)
+	return Path{abs: abs, real: filepath.Dir(p.real), shown: f.shown(p.dir, abs), dir: p.dir}
+}
+
 // IsLink reports whether the name that was asked for is itself a link.
 func (f *Files) IsLink(p Path) bool {
 	info, err := os.Lstat(p.abs)
