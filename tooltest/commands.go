@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -49,6 +52,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	add("agent", 1, 1, func(c command) { c.plain(); c.agent = c.args[0] })
 	add("session", 1, 1, func(c command) { c.plain(); c.session = c.args[0] })
 	add("flag", 1, 1, command.flag)
+	add("age", 2, 2, command.age)
 	return out
 }
 
@@ -100,6 +104,15 @@ func (c command) call() {
 	c.err = e
 	fmt.Fprintln(c.ts.Stderr(), strings.TrimSuffix(e.Error(), "\n"))
 	c.holds(false, fmt.Sprintf("the call failed (%s, %s): %v", e.Kind, e.Code, e))
+}
+
+// age makes a file look as if it had been changed some seconds ago.
+func (c command) age() {
+	c.plain()
+	seconds, err := strconv.Atoi(c.args[1])
+	c.check(err)
+	at := time.Now().Add(-time.Duration(seconds) * time.Second)
+	c.check(os.Chtimes(c.ts.MkAbs(c.args[0]), at, at))
 }
 
 func (c command) kind() {

@@ -44,6 +44,7 @@ type Env struct {
 //	agent NAME           who makes the calls that follow
 //	session NAME         the session of the calls that follow; "script" at first
 //	flag NAME            switch a tool on that is off by default
+//	age FILE SECONDS     make FILE look as if it had been changed that long ago
 //
 // The title, metadata, kind and asked commands may be negated with !, and
 // metadata then without JSON says that there is no such key. A rule or flag
