@@ -10,10 +10,11 @@ type sieve [][]mesh
 
 // A mesh is a rule of a sieve.
 type mesh struct {
-	rule Rule
-	tail string // what a name has to end with, where the pattern is a star and a plain text
-	full bool   // the pattern is more than that and needs [Match]
-	all  bool   // it is the star alone
+	rule   Rule
+	text   string // what a name has to end with, where the pattern is a star and a plain text
+	within bool   // there is a star after the text too: a name has to hold it
+	full   bool   // the pattern is more than that and needs [Match]
+	all    bool   // it is the star alone
 }
 
 // Sieve returns what p says about a permission, made ready for very many
@@ -44,8 +45,12 @@ func (p Policy) Sieve(permission string) (passes func(names ...string) bool, key
 }
 
 func (s sieve) passes(names ...string) bool {
+	odd := false // a backslash is a slash, which only Match knows
+	for _, name := range names {
+		odd = odd || strings.IndexByte(name, '\\') >= 0
+	}
 	for _, list := range s {
-		if r := last(list, names); r != nil && (r.Action == Deny || r.Action == Ask && r.Pattern != "*") {
+		if m := last(list, names, odd); m != nil && (m.rule.Action == Deny || m.rule.Action == Ask && !m.all) {
 			return false
 		}
 	}
@@ -53,19 +58,21 @@ func (s sieve) passes(names ...string) bool {
 }
 
 func meshOf(r Rule) mesh {
-	tail, star := strings.CutPrefix(r.Pattern, "*")
+	text, star := strings.CutPrefix(r.Pattern, "*")
+	text, within := strings.CutSuffix(text, "*")
 	return mesh{
-		rule: r, tail: tail, all: r.Pattern == "*",
-		full: !star || strings.ContainsAny(tail, `*?\`) || runtime.GOOS == "windows",
+		rule: r, text: text, within: within, all: r.Pattern == "*",
+		full: !star || strings.ContainsAny(text, `*?\`) || strings.HasSuffix(r.Pattern, " *") || runtime.GOOS == "windows",
 	}
 }
 
 // last is the last rule that speaks about one of the names, nil for none.
-func last(list []mesh, names []string) *Rule {
+func last(list []mesh, names []string, odd bool) *mesh {
 	for i := len(list) - 1; i >= 0; i-- {
+		m := &list[i]
 		for _, name := range names {
-			if list[i].takes(name) {
-				return &list[i].rule
+			if m.all || (m.full || odd) && Match(name, m.rule.Pattern) || !m.full && !odd && m.takes(name) {
+				return m
 			}
 		}
 	}
@@ -73,8 +80,8 @@ func last(list []mesh, names []string) *Rule {
 }
 
 func (m *mesh) takes(name string) bool {
-	if m.full || strings.IndexByte(name, '\\') >= 0 {
-		return m.all || Match(name, m.rule.Pattern)
+	if m.within {
+		return strings.Contains(name, m.text)
 	}
-	return strings.HasSuffix(name, m.tail)
+	return strings.HasSuffix(name, m.text)
 }
