@@ -12,6 +12,10 @@ type Result struct {
 	// and the runtime then leaves Output as it is.
 	Metadata map[string]any `json:"metadata"`
 
+	// Data is what the result holds in a shape for programs of this process, nil
+	// for most tools. It is neither kept nor sent anywhere.
+	Data any `json:"-"`
+
 	Attachments []Attachment `json:"attachments,omitempty"` // images and files for the model
 
 	// Inner are the calls that this one made, for doors whose model would
@@ -51,4 +55,19 @@ func (r Repair) String() string {
 		return r.Change
 	}
 	return r.Path + ": " + r.Change
+}
+
+// Hits are the Data of a search: the lines that a search by content found, or
+// the names that a search by name did.
+type Hits struct {
+	Lines []Match
+	Names []string // absolute
+	Notes []string // what was left out, and how to get at it
+}
+
+// A Match is a line that a search found.
+type Match struct {
+	File string `json:"file"` // absolute
+	Line int    `json:"line"` // the first is 1
+	Text string `json:"text"`
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,6 +27,9 @@ const maxGlob = 4096
 
 // maxNesting is how deep braces may be nested.
 const maxNesting = 32
+
+// ErrGlob is in the error of a search whose globs can not be read.
+var ErrGlob = errors.New("bad glob")
 
 var (
 	errGlobLong    = errors.New("longer than 4096 bytes")
@@ -92,11 +94,11 @@ func parseGlob(text string, d dialect) ([]token, error) {
 	p.branches[0] = make([]token, 0, len(text))
 	for p.pos < len(text) {
 		if err := p.next(); err != nil {
-			return nil, fmt.Errorf("glob %q: %w", text, err)
+			return nil, err
 		}
 	}
 	if len(p.opened) > 0 {
-		return nil, fmt.Errorf("glob %q: %w", text, errGlobBrace)
+		return nil, errGlobBrace
 	}
 	return p.branches[0], nil
 }

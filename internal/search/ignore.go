@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,7 +57,7 @@ func parseGlobs(globs []string) (*rules, error) {
 	r := &rules{}
 	for _, g := range globs {
 		if err := r.add(g, globDialect); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w %.100q: %w", ErrGlob, g, err)
 		}
 	}
 	if len(r.list) == 0 {
@@ -67,14 +68,28 @@ func parseGlobs(globs []string) (*rules, error) {
 
 // add reads a line: a comment, a blank, or a rule.
 func (r *rules) add(line string, d dialect) error {
-	if strings.HasPrefix(line, "#") {
+	next, text, ok := cutLine(line)
+	if !ok {
 		return nil
+	}
+	g, err := compileGlob(text, d)
+	if err != nil {
+		return err
+	}
+	r.insert(next, g)
+	return nil
+}
+
+// cutLine takes a line apart, unless it is no rule. The text is a glob for a
+// whole path.
+func cutLine(line string) (next rule, text string, ok bool) {
+	if strings.HasPrefix(line, "#") {
+		return rule{}, "", false
 	}
 	line = trimLine(line)
 	if line == "" {
-		return nil
+		return rule{}, "", false
 	}
-	var next rule
 	anchored := false
 	if strings.HasPrefix(line, `\!`) || strings.HasPrefix(line, `\#`) {
 		line = line[1:]
@@ -94,12 +109,7 @@ func (r *rules) add(line string, d dialect) error {
 	if strings.HasSuffix(line, "/**") {
 		line += "/*"
 	}
-	g, err := compileGlob(line, d)
-	if err != nil {
-		return err
-	}
-	r.insert(next, g)
-	return nil
+	return next, line, true
 }
 
 // trimLine takes blanks off the end of a line, up to one that is escaped.

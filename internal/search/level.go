@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -26,7 +25,7 @@ type level struct {
 	end    int  // where in a path names relative to the folder begin
 	repo   bool // the folder is the top of a repository
 	inRepo bool // this folder or one above is
-	size   int  // bytes of text read
+	size   int  // bytes of text read, here and above
 
 	files [kinds]*rules
 }
@@ -41,17 +40,43 @@ const (
 	kinds
 )
 
-// judge asks the ignore files about the entry that the path names now. A file
-// of a nearer folder goes before one of a folder above. All of one kind go
-// before those of the next kind, and git's own are bounded by the repository.
-func (w *walker) judge(l *level, base int, isDir bool) verdict {
+// marks say which ignore files the listing of a folder showed.
+type marks struct {
+	unlisted bool              // it was not listed: any may be there
+	repo     bool              // there is an entry .git or .jj
+	files    [excludeFile]bool // by their kind
+}
+
+// note looks at an entry of a listing that begins with a dot.
+func (m *marks) note(name []byte, kind entryKind) {
+	at := rgFile
+	switch string(name) {
+	case ".git", ".jj":
+		m.repo = true
+		return
+	case ".rgignore":
+	case ".ignore":
+		at = plainFile
+	case ".gitignore":
+		at = gitFile
+	default:
+		return
+	}
+	m.files[at] = kind == entryFile
+}
+
+// judge asks the ignore files about the entry that a path names, whose last
+// component begins at base. A file of a nearer folder goes before one of a
+// folder above. All of one kind go before those of the next kind, and git's own
+// are bounded by the repository.
+func (s *surveyor) judge(l *level, path []byte, base int, isDir bool) verdict {
 	var said [kinds]verdict
 	inRepo := l != nil && l.inRepo
 	outside := !inRepo // of the innermost repository
 	for ; l != nil && said[rgFile] == unnamed; l = l.up {
 		for kind, rules := range l.files {
 			if said[kind] == unnamed && (kind < gitFile || !outside) {
-				said[kind] = rules.match(&w.machine, w.path[l.end:], base-l.end, isDir)
+				said[kind] = rules.match(&s.machine, path[l.end:], base-l.end, isDir)
 			}
 		}
 		outside = outside || l.repo
@@ -62,37 +87,27 @@ func (w *walker) judge(l *level, base int, isDir bool) verdict {
 		}
 	}
 	if inRepo {
-		return w.global.match(&w.machine, w.path[w.dirAt:], base-w.dirAt, isDir)
+		return s.global.match(&s.machine, path[len(s.prefix):], base-len(s.prefix), isDir)
 	}
 	return unnamed
 }
 
-// readLevel reads the ignore files of the folder that the path names now. The
-// entries of the folder say which there are; nil means that it was not listed.
-func (w *walker) readLevel(dir *folder, list []entry, above *level) *level {
-	l := &level{up: above, end: len(w.path)}
-	has := func(name string) entryKind {
-		at, ok := slices.BinarySearchFunc(list, name, func(e entry, name string) int { return strings.Compare(e.name, name) })
-		if !ok {
-			return entryOther
+// readLevel reads the ignore files of the folder that the path names. The
+// marks say which there are.
+func (s *surveyor) readLevel(dir *folder, m marks, above *level) *level {
+	l := &level{up: above, end: len(s.path)}
+	if above != nil {
+		l.inRepo, l.size = above.inRepo, above.size
+	}
+	for kind, name := range [...]string{rgFile: ".rgignore", plainFile: ".ignore", gitFile: ".gitignore"} {
+		if m.unlisted || m.files[kind] {
+			l.files[kind] = s.readRules(l, func() (*os.File, error) { return dir.open(name) })
 		}
-		return list[at].kind
 	}
-	read := func(name string) *rules {
-		if list != nil && has(name) != entryFile {
-			return nil
-		}
-		return w.readRules(l, func() (*os.File, error) { return dir.open(name) })
-	}
-	l.files = [kinds]*rules{rgFile: read(".rgignore"), plainFile: read(".ignore"), gitFile: read(".gitignore")}
-	if list == nil || w.reader.repo {
-		w.readRepo(dir, l)
-	}
-	if above != nil && above.inRepo {
-		l.inRepo = true
+	if m.unlisted || m.repo {
+		s.readRepo(dir, l)
 	}
 	if !l.repo && l.files == [kinds]*rules{} {
-		w.live -= l.size
 		return above
 	}
 	return l
@@ -100,15 +115,15 @@ func (w *walker) readLevel(dir *folder, list []entry, above *level) *level {
 
 // readRepo looks whether the folder is the top of a repository, and reads the
 // exclude file of that.
-func (w *walker) readRepo(dir *folder, l *level) {
+func (s *surveyor) readRepo(dir *folder, l *level) {
 	if !dir.exists(".git") {
 		l.repo = dir.exists(".jj")
-		l.inRepo = l.repo
+		l.inRepo = l.inRepo || l.repo
 		return
 	}
 	l.repo, l.inRepo = true, true
-	l.files[excludeFile] = w.readRules(l, func() (*os.File, error) {
-		return openExclude(dir, func() string { return filepath.Join(w.top, filepath.FromSlash(string(w.path[:l.end]))) })
+	l.files[excludeFile] = s.readRules(l, func() (*os.File, error) {
+		return openExclude(dir, func() string { return filepath.Join(s.top, filepath.FromSlash(string(s.path[:l.end]))) })
 	})
 }
 
@@ -165,39 +180,40 @@ func firstLine(text string) string {
 }
 
 // readRules reads an ignore file. One that is not there has no rules.
-func (w *walker) readRules(l *level, open func() (*os.File, error)) *rules {
+func (s *surveyor) readRules(l *level, open func() (*os.File, error)) *rules {
 	f, err := open()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotRegular) {
-			w.fail(err)
+			s.fail(err)
 		}
 		return nil
 	}
 	defer func() { _ = f.Close() }()
-	if w.live >= maxLive {
-		w.fail(errTooMuch)
+	if s.size+l.size >= maxLive {
+		s.fail(errTooMuch)
 		return nil
 	}
 	text, err := readBounded(f, maxIgnoreFile)
 	if err != nil {
-		w.fail(err)
+		s.fail(err)
 		return nil
 	}
 	l.size += len(text)
-	w.live += len(text)
 	return parseRules(text)
 }
 
 // readGlobal reads the user's own excludes file.
-func (w *walker) readGlobal() {
-	name := w.opt.Excludes
+func (s *surveyor) readGlobal() {
+	name := s.opt.Excludes
 	if name == "" {
 		name = userExcludes()
 	}
 	if name == "" {
 		return
 	}
-	w.global = w.readRules(&level{}, func() (*os.File, error) { return openRegular(name) })
+	l := &level{}
+	s.global = s.readRules(l, func() (*os.File, error) { return openRegular(name) })
+	s.size = l.size
 }
 
 // userExcludes finds the user's own excludes file as ripgrep does: in git's

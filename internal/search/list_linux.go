@@ -11,7 +11,7 @@ import (
 // A lister reads folders. It belongs to one goroutine and keeps its memory for
 // the next folder.
 type lister struct {
-	repo  bool // the last folder has an entry .git or .jj
+	marks marks // of the last folder
 	buf   []byte
 	names []byte
 	sizes []uint16
@@ -30,7 +30,7 @@ func (l *lister) list(ctx context.Context, dir *folder) ([]entry, error) {
 	if l.buf == nil {
 		l.buf = make([]byte, 64<<10)
 	}
-	l.repo = false
+	l.marks = marks{}
 	l.names, l.sizes, l.kinds = l.names[:0], l.sizes[:0], l.kinds[:0]
 	for { // to the very end: a signal can cut a read short
 		if err := ctx.Err(); err != nil {
@@ -73,9 +73,6 @@ func (l *lister) take(dir *folder, buf []byte) {
 		if string(name) == "." || string(name) == ".." {
 			continue
 		}
-		if string(name) == ".git" || string(name) == ".jj" {
-			l.repo = true
-		}
 		kind := entryOther
 		switch record[direntType] {
 		case unix.DT_REG:
@@ -84,6 +81,9 @@ func (l *lister) take(dir *folder, buf []byte) {
 			kind = entryDir
 		case unix.DT_UNKNOWN:
 			kind = kindOf(dir, string(name))
+		}
+		if name[0] == '.' {
+			l.marks.note(name, kind)
 		}
 		if kind == entryOther {
 			continue

@@ -10,12 +10,12 @@ import (
 
 // A lister reads folders.
 type lister struct {
-	repo bool // the last folder has an entry .git or .jj
+	marks marks // of the last folder
 }
 
 // list reads the entries of a folder that are files or folders, unsorted.
 func (l *lister) list(ctx context.Context, dir *folder) (list []entry, err error) {
-	l.repo = false
+	l.marks = marks{}
 	f, err := dir.reader()
 	if err != nil {
 		return nil, err
@@ -27,15 +27,16 @@ func (l *lister) list(ctx context.Context, dir *folder) (list []entry, err error
 		}
 		some, err := f.ReadDir(1024)
 		for _, d := range some {
-			name := d.Name()
-			if name == ".git" || name == ".jj" {
-				l.repo = true
-			}
+			e := entry{name: d.Name()}
 			switch {
 			case d.Type().IsRegular():
-				list = append(list, entry{name, entryFile})
+				e.kind = entryFile
 			case d.IsDir():
-				list = append(list, entry{name, entryDir})
+				e.kind = entryDir
+			}
+			l.marks.note([]byte(e.name), e.kind)
+			if e.kind != entryOther {
+				list = append(list, e)
 			}
 		}
 		if errors.Is(err, io.EOF) {

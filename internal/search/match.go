@@ -29,6 +29,11 @@ func compileGlob(text string, d dialect) (glob, error) {
 	if err != nil {
 		return glob{}, err
 	}
+	return newGlob(tokens), nil
+}
+
+// newGlob makes a glob from what was read.
+func newGlob(tokens []token) glob {
 	rest, deep := tokens, false
 	if len(rest) > 1 && rest[0].kind == tokDeepPrefix {
 		rest, deep = rest[1:], true
@@ -40,14 +45,14 @@ func compileGlob(text string, d dialect) (glob, error) {
 	lit, ok := literal(rest)
 	switch {
 	case ok && !deep:
-		return glob{shape: shapeExact, text: lit}, nil
+		return glob{shape: shapeExact, text: lit}
 	case ok && !strings.Contains(lit, "/"):
 		if star {
-			return glob{shape: shapeSuffix, text: lit}, nil
+			return glob{shape: shapeSuffix, text: lit}
 		}
-		return glob{shape: shapeBase, text: lit}, nil
+		return glob{shape: shapeBase, text: lit}
 	}
-	return glob{prog: compileProgram(tokens)}, nil
+	return glob{prog: compileProgram(tokens)}
 }
 
 // literal is the text of tokens that are all plain bytes.

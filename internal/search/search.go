@@ -24,6 +24,10 @@ type Options struct {
 	// keeps is kept although it is hidden or an ignore file names it, folders
 	// included: "*" opens every folder. {a,b} is a choice.
 	Globs []string
+	// Closed says that a folder that an ignore file names stays closed although
+	// a glob such as "*" matches it too, unless a glob names it: "build/**" opens
+	// an ignored folder build, "**/*" does not.
+	Closed bool
 	// Hidden says that names with a leading dot are listed too.
 	Hidden bool
 	// Ignored says that ignore files do not count.
@@ -45,9 +49,11 @@ type Options struct {
 // Skipped counts what a walk left out, so that an answer can say so. A folder
 // counts once, whatever is in it.
 type Skipped struct {
-	Ignored int   // named by an ignore file or by a glob such as "!x"
+	Ignored int   // named by an ignore file; what a glob such as "!x" names does not count
 	Hidden  int   // a leading dot
-	Failed  int   // folders and ignore files that could not be read
+	Barred  int   // files that a [Bar] shuts
+	Binary  int   // files with a match that are not text, or not to their end
+	Failed  int   // folders, files and ignore files that could not be read
 	Err     error // why the first of the failed could not be read
 }
 
@@ -68,9 +74,9 @@ type Skipped struct {
 // current one, handles by a constant.
 func Files(ctx context.Context, opt Options) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		w := &walker{ctx: ctx, opt: opt}
+		w := &walker{}
 		defer w.close()
-		err := w.open()
+		err := w.open(ctx, opt)
 		if err == nil {
 			err = w.run(yield)
 		}

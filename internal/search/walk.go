@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -39,95 +40,25 @@ type frame struct {
 	end     int    // how much of walker.path names the folder, with the slash
 }
 
-// A walker is a walk under way.
+// A walker is a walk under way, of one goroutine and in order.
 type walker struct {
-	ctx     context.Context
-	opt     Options
-	globs   *rules
-	global  *rules
+	*surveyor
 	stack   []frame
-	top     string // the highest folder that has a say
-	path    []byte // of the current entry, relative to top
-	dirAt   int    // where in path names relative to Dir begin
-	reader  lister
-	machine machine
-	live    int // bytes of ignore files in force
 	yielded int
-	skipped Skipped
 }
 
 // open opens Dir and reads the ignore files above it.
-func (w *walker) open() (err error) {
-	if w.globs, err = parseGlobs(w.opt.Globs); err != nil {
+func (w *walker) open(ctx context.Context, opt Options) error {
+	s, dir, err := openScope(ctx, opt)
+	w.surveyor = s
+	if err != nil {
 		return err
 	}
-	name, open := w.opt.Dir, openExact
-	if !w.opt.Exact {
-		open = openFolder
-		if name, err = filepath.Abs(name); err == nil {
-			name, err = filepath.EvalSymlinks(name)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("walking: %w", err)
-	}
-	dir, err := open(name)
-	if err != nil {
-		return fmt.Errorf("walking: %w", err)
-	}
-	w.top = name
-	var above *level
-	if !w.opt.Ignored {
-		w.readGlobal()
-		above = w.readAbove(name)
-	}
-	if err := w.push("", dir, above); err != nil {
+	if err := w.push("", dir, s.above); err != nil {
 		dir.close()
-		return fmt.Errorf("walking %s: %w", name, err)
+		return fmt.Errorf("walking %s: %w", filepath.Join(s.top, filepath.FromSlash(s.prefix)), err)
 	}
 	return nil
-}
-
-// readAbove reads the ignore files of the folders above the one to be walked,
-// and sets the path to that folder's.
-func (w *walker) readAbove(name string) (above *level) {
-	top := highest(name, w.opt.Worktree)
-	rel, err := filepath.Rel(top, name)
-	if err != nil || rel == "." {
-		return nil
-	}
-	w.top = top
-	at := top
-	for _, part := range strings.Split(rel, string(filepath.Separator)) {
-		if dir, err := openFolder(at); err == nil {
-			above = w.readLevel(dir, nil, above)
-			dir.close()
-		}
-		at = filepath.Join(at, part)
-		w.path = append(append(w.path, part...), '/')
-	}
-	w.dirAt = len(w.path)
-	return above
-}
-
-// highest is the highest folder whose ignore files count for name.
-func highest(name, worktree string) string {
-	root := filepath.VolumeName(name) + string(filepath.Separator)
-	if worktree == "" {
-		return root
-	}
-	abs, err := filepath.Abs(worktree)
-	if err != nil {
-		return root
-	}
-	if abs, err = filepath.EvalSymlinks(abs); err != nil {
-		return root
-	}
-	rel, err := filepath.Rel(abs, name)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return root
-	}
-	return abs
 }
 
 // run yields the files. The error is why the walk ended early.
@@ -144,7 +75,7 @@ func (w *walker) run(yield func(string, error) bool) error {
 		e := f.list[f.next]
 		f.next++
 		w.path = append(w.path[:f.end], e.name...)
-		if !w.wanted(e, f) {
+		if !w.wanted(e, f.level, f.end) {
 			continue
 		}
 		if e.kind == entryDir {
@@ -153,7 +84,7 @@ func (w *walker) run(yield func(string, error) bool) error {
 			}
 			continue
 		}
-		if !yield(string(w.path[w.dirAt:]), nil) {
+		if !yield(string(w.path[len(w.prefix):]), nil) {
 			return nil
 		}
 		w.yielded++
@@ -162,36 +93,6 @@ func (w *walker) run(yield func(string, error) bool) error {
 		}
 	}
 	return nil
-}
-
-// wanted judges the entry that the path names now.
-func (w *walker) wanted(e entry, f *frame) bool {
-	isDir := e.kind == entryDir
-	if e.kind == entryOther || isDir && e.name == ".git" {
-		return false
-	}
-	switch w.globs.match(&w.machine, w.path[w.dirAt:], f.end-w.dirAt, isDir) {
-	case ignored: // by the glob's own reading: it names what is wanted
-		return true
-	case kept:
-		w.skipped.Ignored++
-		return false
-	}
-	if w.globs != nil && w.globs.plain > 0 && !isDir {
-		return false
-	}
-	switch w.judge(f.level, f.end, isDir) {
-	case ignored:
-		w.skipped.Ignored++
-		return false
-	case kept:
-		return true
-	}
-	if !w.opt.Hidden && strings.HasPrefix(e.name, ".") {
-		w.skipped.Hidden++
-		return false
-	}
-	return true
 }
 
 // enter goes down into a folder of the current one. The error is not nil only
@@ -222,23 +123,20 @@ func (w *walker) enter(name string) error {
 // push reads a folder and puts it on the stack, which takes the handle over. If
 // there is an error the caller still has it.
 func (w *walker) push(name string, dir *folder, above *level) error {
-	list, err := w.reader.list(w.ctx, dir)
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	f := frame{name: name, dir: dir, list: list, lastDir: -1, level: above}
+	f := frame{name: name, dir: dir, lastDir: -1}
 	if len(w.stack) > 0 {
 		w.path = append(w.path, '/')
 	}
 	f.end = len(w.path)
-	for i, e := range list {
+	var err error
+	if f.list, f.level, err = w.survey(dir, above); err != nil {
+		return err
+	}
+	slices.SortFunc(f.list, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	for i, e := range f.list {
 		if e.kind == entryDir {
 			f.lastDir = i
 		}
-	}
-	if !w.opt.Ignored {
-		f.level = w.readLevel(dir, list, above)
 	}
 	w.stack = append(w.stack, f)
 	top := len(w.stack) - 1
@@ -255,9 +153,6 @@ func (w *walker) pop() {
 	f := &w.stack[top]
 	if f.dir != nil {
 		f.dir.close()
-	}
-	if f.level != nil && f.level.end == f.end {
-		w.live -= f.level.size
 	}
 	*f = frame{}
 	w.stack = w.stack[:top]
@@ -305,25 +200,23 @@ func (w *walker) close() {
 	}
 }
 
-// fail counts what could not be read.
-func (w *walker) fail(err error) {
-	w.skipped.Failed++
-	if w.skipped.Err == nil {
-		w.skipped.Err = fmt.Errorf("reading %s: %w", w.path[min(w.dirAt, len(w.path)):], err)
-	}
-}
-
 // readBounded reads a file to its end or to the limit, and in that case to the
 // end of the last whole line.
 func readBounded(f *os.File, limit int) (string, error) {
-	var text strings.Builder
-	n, err := io.Copy(&text, io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return "", err
+	text := make([]byte, 0, 1024)
+	for len(text) <= limit {
+		text = slices.Grow(text, 1)
+		n, err := f.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
 	}
-	if n <= int64(limit) {
-		return text.String(), nil
+	if len(text) > limit {
+		text = text[:bytes.LastIndexByte(text[:limit], '\n')+1]
 	}
-	cut := text.String()[:limit]
-	return cut[:strings.LastIndexByte(cut, '\n')+1], nil
+	return string(text), nil
 }

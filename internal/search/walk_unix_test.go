@@ -26,6 +26,9 @@ func deepTree(t *testing.T, depth int) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := unix.Write(file, []byte("foo\n")); err != nil {
+			t.Fatal(err)
+		}
 		_ = unix.Close(file)
 		for _, name := range []string{"d", "e"} {
 			if err := unix.Mkdirat(fd, name, 0o755); err != nil {

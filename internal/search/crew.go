@@ -1,0 +1,351 @@
+package search
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// defaultWorkers is how many goroutines walk a tree of which nothing is
+	// known. They are more than there are processors, since a disk that has to
+	// be waited for is the quicker the more it is asked for at once.
+	defaultWorkers = 8
+	// portion is how many files of a folder one worker takes at a time.
+	portion = 64
+	// queued is how long the queue has to be, for each worker there is, to be
+	// worth another worker.
+	queued = 4
+)
+
+// An item is some work: a folder to be entered, files to be looked at, the
+// folder of the search itself, or what was put off by the walk.
+type item struct {
+	at    *place  // nil is what was put off
+	name  string  // of the folder in that place
+	files []entry // in that place
+}
+
+// A crew is the workers of a walk, and the work that waits for them. The work
+// that came last is done first, so that what waits is bounded by the entries
+// of the folders on the way to where the workers are.
+type crew struct {
+	*hunt
+	most   int // workers
+	room   int // how many files one worker puts off
+	leads  []string
+	holder holder
+	rest   backlog
+	err    error // why the folder itself cannot be read
+	crash  atomic.Pointer[crash]
+
+	mu      sync.Mutex
+	wake    sync.Cond
+	stack   []item
+	workers []*worker
+	idle    int
+	left    int  // how many workers have left
+	over    bool // there is nothing to do any more
+	swept   bool // what was put off has been given out
+	skipped Skipped
+}
+
+// A worker is the memory of one goroutine of a walk.
+type worker struct {
+	*surveyor
+	searcher
+	scratch *scratch
+	crew    *crew
+	dir     *folder // where it is
+	at      *place
+	base    int    // how much of the path names that
+	items   []item // found and not yet put on the stack
+	put     pile   // put off until it is known which are the newest
+	looked  int    // files since it was last said
+}
+
+// walk is the road on which nothing is known: the whole tree is walked.
+func (c *crew) walk() error {
+	s, dir, err := openScope(c.ctx, c.where)
+	if err != nil {
+		return err
+	}
+	c.leads = leads(c.where.Globs)
+	c.holder.open(dir)
+	defer c.holder.close()
+	w := c.hire(s)
+	c.stack = append(c.stack, item{at: &c.holder.root})
+	c.finish(w)
+	if c.err != nil {
+		return fmt.Errorf("walking %s: %w", filepath.Join(s.top, filepath.FromSlash(s.prefix)), c.err)
+	}
+	return nil
+}
+
+// follow is the road on which the files are known: only those are looked at
+// that next gives, which is called by one goroutine at a time. They come in
+// the order that is wanted, and a bar does not shut them. The surveyor and the
+// folder are those of [openScope]; follow closes the folder.
+func (c *crew) follow(s *surveyor, dir *folder, next func() (candidate, bool)) {
+	c.holder.open(dir)
+	defer c.holder.close()
+	if c.most <= 0 {
+		c.most = runtime.GOMAXPROCS(0)
+	}
+	w := c.hire(s)
+	c.swept = true
+	c.rest.next = next
+	for range c.most {
+		c.stack = append(c.stack, item{})
+	}
+	for range c.most - 1 {
+		c.start()
+	}
+	c.finish(w)
+}
+
+// start has another worker begin.
+func (c *crew) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	go c.hire(c.workers[0].fork()).work()
+}
+
+// finish lets the first worker work, and waits for the others.
+func (c *crew) finish(w *worker) {
+	w.work()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.left < len(c.workers) {
+		c.wake.Wait()
+	}
+}
+
+// interrupt wakes those who wait, to see that they are to stop.
+func (c *crew) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wake.Broadcast()
+}
+
+// hire makes a worker.
+func (c *crew) hire(s *surveyor) *worker {
+	w := &worker{surveyor: s, scratch: c.engine.borrow(), crew: c}
+	w.reader = &w.scratch.list
+	if c.pattern != nil {
+		w.searcher = searcher{buffers: &w.scratch.text, match: c.pattern.Matcher(&c.stop), stop: &c.stop, want: c.results.want, keep: c.keep}
+	}
+	c.workers = append(c.workers, w)
+	return w
+}
+
+// push puts work on the stack, and sees to it that somebody does it.
+func (c *crew) push(items []item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stack = append(c.stack, items...)
+	for range min(c.idle, len(items)) {
+		c.wake.Signal()
+	}
+	if c.idle == 0 && len(c.workers) < c.most && len(c.stack) >= queued*len(c.workers) {
+		go c.hire(c.workers[0].fork()).work()
+	}
+}
+
+// pop takes work from the stack, and waits for it as long as there may come
+// some.
+func (c *crew) pop() (next item, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle++
+	for {
+		if c.stop.Load() || c.over {
+			break
+		}
+		if last := len(c.stack) - 1; last >= 0 {
+			next = c.stack[last]
+			c.stack[last] = item{}
+			c.stack = c.stack[:last]
+			c.idle--
+			return next, true
+		}
+		if c.idle == len(c.workers)-c.left && !c.sweeps() {
+			break
+		}
+		if len(c.stack) == 0 {
+			c.wake.Wait()
+		}
+	}
+	c.over = true
+	c.wake.Broadcast()
+	return item{}, false
+}
+
+// sweeps gives out what the walk has put off, when that has come to its end.
+// All workers are idle.
+func (c *crew) sweeps() bool {
+	if c.swept {
+		return false
+	}
+	c.swept = true
+	var list pile
+	for _, w := range c.workers {
+		list = append(list, w.put...)
+		w.put = nil
+	}
+	if len(list) == 0 {
+		return false
+	}
+	c.rest.next = list.newest()
+	for range min(len(c.workers), 1+len(list)/queued) {
+		c.stack = append(c.stack, item{})
+	}
+	c.wake.Broadcast()
+	return true
+}
+
+// ended takes the accounts of a worker that leaves.
+func (c *crew) ended(w *worker) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left++
+	c.skipped.add(w.surveyor.skipped)
+	c.looked.Add(int64(w.looked))
+	c.engine.giveBack(w.scratch)
+	c.wake.Broadcast()
+}
+
+// work does what is on the stack until there is nothing left.
+func (w *worker) work() {
+	defer w.crew.ended(w)
+	_ = w.crew.guard(w.works) // which never fails
+}
+
+func (w *worker) works() error {
+	for {
+		next, ok := w.crew.pop()
+		if !ok {
+			return nil
+		}
+		switch {
+		case next.at == nil:
+			w.sweep(&w.crew.rest)
+		case next.name != "":
+			w.open(next.at, next.name)
+		case next.files != nil:
+			w.visit(next.at, next.files)
+		default:
+			w.crew.err = w.enter(next.at, next.at.dir, w.above)
+		}
+		w.crew.looked.Add(int64(w.looked))
+		w.looked = 0
+	}
+}
+
+// goTo sets the path to a place.
+func (w *worker) goTo(p *place) {
+	w.at = p
+	w.path = p.appendPath(append(w.path[:0], w.prefix...))
+	w.base = len(w.path)
+}
+
+// open enters a folder.
+func (w *worker) open(up *place, name string) {
+	holder := &w.crew.holder
+	p := &place{up: up, name: name}
+	dir, err := holder.borrow(up)
+	if err == nil {
+		sub, subErr := dir.sub(name)
+		holder.giveBack(up)
+		dir, err = sub, subErr
+	}
+	holder.forget(up)
+	if err == nil {
+		if err = w.enter(p, dir, up.level); err != nil {
+			dir.close()
+		}
+	}
+	if err != nil && !w.crew.stop.Load() {
+		w.goTo(p)
+		w.fail(err)
+	}
+}
+
+// enter reads a folder, looks at its files and leaves its folders to whoever
+// comes first. Unless there is an error it takes over the handle.
+func (w *worker) enter(p *place, dir *folder, above *level) error {
+	w.goTo(p)
+	list, level, err := w.survey(dir, above)
+	if err != nil {
+		return err
+	}
+	p.level = level
+	files := list[:0]
+	w.items = w.items[:0]
+	for _, e := range list {
+		if e.kind == entryFile {
+			files = append(files, e)
+			continue
+		}
+		w.path = append(w.path[:w.base], e.name...)
+		if leadsTo(w.path[len(w.prefix):], w.crew.leads) && w.wanted(e, level, w.base) {
+			w.items = append(w.items, item{at: p, name: e.name})
+		}
+	}
+	mine := files[:min(len(files), portion)]
+	for rest := files[len(mine):]; len(rest) > 0; {
+		n := min(len(rest), portion)
+		w.items = append(w.items, item{at: p, files: rest[:n]})
+		rest = rest[n:]
+	}
+	isRoot := p == &w.crew.holder.root
+	switch {
+	case len(w.items) > 0 && isRoot:
+		w.crew.push(w.items)
+	case len(w.items) > 0:
+		w.crew.holder.put(p, dir, len(w.items))
+		w.crew.push(w.items)
+		defer w.crew.holder.giveBack(p)
+	case !isRoot:
+		defer dir.close()
+	}
+	w.dir = dir
+	w.look(mine)
+	return nil
+}
+
+// visit looks at files of a folder that was read by somebody.
+func (w *worker) visit(p *place, files []entry) {
+	holder := &w.crew.holder
+	dir, err := holder.borrow(p)
+	if err == nil {
+		w.goTo(p)
+		w.dir = dir
+		w.look(files)
+		holder.giveBack(p)
+	} else {
+		w.goTo(p)
+		w.fail(err)
+	}
+	holder.forget(p)
+}
+
+// look looks at files of the folder where the worker is.
+func (w *worker) look(files []entry) {
+	for _, e := range files {
+		if w.crew.stop.Load() {
+			return
+		}
+		w.path = append(w.path[:w.base], e.name...)
+		if w.wanted(e, w.at.level, w.base) {
+			w.looked++
+			w.file(e.name)
+		}
+	}
+	w.path = w.path[:w.base]
+}
+
+// name is the name of the file that the path names.
+func (w *worker) name() string { return string(w.path[len(w.prefix):]) }

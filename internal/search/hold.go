@@ -1,0 +1,163 @@
+package search
+
+import "sync"
+
+// A place is a folder that a parallel walk has come by.
+type place struct {
+	up    *place
+	name  string // in up
+	level *level // the ignore files that hold for its entries
+
+	// Of the holder.
+	dir        *folder // nil while it is not held open
+	users      int     // how many use dir now
+	waiting    int     // how many will still ask for it
+	prev, next *place  // in the list of those held open
+}
+
+// appendPath appends the way to the place, with a slash at the end.
+func (p *place) appendPath(path []byte) []byte {
+	size := 0
+	for at := p; at.up != nil; at = at.up {
+		size += len(at.name) + 1
+	}
+	end := len(path) + size
+	for cap(path) < end {
+		path = append(path[:cap(path)], 0)
+	}
+	path = path[:end]
+	for at := p; at.up != nil; at = at.up {
+		end -= len(at.name) + 1
+		copy(path[end:], at.name)
+		path[end+len(at.name)] = '/'
+	}
+	return path
+}
+
+// A holder keeps the handles of folders that will be asked for again, but only
+// so many. It closes those first that it got first, which are the highest in
+// the tree, and opens them again from the next above that is open, never through
+// a link.
+type holder struct {
+	mu    sync.Mutex
+	root  place // its prev and next are the ends of the list; it is always open
+	count int
+}
+
+// open makes dir the folder that all others can be reached from.
+func (h *holder) open(dir *folder) {
+	h.root.dir, h.root.waiting = dir, 1
+	h.root.prev, h.root.next = &h.root, &h.root
+}
+
+// close closes all handles. Nobody may use one any more.
+func (h *holder) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.root.next != &h.root {
+		h.drop(h.root.next)
+	}
+	h.root.dir.close()
+}
+
+// put hands over the handle of a place that was just opened. The caller has
+// borrowed it, and it will be asked for as often as is said.
+func (h *holder) put(p *place, dir *folder, times int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.waiting, p.users = times, 1
+	h.keep(p, dir)
+}
+
+// keep puts a place into the list, and takes the first out if there are too
+// many.
+func (h *holder) keep(p *place, dir *folder) {
+	p.dir = dir
+	p.prev, p.next = h.root.prev, &h.root
+	p.prev.next, p.next.prev = p, p
+	h.count++
+	for at := h.root.next; h.count > maxHeld && at != &h.root; {
+		next := at.next
+		if at.users == 0 && at != p {
+			h.drop(at)
+		}
+		at = next
+	}
+}
+
+// drop closes the handle of a place in the list.
+func (h *holder) drop(p *place) {
+	p.prev.next, p.next.prev = p.next, p.prev
+	p.prev, p.next = nil, nil
+	p.dir.close()
+	p.dir = nil
+	h.count--
+}
+
+// borrow is the handle of a place, until it is given back.
+func (h *holder) borrow(p *place) (*folder, error) {
+	h.mu.Lock()
+	var way []*place
+	at := p
+	for ; at.dir == nil; at = at.up {
+		way = append(way, at)
+	}
+	at.users++
+	dir := at.dir
+	h.mu.Unlock()
+	for i := len(way) - 1; i >= 0; i-- {
+		sub, err := dir.sub(way[i].name)
+		if at != nil {
+			h.giveBack(at)
+		} else {
+			dir.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		at, dir = nil, sub
+		if i < maxHeld/2 { // those above will be asked for soon too
+			at = way[i]
+			dir = h.share(at, sub)
+		}
+	}
+	return dir, nil
+}
+
+// share keeps a handle that was opened again, unless somebody else was
+// quicker, and borrows it.
+func (h *holder) share(p *place, dir *folder) *folder {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.users++
+	if p.dir != nil {
+		dir.close()
+		return p.dir
+	}
+	h.keep(p, dir)
+	return dir
+}
+
+// giveBack ends the use of a handle.
+func (h *holder) giveBack(p *place) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.users--
+	h.check(p)
+}
+
+// forget says that one of those who were to borrow a handle has done so, or
+// never will.
+func (h *holder) forget(p *place) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.waiting--
+	h.check(p)
+}
+
+// check closes a handle that nobody needs any more.
+func (h *holder) check(p *place) {
+	if p.waiting <= 0 && p.users == 0 && p != &h.root && p.dir != nil {
+		h.drop(p)
+	}
+}

@@ -1,0 +1,296 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"helve/internal/regex"
+)
+
+const (
+	// plenty is how many lines are to be found until it is worth while to
+	// find out which files are the newest before more are read.
+	plenty = 20
+	// maxPut is how many files one worker puts off.
+	maxPut = 1 << 17
+	// maxName is the longest name of a file that is put off. Longer ones cannot
+	// be opened in one call.
+	maxName = 4000
+	// maxRecent is how many lines one report of progress has.
+	maxRecent = 20
+)
+
+// A hunt is a search under way, whichever road it takes.
+type hunt struct {
+	engine  *Engine
+	ctx     context.Context
+	where   Options
+	pattern *regex.Regexp // nil if names are searched for
+	keep    int           // how many bytes of a line are kept
+	bar     *Bar
+	results best
+
+	stop   atomic.Bool
+	looked atomic.Int64 // files so far
+	lines  atomic.Int64 // found so far, also those that were dropped again
+	putOff atomic.Bool  // files are put off until the walk is over
+
+	mu     sync.Mutex
+	tell   bool // somebody wants to know
+	recent []Hit
+}
+
+// A candidate is a file that is to be searched if it is new enough.
+type candidate struct {
+	time stamp
+	at   *place // nil is Dir
+	name string // what leads from there to the file
+}
+
+// A pile is candidates in no order, or a heap with the newest on top.
+type pile []candidate
+
+func newer(x, y *candidate) bool { return x.time.compare(y.time) > 0 }
+
+// newest gives the candidates one by one, the newest first. Most are never
+// asked for, so they are not sorted.
+func (p pile) newest() func() (candidate, bool) {
+	for at := len(p)/2 - 1; at >= 0; at-- {
+		sink(p, at, newer)
+	}
+	return func() (candidate, bool) {
+		last := len(p) - 1
+		if last < 0 {
+			return candidate{}, false
+		}
+		top := p[0]
+		p[0] = p[last]
+		p = p[:last]
+		sink(p, 0, newer)
+		return top, true
+	}
+}
+
+// A backlog gives out candidates to several workers.
+type backlog struct {
+	mu   sync.Mutex
+	over bool
+	next func() (candidate, bool)
+}
+
+func (b *backlog) take() (c candidate, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return candidate{}, false
+	}
+	c, ok = b.next()
+	b.over = !ok
+	return c, ok
+}
+
+// end says that the candidates to come are not wanted.
+func (b *backlog) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+}
+
+// file deals with a file of the folder where the worker is. The path names it.
+func (w *worker) file(base string) {
+	h := w.crew.hunt
+	if h.bar.shuts(w.path[len(w.prefix):]) {
+		w.skipped.Barred++
+		return
+	}
+	if h.pattern == nil {
+		w.list(base)
+		return
+	}
+	order := h.results.order
+	switch {
+	case order == ByName:
+		if !h.results.matters(stamp{}, w.path[len(w.prefix):]) {
+			return
+		}
+	case order == Newest && (h.putOff.Load() || h.results.bound.Load() != nil):
+		st, err := w.dir.stat(base)
+		if err != nil {
+			w.failed(err)
+			return
+		}
+		if !h.results.matters(st.time, w.path[len(w.prefix):]) {
+			return
+		}
+		if h.putOff.Load() && len(w.path)-len(w.prefix) < maxName {
+			w.putFile(candidate{st.time, w.at, base})
+			return
+		}
+	}
+	f, st, err := w.dir.openFile(base)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	w.grep(f, st)
+}
+
+// shuts reports whether a file may not be searched.
+func (b *Bar) shuts(name []byte) bool {
+	if b == nil {
+		return false
+	}
+	text := string(name)
+	return (b.Suspect == nil || b.Suspect(text)) && b.Shut(text)
+}
+
+// failed counts a file that cannot be read, unless it is none any more.
+func (w *worker) failed(err error) {
+	if !gone(err) {
+		w.fail(err)
+	}
+}
+
+// putFile keeps a file for later. Once there are too many, later is now.
+func (w *worker) putFile(c candidate) {
+	w.put = append(w.put, c)
+	if len(w.put) < w.crew.room {
+		return
+	}
+	at, dir := w.at, w.dir
+	w.sweep(&backlog{next: w.put.newest()})
+	w.put = w.put[:0]
+	w.goTo(at)
+	w.dir = dir
+}
+
+// list takes the file that the path names into the answer.
+func (w *worker) list(base string) {
+	h := w.crew.hunt
+	if h.results.order == ByName && !h.results.matters(stamp{}, w.path[len(w.prefix):]) {
+		return
+	}
+	st, err := w.dir.stat(base)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	if h.results.matters(st.time, w.path[len(w.prefix):]) {
+		h.add(prize{rank: rank{st.time, w.name()}})
+	}
+}
+
+// grep searches the file that the path names, and closes it.
+func (w *worker) grep(f file, st stat) {
+	h := w.crew.hunt
+	lines, binary, err := w.search(f, st.size)
+	f.close()
+	if err != nil {
+		w.failed(err)
+	}
+	if len(lines) == 0 && !binary {
+		return
+	}
+	name := w.name()
+	if st.links > 1 && h.bar != nil && h.bar.Linked != nil && h.bar.Linked(name) {
+		return
+	}
+	if binary {
+		w.skipped.Binary++
+	}
+	if len(lines) == 0 {
+		return
+	}
+	h.add(prize{rank: rank{st.time, name}, lines: lines})
+}
+
+// add takes a file into the answer.
+func (h *hunt) add(p prize) {
+	lines := h.lines.Add(int64(len(p.lines)))
+	if h.tell {
+		h.note(p)
+	}
+	if h.results.add(p) {
+		h.stop.Store(true)
+	}
+	if lines >= plenty && h.results.order == Newest && h.results.want > 0 {
+		h.putOff.Store(true)
+	}
+}
+
+// note keeps lines for the next report of progress.
+func (h *hunt) note(p prize) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range p.lines[:min(len(p.lines), maxRecent-len(h.recent))] {
+		h.recent = append(h.recent, Hit{p.name, l})
+	}
+}
+
+// progress is how far the hunt is.
+func (h *hunt) progress() Progress {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := Progress{Files: int(h.looked.Load()), Lines: int(h.lines.Load()), Last: h.recent}
+	h.recent = nil
+	return p
+}
+
+// sweep searches files that were put off, as long as they can matter.
+func (w *worker) sweep(b *backlog) {
+	h := w.crew.hunt
+	root := w.crew.holder.root.dir
+	for !h.stop.Load() {
+		c, ok := b.take()
+		if !ok {
+			return
+		}
+		w.path = append(w.path[:0], w.prefix...)
+		if c.at != nil {
+			w.path = c.at.appendPath(w.path)
+		}
+		w.path = append(w.path, c.name...)
+		if !h.results.matters(c.time, w.path[len(w.prefix):]) {
+			if bound := h.results.bound.Load(); h.results.order == Newest && c.time.compare(bound.time) < 0 {
+				b.end()
+				return
+			}
+			continue
+		}
+		f, st, err := root.openDown(w.name())
+		if err != nil {
+			w.failed(err)
+			continue
+		}
+		w.grep(f, st)
+	}
+}
+
+// openDown opens a regular file by a name of several parts. None of them may
+// be a link.
+func (f *folder) openDown(name string) (file, stat, error) {
+	if opened, st, ok, err := f.openBelow(name); ok {
+		return opened, st, err
+	}
+	dir := f
+	for {
+		part, rest, more := strings.Cut(name, "/")
+		if !more {
+			opened, st, err := dir.openFile(part)
+			if dir != f {
+				dir.close()
+			}
+			return opened, st, err
+		}
+		sub, err := dir.sub(part)
+		if dir != f {
+			dir.close()
+		}
+		if err != nil {
+			return file{}, stat{}, err
+		}
+		dir, name = sub, rest
+	}
+}

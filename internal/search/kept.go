@@ -1,0 +1,387 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxKept is how many trees are kept.
+	maxKept = 4
+	// defaultIdle is for how long a tree is kept that nobody asks for.
+	defaultIdle = 10 * time.Minute
+	// defaultMemory is how many bytes indexes may have.
+	defaultMemory = 128 << 20
+	// longestRest is for how long at most no new tree is made of a folder in
+	// which too much happens for one.
+	longestRest = time.Minute
+)
+
+// A keeper keeps trees between searches. It makes them in the background,
+// after the first search of a folder has been answered without, and their
+// indexes after the second.
+//
+// An answer from a tree is that of a walk: all that was changed by calls that
+// had returned when the search began is seen. It cannot see these, unless there
+// is something else to see in the same file:
+//
+//   - what is written to a mapped file, until the mapping is undone, and what
+//     is written by a name outside of the tree that the file was given after it
+//     was looked at: the file keeps its old place in the order, and an index may
+//     pass it over;
+//   - a file system that is mounted on a folder of the tree, or taken off.
+type keeper struct {
+	memory int
+	idle   time.Duration
+	ctx    context.Context // ends with the keeper
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	active atomic.Int32 // searches under way
+
+	mu     sync.Mutex
+	closed bool
+	list   []*plot // the one used last is the last
+}
+
+// A plot is a folder whose tree is kept, or will be.
+type plot struct {
+	keeper *keeper
+	opt    Options // Dir is the folder
+	top    string
+
+	gate chan struct{} // holds a token while somebody uses what follows
+	tree *tree         // nil as long as there is none
+	over bool          // it is not kept any more
+
+	spent atomic.Int64 // bytes of the index
+
+	// Guarded by the keeper's lock.
+	timer    *time.Timer
+	queries  int
+	building bool
+	filling  bool
+	deaf     bool // there are not enough watches
+	foreign  bool // the file system does not tell of changes
+	wasted   int  // how many trees in a row were of no use
+	rest     time.Time
+}
+
+// newKeeper makes a keeper, or nil if nothing is to be kept.
+func newKeeper(opt EngineOptions) *keeper {
+	if !opt.Keep || !keepable {
+		return nil
+	}
+	k := &keeper{memory: opt.Memory, idle: opt.Idle}
+	if k.idle <= 0 {
+		k.idle = defaultIdle
+	}
+	if k.memory == 0 {
+		k.memory = defaultMemory
+	}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	return k
+}
+
+// close gives up all trees, and waits for what goes on in the background.
+func (k *keeper) close() {
+	if k == nil {
+		return
+	}
+	k.cancel()
+	k.mu.Lock()
+	k.closed = true
+	list := k.list
+	k.list = nil
+	for _, s := range list {
+		s.timer.Stop()
+	}
+	k.mu.Unlock()
+	for _, s := range list {
+		s.end()
+	}
+	k.work.Wait()
+}
+
+// end gives up the tree.
+func (s *plot) end() {
+	s.gate <- struct{}{}
+	defer func() { <-s.gate }()
+	s.over = true
+	s.discard()
+}
+
+// discard gives up the tree. The caller is in the gate.
+func (s *plot) discard() {
+	if s.tree != nil {
+		s.tree.close()
+		s.tree = nil
+		s.spent.Store(0)
+	}
+}
+
+// serves reports whether a search is of the kind that a tree can answer.
+func serves(opt *Options) bool {
+	return opt.Exact && opt.Hidden && opt.Closed && !opt.Ignored && strings.HasPrefix(opt.Dir, "/")
+}
+
+// find is what is kept for a folder or for one above it. It begins to keep
+// the folder if there is nothing.
+func (k *keeper) find(opt *Options) *plot {
+	top := topOf(opt)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil
+	}
+	at := -1
+	for i, s := range k.list {
+		if s.top == top && s.opt.Excludes == opt.Excludes && within(opt.Dir, s.opt.Dir) && !s.foreign &&
+			(at < 0 || len(s.opt.Dir) > len(k.list[at].opt.Dir)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return k.keep(opt, top)
+	}
+	s := k.list[at]
+	k.list = append(slices.Delete(k.list, at, at+1), s)
+	s.timer.Reset(k.idle)
+	return s
+}
+
+// keep begins to keep a folder. The caller has the lock.
+func (k *keeper) keep(opt *Options, top string) *plot {
+	s := &plot{keeper: k, top: top, gate: make(chan struct{}, 1)}
+	s.opt = Options{Dir: opt.Dir, Exact: true, Hidden: true, Closed: true, Worktree: opt.Worktree, Excludes: opt.Excludes}
+	s.timer = time.AfterFunc(k.idle, func() { k.forget(s) })
+	k.list = append(k.list, s)
+	if len(k.list) > maxKept {
+		old := k.list[0]
+		k.list = slices.Delete(k.list, 0, 1)
+		old.timer.Stop()
+		k.work.Go(old.end)
+	}
+	return s
+}
+
+// forget gives up a tree that nobody asks for.
+func (k *keeper) forget(s *plot) {
+	k.mu.Lock()
+	at := slices.Index(k.list, s)
+	if at < 0 || k.closed {
+		k.mu.Unlock()
+		return
+	}
+	k.list = slices.Delete(k.list, at, at+1)
+	k.work.Add(1)
+	k.mu.Unlock()
+	defer k.work.Done()
+	s.end()
+}
+
+// within reports whether a folder is another one or in it.
+func within(dir, of string) bool {
+	rest, ok := strings.CutPrefix(dir, strings.TrimSuffix(of, "/"))
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// topOf is the highest folder whose ignore files count for a search. A
+// worktree that the folder is in by its name is no link, since the folder is
+// exact.
+func topOf(opt *Options) string {
+	if opt.Worktree != "" && strings.HasPrefix(opt.Worktree, "/") && within(opt.Dir, opt.Worktree) && clean(opt.Worktree) {
+		return opt.Worktree
+	}
+	return highest(opt.Dir, opt.Worktree)
+}
+
+// clean reports whether an absolute name is as short as it can be.
+func clean(name string) bool {
+	return name == "/" || !strings.HasSuffix(name, "/") && !strings.Contains(name, "//") &&
+		!strings.Contains(name+"/", "/./") && !strings.Contains(name+"/", "/../")
+}
+
+// A use is a search for which there may be a tree.
+type use struct {
+	*plot
+	from *keeper
+}
+
+// use begins a search, which is to be ended.
+func (k *keeper) use(opt *Options) use {
+	if k == nil || !serves(opt) || !clean(opt.Dir) {
+		return use{}
+	}
+	k.active.Add(1)
+	return use{k.find(opt), k}
+}
+
+// end has done in the background what makes the next search quicker.
+func (u use) end() {
+	if u.from == nil {
+		return
+	}
+	u.from.active.Add(-1)
+	if u.plot != nil {
+		u.plot.tend(true)
+	}
+}
+
+// take answers a search from the tree, if there is one that can.
+func (u use) take(c *crew) (ok bool, err error) {
+	s := u.plot
+	if s == nil {
+		return false, nil
+	}
+	select {
+	case s.gate <- struct{}{}:
+	case <-c.ctx.Done():
+		return true, c.ctx.Err()
+	}
+	p, err := s.inside(c)
+	if p == nil || err != nil {
+		return err != nil, err
+	}
+	defer p.release()
+	if c.most <= 0 {
+		c.most = runtime.GOMAXPROCS(0)
+	}
+	p.run(c)
+	return true, nil
+}
+
+// inside makes a plan and leaves the gate. A tree in the middle of whose
+// change something went very wrong is given up.
+func (s *plot) inside(c *crew) (*plan, error) {
+	whole := false
+	defer func() {
+		if !whole {
+			s.discard()
+		}
+		<-s.gate
+	}()
+	p, err := s.plan(c)
+	whole = true
+	return p, err
+}
+
+// plan brings the tree up to date and makes a plan of the search, or none if
+// the tree cannot answer it. An error says that the search is over.
+func (s *plot) plan(c *crew) (*plan, error) {
+	if s.tree == nil {
+		return nil, nil
+	}
+	root, err := openExact(s.opt.Dir)
+	if err != nil {
+		s.spoil(err)
+		return nil, nil
+	}
+	dir := root
+	if c.where.Dir != s.opt.Dir {
+		defer root.close()
+		if dir, err = openExact(c.where.Dir); err != nil {
+			return nil, nil
+		}
+	}
+	p, err := s.tree.plan(c, root, dir)
+	if p != nil {
+		return p, nil
+	}
+	dir.close()
+	if err != nil && c.ctx.Err() != nil {
+		// What was heard and not yet brought into the tree is lost.
+		s.spoil(errStale)
+		return nil, c.ctx.Err()
+	}
+	if err != nil {
+		s.spoil(err)
+	}
+	return nil, nil
+}
+
+// spoil gives up a tree that is of no use any more. The caller is in the gate.
+func (s *plot) spoil(err error) {
+	s.discard()
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	s.fail(err)
+}
+
+// fail notes why there is no tree. The more often that happens, the longer it
+// takes until there is a new one. The caller has the keeper's lock.
+func (s *plot) fail(err error) {
+	switch {
+	case errors.Is(err, errNoEars) && !s.deaf:
+		s.deaf = true
+	case errors.Is(err, errForeign):
+		s.foreign = true
+	default:
+		if s.wasted++; s.wasted > 1 {
+			s.rest = time.Now().Add(min(longestRest, 50*time.Millisecond<<min(s.wasted, 16)))
+		}
+	}
+}
+
+// tend begins to make a tree, or to fill the index of the one there is.
+func (s *plot) tend(asked bool) {
+	k := s.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if asked {
+		s.queries++
+	}
+	if k.closed || s.building || s.filling || s.foreign || !slices.Contains(k.list, s) {
+		return
+	}
+	select {
+	case s.gate <- struct{}{}:
+	default:
+		return // another search is at it, and will come here too
+	}
+	defer func() { <-s.gate }()
+	if s.tree == nil {
+		if time.Now().After(s.rest) {
+			s.building = true
+			deaf := s.deaf
+			k.work.Go(func() { s.build(deaf) })
+		}
+		return
+	}
+	s.wasted = 0
+	if s.tree.hungry(s.queries > 1 && k.memory > 0) {
+		s.filling = true
+		k.work.Go(s.fill)
+	}
+}
+
+// build makes a tree.
+func (s *plot) build(deaf bool) {
+	k := s.keeper
+	t, err := plant(k.ctx, s.opt, !deaf)
+	if errors.Is(err, errNoEars) {
+		t, err = plant(k.ctx, s.opt, false)
+	}
+	s.gate <- struct{}{}
+	if err == nil && s.over {
+		t.close()
+	} else if err == nil {
+		s.tree = t
+	}
+	<-s.gate
+	k.mu.Lock()
+	s.building = false
+	if err != nil {
+		s.fail(err)
+	}
+	more := err == nil && s.queries > 1
+	k.mu.Unlock()
+	if more { // the index has been waited for
+		s.tend(false)
+	}
+}

@@ -1,0 +1,380 @@
+package search
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"helve/internal/trigram"
+)
+
+// maxMemos is how many verdicts on globs are kept with a tree.
+const maxMemos = 8
+
+// A memo keeps what globs, or a bar, have said of the files of a tree. What
+// is not known yet is found out when it is asked for.
+type memo struct {
+	key     string
+	busy    atomic.Bool
+	known   bitmap // by leaf
+	yes     bitmap
+	folders []byte // by branch: whether it is walked
+
+	counted int // the shape of the tree when that was counted
+	ignored int
+	named   bool // the globs name a folder that is ignored
+}
+
+const (
+	folderUnknown = iota
+	folderOpen
+	folderClosed
+)
+
+func newMemo(key string) *memo { return &memo{key: key, counted: -1} }
+
+// forget says that a leaf is another one now.
+func (m *memo) forget(id uint32) { m.known.clear(id) }
+
+// A bitmap is a set of small numbers.
+type bitmap []uint64
+
+func (b bitmap) has(id uint32) bool {
+	return int(id/64) < len(b) && b[id/64]&(1<<(id%64)) != 0
+}
+
+func (b bitmap) clear(id uint32) {
+	if int(id/64) < len(b) {
+		b[id/64] &^= 1 << (id % 64)
+	}
+}
+
+func (b *bitmap) set(id uint32) {
+	for int(id/64) >= len(*b) {
+		*b = append(*b, 0)
+	}
+	(*b)[id/64] |= 1 << (id % 64)
+}
+
+// A plan is how a search is answered from a tree. It has its own view of that,
+// so the tree may change meanwhile.
+type plan struct {
+	view
+	*surveyor // its scope is that of the search
+	dir       uint32
+	handle    *folder // of dir; nil when somebody else will close it
+	leads     []string
+	memo      *memo // nil if there is nothing to remember
+	negated   bool  // some globs leave things out
+	baseOnly  bool  // globs look at nothing but the last part of a name
+	shutAll   int   // files that an ignore file names, in the whole tree
+
+	hits    *trigram.Candidates
+	reading uint32 // no candidate, but not known to the index
+
+	list    []uint32
+	at      int
+	barred  bitmap
+	suspect *memo
+	want    *best
+}
+
+// release ends the use of the tree.
+func (p *plan) release() {
+	if p.handle != nil {
+		p.handle.close()
+	}
+	if p.memo != nil {
+		p.memo.busy.Store(false)
+	}
+	if p.suspect != nil {
+		p.suspect.busy.Store(false)
+	}
+	p.users.Add(-1)
+}
+
+// plan brings the tree up to date and plans a search. Without an error and
+// without a plan, the tree is all right but cannot answer. The plan takes over
+// the handle of the folder to search.
+func (t *tree) plan(c *crew, root, dir *folder) (*plan, error) {
+	self, err := root.lookSelf()
+	if err != nil || self.id != t.branches[0].id {
+		return nil, errStale
+	}
+	if err := t.update(c.ctx, root); err != nil {
+		return nil, err
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(c.where.Dir, t.root), "/")
+	at := t.reach(rel, dir)
+	if at == none {
+		return nil, nil
+	}
+	s, err := t.scopeOf(c, at)
+	if err != nil {
+		return nil, nil // it is said by the other road what is wrong
+	}
+	p := &plan{view: t.view, surveyor: s, dir: at, handle: dir, reading: none, want: &c.results}
+	p.shutAll = t.shutAll
+	p.leads = leads(c.where.Globs)
+	if s.globs != nil {
+		p.negated = s.globs.plain < len(s.globs.list)
+		p.baseOnly = s.globs.exact == nil && s.globs.rest == nil
+	}
+	p.users.Add(1)
+	if at != 0 || s.globs != nil {
+		p.memo = t.memo(strings.Join(append([]string{"globs", rel}, c.where.Globs...), "\x00"))
+	}
+	if !p.count(t) {
+		p.handle = nil
+		p.release()
+		return nil, nil
+	}
+	p.fill(t, c, rel)
+	return p, nil
+}
+
+// reach is the branch that a path leads to, or none if a search in it cannot
+// be answered. The folder must be that of the branch.
+func (t *tree) reach(path string, dir *folder) uint32 {
+	at := t.descend(path)
+	if at == none || at != 0 && !floating(t.scope.global) {
+		return none
+	}
+	if f, ok := t.failed[at]; ok && !f.listed {
+		return none
+	}
+	if self, err := dir.lookSelf(); err != nil || self.id != t.branches[at].id {
+		return none
+	}
+	return at
+}
+
+// fill sets what a plan needs to go through the files.
+func (p *plan) fill(t *tree, c *crew, rel string) {
+	p.list = t.newest
+	if c.results.order == ByName {
+		if t.named == nil {
+			t.named = t.byName()
+		}
+		p.list = t.named
+	}
+	if c.pattern == nil {
+		return
+	}
+	if bar := c.bar; bar != nil && bar.Suspect != nil && bar.Key != "" {
+		p.suspect = t.memo(strings.Join([]string{"bar", rel, bar.Key}, "\x00"))
+	}
+	if t.index != nil {
+		p.hits, p.reading = t.index.Query(c.pattern.Needs()), t.reading
+	}
+}
+
+// scopeOf is the scope of a search in a branch.
+func (t *tree) scopeOf(c *crew, at uint32) (s *surveyor, err error) {
+	scope := *t.scope
+	scope.opt = c.where
+	scope.prefix = string(t.appendPath([]byte(scope.prefix), 0, at))
+	if scope.globs, err = parseGlobs(c.where.Globs); err != nil {
+		return nil, err
+	}
+	if scope.names, err = newNamer(c.where); err != nil {
+		return nil, err
+	}
+	return &surveyor{scope: &scope, ctx: c.ctx, reader: &lister{}}, nil
+}
+
+// memo is what is remembered under a key, for one search at a time.
+func (t *tree) memo(key string) *memo {
+	for _, m := range t.memos {
+		if m.key == key {
+			if m.busy.CompareAndSwap(false, true) {
+				return m
+			}
+			return newMemo(key)
+		}
+	}
+	m := newMemo(key)
+	m.busy.Store(true)
+	if len(t.memos) == maxMemos {
+		t.memos = append(t.memos[:0:0], t.memos[1:]...)
+	}
+	t.memos = append(t.memos, m)
+	return m
+}
+
+// floating reports whether rules say the same of a file whatever folder its
+// name is relative to.
+func floating(r *rules) bool {
+	if r == nil {
+		return true
+	}
+	if r.exact != nil {
+		return false
+	}
+	for _, at := range r.rest {
+		g := r.list[at].glob
+		if g.shape == shapeExact {
+			return false
+		}
+		if g.shape != shapeProgram {
+			continue
+		}
+		code := g.prog.code
+		if len(code) < 4 || code[0].op != opSplit || code[1].op != opDeep { // **/ comes first
+			return false
+		}
+		for _, i := range code[3:] {
+			if i.op == opDeep || i.op == opByte && i.c == '/' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// relative is the name of a branch in the folder to search, and where its last
+// part begins.
+func (p *plan) relative(id uint32) (name []byte, base int) {
+	p.path = p.appendPath(p.path[:0], p.dir, id)
+	name = p.path[:max(0, len(p.path)-1)]
+	return name, len(name) - int(p.branches[id].size)
+}
+
+// walks reports whether a walk would come to a branch.
+func (p *plan) walks(id uint32) bool {
+	if id == p.dir {
+		return true
+	}
+	if id == 0 {
+		return false
+	}
+	if p.memo == nil {
+		return true
+	}
+	m := p.memo
+	if len(m.folders) < len(p.branches) {
+		m.folders = append(m.folders, make([]byte, len(p.branches)-len(m.folders))...)
+	}
+	if m.folders[id] == folderUnknown {
+		m.folders[id] = folderClosed
+		if p.walks(p.branches[id].parent) && p.enters(id) {
+			m.folders[id] = folderOpen
+		}
+	}
+	return m.folders[id] == folderOpen
+}
+
+// enters reports whether a walk that comes by a branch would enter it, or
+// would if it were not ignored.
+func (p *plan) enters(id uint32) bool {
+	if p.leads == nil && !p.negated {
+		return true
+	}
+	name, base := p.relative(id)
+	return leadsTo(name, p.leads) && p.globs.match(&p.machine, name, base, true) != kept
+}
+
+// wants reports whether a walk would find a leaf.
+func (p *plan) wants(id uint32) bool {
+	l := &p.leaves[id]
+	if p.memo == nil {
+		return l.flags&shut == 0
+	}
+	m := p.memo
+	if !m.known.has(id) {
+		m.known.set(id)
+		m.yes.clear(id)
+		if p.walks(l.dir) && p.finds(id) {
+			m.yes.set(id)
+		}
+	}
+	return m.yes.has(id)
+}
+
+// finds reports whether a walk would find a leaf in its folder.
+func (p *plan) finds(id uint32) bool {
+	l := &p.leaves[id]
+	if p.globs == nil {
+		return l.flags&shut == 0
+	}
+	switch p.judgeLeaf(id) {
+	case ignored: // a glob chooses it
+		return true
+	case kept:
+		return false
+	}
+	return p.globs.plain == 0 && l.flags&shut == 0
+}
+
+// judgeLeaf says what the globs make of a leaf.
+func (p *plan) judgeLeaf(id uint32) verdict {
+	if p.baseOnly {
+		return p.globs.match(&p.machine, p.leafName(id), 0, false)
+	}
+	p.path = p.appendPath(p.path[:0], p.dir, p.leaves[id].dir)
+	base := len(p.path)
+	p.path = append(p.path, p.leafName(id)...)
+	return p.globs.match(&p.machine, p.path, base, false)
+}
+
+// count counts what a walk would leave out. It reports false if the globs name
+// a folder that is ignored, and so is not in the tree.
+func (p *plan) count(t *tree) bool {
+	ignored, named := p.shutAll+len(p.closed), false
+	if m := p.memo; m != nil {
+		if m.counted != t.shape {
+			m.ignored, m.named = p.countIgnored()
+			m.counted = t.shape
+		}
+		ignored, named = m.ignored, m.named
+	}
+	p.skipped = Skipped{Ignored: ignored}
+	p.skipped.add(Skipped{Failed: t.above.count, Err: t.above.err})
+	for id, f := range t.failed {
+		above := f.listed && !p.walks(id) && t.below(p.dir, map[uint32]bool{id: true})
+		if above || p.walks(id) {
+			name, _ := filepath.Rel(filepath.FromSlash(t.branchPath(p.dir)), filepath.FromSlash(t.branchPath(id)))
+			p.skipped.add(Skipped{Failed: f.count, Err: fmt.Errorf("reading %s: %w", filepath.ToSlash(name), f.err)})
+		}
+	}
+	return !named
+}
+
+// countIgnored counts the files and folders that are left out because an
+// ignore file names them.
+func (p *plan) countIgnored() (count int, named bool) {
+	for _, id := range p.closed {
+		if !p.walks(p.branches[id].parent) || !p.enters(id) {
+			continue
+		}
+		if name, base := p.relative(id); p.scope.names.match(&p.machine, name, base) {
+			named = true
+		}
+		count++
+	}
+	if p.globs == nil || p.globs.plain == 0 {
+		count += p.countFiles()
+	}
+	return count, named
+}
+
+// countFiles counts the files that an ignore file names, in the folders that
+// are walked.
+func (p *plan) countFiles() (count int) {
+	if !p.negated {
+		for id := range p.branches {
+			if b := &p.branches[id]; b.shut > 0 && b.flags&alive != 0 && p.walks(uint32(id)) {
+				count += int(b.shut)
+			}
+		}
+		return count
+	}
+	for id := range p.leaves {
+		l := &p.leaves[id]
+		if l.flags&(alive|shut) == alive|shut && p.walks(l.dir) && p.judgeLeaf(uint32(id)) != kept {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,169 @@
+package search
+
+import "strings"
+
+// maxVariants is how many ways of choosing between braces are looked at one by
+// one. Globs with more name no folder and lead to none.
+const maxVariants = 64
+
+// variants are the ways to read a glob without braces, nil if there are too
+// many. An empty branch is no choice, as in [program.either].
+func variants(tokens []token) [][]token {
+	done := [][]token{nil}
+	for _, t := range tokens {
+		if t.kind != tokEither {
+			for i := range done {
+				done[i] = append(done[i], t)
+			}
+			continue
+		}
+		var tails [][]token
+		for _, b := range t.branches {
+			if empty(b) {
+				continue
+			}
+			v := variants(b)
+			if v == nil || len(v)*len(done) > maxVariants {
+				return nil
+			}
+			tails = append(tails, v...)
+		}
+		if len(tails) == 0 {
+			continue
+		}
+		if len(tails)*len(done) > maxVariants {
+			return nil
+		}
+		next := make([][]token, 0, len(tails)*len(done))
+		for _, head := range done {
+			for _, tail := range tails {
+				next = append(next, append(head[:len(head):len(head)], tail...))
+			}
+		}
+		done = next
+	}
+	return done
+}
+
+// border reports whether a token is where a component of a path ends.
+func (t *token) border() bool {
+	switch t.kind {
+	case tokByte:
+		return t.char == '/'
+	case tokDeepPrefix, tokDeepMiddle, tokDeepSuffix:
+		return true
+	}
+	return false
+}
+
+// A namer knows which folders globs name: those that a component of a glob
+// other than mere wildcards stands for. "build/**" names build, and
+// "**/*" names nothing.
+type namer struct{ globs []glob }
+
+// newNamer reads the globs. It is nil if it does not matter what they name.
+func newNamer(opt Options) (*namer, error) {
+	if !opt.Closed {
+		return nil, nil
+	}
+	n := &namer{}
+	for _, line := range opt.Globs {
+		next, text, ok := cutLine(line)
+		if !ok || next.negated {
+			continue
+		}
+		tokens, err := parseGlob(text, globDialect)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range variants(tokens) {
+			n.add(v)
+		}
+	}
+	return n, nil
+}
+
+func (n *namer) add(tokens []token) {
+	plain := false
+	for i := range tokens {
+		t := &tokens[i]
+		if t.border() {
+			if plain {
+				n.globs = append(n.globs, newGlob(tokens[:i]))
+			}
+			plain = false
+		} else if t.kind == tokByte {
+			plain = true
+		}
+	}
+	if plain {
+		n.globs = append(n.globs, newGlob(tokens))
+	}
+}
+
+// match reports whether a folder is named. Its last component begins at base.
+func (n *namer) match(m *machine, name []byte, base int) bool {
+	if n == nil {
+		return false
+	}
+	for i := range n.globs {
+		if n.globs[i].match(m, name, base) {
+			return true
+		}
+	}
+	return false
+}
+
+// leads are the plain folders that globs begin with, without a slash at the
+// end. All that the globs keep is in one of them; nil says that it can be
+// anywhere.
+func leads(globs []string) (folders []string) {
+	for _, line := range globs {
+		next, text, ok := cutLine(line)
+		if !ok || next.negated {
+			continue
+		}
+		tokens, err := parseGlob(text, globDialect)
+		if err != nil {
+			return nil
+		}
+		all := variants(tokens)
+		if all == nil {
+			return nil
+		}
+		for _, v := range all {
+			lead := lead(v)
+			if lead == "" {
+				return nil
+			}
+			folders = append(folders, lead)
+		}
+	}
+	return folders
+}
+
+// lead is the plain folders that a glob without braces begins with.
+func lead(tokens []token) string {
+	n := 0
+	for n < len(tokens) && tokens[n].kind == tokByte {
+		n++
+	}
+	text, _ := literal(tokens[:n])
+	if n < len(tokens) && tokens[n].border() { // a/b/** and a/b/**/c
+		return text
+	}
+	return text[:max(0, strings.LastIndexByte(text, '/'))]
+}
+
+// leadsTo reports whether a folder is one of some others, in one, or on the
+// way to one. If there are none, all are.
+func leadsTo(name []byte, folders []string) bool {
+	for _, f := range folders {
+		n := min(len(f), len(name))
+		if string(name[:n]) == f[:n] &&
+			(len(f) == len(name) || len(f) > n && f[n] == '/' || len(name) > n && name[n] == '/') {
+			return true
+		}
+	}
+	return folders == nil
+}
