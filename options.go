@@ -22,6 +22,10 @@ type Options struct {
 	// that Close removes.
 	DataDir string
 
+	// Unrecorded keeps no record of calls: for a command of a person's own,
+	// whose answer is all that is wanted of it.
+	Unrecorded bool
+
 	// Durable makes every record survive a power failure too, and not only
 	// the end of the process. Each call then waits for the disk.
 	Durable bool
@@ -58,6 +62,9 @@ type Options struct {
 	// Formatters go over files after tools have changed them, in order; nil
 	// for none.
 	Formatters *Formatters
+
+	// Search says how the tools that look for files and in files work.
+	Search Search
 
 	// Protected are folders of the host's own, such as those of its config:
 	// only a rule that names one lets tools write there. DataDir is always

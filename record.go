@@ -35,6 +35,11 @@ func flyingKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 
 // start records that a call is about to run, before it does.
 func (r *Runtime) start(ctx context.Context, c *flight) error {
+	if r.opt.Unrecorded {
+		c.started = true
+		r.flying.add(&c.Call)
+		return nil
+	}
 	s, err := r.vault.get()
 	if err != nil {
 		return broken("opening the store", err)
@@ -165,6 +170,9 @@ func (r *Runtime) failure(ctx context.Context, c *flight, err error) *tool.Error
 }
 
 func (r *Runtime) record(c *flight, res *tool.Result, failure *tool.Error) error {
+	if r.opt.Unrecorded {
+		return nil
+	}
 	s, err := r.vault.get()
 	if err != nil {
 		return err

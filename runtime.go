@@ -16,6 +16,7 @@ import (
 
 	"helve/internal/builtin"
 	"helve/internal/replace"
+	"helve/internal/search"
 	"helve/internal/store"
 	"helve/internal/workspace"
 	"helve/permission"
@@ -42,6 +43,7 @@ type Runtime struct {
 	doom      *doom
 	vault     *vault
 	files     *workspace.Files
+	search    *search.Engine
 	session   func() string // of calls that name none
 
 	flying   flying // recorded calls under way
@@ -145,8 +147,12 @@ func (r *Runtime) registerBuiltins() error {
 	if matching != "" && matching != replace.Safe && matching != replace.Seed {
 		return fmt.Errorf("matching %q is not one of %s, %s", matching, replace.Safe, replace.Seed)
 	}
+	searching, err := r.searching()
+	if err != nil {
+		return err
+	}
 	tools := builtin.All(builtin.Rooms{
-		Files: r.files, Matching: matching, Format: r.formatters(),
+		Files: r.files, Search: searching, Matching: matching, Format: r.formatters(),
 		Todos: todoRoom{r}, People: r.interview, Calls: r,
 	})
 	for _, t := range tools {
@@ -302,6 +308,7 @@ func (r *Runtime) Close() error {
 	case <-timer.C:
 		r.log.Warn("a tool did not end when the runtime closed")
 	}
+	r.search.Close()
 	r.feed.close()
 	return errors.Join(r.vault.close(), r.forget())
 }

@@ -63,6 +63,8 @@ type Hits struct {
 	Lines []Match
 	Names []string // absolute
 	Notes []string // what was left out, and how to get at it
+
+	Failed int // files and folders that could not be looked at
 }
 
 // A Match is a line that a search found.
@@ -70,4 +72,5 @@ type Match struct {
 	File string `json:"file"` // absolute
 	Line int    `json:"line"` // the first is 1
 	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // Text is only the beginning
 }

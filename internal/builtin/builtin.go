@@ -15,6 +15,7 @@ import (
 // it needs when it is made.
 type Rooms struct {
 	Files  *workspace.Files
+	Search Searching  // Files need not be set
 	Format Formatters // nil for none
 	// Matching is how edits look for their text.
 	Matching replace.Profile
@@ -44,11 +45,14 @@ type Calls interface {
 // All returns the tools. Their order is what models are shown, and a stable
 // one keeps prompt caches warm.
 func All(r Rooms) []tool.Tool {
+	r.Search.Files = r.Files
 	e := editor{files: r.Files, format: r.Format, matching: r.Matching}
 	return []tool.Tool{
 		invalid(),
 		question(r.People),
 		read(r.Files),
+		glob(r.Search),
+		grep(r.Search),
 		list(r.Files),
 		edit(e),
 		multiedit(e),

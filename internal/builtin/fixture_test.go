@@ -40,7 +40,7 @@ type place struct {
 
 // names pairs each folder with what recordings call it, the longest first.
 func (p place) names() []string {
-	names := []string{p.ws, "{{WS}}"}
+	names := []string{p.ws, "{{WS}}", p.ws[1:], "{{WS_NO_SLASH}}"}
 	if p.top != p.ws {
 		names = append(names, p.top, "{{TOP}}")
 	}

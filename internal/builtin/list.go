@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"helve/internal/search"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
@@ -46,19 +47,23 @@ func list(files *workspace.Files) tool.Tool {
 		if !files.IsFolder(dir) {
 			return nil, tool.Fail("not-found", "No such file or directory: '%s'", dir)
 		}
-		found, err := listed(ctx, files, dir, in.Ignore)
+		found, skipped, err := listed(ctx, files, dir, in.Ignore)
 		if err != nil {
 			return nil, err
 		}
+		out := dir.String() + "/\n" + tree(found)
+		for _, note := range notices(skipped, "listed", "") {
+			out += "\n" + note + "\n"
+		}
 		return &tool.Result{
-			Title: dir.Title(), Output: dir.String() + "/\n" + tree(found),
+			Title: dir.Title(), Output: out,
 			Metadata: map[string]any{"count": len(found), "truncated": len(found) >= listFiles},
 		}, nil
 	})
 }
 
 // listed finds the first files of a folder that are not left out.
-func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) ([]string, error) {
+func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
 	globs := make([]string, 0, len(ignore))
 	for _, entry := range []string{
 		"node_modules/", "__pycache__/", ".git/", "dist/", "build/", "target/", "vendor/", "bin/", "obj/", ".idea/", ".vscode/",
@@ -69,22 +74,25 @@ func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ign
 	for _, entry := range ignore {
 		globs = append(globs, "!"+entry)
 	}
-	var found []string
-	opt := search.Options{Dir: dir.Real(), Exact: true, Worktree: files.Worktree, Globs: globs, Hidden: true, Max: listFiles}
+	opt := search.Options{
+		Dir: dir.Real(), Exact: true, Worktree: files.Worktree, Globs: globs, Hidden: true, Max: listFiles, Skipped: &skipped,
+	}
 	for name, err := range search.Files(ctx, opt) {
 		switch {
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-			continue // a folder that went away, or is not ours to see
+			return nil, skipped, context.Cause(ctx)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, skipped, tool.Fail("not-found", "No such file or directory: '%s'", dir)
+		case errors.Is(err, fs.ErrPermission):
+			return nil, skipped, tool.Fail("permission", "Permission denied: '%s'", dir)
 		case err != nil:
-			return nil, fmt.Errorf("listing %s: %w", dir, err)
+			return nil, skipped, fmt.Errorf("listing %s: %w", dir, err)
 		}
 		if found = append(found, name); len(found) == listFiles {
 			break
 		}
 	}
-	return found, nil
+	return found, skipped, nil
 }
 
 // tree draws names as a tree: at every level the folders, then the files.
@@ -106,12 +114,12 @@ func tree(names []string) string {
 		indent := strings.Repeat("  ", depth)
 		slices.Sort(folders[dir])
 		for _, sub := range folders[dir] {
-			out.WriteString(indent + path.Base(sub) + "/\n")
+			out.WriteString(indent + text.VisibleLine(path.Base(sub)) + "/\n")
 			draw(sub, depth+1)
 		}
 		slices.Sort(within[dir])
 		for _, file := range within[dir] {
-			out.WriteString(indent + file + "\n")
+			out.WriteString(indent + text.VisibleLine(file) + "\n")
 		}
 	}
 	draw(".", 1)

@@ -20,19 +20,21 @@ import (
 
 // A pathVector is a tree, rules and a name, and what has to become of a call.
 type pathVector struct {
-	ID        string          `json:"id"`
-	Tool      string          `json:"tool"`
-	Untouched []string        `json:"untouched"`
-	Workspace string          `json:"workspace"`
-	Home      string          `json:"home"`
-	Setup     []setup         `json:"setup"`
-	Rules     [][3]string     `json:"rules"`
-	Path      json.RawMessage `json:"path"`
-	Expect    string          `json:"expect"`
-	Code      string          `json:"code"`
-	Platform  string          `json:"platform"`
-	Needs     string          `json:"needs"`
-	Reason    string          `json:"reason"`
+	ID        string            `json:"id"`
+	Tool      string            `json:"tool"`
+	Untouched []string          `json:"untouched"`
+	Workspace string            `json:"workspace"`
+	Home      string            `json:"home"`
+	Setup     []setup           `json:"setup"`
+	Rules     [][3]string       `json:"rules"`
+	Path      json.RawMessage   `json:"path"`
+	Expect    string            `json:"expect"`
+	Code      string            `json:"code"`
+	Platform  string            `json:"platform"`
+	Needs     string            `json:"needs"`
+	Reason    string            `json:"reason"`
+	Args      map[string]string `json:"args"`
+	Without   []string          `json:"must_not_contain"`
 }
 
 type setup struct {
@@ -169,7 +171,12 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = rt.Call(t.Context(), tool.Call{Tool: name, Input: input})
+	res, err := rt.Call(t.Context(), tool.Call{Tool: name, Input: input})
+	for _, word := range v.Without {
+		if err == nil && strings.Contains(res.Output, word) {
+			t.Errorf("the output holds %q:\n%s", word, res.Output)
+		}
+	}
 	if err == nil {
 		return "allow", "", nil
 	}
@@ -194,6 +201,10 @@ func (v pathVector) call(path string) (string, map[string]string) {
 		return name, map[string]string{"filePath": path, "content": "new"}
 	case "edit":
 		return name, map[string]string{"filePath": path, "oldString": "x", "newString": "y"}
+	case "grep":
+		return name, map[string]string{"path": path, "pattern": v.Args["pattern"]}
+	case "glob":
+		return name, map[string]string{"path": path, "pattern": strings.TrimPrefix(v.Tool, "glob:")}
 	case "apply_patch":
 		return name, map[string]string{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+new\n*** End Patch"}
 	}

@@ -123,7 +123,7 @@ func (r reader) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
 		return tool.Fail("not-a-regular-file", "Cannot read %s: it is a device, pipe or socket and not a file.", path)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, disk.ErrNotRegular):
 		text := "File not found: " + path.String()
-		if near := r.near(c, path); len(near) > 0 {
+		if near := near(c, r.files, path); len(near) > 0 {
 			text += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")
 		}
 		return tool.Fail("not-found", "%s", text)
@@ -134,9 +134,9 @@ func (r reader) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
 }
 
 // near returns three names beside a missing one that may be read.
-func (r reader) near(c *tool.Call, path workspace.Path) (out []string) {
-	for _, p := range r.files.Near(path) {
-		if len(out) < 3 && r.files.MayRead(c, p) {
+func near(c *tool.Call, files *workspace.Files, path workspace.Path) (out []string) {
+	for _, p := range files.Near(path) {
+		if len(out) < 3 && files.MayRead(c, p) {
 			out = append(out, p.String())
 		}
 	}

@@ -26,6 +26,7 @@ type vector struct {
 	Accepts []string        `json:"accept"`
 	Code    string          `json:"code"`
 	Hint    string          `json:"hint"`
+	Perm    string          `json:"perm"`
 	Reason  string          `json:"reason"`
 }
 
@@ -38,7 +39,26 @@ func (v vector) text(t *testing.T) string {
 	case v.RawGen != nil:
 		return generated(t, v.RawGen)
 	}
-	return string(v.Args)
+	return spelled(t, v.Args)
+}
+
+// spelled builds the values of an object that are only described.
+func spelled(t *testing.T, args json.RawMessage) string {
+	t.Helper()
+	var object map[string]json.RawMessage
+	if !strings.Contains(string(args), `"$repeat"`) || json.Unmarshal(args, &object) != nil {
+		return string(args)
+	}
+	for key, value := range object {
+		if strings.HasPrefix(string(value), "{") {
+			object[key], _ = json.Marshal(generated(t, value))
+		}
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // generated builds a text from a string, {"$repeat","times"} or {"$concat"}.
@@ -76,7 +96,8 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop := (&person{rt: rt}).sit()
+	asked := &person{rt: rt}
+	stop := asked.sit()
 	defer stop()
 	defer rt.Close()
 	lines := bufio.NewScanner(file)
@@ -89,6 +110,9 @@ func TestVectors(t *testing.T) {
 		count++
 		res, err := rt.Call(t.Context(), tool.Call{Tool: v.Tool, Input: json.RawMessage(v.text(t))})
 		problem := v.judge(res, err)
+		if v.Expect == "ask" {
+			problem = asked.missing(v.Perm)
+		}
 		switch {
 		case problem == "":
 		case v.Tier == "should":
@@ -100,6 +124,18 @@ func TestVectors(t *testing.T) {
 	if err := lines.Err(); err != nil || count < 30 {
 		t.Errorf("%d vectors were read: %v", count, err)
 	}
+}
+
+// missing says what is wrong if a permission was not asked for.
+func (p *person) missing(permission string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.asks {
+		if a.(map[string]any)["permission"] == permission {
+			return ""
+		}
+	}
+	return "nobody was asked for " + permission
 }
 
 // judge says what is wrong with how a call ended.

@@ -72,6 +72,7 @@ type Config struct {
 	Repair       *bool // nil when no file says
 	Durable      bool
 	Edit         Edit
+	Search       Search
 	HistoryBytes int64 // that earlier contents of files may take; 0 when no file says
 
 	// Sections other packages read for themselves; nil when absent.
@@ -120,6 +121,15 @@ type Agent struct {
 type Edit struct {
 	Matching string // safe or seed
 	Unread   bool   // files may be changed that were not read
+}
+
+// Search says how files are looked for. Zero fields were not given.
+type Search struct {
+	Order    string // newest, first or name
+	Limit    int
+	BudgetMS int
+	Memory   int   // bytes of the index
+	Keep     *bool // nil when no file says
 }
 
 // Experimental holds the switches under that key.

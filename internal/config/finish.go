@@ -40,6 +40,7 @@ func (l *loader) finish() *Config {
 	if e := m.get("edit"); e != nil {
 		c.Edit = Edit{Matching: textOf(e.get("matching")), Unread: truth(e.get("unread"))}
 	}
+	c.Search = searching(m.get("search"))
 	if h := m.get("history"); h != nil {
 		c.HistoryBytes = number(h.get("quota_bytes"))
 	}
@@ -52,6 +53,21 @@ func (l *loader) finish() *Config {
 		l.denyAll()
 	}
 	return c
+}
+
+func searching(v *node) Search {
+	if v == nil {
+		return Search{}
+	}
+	s := Search{
+		Order: textOf(v.get("order")), Limit: int(number(v.get("limit"))),
+		BudgetMS: int(number(v.get("budget_ms"))), Memory: int(number(v.get("memory_bytes"))),
+	}
+	if keep := v.get("keep"); keep != nil {
+		b := truth(keep)
+		s.Keep = &b
+	}
+	return s
 }
 
 // denyAll makes a void policy deny by itself, so that a caller who does not

@@ -134,6 +134,13 @@ func fileShape() *shape {
 			"matching": {kinds: "s", words: []string{"safe", "seed"}},
 			"unread":   boolShape(),
 		}},
+		"search": {kinds: "o", helve: true, fields: map[string]*shape{
+			"order":        {kinds: "s", words: []string{"newest", "first", "name"}},
+			"limit":        countShape(),
+			"budget_ms":    countShape(),
+			"memory_bytes": {kinds: "n"},
+			"keep":         boolShape(),
+		}},
 		"history": {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 
 		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),

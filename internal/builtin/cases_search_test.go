@@ -1,0 +1,168 @@
+package builtin_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// search makes a call that has to succeed.
+func (d *desk) search(name string, args map[string]any) *tool.Result {
+	d.t.Helper()
+	res, err := d.call(name, args)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return res
+}
+
+// TestCasesGrep are GR01 to GR06 and GB04.
+func TestCasesGrep(t *testing.T) {
+	t.Run("GR01", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		d.put("src/a.ts", "export const a = 1\n")
+		d.put("src/b.js", "export const b = 1\n")
+		res := d.search("grep", map[string]any{"pattern": "export", "path": filepath.Join(d.dir, "src"), "include": "*.ts"})
+		if res.Metadata["matches"] != 1 || !strings.HasPrefix(res.Output, "Found 1 matches\n") {
+			t.Errorf("%v %q", res.Metadata, res.Output)
+		}
+	})
+	t.Run("GR02", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		d.put("a.txt", "hello world")
+		res := d.search("grep", map[string]any{"pattern": "xyznonexistentpatternxyz123"})
+		if res.Metadata["matches"] != 0 || res.Output != "No files found" {
+			t.Errorf("%v %q", res.Metadata, res.Output)
+		}
+	})
+	for id, text := range map[string]string{
+		"GR03": "line1\nline2\nline3", "GR04": "line1\nline2\nline3\n",
+		"GR05": "line1\r\nline2\r\nline3\r\n", "GR06": "line1\nline2\r\nline3\n",
+	} {
+		t.Run(id, func(t *testing.T) {
+			d := newDesk(t, permission.Allow)
+			name := d.put("a.txt", text)
+			res := d.search("grep", map[string]any{"pattern": "line"})
+			want := "Found 3 matches\n" + name + ":\n  Line 1: line1\n  Line 2: line2\n  Line 3: line3"
+			if res.Output != want {
+				t.Errorf("got %q", res.Output)
+			}
+		})
+	}
+	t.Run("GB04", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		name := d.put("a.txt", "line1\nline2\nline3\n")
+		res := d.search("grep", map[string]any{"pattern": "line2", "path": name})
+		if res.Metadata["matches"] != 1 || !strings.Contains(res.Output, name+":\n  Line 2: line2") {
+			t.Errorf("%v %q", res.Metadata, res.Output)
+		}
+	})
+}
+
+// TestCasesGlob are GB01 to GB03 and GB05 to GB09.
+func TestCasesGlob(t *testing.T) {
+	t.Run("GB01", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		name := d.put("a.ts", "")
+		d.put("b.txt", "")
+		res := d.search("glob", map[string]any{"pattern": "*.ts", "path": d.dir})
+		if res.Metadata["count"] != 1 || res.Output != name {
+			t.Errorf("%v %q", res.Metadata, res.Output)
+		}
+	})
+	t.Run("GB02", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		name := d.put("a.ts", "")
+		if _, err := d.call("glob", map[string]any{"pattern": "*", "path": name}); err == nil || !strings.Contains(err.Error(), "glob path must be a directory") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("GB03", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		for i := range 101 {
+			d.put(fmt.Sprintf("f%d.txt", i), "")
+		}
+		res := d.search("glob", map[string]any{"pattern": "*.txt"})
+		if res.Metadata["truncated"] != true || !strings.Contains(res.Output, "truncated. Consider using a more specific path or pattern.)") {
+			t.Errorf("%v %q", res.Metadata, res.Output)
+		}
+	})
+	t.Run("GB05", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		d.put("real/a.txt", "needle\n")
+		alias := filepath.Join(d.dir, "alias")
+		if err := os.Symlink("real", alias); err != nil {
+			t.Skip(err)
+		}
+		res := d.search("grep", map[string]any{"pattern": "needle", "path": "alias"})
+		if !strings.Contains(res.Output, filepath.Join(alias, "a.txt")+":") {
+			t.Errorf("got %q", res.Output)
+		}
+		if d.outside() != nil {
+			t.Errorf("asked for %v", d.outside())
+		}
+	})
+	t.Run("GB06", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		d.put(".hidden/x.txt", "")
+		if res := d.search("glob", map[string]any{"pattern": "*.txt"}); res.Metadata["count"] != 1 {
+			t.Errorf("got %q", res.Output)
+		}
+	})
+	t.Run("GB07", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		d.put("packages/console/package.json", "")
+		if res := d.search("glob", map[string]any{"pattern": "packages/*"}); res.Metadata["count"] != 0 {
+			t.Errorf("got %q", res.Output)
+		}
+	})
+	t.Run("GB08", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		missing := filepath.Join(d.dir, "nope")
+		if _, err := d.call("glob", map[string]any{"pattern": "*", "path": missing}); err == nil || err.Error() != "No such file or directory: '"+missing+"'" {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("GB09", func(t *testing.T) {
+		t.Setenv("RIPGREP_CONFIG_PATH", filepath.Join(t.TempDir(), "missing"))
+		d := newDesk(t, permission.Allow)
+		d.put("a.txt", "needle")
+		if res := d.search("grep", map[string]any{"pattern": "needle"}); res.Metadata["matches"] != 1 {
+			t.Errorf("got %q", res.Output)
+		}
+	})
+}
+
+// What may not be read under one name is not shown under another, and
+// neither is whether a pattern matches there.
+func TestSearchKeepsOutWhatMayNotBeRead(t *testing.T) {
+	d := newDesk(t, permission.Allow, func(opt *helve.Options) {
+		opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
+			{Permission: "*", Pattern: "*", Action: permission.Allow},
+			{Permission: "read", Pattern: "*.env", Action: permission.Deny},
+		}}}}
+	})
+	secret := d.put(".env", "TOKEN=abc\n")
+	if err := os.Link(secret, filepath.Join(d.dir, "plain.txt")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(".env", filepath.Join(d.dir, "link.txt")); err != nil {
+		t.Skip(err)
+	}
+	hit := d.search("grep", map[string]any{"pattern": "TOKEN"})
+	miss := d.search("grep", map[string]any{"pattern": "NOTHING"})
+	if hit.Output != miss.Output || !strings.Contains(hit.Output, "1 file not searched: denied by rule") {
+		t.Errorf("a pattern that matches there gives\n%s\nand one that does not\n%s", hit.Output, miss.Output)
+	}
+	for _, name := range []string{".env", "plain.txt", "link.txt"} {
+		if res, err := d.call("grep", map[string]any{"pattern": "TOKEN", "path": name}); err == nil && strings.Contains(res.Output, "abc") {
+			t.Errorf("%s is shown: %s", name, res.Output)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"path/filepath"
+	"strings"
+
+	"helve/internal/search"
+	"helve/internal/text"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+//go:embed glob.md
+var globDoc string
+
+type globInput struct {
+	Pattern string  `json:"pattern" jsonschema:"the glob that names are compared with: **/*.go, src/*.{ts,tsx}"`
+	Path    *string `json:"path,omitempty" jsonschema:"the folder to search; the working folder when left out"`
+}
+
+// glob finds files by their names, those changed last first.
+func glob(s Searching) tool.Tool {
+	spec := tool.Spec{Name: "glob", Description: globDoc, ReadOnly: true}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in globInput) (*tool.Result, error) {
+		req := searchRequest("glob", in.Pattern)
+		given(req.Metadata, "path", in.Path)
+		if err := c.Ask(ctx, req); err != nil {
+			return nil, err
+		}
+		p, err := s.Files.ResolveFolder(ctx, c, c.Dir, orHere(in.Path))
+		if err != nil {
+			return nil, badName(err)
+		}
+		switch {
+		case s.Files.IsFolder(p):
+		case s.Files.Exists(p):
+			return nil, tool.Fail("not-a-directory", "glob path must be a directory: %s", p)
+		default:
+			return nil, s.missing(c, p)
+		}
+		query := search.Glob{Where: s.where(p), Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
+		if in.Pattern != "" {
+			query.Where.Globs = []string{from(c.Dir, p, in.Pattern)}
+		}
+		found, err := s.Engine.Glob(ctx, query)
+		if err != nil {
+			return nil, searchFailed(ctx, p, err)
+		}
+		return globResult(s, p, in.Pattern, found), nil
+	})
+}
+
+func globResult(s Searching, p workspace.Path, pattern string, found *search.Names) *tool.Result {
+	names := make([]string, len(found.Files))
+	shown := make([]string, len(found.Files))
+	for i, file := range found.Files {
+		names[i] = filepath.Join(p.String(), filepath.FromSlash(file.Name))
+		shown[i] = text.VisibleLine(strings.ToValidUTF8(names[i], "\ufffd"))
+	}
+	body := strings.Join(shown, "\n")
+	var notes []string
+	if len(names) == 0 {
+		body = "No files found"
+		notes = s.advice(p, pattern)
+	}
+	if found.More {
+		notes = append(notes, cutNotice)
+	}
+	if found.Late {
+		notes = append(notes, lateNotice(s.budget()))
+	}
+	notes = append(notes, notices(found.Skipped, "listed", "")...)
+	title := p.Title()
+	if title == "." {
+		title = ""
+	}
+	return &tool.Result{
+		Title: title, Output: strings.Join(append([]string{body}, notes...), "\n\n"), Data: &tool.Hits{Names: names, Notes: notes, Failed: found.Skipped.Failed},
+		Metadata: map[string]any{"count": len(names), "truncated": found.More},
+	}
+}
+
+// advice says how to go on from a pattern that has found nothing.
+func (s Searching) advice(p workspace.Path, pattern string) []string {
+	plain := strings.TrimSuffix(pattern, "/")
+	head, _, _ := strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
+	switch {
+	case head == "..", filepath.IsAbs(pattern) && s.Files.Exists(s.Files.Beside(p, "/"+head)):
+		return []string{"(A pattern looks below path; give the folder it begins with as path)"}
+	case head == ".git":
+		return []string{"(.git is left out; give it as path to look into it)"}
+	case !filepath.IsLocal(plain):
+		return nil
+	case s.Files.IsFolder(s.Files.Beside(p, filepath.Join(p.String(), plain))):
+		shown := text.VisibleLine(plain)
+		return []string{"(" + shown + " is a folder: " + shown + "/** finds the files in it)"}
+	case filepath.IsLocal(head) && s.Files.IsLink(s.Files.Beside(p, filepath.Join(p.String(), head))):
+		return []string{"(" + text.VisibleLine(head) + " is a link, and links are not followed; give it as path)"}
+	}
+	return nil
+}

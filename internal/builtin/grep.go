@@ -1,0 +1,225 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"helve/internal/regex"
+	"helve/internal/search"
+	"helve/internal/text"
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed grep.md
+var grepDoc string
+
+// grepLineUnits is how much of a line is shown, in UTF-16 units.
+const grepLineUnits = 2000
+
+type grepInput struct {
+	Pattern string  `json:"pattern" jsonschema:"the regular expression to look for in the contents of files"`
+	Path    *string `json:"path,omitempty" jsonschema:"the folder or the file to search; the working folder when left out"`
+	Include *string `json:"include,omitempty" jsonschema:"which files to search, as a glob: *.js or *.{ts,tsx}"`
+}
+
+// grep finds lines by a pattern, those of the files changed last first.
+func grep(s Searching) tool.Tool {
+	spec := tool.Spec{Name: "grep", Description: grepDoc, ReadOnly: true}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in grepInput) (*tool.Result, error) {
+		pattern, err := compilePattern(in.Pattern)
+		if err != nil {
+			return nil, err
+		}
+		req := searchRequest("grep", in.Pattern)
+		given(req.Metadata, "path", in.Path)
+		given(req.Metadata, "include", in.Include)
+		unasked := c.Allowed(req)
+		if err := c.Ask(ctx, req); err != nil {
+			return nil, err
+		}
+		p, err := s.Files.ResolveEither(ctx, c, c.Dir, orHere(in.Path))
+		if err != nil {
+			return nil, badName(err)
+		}
+		query := search.Grep{Pattern: pattern, Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
+		hidden, err := s.aim(ctx, c, p, aim{&query, unasked})
+		if err != nil {
+			return nil, err
+		}
+		if query.File == "" && in.Include != nil && *in.Include != "" {
+			query.Where.Globs = []string{from(c.Dir, p, *in.Include)}
+		}
+		found, err := s.Engine.Grep(ctx, query)
+		if err != nil {
+			return nil, searchFailed(ctx, p, err)
+		}
+		return grepResult(s, p, in.Pattern, told{found, hidden}), nil
+	})
+}
+
+// compilePattern reads a pattern. What is wrong with it is said in ripgrep's
+// form, since models know that.
+func compilePattern(pattern string) (*regex.Regexp, error) {
+	if pattern == "" {
+		return nil, tool.Fail("invalid-pattern", "pattern is required")
+	}
+	re, err := regex.Compile(pattern, regex.Options{})
+	if err != nil {
+		return nil, tool.Fail("invalid-pattern", "%w", err)
+	}
+	return re, nil
+}
+
+// An aim is a query that has to be pointed at something.
+type aim struct {
+	query   *search.Grep
+	unasked bool // nobody was asked about the search
+}
+
+// aim points a query at a folder or a file, and returns what takes the names
+// of the files that are kept out of it. A file that is named is asked about
+// like a read of it, unless a person has just allowed the search.
+func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to aim) (*hidden, error) {
+	if s.Files.IsFolder(p) {
+		to.query.Where = s.where(p)
+		h := &hidden{}
+		to.query.Bar = h.bar(s.Files.Sift(ctx, c, p))
+		return h, nil
+	}
+	if !s.Files.Exists(p) {
+		return nil, s.missing(c, p)
+	}
+	parent := s.Files.Parent(p)
+	base := filepath.Base(p.Real())
+	sift := s.Files.Sift(ctx, c, parent)
+	switch {
+	case sift != nil && sift.Suspect(base), to.unasked && !s.Files.MayRead(c, p):
+		if err := s.Files.AskContents(ctx, c, p); err != nil {
+			return nil, err
+		}
+	case sift != nil:
+		to.query.Bar = (&hidden{}).bar(sift)
+	}
+	to.query.Where, to.query.File = s.where(parent), base
+	return &hidden{}, nil
+}
+
+// told is what was found, and what was kept out of it.
+type told struct {
+	*search.Found
+	hidden *hidden
+}
+
+func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool.Result {
+	single := !s.Files.IsFolder(p)
+	var out strings.Builder
+	hits := make([]tool.Match, 0, found.Lines)
+	for i, file := range found.Files {
+		name := p.String()
+		if !single {
+			name = filepath.Join(p.String(), filepath.FromSlash(file.Name))
+		}
+		if i > 0 {
+			out.WriteString("\n\n")
+		}
+		out.WriteString(text.VisibleLine(strings.ToValidUTF8(name, "\ufffd")) + ":")
+		for _, line := range file.Lines {
+			hits = append(hits, tool.Match{File: name, Line: line.Number, Text: lineText(line), Cut: line.Cut})
+			fmt.Fprintf(&out, "\n  Line %d: %s", line.Number, shownLine(line))
+		}
+	}
+	body := "No files found"
+	switch {
+	case found.Lines > 0:
+		body = fmt.Sprintf("Found %d matches\n%s", found.Lines, strings.TrimRight(out.String(), " \t\r"))
+	case found.Late:
+		body = "No matches in what was searched"
+	}
+	notes := notices(found.Skipped, "searched", found.hidden.names())
+	if found.Late {
+		notes = append([]string{lateNotice(s.budget())}, notes...)
+	}
+	if found.More {
+		notes = append([]string{cutNotice}, notes...)
+	}
+	return &tool.Result{
+		Title: pattern, Output: strings.Join(append([]string{body}, notes...), "\n\n"), Data: &tool.Hits{Lines: hits, Notes: notes, Failed: found.Skipped.Failed},
+		Metadata: map[string]any{"matches": found.Lines, "truncated": found.More},
+	}
+}
+
+// lineText is a line as text, without the return that ends it on Windows.
+func lineText(line search.Line) string {
+	return strings.TrimSuffix(strings.ToValidUTF8(string(line.Text), "\ufffd"), "\r")
+}
+
+func shownLine(line search.Line) string {
+	head, cut := text.CutUTF16(lineText(line), grepLineUnits)
+	if cut || line.Cut {
+		head += "..."
+	}
+	return head
+}
+
+// reporter tells who watches what a long search has found so far.
+func reporter(c *tool.Call, title string, p workspace.Path) func(search.Progress) {
+	return func(now search.Progress) {
+		var lines []string
+		for _, hit := range now.Last {
+			name := filepath.Join(p.String(), filepath.FromSlash(hit.Name))
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", name, hit.Number, shownLine(hit.Line)))
+		}
+		c.Progress(title, map[string]any{"files": now.Files, "matches": now.Lines, "output": strings.Join(lines, "\n")})
+	}
+}
+
+func searchRequest(name, pattern string) permission.Request {
+	return permission.Request{
+		Permission: name, Patterns: []string{pattern}, Always: []string{"*"},
+		Metadata: map[string]any{"pattern": pattern},
+	}
+}
+
+// given adds an argument to what a request shows, where it was given.
+func given(metadata map[string]any, key string, value *string) {
+	if value != nil {
+		metadata[key] = *value
+	}
+}
+
+func orHere(name *string) string {
+	if name == nil || *name == "" {
+		return "."
+	}
+	return *name
+}
+
+// searchFailed words why a search as a whole failed.
+func searchFailed(ctx context.Context, p workspace.Path, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, search.ErrGlob) {
+		return tool.Fail("invalid-pattern", "%w", err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return tool.Fail("permission", "Permission denied: '%s'", p)
+	}
+	return fmt.Errorf("searching %s: %w", p, err)
+}
+
+// missing says that a path is not there, with names that are near to it.
+func (s Searching) missing(c *tool.Call, p workspace.Path) error {
+	message := fmt.Sprintf("No such file or directory: '%s'", p)
+	if near := near(c, s.Files, p); len(near) > 0 {
+		message += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")
+	}
+	return tool.Fail("not-found", "%s", message)
+}

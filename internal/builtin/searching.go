@@ -1,0 +1,154 @@
+package builtin
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/search"
+	"helve/internal/text"
+	"helve/internal/workspace"
+)
+
+// Searching is what the tools that look for files work with.
+type Searching struct {
+	Files  *workspace.Files
+	Engine *search.Engine
+	Order  search.Order
+	Limit  int           // of lines and of names; 0 is 100, less than 0 is none
+	Budget time.Duration // 0 is 10 seconds, less than 0 is none
+}
+
+// What holds where nothing else was said.
+const (
+	searchLimit  = 100
+	searchBudget = 10 * time.Second
+)
+
+const cutNotice = "(Results are truncated. Consider using a more specific path or pattern.)"
+
+func (s Searching) limit() int {
+	if s.Limit == 0 {
+		return searchLimit
+	}
+	return max(s.Limit, 0)
+}
+
+func (s Searching) budget() time.Duration {
+	if s.Budget == 0 {
+		return searchBudget
+	}
+	return max(s.Budget, 0)
+}
+
+// where is the folder of a search: all that is in it, but for what ignore
+// files name and for repositories' own folders.
+func (s Searching) where(p workspace.Path) search.Options {
+	return search.Options{Dir: p.Real(), Exact: true, Worktree: s.Files.Worktree, Hidden: true, Closed: true}
+}
+
+// hidden gathers the names of files that are kept out of a search.
+type hidden struct {
+	mu    sync.Mutex
+	found map[string]bool
+}
+
+// hiddenNames is how many names are told, and hiddenKept how many are kept to
+// choose them from.
+const (
+	hiddenNames = 3
+	hiddenKept  = 1000
+)
+
+// bar is what keeps files from being searched, in the words of the engine.
+func (h *hidden) bar(s *workspace.Sift) *search.Bar {
+	if s == nil {
+		return nil
+	}
+	shut := func(name string) bool {
+		if !s.Shut(name) {
+			return false
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.found == nil {
+			h.found = map[string]bool{}
+		}
+		if len(h.found) < hiddenKept {
+			h.found[name] = true
+		}
+		return true
+	}
+	return &search.Bar{Key: s.Key(), Suspect: s.Suspect, Shut: shut, Linked: s.Linked}
+}
+
+// names are some of those that were kept out, as a person reads them.
+func (h *hidden) names() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	names := slices.Sorted(maps.Keys(h.found))
+	more := len(names) > hiddenNames
+	names = names[:min(len(names), hiddenNames)]
+	for i, name := range names {
+		names[i] = text.VisibleLine(strings.ToValidUTF8(name, "\ufffd"))
+	}
+	if more {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// from makes a glob relative to the folder p that is meant from the working
+// folder: "src/*.go" is "*.go" when src is searched, as in ripgrep. So is one
+// that starts with the name of p itself. Others are meant from p already.
+func from(dir string, p workspace.Path, glob string) string {
+	rest, negated := strings.CutPrefix(glob, "!")
+	tops := []string{p.String(), p.Real()}
+	if rel, err := filepath.Rel(dir, p.String()); err == nil && rel != "." {
+		tops = append(tops, rel)
+	}
+	rest = strings.TrimPrefix(rest, "./")
+	for _, top := range tops {
+		if inner, ok := strings.CutPrefix(rest, filepath.ToSlash(top)+"/"); ok && inner != "" {
+			rest = "/" + inner
+			break
+		}
+	}
+	if negated {
+		return "!" + rest
+	}
+	return rest
+}
+
+// notices say what a search left out and how to get at it.
+func notices(s search.Skipped, done, barred string) []string {
+	var notes []string
+	if s.Failed > 0 {
+		notes = append(notes, "(Some paths were inaccessible and skipped)")
+	}
+	if s.Barred > 0 {
+		notes = append(notes, fmt.Sprintf("(%s not %s: denied by rule: %s; one that is given as path can be asked for)", count(s.Barred, "file"), done, barred))
+	}
+	if s.Binary > 0 {
+		notes = append(notes, fmt.Sprintf("(%s not shown, or not to the end)", count(s.Binary, "binary file")))
+	}
+	if s.Ignored > 0 {
+		notes = append(notes, fmt.Sprintf("(%s not %s; give one as path to include it)", count(s.Ignored, "ignored path"), done))
+	}
+	return notes
+}
+
+func lateNotice(budget time.Duration) string {
+	return fmt.Sprintf("(Stopped after %v with part of the files looked at. Use a more specific path or pattern.)", budget)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
