@@ -89,7 +89,7 @@ happened.`,
 	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
-		a.callCommand(), a.toolsCommand(), a.permissionCommand(),
+		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.permissionCommand(),
 		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),

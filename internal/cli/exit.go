@@ -70,6 +70,9 @@ func exitCodesTopic() *cobra.Command {
   4    a rule says ask, and there is nobody to ask (unattended)
   64   the command line makes no sense
   70   a fault of helve itself: a panic, a broken store (internal)
-  130  the call was cancelled, or took longer than --timeout (canceled)`,
+  130  the call was cancelled, or took longer than --timeout (canceled)
+
+'helve grep' and 'helve glob' end as other programs that search do: 0 something
+was found, 1 nothing was, 2 for all that went wrong, 130 cancelled.`,
 	}
 }

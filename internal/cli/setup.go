@@ -138,12 +138,11 @@ func (s *setup) agentOptions() helve.AgentOptions {
 		DataDir: s.data, Worktree: s.opt.Worktree,
 		User: s.cfg.Rules, Ceilings: s.cfg.Ceilings, Default: s.cfg.DefaultAgent,
 	}
-	known := map[string]bool{}
-	for _, a := range helve.Agents(helve.AgentOptions{}) {
-		known[a.Name] = true
+	known := func(name string) bool {
+		return slices.ContainsFunc(helve.Agents(helve.AgentOptions{}), func(a helve.Agent) bool { return a.Name == name })
 	}
 	for _, c := range s.cfg.Agents {
-		if c.Untrusted && !known[c.Name] {
+		if c.Untrusted && !known(c.Name) {
 			continue // its limits hold where it exists, and here it does not
 		}
 		o.Own = append(o.Own, helve.AgentConfig{
@@ -181,7 +180,12 @@ func (a *app) options(s *setup) helve.Options {
 		Matching:   s.cfg.Edit.Matching,
 		Unread:     s.cfg.Edit.Unread || a.truth("HELVE_DISABLE_FILETIME_CHECK") || a.truth("OPENCODE_DISABLE_FILETIME_CHECK"),
 		Formatters: formatters(s.cfg.Formatter),
-		Protected:  s.configDirs(),
+		Search: helve.Search{
+			Order: s.cfg.Search.Order, Limit: s.cfg.Search.Limit, Memory: s.cfg.Search.Memory,
+			Budget:    time.Duration(s.cfg.Search.BudgetMS) * time.Millisecond,
+			Stateless: true, // most commands make one call and end
+		},
+		Protected: s.configDirs(),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,
 			Lines:   out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,

@@ -63,7 +63,7 @@ func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLin
 }
 
 func wireOf(res *tool.Result) *wireResult {
-	w := wireResult(*res)
+	w := wireResult{res.Title, res.Output, res.Metadata, res.Attachments, res.Inner}
 	if w.Metadata == nil {
 		w.Metadata = map[string]any{}
 	}
