@@ -21,7 +21,8 @@ type mesh struct {
 // questions, such as which files of a tree may be searched. The thing of some
 // names passes if it is neither denied nor asked about by a rule that says more
 // than "everything": whoever has to be asked about everything is asked once,
-// about the search. Approvals do not count. passes is nil where all does. Of
+// about the search. An ask about everything does not lift a narrower ask or deny
+// that stands before it. Approvals do not count. passes is nil where all does. Of
 // equal keys the answers are equal.
 func (p Policy) Sieve(permission string) (passes func(names ...string) bool, key string) {
 	var s sieve
@@ -50,7 +51,11 @@ func (s sieve) passes(names ...string) bool {
 		odd = odd || strings.IndexByte(name, '\\') >= 0
 	}
 	for _, list := range s {
-		if m := last(list, names, odd); m != nil && (m.rule.Action == Deny || m.rule.Action == Ask && !m.all) {
+		m, narrow := last(list, names, odd)
+		if m != nil && m.all && m.rule.Action == Ask {
+			m = narrow // a wide ask does not lift what a narrower rule says
+		}
+		if m != nil && m.rule.Action != Allow {
 			return false
 		}
 	}
@@ -66,17 +71,27 @@ func meshOf(r Rule) mesh {
 	}
 }
 
-// last is the last rule that speaks about one of the names, nil for none.
-func last(list []mesh, names []string, odd bool) *mesh {
+// last is the last rule that speaks about one of the names, and the last that
+// does not speak about everything; nil for none.
+func last(list []mesh, names []string, odd bool) (any, narrow *mesh) {
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
 		for _, name := range names {
-			if m.all || (m.full || odd) && Match(name, m.rule.Pattern) || !m.full && !odd && m.takes(name) {
-				return m
+			if !m.all && !(m.full || odd) && !m.takes(name) || !m.all && (m.full || odd) && !Match(name, m.rule.Pattern) {
+				continue
+			}
+			if any == nil {
+				any = m
+			}
+			if !m.all {
+				return any, m
+			}
+			if m.rule.Action != Ask {
+				return any, nil // nothing before it counts any more
 			}
 		}
 	}
-	return nil
+	return any, nil
 }
 
 func (m *mesh) takes(name string) bool {

@@ -34,16 +34,32 @@ func TestSieveAgreesWithPolicy(t *testing.T) {
 	})
 }
 
-// passes is what a sieve is to say, put together from single decisions.
+// passes is what a sieve is to say, put together from single decisions: an ask
+// about everything counts as not there.
 func passes(p permission.Policy, names []string) bool {
 	for _, rules := range append([]permission.Ruleset{p.Rules}, p.Ceilings...) {
-		one := permission.Policy{Rules: rules}
-		d := one.Decide("read", names[0], names[1:]...)
-		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil && d.Rule.Pattern != "*" {
-			return false
+		for asked := false; len(rules) > 0; asked = true {
+			d := permission.Policy{Rules: rules}.Decide("read", names[0], names[1:]...)
+			if d.Rule == nil || d.Action == permission.Allow || asked && d.Rule.Pattern == "*" && d.Action == permission.Deny {
+				break // a later word about everything replaces an earlier one
+			}
+			if d.Action == permission.Deny || d.Rule.Pattern != "*" {
+				return false
+			}
+			rules = rules[:lastWide(rules)]
 		}
 	}
 	return true
+}
+
+// lastWide is the place of the last ask about everything.
+func lastWide(rules permission.Ruleset) int {
+	for i := len(rules) - 1; i > 0; i-- {
+		if rules[i].Pattern == "*" && rules[i].Action == permission.Ask && permission.Match("read", rules[i].Permission) {
+			return i
+		}
+	}
+	return 0
 }
 
 func TestSieveIsNilWhereAllPasses(t *testing.T) {
