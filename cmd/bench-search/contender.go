@@ -23,8 +23,8 @@ const (
 
 // How calls are made.
 const (
+	driveCall   = "call"   // the road of a call, without its record
 	driveDisk   = "disk"   // the whole road, with records on disk
-	driveMemory = "memory" // the whole road, with records in memory
 	driveEngine = "engine" // no road: only the search
 )
 
@@ -39,6 +39,7 @@ func newCaller(kind string, s setup) (contender, error) {
 		return newEngine(kind)
 	}
 	opt := helve.Options{Dir: s.Dir, Worktree: s.Dir, Unattended: true, Search: helve.Search{Budget: -1, Limit: limit}}
+	opt.Unrecorded = s.Drive == driveCall
 	if s.Drive == driveDisk {
 		opt.DataDir = filepath.Join(s.Data, kind)
 	}

@@ -99,7 +99,7 @@ func parse(args []string, log io.Writer) (*settings, error) {
 	f.StringVar(&s.commands.Grep, "grep-command", "{helve} grep --newest --limit=100 --glob={include} {pattern} {dir}", "how the command is called for grep; an argument without its value is left out")
 	f.StringVar(&s.commands.Glob, "glob-command", "{helve} glob --newest --limit=100 {pattern} {dir}", "the same for glob")
 	f.StringVar(&s.commands.List, "list-command", "{helve} call list path={dir}", "the same for list")
-	f.StringVar(&s.drive, "drive", driveDisk, "how calls are made: disk, the whole road with records on `disk`; memory, with records in memory; engine, the search alone")
+	f.StringVar(&s.drive, "drive", driveCall, "how calls are made: call, the road without its record; disk, with records on `disk`; engine, the search alone")
 	f.StringVar(&s.jsonFile, "json", "", "also write everything to this `file`")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func parse(args []string, log io.Writer) (*settings, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("%q is not an option", f.Arg(0))
 	}
-	if !slices.Contains([]string{driveDisk, driveMemory, driveEngine}, s.drive) {
-		return nil, fmt.Errorf("--drive %s is not one of disk, memory, engine", s.drive)
+	if !slices.Contains([]string{driveCall, driveDisk, driveEngine}, s.drive) {
+		return nil, fmt.Errorf("--drive %s is not one of call, disk, engine", s.drive)
 	}
 	s.names = strings.Split(*names, ",")
 	if *contenders != "" {

@@ -14,6 +14,7 @@ const (
 	shapeExact                // the path is the text
 	shapeBase                 // the last component is the text
 	shapeSuffix               // the last component ends with the text
+	shapePrefix               // the last component begins with the text
 )
 
 // A glob is a compiled pattern. It is matched against a whole relative path.
@@ -42,8 +43,16 @@ func newGlob(tokens []token) glob {
 	if star {
 		rest = rest[1:]
 	}
+	last := len(rest) - 1
+	open := deep && !star && last > 0 && rest[last].kind == tokStar
+	if open {
+		rest = rest[:last]
+	}
 	lit, ok := literal(rest)
 	switch {
+	case ok && open && !strings.Contains(lit, "/"):
+		return glob{shape: shapePrefix, text: lit}
+	case open:
 	case ok && !deep:
 		return glob{shape: shapeExact, text: lit}
 	case ok && !strings.Contains(lit, "/"):
@@ -77,6 +86,8 @@ func (g *glob) match(m *machine, path []byte, base int) bool {
 		return string(path[base:]) == g.text
 	case shapeSuffix:
 		return endsWith(path[base:], g.text)
+	case shapePrefix:
+		return len(path)-base >= len(g.text) && string(path[base:base+len(g.text)]) == g.text
 	}
 	return g.prog.match(m, path)
 }
