@@ -61,6 +61,13 @@ func (b *best) matters(time stamp, name []byte) bool {
 	return string(name) < bound.name
 }
 
+// found is how much there is so far.
+func (b *best) found() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.weight
+}
+
 // add takes something in. It reports whether nothing that comes can matter
 // any more.
 func (b *best) add(p prize) (done bool) {

@@ -69,3 +69,6 @@ func (f *folder) openBelow(string) (file, stat, bool, error) { return file{}, st
 func gone(err error) bool {
 	return errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrNotExist)
 }
+
+// subBelow is openBelow for a folder.
+func (f *folder) subBelow(string) (*folder, bool, error) { return nil, false, nil }

@@ -97,3 +97,12 @@ func (f *folder) openBelow(name string) (file file, st stat, ok bool, err error)
 func gone(err error) bool {
 	return err == errNotRegular || err == fs.ErrNotExist || err == unix.ENOENT || err == unix.ENOTDIR
 }
+
+// subBelow is openBelow for a folder.
+func (f *folder) subBelow(name string) (sub *folder, ok bool, err error) {
+	fd, ok, err := openWhole(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if !ok || err != nil {
+		return nil, ok, err
+	}
+	return &folder{fd: fd}, true, nil
+}

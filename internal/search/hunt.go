@@ -47,6 +47,10 @@ type candidate struct {
 	time stamp
 	at   *place // nil is Dir
 	name string // what leads from there to the file
+
+	// files, if there are any, are what is to be searched in the folder that
+	// the name leads to, in no order.
+	files []candidate
 }
 
 // A pile is candidates in no order, or a heap with the newest on top.
@@ -125,7 +129,7 @@ func (w *worker) file(base string) {
 			return
 		}
 		if h.putOff.Load() && len(w.path)-len(w.prefix) < maxName {
-			w.putFile(candidate{st.time, w.at, base})
+			w.putFile(candidate{time: st.time, at: w.at, name: base})
 			return
 		}
 	}
@@ -247,6 +251,10 @@ func (w *worker) sweep(b *backlog) {
 		if !ok {
 			return
 		}
+		if c.files != nil {
+			w.sweepFolder(c)
+			continue
+		}
 		w.path = append(w.path[:0], w.prefix...)
 		if c.at != nil {
 			w.path = c.at.appendPath(w.path)
@@ -268,29 +276,75 @@ func (w *worker) sweep(b *backlog) {
 	}
 }
 
+// sweepFolder searches files of one folder, as far as they can matter.
+func (w *worker) sweepFolder(c candidate) {
+	h := w.crew.hunt
+	root := w.crew.holder.root.dir
+	dir, err := root.goDown(c.name)
+	w.path = append(append(w.path[:0], w.prefix...), c.name...)
+	if err != nil {
+		w.failed(err)
+		return
+	}
+	if dir != root {
+		defer dir.close()
+		w.path = append(w.path, '/')
+	}
+	base := len(w.path)
+	for _, f := range c.files {
+		if h.stop.Load() {
+			return
+		}
+		w.path = append(w.path[:base], f.name...)
+		if !h.results.matters(f.time, w.path[len(w.prefix):]) {
+			continue
+		}
+		w.looked++
+		opened, st, err := dir.openFile(f.name)
+		if err != nil {
+			w.failed(err)
+			continue
+		}
+		w.grep(opened, st)
+	}
+}
+
+// goDown opens a folder by a name of several parts, none of which may be a
+// link. "" is the folder itself.
+func (f *folder) goDown(name string) (*folder, error) {
+	if name == "" {
+		return f, nil
+	}
+	if sub, ok, err := f.subBelow(name); ok {
+		return sub, err
+	}
+	dir := f
+	for part := range strings.SplitSeq(name, "/") {
+		sub, err := dir.sub(part)
+		if dir != f {
+			dir.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		dir = sub
+	}
+	return dir, nil
+}
+
 // openDown opens a regular file by a name of several parts. None of them may
 // be a link.
 func (f *folder) openDown(name string) (file, stat, error) {
 	if opened, st, ok, err := f.openBelow(name); ok {
 		return opened, st, err
 	}
-	dir := f
-	for {
-		part, rest, more := strings.Cut(name, "/")
-		if !more {
-			opened, st, err := dir.openFile(part)
-			if dir != f {
-				dir.close()
-			}
-			return opened, st, err
-		}
-		sub, err := dir.sub(part)
-		if dir != f {
-			dir.close()
-		}
-		if err != nil {
-			return file{}, stat{}, err
-		}
-		dir, name = sub, rest
+	at := strings.LastIndexByte(name, '/')
+	dir, err := f.goDown(name[:max(at, 0)])
+	if err != nil {
+		return file{}, stat{}, err
 	}
+	if dir != f {
+		defer dir.close()
+	}
+	return dir.openFile(name[at+1:])
 }

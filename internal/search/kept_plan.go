@@ -2,15 +2,22 @@ package search
 
 import (
 	"fmt"
+	"iter"
+	"math/bits"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"helve/internal/trigram"
 )
 
-// maxMemos is how many verdicts on globs are kept with a tree.
-const maxMemos = 8
+const (
+	// maxMemos is how many verdicts on globs are kept with a tree.
+	maxMemos = 8
+	// maxPicked is how many candidates are sorted by themselves.
+	maxPicked = 2048
+)
 
 // A memo keeps what globs, or a bar, have said of the files of a tree. What
 // is not known yet is found out when it is asked for.
@@ -19,6 +26,7 @@ type memo struct {
 	busy    atomic.Bool
 	known   bitmap // by leaf
 	yes     bitmap
+	covered int    // if nothing has changed since, all leaves below that are known
 	folders []byte // by branch: whether it is walked
 
 	counted int // the shape of the tree when that was counted
@@ -35,7 +43,10 @@ const (
 func newMemo(key string) *memo { return &memo{key: key, counted: -1} }
 
 // forget says that a leaf is another one now.
-func (m *memo) forget(id uint32) { m.known.clear(id) }
+func (m *memo) forget(id uint32) {
+	m.known.clear(id)
+	m.covered = 0
+}
 
 // A bitmap is a set of small numbers.
 type bitmap []uint64
@@ -57,6 +68,19 @@ func (b *bitmap) set(id uint32) {
 	(*b)[id/64] |= 1 << (id % 64)
 }
 
+// all gives the numbers of the set.
+func (b bitmap) all() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i, word := range b {
+			for ; word != 0; word &= word - 1 {
+				if !yield(uint32(i*64 + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A plan is how a search is answered from a tree. It has its own view of that,
 // so the tree may change meanwhile.
 type plan struct {
@@ -73,7 +97,9 @@ type plan struct {
 	hits    *trigram.Candidates
 	reading uint32 // no candidate, but not known to the index
 
-	list    []uint32
+	list    []uint32 // in the order that is wanted
+	all     []uint32 // list, with what the index has ruled out
+	groups  []uint32 // if list is by folders: where in it each branch begins
 	at      int
 	barred  bitmap
 	suspect *memo
@@ -159,6 +185,7 @@ func (p *plan) fill(t *tree, c *crew, rel string) {
 		}
 		p.list = t.named
 	}
+	p.all = p.list
 	if c.pattern == nil {
 		return
 	}
@@ -167,7 +194,30 @@ func (p *plan) fill(t *tree, c *crew, rel string) {
 	}
 	if t.index != nil {
 		p.hits, p.reading = t.index.Query(c.pattern.Needs()), t.reading
+		p.pick(c.results.order)
 	}
+}
+
+// pick makes a list of the candidates of the index, if they are few: then it
+// is quicker to sort them than to look for them among all.
+func (p *plan) pick(order Order) {
+	if p.hits == nil || p.hits.Count(uint32(len(p.leaves))) > maxPicked {
+		return
+	}
+	p.list = nil
+	for id := range p.hits.All(uint32(len(p.leaves))) {
+		if p.leaves[id].flags&alive != 0 {
+			p.list = append(p.list, id)
+		}
+	}
+	if r := p.reading; r != none && !p.hits.Has(r) && p.leaves[r].flags&alive != 0 {
+		p.list = append(p.list, r)
+	}
+	compare := p.compare
+	if order == ByName {
+		compare = p.compareNames
+	}
+	slices.SortFunc(p.list, compare)
 }
 
 // scopeOf is the scope of a search in a branch.

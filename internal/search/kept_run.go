@@ -1,5 +1,10 @@
 package search
 
+import (
+	"bytes"
+	"slices"
+)
+
 // run answers the search.
 func (p *plan) run(c *crew) {
 	if c.pattern == nil {
@@ -53,9 +58,30 @@ func (b *best) set(list []prize) {
 	}
 }
 
-// next is the next file to be looked at.
+// ordered is how many files are searched in the order that is wanted before it
+// is asked whether that is worth while.
+const ordered = 1024
+
+// rare reports whether so little was found so far that most files will have to
+// be searched, so that it counts more that those of a folder are opened
+// together. It is asked now and then.
+func (p *plan) rare() bool {
+	if p.at < ordered || p.at&(p.at-1) != 0 || p.hits != nil || p.want.order != Newest {
+		return false
+	}
+	return p.want.want == 0 || p.at*p.want.want > p.want.found()*len(p.list)/2
+}
+
+// next is the next file to be looked at, or the next folder of them.
 func (p *plan) next() (candidate, bool) {
+	if p.groups != nil {
+		return p.nextFolder()
+	}
 	for p.at < len(p.list) {
+		if p.rare() {
+			p.group()
+			return p.nextFolder()
+		}
 		id := p.list[p.at]
 		p.at++
 		if !p.hits.Has(id) && id != p.reading || !p.wants(id) || p.barred.has(id) {
@@ -72,6 +98,48 @@ func (p *plan) next() (candidate, bool) {
 	return candidate{}, false
 }
 
+// group puts the files that are left side by side with those of their folder.
+func (p *plan) group() {
+	p.groups = make([]uint32, len(p.branches)+1)
+	rest := p.list[p.at:]
+	for _, id := range rest {
+		p.groups[p.leaves[id].dir+1]++
+	}
+	for i := 1; i < len(p.groups); i++ {
+		p.groups[i] += p.groups[i-1]
+	}
+	grouped := make([]uint32, len(rest))
+	next := slices.Clone(p.groups)
+	for _, id := range rest {
+		dir := p.leaves[id].dir
+		grouped[next[dir]] = id
+		next[dir]++
+	}
+	p.list, p.at = grouped, 0
+}
+
+// nextFolder is some files of a folder.
+func (p *plan) nextFolder() (candidate, bool) {
+	for p.at < len(p.list) {
+		dir := p.leaves[p.list[p.at]].dir
+		end := min(int(p.groups[dir+1]), p.at+portion)
+		some := p.list[p.at:end]
+		p.at = end
+		var c candidate
+		for _, id := range some {
+			if p.wants(id) && !p.barred.has(id) {
+				c.files = append(c.files, candidate{time: p.leaves[id].time(), name: string(p.leafName(id))})
+			}
+		}
+		if c.files != nil {
+			p.path = p.appendPath(p.path[:0], p.dir, dir)
+			c.name = string(bytes.TrimSuffix(p.path, []byte("/")))
+			return c, true
+		}
+	}
+	return candidate{}, false
+}
+
 // bars finds out which files may not be searched, whether or not they come
 // into question.
 func (p *plan) bars(c *crew) {
@@ -83,18 +151,23 @@ func (p *plan) bars(c *crew) {
 	if m == nil {
 		m = newMemo("")
 	}
-	for _, id := range p.list {
-		if c.stop.Load() {
-			return
-		}
-		if !m.known.has(id) {
-			m.known.set(id)
-			m.yes.clear(id)
-			if bar.Suspect == nil || bar.Suspect(p.fullName(id)) {
-				m.yes.set(id)
+	if m.covered != len(p.leaves) || m.covered == 0 {
+		for _, id := range p.all {
+			if c.stop.Load() {
+				return
+			}
+			if !m.known.has(id) {
+				m.known.set(id)
+				m.yes.clear(id)
+				if bar.Suspect == nil || bar.Suspect(p.fullName(id)) {
+					m.yes.set(id)
+				}
 			}
 		}
-		if m.yes.has(id) && p.wants(id) && bar.Shut(p.fullName(id)) {
+		m.covered = len(p.leaves)
+	}
+	for id := range m.yes.all() {
+		if int(id) < len(p.leaves) && p.leaves[id].flags&alive != 0 && p.wants(id) && bar.Shut(p.fullName(id)) {
 			p.barred.set(id)
 			p.skipped.Barred++
 		}

@@ -35,33 +35,30 @@ func compileGlob(text string, d dialect) (glob, error) {
 
 // newGlob makes a glob from what was read.
 func newGlob(tokens []token) glob {
-	rest, deep := tokens, false
-	if len(rest) > 1 && rest[0].kind == tokDeepPrefix {
-		rest, deep = rest[1:], true
+	if text, ok := literal(tokens); ok {
+		return glob{shape: shapeExact, text: text}
 	}
-	star := deep && len(rest) > 1 && rest[0].kind == tokStar
-	if star {
-		rest = rest[1:]
-	}
-	last := len(rest) - 1
-	open := deep && !star && last > 0 && rest[last].kind == tokStar
-	if open {
-		rest = rest[:last]
-	}
-	lit, ok := literal(rest)
-	switch {
-	case ok && open && !strings.Contains(lit, "/"):
-		return glob{shape: shapePrefix, text: lit}
-	case open:
-	case ok && !deep:
-		return glob{shape: shapeExact, text: lit}
-	case ok && !strings.Contains(lit, "/"):
-		if star {
-			return glob{shape: shapeSuffix, text: lit}
+	if len(tokens) > 1 && tokens[0].kind == tokDeepPrefix {
+		if g, ok := baseGlob(tokens[1:]); ok {
+			return g
 		}
-		return glob{shape: shapeBase, text: lit}
 	}
 	return glob{prog: compileProgram(tokens)}
+}
+
+// baseGlob makes a glob for the last component of a path, where that is a
+// plain text with a star before or after it at the most.
+func baseGlob(tokens []token) (g glob, ok bool) {
+	last := len(tokens) - 1
+	g.shape = shapeBase
+	switch {
+	case last > 0 && tokens[0].kind == tokStar:
+		g.shape, tokens = shapeSuffix, tokens[1:]
+	case last > 0 && tokens[last].kind == tokStar:
+		g.shape, tokens = shapePrefix, tokens[:last]
+	}
+	g.text, ok = literal(tokens)
+	return g, ok && !strings.Contains(g.text, "/")
 }
 
 // literal is the text of tokens that are all plain bytes.
