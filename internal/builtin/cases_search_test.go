@@ -166,3 +166,66 @@ func TestSearchKeepsOutWhatMayNotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// Where every read is asked about and nobody was asked about the search, one
+// question stands for the files of a folder.
+func TestSearchAsksWhereReadsAre(t *testing.T) {
+	rules := func(more ...permission.Rule) func(*helve.Options) {
+		return func(opt *helve.Options) {
+			all := append(permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}, more...)
+			opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: all}}}
+		}
+	}
+	read := permission.Rule{Permission: "read", Pattern: "*", Action: permission.Ask}
+	d := newDesk(t, permission.Ask, rules(read))
+	name := d.put("a.txt", "needle\n")
+	for _, path := range []string{d.dir, name} {
+		before := len(d.person.asks)
+		if res := d.search("grep", map[string]any{"pattern": "needle", "path": path}); res.Metadata["matches"] != 1 {
+			t.Errorf("%s: %q", path, res.Output)
+		}
+		if got := d.person.asks[before:]; len(got) != 1 || got[0].(map[string]any)["permission"] != "read" {
+			t.Errorf("%s: asked for %v", path, got)
+		}
+	}
+	d = newDesk(t, permission.Ask, rules(read, permission.Rule{Permission: "grep", Pattern: "*", Action: permission.Ask}))
+	d.put("a.txt", "needle\n")
+	d.search("grep", map[string]any{"pattern": "needle"})
+	if len(d.person.asks) != 1 {
+		t.Errorf("asked for %v", d.person.asks)
+	}
+}
+
+// A denied name stays denied whatever it leads to, and although the search
+// itself was allowed by a person.
+func TestSearchOfDeniedLink(t *testing.T) {
+	d := newDesk(t, permission.Ask, func(opt *helve.Options) {
+		opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
+			{Permission: "*", Pattern: "*", Action: permission.Allow},
+			{Permission: "grep", Pattern: "*", Action: permission.Ask},
+			{Permission: "read", Pattern: "denied.txt", Action: permission.Deny},
+		}}}}
+	})
+	d.put("ok.txt", "needle\n")
+	if err := os.Symlink("ok.txt", filepath.Join(d.dir, "denied.txt")); err != nil {
+		t.Skip(err)
+	}
+	if res, err := d.call("grep", map[string]any{"pattern": "needle", "path": "denied.txt"}); err == nil {
+		t.Errorf("shown: %s", res.Output)
+	}
+}
+
+// Advice about a pattern that found nothing says nothing about what is outside
+// of the workspace.
+func TestAdviceStaysInside(t *testing.T) {
+	d := newDesk(t, permission.Allow)
+	mkdir(t, filepath.Join(d.out, "there"))
+	if err := os.Symlink(d.out, filepath.Join(d.dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	there := d.search("glob", map[string]any{"pattern": "link/there"})
+	gone := d.search("glob", map[string]any{"pattern": "link/gone"})
+	if there.Output != gone.Output || !strings.Contains(there.Output, "link is a link") {
+		t.Errorf("%q and %q", there.Output, gone.Output)
+	}
+}

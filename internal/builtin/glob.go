@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"helve/internal/search"
-	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -57,7 +56,7 @@ func globResult(s Searching, p workspace.Path, pattern string, found *search.Nam
 	shown := make([]string, len(found.Files))
 	for i, file := range found.Files {
 		names[i] = filepath.Join(p.String(), filepath.FromSlash(file.Name))
-		shown[i] = text.VisibleLine(strings.ToValidUTF8(names[i], "\ufffd"))
+		shown[i] = shownName(names[i])
 	}
 	body := strings.Join(shown, "\n")
 	var notes []string
@@ -82,22 +81,26 @@ func globResult(s Searching, p workspace.Path, pattern string, found *search.Nam
 	}
 }
 
-// advice says how to go on from a pattern that has found nothing.
+// advice says how to go on from a pattern that has found nothing. It looks at
+// nothing outside of the workspace.
 func (s Searching) advice(p workspace.Path, pattern string) []string {
 	plain := strings.TrimSuffix(pattern, "/")
-	head, _, _ := strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
+	head, _, _ := strings.Cut(plain, "/")
+	at := func(name string) (workspace.Path, bool) {
+		there := s.Files.Beside(p, filepath.Join(p.String(), name))
+		return there, filepath.IsLocal(name) && s.Files.Inside(there)
+	}
 	switch {
-	case head == "..", filepath.IsAbs(pattern) && s.Files.Exists(s.Files.Beside(p, "/"+head)):
+	case head == "..", filepath.IsAbs(pattern):
 		return []string{"(A pattern looks below path; give the folder it begins with as path)"}
 	case head == ".git":
 		return []string{"(.git is left out; give it as path to look into it)"}
-	case !filepath.IsLocal(plain):
-		return nil
-	case s.Files.IsFolder(s.Files.Beside(p, filepath.Join(p.String(), plain))):
-		shown := text.VisibleLine(plain)
-		return []string{"(" + shown + " is a folder: " + shown + "/** finds the files in it)"}
-	case filepath.IsLocal(head) && s.Files.IsLink(s.Files.Beside(p, filepath.Join(p.String(), head))):
-		return []string{"(" + text.VisibleLine(head) + " is a link, and links are not followed; give it as path)"}
+	}
+	if there, ok := at(plain); ok && s.Files.IsFolder(there) {
+		return []string{"(" + shownName(plain) + " is a folder: " + shownName(plain) + "/** finds the files in it)"}
+	}
+	if there, _ := at(head); filepath.IsLocal(head) && s.Files.IsLink(there) {
+		return []string{"(" + shownName(head) + " is a link, and links are not followed; give it as path)"}
 	}
 	return nil
 }

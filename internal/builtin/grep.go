@@ -49,7 +49,9 @@ func grep(s Searching) tool.Tool {
 			return nil, badName(err)
 		}
 		query := search.Grep{Pattern: pattern, Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
-		hidden, err := s.aim(ctx, c, p, aim{&query, unasked})
+		bounded, cancel := s.bounded(ctx)
+		defer cancel()
+		hidden, err := s.aim(ctx, c, p, aim{bounded, &query, unasked})
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +81,7 @@ func compilePattern(pattern string) (*regex.Regexp, error) {
 
 // An aim is a query that has to be pointed at something.
 type aim struct {
+	ctx     context.Context // of the search itself
 	query   *search.Grep
 	unasked bool // nobody was asked about the search
 }
@@ -87,10 +90,16 @@ type aim struct {
 // of the files that are kept out of it. A file that is named is asked about
 // like a read of it, unless a person has just allowed the search.
 func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to aim) (*hidden, error) {
+	asks := to.unasked && !s.Files.MayRead(c, p)
 	if s.Files.IsFolder(p) {
+		if asks && !s.Files.Named(c, p) { // a rule asks about every file alike
+			if err := s.Files.AskRead(ctx, c, p); err != nil {
+				return nil, err
+			}
+		}
 		to.query.Where = s.where(p)
 		h := &hidden{}
-		to.query.Bar = h.bar(s.Files.Sift(ctx, c, p))
+		to.query.Bar = h.bar(s.Files.Sift(to.ctx, c, p))
 		return h, nil
 	}
 	if !s.Files.Exists(p) {
@@ -98,13 +107,13 @@ func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to a
 	}
 	parent := s.Files.Parent(p)
 	base := filepath.Base(p.Real())
-	sift := s.Files.Sift(ctx, c, parent)
+	sift := s.Files.Sift(to.ctx, c, parent)
 	switch {
-	case sift != nil && sift.Suspect(base), to.unasked && !s.Files.MayRead(c, p):
+	case asks, s.Files.Named(c, p):
 		if err := s.Files.AskContents(ctx, c, p); err != nil {
 			return nil, err
 		}
-	case sift != nil:
+	default:
 		to.query.Bar = (&hidden{}).bar(sift)
 	}
 	to.query.Where, to.query.File = s.where(parent), base
@@ -129,7 +138,7 @@ func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool
 		if i > 0 {
 			out.WriteString("\n\n")
 		}
-		out.WriteString(text.VisibleLine(strings.ToValidUTF8(name, "\ufffd")) + ":")
+		out.WriteString(shownName(name) + ":")
 		for _, line := range file.Lines {
 			hits = append(hits, tool.Match{File: name, Line: line.Number, Text: lineText(line), Cut: line.Cut})
 			fmt.Fprintf(&out, "\n  Line %d: %s", line.Number, shownLine(line))
@@ -155,6 +164,9 @@ func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool
 	}
 }
 
+// shownName is a name as a model reads it.
+func shownName(name string) string { return text.VisibleLine(strings.ToValidUTF8(name, "\ufffd")) }
+
 // lineText is a line as text, without the return that ends it on Windows.
 func lineText(line search.Line) string {
 	return strings.TrimSuffix(strings.ToValidUTF8(string(line.Text), "\ufffd"), "\r")
@@ -174,7 +186,7 @@ func reporter(c *tool.Call, title string, p workspace.Path) func(search.Progress
 		var lines []string
 		for _, hit := range now.Last {
 			name := filepath.Join(p.String(), filepath.FromSlash(hit.Name))
-			lines = append(lines, fmt.Sprintf("%s:%d: %s", name, hit.Number, shownLine(hit.Line)))
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", shownName(name), hit.Number, shownLine(hit.Line)))
 		}
 		c.Progress(title, map[string]any{"files": now.Files, "matches": now.Lines, "output": strings.Join(lines, "\n")})
 	}

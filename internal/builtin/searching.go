@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"helve/internal/search"
-	"helve/internal/text"
 	"helve/internal/workspace"
 )
 
@@ -43,6 +43,14 @@ func (s Searching) budget() time.Duration {
 		return searchBudget
 	}
 	return max(s.Budget, 0)
+}
+
+// bounded is a context that ends soon after the search has to.
+func (s Searching) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.budget() == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.budget()+time.Second)
 }
 
 // where is the folder of a search: all that is in it, but for what ignore
@@ -94,7 +102,7 @@ func (h *hidden) names() string {
 	more := len(names) > hiddenNames
 	names = names[:min(len(names), hiddenNames)]
 	for i, name := range names {
-		names[i] = text.VisibleLine(strings.ToValidUTF8(name, "\ufffd"))
+		names[i] = shownName(name)
 	}
 	if more {
 		names = append(names, "…")

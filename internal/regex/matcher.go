@@ -69,6 +69,7 @@ func (m *Matcher) Next(text []byte, from int) (start, end int, ok bool) {
 		m.vain, m.judged, m.crowd = 0, 0, 0
 		m.ahead = queue{stream: streams}
 	}
+	m.crowd = min(m.crowd, len(text))
 	if m.re.finder == nil {
 		return m.readAll(text, from)
 	}

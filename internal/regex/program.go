@@ -55,7 +55,6 @@ type program struct {
 	classes  []*charClass
 	start    uint32
 	anchored bool // every match begins at the start of a line
-	looks    bool // it has looks
 	words    bool // it has looks for words
 	unicode  bool // it has looks for words of Unicode
 
@@ -123,7 +122,6 @@ func (c *compiler) node(n *node, next uint32) uint32 {
 	case kindBytes:
 		return c.set(*n.bytes, next)
 	case kindLook:
-		c.prog.looks = true
 		c.prog.words = c.prog.words || n.look >= lookWord
 		c.prog.unicode = c.prog.unicode || n.look >= lookWord && n.look < lookASCIIWord
 		return c.emit(inst{op: opLook, look: n.look, out: next})

@@ -14,9 +14,10 @@ func openWhole(dir int, name string, flags int) (fd int, ok bool, err error) {
 	for {
 		fd, err = unix.Openat2(dir, name, &how)
 		switch err {
-		case unix.EINTR, unix.EAGAIN:
+		case unix.EINTR:
 			continue
-		case unix.ENOSYS, unix.EPERM, unix.EINVAL, unix.E2BIG, unix.ENAMETOOLONG:
+		case unix.EAGAIN, // somebody has a lease on the file: opening it part by part says so
+			unix.ENOSYS, unix.EPERM, unix.EINVAL, unix.E2BIG, unix.ENAMETOOLONG:
 			return -1, false, nil
 		}
 		return fd, true, err

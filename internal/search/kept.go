@@ -18,6 +18,8 @@ const (
 	defaultIdle = 10 * time.Minute
 	// defaultMemory is how many bytes indexes may have.
 	defaultMemory = 128 << 20
+	// closeGrace is how long what goes on in the background is waited for.
+	closeGrace = 2 * time.Second
 	// longestRest is for how long at most no new tree is made of a folder in
 	// which too much happens for one.
 	longestRest = time.Minute
@@ -59,7 +61,7 @@ type plot struct {
 	tree *tree         // nil as long as there is none
 	over bool          // it is not kept any more
 
-	spent atomic.Int64 // bytes of the index
+	granted atomic.Int64 // bytes that the index may have
 
 	// Guarded by the keeper's lock.
 	timer    *time.Timer
@@ -88,7 +90,8 @@ func newKeeper(opt EngineOptions) *keeper {
 	return k
 }
 
-// close gives up all trees, and waits for what goes on in the background.
+// close gives up all trees, and waits a while for what goes on in the
+// background.
 func (k *keeper) close() {
 	if k == nil {
 		return
@@ -102,10 +105,20 @@ func (k *keeper) close() {
 		s.timer.Stop()
 	}
 	k.mu.Unlock()
-	for _, s := range list {
-		s.end()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, s := range list {
+			s.end()
+		}
+		k.work.Wait()
+	}()
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C: // a call into the system does not return
 	}
-	k.work.Wait()
 }
 
 // end gives up the tree.
@@ -121,7 +134,7 @@ func (s *plot) discard() {
 	if s.tree != nil {
 		s.tree.close()
 		s.tree = nil
-		s.spent.Store(0)
+		s.granted.Store(0)
 	}
 }
 
@@ -141,7 +154,7 @@ func (k *keeper) find(opt *Options) *plot {
 	}
 	at := -1
 	for i, s := range k.list {
-		if s.top == top && s.opt.Excludes == opt.Excludes && within(opt.Dir, s.opt.Dir) && !s.foreign &&
+		if s.top == top && s.opt.Excludes == opt.Excludes && within(opt.Dir, s.opt.Dir) && (!s.foreign || s.opt.Dir == opt.Dir) &&
 			(at < 0 || len(s.opt.Dir) > len(k.list[at].opt.Dir)) {
 			at = i
 		}
@@ -294,15 +307,10 @@ func (s *plot) plan(c *crew) (*plan, error) {
 		return p, nil
 	}
 	dir.close()
-	if err != nil && c.ctx.Err() != nil {
-		// What was heard and not yet brought into the tree is lost.
-		s.spoil(errStale)
-		return nil, c.ctx.Err()
-	}
 	if err != nil {
 		s.spoil(err)
 	}
-	return nil, nil
+	return nil, c.ctx.Err()
 }
 
 // spoil gives up a tree that is of no use any more. The caller is in the gate.

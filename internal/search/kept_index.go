@@ -30,13 +30,15 @@ func (s *plot) open() {
 	left := k.memory
 	k.mu.Lock()
 	for _, other := range k.list {
-		left -= int(other.spent.Load())
+		left -= int(other.granted.Load())
 	}
 	k.mu.Unlock()
-	if left < leastIndex {
+	if left/2 < leastIndex {
 		t.bare = true
 		return
 	}
+	left /= 2 // another tree may come
+	s.granted.Store(int64(left))
 	t.index = trigram.New(left)
 	t.todo = make([]uint32, 0, len(t.newest))
 	for _, id := range t.newest {
@@ -140,7 +142,6 @@ func (f *filler) next() (name string, ok bool) {
 		}
 	}
 	f.tree, t.touched = t, false
-	f.spent.Store(int64(t.index.Size()))
 	if f.full {
 		if f.waste++; f.waste > 64 {
 			f.waste = 0

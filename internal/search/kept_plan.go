@@ -128,7 +128,7 @@ func (t *tree) plan(c *crew, root, dir *folder) (*plan, error) {
 	if err != nil || self.id != t.branches[0].id {
 		return nil, errStale
 	}
-	if err := t.update(c.ctx, root); err != nil {
+	if err := t.update(c.engine.keeper.ctx, root); err != nil {
 		return nil, err
 	}
 	rel := strings.TrimPrefix(strings.TrimPrefix(c.where.Dir, t.root), "/")

@@ -568,7 +568,9 @@ func TestKeptStops(t *testing.T) {
 		t.Errorf("a search that was never wanted: %v", err)
 	}
 	b.same("after that", b.where)
-	slow := &Bar{Shut: func(string) bool { time.Sleep(20 * time.Millisecond); return false }}
+	over := make(chan struct{})
+	defer close(over)
+	slow := &Bar{Shut: func(string) bool { <-over; return false }}
 	found, err := b.Grep(context.Background(), Grep{
 		Where: b.where, Pattern: compile(t, "needle"), Bar: slow, Budget: time.Millisecond,
 	})

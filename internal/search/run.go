@@ -38,9 +38,6 @@ type EngineOptions struct {
 	// Idle is for how long a tree is kept that nobody asks for; 10 minutes when
 	// 0.
 	Idle time.Duration
-	// Portable says that no instructions are used that not every processor of
-	// the kind has.
-	Portable bool
 	// Workers is how many goroutines one search has at most; 0 is a number that
 	// suits it.
 	Workers int
@@ -193,7 +190,9 @@ func (c *crew) one(name string) error {
 	}
 	if c.bar.shuts([]byte(name)) {
 		dir.close()
+		c.mu.Lock()
 		c.skipped.Barred++
+		c.mu.Unlock()
 		return nil
 	}
 	f, _, err := dir.openDown(name)
@@ -253,9 +252,11 @@ func (c *crew) oversee(ctx context.Context, road func() error, t terms) (late bo
 			return false, err
 		case <-ctx.Done():
 			c.end(cancel, done)
+			c.rethrow()
 			return false, context.Cause(ctx)
 		case <-budget.c:
 			c.end(cancel, done)
+			c.rethrow()
 			return true, nil
 		case <-tick.c:
 			t.report(c.progress())

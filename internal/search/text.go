@@ -135,7 +135,9 @@ func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
 		}
 	}
 	for err == nil && !s.stop.Load() {
-		t.check()
+		if t.check(); t.cut {
+			from = 0 // the text is a shorter one now
+		}
 		cut := t.have
 		if !t.end || t.cut {
 			cut = bytes.LastIndexByte(t.buf[:t.have], '\n') + 1

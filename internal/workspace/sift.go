@@ -48,6 +48,17 @@ func (f *Files) Sift(ctx context.Context, by Sifter, p Path) *Sift {
 	return s
 }
 
+// Named reports whether the rules for reading deny p or ask about it in
+// particular, under the name that was asked for or under the real one.
+func (f *Files) Named(by Sifter, p Path) bool {
+	passes, _ := by.Sieve("read")
+	if passes == nil {
+		return false
+	}
+	top := f.top(p.dir)
+	return !passes(p.abs, relative(top, p.abs)) || p.real != p.abs && !passes(p.real, relative(realName(top), p.real))
+}
+
 // Key stands for the rules and for where the folder is: of equal keys,
 // Suspect gives equal answers.
 func (s *Sift) Key() string {
@@ -58,10 +69,10 @@ func (s *Sift) Key() string {
 func (s *Sift) Suspect(name string) bool {
 	abs := join(s.dir.abs, name)
 	if s.real == "" {
-		return !s.sieve(abs, s.below(s.top, abs))
+		return !s.sieve(abs, relative(s.top, abs))
 	}
 	real := join(s.dir.real, name)
-	return !s.sieve(abs, s.below(s.top, abs)) || !s.sieve(real, s.below(s.real, real))
+	return !s.sieve(abs, relative(s.top, abs)) || !s.sieve(real, relative(s.real, real))
 }
 
 // Shut reports whether a file is kept back, approvals counted in.
@@ -101,7 +112,7 @@ func (s *Sift) shutInodes() map[inode]bool {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular() || s.sieve(name, s.below(top, name)):
+		case !d.Type().IsRegular() || s.sieve(name, relative(top, name)):
 			return nil
 		}
 		if info, err := d.Info(); err == nil && linkCount(info) > 1 {
@@ -114,8 +125,8 @@ func (s *Sift) shutInodes() map[inode]bool {
 	return shut
 }
 
-// below is a name as seen from a folder, cheaply where it lies in it.
-func (s *Sift) below(top, name string) string {
+// relative is a name as seen from a folder, cheaply where it lies in it.
+func relative(top, name string) string {
 	if rest, ok := strings.CutPrefix(name, top); ok && len(rest) > 1 && rest[0] == filepath.Separator {
 		return rest[1:]
 	}
