@@ -35,9 +35,12 @@ func (p Policy) Sieve(permission string) (passes func(names ...string) bool, key
 			m := meshOf(r)
 			narrow = narrow || r.Action == Deny || r.Action == Ask && !m.all
 			list = append(list, m)
+			for _, part := range []string{r.Pattern, string(r.Action)} {
+				keys.WriteString(part + "\x00") // no pattern holds that
+			}
 		}
 		s = append(s, list)
-		keys.WriteString(encoded(about) + "\n")
+		keys.WriteString("\x00")
 	}
 	if !narrow {
 		return nil, ""

@@ -55,7 +55,7 @@ func globResult(s Searching, p workspace.Path, pattern string, found *search.Nam
 	names := make([]string, len(found.Files))
 	shown := make([]string, len(found.Files))
 	for i, file := range found.Files {
-		names[i] = filepath.Join(p.String(), filepath.FromSlash(file.Name))
+		names[i] = foundAs(p, file.Name)
 		shown[i] = shownName(names[i])
 	}
 	body := strings.Join(shown, "\n")

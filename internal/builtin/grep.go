@@ -133,7 +133,7 @@ func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool
 	for i, file := range found.Files {
 		name := p.String()
 		if !single {
-			name = filepath.Join(p.String(), filepath.FromSlash(file.Name))
+			name = foundAs(p, file.Name)
 		}
 		if i > 0 {
 			out.WriteString("\n\n")
@@ -185,8 +185,7 @@ func reporter(c *tool.Call, title string, p workspace.Path) func(search.Progress
 	return func(now search.Progress) {
 		var lines []string
 		for _, hit := range now.Last {
-			name := filepath.Join(p.String(), filepath.FromSlash(hit.Name))
-			lines = append(lines, fmt.Sprintf("%s:%d: %s", shownName(name), hit.Number, shownLine(hit.Line)))
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", shownName(foundAs(p, hit.Name)), hit.Number, shownLine(hit.Line)))
 		}
 		c.Progress(title, map[string]any{"files": now.Files, "matches": now.Lines, "output": strings.Join(lines, "\n")})
 	}

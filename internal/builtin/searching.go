@@ -110,6 +110,12 @@ func (h *hidden) names() string {
 	return strings.Join(names, ", ")
 }
 
+// foundAs is the name of a file that was found below p.
+func foundAs(p workspace.Path, name string) string {
+	top := strings.TrimSuffix(p.String(), string(filepath.Separator))
+	return top + string(filepath.Separator) + filepath.FromSlash(name)
+}
+
 // from makes a glob relative to the folder p that is meant from the working
 // folder: "src/*.go" is "*.go" when src is searched, as in ripgrep. So is one
 // that starts with the name of p itself. Others are meant from p already.

@@ -24,7 +24,7 @@ const maxLinkWalk = 500_000 // entries
 // great deal.
 func (f *Files) otherNames(ctx context.Context, p Path, info fs.FileInfo) []string {
 	own, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || own.Nlink < 2 {
+	if !ok || own.Nlink < 2 || info.IsDir() {
 		return nil
 	}
 	w := linkWalk{ctx: ctx, own: own, skip: p.real, left: maxLinkWalk}
