@@ -20,8 +20,17 @@ import (
 //go:embed list.md
 var listDoc string
 
-// listFiles is how many files one listing shows.
-const listFiles = 100
+const (
+	// listFiles is how many files one listing shows.
+	listFiles = 100
+	// listGlobs is how many globs may be left out, and listGlobText how many
+	// bytes they may have together.
+	listGlobs    = 1000
+	listGlobText = 64 << 10
+)
+
+// errListLate is why a listing ends that has taken too long.
+var errListLate = errors.New("the time for the listing is over")
 
 type listInput struct {
 	Path   string   `json:"path,omitempty" jsonschema:"the folder to list; the working folder when left out"`
@@ -32,6 +41,9 @@ type listInput struct {
 func list(files *workspace.Files) tool.Tool {
 	spec := tool.Spec{Name: "list", Description: listDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in listInput) (*tool.Result, error) {
+		if err := checkGlobs(in.Ignore); err != nil {
+			return nil, err
+		}
 		name := in.Path
 		if name == "" {
 			name = "."
@@ -47,22 +59,47 @@ func list(files *workspace.Files) tool.Tool {
 		if !files.IsFolder(dir) {
 			return nil, tool.Fail("not-found", "No such file or directory: '%s'", dir)
 		}
-		found, skipped, err := listed(ctx, files, dir, in.Ignore)
-		if err != nil {
-			return nil, err
-		}
-		out := dir.String() + "/\n" + tree(found)
-		for _, note := range notices(skipped, "listed", "") {
-			out += "\n" + note + "\n"
-		}
-		return &tool.Result{
-			Title: dir.Title(), Output: out,
-			Metadata: map[string]any{"count": len(found), "truncated": len(found) >= listFiles},
-		}, nil
+		within, stop := context.WithTimeoutCause(ctx, searchBudget, errListLate)
+		defer stop()
+		return listing(within, files, dir, in.Ignore)
 	})
 }
 
-// listed finds the first files of a folder that are not left out.
+// listing is the tree of a folder, as far as the time has sufficed.
+func listing(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (*tool.Result, error) {
+	found, skipped, err := listed(ctx, files, dir, ignore)
+	late := errors.Is(err, errListLate)
+	if err != nil && !late {
+		return nil, err
+	}
+	out := dir.String() + "/\n" + tree(found)
+	notes := notices(skipped, "listed", "")
+	if late {
+		notes = append([]string{lateNotice(searchBudget)}, notes...)
+	}
+	for _, note := range notes {
+		out += "\n" + note + "\n"
+	}
+	return &tool.Result{
+		Title: dir.Title(), Output: out,
+		Metadata: map[string]any{"count": len(found), "truncated": late || len(found) >= listFiles},
+	}, nil
+}
+
+// checkGlobs refuses more globs than are worth comparing each name with.
+func checkGlobs(globs []string) error {
+	size := 0
+	for _, g := range globs {
+		size += len(g)
+	}
+	if len(globs) > listGlobs || size > listGlobText {
+		return tool.Fail("invalid-pattern", "too many globs to leave out: at most %d, of %d bytes together", listGlobs, listGlobText)
+	}
+	return nil
+}
+
+// listed finds the first files of a folder that are not left out. When the time
+// is over the error is errListLate, and what was found so far is returned too.
 func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
 	globs := make([]string, 0, len(ignore))
 	for _, entry := range []string{
@@ -80,7 +117,7 @@ func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ign
 	for name, err := range search.Files(ctx, opt) {
 		switch {
 		case ctx.Err() != nil:
-			return nil, skipped, context.Cause(ctx)
+			return found, skipped, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, skipped, tool.Fail("not-found", "No such file or directory: '%s'", dir)
 		case errors.Is(err, fs.ErrPermission):

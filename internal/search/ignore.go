@@ -2,11 +2,32 @@ package search
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
+
+const (
+	// maxRules is how many rules of one ignore file hold.
+	maxRules = 50_000
+	// maxFileWork is what the rules of one ignore file that are tried one by
+	// one may cost for a name, in instructions. The rest do not hold.
+	maxFileWork = 16 << 10
+	// maxStock is how many bytes the rules of all ignore files of a scope may
+	// take. More files do not hold.
+	maxStock = 32 << 20
+	// maxGlobs is how many globs a caller may give, and maxGlobText how many
+	// bytes they may have together.
+	maxGlobs    = 2048
+	maxGlobText = 128 << 10
+)
+
+var errTooManyGlobs = errors.New("more than 2048 globs, or more than 128 KiB of them")
 
 // A verdict is what rules say about a name.
 type verdict uint8
@@ -27,6 +48,9 @@ type rules struct {
 	ext   map[string]int32 // extension → the last rule of *.ext, plus one
 	rest  []int32          // the other rules
 	plain int              // how many rules are not negated
+	work  int              // what the other rules cost for a name, in instructions
+	cost  int              // about how many bytes all of it takes
+	cut   bool             // there were more rules than hold
 }
 
 // A rule is one line.
@@ -38,13 +62,23 @@ type rule struct {
 }
 
 // parseRules reads an ignore file. A line that is no glob is left out, the
-// others hold.
+// others hold, up to a limit.
 func parseRules(text string) *rules {
 	r := &rules{}
 	text = strings.TrimPrefix(text, "\ufeff")
+	last := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		_ = r.add(line, gitDialect)
+		if line == last {
+			continue // said again it means the same
+		}
+		if len(r.list) < maxRules && r.work < maxFileWork {
+			last = line
+			_ = r.add(line, gitDialect)
+		} else if _, _, ok := cutLine(line); ok {
+			r.cut = true
+			break
+		}
 	}
 	if len(r.list) == 0 {
 		return nil
@@ -52,8 +86,86 @@ func parseRules(text string) *rules {
 	return r
 }
 
+// A stock is the ignore files that were read for a scope, each text once. It
+// bounds their memory, wherever in the tree they are.
+type stock struct {
+	mu    sync.Mutex
+	cost  int
+	known map[[sha256.Size]byte]*rules
+}
+
+// fileCost is what a file costs that has no rules.
+const fileCost = 128
+
+// rules reads an ignore file, unless one with the same text was read already.
+// When there is no room any more only such files have rules.
+func (k *stock) rules(text string) (*rules, error) {
+	sum := sha256.Sum256([]byte(text))
+	k.mu.Lock()
+	r, ok := k.known[sum]
+	full := k.cost >= maxStock
+	k.mu.Unlock()
+	switch {
+	case ok:
+		return r, nil
+	case full:
+		return nil, errTooMuch
+	}
+	r = parseRules(text)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if other, ok := k.known[sum]; ok { // somebody else was quicker
+		return other, nil
+	}
+	if k.cost >= maxStock {
+		return nil, errTooMuch
+	}
+	if k.known == nil {
+		k.known = map[[sha256.Size]byte]*rules{}
+	}
+	k.known[sum] = r
+	k.cost += r.size()
+	return r, nil
+}
+
+// sweep forgets files that are not in use any more, if room is getting scarce.
+func (k *stock) sweep(used iter.Seq[*rules]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cost < maxStock/2 {
+		return
+	}
+	live := map[*rules]bool{}
+	for r := range used {
+		live[r] = true
+	}
+	k.cost = 0
+	for sum, r := range k.known {
+		if r == nil || !live[r] {
+			delete(k.known, sum)
+		} else {
+			k.cost += r.size()
+		}
+	}
+}
+
+// size is about how many bytes a file takes.
+func (r *rules) size() int {
+	if r == nil {
+		return fileCost
+	}
+	return fileCost + r.cost
+}
+
 // parseGlobs reads what a caller gave as globs, which may not be wrong.
 func parseGlobs(globs []string) (*rules, error) {
+	size := 0
+	for _, g := range globs {
+		size += len(g)
+	}
+	if len(globs) > maxGlobs || size > maxGlobText {
+		return nil, fmt.Errorf("%w: %w", ErrGlob, errTooManyGlobs)
+	}
 	r := &rules{}
 	for _, g := range globs {
 		if err := r.add(g, globDialect); err != nil {
@@ -123,8 +235,12 @@ func trimLine(line string) string {
 	return cut
 }
 
+// ruleCost is about how many bytes a rule takes, with its place in a look-up.
+const ruleCost = 112
+
 func (r *rules) insert(next rule, g glob) {
 	id := int32(len(r.list) + 1)
+	r.cost += ruleCost + len(g.text)
 	switch key := g.text; {
 	case g.shape == shapeExact:
 		next.before = r.behind(r.exact[key], next.dirOnly)
@@ -138,6 +254,8 @@ func (r *rules) insert(next rule, g glob) {
 	default:
 		next.glob = &g
 		r.rest = append(r.rest, id-1)
+		r.work += g.prog.work()
+		r.cost += g.prog.size()
 	}
 	if !next.negated {
 		r.plain++

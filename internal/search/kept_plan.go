@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxMemos is how many verdicts on globs are kept with a tree.
-	maxMemos = 8
+	maxMemos = 32
 	// maxPicked is how many candidates are sorted by themselves.
 	maxPicked = 2048
 )

@@ -14,6 +14,11 @@ const (
 	// maxLive is how much text of ignore files may be in force at once. More
 	// files are not read.
 	maxLive = 4 << 20
+	// maxWork is what the rules in force in a folder may cost for a name, in
+	// instructions. Files with more do not hold.
+	maxWork = 32 << 10
+	// fileWork is what a file costs whose rules are only looked up.
+	fileWork = 4
 )
 
 var errTooMuch = errors.New("too many ignore rules are in force already")
@@ -26,6 +31,7 @@ type level struct {
 	repo   bool // the folder is the top of a repository
 	inRepo bool // this folder or one above is
 	size   int  // bytes of text read, here and above
+	work   int  // what the rules cost for a name, here and above
 
 	files [kinds]*rules
 }
@@ -66,10 +72,11 @@ func (m *marks) note(name []byte, kind entryKind) {
 }
 
 // judge asks the ignore files about the entry that a path names, whose last
-// component begins at base. A file of a nearer folder goes before one of a
+// component begins at base. The verdict means nothing when the context is done. A file of a nearer folder goes before one of a
 // folder above. All of one kind go before those of the next kind, and git's own
 // are bounded by the repository.
 func (s *surveyor) judge(l *level, path []byte, base int, isDir bool) verdict {
+	s.machine.ctx = s.ctx
 	var said [kinds]verdict
 	inRepo := l != nil && l.inRepo
 	outside := !inRepo // of the innermost repository
@@ -97,7 +104,7 @@ func (s *surveyor) judge(l *level, path []byte, base int, isDir bool) verdict {
 func (s *surveyor) readLevel(dir *folder, m marks, above *level) *level {
 	l := &level{up: above, end: len(s.path)}
 	if above != nil {
-		l.inRepo, l.size = above.inRepo, above.size
+		l.inRepo, l.size, l.work = above.inRepo, above.size, above.work
 	}
 	for kind, name := range [...]string{rgFile: ".rgignore", plainFile: ".ignore", gitFile: ".gitignore"} {
 		if m.unlisted || m.files[kind] {
@@ -138,14 +145,28 @@ func openExclude(dir *folder, where func() string) (*os.File, error) {
 		if err != nil || !ok {
 			return nil, fs.ErrNotExist
 		}
-		return openRegular(filepath.Join(commonDir(resolve(where(), gitDir)), "info", "exclude"))
+		common, err := openFolder(commonDir(resolve(where(), gitDir)))
+		if err != nil {
+			return nil, fs.ErrNotExist
+		}
+		defer common.close()
+		if !common.exists("HEAD") { // then it is no repository's
+			return nil, fs.ErrNotExist
+		}
+		return common.openExclude()
 	}
 	gitDir, err := dir.sub(".git")
 	if err != nil {
 		return nil, errNotRegular
 	}
 	defer gitDir.close()
-	info, err := gitDir.sub("info")
+	return gitDir.openExclude()
+}
+
+// openExclude opens the exclude file in a repository's own folder. A link is
+// not followed: rules tell what is in the file they come from.
+func (f *folder) openExclude() (*os.File, error) {
+	info, err := f.sub("info")
 	if err != nil {
 		return nil, errNotRegular
 	}
@@ -199,7 +220,21 @@ func (s *surveyor) readRules(l *level, open func() (*os.File, error)) *rules {
 		return nil
 	}
 	l.size += len(text)
-	return parseRules(text)
+	r, err := s.stock.rules(text)
+	if err == nil && r != nil {
+		l.work += r.work + fileWork
+		switch {
+		case s.work+l.work > maxWork:
+			l.work -= r.work + fileWork
+			r, err = nil, errTooMuch
+		case r.cut:
+			err = errTooMuch
+		}
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return r
 }
 
 // readGlobal reads the user's own excludes file.
@@ -213,7 +248,7 @@ func (s *surveyor) readGlobal() {
 	}
 	l := &level{}
 	s.global = s.readRules(l, func() (*os.File, error) { return openRegular(name) })
-	s.size = l.size
+	s.size, s.work = l.size, l.work
 }
 
 // userExcludes finds the user's own excludes file as ripgrep does: in git's

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"strings"
 )
 
@@ -120,8 +121,29 @@ type instruction struct {
 type program struct {
 	code   []instruction
 	sets   []*byteSet
-	prefix string // every match begins so
-	suffix string // every match ends so
+	prefix string   // every match begins so
+	suffix string   // every match ends so
+	middle string   // every match has that in it
+	least  int      // how many bytes every match has
+	last   *byteSet // the last byte of every match is one of these, if not nil
+}
+
+// work is what a name costs at most that is compared with the program, for
+// each of its bytes. A glob without a program has a little too.
+func (p *program) work() int {
+	if p == nil {
+		return 1
+	}
+	return len(p.code)
+}
+
+// size is about how many bytes the program takes.
+func (p *program) size() int {
+	if p == nil {
+		return 0
+	}
+	const self, each, set = 160, 12, 48
+	return self + each*cap(p.code) + set*len(p.sets) + len(p.prefix) + len(p.suffix) + len(p.middle)
 }
 
 func compileProgram(tokens []token) *program {
@@ -140,9 +162,50 @@ func compileProgram(tokens []token) *program {
 	}
 	p.prefix, _ = literal(tokens[:head])
 	p.suffix, _ = literal(tokens[len(tokens)-tail:])
+	p.middle = longest(tokens[min(head, len(tokens)-tail) : len(tokens)-tail])
+	p.least = least(tokens)
+	if n := len(tokens); n > 0 && tokens[n-1].kind == tokClass {
+		p.last = tokens[n-1].set
+	}
 	p.sequence(tokens)
 	p.emit(instruction{op: opMatch})
 	return p
+}
+
+// longest is the longest plain text in tokens.
+func longest(tokens []token) (text string) {
+	for i := 0; i < len(tokens); i++ {
+		start := i
+		for i < len(tokens) && tokens[i].kind == tokByte {
+			i++
+		}
+		if i-start > len(text) {
+			text, _ = literal(tokens[start:i])
+		}
+	}
+	return text
+}
+
+// least is how many bytes tokens take at the least.
+func least(tokens []token) (n int) {
+	for _, t := range tokens {
+		switch t.kind {
+		case tokByte, tokAny, tokClass, tokDeepMiddle, tokDeepSuffix:
+			n++
+		case tokEither:
+			few := -1
+			for _, b := range t.branches {
+				if empty(b) {
+					continue
+				}
+				if size := least(b); few < 0 || size < few {
+					few = size
+				}
+			}
+			n += max(few, 0)
+		}
+	}
+	return n
 }
 
 func (p *program) emit(i instruction) int {
@@ -151,14 +214,16 @@ func (p *program) emit(i instruction) int {
 }
 
 func (p *program) sequence(tokens []token) {
-	for _, t := range tokens {
+	for i, t := range tokens {
 		switch t.kind {
 		case tokByte:
 			p.emit(instruction{op: opByte, c: t.char})
 		case tokAny:
 			p.emit(instruction{op: opAny})
 		case tokStar:
-			p.emit(instruction{op: opStar})
+			if i == 0 || tokens[i-1].kind != tokStar { // several are one
+				p.emit(instruction{op: opStar})
+			}
 		case tokClass:
 			p.emit(instruction{op: opSet, x: int32(len(p.sets))})
 			p.sets = append(p.sets, t.set)
@@ -221,15 +286,17 @@ func empty(branch []token) bool {
 	return true
 }
 
-// match runs the program over the path.
+// match runs the program over the path, unless it is easy to see that it does
+// not match.
 func (p *program) match(m *machine, path []byte) bool {
-	if !endsWith(path, p.suffix) || !bytes.HasPrefix(path, []byte(p.prefix)) {
+	if len(path) < p.least || !endsWith(path, p.suffix) || !bytes.HasPrefix(path, []byte(p.prefix)) ||
+		p.last != nil && !p.last.has(path[len(path)-1]) || p.middle != "" && !bytes.Contains(path, []byte(p.middle)) {
 		return false
 	}
 	m.start(len(p.code))
 	m.add(p, 0)
 	for _, c := range path {
-		if len(m.next) == 0 {
+		if len(m.next) == 0 || m.done(len(m.next)) {
 			return false
 		}
 		m.step(p, c)
@@ -243,11 +310,31 @@ func (p *program) match(m *machine, path []byte) bool {
 }
 
 // A machine is the scratch memory of a match. It belongs to one goroutine.
+// When its context, if it has one, is done then nothing matches any more: who
+// asks has to see to it that this does not count.
 type machine struct {
+	ctx       context.Context
+	steps     int      // since the context was looked at
 	now, next []int32  // the instructions reached before and after a byte
 	seen      []uint32 // the round in which an instruction was reached last
 	round     uint32
 	todo      []int32
+}
+
+// maxSteps is after how many steps a machine looks whether it is to stop.
+const maxSteps = 1 << 16
+
+// done counts steps, and reports whether the machine is to stop.
+func (m *machine) done(steps int) bool {
+	m.steps += steps
+	if m.steps < maxSteps || m.ctx == nil {
+		return false
+	}
+	if m.ctx.Err() != nil {
+		return true
+	}
+	m.steps = 0
+	return false
 }
 
 // start makes room for a program of n instructions and forgets the last run.

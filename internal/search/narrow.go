@@ -6,12 +6,33 @@ import "strings"
 // one. Globs with more name no folder and lead to none.
 const maxVariants = 64
 
+const (
+	// maxTokens is how many tokens are made on the way to what globs name or
+	// begin with. Globs that need more name no folder and lead to none.
+	maxTokens = 64 << 10
+	// maxLeads is how many folders globs may lead to. Every folder of a walk
+	// is compared with them.
+	maxLeads = 1024
+)
+
+// A tally counts tokens that may still be made.
+type tally int
+
+// take reports whether there are so many left.
+func (t *tally) take(n int) bool {
+	*t -= tally(n)
+	return *t >= 0
+}
+
 // variants are the ways to read a glob without braces, nil if there are too
 // many. An empty branch is no choice, as in [program.either].
-func variants(tokens []token) [][]token {
+func variants(tokens []token, left *tally) [][]token {
 	done := [][]token{nil}
 	for _, t := range tokens {
 		if t.kind != tokEither {
+			if !left.take(len(done)) {
+				return nil
+			}
 			for i := range done {
 				done[i] = append(done[i], t)
 			}
@@ -22,7 +43,7 @@ func variants(tokens []token) [][]token {
 			if empty(b) {
 				continue
 			}
-			v := variants(b)
+			v := variants(b, left)
 			if v == nil || len(v)*len(done) > maxVariants {
 				return nil
 			}
@@ -37,6 +58,9 @@ func variants(tokens []token) [][]token {
 		next := make([][]token, 0, len(tails)*len(done))
 		for _, head := range done {
 			for _, tail := range tails {
+				if !left.take(len(head) + len(tail)) {
+					return nil
+				}
 				next = append(next, append(head[:len(head):len(head)], tail...))
 			}
 		}
@@ -67,6 +91,7 @@ func newNamer(opt Options) (*namer, error) {
 		return nil, nil
 	}
 	n := &namer{}
+	left := tally(maxTokens)
 	for _, line := range opt.Globs {
 		next, text, ok := cutLine(line)
 		if !ok || next.negated {
@@ -76,19 +101,23 @@ func newNamer(opt Options) (*namer, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range variants(tokens) {
-			n.add(v)
+		for _, v := range variants(tokens, &left) {
+			n.add(v, &left)
+		}
+		if left < 0 {
+			return &namer{}, nil
 		}
 	}
 	return n, nil
 }
 
-func (n *namer) add(tokens []token) {
+// add takes a glob without braces, as long as there are tokens left for it.
+func (n *namer) add(tokens []token, left *tally) {
 	plain := false
 	for i := range tokens {
 		t := &tokens[i]
 		if t.border() {
-			if plain {
+			if plain && left.take(i) {
 				n.globs = append(n.globs, newGlob(tokens[:i]))
 			}
 			plain = false
@@ -96,7 +125,7 @@ func (n *namer) add(tokens []token) {
 			plain = true
 		}
 	}
-	if plain {
+	if plain && left.take(len(tokens)) {
 		n.globs = append(n.globs, newGlob(tokens))
 	}
 }
@@ -118,6 +147,7 @@ func (n *namer) match(m *machine, name []byte, base int) bool {
 // end. All that the globs keep is in one of them; nil says that it can be
 // anywhere.
 func leads(globs []string) (folders []string) {
+	left := tally(maxTokens)
 	for _, line := range globs {
 		next, text, ok := cutLine(line)
 		if !ok || next.negated {
@@ -127,8 +157,8 @@ func leads(globs []string) (folders []string) {
 		if err != nil {
 			return nil
 		}
-		all := variants(tokens)
-		if all == nil {
+		all := variants(tokens, &left)
+		if all == nil || len(folders)+len(all) > maxLeads {
 			return nil
 		}
 		for _, v := range all {

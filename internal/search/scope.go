@@ -9,13 +9,15 @@ import (
 )
 
 // A scope is what a walk is about. Once it is open it does not change any
-// more, and all goroutines of the walk share it.
+// more but for its stock, and all goroutines of the walk share it.
 type scope struct {
 	opt    Options
 	globs  *rules
 	names  *namer // which folders the globs name, nil if that does not count
 	global *rules // the user's own excludes file
 	size   int    // bytes of text of the user's own excludes file
+	work   int    // what its rules cost for a name
+	stock  *stock // the ignore files that were read
 	top    string // the highest folder that has a say
 	prefix string // what leads from top to Dir, with a slash at the end
 	above  *level // the ignore files above Dir
@@ -39,7 +41,7 @@ type surveyor struct {
 // openScope opens Dir and reads the ignore files above it. The surveyor's path
 // is that of Dir then. The caller closes the folder.
 func openScope(ctx context.Context, opt Options) (s *surveyor, dir *folder, err error) {
-	s = &surveyor{scope: &scope{opt: opt}, ctx: ctx, reader: &lister{}}
+	s = &surveyor{scope: &scope{opt: opt, stock: &stock{}}, ctx: ctx, reader: &lister{}}
 	if s.globs, err = parseGlobs(opt.Globs); err != nil {
 		return s, nil, err
 	}
@@ -125,12 +127,14 @@ func (s *surveyor) survey(dir *folder, above *level) (list []entry, l *level, er
 }
 
 // wanted judges the entry that the path names, and counts it if it is left
-// out. Its name begins at base, and the level is that of its folder.
+// out. Its name begins at base, and the level is that of its folder. When the
+// context is done nothing is wanted any more.
 func (s *surveyor) wanted(e entry, l *level, base int) bool {
 	isDir := e.kind == entryDir
-	if e.kind == entryOther || isDir && e.name == ".git" {
+	if e.kind == entryOther || isDir && e.name == ".git" || s.ctx.Err() != nil {
 		return false
 	}
+	s.machine.ctx = s.ctx
 	dirAt := len(s.prefix)
 	chosen := false
 	switch s.globs.match(&s.machine, s.path[dirAt:], base-dirAt, isDir) {

@@ -135,12 +135,9 @@ func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
 		}
 	}
 	for err == nil && !s.stop.Load() {
-		if t.check(); t.cut {
+		cut := t.whole()
+		if t.cut {
 			from = 0 // the text is a shorter one now
-		}
-		cut := t.have
-		if !t.end || t.cut {
-			cut = bytes.LastIndexByte(t.buf[:t.have], '\n') + 1
 		}
 		if s.lines(t.buf[:cut], from) || t.end {
 			break
@@ -154,6 +151,14 @@ func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
 		from, err = 0, t.fillUp()
 	}
 	return s.found, t.hides(s.found), err
+}
+
+// whole is how much of the window is whole lines, before a NUL if there is one.
+func (t *stream) whole() int {
+	if t.check(); t.end && !t.cut {
+		return t.have
+	}
+	return bytes.LastIndexByte(t.buf[:t.have], '\n') + 1
 }
 
 // hides reports whether a NUL has ended the search of a file with matches.

@@ -131,6 +131,9 @@ func (o *lookout) look(id uint32, list *lister) {
 		o.tell(func(*news) { o.read = append(o.read, r) })
 	}
 	for _, at := range o.inside[o.starts[id]:o.starts[id+1]] {
+		if o.ctx.Err() != nil {
+			return
+		}
 		name := string(o.leafName(at))
 		if st, err := dir.look(name); err != nil || st.kind != entryFile || st.time != o.leaves[at].time() {
 			o.tell(func(n *news) { n.touch(id, name, false) })

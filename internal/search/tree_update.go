@@ -248,6 +248,9 @@ func (g *gardener) lookAgain(id uint32, names map[string]bool, drop map[uint32]b
 		return nil, nil
 	}
 	for name, moved := range names {
+		if err := g.ctx.Err(); err != nil {
+			return nil, err
+		}
 		st, err := dir.look(name)
 		if err != nil && !gone(err) {
 			drop[id] = false // read it anew, and count what fails

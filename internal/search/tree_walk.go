@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"path/filepath"
 )
@@ -16,7 +17,13 @@ var (
 	errForeign = errors.New("the file system does not tell of all changes")
 	// errNoEars says that no more folders can be watched.
 	errNoEars = errors.New("there are no watches left")
+	// errDeep says that there are more folders in each other than maxDepth.
+	errDeep = errors.New("the folders are nested too deep")
 )
+
+// maxDepth is how deep a tree that is kept may be. Every folder of it is
+// reached from the root, so that deeper trees would cost depth times depth.
+const maxDepth = 256
 
 // maxWatches is how many folders of one tree are watched. Others need watches
 // too.
@@ -89,6 +96,9 @@ func snug[T any](list []T) []T {
 
 // walk reads all folders that are to be read, and those in them.
 func (g *gardener) walk() error {
+	if len(g.todo) > 0 {
+		g.stock.sweep(g.t.rules())
+	}
 	for len(g.todo) > 0 {
 		if err := g.ctx.Err(); err != nil {
 			return err
@@ -98,6 +108,9 @@ func (g *gardener) walk() error {
 		}
 		id := g.todo[len(g.todo)-1]
 		g.todo = g.todo[:len(g.todo)-1]
+		if g.t.branches[id].depth > maxDepth {
+			return errDeep
+		}
 		dir, err := g.root.below(g.t.branchPath(id))
 		if err != nil {
 			g.t.lose(id, err, false)
@@ -109,7 +122,34 @@ func (g *gardener) walk() error {
 			return err
 		}
 	}
-	return nil
+	return g.ctx.Err() // then no verdict counts
+}
+
+// rules are those of all ignore files in force.
+func (t *tree) rules() iter.Seq[*rules] {
+	return func(yield func(*rules) bool) {
+		give := func(l *level) bool {
+			for _, r := range l.files {
+				if r != nil && !yield(r) {
+					return false
+				}
+			}
+			return true
+		}
+		for l := t.scope.above; l != nil; l = l.up {
+			if !give(l) {
+				return
+			}
+		}
+		for _, l := range t.levels {
+			if !give(l) {
+				return
+			}
+		}
+		if t.scope.global != nil {
+			yield(t.scope.global)
+		}
+	}
 }
 
 // lose notes that something in a folder cannot be read.
@@ -153,12 +193,12 @@ func (g *gardener) enter(id uint32, dir *folder) error {
 		return nil
 	}
 	g.left -= len(list)
-	g.take(id, dir, list)
-	return nil
+	return g.take(id, dir, list)
 }
 
-// take takes the entries of a folder into the tree. The path names it.
-func (g *gardener) take(id uint32, dir *folder, list []entry) {
+// take takes the entries of a folder into the tree. The path names it. An error
+// says that the context is done.
+func (g *gardener) take(id uint32, dir *folder, list []entry) error {
 	l := g.t.levelOf(id)
 	base := len(g.path)
 	for _, e := range list {
@@ -167,6 +207,9 @@ func (g *gardener) take(id uint32, dir *folder, list []entry) {
 		}
 		g.path = append(g.path[:base], e.name...)
 		out := g.judge(l, g.path, base, e.kind == entryDir) == ignored
+		if err := g.ctx.Err(); err != nil {
+			return err
+		}
 		if e.kind == entryDir {
 			sub := g.t.addBranch(id, e.name, out)
 			if !out {
@@ -182,6 +225,7 @@ func (g *gardener) take(id uint32, dir *folder, list []entry) {
 			g.t.lose(id, err, true)
 		}
 	}
+	return nil
 }
 
 // deaf deals with a folder that cannot be watched. One that may not be read is

@@ -63,9 +63,9 @@ func (w *walker) open(ctx context.Context, opt Options) error {
 
 // run yields the files. The error is why the walk ended early.
 func (w *walker) run(yield func(string, error) bool) error {
-	for turn := 0; len(w.stack) > 0; turn++ {
-		if turn%64 == 0 && w.ctx.Err() != nil {
-			return w.ctx.Err()
+	for len(w.stack) > 0 {
+		if err := w.ctx.Err(); err != nil {
+			return err
 		}
 		f := &w.stack[len(w.stack)-1]
 		if f.next == len(f.list) {
@@ -92,7 +92,7 @@ func (w *walker) run(yield func(string, error) bool) error {
 			return nil
 		}
 	}
-	return nil
+	return w.ctx.Err()
 }
 
 // enter goes down into a folder of the current one. The error is not nil only
