@@ -255,22 +255,8 @@ func (s *surveyor) readGlobal() {
 // settings in the home folder, in those below the settings folder, or at the
 // usual place.
 func userExcludes() string {
-	home, _ := os.UserHomeDir()
-	settings := os.Getenv("XDG_CONFIG_HOME")
-	if settings == "" && home != "" {
-		settings = filepath.Join(home, ".config")
-	}
-	files := []string{os.Getenv("GIT_CONFIG_GLOBAL")}
-	if home != "" {
-		files = append(files, filepath.Join(home, ".gitconfig"))
-	}
-	if settings != "" {
-		files = append(files, filepath.Join(settings, "git", "config"))
-	}
+	files, usual := gitSettings()
 	for _, name := range files {
-		if name == "" {
-			continue
-		}
 		f, err := openRegular(name)
 		if err != nil {
 			continue
@@ -281,16 +267,34 @@ func userExcludes() string {
 			continue
 		}
 		if value := excludesFile(text); value != "" {
-			if rest, ok := strings.CutPrefix(value, "~"); ok && home != "" {
-				value = home + rest
+			if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(value, "~") {
+				value = home + value[1:]
 			}
 			return filepath.FromSlash(value)
 		}
 	}
-	if settings == "" {
-		return ""
+	return usual
+}
+
+// gitSettings are the files that may name the user's own excludes file, and
+// where that is if none does; "" where there is no such place.
+func gitSettings() (files []string, usual string) {
+	home, _ := os.UserHomeDir()
+	settings := os.Getenv("XDG_CONFIG_HOME")
+	if settings == "" && home != "" {
+		settings = filepath.Join(home, ".config")
 	}
-	return filepath.Join(settings, "git", "ignore")
+	if name := os.Getenv("GIT_CONFIG_GLOBAL"); name != "" {
+		files = append(files, name)
+	}
+	if home != "" {
+		files = append(files, filepath.Join(home, ".gitconfig"))
+	}
+	if settings != "" {
+		files = append(files, filepath.Join(settings, "git", "config"))
+		usual = filepath.Join(settings, "git", "ignore")
+	}
+	return files, usual
 }
 
 // excludesFile is the value of core.excludesFile in git's settings. The key is

@@ -137,32 +137,17 @@ func outerProbes(top, root string) (list []probe) {
 	return list
 }
 
-// settingsFiles are the files that may name the user's own excludes file.
-func settingsFiles() (files []string) {
-	home, _ := os.UserHomeDir()
-	settings := os.Getenv("XDG_CONFIG_HOME")
-	if settings == "" && home != "" {
-		settings = filepath.Join(home, ".config")
-	}
-	if name := os.Getenv("GIT_CONFIG_GLOBAL"); name != "" {
-		files = append(files, name)
-	}
-	if home != "" {
-		files = append(files, filepath.Join(home, ".gitconfig"))
-	}
-	if settings != "" {
-		files = append(files, filepath.Join(settings, "git", "config"), filepath.Join(settings, "git", "ignore"))
-	}
-	return files
-}
-
 // excludesProbes are those of the user's own excludes file.
 func excludesProbes(excludes string) (list []probe) {
 	switch excludes {
 	case os.DevNull:
 		return nil
 	case "":
-		for _, name := range settingsFiles() {
+		files, usual := gitSettings()
+		if usual != "" {
+			files = append(files, usual)
+		}
+		for _, name := range files {
 			list = append(list, probe{path: name, follow: true, whole: true})
 		}
 		excludes = userExcludes()
