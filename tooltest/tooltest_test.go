@@ -25,6 +25,8 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "question", Input: `{"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"first"}]}]}`},
 		{Name: "read", Input: `{"filePath":"a.txt","offset":1,"limit":5}`, Files: files},
 		{Name: "list", Input: `{"path":"."}`, Files: files},
+		{Name: "grep", Input: `{"pattern":"one","path":".","include":"*.txt"}`, Files: files},
+		{Name: "glob", Input: `{"pattern":"*.txt","path":"."}`, Files: files},
 		{Name: "edit", Input: `{"filePath":"a.txt","oldString":"one","newString":"1"}`, Files: files, Options: helve.Options{Unread: true}},
 		{Name: "multiedit", Input: `{"filePath":"a.txt","edits":[{"oldString":"one","newString":"1"}]}`, Files: files,
 			Options: helve.Options{Unread: true}},

@@ -150,9 +150,6 @@ func openExclude(dir *folder, where func() string) (*os.File, error) {
 			return nil, fs.ErrNotExist
 		}
 		defer common.close()
-		if !common.exists("HEAD") { // then it is no repository's
-			return nil, fs.ErrNotExist
-		}
 		return common.openExclude()
 	}
 	gitDir, err := dir.sub(".git")
