@@ -84,7 +84,11 @@ func New(opt Options) (*Runtime, error) {
 		return nil, err
 	}
 	r.furnish()
-	return r, r.registerBuiltins()
+	if err := r.registerBuiltins(); err != nil {
+		_ = r.Close() // what was begun ends; the first error is the one to tell
+		return nil, err
+	}
+	return r, nil
 }
 
 // settle decides where long outputs are kept, and lets every agent read them
@@ -308,7 +312,9 @@ func (r *Runtime) Close() error {
 	case <-timer.C:
 		r.log.Warn("a tool did not end when the runtime closed")
 	}
-	r.search.Close()
+	if r.search != nil {
+		r.search.Close()
+	}
 	r.feed.close()
 	return errors.Join(r.vault.close(), r.forget())
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"helve"
 	"helve/permission"
@@ -227,5 +228,44 @@ func TestAdviceStaysInside(t *testing.T) {
 	gone := d.search("glob", map[string]any{"pattern": "link/gone"})
 	if there.Output != gone.Output || !strings.Contains(there.Output, "link is a link") {
 		t.Errorf("%q and %q", there.Output, gone.Output)
+	}
+}
+
+// The order is a choice, and a wrong one is told at the start.
+func TestSearchOrder(t *testing.T) {
+	for order, first := range map[string]string{"": "b.txt", "newest": "b.txt", "name": "a.txt"} {
+		d := newDesk(t, permission.Allow, func(opt *helve.Options) { opt.Search = helve.Search{Order: order, Limit: 1} })
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(d.put("a.txt", "needle\n"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		d.put("b.txt", "needle\n")
+		for _, name := range []string{"grep", "glob"} {
+			res := d.search(name, map[string]any{"pattern": map[string]string{"grep": "needle", "glob": "*.txt"}[name]})
+			if !strings.Contains(res.Output, first) || res.Metadata["truncated"] != true {
+				t.Errorf("order %q: %s shows %q", order, name, res.Output)
+			}
+		}
+	}
+	d := newDesk(t, permission.Allow, func(opt *helve.Options) { opt.Search.Order = "first" })
+	for i := range 150 {
+		d.put(fmt.Sprintf("f%d.txt", i), "needle\n")
+	}
+	if res := d.search("grep", map[string]any{"pattern": "needle"}); res.Metadata["matches"] != 100 || res.Metadata["truncated"] != true {
+		t.Errorf("%v", res.Metadata)
+	}
+	if _, err := helve.New(helve.Options{Dir: t.TempDir(), Search: helve.Search{Order: "oldest"}}); err == nil {
+		t.Error("an order that there is not is taken")
+	}
+}
+
+// A search that is out of time says so, and gives what it has.
+func TestSearchBudget(t *testing.T) {
+	d := newDesk(t, permission.Allow, func(opt *helve.Options) { opt.Search = helve.Search{Budget: 1, Stateless: true} })
+	for i := range 300 {
+		d.put(fmt.Sprintf("d%d/f.txt", i), strings.Repeat("words\n", 1000))
+	}
+	if res := d.search("grep", map[string]any{"pattern": "needle"}); !strings.Contains(res.Output, "Stopped after 1ns") {
+		t.Errorf("got %q", res.Output)
 	}
 }
