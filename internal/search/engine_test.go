@@ -39,19 +39,10 @@ func searchNames(t rapid.TB, g Glob) *Names {
 func TestGlobAgainstNaive(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		top, err := os.MkdirTemp(base, "")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(top) }()
-		growTree(rt, top)
+		where := drawWhere(rt, base)
+		defer func() { _ = os.RemoveAll(where.Dir) }()
 		g := Glob{
-			Where: Options{
-				Dir: top, Worktree: top, Excludes: os.DevNull,
-				Hidden: rapid.Bool().Draw(rt, "hidden"),
-				Closed: rapid.Bool().Draw(rt, "closed"),
-				Globs:  rapid.SliceOfN(line(true), 0, 2).Draw(rt, "globs"),
-			},
+			Where: where,
 			Limit: rapid.SampledFrom([]int{0, 1, 3, 10}).Draw(rt, "limit"),
 			Order: rapid.SampledFrom([]Order{Newest, ByName, First}).Draw(rt, "order"),
 		}
@@ -60,7 +51,7 @@ func TestGlobAgainstNaive(t *testing.T) {
 		}
 		var all []Name
 		for _, name := range collect(rt, g.Where) {
-			full := filepath.Join(top, name)
+			full := filepath.Join(where.Dir, name)
 			when := time.Unix(1e9+int64(rapid.IntRange(0, 9).Draw(rt, "time")), 5)
 			if err := os.Chtimes(full, when, when); err != nil {
 				rt.Fatal(err)

@@ -221,24 +221,31 @@ func someText(t *rapid.T) string {
 	return text
 }
 
+// drawWhere grows a random tree in a new folder, to be searched by random
+// options.
+func drawWhere(t *rapid.T, base string) Options {
+	top, err := os.MkdirTemp(base, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	growTree(t, top)
+	return Options{
+		Dir: top, Worktree: top, Excludes: os.DevNull,
+		Hidden: rapid.Bool().Draw(t, "hidden"),
+		Closed: rapid.Bool().Draw(t, "closed"),
+		Globs:  rapid.SliceOfN(line(true), 0, 2).Draw(t, "globs"),
+	}
+}
+
 // TestGrepAgainstNaive compares answers with those of a search that reads
 // all, over random trees, orders, limits and bars.
 func TestGrepAgainstNaive(t *testing.T) {
 	base := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
-		top, err := os.MkdirTemp(base, "")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(top) }()
-		growTree(rt, top)
+		where := drawWhere(rt, base)
+		defer func() { _ = os.RemoveAll(where.Dir) }()
 		g := Grep{
-			Where: Options{
-				Dir: top, Worktree: top, Excludes: os.DevNull,
-				Hidden: rapid.Bool().Draw(rt, "hidden"),
-				Closed: rapid.Bool().Draw(rt, "closed"),
-				Globs:  rapid.SliceOfN(line(true), 0, 2).Draw(rt, "globs"),
-			},
+			Where:   where,
 			Limit:   rapid.SampledFrom([]int{0, 1, 3, 30, 100}).Draw(rt, "limit"),
 			Order:   rapid.SampledFrom([]Order{Newest, ByName, First}).Draw(rt, "order"),
 			LineMax: rapid.SampledFrom([]int{1, 5, 8 << 10}).Draw(rt, "line"),
@@ -249,7 +256,7 @@ func TestGrepAgainstNaive(t *testing.T) {
 		if rapid.Bool().Draw(rt, "bar") {
 			g.Bar = &Bar{Shut: func(name string) bool { return strings.Contains(name, "b") }}
 		}
-		fillTree(rt, top, g.Where)
+		fillTree(rt, where.Dir, g.Where)
 		pattern := rapid.SampledFrom([]string{"foo", "^foo", "bar$", "o b", "^$", "nothing", "fo+|é"}).Draw(rt, "pattern")
 		g.Pattern = compile(rt, pattern)
 		n := &naive{g: g, match: regexp.MustCompile(pattern).Match}
