@@ -54,9 +54,13 @@ func (f *finder) normalizedLines(folded, longest string, yield func(Span) bool) 
 		}
 		w := walker{line: line, rest: trimLeft(line)}
 		for _, p := range places {
-			start := int(t.start[i]) + w.to(p.Start)
-			end := w // the next place may begin before this one ends
-			if !yield(Span{start, int(t.start[i]) + end.to(p.End)}) {
+			start := w.to(p.Start)
+			ahead := w // the next place may begin before this one ends
+			end := ahead.to(p.End)
+			if w.at != p.Start || ahead.at != p.End {
+				continue // half a character was quoted
+			}
+			if !yield(Span{int(t.start[i]) + start, int(t.start[i]) + end}) {
 				return false
 			}
 		}
@@ -71,7 +75,8 @@ type walker struct {
 }
 
 // to returns the offset in the line of an offset in the normal form, which
-// must not be smaller than the one before.
+// must not be smaller than the one before. Inside a character it goes to that
+// character's end.
 func (w *walker) to(at int) int {
 	for w.at < at {
 		r, size := utf8.DecodeRuneInString(w.rest)
