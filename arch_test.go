@@ -26,8 +26,9 @@ const (
 
 // excused are the exceptions, each with its reason.
 var excused = map[string]string{
-	"exported .":    "the front door: every event and option has a name",
-	"exported tool": "the vocabulary: kinds, codes and wire types",
+	"exported .":          "the front door: every event and option has a name",
+	"exported permission": "the vocabulary of rules, requests and answers",
+	"exported tool":       "the vocabulary: kinds, codes and wire types",
 }
 
 // A room is a package of the module, parsed.

@@ -66,6 +66,8 @@ func (e *UnattendedError) Error() string {
 	after := ""
 	for _, d := range e.Asked {
 		switch {
+		case d.Opaque != "":
+			said += fmt.Sprintf(" What %s does can not be told from its text: %s.", d.Pattern, d.Opaque)
 		case d.Changed:
 			return said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
 		case d.Rule != nil && d.Ceiling:

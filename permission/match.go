@@ -46,11 +46,14 @@ func normalise(s string, fold bool) string {
 // glob matches piece by piece: when a character does not fit, only the
 // newest star gives way, which is enough because a later star can absorb
 // whatever an earlier one could.
-func glob(text, pattern string) bool { return globOf(text, pattern, false) }
+func glob(text, pattern string) bool { return globOf(text, pattern, nothing) }
 
-// globOf is glob; where the text is a pattern itself, ? does not take its
-// stars, because they stand for more than one character.
-func globOf(text, pattern string, patterns bool) bool {
+// nothing is no character at all.
+const nothing rune = -1
+
+// globOf is glob; where the text has a character that stands for any text, ?
+// does not take it.
+func globOf(text, pattern string, wild rune) bool {
 	t, p := 0, 0
 	star, mark := -1, 0
 	for t < len(text) {
@@ -60,7 +63,7 @@ func globOf(text, pattern string, patterns bool) bool {
 				star, mark = p, t
 				p++
 				continue
-			case c == '?' && !(patterns && text[t] == '*'):
+			case c == '?' && rune(text[t]) != wild:
 				_, n := utf8.DecodeRuneInString(text[t:])
 				t += n
 				p++
@@ -96,8 +99,8 @@ func contains(wide, narrow string) bool {
 
 // within matches a pattern as text: only a star takes a star.
 func within(wide, narrow string) bool {
-	if head, ok := strings.CutSuffix(wide, " *"); ok && globOf(narrow, head, true) {
+	if head, ok := strings.CutSuffix(wide, " *"); ok && globOf(narrow, head, '*') {
 		return true
 	}
-	return globOf(narrow, wide, true)
+	return globOf(narrow, wide, '*')
 }

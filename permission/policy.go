@@ -46,34 +46,21 @@ func (p Policy) Hider(permission string) (string, bool) {
 // matches; where none does, a rule that asks.
 func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
 	for i := len(rulesets) - 1; i >= 0; i-- {
-		if r, ok := rulesets[i].last(thing{permission: permission, names: []string{pattern}}); ok {
-			return r
+		if r := rulesets[i].read(thing{permission: permission, names: []string{pattern}}).rule; r != nil {
+			return *r
 		}
 	}
 	return Rule{Permission: permission, Pattern: "*", Action: Ask}
 }
 
-// A thing is what a rule is held against: all its names, and the words of
-// which an allow has to hold one.
+// A thing is what a rule is held against: all its names, other spellings that
+// only restrict, and the words of which an allow has to hold one.
 type thing struct {
 	permission string
 	names      []string
+	spellings  []string
 	guards     []string
-}
-
-// last returns the last rule that speaks about a thing.
-func (rs Ruleset) last(t thing) (Rule, bool) {
-	for i := len(rs) - 1; i >= 0; i-- {
-		if !Match(t.permission, rs[i].Permission) || rs[i].Action == Allow && !t.named(rs[i].Pattern) {
-			continue
-		}
-		for _, name := range t.names {
-			if Match(name, rs[i].Pattern) {
-				return rs[i], true
-			}
-		}
-	}
-	return Rule{}, false
+	doubts     []Doubt
 }
 
 // named reports whether a pattern holds one of the words that an allow has to,
@@ -97,6 +84,7 @@ type Decision struct {
 	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
 	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
 	Guarded    bool      `json:"guarded,omitempty"`  // only a rule that names it can allow it
+	Opaque     string    `json:"opaque,omitempty"`   // why it is not known what it does, where that is asked about
 
 	// asks are the rules an approval has to satisfy, nil for the ask that
 	// stands where no rule matched.
@@ -112,33 +100,67 @@ func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
 // Judge is [Policy.Decide] for one pattern of a request, with all that the
 // request says about it. Approvals do not count.
 func (p Policy) Judge(req Request, pattern string) Decision {
-	names := append([]string{pattern}, req.Forms[pattern]...)
-	return p.decide(pattern, thing{permission: req.Permission, names: names, guards: req.Guards[pattern]})
+	return p.decide(pattern, thing{
+		permission: req.Permission,
+		names:      append([]string{pattern}, req.Forms[pattern]...),
+		spellings:  req.Spellings[pattern],
+		guards:     req.Guards[pattern],
+		doubts:     req.Doubts[pattern],
+	})
 }
 
 func (p Policy) decide(pattern string, t thing) Decision {
 	d := Decision{Permission: t.permission, Pattern: pattern, Action: Ask, Guarded: len(t.guards) > 0}
-	if r, ok := p.Rules.last(t); ok {
-		d.decide(r, false)
+	said := p.Rules.read(t)
+	if said.rule != nil {
+		d.decide(*said.rule, false)
 	} else {
 		d.asks = append(d.asks, nil)
 	}
 	if d.Guarded { // an approval of everything does not name it either
 		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: pattern, Action: Ask})
 	}
+	d.doubt(t, p.Rules, said, false)
 	for _, ceiling := range p.Ceilings {
-		r, ok := ceiling.last(t)
-		if !ok {
-			continue
+		said := ceiling.read(t)
+		if r := said.rule; r != nil {
+			if r.Action == Ask {
+				d.asks = append(d.asks, r)
+			}
+			if rank(r.Action) > rank(d.Action) {
+				d.decide(*r, true)
+			}
 		}
-		if r.Action == Ask {
-			d.asks = append(d.asks, &r)
-		}
-		if rank(r.Action) > rank(d.Action) {
-			d.decide(r, true)
-		}
+		d.doubt(t, ceiling, said, true)
 	}
 	return d
+}
+
+// doubt makes the answer an ask where the rules may mean the thing, and it is
+// not known whether they do. Only an approval of the very text answers it.
+func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
+	why := ""
+	if r := said.maybe; r != nil {
+		why = "it may be what the rule " + encoded(r) + " is about"
+		if rank(r.Action) > rank(Ask) || d.Rule == nil || d.Action == Allow {
+			d.Rule, d.Source, d.Ceiling = r, r.From.String(), limit
+		}
+	}
+	for _, doubt := range t.doubts {
+		if why == "" && rules.doubts(doubt, said, limit) {
+			why = doubt.Why
+		}
+	}
+	if why == "" || d.Action == Deny {
+		return
+	}
+	if d.Action == Allow {
+		d.Action = Ask
+	}
+	if d.Opaque == "" {
+		d.Opaque = why
+	}
+	d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: d.Pattern, Action: Ask})
 }
 
 func (d *Decision) decide(r Rule, ceiling bool) {

@@ -15,6 +15,16 @@ type Request struct {
 	// thing is a rule about the thing.
 	Forms map[string][]string `json:"-"`
 
+	// Spellings gives, by pattern, other ways to write the same thing. What
+	// denies or asks is tried on them too, and what allows is not: restrictions
+	// match meaning, permissions match text. A NUL in one stands for any text,
+	// also none. A restriction that matches whatever stands there holds; one
+	// that matches for some text makes the answer at least ask.
+	Spellings map[string][]string `json:"-"`
+
+	// Doubts says, by pattern, what in it could be anything.
+	Doubts map[string][]Doubt `json:"-"`
+
 	// Guards gives, by pattern, the words of which a rule has to hold one to
 	// allow it. What changes what runs later is not covered by a rule about
 	// everything: a rule has to name it.

@@ -1,0 +1,193 @@
+package permission
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// unknown stands in a spelling for any text.
+const unknown = '\x00'
+
+// A Doubt is a part of a thing that the rules can not see into.
+type Doubt struct {
+	Why string // in words, for the prompt
+
+	// Flag is what raises the doubt. A rule that allows and has it in its
+	// pattern has meant it. When it is empty none can have.
+	Flag string
+
+	// Permission is what the part might do: read, edit or external_directory.
+	// It is asked about only where a rule denies something of that permission.
+	// When it is empty, the part might do anything: it is asked about unless
+	// the rules allow every command and deny no file.
+	Permission string
+}
+
+// hits reports whether a rule that denies or asks speaks about the thing
+// whatever its unknown parts are, and whether it does for some value of them.
+func (t thing) hits(pattern string) (surely, maybe bool) {
+	for _, s := range t.spellings {
+		if strings.IndexByte(s, unknown) < 0 {
+			if Match(s, pattern) {
+				return true, true
+			}
+			continue
+		}
+		if matchAny(s, pattern) {
+			return true, true
+		}
+		maybe = maybe || matchSome(s, pattern)
+	}
+	return false, maybe
+}
+
+// A reading is what a list of rules says about a thing.
+type reading struct {
+	rule  *Rule // what decides; nil where no rule speaks about it
+	maybe *Rule // what restricts it for some value of its unknown parts
+	names *Rule // the last rule that matches one of its names
+}
+
+// read holds the rules against a thing, from the last to the first. What
+// denies or asks is tried on every spelling, what allows on the names alone,
+// and the answer is never looser than that of the last rule that matches a
+// name.
+func (rs Ruleset) read(t thing) (out reading) {
+	for i := len(rs) - 1; i >= 0 && out.names == nil; i-- {
+		r := rs[i]
+		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.named(r.Pattern) {
+			continue
+		}
+		if slices.ContainsFunc(t.names, func(name string) bool { return Match(name, r.Pattern) }) {
+			out.names = &r
+			if out.rule == nil || rank(r.Action) > rank(out.rule.Action) {
+				out.rule = &r
+			}
+			break
+		}
+		if r.Action == Allow || len(t.spellings) == 0 {
+			continue
+		}
+		surely, maybe := t.hits(r.Pattern)
+		switch {
+		case surely && out.rule == nil:
+			out.rule = &r
+		case maybe && (out.maybe == nil || rank(r.Action) > rank(out.maybe.Action)):
+			out.maybe = &r
+		}
+	}
+	return out
+}
+
+// doubts reports whether the rules leave a doubt about a thing standing. limit
+// says that they are a limit, which has no say where it has no rule.
+func (rs Ruleset) doubts(d Doubt, said reading, limit bool) bool {
+	if r := said.names; r != nil && r.Action == Allow && d.meant(r.Pattern) {
+		return false
+	}
+	if d.Permission != "" {
+		_, denies, _ := rs.restricts(d.Permission)
+		return denies
+	}
+	asks, denies, open := rs.restricts("bash")
+	if asks || denies || open && !limit {
+		return true
+	}
+	for _, name := range []string{"edit", "read", "external_directory"} {
+		if _, denies, _ := rs.restricts(name); denies {
+			return true
+		}
+	}
+	return false
+}
+
+// meant reports whether a pattern that allows has seen what raises the doubt:
+// it names it, or is the whole text.
+func (d Doubt) meant(pattern string) bool {
+	return d.Flag != "" && strings.Contains(pattern, d.Flag) || !strings.ContainsAny(pattern, "*?")
+}
+
+// restricts says what the rules about a permission do that a later rule about
+// everything does not undo, and whether there is no rule about everything.
+func (rs Ruleset) restricts(permission string) (asks, denies, open bool) {
+	for i := len(rs) - 1; i >= 0; i-- {
+		if !Match(permission, rs[i].Permission) {
+			continue
+		}
+		asks = asks || rs[i].Action == Ask
+		denies = denies || rs[i].Action == Deny
+		if rs[i].Pattern == "*" {
+			return asks, denies, false
+		}
+	}
+	return asks, denies, true
+}
+
+// matchAny reports whether pattern matches text whatever its unknown parts
+// are: only a star takes one of them.
+func matchAny(text, pattern string) bool {
+	fold := runtime.GOOS == "windows"
+	text, pattern = normalise(text, fold), normalise(pattern, fold)
+	if head, ok := strings.CutSuffix(pattern, " *"); ok && globOf(text, head, unknown) {
+		return true
+	}
+	return globOf(text, pattern, unknown)
+}
+
+// matchSome reports whether pattern matches text for some value of its unknown
+// parts. It takes time linear in the text for each character of the pattern.
+func matchSome(text, pattern string) bool {
+	fold := runtime.GOOS == "windows"
+	text, pattern = normalise(text, fold), normalise(pattern, fold)
+	if head, ok := strings.CutSuffix(pattern, " *"); ok && globSome(text, []rune(head)) {
+		return true
+	}
+	return globSome(text, []rune(pattern))
+}
+
+// globSome follows all places of the pattern where a match of the text so far
+// may stand.
+func globSome(text string, pattern []rune) bool {
+	at := make([]bool, len(pattern)+1) // at[i]: the text so far may be pattern[:i]
+	next := make([]bool, len(pattern)+1)
+	at[0] = true
+	skipStars(at, pattern)
+	for len(text) > 0 {
+		c, n := utf8.DecodeRuneInString(text)
+		text = text[n:]
+		first := slices.Index(at, true)
+		if first < 0 {
+			return false
+		}
+		if c == unknown { // it may be whatever the pattern wants
+			for i := first; i < len(at); i++ {
+				at[i] = true
+			}
+			continue
+		}
+		clear(next)
+		for i := first; i < len(pattern); i++ {
+			switch {
+			case !at[i]:
+			case pattern[i] == '*':
+				next[i] = true
+			case pattern[i] == '?' || pattern[i] == c:
+				next[i+1] = true
+			}
+		}
+		skipStars(next, pattern)
+		at, next = next, at
+	}
+	return at[len(pattern)]
+}
+
+// skipStars adds the places behind stars, which may stand for nothing.
+func skipStars(at []bool, pattern []rune) {
+	for i, c := range pattern {
+		if at[i] && c == '*' {
+			at[i+1] = true
+		}
+	}
+}
