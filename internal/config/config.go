@@ -73,6 +73,8 @@ type Config struct {
 	Durable      bool
 	Edit         Edit
 	Search       Search
+	Bash         Bash
+	Wall         Wall
 	HistoryBytes int64 // that earlier contents of files may take; 0 when no file says
 
 	// Sections other packages read for themselves; nil when absent.
@@ -130,6 +132,27 @@ type Search struct {
 	BudgetMS int
 	Memory   int   // bytes of the index
 	Keep     *bool // nil when no file says
+}
+
+// Bash says how command lines are run. Zero fields were not given.
+type Bash struct {
+	Shell        string // the key shell
+	TimeoutMS    int
+	MaxTimeoutMS int
+	PassEnv      []string
+	SetEnv       map[string]string
+	Jobs         int
+	JobBytes     int64
+	JobsBytes    int64
+	Checkpoint   *bool // nil when no file says
+}
+
+// Wall says what commands are kept from by the kernel. Zero fields were not
+// given.
+type Wall struct {
+	Level              string // off, write or strict
+	Required           *bool  // nil when no file says
+	Writable, Readable []string
 }
 
 // Experimental holds the switches under that key.

@@ -32,15 +32,14 @@ func (l *loader) finish() *Config {
 			QuotaBytes:    number(out.get("quota_bytes")),
 		}
 	}
-	if r := m.get("repair"); r != nil {
-		v := truth(r)
-		c.Repair = &v
-	}
+	c.Repair = maybe(m.get("repair"))
 	c.Durable = truth(m.get("durable"))
 	if e := m.get("edit"); e != nil {
 		c.Edit = Edit{Matching: textOf(e.get("matching")), Unread: truth(e.get("unread"))}
 	}
 	c.Search = searching(m.get("search"))
+	c.Bash, c.Wall = running(m.get("bash")), walled(m.get("wall"))
+	c.Bash.Shell = textOf(m.get("shell"))
 	if h := m.get("history"); h != nil {
 		c.HistoryBytes = number(h.get("quota_bytes"))
 	}
@@ -63,11 +62,45 @@ func searching(v *node) Search {
 		Order: textOf(v.get("order")), Limit: int(number(v.get("limit"))),
 		BudgetMS: int(number(v.get("budget_ms"))), Memory: int(number(v.get("memory_bytes"))),
 	}
-	if keep := v.get("keep"); keep != nil {
-		b := truth(keep)
-		s.Keep = &b
-	}
+	s.Keep = maybe(v.get("keep"))
 	return s
+}
+
+func running(v *node) Bash {
+	if v == nil {
+		return Bash{}
+	}
+	b := Bash{
+		TimeoutMS: int(number(v.get("timeout_ms"))), MaxTimeoutMS: int(number(v.get("max_timeout_ms"))),
+		PassEnv: texts(v.get("pass_env")), Jobs: int(number(v.get("jobs"))),
+		JobBytes: number(v.get("job_bytes")), JobsBytes: number(v.get("jobs_bytes")), Checkpoint: maybe(v.get("checkpoint")),
+	}
+	if set := v.get("set_env"); set != nil {
+		b.SetEnv = map[string]string{}
+		for _, m := range set.members {
+			b.SetEnv[m.key] = textOf(m.val)
+		}
+	}
+	return b
+}
+
+func walled(v *node) Wall {
+	if v == nil {
+		return Wall{}
+	}
+	return Wall{
+		Level: textOf(v.get("level")), Required: maybe(v.get("required")),
+		Writable: texts(v.get("writable")), Readable: texts(v.get("readable")),
+	}
+}
+
+// maybe is a switch that may not have been given.
+func maybe(v *node) *bool {
+	if v == nil {
+		return nil
+	}
+	b := truth(v)
+	return &b
 }
 
 // denyAll makes a void policy deny by itself, so that a caller who does not
@@ -237,11 +270,7 @@ func experimental(n *node) Experimental {
 		ContinueLoopOnDeny: truth(n.get("continue_loop_on_deny")),
 		OpenTelemetry:      truth(n.get("openTelemetry")),
 		MCPTimeout:         int(number(n.get("mcp_timeout"))),
-	}
-	if tools := n.get("primary_tools"); tools != nil {
-		for _, e := range tools.elems {
-			x.PrimaryTools = append(x.PrimaryTools, e.text)
-		}
+		PrimaryTools:       texts(n.get("primary_tools")),
 	}
 	return x
 }
@@ -260,6 +289,16 @@ func entries(n *node) []Entry {
 	var all []Entry
 	for _, e := range n.elems {
 		all = append(all, Entry{Value: encode(e), From: e.source()})
+	}
+	return all
+}
+
+func texts(n *node) (all []string) {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.elems {
+		all = append(all, e.text)
 	}
 	return all
 }

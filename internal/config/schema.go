@@ -141,6 +141,22 @@ func fileShape() *shape {
 			"memory_bytes": {kinds: "n"},
 			"keep":         boolShape(),
 		}},
+		"bash": {kinds: "o", helve: true, fields: map[string]*shape{
+			"timeout_ms":     countShape(),
+			"max_timeout_ms": countShape(),
+			"pass_env":       textsShape(),
+			"set_env":        {kinds: "o", each: textShape()},
+			"jobs":           countShape(),
+			"job_bytes":      {kinds: "n", above: true},
+			"jobs_bytes":     {kinds: "n", above: true},
+			"checkpoint":     boolShape(),
+		}},
+		"wall": {kinds: "o", helve: true, fields: map[string]*shape{
+			"level":    {kinds: "s", words: []string{"off", "write", "strict"}},
+			"required": boolShape(),
+			"writable": textsShape(),
+			"readable": textsShape(),
+		}},
 		"history": {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 
 		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),
