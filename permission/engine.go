@@ -88,7 +88,7 @@ func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	req.Store = e.wouldStore(req, asked)
+	req.Asked, req.Store = asked, e.wouldStore(req, asked)
 	w := &waiter{req: req, policy: policy, asked: asked, answer: make(chan error, 1)}
 	if err := e.wait(w); err != nil {
 		return err

@@ -55,30 +55,37 @@ type reading struct {
 // and the answer is never looser than that of the last rule that matches a
 // name.
 func (rs Ruleset) read(t thing) (out reading) {
-	for i := len(rs) - 1; i >= 0 && out.names == nil; i-- {
+	for i := len(rs) - 1; i >= 0; i-- {
 		r := rs[i]
 		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.named(r.Pattern) {
 			continue
 		}
 		if slices.ContainsFunc(t.names, func(name string) bool { return Match(name, r.Pattern) }) {
 			out.names = &r
-			if out.rule == nil || rank(r.Action) > rank(out.rule.Action) {
-				out.rule = &r
-			}
+			out.rule = strictest(out.rule, &r)
 			break
 		}
-		if r.Action == Allow || len(t.spellings) == 0 {
+		if r.Action == Allow {
 			continue
 		}
 		surely, maybe := t.hits(r.Pattern)
 		switch {
 		case surely && out.rule == nil:
 			out.rule = &r
-		case maybe && (out.maybe == nil || rank(r.Action) > rank(out.maybe.Action)):
-			out.maybe = &r
+		case maybe:
+			out.maybe = strictest(out.maybe, &r)
 		}
 	}
 	return out
+}
+
+// strictest returns the stricter of two rules, the first where they are alike;
+// either may be nil.
+func strictest(a, b *Rule) *Rule {
+	if a == nil || b != nil && rank(b.Action) > rank(a.Action) {
+		return b
+	}
+	return a
 }
 
 // doubts reports whether the rules leave a doubt about a thing standing. limit

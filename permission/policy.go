@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -85,6 +86,7 @@ type Decision struct {
 	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
 	Guarded    bool      `json:"guarded,omitempty"`  // only a rule that names it can allow it
 	Opaque     string    `json:"opaque,omitempty"`   // why it is not known what it does, where that is asked about
+	Feared     bool      `json:"feared,omitempty"`   // it is not known, and a rule denies what it may be
 
 	// asks are the rules an approval has to satisfy, nil for the ask that
 	// stands where no rule matched.
@@ -146,14 +148,21 @@ func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
 			d.Rule, d.Source, d.Ceiling = r, r.From.String(), limit
 		}
 	}
+	feared := said.maybe != nil && said.maybe.Action == Deny
 	for _, doubt := range t.doubts {
-		if why == "" && rules.doubts(doubt, said, limit) {
+		if !rules.doubts(doubt, said, limit) {
+			continue
+		}
+		if why == "" {
 			why = doubt.Why
 		}
+		_, denies, _ := rules.restricts(cmp.Or(doubt.Permission, "bash"))
+		feared = feared || denies
 	}
 	if why == "" || d.Action == Deny {
 		return
 	}
+	d.Feared = d.Feared || feared
 	if d.Action == Allow {
 		d.Action = Ask
 	}

@@ -34,6 +34,10 @@ type Request struct {
 	// outside and may change.
 	Fingerprint string `json:"-"`
 
+	// Asked is which of the patterns have to be answered for, and why, filled
+	// in by the engine: what a prompt shows first.
+	Asked []Decision `json:"asked,omitempty"`
+
 	// Store is what an answer of "always" would keep, filled in by the
 	// engine, so that a prompt can show it.
 	Store []Approval `json:"store,omitempty"`
