@@ -1,0 +1,147 @@
+package job
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// put writes an entry as some other runtime would have.
+func put(t tb, dir, id string, change func(*entry)) {
+	t.Helper()
+	e := entry{Version: entryVersion, Info: Info{ID: id, State: Running, Began: stamp(time.Unix(1e9, 0))}, Owner: self()}
+	e.Owner.PID, e.Owner.Start = 1<<22+1, "1" // no such process
+	change(&e)
+	folder := filepath.Join(dir, id)
+	ok(t, os.MkdirAll(folder, 0o700))
+	ok(t, writeEntry(folder, e))
+}
+
+// TestDamaged: whatever is found in the folder, the list is given.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "fine", func(e *entry) { e.State = Ended })
+	for id, data := range map[string]string{
+		"empty":   "",
+		"text":    "hello",
+		"null":    "null",
+		"array":   "[1]",
+		"version": `{"version":2,"id":"version","state":"ended"}`,
+		"other":   `{"version":1,"id":"fine","state":"ended"}`,
+		"state":   `{"version":1,"id":"state","state":"gone"}`,
+		"minus":   `{"version":1,"id":"minus","state":"running","pid":-1}`,
+		"types":   `{"version":1,"id":"types","state":"running","pid":"1"}`,
+		"time":    `{"version":1,"id":"time","state":"running","began":"yesterday"}`,
+		"long":    `{"version":1,"id":"long","state":"running","command":"` + strings.Repeat("x", 5000) + `"}`,
+		"huge":    `{"version":1,"id":"huge","state":"running","x":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"deep":    strings.Repeat("[", 100000),
+	} {
+		ok(t, os.Mkdir(filepath.Join(dir, id), 0o700))
+		ok(t, os.WriteFile(filepath.Join(dir, id, entryName), []byte(data), 0o600))
+	}
+	ok(t, os.Mkdir(filepath.Join(dir, "none"), 0o700))
+	ok(t, os.MkdirAll(filepath.Join(dir, "folder", entryName), 0o700))
+	ok(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	ok(t, os.Mkdir(filepath.Join(dir, ".hidden"), 0o700))
+	list := must(Ledger(dir))(t)
+	want(t, len(list), 1+13+2)
+	for _, i := range list {
+		if i.ID == "fine" {
+			want(t, i.State, Ended)
+		} else if i.State != Damaged || i.Problem == "" || len(i.Problem) > mostCommand {
+			t.Errorf("%+v", i)
+		}
+	}
+	for _, id := range []string{"file", "..", "fine/../fine", ""} {
+		if _, err := Find(dir, id); !errors.Is(err, ErrNoJob) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	if _, err := ReadOutput(dir, "text", 0, 0); err == nil {
+		t.Error("output of a damaged job")
+	}
+	if err := Send(t.Context(), dir, "text", Request{Op: OpStop}); err == nil {
+		t.Error("a damaged job was stopped")
+	}
+	// They are swept like others when they are old, and not before.
+	j := newJobs(t, Options{Dir: dir, Keep: time.Hour})
+	ok(t, j.Sweep())
+	want(t, len(j.List("")), 15) // fine ended long ago
+	j.opt.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	ok(t, j.Sweep())
+	want(t, len(j.List("")), 0)
+	if _, err := os.Stat(filepath.Join(dir, "file")); err != nil {
+		t.Error("what is not ours was removed")
+	}
+}
+
+// TestPresence: a job is lost only where its runtime is certain to be gone.
+func TestPresence(t *testing.T) {
+	dir := t.TempDir()
+	me := self()
+	mine, known := startOf(os.Getpid())
+	if !known {
+		t.Skip("start times are not known here")
+	}
+	for _, c := range []struct {
+		id     string
+		change func(*entry)
+		state  State
+		orphan bool
+	}{
+		{"here", func(e *entry) { e.Owner = me }, Running, false},
+		{"reused", func(e *entry) { e.Owner = me; e.Owner.Start = "7" }, Lost, false},
+		{"booted", func(e *entry) { e.Owner = me; e.Owner.Boot = "before" }, Lost, false},
+		{"machine", func(e *entry) { e.Owner.Host = "another" }, Running, false},
+		{"container", func(e *entry) { e.Owner.Space = "pid:[1]" }, Running, false},
+		{"unknown", func(e *entry) { e.Owner.Start = "" }, Running, false},
+		{"gone", func(e *entry) {}, Lost, false},
+		{"orphan", func(e *entry) { e.PID, e.Start = os.Getpid(), mine }, Running, true},
+		{"stranger", func(e *entry) { e.PID, e.Start = os.Getpid(), "7" }, Lost, false},
+		{"nobody", func(e *entry) { e.PID, e.Start = os.Getpid(), "" }, Lost, false},
+		{"ended", func(e *entry) { e.State = Ended }, Ended, false},
+	} {
+		put(t, dir, c.id, c.change)
+		info := must(Find(dir, c.id))(t)
+		if info.State != c.state || info.Orphan != c.orphan || (c.state == Lost) != strings.Contains(info.Problem, "so is its process") {
+			t.Errorf("%s: %+v", c.id, info)
+		}
+	}
+	// This process is part of the orphan, so that one is not ended.
+	if _, err := StopForeign(t.Context(), dir, "orphan"); err == nil {
+		t.Error("the orphan was stopped")
+	}
+	if err := Send(t.Context(), dir, "orphan", Request{Op: OpSignal, Signal: "TERM"}); !errors.Is(err, errOrphan) {
+		t.Error(err)
+	}
+}
+
+// FuzzEntry: no entry makes the reader fail badly, and what it accepts it can
+// write and read again.
+func FuzzEntry(f *testing.F) {
+	e := entry{Version: entryVersion, Info: Info{ID: "a", State: Running, Command: "make", PID: 7}, Start: "9", Owner: self()}
+	good, err := json.Marshal(e)
+	ok(f, err)
+	f.Add(good)
+	f.Add([]byte(`{"version":1,"id":"a","state":"ended","began":"9999-12-31T23:59:59Z","problem":"\u0000"}`))
+	f.Add([]byte(`{"version":1,"id":"a","state":"lost","ID":"b","quota":1099511627777}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := parseEntry("a", data)
+		if err != nil {
+			return
+		}
+		if e.ID != "a" || len(e.Command) > mostCommand || e.PID < 0 || e.Bytes < 0 || e.Orphan {
+			t.Fatalf("%+v", e)
+		}
+		again, err := json.Marshal(e)
+		ok(t, err)
+		same, err := parseEntry("a", again)
+		ok(t, err)
+		same.Began, same.Ended = e.Began, e.Ended // may be of another zone
+		want(t, same, e)
+	})
+}

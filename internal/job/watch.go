@@ -1,0 +1,151 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A Watch says what to wait for in the output of a job: a text or a pattern,
+// or any output when there is neither.
+type Watch struct {
+	Offset  int64          // from where on; a negative one counts from the end
+	Text    string         // to be seen
+	Pattern *regexp.Regexp // to match; tried on whole lines, and on the last one while it grows
+	Bound   time.Duration  // how long to wait at most
+}
+
+// A Sight is what a Watch came to.
+type Sight struct {
+	Info
+	Seen bool   // what was waited for is there
+	At   int64  // offset of it
+	Line string // it is in, cut when long
+	Next int64  // up to where was looked
+}
+
+const (
+	mostCarry = 4096 // bytes of a line that may grow
+	mostLine  = 512  // bytes of a line that is shown
+)
+
+// Watch returns when what is watched for was printed, when the job has ended
+// or when the bound is over. Output that is no longer kept when it is looked
+// for is not seen.
+func (j *Jobs) Watch(ctx context.Context, id string, w Watch) (Sight, error) {
+	b, info, err := j.find(id)
+	if err != nil {
+		return Sight{}, err
+	}
+	if len(w.Text) > mostCarry {
+		return Sight{}, fmt.Errorf("watching job %s: a text of %d bytes, and %d are the most", id, len(w.Text), mostCarry)
+	}
+	limit := time.NewTimer(max(w.Bound, 0))
+	defer limit.Stop()
+	s := search{Watch: w, next: w.Offset}
+	for {
+		// Whatever comes after this look at the job will wake us.
+		var change <-chan struct{}
+		if b != nil {
+			change, info = b.changed(), b.snapshot()
+		} else if info, err = Find(j.opt.Dir, id); err != nil {
+			return Sight{}, err
+		}
+		c, err := output(j.opt.Dir, info, s.next, 0)
+		if err != nil {
+			return Sight{}, err
+		}
+		s.take(c)
+		sight := Sight{Info: info, Seen: s.seen, At: s.at, Line: s.line, Next: s.next}
+		if s.seen || info.State != Running && c.Next >= c.Total {
+			return sight, nil
+		}
+		select {
+		case <-limit.C:
+			return sight, nil
+		case <-ctx.Done():
+			return sight, ctx.Err()
+		case <-change:
+		case <-more(c, b == nil):
+		}
+	}
+}
+
+// more returns when to read on after a chunk: at once when there is more, and
+// from time to time when nobody tells that there is.
+func more(c Chunk, poll bool) <-chan time.Time {
+	switch {
+	case c.Next < c.Total && len(c.Data) > 0:
+		return time.After(0)
+	case poll:
+		return time.After(pollTime)
+	}
+	return nil
+}
+
+// A search goes through output as it comes.
+type search struct {
+	Watch
+	next  int64
+	carry []byte // the end of what was looked at, of which a match may begin
+	seen  bool
+	at    int64
+	line  string
+}
+
+// take looks through a chunk.
+func (s *search) take(c Chunk) {
+	if c.Offset != s.next || c.Skipped > 0 {
+		s.carry = nil // what is not there cannot be matched across
+	}
+	s.next = c.Next
+	if len(c.Data) == 0 {
+		return
+	}
+	text := append(s.carry, c.Data...)
+	begin := c.Offset - int64(len(s.carry))
+	if from, to := s.match(text); from >= 0 {
+		s.seen, s.at, s.line = true, begin+int64(from), lineOf(text, from, to)
+		return
+	}
+	keep := len(s.Text) - 1
+	if s.Pattern != nil {
+		line := text[bytes.LastIndexByte(text, '\n')+1:]
+		keep = max(keep, min(len(line), mostCarry))
+	}
+	keep = min(max(keep, 0), len(text))
+	s.carry = bytes.Clone(text[len(text)-keep:])
+}
+
+// match returns where the first of what is searched for is, or -1.
+func (s *search) match(text []byte) (from, to int) {
+	if s.Text == "" && s.Pattern == nil {
+		return 0, len(text)
+	}
+	from = -1
+	if s.Text != "" {
+		if at := bytes.Index(text, []byte(s.Text)); at >= 0 {
+			from, to = at, at+len(s.Text)
+		}
+	}
+	if s.Pattern != nil {
+		if at := s.Pattern.FindIndex(text); at != nil && (from < 0 || at[0] < from) {
+			from, to = at[0], at[1]
+		}
+	}
+	return from, to
+}
+
+// lineOf is the line that a match begins in.
+func lineOf(text []byte, from, to int) string {
+	start := bytes.LastIndexByte(text[:from], '\n') + 1
+	end := len(text)
+	if n := bytes.IndexByte(text[to:], '\n'); n >= 0 {
+		end = to + n
+	}
+	line := text[max(start, from-mostLine/2):min(end, from+mostLine)]
+	return clip(strings.TrimRight(string(line), "\r\n"), mostLine)
+}
