@@ -1,0 +1,194 @@
+//go:build amd64 || arm64
+
+package wall
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A placeholder stands where a protected path is missing: its being there,
+// and being fixed, is what keeps others from making the path. It is seen
+// outside too while the wall is in use, so it is made to be overlooked: an
+// empty folder, which version control does not show; for a .git, which would
+// be taken for a damaged repository, a link to nowhere, which git and others
+// pass by.
+
+// nowhere is where such a link leads. Nobody behind the wall can make it.
+const nowhere = "/nonexistent/helve-wall"
+
+// stamp is the time of change that tells an empty placeholder from a folder
+// of the user's, also after a crash. Whatever is put in it changes it.
+func stamp() time.Time { return time.Unix(1_000_000_007, 0) }
+
+// makePlaceholder makes one; to find something there is fine.
+func makePlaceholder(path string) error {
+	if filepath.Base(path) == ".git" {
+		if err := os.Symlink(nowhere, path); !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		return nil
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// Under another name first: nobody may see it without its stamp and take
+	// it for the user's.
+	made, err := os.MkdirTemp(filepath.Dir(path), ".wall-")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(os.Chmod(made, 0o755), os.Chtimes(made, stamp(), stamp()))
+	if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, made, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	}
+	if err == nil {
+		return nil
+	}
+	if again := os.Remove(made); again != nil || !errors.Is(err, os.ErrExist) {
+		return &os.PathError{Op: "making a placeholder", Path: path, Err: errors.Join(err, again)}
+	}
+	return nil
+}
+
+// isPlaceholder tells whether what is at path is one of ours, untouched.
+func isPlaceholder(path string, info os.FileInfo) bool {
+	if info.Mode()&os.ModeSymlink != 0 {
+		target, err := os.Readlink(path)
+		return err == nil && target == nowhere
+	}
+	return info.IsDir() && info.ModTime().Equal(stamp())
+}
+
+// A Lease is what a profile keeps on the disk while it is in use. It is
+// held by the process that starts the helper, and ended by [Lease.Release]
+// when the last process behind the wall is gone.
+type Lease struct {
+	paths []string
+	// locks are the folders that placeholders are in, each locked for
+	// sharing while it is needed. Death ends a lock, too.
+	locks map[string]*os.File
+}
+
+// Prepare makes what the profile needs on the disk: its own folders, and
+// placeholders where protected paths are missing. Several leases on the same
+// path live side by side; the last one to go removes the placeholder.
+func (p Profile) Prepare() (*Lease, error) {
+	for _, dir := range []string{p.Temp, p.Cache} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	l := &Lease{locks: map[string]*os.File{}}
+	p, err := p.Check()
+	if err != nil || p.Bare || p.Level == Off {
+		return l, err
+	}
+	for _, path := range p.Protected {
+		if err := l.take(p, path); err != nil {
+			_, again := l.Release()
+			return nil, errors.Join(err, again)
+		}
+	}
+	return l, nil
+}
+
+// take makes and holds the placeholder a protected path needs, if any.
+func (l *Lease) take(p Profile, path string) error {
+	spots, err := trace(path)
+	if errors.Is(err, os.ErrPermission) || len(spots) == 0 {
+		return nil // the helper, which gets through, will see to it
+	}
+	if err != nil {
+		return err
+	}
+	end := spots[len(spots)-1]
+	if end.kind != missing && end.kind != placeholder || !p.writable(end.path) || slices.Contains(l.paths, end.path) {
+		return nil
+	}
+	if err := l.lock(filepath.Dir(end.path)); err != nil {
+		return err
+	}
+	// With the lock, and not before: another lease may have ended meanwhile
+	// and taken it away.
+	err = makePlaceholder(end.path)
+	if err == nil {
+		l.paths = append(l.paths, end.path)
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
+// flock locks an open folder, shared or alone, or fails at once. The lock
+// ends when the file is closed, also by death.
+func flock(f *os.File, alone bool) error {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
+	return unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+}
+
+// patience is how long to wait for a lease that ends at the same moment.
+const patience = 100 * time.Millisecond
+
+// lock holds a folder against the removal of placeholders in it. It does not
+// wait for long: a folder that somebody, perhaps behind a wall, keeps locked
+// stays unlocked, and nothing will be removed from it.
+func (l *Lease) lock(dir string) error {
+	if _, known := l.locks[dir]; known {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if flock(f, false) == nil {
+			l.locks[dir] = f
+			return nil
+		}
+		if time.Now().After(deadline) {
+			l.locks[dir] = nil
+			return f.Close()
+		}
+	}
+}
+
+// Placeholders returns the paths of the placeholders the lease holds.
+func (l *Lease) Placeholders() []string { return slices.Clone(l.paths) }
+
+// Release removes the placeholders that are still untouched and that no
+// other lease holds, and returns those that stay.
+func (l *Lease) Release() (left []string, err error) {
+	alone := map[string]bool{}
+	for dir, f := range l.locks {
+		alone[dir] = f != nil && flock(f, true) == nil
+	}
+	for _, path := range l.paths {
+		info, e := os.Lstat(path)
+		if errors.Is(e, os.ErrNotExist) {
+			continue
+		}
+		if e != nil || !alone[filepath.Dir(path)] || !isPlaceholder(path, info) || os.Remove(path) != nil {
+			left = append(left, path)
+		}
+	}
+	for _, f := range l.locks {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	l.paths, l.locks = nil, nil
+	return left, err
+}
