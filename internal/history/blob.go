@@ -122,6 +122,9 @@ type parcel struct {
 	data []byte
 	temp string // the file, if one had to be written
 	size int64  // of the file
+
+	pin   bool // temp is a second name of the one in the store, so that it stays
+	there bool // it is in the store
 }
 
 // prepare readies contents outside the lock. Contents that are in the store

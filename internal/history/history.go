@@ -2,7 +2,8 @@
 // can be put back.
 //
 // A [Set] is what one call changed. [Store.Begin] keeps the contents that are
-// about to be replaced, [Pending.Done] records what is there afterwards, and
+// about to be replaced ([Store.Keep] those that are too many for memory),
+// [Pending.Done] records what is there afterwards, and
 // [Store.Plan] says what taking sets back would do to the files as they are
 // now. The package never touches the files themselves: the caller looks at
 // them and writes them, and records an undo as a set of its own, which can be
@@ -96,6 +97,12 @@ type Set struct {
 	Changes []Change
 	Undoes  []string // ids of the sets this one took back
 
+	// Observed says that somebody else changes the files and the set only
+	// says what became of them: a command that was run. What a change leaves is
+	// not known before, files may change in part, and the set is as new as its
+	// end.
+	Observed bool
+
 	// UndoneBy is the newest set that took this one back, in whole or in part,
 	// and was not taken back itself. It is found when sets are listed, not
 	// stored.
@@ -128,13 +135,14 @@ func (c Change) Kind() string {
 	return Update
 }
 
-// Content is what a file held, or that there was none.
+// Content is what a file held, or that there was none. What a link holds is
+// the name it leads to, and a folder holds nothing; the Mode says which it is.
 type Content struct {
 	Exists bool
 	Hash   string // sha256 in hex; empty if nobody knows
 	Size   int64
-	Mode   fs.FileMode
-	Kept   bool // the bytes were put into the store
+	Mode   fs.FileMode // with the type
+	Kept   bool        // the bytes were put into the store
 }
 
 // Describe returns the Content of a file that holds data.
@@ -156,7 +164,7 @@ func (c Content) holds(d Content) bool {
 	if !c.Exists || !d.Exists {
 		return c.Exists == d.Exists
 	}
-	return c.Hash != "" && c.Hash == d.Hash
+	return c.Hash != "" && c.Hash == d.Hash && c.Mode.Type() == d.Mode.Type()
 }
 
 // plain returns c without what only the store can say.
@@ -173,7 +181,14 @@ func (c Content) is(d Content) bool {
 	return c.holds(d) && (!c.Exists || bits(c.Mode) == bits(d.Mode))
 }
 
-// bits are the part of a mode that can be set.
+// Is reports whether c and d are the same: no file, or the same bytes with the
+// same type and the same mode.
+func (c Content) Is(d Content) bool { return c.is(d) }
+
+// bits are the part of a mode that can be set. A link has none.
 func bits(m fs.FileMode) fs.FileMode {
+	if m&fs.ModeSymlink != 0 {
+		return 0
+	}
 	return m & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }

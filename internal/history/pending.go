@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,11 +25,13 @@ type Pending struct {
 	store *Store
 	temps []string
 
-	mu   sync.Mutex
-	set  Set
-	line []byte   // the last of the file
-	size int64    // of the file
-	file *os.File // pending/<id>.json, locked; nil when ended
+	mu    sync.Mutex
+	set   Set
+	begun string   // the id it began with
+	fresh []string // contents that came into the store with it
+	line  []byte   // the last of the file
+	size  int64    // of the file
+	file  *os.File // pending/<id>.json, locked; nil when ended
 }
 
 // Begin keeps what is about to be replaced, and must return before the first
@@ -128,20 +131,19 @@ func (p *Pending) begin(l *ledger, parcels []parcel) (err error) {
 	}
 	p.size = int64(len(p.line))
 	l.bytes += onDisk(p.size)
+	p.begun = p.set.ID
 	for i := range parcels {
-		b := &parcels[i]
-		if _, err := os.Lstat(s.blobPath(b.hash)); b.temp == "" && err != nil { // swept a moment ago
-			if err := s.write(b); err != nil {
-				return err
-			}
+		n, err := p.count(&parcels[i])
+		if err != nil {
+			return err
 		}
-		l.bytes += b.size
+		l.bytes += n
 	}
 	if err := l.save(); err != nil {
 		return err
 	}
 	for _, b := range parcels {
-		if b.temp == "" {
+		if b.temp == "" || b.pin && b.there {
 			continue
 		}
 		err := s.place(b.temp, s.blobPath(b.hash))
@@ -150,6 +152,24 @@ func (p *Pending) begin(l *ledger, parcels []parcel) (err error) {
 		}
 	}
 	return p.create()
+}
+
+// count says how many bytes the store grows by with a parcel.
+func (p *Pending) count(b *parcel) (int64, error) {
+	if _, err := os.Lstat(p.store.blobPath(b.hash)); err == nil {
+		b.there = true
+	} else if b.temp == "" { // swept a moment ago
+		if err := p.store.write(b); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case !b.there:
+		p.fresh = append(p.fresh, b.hash)
+	case b.pin:
+		return 0, nil
+	}
+	return b.size, nil
 }
 
 // identify gives the set its id.
@@ -226,7 +246,7 @@ func (p *Pending) Done(after map[string]Content) error {
 			c.After = now
 		}
 		c.After = c.After.plain()
-		if !c.After.is(c.Before) {
+		if !c.After.is(c.Before) && !(set.Observed && c.After == c.Before.plain()) {
 			set.Changes = append(set.Changes, c)
 		}
 	}
@@ -264,15 +284,17 @@ func (p *Pending) end(set Set) (full bool, err error) {
 	s := p.store
 	record := len(set.Changes) > 0 || len(set.Undoes) > 0
 	var line []byte // what the file does not say yet
-	if record {
-		if line, err = encode(set, p.temps); err != nil {
+	if record && !set.Observed {
+		if line, err = p.unsaid(set); err != nil {
 			return false, err
 		}
-		if bytes.Equal(line, p.line) {
-			line = nil
-		}
 	}
-	err = s.locked(func(l *ledger) error {
+	err = s.locked(func(l *ledger) (err error) {
+		if record && set.Observed {
+			if line, err = p.late(l, &set); err != nil {
+				return err
+			}
+		}
 		l.bytes -= onDisk(p.size)
 		if record {
 			l.bytes += onDisk(p.size + int64(len(line)))
@@ -282,6 +304,7 @@ func (p *Pending) end(set Set) (full bool, err error) {
 		} else {
 			p.drop()
 		}
+		p.giveBack(l, set)
 		full = l.bytes > s.opt.Quota || s.opt.Now().Sub(time.Unix(l.counted, 0)).Abs() > recount
 		if err := l.save(); err != nil {
 			s.opt.Logger.Warn("history: saving the count", "err", err) // the set stands
@@ -293,6 +316,86 @@ func (p *Pending) end(set Set) (full bool, err error) {
 	}
 	p.set = set
 	return full, nil
+}
+
+// unsaid returns the line of a set, or nothing where it is in the file already.
+func (p *Pending) unsaid(set Set) ([]byte, error) {
+	line, err := encode(set, p.temps)
+	if bytes.Equal(line, p.line) {
+		line = nil
+	}
+	return line, err
+}
+
+// late gives a set that was observed the id and the time of its end: what
+// others changed while it was, they changed before.
+func (p *Pending) late(l *ledger, set *Set) ([]byte, error) {
+	set.Time = p.store.opt.Now().Round(0).UTC()
+	if p.store.opt.NewID != nil {
+		set.ID = p.store.opt.NewID()
+	} else {
+		set.ID = l.nextID(set.Time)
+	}
+	if !validID(set.ID) || p.store.finished(set.ID) {
+		return nil, fmt.Errorf("%q is no id, or in use", set.ID)
+	}
+	return p.unsaid(*set)
+}
+
+// giveBack removes the contents that came with a change and are not needed,
+// now that it has ended. Who else can need them has begun since; where that are
+// too many to look at, the next sweep finds them.
+func (p *Pending) giveBack(l *ledger, set Set) {
+	left := make(map[digest]bool, len(p.fresh))
+	for _, hash := range p.fresh {
+		if d, ok := parseDigest(hash); ok {
+			left[d] = true
+		}
+	}
+	p.fresh = nil
+	for _, c := range set.Changes { // it needs them all, mostly
+		if d, ok := parseDigest(c.Before.Hash); ok && c.Before.Kept {
+			delete(left, d)
+		}
+	}
+	if len(left) == 0 || !p.store.spare(left, p.begun) {
+		return
+	}
+	for d := range left {
+		path := p.store.blobPath(hex.EncodeToString(d[:]))
+		if info, err := os.Lstat(path); err == nil && os.Remove(path) == nil {
+			l.bytes -= onDisk(info.Size())
+		}
+	}
+}
+
+// spare takes out of left what changes need that began after an id. It reports
+// whether it could look at all of them.
+func (s *Store) spare(left map[digest]bool, since string) bool {
+	const most = 500
+	sets, err := s.list("sets")
+	pending, perr := s.list("pending")
+	from, _ := slices.BinarySearchFunc(sets, since, func(e entry, id string) int { return strings.Compare(e.id, id) })
+	if err != nil || perr != nil || len(sets)-from+len(pending) > most {
+		return false
+	}
+	paths := make([]string, 0, len(sets)-from+len(pending))
+	for _, e := range sets[from:] {
+		paths = append(paths, s.setPath(e.id, e.undo))
+	}
+	for _, e := range pending {
+		paths = append(paths, s.pendingPath(e.id))
+	}
+	for _, path := range paths {
+		other, err := readNeeds(path)
+		if err != nil {
+			return false
+		}
+		for _, d := range other.needs {
+			delete(left, d)
+		}
+	}
+	return true
 }
 
 // publish makes the pending file that of a set: what was planned is there

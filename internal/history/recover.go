@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // Recovered is what is known of a change whose process died.
@@ -17,7 +18,10 @@ type Recovered struct {
 }
 
 // Half reports whether some files were changed and others were not.
-func (r Recovered) Half() bool { return len(r.Set.Changes) > 0 && len(r.Missed) > 0 }
+// A set that was only observed never is.
+func (r Recovered) Half() bool {
+	return !r.Set.Observed && len(r.Set.Changes) > 0 && len(r.Missed) > 0
+}
 
 // Recover ends the pending changes of processes that are gone; look says what
 // a file holds now. A change that happened is recorded. One whose file holds
@@ -33,6 +37,7 @@ func (s *Store) Recover(ctx context.Context, look func(path string) (Content, er
 	}
 	var out []Recovered
 	var errs []error
+	idle := false
 	for _, e := range list {
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
@@ -55,7 +60,12 @@ func (s *Store) Recover(ctx context.Context, look func(path string) (Content, er
 			errs = append(errs, fmt.Errorf("ending unfinished change %s: %w", e.id, err))
 			continue
 		}
+		r.Set.ID, r.Set.Time = p.set.ID, p.set.Time
+		idle = idle || slices.ContainsFunc(r.Missed, func(c Change) bool { return c.Before.Kept })
 		out = append(out, r)
+	}
+	if idle {
+		s.sweepQuietly() // what was kept and is not needed
 	}
 	return out, errors.Join(errs...)
 }
@@ -69,7 +79,7 @@ func (p *Pending) judge(look func(path string) (Content, error)) Recovered {
 		now = now.plain()
 		switch {
 		case err != nil: // recorded as planned
-		case now.is(c.Before):
+		case now.is(c.Before), p.set.Observed && c.Before.Hash == "" && now.Exists:
 			r.Missed = append(r.Missed, c)
 			continue
 		case now.holds(c.After):
@@ -109,7 +119,7 @@ func (s *Store) seize(id string) (p *Pending, err error) {
 		got.line, got.size = lastLine(data)
 		got.set, got.temps, err = decode(got.line)
 		switch {
-		case err != nil || got.set.ID != id:
+		case err != nil || got.set.ID != id && !got.set.Observed:
 			// It died while it wrote this, before it touched a file.
 			s.opt.Logger.Warn("history: an unfinished change cannot be read", "id", id, "err", err)
 		default:

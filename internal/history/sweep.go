@@ -88,7 +88,7 @@ func (w *sweeper) readSets(ctx context.Context) (err error) {
 		}
 		set := w.sets[e]
 		if set == nil {
-			if set, err = w.read(w.store.setPath(e.id, e.undo)); err != nil {
+			if set, err = readNeeds(w.store.setPath(e.id, e.undo)); err != nil {
 				return err
 			}
 		}
@@ -98,10 +98,10 @@ func (w *sweeper) readSets(ctx context.Context) (err error) {
 	return nil
 }
 
-// read reads a set or pending file. Of one that makes no sense, perhaps because
+// readNeeds reads a set or pending file. Of one that makes no sense, perhaps because
 // a later version wrote it, everything that looks like a hash is needed; one
 // that cannot be read stops the sweep.
-func (w *sweeper) read(path string) (*swept, error) {
+func readNeeds(path string) (*swept, error) {
 	data, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -209,7 +209,7 @@ func (w *sweeper) count() error {
 		return err
 	}
 	for _, e := range pending {
-		p, err := w.read(w.store.pendingPath(e.id))
+		p, err := readNeeds(w.store.pendingPath(e.id))
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ type wireSet struct {
 	Dir     fileName     `json:"dir,omitempty"`
 	Changes []wireChange `json:"changes"`
 	Undoes  []string     `json:"undoes,omitempty"`
+	Seen    bool         `json:"observed,omitempty"`
 	Temps   []fileName   `json:"temps,omitempty"`
 }
 
@@ -84,7 +85,7 @@ func encode(set Set, temps []string) ([]byte, error) {
 		V: wireVersion, ID: set.ID, Time: set.Time.UTC(),
 		Session: set.Session, Message: set.Message, Call: set.Call, Tool: set.Tool, Agent: set.Agent,
 		Project: fileName(set.Project), Dir: fileName(set.Dir),
-		Changes: make([]wireChange, len(set.Changes)), Undoes: set.Undoes,
+		Changes: make([]wireChange, len(set.Changes)), Undoes: set.Undoes, Seen: set.Observed,
 	}
 	for i, c := range set.Changes {
 		w.Changes[i] = wireChange{fileName(c.Path), fileName(c.Title), c.Before.wire(), c.After.wire()}
@@ -148,7 +149,7 @@ func decode(data []byte) (Set, []string, error) {
 		ID: w.ID, Time: w.Time,
 		Session: w.Session, Message: w.Message, Call: w.Call, Tool: w.Tool, Agent: w.Agent,
 		Project: string(w.Project), Dir: string(w.Dir),
-		Changes: make([]Change, len(w.Changes)), Undoes: w.Undoes,
+		Changes: make([]Change, len(w.Changes)), Undoes: w.Undoes, Observed: w.Seen,
 	}
 	for i, c := range w.Changes {
 		set.Changes[i] = Change{string(c.Path), string(c.Title), c.Before.content(), c.After.content()}

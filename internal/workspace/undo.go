@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +14,20 @@ import (
 	"helve/internal/history"
 )
 
-// look says what a file holds now, for the history.
+// look says what a file holds now, for the history. What a link holds is where
+// it leads, and a folder holds nothing.
 func look(name string) (history.Content, error) {
+	state, err := disk.Look(name)
+	if err != nil {
+		return history.Content{}, err
+	}
+	switch {
+	case state.Mode.IsDir():
+		return history.Describe(nil, true, state.Mode), nil
+	case state.Mode&fs.ModeSymlink != 0:
+		to, err := os.Readlink(name)
+		return history.Describe([]byte(to), true, state.Mode), err
+	}
 	data, state, err := disk.Read(name, MaxEdit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return history.Content{}, nil
@@ -74,25 +85,8 @@ func (f *Files) undo(ctx context.Context, by By, sets []history.Set) (plan histo
 	if err != nil {
 		return plan, "", err
 	}
-	changes, err := f.backwards(claim, plan, paths)
-	if err != nil || len(changes) == 0 {
-		return plan, "", err
-	}
 	by.Undoes = takenBack(plan, sets)
-	landing, err := claim.Commit(ctx, by, changes)
-	if err != nil {
-		return plan, "", err
-	}
-	if landing.pending != nil {
-		id = landing.pending.Set().ID
-	}
-	now, err := landing.Settle()
-	for i, h := range now {
-		if !h.Exists() {
-			continue
-		}
-		err = errors.Join(err, f.turned(h.Path.real, landing.changes[i].Hash(), h.Hash()))
-	}
+	id, err = f.restore(ctx, by, plan)
 	return plan, id, err
 }
 
@@ -109,34 +103,6 @@ func takenBack(plan history.Plan, sets []history.Set) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// backwards are the changes that carry out a plan.
-func (f *Files) backwards(claim *Claim, plan history.Plan, paths []Path) ([]Change, error) {
-	byName := map[string]Path{}
-	for _, p := range paths {
-		byName[p.real] = p
-	}
-	var changes []Change
-	for _, item := range plan.Items {
-		switch item.State {
-		case history.Restore, history.Remove, history.Create:
-		default:
-			continue
-		}
-		held, err := claim.Get(byName[item.Path])
-		if err != nil {
-			return nil, err
-		}
-		ch := Change{Held: held, Remove: !item.Want.Exists, Mode: cmp.Or(item.Want.Mode.Perm(), 0o600)}
-		if item.Want.Exists {
-			if ch.Data, err = f.History.Content(item.Want.Hash); err != nil {
-				return nil, fmt.Errorf("reading what %s held: %w", item.Path, err)
-			}
-		}
-		changes = append(changes, ch)
-	}
-	return changes, nil
 }
 
 // Recover ends what a process that was killed has left: files it had put

@@ -53,6 +53,7 @@ type Files struct {
 	recovering sync.Mutex
 	recovered  bool
 	locks      disk.Locks
+	recent     recent
 	mu         sync.Mutex
 	sights     map[sightKey]Sight
 }
