@@ -1,0 +1,227 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	drainQuiet = 100 * time.Millisecond // without a byte, after which nobody waits for more
+	drainLimit = time.Second            // after which nobody waits in any case
+	listenRest = 100 * time.Millisecond // between two calls of a listener
+	keepBytes  = 32 << 10
+	keepSpill  = 256 << 20
+	chunk      = 64 << 10 // as much as a pipe holds
+)
+
+// CaptureOptions say what is kept of what a command prints.
+type CaptureOptions struct {
+	// Head and Tail are the bytes kept in memory, from the start and from the
+	// end; 32 KiB each when both are zero.
+	Head, Tail int
+
+	// Spill opens what the whole of it is written to, as it comes. It is
+	// called once, and only when more than Limit bytes or Lines line ends have
+	// come. nil keeps no more than Head and Tail. It and the writer are used
+	// by one goroutine at a time.
+	Spill func() (io.WriteCloser, error)
+	Limit int64 // Head and Tail together at most, and when zero
+	Lines int64 // zero does not count them
+	Quota int64 // bytes after which the spill stays as it is; 256 MiB when zero
+
+	// Filter, if set, is what every piece goes through before anything else is
+	// done with it, in order; at the end it is called once more, with end. What
+	// it returns is used before it is called again.
+	Filter func(p []byte, end bool) []byte
+
+	// Listen is told what has come: at once when something comes after a
+	// pause, then ten times a second at most, and always the last state,
+	// before Settle or Detach return. They wait for it; the command does not.
+	Listen func(Output)
+}
+
+// Output is what a command has printed up to now. Texts are valid UTF-8:
+// bytes that are not become U+FFFD, and no character is cut, also none of
+// which only the first bytes have come.
+type Output struct {
+	Head    string // everything when Omitted is 0
+	Tail    string // the end, when something between was omitted
+	Omitted int64  // bytes between Head and Tail
+	Bytes   int64  // in all
+	Lines   int64  // in all, with an unfinished last one
+
+	Spilled   int64 // bytes written to the spill; 0 when it was not needed
+	SpillFull bool  // the quota was reached: the spill lacks the end
+	SpillErr  error // the spill could not be opened or written: it lacks something
+}
+
+// A Capture takes what one command prints, both streams on one pipe.
+type Capture struct {
+	sink   *sink
+	listen func(Output)
+	pipe   *os.File
+	still  chan struct{} // closed when the reader has stopped
+	ended  bool          // ... at the end of the stream; set before still is closed
+	eof    chan struct{} // closed when nothing more will come
+	news   chan struct{} // one token: the listener does not know the last state
+	quiet  chan struct{} // closed when the listener has stopped
+	once   sync.Once
+	rest   *Rest
+}
+
+// A Rest is the reading end of a command's pipe, after the Capture has let go
+// of it because a process of the command still holds the other end. Whoever
+// has it reads on, or closes it; then that process can not print any more.
+type Rest struct{ pipe *os.File }
+
+// Read reads what is printed from now on. Nothing was lost in between.
+func (r *Rest) Read(p []byte) (int, error) { return r.pipe.Read(p) }
+
+// Close lets go of the pipe.
+func (r *Rest) Close() error { return r.pipe.Close() }
+
+// NewCapture makes a Capture. It holds nothing before Start.
+func NewCapture(o CaptureOptions) *Capture {
+	return &Capture{sink: newSink(o), listen: o.Listen}
+}
+
+// Start starts a command and reads what it prints. It is called once. After it
+// has succeeded, Settle or Detach has to be called.
+func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	p, err := r.Start(ctx, cmd, write)
+	write.Close()
+	if err != nil {
+		read.Close()
+		return nil, err
+	}
+	c.pipe = read
+	c.still, c.eof, c.quiet = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c.news = make(chan struct{}, 1)
+	go c.read()
+	if c.listen != nil {
+		go c.tell()
+	} else {
+		close(c.quiet)
+	}
+	return p, nil
+}
+
+// read reads the pipe to its end, or until it is told to stop.
+func (c *Capture) read() {
+	defer close(c.still)
+	buf := make([]byte, chunk)
+	for {
+		n, err := c.pipe.Read(buf)
+		if n > 0 {
+			c.took(buf[:n])
+		}
+		if err != nil {
+			c.ended = !errors.Is(err, os.ErrDeadlineExceeded)
+			return
+		}
+	}
+}
+
+func (c *Capture) took(p []byte) {
+	c.sink.write(p)
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// tell tells the listener.
+func (c *Capture) tell() {
+	defer close(c.quiet)
+	for {
+		select {
+		case <-c.news:
+			c.listen(c.sink.output())
+		case <-c.eof:
+			select {
+			case <-c.news:
+				c.listen(c.sink.output())
+			default:
+			}
+			return
+		}
+		pause := time.NewTimer(listenRest)
+		select {
+		case <-pause.C:
+		case <-c.eof:
+		}
+		pause.Stop()
+	}
+}
+
+// Output is what has come up to now.
+func (c *Capture) Output() Output { return c.sink.output() }
+
+// Settle is called when the command is done. It reads what is still in the
+// pipe: to the end, or, when another process holds the pipe open, until
+// nothing has come for a moment, a second at most. Then it returns the Rest,
+// which is nil at the end.
+func (c *Capture) Settle() *Rest {
+	limit := time.NewTimer(drainLimit)
+	defer limit.Stop()
+	seen := c.count()
+	for {
+		pause := time.NewTimer(drainQuiet)
+		select {
+		case <-c.still:
+		case <-limit.C:
+		case <-pause.C:
+			if now := c.count(); now != seen {
+				seen = now
+				continue
+			}
+		}
+		pause.Stop()
+		return c.Detach()
+	}
+}
+
+func (c *Capture) count() int64 {
+	c.sink.mu.Lock()
+	defer c.sink.mu.Unlock()
+	return c.sink.bytes
+}
+
+// Detach stops reading now, as for a command that goes on in the background,
+// and returns the Rest; nil when the end was reached. Where a pipe can not be
+// handed on (Windows), it is closed. Both the second call of Detach and one
+// after Settle return the same.
+func (c *Capture) Detach() *Rest {
+	c.once.Do(func() {
+		err := c.pipe.SetReadDeadline(time.Unix(1, 0))
+		if err != nil {
+			c.pipe.Close()
+		}
+		<-c.still
+		if err == nil && !c.ended {
+			// On a busy machine the reader may not have had its turn: what the
+			// command itself has printed is in the pipe by now.
+			_ = c.pipe.SetReadDeadline(time.Time{})
+			c.ended = drain(c.pipe, c.took)
+		}
+		c.sink.flush()
+		c.sink.close()
+		close(c.eof)
+		<-c.quiet
+		if c.ended || err != nil {
+			c.pipe.Close()
+			return
+		}
+		c.rest = &Rest{c.pipe}
+	})
+	return c.rest
+}
