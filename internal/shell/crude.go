@@ -1,12 +1,14 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pieces splits a text that can not be parsed wherever a command might begin,
 // without regard to quotes. It finds too many commands rather than too few: a
 // restriction on one of them still holds.
-func pieces(text string) []Unit {
-	var units []Unit
+func (c *collector) pieces(text string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return strings.ContainsRune(";&|()`{}\n\r\x00", r)
 	}) {
@@ -19,11 +21,39 @@ func pieces(text string) []Unit {
 		}
 		u := Unit{Kind: Piece, Text: strings.TrimSpace(part)}
 		for _, f := range fields {
-			u.Words = append(u.Words, Word{Raw: f, Value: strings.Map(dropQuote, f)})
+			v := strings.Map(dropQuote, f)
+			u.Words = append(u.Words, Word{Raw: f, Value: v, Shape: v})
 		}
-		units = append(units, u)
+		unit := c.add(u, nil)
+		c.r.units[unit].Dir = Dir{}
+		c.wrapped(unit)
 	}
-	return units
+}
+
+// wrapped adds the command that a piece runs if it is one of the commands that
+// run another one.
+func (c *collector) wrapped(unit int) {
+	u := c.r.units[unit]
+	words := slices.Clone(u.Words)
+	for i := range words {
+		words[i].Literal = !strings.Contains(words[i].Shape, "$")
+	}
+	for range maxLevel {
+		inner := crudePayload(words)
+		if len(inner) == 0 {
+			break
+		}
+		words = inner
+	}
+	if len(words) == len(u.Words) {
+		return
+	}
+	for i := range words {
+		words[i].Literal = false
+	}
+	inner := c.add(Unit{Kind: Piece, Text: rawText(words), Words: words}, nil)
+	c.r.units[inner].Inside = u.Text
+	c.r.units[inner].Dir = Dir{}
 }
 
 func dropQuote(r rune) rune {

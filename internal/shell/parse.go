@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -17,7 +18,7 @@ const (
 	Declaration             // export, declare, local, readonly, typeset, nameref
 	Assignment              // variables set for the shell itself: A=1
 	Redirection             // redirections without a command of their own: > f, or of a group
-	Test                    // [ … ], which OpenCode does not judge
+	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave a doubt
 	Piece                   // a part of a text that could not be parsed
 )
 
@@ -34,6 +35,46 @@ type Unit struct {
 	Assigns   []Assign
 	Words     []Word // the command and its arguments; of a declaration also name=value
 	Redirects []Redirect
+
+	// Inside is the text of the unit whose code or payload this is: of sh -c
+	// '…', eval, xargs or env. It is empty when the unit stands in the command
+	// line itself.
+	Inside string
+
+	// Spellings are other ways to write it, without Text itself. [Unknown]
+	// stands in them for what is not known.
+	Spellings []string
+
+	// Doubts are what in it could be anything. They count whatever the Kind is.
+	Doubts []Doubt
+
+	Dir Dir // where it runs
+}
+
+// Unknown stands in a spelling for any text, also none.
+const Unknown = "\x00"
+
+// A Doubt is something in a unit that may run what its words do not say.
+type Doubt struct {
+	Why string // in words: code from a variable
+
+	// Flag is a part of the text that a person who names it in a rule has
+	// meant: --pre, or GIT_PAGER=. It is empty when no rule can mean it.
+	Flag string
+}
+
+// A Dir is a folder that a unit runs in.
+type Dir struct {
+	// Path is empty for the folder the command line starts in, relative to
+	// that, or absolute. A ~ in front is left as it is.
+	Path string
+
+	// Known: the unit runs in Path. Otherwise it may run anywhere.
+	Known bool
+
+	// Else are further folders it may run in when Path is known, because a cd
+	// before it may have failed or was not reached. They are like Path.
+	Else []string
 }
 
 // An Assign is a variable that is set in front of a command, or on its own.
@@ -65,247 +106,198 @@ type Line struct {
 
 // Parse reads a command line in bash's grammar. It finds every simple command:
 // in lists, pipes, groups, loops, functions, and in substitutions wherever
-// these stand.
+// these stand; in code that is handed to a shell or to eval; and the payload of
+// commands that run another one.
 //
 // It takes at most linear time, and texts that are too long or nested too
 // deeply are opaque.
 func Parse(command string) (line Line) {
 	defer func() {
 		if r := recover(); r != nil { // a fault of ours or of the parser must not allow anything
-			line = Line{Units: pieces(command), Opaque: fmt.Sprintf("not understood: %v", r)}
+			c := newCollector(len(command))
+			c.pieces(command)
+			line = Line{Units: c.r.units, Opaque: fmt.Sprintf("not understood: %v", r)}
 		}
 	}()
 	return parse(command)
 }
 
 func parse(command string) Line {
-	if len(command) > maxSize {
-		return Line{Units: pieces(command), Opaque: fmt.Sprintf("longer than %d bytes", maxSize)}
+	c := newCollector(len(command))
+	opaque := c.read(command)
+	c.r.settle()
+	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque}
+}
+
+// A collector gathers the units of one text: of the command line, or of code
+// that stands inside it.
+type collector struct {
+	src    string
+	inside string // the unit whose code this is
+	level  int    // how many such units there are around it
+	place  place  // where the next command runs
+	r      *reading
+}
+
+// A reading is what the collectors of a command line share.
+type reading struct {
+	units     []Unit
+	functions []string
+	known     map[string]string // variables that were given one known value
+	budget    int               // how much code inside the line may still be read
+	moved     bool              // something changes the folder
+	later     []span            // units that run at some later time
+	counts    bool              // bash takes something for a number, which may run code
+	hiding    []int             // units with words that would be such code
+}
+
+// A span is a row of units.
+type span struct{ from, to int }
+
+const (
+	// maxLevel is how deep code and payloads may stand inside one another.
+	maxLevel = 24
+
+	// Of code inside code at most so much is read, in all: a fixed part, and a
+	// multiple of the text.
+	codeBytes  = 64 << 10
+	codeFactor = 8
+)
+
+func newCollector(size int) *collector {
+	return &collector{
+		place: place{dirs: []string{""}},
+		r:     &reading{known: map[string]string{}, budget: codeBytes + codeFactor*size},
 	}
-	var stmts []*syntax.Stmt
-	var failed error
-	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(&shallowReader{command}) {
+}
+
+// read gathers the units of a text. It returns why some of it could not be
+// read; the units then also hold the text roughly split.
+func (c *collector) read(text string) (opaque string) {
+	c.src = text
+	if len(text) > maxSize {
+		c.pieces(text)
+		return fmt.Sprintf("longer than %d bytes", maxSize)
+	}
+	stmts, err := statements(text)
+	switch {
+	case errors.Is(err, errTooDeep):
+		c.pieces(text)
+		return errTooDeep.Error()
+	case err != nil:
+		opaque = "syntax error: " + err.Error()
+	case strings.IndexByte(text, 0) >= 0:
+		opaque = "it holds a NUL"
+	case strings.IndexByte(text, '\r') >= 0:
+		// to the parser a carriage return is part of the line's end, to bash it
+		// is a character like others
+		opaque = "it holds a carriage return"
+	}
+	c.stmts(stmts)
+	if opaque != "" {
+		c.pieces(text)
+	}
+	return opaque
+}
+
+// statements parses a text. On an error it returns what stands before that,
+// which bash would run.
+func statements(text string) (all []*syntax.Stmt, failed error) {
+	options := []syntax.ParserOption{syntax.Variant(syntax.LangBash)}
+	odd := oddHash(text)
+	if odd {
+		options = append(options, syntax.KeepComments(true))
+	}
+	for s, err := range syntax.NewParser(options...).StmtsSeq(&shallowReader{text}) {
 		if failed == nil {
 			failed = err // no break: the parser goes on after one
 		}
 		if failed == nil {
-			stmts = append(stmts, s)
+			all = append(all, s)
 		}
 	}
-	c := collector{src: command}
-	var line Line
-	switch {
-	case errors.Is(failed, errTooDeep):
-		return Line{Units: pieces(command), Opaque: errTooDeep.Error()}
-	case failed != nil:
-		line.Opaque = "syntax error: " + failed.Error()
-	case strings.IndexByte(command, 0) >= 0:
-		line.Opaque = "it holds a NUL"
-	case strings.IndexByte(command, '\r') >= 0:
-		// to the parser a carriage return is part of the line's end, to bash it
-		// is a character like others
-		line.Opaque = "it holds a carriage return"
+	if failed == nil && odd && oddComment(text, all) {
+		return all, errComment
 	}
-	for _, s := range stmts {
-		c.stmt(s, -1)
-	}
-	line.Units, line.Functions = c.units, c.functions
-	if line.Opaque != "" {
-		line.Units = append(line.Units, pieces(command)...)
-	}
-	return line
+	return all, failed
 }
 
-// A collector gathers the units of a syntax tree.
-type collector struct {
-	src       string
-	units     []Unit
-	functions []string
-}
+var errComment = errors.New("a # inside a word")
 
-// stmt gathers the units of one statement. lead is where the keyword time
-// stands before it, or negative. Lists and pipes lean to the left and may be
-// very long, so they are not descended into but unrolled.
-func (c *collector) stmt(s *syntax.Stmt, lead int) {
-	var right []*syntax.Stmt
-	for {
-		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		if !ok {
-			break
+// wordEnd reports whether a # behind a character surely begins a comment to
+// bash. Behind ) and ` it depends on what these belong to.
+func wordEnd(c byte) bool { return strings.IndexByte(" \t\n;&|(<>", c) >= 0 }
+
+// oddHash reports whether a text has a # that begins no comment to bash. To the
+// parser it may do so: behind quotes or an expansion that stand in a
+// substitution.
+func oddHash(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i] == '#' && !wordEnd(text[i-1]) {
+			return true
 		}
-		right = append(right, b.Y)
-		s = b.X
 	}
-	c.command(s, lead)
-	for i := len(right) - 1; i >= 0; i-- {
-		c.stmt(right[i], -1)
-	}
+	return false
 }
 
-func (c *collector) command(s *syntax.Stmt, lead int) {
-	switch cmd := s.Cmd.(type) {
-	case nil:
-		c.redirections(s)
-	case *syntax.CallExpr:
-		u := c.call(cmd)
-		u.Redirects = c.redirects(s)
-		start, end := c.span(cmd, s.Redirs)
-		u.Text = c.src[start:end]
-		if lead >= 0 && len(u.Words) > 0 {
-			timed := u
-			timed.Assigns = nil
-			timed.Words = append(c.fields(lead, lead+len("time")), u.Words...)
-			timed.Text = c.src[lead:end]
-			c.units = append(c.units, timed)
+// oddComment reports whether the parser has read a comment that is none to
+// bash.
+func oddComment(text string, all []*syntax.Stmt) (found bool) {
+	for _, s := range all {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.Comment); ok {
+				at := offset(c.Hash)
+				found = found || at > 0 && at < len(text) && !wordEnd(text[at-1])
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// add adds a unit, and returns its number.
+func (c *collector) add(u Unit, guesses []string) int {
+	u.Inside = c.inside
+	u.Dir = c.place.dir()
+	u.Spellings = spell(u, guesses)
+	u.Doubts = append(u.Doubts, doubts(u)...)
+	c.r.units = append(c.r.units, u)
+	unit := len(c.r.units) - 1
+	if len(u.Words) > 0 && u.Words[0].Value == "let" {
+		c.r.counts = true
+	}
+	if slices.ContainsFunc(u.Words, func(w Word) bool { return hidesCode(w.Shape) && w.Raw != w.Value }) {
+		c.r.hiding = append(c.r.hiding, unit)
+	}
+	return unit
+}
+
+// doubt adds doubts to a unit, none twice.
+func (c *collector) doubt(unit int, all ...Doubt) {
+	u := &c.r.units[unit]
+	for _, d := range all {
+		if !slices.Contains(u.Doubts, d) {
+			u.Doubts = append(u.Doubts, d)
 		}
-		c.units = append(c.units, u)
-		c.inside(cmd)
-		c.insideRedirects(s)
-	case *syntax.DeclClause:
-		c.clause(s, cmd, Declaration, c.declared(cmd))
-	case *syntax.LetClause:
-		start, end := offset(cmd.Pos()), offset(cmd.End())
-		c.clause(s, cmd, Command, c.fields(start, end))
-	case *syntax.TimeClause:
-		if cmd.Stmt != nil {
-			c.stmt(cmd.Stmt, offset(cmd.Time))
-		}
-		c.redirections(s)
-	case *syntax.FuncDecl:
-		if cmd.Name != nil {
-			c.functions = append(c.functions, cmd.Name.Value)
-		}
-		c.inside(cmd)
-		c.redirections(s)
-	default:
-		c.inside(cmd)
-		c.redirections(s)
 	}
 }
 
-// clause adds a unit for a command the parser has a node of its own for.
-func (c *collector) clause(s *syntax.Stmt, cmd syntax.Command, kind Kind, words []Word) {
-	start, end := c.span(cmd, s.Redirs)
-	c.units = append(c.units, Unit{Kind: kind, Text: c.src[start:end], Words: words, Redirects: c.redirects(s)})
-	c.inside(cmd)
-	c.insideRedirects(s)
-}
-
-// inside gathers the units of the statements below a node.
-func (c *collector) inside(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if s, ok := n.(*syntax.Stmt); ok {
-			c.stmt(s, -1)
-			return false
+// settle is done when everything has been read.
+func (r *reading) settle() {
+	if r.counts {
+		for _, i := range r.hiding {
+			r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
 		}
-		return true
-	})
-}
-
-func (c *collector) insideRedirects(s *syntax.Stmt) {
-	for _, r := range s.Redirs {
-		c.inside(r)
 	}
-}
-
-// redirections adds a unit for redirections that belong to no simple command.
-func (c *collector) redirections(s *syntax.Stmt) {
-	if len(s.Redirs) == 0 {
+	if !r.moved {
 		return
 	}
-	start, end := c.span(nil, s.Redirs)
-	c.units = append(c.units, Unit{Kind: Redirection, Text: c.src[start:end], Redirects: c.redirects(s)})
-	c.insideRedirects(s)
-}
-
-func (c *collector) call(cmd *syntax.CallExpr) Unit {
-	var u Unit
-	for _, a := range cmd.Assigns {
-		as := Assign{Raw: c.src[offset(a.Pos()):offset(a.End())]}
-		if a.Name != nil {
-			as.Name = a.Name.Value
-		}
-		u.Assigns = append(u.Assigns, as)
+	if len(r.functions) > 0 { // who knows where they are called
+		r.later = []span{{0, len(r.units)}}
 	}
-	for _, w := range cmd.Args {
-		u.Words = append(u.Words, readWord(c.src, w))
-	}
-	switch {
-	case len(u.Words) == 0:
-		u.Kind = Assignment
-	case u.Words[0].Raw == "[":
-		u.Kind = Test
-	}
-	return u
-}
-
-// declared gives the words of a declaration.
-func (c *collector) declared(cmd *syntax.DeclClause) []Word {
-	words := []Word{{Raw: cmd.Variant.Value, Value: cmd.Variant.Value, Literal: true}}
-	for _, a := range cmd.Args {
-		raw := c.src[offset(a.Pos()):offset(a.End())]
-		w := Word{Raw: raw, Value: raw}
-		if a.Index == nil && a.Array == nil {
-			w.Literal = true
-			if a.Value != nil {
-				v := readWord(c.src, a.Value)
-				w.Value = raw[:len(raw)-len(v.Raw)] + v.Value
-				w.Literal = v.Literal
-			}
-		}
-		words = append(words, w)
-	}
-	return words
-}
-
-// fields gives the words of a part of the text that the parser did not read as
-// words.
-func (c *collector) fields(start, end int) []Word {
-	var words []Word
-	for f := range strings.FieldsSeq(c.src[start:end]) {
-		words = append(words, Word{Raw: f, Value: f, Literal: !strings.ContainsAny(f, "$`'\"\\")})
-	}
-	return words
-}
-
-func (c *collector) redirects(s *syntax.Stmt) []Redirect {
-	var all []Redirect
-	for _, r := range s.Redirs {
-		re := Redirect{Op: r.Op.String(), Target: readWord(c.src, r.Word)}
-		if r.N != nil {
-			re.FD = r.N.Value
-		}
-		all = append(all, re)
-	}
-	return all
-}
-
-// span says where a command with its redirections begins and ends.
-func (c *collector) span(cmd syntax.Command, redirs []*syntax.Redirect) (start, end int) {
-	start, end = len(c.src), 0
-	if cmd != nil {
-		start, end = offset(cmd.Pos()), offset(cmd.End())
-	}
-	for _, r := range redirs {
-		start = min(start, offset(r.Pos()))
-		end = max(end, offset(r.Word.End()))
-		if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
-			end = max(end, c.docEnd(r))
+	for _, s := range r.later {
+		for i := s.from; i < s.to; i++ {
+			r.units[i].Dir = Dir{}
 		}
 	}
-	return start, min(end, len(c.src))
 }
-
-// docEnd says where the line with a here-document's delimiter ends.
-func (c *collector) docEnd(r *syntax.Redirect) int {
-	if r.Hdoc == nil || len(r.Hdoc.Parts) == 0 {
-		return 0
-	}
-	end := offset(r.Hdoc.End())
-	if i := strings.IndexByte(c.src[end:], '\n'); i >= 0 {
-		return end + i
-	}
-	return len(c.src)
-}
-
-func offset(p syntax.Pos) int { return int(p.Offset()) }

@@ -7,31 +7,101 @@ import (
 )
 
 // Spellings returns the texts a restriction on a command is to be tried on: as
-// it is written; then its words without quotes and assignments, one space
-// between them; then the same with the command's base name, and without the
-// options that stand before a subcommand (git -C dir push). None occurs twice.
-//
-// What allows a command must be tried on the first alone, which is its text as
-// a person reads it.
+// it is written, and then the unit's Spellings. What allows a command must be
+// tried on the first alone, which is its text as a person reads it.
 func Spellings(u Unit) []string {
-	all := []string{u.Text}
-	add := func(words []string) {
-		if s := strings.Join(words, " "); s != "" && !slices.Contains(all, s) {
-			all = append(all, s)
+	return append([]string{u.Text}, u.Spellings...)
+}
+
+// A speller gathers the ways a command may be written.
+type speller struct{ all []string }
+
+func (s *speller) add(text string) {
+	if text != "" && text != Unknown && !slices.Contains(s.all, text) {
+		s.all = append(s.all, text)
+	}
+}
+
+// words adds a command: as it is, by its base name, and without the options
+// that stand before a subcommand (git -C dir push).
+func (s *speller) words(words []string) {
+	if len(words) == 0 {
+		return
+	}
+	s.add(strings.Join(words, " "))
+	named := words
+	if b := baseName(words[0]); b != words[0] {
+		named = slices.Clone(words)
+		named[0] = b
+		s.add(strings.Join(named, " "))
+	}
+	for _, n := range leadingOptions(named) {
+		s.add(strings.Join(append(named[:1:1], named[1+n:]...), " "))
+	}
+	if n := runner(named); n > 0 && n < len(named) { // npx rm, uv run rm
+		s.add(strings.Join(named[n:], " "))
+	}
+}
+
+// spell returns the other ways to write a unit: its words without quotes and
+// assignments, one space between them; then as speller.words has it; then all
+// of this without the words that may turn out to be none, and with the values
+// of variables that are known. Unknown stands for what is not known.
+func spell(u Unit, guesses []string) []string {
+	if len(u.Words) == 0 {
+		return nil
+	}
+	s := speller{all: []string{u.Text}}
+	shapes, fewer := make([]string, len(u.Words)), make([]string, 0, len(u.Words))
+	for i, w := range u.Words {
+		shapes[i] = w.Shape
+		if i == 0 || !w.vanishes() {
+			fewer = append(fewer, w.Shape)
 		}
 	}
-	words := values(u.Words)
-	if len(words) == 0 {
-		return all
+	if u.Words[0].vanishes() && len(shapes) > 1 {
+		// what comes next may be the command: no space is certain before it
+		shapes = append([]string{Unknown + shapes[1]}, shapes[2:]...)
+		fewer = shapes[:1]
 	}
-	add(words)
-	named := slices.Clone(words)
-	named[0] = baseName(words[0])
-	add(named)
-	for _, n := range leadingOptions(named) {
-		add(append(named[:1:1], named[1+n:]...))
+	s.words(shapes)
+	if len(fewer) < len(shapes) {
+		s.words(fewer)
 	}
-	return all
+	s.valued(u.Words)
+	if guesses != nil {
+		guessed := slices.Clone(guesses)
+		for i, g := range guessed {
+			if g == "" {
+				guessed[i] = u.Words[i].Shape
+			}
+		}
+		s.words(guessed)
+	}
+	return slices.Clip(s.all[1:])
+}
+
+// valued adds a command whose option before the subcommand is given something
+// that may be several words, the subcommand among them: git -C $x status.
+func (s *speller) valued(words []Word) {
+	if !words[0].Literal {
+		return
+	}
+	name := baseName(words[0].Value)
+	for i := 1; i+1 < len(words) && isOption(words[i].Shape); i++ {
+		if !takesValue(name, words[i].Shape) {
+			continue
+		}
+		i++
+		if words[i].Split {
+			rest := []string{name, Unknown}
+			for _, w := range words[i+1:] {
+				rest = append(rest, w.Shape)
+			}
+			s.add(strings.Join(rest, " "))
+			return // it may be all that could stand in others
+		}
+	}
 }
 
 func values(words []Word) []string {
@@ -59,13 +129,13 @@ func leadingOptions(words []string) []int {
 		return nil
 	}
 	short, long := 1, 1 // the next word, reading unknown options without and with a value
-	for short < len(words) && option(words[short]) {
+	for short < len(words) && isOption(words[short]) {
 		if takesValue(name, words[short]) {
 			short++
 		}
 		short++
 	}
-	for long < len(words) && option(words[long]) {
+	for long < len(words) && isOption(words[long]) {
 		if !strings.Contains(words[long], "=") && !takesNone(name, words[long]) {
 			long++
 		}
@@ -81,8 +151,8 @@ func leadingOptions(words []string) []int {
 	return []int{short - 1, long - 1}
 }
 
-// option reports whether a word is an option; cargo's +toolchain is one too.
-func option(word string) bool {
+// isOption reports whether a word is an option; cargo's +toolchain is one too.
+func isOption(word string) bool {
 	return len(word) > 1 && (word[0] == '-' || word[0] == '+')
 }
 

@@ -54,40 +54,49 @@ func Suggest(command string) []Suggestion {
 
 func suggest(u Unit) (Suggestion, bool) {
 	exact := Suggestion{Pattern: u.Text, Exact: true}
-	if u.Kind == Declaration {
+	switch {
+	case u.Inside != "": // the unit around it is offered
+		return Suggestion{}, false
+	case u.Kind == Declaration:
 		return exact, true
-	}
-	if u.Kind != Command || !u.Words[0].Literal || u.Words[0].Value == "" {
+	case u.Kind != Command || !u.Words[0].Literal || u.Words[0].Value == "":
 		return Suggestion{}, false
 	}
 	words := values(u.Words)
 	words[0] = baseName(words[0])
-	if words[0] == "cd" {
+	switch {
+	case words[0] == "cd":
 		return Suggestion{}, false
-	}
-	if carries(words) {
+	case carries(words):
 		return exact, !computed(u) && !codeFromElsewhere(u, words)
+	case len(u.Doubts) > 0:
+		return exact, !computed(u)
 	}
+	if prefix := beginning(u, words); prefix != "" {
+		return Suggestion{Pattern: prefix + " *"}, true
+	}
+	return exact, true
+}
+
+// beginning returns the words of a command that name what it does, if they can
+// stand in a pattern that allows the command.
+func beginning(u Unit, words []string) string {
 	n := max(prefixLen(words), runner(words)+1)
 	if n > len(words) || len(u.Assigns) > 0 || !plain(u.Words[:n]) {
-		return exact, true
+		return ""
 	}
-	raw := make([]string, n)
-	for i, w := range u.Words[:n] {
-		raw[i] = w.Raw
-	}
-	prefix := strings.Join(raw, " ")
+	prefix := rawText(u.Words[:n])
 	if rest, ok := strings.CutPrefix(u.Text, prefix); !ok || rest != "" && rest[0] != ' ' {
-		return exact, true // the pattern would not even allow this command
+		return ""
 	}
-	return Suggestion{Pattern: prefix + " *"}, true
+	return prefix
 }
 
 // plain reports whether words can stand in a pattern: known, not quoted, no
 // option, and without a character that is a wildcard.
 func plain(words []Word) bool {
 	for i, w := range words {
-		if !w.Literal || w.Raw != w.Value || strings.ContainsAny(w.Raw, "*?") || i > 0 && (option(w.Raw) || w.Raw == "-") {
+		if !w.Literal || w.Raw != w.Value || strings.ContainsAny(w.Raw, "*?") || i > 0 && (isOption(w.Raw) || w.Raw == "-") {
 			return false
 		}
 	}
@@ -121,7 +130,7 @@ func codeFromElsewhere(u Unit, words []string) bool {
 // beginning does not name.
 func carries(words []string) bool {
 	name := words[0]
-	if wrapper(name) || shellName(name) {
+	if runsOther(name) || shellName(name) {
 		return true
 	}
 	if n := runner(words); n > 0 && (len(words) <= n || strings.HasPrefix(words[n], "-") || carries(words[n:])) {
@@ -138,8 +147,8 @@ func shellName(name string) bool {
 	return false
 }
 
-// wrapper knows the commands whose arguments are, or hold, another command.
-func wrapper(name string) bool {
+// runsOther knows the commands whose arguments are, or hold, another command.
+func runsOther(name string) bool {
 	switch name {
 	case "env", "command", "builtin", "exec", "nohup", "setsid", "nice", "ionice", "timeout", "time", "stdbuf", "unbuffer",
 		"sudo", "doas", "su", "runuser", "pkexec", "strace", "ltrace", "gdb", "valgrind", "perf", "busybox", "toybox",

@@ -1,0 +1,279 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// changeDir adds the folder that cd or pushd goes to.
+func (r *fileReader) changeDir(name string, args []Word) {
+	for len(args) > 0 && args[0].Literal && len(args[0].Value) > 1 && args[0].Value[0] == '-' {
+		if digits(args[0].Value[1:]) {
+			return // of the stack of folders
+		}
+		args = args[1:]
+	}
+	switch {
+	case len(args) == 0 && name == "cd":
+		r.add(Access{Kind: Visit, Path: known("~")})
+	case len(args) == 0 || args[0].Literal && (args[0].Value == "" || name == "pushd" && args[0].Value[0] == '+'):
+	default:
+		r.add(Access{Kind: Visit, Path: args[0]})
+	}
+}
+
+// find adds the folders that find searches, and the files it writes.
+func (r *fileReader) find(args []Word) {
+	for len(args) > 0 && args[0].Literal && slices.Contains([]string{"-H", "-L", "-P", "--"}, args[0].Value) {
+		args = args[1:]
+	}
+	n := 0
+	for n < len(args) && !findExpression(args[n]) {
+		n++
+	}
+	roots := args[:n]
+	if n == 0 {
+		roots = []Word{known(".")}
+	}
+	for _, w := range roots {
+		r.add(Access{Kind: Visit, Path: w})
+	}
+	for i := n; i < len(args); i++ {
+		var next []Word
+		if i+1 < len(args) {
+			next = args[i+1 : i+2]
+		}
+		switch args[i].Value {
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			r.all(Write, next)
+		case "-newer", "-anewer", "-cnewer", "-samefile":
+			r.all(Visit, next)
+		case "-files0-from":
+			r.all(Read, next)
+		case "-delete":
+			r.all(Write, roots) // which files that are is not known
+		}
+	}
+}
+
+func findExpression(w Word) bool {
+	v := w.Value
+	return strings.HasPrefix(v, "-") && len(v) > 1 || v == "(" || v == ")" || v == "!" || v == ","
+}
+
+func (r *fileReader) all(kind AccessKind, words []Word) {
+	for _, w := range words {
+		r.add(Access{Kind: kind, Path: w})
+	}
+}
+
+// git adds the files of a command of git.
+func (r *fileReader) git(args []Word) {
+	top := argReader{fileReader: r, spec: fileSpec{
+		words: map[string]bool{"stop": true},
+		options: map[string]optionSpec{
+			"-C": {values: []string{"d"}}, "-c": {values: []string{"-"}}, "--git-dir": {values: []string{"v"}},
+			"--work-tree": {values: []string{"v"}}, "--namespace": {values: []string{"-"}},
+			"--super-prefix": {values: []string{"-"}}, "--config-env": {values: []string{"-"}},
+		},
+	}}
+	top.split(args)
+	if len(top.plain) == 0 || !top.plain[0].Literal {
+		return
+	}
+	sub := top.plain[0].Value
+	if spec, ok := fileSpecOf("git " + sub); ok {
+		r.table(spec, top.plain[1:])
+	}
+}
+
+// dd adds what dd reads and writes.
+func (r *fileReader) dd(args []Word) {
+	for _, w := range args {
+		if strings.HasPrefix(w.Value, "if=") {
+			r.add(Access{Kind: Read, Path: w.part(len("if="))})
+		}
+		if strings.HasPrefix(w.Value, "of=") {
+			r.add(Access{Kind: Write, Path: w.part(len("of="))})
+		}
+		if w.Shape != "" && strings.HasPrefix(w.Shape, Unknown) {
+			r.add(Access{Kind: Write, Path: w})
+		}
+	}
+}
+
+// link adds the files that ln links, which can be read under their new names,
+// and the links.
+func (r *fileReader) link(args []Word) {
+	a := argReader{fileReader: r, spec: fileSpec{
+		words: map[string]bool{},
+		options: map[string]optionSpec{
+			"-s": {effect: "symbolic"}, "--symbolic": {effect: "symbolic"}, "-t": {values: []string{"T"}},
+			"--target-directory": {values: []string{"T"}}, "-S": {values: []string{"-"}}, "--suffix": {values: []string{"-"}},
+		},
+	}}
+	a.split(args)
+	from, to := a.plain, a.target
+	switch n := len(from); {
+	case n == 0:
+		return
+	case len(to) > 0:
+	case n == 1:
+		to = []Word{known(".")}
+	default:
+		from, to = from[:n-1], from[n-1:]
+	}
+	place := r.dir
+	folder, _ := cutLast(to[0].Value)
+	for _, w := range from {
+		at := Access{Kind: Read, Path: w, Deep: true}
+		if a.star == "symbolic" && to[0].Literal && folder != "" && len(a.target) == 0 {
+			place = r.dir.below(known(folder))
+			at.Dir, at.placed = place, true // the link is followed from where it lies
+		}
+		r.add(at)
+	}
+	r.add(Access{Kind: Write, Path: to[0], Into: from, Link: true, From: place})
+}
+
+// cutLast splits a name at its last slash.
+func cutLast(name string) (folder, base string) {
+	at := strings.LastIndexByte(strings.TrimRight(name, "/"), '/')
+	if at < 0 {
+		return "", name
+	}
+	return name[:at+1], name[at+1:]
+}
+
+// tarOptions are the options of tar that take a value, as the table has them.
+func tarOptions() map[string]optionSpec {
+	all := map[string]optionSpec{}
+	for _, f := range strings.Fields("-C=d --directory=d --cd=d -T=r --files-from=r -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
+		"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
+		"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f " +
+		"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c -x:x --extract:x --get:x -t:t --list:t -d:t --diff:t --compare:t " +
+		"-O:t --to-stdout:t --to-command:t --delete:c") {
+		name, o := parseOption(f)
+		if _, twice := all[name]; !twice {
+			all[name] = o
+		}
+	}
+	return all
+}
+
+// tar adds the archive, and what is put into it or taken out.
+func (r *fileReader) tar(args []Word) {
+	if len(args) > 0 && args[0].Literal && args[0].Value != "" && args[0].Value[0] != '-' {
+		args = oldTar(args)
+	}
+	a := tarReader{argReader: argReader{fileReader: r, spec: fileSpec{words: map[string]bool{"remote": true}, options: tarOptions()}}}
+	start := r.dir
+	a.read(args)
+	mode := a.star
+	for _, w := range a.archives {
+		kind := Read
+		if mode == "c" {
+			kind = Write
+		}
+		if !a.skipped(w) {
+			r.add(Access{Kind: kind, Path: w, Dir: start, placed: true})
+		}
+	}
+	if mode == "x" {
+		r.add(Access{Kind: Write, Path: known(".")})
+		r.add(Access{Kind: Write}) // under names that the archive has
+	}
+}
+
+// A tarReader reads the arguments of tar in their order: members are seen from
+// the folder that the last -C went to.
+type tarReader struct {
+	argReader
+	archives []Word
+}
+
+func (a *tarReader) read(args []Word) {
+	var members []Access
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		if len(w.Value) < 2 || w.Value[0] != '-' {
+			members = append(members, Access{Kind: Read, Path: w, Deep: true, Dir: a.dir, placed: true})
+			continue
+		}
+		if n, ok := a.archive(w, args[i+1:]); ok {
+			i += n
+			continue
+		}
+		mode := a.star
+		n, _ := a.option(w, args[i+1:])
+		i += n
+		if mode == "x" && a.star == "c" || mode == "t" && a.star != "t" {
+			a.star = mode // -xO stays a listing
+		}
+	}
+	if a.star == "c" {
+		for _, m := range members {
+			a.add(m)
+		}
+	}
+}
+
+// archive reads a word of options that ends in f, or --file.
+func (a *tarReader) archive(w Word, rest []Word) (taken int, ok bool) {
+	if name, _, attached := strings.Cut(w.Value, "="); name == "--file" {
+		if attached {
+			a.archives = append(a.archives, w.part(len(name)+1))
+			return 0, true
+		}
+	} else {
+		at := strings.IndexByte(w.Value, 'f')
+		if strings.HasPrefix(w.Value, "--") || at < 0 || strings.ContainsAny(w.Value[:at], "CTXbIFgHKLNV") {
+			return 0, false
+		}
+		if at > 1 {
+			a.option(known(w.Value[:at]), nil)
+		}
+		if at+1 < len(w.Value) {
+			a.archives = append(a.archives, w.part(at+1))
+			return 0, true
+		}
+	}
+	if len(rest) == 0 {
+		return 0, true
+	}
+	a.archives = append(a.archives, rest[0])
+	return 1, true
+}
+
+// oldTar turns tar xzf a.tar into tar -x -z -f a.tar.
+func oldTar(args []Word) []Word {
+	letters, rest := args[0].Value, args[1:]
+	var out []Word
+	for i := range len(letters) {
+		out = append(out, known("-"+letters[i:i+1]))
+		if strings.Contains("fCTXbIFgHKLNV", letters[i:i+1]) && len(rest) > 0 {
+			out = append(out, rest[0])
+			rest = rest[1:]
+		}
+	}
+	return append(out, rest...)
+}
+
+// unzip adds the archive and where it is unpacked.
+func (r *fileReader) unzip(args []Word) {
+	a := argReader{fileReader: r, spec: fileSpec{words: map[string]bool{}, options: map[string]optionSpec{
+		"-d": {values: []string{"T"}}, "-x": {values: []string{"-"}}, "-P": {values: []string{"-"}},
+		"-l": {effect: "t"}, "-p": {effect: "t"}, "-t": {effect: "t"}, "-v": {effect: "t"}, "-Z": {effect: "t"}, "-c": {effect: "t"}, "-z": {effect: "t"},
+	}}}
+	a.split(args)
+	if len(a.plain) == 0 {
+		return
+	}
+	r.add(Access{Kind: Read, Path: a.plain[0]})
+	if a.star == "t" {
+		return
+	}
+	to := append(a.target, known("."))
+	r.add(Access{Kind: Write, Path: to[0]})
+	r.add(Access{Kind: Write}) // under names that the archive has
+}

@@ -1,0 +1,260 @@
+package shell
+
+import (
+	"strings"
+)
+
+// AccessVersion is the version of the table of commands and the files they
+// reach. It goes up with every change of what the table says.
+const AccessVersion = 1
+
+// AccessTable says which files commands reach. A line has the names of
+// commands, a bar, what they do with plain arguments, and their options:
+//
+//   - not a file          v  visited (listed, looked at, gone to)
+//     r       read                w  written: made, changed, moved or removed
+//     rw      both                W  written, or written into if it is a folder
+//     u       an address, read if it is a file://; U and saved under its own name
+//     m       read if there is such a file; M written if there is
+//     x*      all arguments from here on, but for those after it in the list
+//     -o=r    an option with a value, and what the value is; also d for a folder
+//     that the command goes to, T for a folder the arguments end up in, @
+//     for a text that may name a file as @file, and two letters for an
+//     option with two values
+//     -o=r!L  … and plain arguments are as in the list L instead
+//     -o:rw   a flag: arguments marked with a star are used so
+//     -o:!L   a flag: plain arguments are as in the list L instead
+//     -o:deep a flag: everything below a folder is reached too; deep: always
+//     @v      with no file named, the folder it runs in is visited; @r read
+//     +w      it writes in the folder it runs in, under names it does not say
+//     stop    options end at the first plain argument
+//     whole   options of several letters begin with one dash
+//     vars    arguments such as a=b are no files
+//     remote  arguments such as host:file are no files here
+//     shy     names with a dot in front are left out of folders
+const AccessTable = `
+cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd | r*
+nl | r* -b=- -d=- -f=- -h=- -i=- -l=- -n=- -s=- -v=- -w=-
+head tail | r* -n=- -c=- -s=- --lines=- --bytes=- --pid=- --sleep-interval=-
+less more zless zmore pg | r* -p=- -P=- -o=w -O=w -k=r -j=- -x=- -z=- --log-file=w --LOG-FILE=w --lesskey-file=r
+wc | r* --files0-from=r
+md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5 | r* -a=- -l=- --algorithm=- --length=-
+base64 base32 basenc | r* -w=- -b=- -i=r -o=w --wrap=- --input=r --output=w
+xxd | r,w -s=- -l=- -c=- -g=- -o=- -n=-
+od | r* -A=- -j=- -N=- -t=- -S=- --address-radix=- --skip-bytes=- --read-bytes=- --format=-
+hexdump | r* -n=- -s=- -e=- -f=r
+strings | r* -n=- -t=- -e=- -T=- --bytes=- --radix=- --encoding=-
+nm objdump readelf size | r*
+cut | r* -b=- -c=- -d=- -f=- --bytes=- --characters=- --delimiter=- --fields=- --output-delimiter=-
+paste pr fold fmt expand unexpand | r* -d=- -w=- -t=- -l=- -h=- -s
+column | r* -s=- -o=- -c=- -N=- -H=- -R=- --separator=- --output-separator=- --table-columns=-
+sort | r* -o=w -k=- -t=- -S=- -T=w --output=w --key=- --field-separator=- --buffer-size=- --temporary-directory=w --parallel=- --batch-size=- --files0-from=r --random-source=r --compress-program=-
+uniq | r,w -f=- -s=- -w=- --skip-fields=- --skip-chars=- --check-chars=-
+shuf | r* -o=w -n=- -i=-! -e:! --echo:! --output=w --head-count=- --input-range=-! --random-source=r
+comm join | r* -t=- -1=- -2=- -j=- -o=- -e=- -a=- -v=- --output-delimiter=-
+tsort ptx | r*
+look | -,r -t=-
+iconv | r* -o=w -f=- -t=- --output=w --from-code=- --to-code=-
+dos2unix unix2dos rename rustfmt | rw*
+diff sdiff colordiff wdiff | r* -o=w -I=- -x=- -X=r -U=- -C=- -L=- -W=- --output=w --exclude=- --exclude-from=r --label=- --width=- --from-file=r --to-file=r -r:deep --recursive:deep
+diff3 | r* -L=- --label=-
+cmp | r* -i=- -n=- --ignore-initial=- --bytes=-
+grep egrep fgrep zgrep bzgrep xzgrep | -,r* -e=-!r* -f=r!r* -m=- -A=- -B=- -C=- -d=D -D=- --regexp=-!r* --file=r!r* --max-count=- --after-context=- --before-context=- --context=- --include=i --exclude=x --exclude-dir=X --exclude-from=r --label=- --binary-files=- --directories=D -r:deep -R:deep --recursive:deep --dereference-recursive:deep
+rg | -,r* deep shy @r -e=-!r* -f=r!r* -g=g -t=t -T=- -A=- -B=- -C=- -m=- -M=- -d=- -E=- -r=- -j=- --regexp=-!r* --file=r!r* --glob=g --iglob=n --type=t --type-not=- --type-add=- --after-context=- --before-context=- --context=- --max-count=- --max-columns=- --max-depth=- --maxdepth=- --max-filesize=- --encoding=- --replace=- --threads=- --sort=- --sortr=- --ignore-file=r --colors=- --engine=- --pre=- --pre-glob=- --hostname-bin=- --files:!v* --hidden:bold -.:bold -u:bold --unrestricted:bold --type-list:!
+ag ack | -,r* deep shy @r -A=- -B=- -C=- -m=- -G=- -g=-!v* -p=r --ignore=- --path-to-ignore=r --depth=- --hidden:bold -u:bold
+sed gsed | -,r* -e=-!r* -f=r!r* -l=- -i:rw --in-place:rw --expression=-!r* --file=r!r* --line-length=-
+awk gawk mawk nawk | -,r* vars -f=r!r* -F=- -v=- -e=-!r* -E=r!r* -i=- -l=- --file=r!r* --field-separator=- --assign=- --source=-!r* --include=- --exec=r!r*
+jq | -,r* -f=r!r* -L=v --from-file=r!r* --arg=-- --argjson=-- --slurpfile=-r --rawfile=-r --argfile=-r --indent=- --args:! --jsonargs:!
+yq | -,r* -f=- -o=- -p=- -I=- -i:rw --inplace:rw --from-file=r!r*
+tee | w*
+touch | w* -r=v -d=- -t=- --reference=v --date=- --time=-
+truncate | w* -s=- -r=v --size=- --reference=v
+mkdir rmdir unlink mkfifo | w* -m=- --mode=-
+shred | w* -n=- -s=- --iterations=- --size=- --random-source=r
+rm | w* -r:deep -R:deep --recursive:deep
+chmod chattr | -,w* -R:deep --recursive:deep --reference=v!w*
+chown chgrp | -,w* -R:deep --recursive:deep --reference=v!w* --from=-
+setfacl | w* -m=- -x=- -M=r -X=r -R:deep --restore=r
+cp | r*,W -t=T -S=- -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
+mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
+link | r,w
+install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
+rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=r --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=-
+scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
+zip | w,r* -r:deep --recurse-paths:deep -x=-! -b=w -P=- -i=-!
+gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd compress uncompress lz4 | rw* -o=w -S=- -c:r -l:r -t:r -r:deep --stdout:r --to-stdout:r --list:r --test:r --recursive:deep --suffix=-
+ls dir vdir exa eza lsd | v* @v -I=- -w=- -T=- --ignore=- --hide=- --width=- --tabsize=- --block-size=-
+tree | v* @v -o=w -L=- -P=- -I=- --filelimit=- --charset=- --sort=- --gitfile=r --infofile=r
+du | v* @v -d=- -X=r -t=- --max-depth=- --exclude=- --exclude-from=r --files0-from=r --threshold=-
+stat | v* -c=- --format=- --printf=-
+df realpath readlink lsattr getfacl mountpoint | v*
+file | v* -f=r -m=r -F=- -P=- --files-from=r --magic-file=r --separator=- --parameter=-
+fd fdfind | -,v* @v -e=- -t=- -d=- -E=- -S=- -c=- -j=- -o=- --extension=- --type=- --max-depth=- --min-depth=- --exclude=- --size=- --owner=- --color=- --threads=- --search-path=v --base-directory=d --ignore-file=r -x:!stop -X:!stop --exec:!stop --exec-batch:!stop
+source . | r stop
+sh bash dash ash ksh mksh zsh rbash fish | r stop -c=-! -s:! -o=- -O=- --rcfile=r --init-file=r
+python pypy ipython | r stop -c=-! -m=-! -W=- -X=-
+perl ruby | r stop -e=-!r* -E=-!r* -i:rw -I=v -C=-
+node nodejs tsx ts-node | r stop -e=-! -p=-! -pe=-! --eval=-! --print=-! -r=- --require=- --import=- --env-file=r
+php | r stop -r=-! -f=r! -c=v -d=- -B=- -R=- -E=-
+lua luajit Rscript julia tclsh guile groovy | r stop -e=-! -l=- --eval=-!
+vi vim nvim view ex ed nano emacs pico micro | rw* -c=- -S=r -s=r -u=r -i=- -T=- --cmd=-
+patch | rw,r +w -i=r -o=w -d=d -p=- -r=w -B=- -D=- -F=- -V=- -Y=- -z=- --input=r --output=w --directory=d --strip=- --reject-file=w
+split | r,w +w -l=- -b=- -n=- -a=- -C=- --lines=- --bytes=- --number=- --suffix-length=- --line-bytes=- --additional-suffix=- --filter=-
+csplit | r +w -f=w -b=- -n=- --prefix=w --suffix-format=- --digits=-
+curl | u* -o=w -T=r -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=w --upload-file=r --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u
+wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q=- -w=- --output-document=w!u* --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --body-file=r --load-cookies=r --save-cookies=w --certificate=r --private-key=r --ca-certificate=r --post-data=- --header=- --user-agent=- --user=- --password=- --tries=- --timeout=- --spider:!u*
+make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
+cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
+cargo | --manifest-path=v --target-dir=w --config=-
+npm pnpm yarn | --prefix=v -C=v --dir=v --cwd=v --userconfig=r
+go | whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -memprofile=w -trace=w
+gcc g++ cc c++ clang clang++ tcc | r* whole -o=w -I=v -L=v -include=r -MF=w -x=- -D=-
+gofmt goimports | r* -w:rw -r=- -cpuprofile=w
+openssl | whole -in=r -out=w -key=r -inkey=r -keyout=w -cert=r -CA=r -CAfile=r -CAkey=r -certfile=r -config=r -kfile=r -rand=r -passin=- -passout=-
+gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=v
+ssh-keygen | -f=rw -s=r -C=- -N=- -P=- -t=- -b=-
+ssh sftp | stop -i=r -F=r -E=w -S=v -o=- -p=- -P=- -l=- -b=r -L=- -R=- -D=- -J=- -c=- -m=- -W=-
+sqlite3 | rw stop -init=r
+psql | -f=r -o=w -L=w -d=- -U=- -h=- -p=- -c=- -v=- --file=r --output=w --log-file=w
+pandoc | r* -o=w -f=- -t=- -H=r -B=r -A=r --output=w --from=- --to=- --template=r --log=w --extract-media=w
+pip | -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
+docker podman | --env-file=r
+xargs | stop -a=r --arg-file=r -I=- -n=- -P=- -s=- -L=- -E=- -d=- --replace=- --max-args=- --max-procs=- --delimiter=-
+env | stop -C=v -u=- -S=- --chdir=v --unset=- --split-string=-
+strace ltrace | stop -o=w -e=- -p=- -s=- -u=- -E=- -P=- -a=- -b=- -S=- -I=- -O=- -X=- --output=w
+time gtime | stop -o=w -f=- --output=w --format=-
+flock | w stop -w=- -E=- -c=- --timeout=- --conflict-exit-code=- --command=-
+script | w -c=- -O=w -I=w -B=w -T=w -E=- -o=- -m=- --command=- --log-out=w --log-in=w --log-io=w --log-timing=w
+crontab | r -u=-
+mkfs mkfs.ext4 mkswap wipefs fdisk parted | w*
+git diff git difftool git diff-files git diff-index git diff-tree | m* -O=r -S=- -G=- -U=- -l=- --output=w --no-index:!r* --format=- --diff-filter=-
+git show git log git whatchanged git blame git annotate git cat-file git reflog git rev-list | m* -n=- -S=- -G=- -L=- -U=- -O=r --output=w --format=- --author=- --grep=- --since=- --until=- --contents=r --ignore-revs-file=r
+git grep | -,m* -e=-!m* -f=r!m* -m=- -A=- -B=- -C=- -O=- --max-depth=- --threads=- --no-index:!r*
+git apply git am | r* +w -p=- -C=- --directory=- --exclude=- --include=- --check:r
+git mv | rw*,W deep
+git rm | w* deep --cached:! --pathspec-from-file=r
+git checkout git restore | M* deep -b=- -B=- --orphan=- -s=- --source=- --staged:! --pathspec-from-file=r
+git clean | M* deep +w -e=- --exclude=-
+git reset | --hard:+w --merge:+w --pathspec-from-file=r
+git clone | -,w -b=- -o=- -u=- -c=- -j=- --branch=- --origin=- --depth=- --config=- --reference=v --separate-git-dir=w --template=r
+git init | w -b=- --initial-branch=- --template=r --separate-git-dir=w
+git worktree | -,w -b=- -B=-
+git archive | -o=w --output=w --format=- --prefix=- --remote=-
+git format-patch | -o=w --output-directory=w --signature-file=r
+git bundle | -,w
+git hash-object | r*
+git commit git tag git notes git merge | -F=r -t=r -m=- -C=- -c=- --file=r --template=r --message=- --pathspec-from-file=r
+git config | -f=rw --file=rw
+`
+
+// A fileSpec is a line of the table for one command.
+type fileSpec struct {
+	args    argList
+	options map[string]optionSpec
+	words   map[string]bool // deep, stop, whole, vars, remote, shy, @v, @r, +w
+}
+
+// An optionSpec says what an option of a command does.
+type optionSpec struct {
+	values  []string // what each value is; none for a flag
+	args    *argList // what plain arguments are instead; nil: as before
+	effect  string   // deep, bold, +w; or what is done with the starred arguments
+	stopped bool     // what follows is another command
+}
+
+// An argList says what plain arguments are, one by one: those at the beginning,
+// then all others, and those at the end.
+type argList struct{ head, star, tail []string }
+
+// fileSpecOf finds what the table says about a command. It reads the one line
+// that is about it, and of two the later one.
+func fileSpecOf(command string) (spec fileSpec, found bool) {
+	about := ""
+	for line := range strings.Lines(AccessTable) {
+		if !strings.Contains(line, command) {
+			continue
+		}
+		if names, rest, ok := strings.Cut(strings.TrimSpace(line), " | "); ok && namesCommand(names, command) {
+			about, found = rest, true
+		}
+	}
+	if !found {
+		return spec, false
+	}
+	return parseSpec(about), true
+}
+
+// namesCommand reports whether a command is among the names of a line. Those
+// of git stand as "git checkout git restore".
+func namesCommand(names, command string) bool {
+	sub, of := strings.CutPrefix(command, "git ")
+	git := strings.HasPrefix(names, "git ")
+	if of != git {
+		return false
+	}
+	for name := range strings.FieldsSeq(names) {
+		if name == sub && (!git || name != "git") {
+			return true
+		}
+	}
+	return false
+}
+
+func parseSpec(text string) fileSpec {
+	spec := fileSpec{options: make(map[string]optionSpec), words: make(map[string]bool)}
+	for i, f := range strings.Fields(text) {
+		switch {
+		case strings.HasPrefix(f, "-") && len(f) > 1 && f[1] != ',' && f[1] != '*':
+			name, o := parseOption(f)
+			spec.options[name] = o
+		case i == 0 && !strings.ContainsAny(f[:1], "@+") && len(strings.SplitN(f, ",", 2)[0]) < 4:
+			spec.args = parseArgs(f)
+		default:
+			spec.words[f] = true
+		}
+	}
+	return spec
+}
+
+func parseArgs(list string) argList {
+	var a argList
+	for use := range strings.SplitSeq(list, ",") {
+		switch starred, ok := strings.CutSuffix(use, "*"); {
+		case use == "":
+		case ok:
+			a.star = []string{starred}
+		case a.star == nil:
+			a.head = append(a.head, use)
+		default:
+			a.tail = append(a.tail, use)
+		}
+	}
+	return a
+}
+
+func parseOption(f string) (string, optionSpec) {
+	var o optionSpec
+	f, list, replaced := strings.Cut(f, "!")
+	if replaced {
+		if list == "stop" {
+			o.stopped = true
+			list = ""
+		}
+		args := parseArgs(list)
+		o.args = &args
+	}
+	at := strings.LastIndexAny(f, "=:")
+	if at < 0 {
+		return f, o
+	}
+	name, what := f[:at], f[at+1:]
+	switch {
+	case f[at] == ':':
+		o.effect = what
+	case what == "--" || what == "-r":
+		o.values = strings.Split(what, "")
+	default:
+		o.values = []string{what}
+	}
+	return name, o
+}

@@ -1,0 +1,187 @@
+package shell
+
+import "strings"
+
+// awkDoubts are the doubts about an awk command: whether its program runs a
+// command, or reads or writes files, or is not known.
+func awkDoubts(words []Word) []Doubt {
+	s := grammar{
+		short: "f:F:v:e:E:i:l:L::d::D::o::p::W:bcCghMnNOPrsStVI",
+		long: "file: field-separator: assign: source: exec: include: load: lint:: dump-variables:: debug:: pretty-print:: profile:: " +
+			"characters-as-bytes traditional copyright gen-pot help bignum use-lc-numeric non-decimal-data optimize posix re-interval " +
+			"no-optimize sandbox lint-old version csv",
+	}.scan(words)
+	var programs []Word
+	var out []Doubt
+	for _, o := range s.options {
+		switch o.name {
+		case "f", "file", "E", "exec", "i", "include", "l", "load":
+			flag := "-" + o.name
+			if len(o.name) > 1 {
+				flag = "-" + flag
+			}
+			out = append(out, Doubt{Why: "a program in a file", Flag: flag})
+		case "e", "source":
+			programs = append(programs, o.value)
+		}
+	}
+	if len(programs) == 0 && len(out) == 0 && len(s.rest(words)) > 0 {
+		programs = append(programs, s.rest(words)[0])
+	}
+	for _, w := range programs {
+		if !w.Literal {
+			out = append(out, Doubt{Why: "a program that is computed"})
+			continue
+		}
+		if why := awkReaches(w.Value); why != "" {
+			out = append(out, Doubt{Why: why})
+		}
+	}
+	return out
+}
+
+// awkReaches says what an awk program does besides computing, if anything.
+func awkReaches(program string) string {
+	p := awkProgram{s: program}
+	for p.i < len(p.s) {
+		if why := p.token(); why != "" {
+			return why
+		}
+	}
+	if p.ambiguous && (strings.Contains(program, "system") || strings.Contains(program, "getline") || strings.ContainsAny(program, "|>@")) {
+		return "a program that is not understood"
+	}
+	return ""
+}
+
+// An awkProgram is read token by token.
+type awkProgram struct {
+	s        string
+	i        int
+	printing bool // in a print statement, where > is no comparison
+	depth    int  // of parentheses in it
+	operand  bool // what came last was a value, so that / divides
+	closed   bool // what came last was a parenthesis: if (x) /y/
+
+	ambiguous bool // a / may be of either kind
+}
+
+// token reads one token, and says what is wrong with it.
+func (p *awkProgram) token() string {
+	c := p.s[p.i]
+	p.ambiguous = p.ambiguous || c == '/' && p.closed
+	if c != ' ' && c != '\t' {
+		p.closed = c == ')'
+	}
+	switch {
+	case c == '"':
+		p.quoted('"')
+		p.operand = true
+	case c == '/' && !p.operand:
+		p.regex()
+		p.operand = true
+	case c == '#':
+		for p.i < len(p.s) && p.s[p.i] != '\n' {
+			p.i++
+		}
+	case identifier(p.s[p.i : p.i+1]):
+		return p.name()
+	case strings.IndexByte("0123456789.$", c) >= 0:
+		p.i++
+		p.operand = c != '$'
+	case strings.IndexByte(" \t\r\\", c) >= 0:
+		p.i++
+	default:
+		return p.operator(c)
+	}
+	return ""
+}
+
+// operator reads what is neither a name, a number nor a text.
+func (p *awkProgram) operator(c byte) string {
+	next := byte(0)
+	if p.i+1 < len(p.s) {
+		next = p.s[p.i+1]
+	}
+	p.i++
+	p.operand = false
+	switch c {
+	case '|':
+		if next != '|' {
+			return "a program that runs a command"
+		}
+		p.i++
+	case '@':
+		return "a program that calls what is computed, or loads another one"
+	case '>':
+		if p.printing && p.depth <= 0 {
+			return "a program that writes a file"
+		}
+	case '(', '[':
+		p.depth++
+	case ')', ']':
+		p.depth--
+		p.operand = true
+	case ';', '\n', '{', '}':
+		p.printing, p.depth = false, 0
+	}
+	return ""
+}
+
+func (p *awkProgram) name() string {
+	start := p.i
+	for p.i < len(p.s) && identifier("_"+p.s[p.i:p.i+1]) {
+		p.i++
+	}
+	p.operand = true
+	switch p.s[start:p.i] {
+	case "system":
+		return "a program that runs a command"
+	case "getline":
+		return "a program that reads from elsewhere"
+	case "print", "printf":
+		p.printing, p.depth, p.operand = true, 0, false
+	case "in", "return", "if", "while", "for", "else", "do", "case", "delete", "exit":
+		p.operand = false
+	}
+	return ""
+}
+
+func (p *awkProgram) quoted(end byte) {
+	for p.i++; p.i < len(p.s); p.i++ {
+		switch p.s[p.i] {
+		case '\\':
+			p.i++
+		case end:
+			p.i++
+			return
+		}
+	}
+}
+
+// regex skips a regular expression. One that does not end on its line is none.
+func (p *awkProgram) regex() {
+	end := strings.IndexByte(p.s[p.i:], '\n')
+	if end < 0 {
+		end = len(p.s)
+	} else {
+		end += p.i
+	}
+	class := false
+	for k := p.i + 1; k < end; k++ {
+		switch p.s[k] {
+		case '\\':
+			k++
+		case '[':
+			class = true
+		case ']':
+			class = false
+		case '/':
+			if !class {
+				p.i = k + 1
+				return
+			}
+		}
+	}
+	p.i++
+}

@@ -1,0 +1,318 @@
+package shell
+
+import "strings"
+
+// builtinCode reads the code that commands of the shell itself are handed. It
+// reports whether the command is one of them.
+func (c *collector) builtinCode(unit int, name string, in input) bool {
+	words := c.r.units[unit].Words
+	rest := words[1:]
+	ended := len(rest) > 0 && rest[0].Shape == "--"
+	if ended {
+		rest = rest[1:]
+	}
+	switch name {
+	case "eval":
+		c.codes(unit, rest, here)
+	case "trap":
+		c.trapped(unit, rest, ended)
+	case "alias":
+		c.aliases(unit, rest)
+	case "source", ".":
+		c.sourced(unit, rest, in)
+	case "mapfile", "readarray":
+		s := grammar{short: "d:n:O:s:u:C:c:t", anywhere: true}.scan(words)
+		if o, ok := s.get("C"); ok {
+			c.called(unit, o.value, "")
+		}
+	case "complete", "compgen":
+		c.completes(unit, words)
+	case "bind":
+		c.doubt(unit, Doubt{Why: "code behind a key"})
+	case "fc":
+		c.doubt(unit, Doubt{Why: "commands from the history"})
+	default:
+		return false
+	}
+	return true
+}
+
+// trapped reads the code of trap. ended says that its options are at an end.
+func (c *collector) trapped(unit int, rest []Word, ended bool) {
+	if len(rest) < 2 || rest[0].Shape == "-" {
+		return
+	}
+	if ended || !strings.HasPrefix(rest[0].Shape, "-") {
+		c.code(unit, rest[0], later)
+	}
+}
+
+func (c *collector) aliases(unit int, words []Word) {
+	for _, w := range words {
+		if _, code, ok := cutWord(w, "="); ok || strings.Contains(w.Shape, Unknown) {
+			code.Literal = code.Literal && w.Literal
+			c.called(unit, code, "")
+		}
+	}
+}
+
+func (c *collector) sourced(unit int, rest []Word, in input) {
+	if len(rest) == 0 || plainFile(rest[0]) {
+		return
+	}
+	c.doubt(unit, Doubt{Why: "code from something that is no plain file"})
+	if stream(rest[0]) {
+		c.nested(unit, in.text, here)
+	}
+}
+
+func (c *collector) completes(unit int, words []Word) {
+	s := grammar{short: "o:A:G:W:F:C:X:P:S:abcdefgjksuvprDEIV:", anywhere: true}.scan(words)
+	for _, o := range s.options {
+		switch {
+		case o.name == "C":
+			c.called(unit, o.value, "")
+		case o.name == "W" && (!o.value.Literal || strings.ContainsAny(o.value.Value, "$`")):
+			c.doubt(unit, Doubt{Why: "words that are expanded", Flag: "-W"})
+		}
+	}
+}
+
+// programCode reads the code that programs are handed. It reports whether the
+// program is one of them.
+func (c *collector) programCode(unit int, name string, in input) bool {
+	words := c.r.units[unit].Words
+	switch name {
+	case "watch":
+		c.watch(unit, words)
+	case "flock":
+		c.flock(unit, words, in)
+	case "script":
+		c.script(unit, words, in)
+	case "su":
+		c.su(unit, words, in)
+	case "runuser":
+		if _, ok := (grammar{short: "u:g:G:w:T:s:c:flmpPh", long: "user: command:"}).scan(words).get("u", "user"); ok {
+			return false
+		}
+		c.su(unit, words, in)
+	case "sudo", "doas":
+		return c.loginShell(unit, words)
+	case "split", "gsplit":
+		s := grammar{
+			short: "a:b:C:l:n:t:edux", long: "filter: suffix-length: bytes: line-bytes: lines: number: separator: additional-suffix: numeric-suffixes:: hex-suffixes:: elide-empty-files verbose unbuffered",
+			anywhere: true,
+		}.scan(words)
+		if o, ok := s.get("filter"); ok {
+			c.code(unit, o.value, child)
+		}
+	case "parallel":
+		c.parallel(unit, words)
+	case "at", "batch":
+		c.at(unit, words, in)
+	case "git":
+		c.gitCode(unit, words)
+	default:
+		return c.otherCode(unit, name)
+	}
+	return true
+}
+
+// otherCode reads programs that run code in ways which are not followed.
+func (c *collector) otherCode(unit int, name string) bool {
+	words := c.r.units[unit].Words
+	switch name {
+	case "crontab":
+		if len(words) == 1 || words[1].Shape != "-l" {
+			c.doubt(unit, Doubt{Why: "commands that are run later"})
+		}
+	case "tmux", "screen":
+		if !looksOn(words) {
+			c.doubt(unit, Doubt{Why: "commands in another terminal"})
+		}
+	case "hyperfine":
+		s := grammar{
+			short: "w:m:M:r:s:p:c:P:D:L:S:i:u:N:n:",
+			long: "warmup: min-runs: max-runs: runs: setup: prepare: conclude: cleanup: parameter-scan: parameter-step-size: parameter-list: shell: style: sort: " +
+				"time-unit: export-json: export-markdown: export-csv: command-name: input: output: ignore-failure show-output reference:",
+			anywhere: true,
+		}.scan(words)
+		for _, o := range s.options {
+			switch o.name {
+			case "setup", "prepare", "conclude", "cleanup", "s", "p", "c", "reference":
+				c.code(unit, o.value, child)
+			}
+		}
+		for _, w := range s.rest(words) {
+			c.code(unit, w, child)
+		}
+	case "entr":
+		s := grammar{short: "acdnprsxz"}.scan(words)
+		if _, ok := s.get("s"); ok {
+			c.codes(unit, s.rest(words), child)
+		} else {
+			c.payload(unit, filled(s.rest(words), "/_"), input{file: true})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// looksOn reports whether tmux or screen is told to start nothing.
+func looksOn(words []Word) bool {
+	if len(words) == 1 {
+		return true
+	}
+	for _, head := range []string{"ls", "list", "has", "kill", "show", "capture", "display", "attach", "info", "-V", "-ls", "-list", "-v", "-r"} {
+		if rest, ok := strings.CutPrefix(words[1].Shape, head); ok && (rest == "" || rest[0] == '-') {
+			return len(words) < 3 || words[0].Value != "screen"
+		}
+	}
+	return false
+}
+
+func (c *collector) watch(unit int, words []Word) {
+	s := grammar{
+		short: "n:q:s:d::bcCefghprtvwx", long: "interval: equexit: shotsdir: differences:: beep color no-color errexit follow chgexit no-rerun precise no-title no-wrap exec help version",
+	}.scan(words)
+	c.strange(unit, words[0], s)
+	rest := s.rest(words)
+	if _, ok := s.get("x", "exec"); ok {
+		c.payload(unit, rest, input{file: true})
+		return
+	}
+	c.codes(unit, rest, child)
+}
+
+func (c *collector) flock(unit int, words []Word, in input) {
+	s := grammar{
+		short: "w:E:c:sxeunoFvhV", long: "timeout: wait: conflict-exit-code: command: shared exclusive unlock nonblock nb close no-fork verbose fcntl help version",
+	}.scan(words)
+	c.strange(unit, words[0], s)
+	rest := s.rest(words)
+	if len(rest) < 2 {
+		return
+	}
+	if rest[1].Shape == "-c" || rest[1].Shape == "--command" {
+		c.codes(unit, rest[2:min(3, len(rest))], child)
+		return
+	}
+	if o, ok := s.get("c", "command"); ok {
+		c.code(unit, o.value, child)
+		return
+	}
+	c.payload(unit, rest[1:], in)
+}
+
+func (c *collector) script(unit int, words []Word, in input) {
+	s := grammar{
+		short: "c:E:I:O:B:T:m:o:t::aefqhVr", long: "command: echo: log-in: log-out: log-io: log-timing: logging-format: output-limit: timing:: append return flush force quiet help version",
+		anywhere: true,
+	}.scan(words)
+	if o, ok := s.get("c", "command"); ok {
+		c.code(unit, o.value, child)
+		return
+	}
+	if rest := s.rest(words); len(rest) > 1 { // script file command …
+		c.payload(unit, rest[1:], in)
+		return
+	}
+	c.stdin(unit, in)
+}
+
+func (c *collector) su(unit int, words []Word, in input) {
+	s := grammar{
+		short: "c:s:g:G:w:T:flmpPhV", long: "command: session-command: shell: group: supp-group: whitelist-environment: login preserve-environment fast pty help version",
+		anywhere: true,
+	}.scan(words)
+	if _, ok := s.get("s", "shell"); ok {
+		c.doubt(unit, Doubt{Why: "a shell of its own", Flag: "-s"})
+	}
+	found := false
+	for _, o := range s.options {
+		if o.name == "c" || o.name == "command" || o.name == "session-command" {
+			found = true
+			c.code(unit, o.value, child)
+		}
+	}
+	// what stands behind the user is handed to the shell
+	rest := s.rest(words)
+	for i, w := range rest {
+		if i > 0 && w.Shape == "-c" && i+1 < len(rest) {
+			found = true
+			c.code(unit, rest[i+1], child)
+		}
+	}
+	if !found {
+		c.stdin(unit, in)
+	}
+}
+
+// loginShell reads sudo -s and -i, which hand their words to a shell.
+func (c *collector) loginShell(unit int, words []Word) bool {
+	w, _ := wrapperOf(baseName(words[0].Value))
+	s := w.scan(words)
+	if _, ok := s.get("s", "i", "shell", "login"); !ok || len(s.rest(words)) == 0 {
+		return false
+	}
+	c.codes(unit, s.rest(words), child)
+	c.doubt(unit, w.unwrap(words).doubts...)
+	return true
+}
+
+func (c *collector) at(unit int, words []Word, in input) {
+	s := grammar{short: "q:f:t:mMVldbvcr", anywhere: true}.scan(words)
+	if _, ok := s.get("l", "d", "r", "c"); ok {
+		return
+	}
+	if o, ok := s.get("f"); ok {
+		if !plainFile(o.value) {
+			c.doubt(unit, Doubt{Why: "code from something that is no plain file"})
+		}
+		return
+	}
+	c.stdin(unit, in)
+}
+
+// parallel reads what parallel runs: its words are code, into which its input
+// is put.
+func (c *collector) parallel(unit int, words []Word) {
+	s := grammar{
+		short: "a:C:d:E:I:j:J:l:L:n:N:P:s:S:U:0kmqtuvrxXiZ",
+		long: "arg-file: colsep: delimiter: eof: jobs: max-procs: joblog: results: res: tmpdir: timeout: delay: retries: load: memfree: workdir: wd: env: tagstring: basefile: bf: " +
+			"return: trc: transferfile: tf: block: recstart: recend: halt: nice: sshlogin: sshloginfile: slf: max-args: max-replace-args: max-lines: max-chars: limit: shebang: plus keep-order " +
+			"null quote dry-run bar eta progress will-cite pipe pipepart xargs no-run-if-empty line-buffer lb tag ungroup group files fg bg semaphore no-notice citation shuf verbose link resume resume-failed " +
+			"arg-sep: arg-file-sep: rpl: profile: compress-program: decompress-program: cat fifo",
+	}.scan(words)
+	c.strange(unit, words[0], s)
+	if o, ok := s.get("compress-program", "decompress-program", "rpl", "profile"); ok {
+		c.doubt(unit, Doubt{Why: "parallel runs another program", Flag: "--" + o.name})
+	}
+	rest := s.rest(words)
+	end := 0
+	for end < len(rest) && !strings.HasPrefix(rest[end].Shape, ":::") {
+		end++
+	}
+	args := rest[end:]
+	if end == 0 {
+		for _, w := range args {
+			if !strings.HasPrefix(w.Shape, ":::") {
+				c.code(unit, w, child)
+			}
+		}
+		if len(args) == 0 || strings.HasPrefix(args[0].Shape, "::::") {
+			c.doubt(unit, Doubt{Why: "code from its input"})
+		}
+		return
+	}
+	// what is put in is quoted, so it can not be more than words
+	hole := "{}"
+	if o, ok := s.get("I"); ok {
+		hole = o.value.Shape
+	}
+	c.called(unit, joined(rest[:end]), hole)
+	if strings.Contains(strings.ReplaceAll(joined(rest[:end]).Shape, "{}", ""), "{") {
+		c.doubt(unit, Doubt{Why: "what parallel puts in is not followed"}) // {1}, {.}, {= perl =}
+	}
+}

@@ -1,0 +1,174 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A place is where commands may run, as far as it is known. It is a value:
+// what it holds is never changed.
+type place struct {
+	dirs []string // the folders it may be; the first is where it is if nothing failed
+	lost bool     // it may be anywhere
+
+	// failed is where it may be if a cd of the list that is being read has
+	// failed. What follows && does not run then, but what comes after the list
+	// does.
+	failed     []string
+	failedLost bool
+
+	stack []place // of pushd
+}
+
+// maxPlaces is how many folders are followed at once.
+const maxPlaces = 8
+
+func (p place) dir() Dir {
+	if p.lost || len(p.dirs) == 0 {
+		return Dir{}
+	}
+	return Dir{Path: p.dirs[0], Known: true, Else: p.dirs[1:len(p.dirs):len(p.dirs)]}
+}
+
+func (p place) same(q place) bool {
+	return p.lost == q.lost && slices.Equal(p.dirs, q.dirs) && len(p.stack) == len(q.stack)
+}
+
+// or is a place that is one of two.
+func (p place) or(q place) place {
+	p.lost = p.lost || q.lost
+	p.dirs = union(p.dirs, q.dirs)
+	p.failed = union(p.failed, q.failed)
+	p.failedLost = p.failedLost || q.failedLost
+	if len(q.stack) != len(p.stack) {
+		p.lost = true
+	}
+	p.lost = p.lost || len(p.dirs) > maxPlaces
+	return p
+}
+
+func union(a, b []string) []string {
+	out := slices.Clip(a)
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// settle is done where it no longer matters whether a cd has failed.
+func (p *place) settle() {
+	p.dirs = union(p.dirs, p.failed)
+	p.lost = p.lost || p.failedLost || len(p.dirs) > maxPlaces
+	p.failed, p.failedLost = nil, false
+}
+
+// move goes to a folder, or to an unknown one.
+func (p *place) move(to string, known bool) {
+	old := *p
+	p.failed = union(p.failed, p.dirs)
+	p.failedLost = p.failedLost || p.lost
+	absolute := strings.HasPrefix(to, "/") || strings.HasPrefix(to, "~")
+	switch {
+	case !known:
+		p.dirs, p.lost = nil, true
+	case absolute:
+		p.dirs, p.lost = []string{to}, false
+	case old.lost:
+	default:
+		p.dirs = nil
+		for _, d := range old.dirs {
+			p.dirs = union(p.dirs, []string{below(d, to)})
+		}
+	}
+}
+
+// below is a folder as cd finds it from another: without regard to links.
+func below(dir, to string) string {
+	switch {
+	case strings.HasPrefix(dir, "~"): // where that is decides what .. means
+		return dir + "/" + to
+	case dir == "" && to == "":
+		return ""
+	}
+	if p := path.Join(dir, to); p != "." {
+		return p
+	}
+	return ""
+}
+
+// follow notes where a command goes that changes the folder of the shell.
+func (c *collector) follow(words []Word) {
+	if len(words) == 0 || !words[0].Literal {
+		return
+	}
+	switch words[0].Value {
+	case "cd":
+		c.r.moved = true
+		c.place.move(target(words))
+	case "pushd":
+		c.r.moved = true
+		saved := c.place
+		to, known := target(words)
+		known = known && len(words) > 1 && strings.Trim(to, "+-0123456789") != ""
+		c.place.move(to, known)
+		c.place.stack = append(slices.Clip(saved.stack), saved)
+	case "popd":
+		c.r.moved = true
+		n := len(c.place.stack)
+		if n == 0 || len(words) > 1 {
+			c.place.move("", false)
+			return
+		}
+		back := c.place.stack[n-1]
+		failed, lost := union(c.place.failed, c.place.dirs), c.place.failedLost || c.place.lost
+		c.place = place{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.place.stack[:n-1]}
+	}
+}
+
+// target says where cd or pushd goes to.
+func target(words []Word) (to string, known bool) {
+	i := 1
+	for i < len(words) && words[i].Literal && len(words[i].Value) > 1 && words[i].Value[0] == '-' {
+		switch words[i].Value {
+		case "-L", "-e", "-@", "-n":
+		case "--":
+			i++
+			return goal(words, i)
+		default: // -P goes by the links, -2 by the stack
+			return "", false
+		}
+		i++
+	}
+	return goal(words, i)
+}
+
+func goal(words []Word, i int) (to string, known bool) {
+	if i >= len(words) {
+		return "~", true
+	}
+	if i+1 < len(words) || words[i].Raw == "-" {
+		return "", false
+	}
+	if to, ok := home(words[i]); ok {
+		return to, true
+	}
+	w := words[i]
+	if w.Literal && w.Raw != w.Value && strings.HasPrefix(w.Value, "~") && w.Raw[0] != '~' {
+		return "", false // a folder of that name: so rare that it is not followed
+	}
+	return w.Value, w.Literal && w.Value != "-"
+}
+
+// home reads a word that begins with $HOME and is otherwise known.
+func home(w Word) (string, bool) {
+	for _, head := range []string{"$HOME", "${HOME}"} {
+		rest, ok := strings.CutPrefix(w.Value, head)
+		if ok && !w.Literal && (rest == "" || rest[0] == '/') && w.Shape == Unknown+rest {
+			return "~" + rest, true
+		}
+	}
+	return "", false
+}

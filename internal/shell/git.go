@@ -1,0 +1,165 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// gitGlobals are the options of git before its subcommand.
+func gitGlobals() grammar {
+	return grammar{
+		short: "C:c:pPvh",
+		long: "git-dir: work-tree: namespace: exec-path:: config-env: super-prefix: attr-source: list-cmds: paginate no-pager bare no-replace-objects " +
+			"no-optional-locks no-lazy-fetch literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs no-advice html-path man-path info-path version help",
+	}
+}
+
+// gitCommand splits a git command into its global options and the words from
+// its subcommand on.
+func gitCommand(words []Word) (scanned, []Word) {
+	s := gitGlobals().scan(words)
+	return s, s.rest(words)
+}
+
+// gitDoubts are the doubts about a git command.
+func gitDoubts(words []Word) []Doubt {
+	s, rest := gitCommand(words)
+	var out []Doubt
+	for _, o := range s.options {
+		switch {
+		case o.name == "c":
+			out = append(out, gitRuns("-c"))
+		case o.name == "config-env", o.name == "exec-path" && o.given:
+			out = append(out, gitRuns("--"+o.name))
+		}
+	}
+	if len(rest) == 0 {
+		return out
+	}
+	if slices.ContainsFunc(rest[1:], func(w Word) bool { return strings.HasPrefix(w.Shape, "ext::") || strings.Contains(w.Shape, "=ext::") }) {
+		out = append(out, gitRuns("ext::"))
+	}
+	sub := rest[0].Shape
+	out = append(out, gitFlags(sub).find("git "+sub, rest)...)
+	switch sub {
+	case "config":
+		if gitSets(rest) {
+			out = append(out, gitRuns(sub))
+		}
+	case "bisect":
+		if len(rest) > 1 && rest[1].Shape == "run" {
+			out = append(out, gitRuns("bisect run"))
+		}
+	case "filter-branch", "for-each-repo":
+		out = append(out, gitRuns(sub))
+	}
+	return out
+}
+
+func gitRuns(flag string) Doubt {
+	return Doubt{Why: "git may run a program because of " + flag, Flag: flag}
+}
+
+// gitFlags are the options of a subcommand that run a program.
+func gitFlags(sub string) flags {
+	f := flags{
+		runs:  "--ext-diff --textconv --upload-pack --receive-pack --extcmd --exec --open-files-in-pager --config-env --sendmail-cmd --smtp-server",
+		exact: "--text --upload --exclude --exclude-standard --execdir --extended --extended-regexp --config --open",
+		takes: "SGCnMLUmFABCefbtu",
+	}
+	switch sub {
+	case "grep":
+		f.runs += " -O"
+		f.takes = "ABCefm"
+	case "clone":
+		f.runs += " -u -c --config --template"
+		f.exact = ""
+		f.takes = "obj"
+	case "init":
+		f.runs += " --template"
+	case "difftool", "mergetool":
+		f.runs += " -x"
+	case "rebase":
+		f.runs = "--ext-diff --textconv" // --exec is read as code
+		f.takes = "CSxX"
+	case "push", "fetch", "pull", "ls-remote":
+		f.takes = "ojs"
+	case "instaweb", "web--browse":
+		f.runs += " -d --httpd -b --browser -t --tool"
+	case "daemon":
+		f.runs += " --access-hook"
+	}
+	return f
+}
+
+// gitSets reports whether git config changes something.
+func gitSets(rest []Word) bool {
+	plain := 0
+	for _, w := range rest[1:] {
+		s := w.Shape
+		switch {
+		case s == "-l", strings.HasPrefix(s, "--get"), s == "--list", s == "--name-only":
+			return false
+		case s == "get" && plain == 0, s == "list" && plain == 0:
+			return false
+		case s == "-e", s == "--edit", s == "edit" && plain == 0:
+			return true
+		case s == "--type" || s == "-f" || s == "--file" || s == "--blob" || s == "--default":
+			plain-- // its value is a word of its own
+		case strings.HasPrefix(s, "-"):
+		default:
+			plain++
+		}
+	}
+	return plain != 1 || strings.Contains(rest[len(rest)-1].Shape, Unknown)
+}
+
+// gitCode reads the code that git is handed.
+func (c *collector) gitCode(unit int, words []Word) {
+	_, rest := gitCommand(words)
+	if len(rest) < 2 {
+		return
+	}
+	switch rest[0].Shape {
+	case "rebase":
+		s := grammar{
+			short: "x:s:X:C:S::imqvnfr::kp",
+			long: "exec: onto: strategy: strategy-option: whitespace: gpg-sign:: empty: rebase-merges:: interactive continue abort skip quit " +
+				"edit-todo autosquash autostash root",
+			anywhere: true,
+		}.scan(rest)
+		for _, o := range s.options {
+			if o.name == "x" || o.name == "exec" {
+				c.code(unit, o.value, child)
+			}
+		}
+	case "submodule":
+		c.foreach(unit, rest)
+	case "bisect":
+		if rest[1].Shape == "run" {
+			c.payload(unit, rest[2:], input{})
+		}
+	case "filter-branch":
+		for i, w := range rest[:len(rest)-1] {
+			if strings.HasSuffix(w.Shape, "-filter") {
+				c.code(unit, rest[i+1], child)
+			}
+		}
+	}
+}
+
+// foreach reads the code of git submodule foreach.
+func (c *collector) foreach(unit int, words []Word) {
+	i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "foreach" })
+	if i < 0 {
+		return
+	}
+	i++
+	for i < len(words) && strings.HasPrefix(words[i].Shape, "-") {
+		i++
+	}
+	c.apart(func() {
+		c.place = place{lost: true}
+		c.codes(unit, words[i:], child)
+	})
+}

@@ -1,0 +1,342 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// runs reads what a unit runs besides itself: code that it is handed, or
+// another command. It also follows where it goes.
+func (c *collector) runs(unit int, in input) {
+	u := c.r.units[unit]
+	if u.Kind != Command || len(u.Words) == 0 {
+		return
+	}
+	if !u.Words[0].Literal {
+		if mayRun(u.Words[0]) {
+			c.doubt(unit, Doubt{Why: "a command whose name is computed"})
+		}
+		return
+	}
+	c.follow(u.Words)
+	name := baseName(u.Words[0].Value)
+	switch {
+	case posixShell(name) || otherShell(name):
+		c.shell(unit, in)
+	case c.builtinCode(unit, name, in), c.programCode(unit, name, in):
+	default:
+		c.payloads(unit, name, in)
+	}
+}
+
+// mayRun reports whether a command whose name is not known may be one that runs
+// another, or sets what another runs; or any at all.
+func mayRun(w Word) bool {
+	head, _, _ := strings.Cut(baseName(w.Shape), Unknown)
+	if head == "" {
+		return true
+	}
+	const runners = "sh bash dash ash ksh mksh zsh rbash fish csh tcsh eval source trap alias mapfile readarray complete env command builtin exec " +
+		"nohup setsid nice ionice timeout time stdbuf sudo doas su runuser pkexec chroot unshare nsenter strace ltrace busybox toybox xargs parallel " +
+		"chrt taskset find fd watch flock script split at batch " +
+		"declare typeset export readonly local read printf test let unset getopts wait hash enable compgen bind fc"
+	for name := range strings.FieldsSeq(runners) {
+		if !w.Glob && strings.HasPrefix(name, head) {
+			return true
+		}
+		if ok, err := path.Match(baseName(w.Value), name); w.Glob && (ok || err != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// when says when code inside the line is run.
+type when int
+
+const (
+	child when = iota // now, in a shell of its own
+	here              // now, in the shell that reads the line
+	later             // at some time
+)
+
+// code reads a word that is code.
+func (c *collector) code(unit int, w Word, at when) {
+	if !w.Literal {
+		c.doubt(unit, Doubt{Why: "code that is computed"})
+	}
+	c.nested(unit, w.Value, at)
+}
+
+// called reads code that is run with words behind it which only come then, or
+// with something put in the place of hole.
+func (c *collector) called(unit int, w Word, hole string) {
+	first := len(c.r.units)
+	c.code(unit, w, later)
+	filledIn := false
+	last := -1
+	for i := first; i < len(c.r.units); i++ {
+		u := &c.r.units[i]
+		words := filled(u.Words, hole)
+		if !slices.Equal(words, u.Words) {
+			filledIn = true
+			u.Words = words
+			u.Spellings = spell(*u, nil)
+			if strings.HasPrefix(words[0].Shape, Unknown) {
+				c.doubt(i, Doubt{Why: "a command whose name is computed"})
+			}
+		}
+		if u.Kind == Command && len(u.Words) > 0 && u.Inside == c.r.units[unit].Text {
+			last = i
+		}
+	}
+	if last >= 0 && !filledIn {
+		u := &c.r.units[last]
+		u.Words = append(slices.Clip(u.Words), Word{Shape: Unknown, Split: true})
+		u.Spellings = spell(*u, nil)
+	}
+}
+
+// codes reads words that are put together to code.
+func (c *collector) codes(unit int, words []Word, at when) {
+	c.code(unit, joined(words), at)
+}
+
+// joined makes one word of several.
+func joined(words []Word) Word {
+	all := Word{Value: strings.Join(values(words), " "), Literal: true}
+	shapes := make([]string, len(words))
+	for i, w := range words {
+		all.Literal = all.Literal && w.Literal
+		shapes[i] = w.Shape
+	}
+	all.Raw, all.Shape = all.Value, strings.Join(shapes, " ")
+	return all
+}
+
+// nested reads code that stands inside the line.
+func (c *collector) nested(unit int, text string, at when) {
+	if strings.Trim(text, " \t\n") == "" {
+		return
+	}
+	if c.level >= maxLevel || c.r.budget < len(text) {
+		c.doubt(unit, Doubt{Why: "code inside code, too much to be read"})
+		return
+	}
+	c.r.budget -= len(text)
+	n := &collector{inside: c.r.units[unit].Text, level: c.level + 1, place: c.place, r: c.r}
+	first := len(c.r.units)
+	if why := n.read(text); why != "" {
+		c.doubt(unit, Doubt{Why: "code that can not be read: " + why})
+	}
+	switch at {
+	case here:
+		c.place = n.place
+	case later:
+		c.r.later = append(c.r.later, span{first, len(c.r.units)})
+	}
+}
+
+// An input is what a command gets on its standard input.
+type input struct {
+	text  string // what of it stands in the line
+	exact bool   // text is all of it
+	file  bool   // it is a file, or empty
+}
+
+// input finds out what a statement gets on its input, which may come from
+// another one.
+func (c *collector) input(s, from *syntax.Stmt) input {
+	in := input{}
+	if from != nil {
+		in.text = c.output(from)
+	}
+	for _, r := range s.Redirs {
+		if r.N != nil && r.N.Value != "0" {
+			continue
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = c.document(r)
+		case syntax.WordHdoc:
+			w := c.word(r.Word)
+			in = input{text: w.Value, exact: w.Literal}
+		case syntax.RdrIn, syntax.RdrInOut:
+			in = input{file: plainFile(c.word(r.Word))}
+		case syntax.DplIn:
+			in = input{}
+		}
+	}
+	return in
+}
+
+// document reads a here-document.
+func (c *collector) document(r *syntax.Redirect) input {
+	in := input{exact: true}
+	if r.Hdoc == nil {
+		in.file = true // it is empty
+		return in
+	}
+	delimiter := c.word(r.Word)
+	var text strings.Builder
+	for _, p := range r.Hdoc.Parts {
+		lit, ok := p.(*syntax.Lit)
+		switch {
+		case !ok:
+			in.exact = false
+			text.WriteString(c.src[offset(p.Pos()):min(offset(p.End()), len(c.src))])
+		case delimiter.Raw != delimiter.Value:
+			text.WriteString(lit.Value)
+		default:
+			text.WriteString(unescape(lit.Value, "$`\\\n"))
+		}
+	}
+	in.text = text.String()
+	return in
+}
+
+// output guesses what a statement prints, if it is a plain one.
+func (c *collector) output(s *syntax.Stmt) string {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	words := make([]string, len(call.Args))
+	for i, w := range call.Args {
+		words[i] = c.word(w).Value
+	}
+	switch baseName(words[0]) {
+	case "echo":
+		return strings.Join(words[1:], " ")
+	case "printf":
+		return strings.NewReplacer(`\n`, "\n", "%s", " ", "%b", " ").Replace(strings.Join(words[1:], "\n"))
+	case "cat", "tee":
+		return c.input(s, nil).text
+	}
+	return ""
+}
+
+// stdin reads the input of a shell, which is code.
+func (c *collector) stdin(unit int, in input) {
+	if in.file {
+		return
+	}
+	if !in.exact {
+		c.doubt(unit, Doubt{Why: "code from its input"})
+	}
+	c.nested(unit, in.text, child)
+}
+
+// plainFile reports whether a word names a file: no stream of the process, and
+// nothing that might be an option.
+func plainFile(w Word) bool {
+	if _, ok := home(w); ok {
+		return true
+	}
+	switch {
+	case !w.Literal && (!w.Glob || strings.HasPrefix(w.Shape, Unknown)):
+		return false
+	case w.Value == "" || w.Value[0] == '-':
+		return false
+	}
+	file := w.Value
+	for strings.Contains(file, "//") {
+		file = strings.ReplaceAll(file, "//", "/")
+	}
+	return !strings.HasPrefix(file, "/dev/") && !strings.HasPrefix(file, "/proc/")
+}
+
+// shell reads what a shell is told to run.
+func (c *collector) shell(unit int, in input) {
+	words := c.r.units[unit].Words
+	if otherShell(baseName(words[0].Value)) {
+		c.doubt(unit, Doubt{Why: "code for another shell"})
+	}
+	coded, fromInput, rest := c.shellOptions(unit, words)
+	switch {
+	case len(words) == 2 && (words[1].Shape == "--version" || words[1].Shape == "--help"):
+	case coded:
+		if len(rest) > 0 {
+			c.code(unit, rest[0], child)
+		}
+	case len(rest) == 0 || fromInput:
+		c.stdin(unit, in)
+	case !plainFile(rest[0]):
+		c.doubt(unit, Doubt{Why: "a script that is no plain file"})
+		if stream(rest[0]) {
+			c.nested(unit, in.text, child)
+		}
+	}
+}
+
+// shellOptions reads the options of a shell: whether it is handed code, whether
+// it reads its input, and what stands behind them.
+func (c *collector) shellOptions(unit int, words []Word) (coded, fromInput bool, rest []Word) {
+	i := 1
+	for ; i < len(words); i++ {
+		s := words[i].Shape
+		if s == "-" || s == "--" {
+			i++
+			break
+		}
+		if s == "" || s[0] != '-' && s[0] != '+' {
+			break
+		}
+		switch {
+		case strings.Contains(s, Unknown):
+			c.doubt(unit, Doubt{Why: "an option that is computed"})
+		case strings.HasPrefix(s, "--"):
+			i += c.shellOption(unit, words, i)
+		default:
+			coded = coded || s[0] == '-' && strings.Contains(s, "c")
+			fromInput = fromInput || s[0] == '-' && strings.Contains(s, "s")
+			i += strings.Count(s, "o") + strings.Count(s, "O")
+		}
+	}
+	return coded, fromInput, words[min(i, len(words)):]
+}
+
+// shellOption reads a long option of a shell, and returns how many words more
+// than one it takes.
+func (c *collector) shellOption(unit int, words []Word, i int) int {
+	name, value, given := cutWord(words[i], "=")
+	switch name {
+	case "--rcfile", "--init-file", "--init-command":
+		c.doubt(unit, Doubt{Why: "a file that the shell reads first", Flag: name})
+		return 1
+	case "--command":
+		if given {
+			c.code(unit, value, child)
+		} else if i+1 < len(words) {
+			c.code(unit, words[i+1], child)
+			return 1
+		}
+	}
+	return 0
+}
+
+// stream reports whether a word names the input of the process.
+func stream(w Word) bool {
+	return slices.Contains([]string{"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"}, w.Value)
+}
+
+// posixShell knows the shells whose code is read here.
+func posixShell(name string) bool {
+	switch name {
+	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "rbash":
+		return true
+	}
+	return false
+}
+
+// otherShell knows the shells whose code is like it in simple cases.
+func otherShell(name string) bool {
+	switch name {
+	case "fish", "csh", "tcsh", "yash", "elvish", "xonsh", "osh", "ysh", "rksh", "pdksh", "lksh", "rzsh":
+		return true
+	}
+	return false
+}

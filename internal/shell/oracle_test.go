@@ -1,0 +1,143 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A stage runs texts in bash, where the only command that leaves a trace is
+// canary.
+type stage struct{ bash, dir, trace string }
+
+func newStage(t *testing.T) stage {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not here")
+	}
+	s := stage{bash: bash, dir: t.TempDir(), trace: filepath.Join(t.TempDir(), "trace")}
+	bin := filepath.Join(s.dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	canary := "#!" + bash + "\n: > '" + s.trace + "'\n"
+	if err := os.WriteFile(filepath.Join(bin, "canary"), []byte(canary), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bash", "sh", "env", "cat", "xargs", "timeout", "find", "nice"} {
+		if at, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(at, filepath.Join(bin, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return s
+}
+
+// sings reports whether bash runs canary because of a text.
+func (s stage) sings(t interface{ Fatal(...any) }, text string) bool {
+	if err := os.Remove(s.trace); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.bash, "--norc", "--noprofile", "-c", text)
+	cmd.Dir = s.dir
+	cmd.Env = []string{"PATH=" + filepath.Join(s.dir, "bin"), "LC_ALL=C"}
+	cmd.WaitDelay = 100 * time.Millisecond
+	_ = cmd.Run() // most texts fail in some way
+	_, err := os.Stat(s.trace)
+	return err == nil
+}
+
+// seen reports whether a reading says that canary may run.
+func seen(line Line) bool {
+	if line.Opaque != "" {
+		return true
+	}
+	for _, u := range line.Units {
+		if len(u.Doubts) > 0 {
+			return true
+		}
+		for _, s := range Spellings(u) {
+			if head, _, open := strings.Cut(s, Unknown); strings.HasPrefix(s, "canary") || open && strings.HasPrefix("canary", head) {
+				return true
+			}
+			if name, _, _ := strings.Cut(s, " "); (posixShell(name) || name == "." || name == "source") && strings.Contains(s, "canary") {
+				return true // as a script
+			}
+		}
+	}
+	return false
+}
+
+// forms are ways to run H.
+func forms() []string {
+	return []string{
+		"echo $(H)", "echo \"$(H)\"", "echo `H`", "(H)", "{ H; }", "if H; then :; fi", "if :; then H; fi", "true && H", "false || H",
+		"eval 'H'", "eval H", "sh -c 'H'", "bash -c \"H\"", "bash -ec 'H'", "bash <<< 'H'", "bash <<E\nH\nE\n", "bash <<'E'\nH\nE\n", "x=$(H)", "x=$(H) :",
+		"echo \"${x:-$(H)}\"", "echo \"${x:-'$(H)'}\"", "echo ${x:-'$(H)'}", "echo $(( $(H) + 1 ))", "echo $(( '$(H)' ))", "a[$(H)]=1", "cat <(H)", ": > >(H)",
+		"trap 'H' EXIT", "f() { H; }; f", "function f { H; }; f", "case a in a) H;; esac", "case $(H) in *) ;; esac", "for i in 1; do H; done",
+		"for i in $(H); do :; done", "for ((i=0;i<1;i++)); do H; done", "while H; do break; done", "until H; do :; done", "env H", "env -i PATH=$PATH H", "timeout 5 H", "nice H",
+		"echo a | xargs H", "echo H | sh", "find . -maxdepth 0 -exec H \\;", "find . -maxdepth 0 -exec sh -c 'H' \\;", "time H", "time -- H", "time -p H", "! H",
+		"coproc H; wait", "H & wait", "cat <<E\n$(H)\nE\n", "cat <<E\n${x:-'$(H)'}\nE\n", "cat <<< $(H)", ": ${x:=$(H)}", "[[ -n $(H) ]]", "[[ a == $(H) ]]",
+		"test -v 'a[$(H)]'", "[ -v 'a[$(H)]' ]", "[[ -v 'a[$(H)]' ]]", "[[ 'a[$(H)]' -eq 0 ]]", "printf -v 'a[$(H)]' x", "declare -n r='a[$(H)]'; echo $r", "read 'a[$(H)]' <<< x",
+		"x='$(H)'; echo ${x@P}", "x='a[$(H)]'; echo $((x))", "let 'a[$(H)]=1'", "unset 'a[$(H)]'", "echo $[ $(H) ]", "command H", "exec H", "builtin eval 'H'",
+		"X=canary; $X", "\\canary", "ca'na'ry", "$'\\x63anary'", "c\\\nanary", "\"can\"ary", "{canary,}", "H > f", "> f H", "A=1 H", "H | cat", "H |& cat", "echo a && H; echo",
+		"select i in a; do H; break; done <<< 1", "mapfile -C 'H #' -c 1 <<< a", "shopt -s expand_aliases\nalias q='H'\nq", ". <(echo H)", "source /dev/stdin <<< 'H'",
+		"echo `echo ''#; H`", "echo $(echo ''#; H\n)", "echo $(echo $x#; H\n)", "(echo \"\"#; H\n)", "echo `echo $x; H`", "echo `echo ''; H`", "echo $(echo \"\"; H\n)", "{ : 'a'; H; }",
+		"declare x=$(H)", "export x=$(H)", "local x=$(H)", "x=(a $(H))", "x+=([$(H)]=1)", "echo ${x/a/$(H)}", "echo ${x:$(H)}", "echo \"`echo \\\"$(H)\\\"`\"", "echo ${x#$(H)}", "echo ${#a[$(H)]}",
+		"compgen -W '$(H)'", "printf '%s' \"$(H)\" > \"$(H)\"", "((x=$(H)))", "(( '$(H)' ))", "x=$((a[$(H)]))", "echo {a,$(H)}", "bash -c 'eval \"$0\"' 'H'", "hash -p bin/canary q; q",
+	}
+}
+
+// text draws a text that may run canary, a little broken perhaps.
+func text(t *rapid.T) string {
+	all := forms()
+	s := "canary"
+	for range rapid.IntRange(1, 3).Draw(t, "depth") {
+		s = strings.ReplaceAll(rapid.SampledFrom(all).Draw(t, "form"), "H", s)
+	}
+	const chars = "'\"\\$`(){}[]<>|&;#!=*?~ \n\tE:-@a"
+	for range rapid.IntRange(0, 3).Draw(t, "edits") {
+		at := rapid.IntRange(0, len(s)).Draw(t, "at")
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			s = s[:at] + string(chars[rapid.IntRange(0, len(chars)-1).Draw(t, "char")]) + s[at:]
+		case 1:
+			s = s[:at] + s[min(at+1, len(s)):]
+		default:
+			end := rapid.IntRange(at, len(s)).Draw(t, "end")
+			s = s[:end] + s[at:end] + s[end:]
+		}
+	}
+	return s
+}
+
+// TestOracle holds the reading against bash itself: whatever bash runs must
+// have been seen.
+func TestOracle(t *testing.T) {
+	s := newStage(t)
+	if !s.sings(t, "canary") || s.sings(t, "echo canary") {
+		t.Fatal("the canary is not to be trusted")
+	}
+	for _, form := range forms() {
+		if text := strings.ReplaceAll(form, "H", "canary"); !seen(Parse(text)) && s.sings(t, text) {
+			t.Errorf("bash runs canary because of %q", text)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if text := text(t); !seen(Parse(text)) && s.sings(t, text) {
+			t.Fatalf("bash runs canary because of %q", text)
+		}
+	})
+}

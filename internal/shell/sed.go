@@ -1,0 +1,221 @@
+package shell
+
+import "strings"
+
+// sedDoubts are the doubts about a sed command: whether its script runs a
+// command, or writes a file, or is not known.
+func sedDoubts(words []Word) []Doubt {
+	s := grammar{
+		short: "e:f:l:i::nrEsuzVh",
+		long: "expression: file: line-length: in-place:: quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks " +
+			"binary help version",
+		anywhere: true,
+	}.scan(words)
+	var scripts []Word
+	var out []Doubt
+	for _, o := range s.options {
+		switch o.name {
+		case "e", "expression":
+			scripts = append(scripts, o.value)
+		case "f", "file":
+			out = append(out, Doubt{Why: "a script in a file", Flag: "-f"})
+		case "sandbox":
+			return nil // it refuses to run or write anything
+		}
+	}
+	if len(scripts) == 0 && len(out) == 0 && len(s.rest(words)) > 0 {
+		scripts = append(scripts, s.rest(words)[0])
+	}
+	for _, w := range scripts {
+		switch {
+		case !w.Literal:
+			out = append(out, Doubt{Why: "a script that is computed"})
+		default:
+			p := sedScript{s: w.Value}
+			p.read()
+			out = append(out, p.doubts...)
+		}
+	}
+	return out
+}
+
+// A sedScript reads the commands of a script as far as is needed to find those
+// that run a command or write a file.
+type sedScript struct {
+	s      string
+	i      int
+	doubts []Doubt
+}
+
+func (p *sedScript) read() {
+	for p.i < len(p.s) {
+		if !p.command() {
+			p.doubts = append(p.doubts, Doubt{Why: "a script that is not understood"})
+			return
+		}
+	}
+}
+
+func (p *sedScript) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+func (p *sedScript) skip(chars string) {
+	for p.i < len(p.s) && strings.IndexByte(chars, p.s[p.i]) >= 0 {
+		p.i++
+	}
+}
+
+// command reads one command with its addresses.
+func (p *sedScript) command() bool {
+	p.skip(" \t\n;{}")
+	if !p.address() {
+		return false
+	}
+	p.skip(" \t")
+	if p.peek() == ',' {
+		p.i++
+		p.skip(" \t")
+		p.skip("+~")
+		if !p.address() {
+			return false
+		}
+	}
+	p.skip(" \t!{")
+	if p.i >= len(p.s) {
+		return true
+	}
+	c := p.s[p.i]
+	p.i++
+	return p.function(c)
+}
+
+// function reads what a command does.
+func (p *sedScript) function(c byte) bool {
+	switch c {
+	case 's':
+		return p.substitute()
+	case 'y':
+		d := p.peek()
+		p.i++
+		return p.until(d, false) && p.until(d, false)
+	case 'e':
+		p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
+		p.line()
+	case 'w', 'W':
+		p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
+		p.line()
+	case 'a', 'i', 'c':
+		p.text()
+	case 'r', 'R', '#', ':':
+		p.line()
+	case 'b', 't', 'T', 'v':
+		p.label()
+	default:
+		p.skip(" \t0123456789") // q and l may have a number
+		return strings.IndexByte("pPdDgGhHxnNqQlLz=F\n;}", c) >= 0
+	}
+	return true
+}
+
+func (p *sedScript) label() {
+	for p.i < len(p.s) && p.s[p.i] != '\n' && p.s[p.i] != ';' && p.s[p.i] != '}' {
+		p.i++
+	}
+}
+
+// line skips to the end of the line.
+func (p *sedScript) line() {
+	if i := strings.IndexByte(p.s[p.i:], '\n'); i >= 0 {
+		p.i += i
+	} else {
+		p.i = len(p.s)
+	}
+}
+
+// text skips text that is added, which may go on over lines that end in a
+// backslash.
+func (p *sedScript) text() {
+	for p.i < len(p.s) && p.s[p.i] != '\n' {
+		if p.s[p.i] == '\\' {
+			p.i++
+		}
+		p.i++
+	}
+}
+
+// address skips an address: a line, the last line, or a pattern.
+func (p *sedScript) address() bool {
+	switch c := p.peek(); {
+	case c >= '0' && c <= '9':
+		p.skip("0123456789~")
+	case c == '$':
+		p.i++
+	case c == '/':
+		p.i++
+		ok := p.until('/', true)
+		p.skip("IM")
+		return ok
+	case c == '\\' && p.i+1 < len(p.s):
+		d := p.s[p.i+1]
+		p.i += 2
+		ok := p.until(d, true)
+		p.skip("IM")
+		return ok
+	}
+	return true
+}
+
+// until skips to behind the next delimiter. In a pattern one that stands in
+// brackets is none to some versions of sed, so it is not understood.
+func (p *sedScript) until(d byte, pattern bool) bool {
+	bracket := -1 // where one is open
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		p.i++
+		switch {
+		case c == '\\' && bracket >= 0 && p.peek() == ']':
+			return false
+		case c == '\\':
+			p.i++
+		case c == d:
+			return bracket < 0
+		case c == '[' && pattern && bracket < 0:
+			bracket = p.i
+			p.skip("^")
+			if p.peek() == ']' && d != ']' { // the first is one of the set
+				p.i++
+			}
+		case c == ']' && bracket >= 0:
+			bracket = -1
+		}
+	}
+	return false
+}
+
+// substitute reads s/…/…/flags.
+func (p *sedScript) substitute() bool {
+	d := p.peek()
+	p.i++
+	if d == 0 || d == '\n' || d == '\\' || !p.until(d, true) || !p.until(d, false) {
+		return false
+	}
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		switch {
+		case c == 'e':
+			p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
+		case c == 'w':
+			p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
+			p.line()
+			return true
+		case strings.IndexByte("gpiIMm0123456789", c) < 0:
+			return strings.IndexByte(" \t\n;}#", c) >= 0
+		}
+		p.i++
+	}
+	return true
+}

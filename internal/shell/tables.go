@@ -1,0 +1,177 @@
+package shell
+
+// TableVersion counts the changes to what is known about commands here: which
+// run another command, which options run a program, and which variables change
+// what runs.
+const TableVersion = 1
+
+// A wrapper is a command whose arguments are another command, its payload.
+type wrapper struct {
+	grammar
+	args    int    // how many words stand before the payload
+	assigns bool   // NAME=value may stand before the payload
+	query   string // options with which nothing is run
+	moves   string // options with which the payload runs in another folder
+	shell   bool   // without a payload it runs a shell
+	same    bool   // the payload runs in the shell itself
+}
+
+// wrapperOf knows the wrappers.
+func wrapperOf(name string) (wrapper, bool) {
+	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper} {
+		if w, ok := table(name); ok {
+			return w, true
+		}
+	}
+	return wrapper{}, false
+}
+
+func builtinWrapper(name string) (wrapper, bool) {
+	switch name {
+	case "command":
+		return wrapper{grammar: grammar{short: "pvV"}, query: "v V", same: true}, true
+	case "builtin":
+		return wrapper{same: true}, true
+	case "exec":
+		return wrapper{grammar: grammar{short: "a:cl"}}, true
+	case "time":
+		return wrapper{grammar: grammar{short: "f:o:apqvV", long: "format: output: append portability quiet verbose help version"}}, true
+	}
+	return wrapper{}, false
+}
+
+func usualWrapper(name string) (wrapper, bool) {
+	var w wrapper
+	switch name {
+	case "env":
+		w = wrapper{
+			grammar: grammar{
+				short: "u:C:S:a:i0v",
+				long: "unset: chdir: split-string: argv0: ignore-environment null debug block-signal:: default-signal:: ignore-signal:: " +
+					"list-signal-handling help version",
+			},
+			assigns: true, moves: "C chdir",
+		}
+	case "nohup":
+		w.long = "help version"
+	case "setsid":
+		w.grammar = grammar{short: "cfwhV", long: "ctty fork wait help version"}
+	case "nice":
+		w.grammar = grammar{short: "n:0::1::2::3::4::5::6::7::8::9::", long: "adjustment: help version"}
+	case "ionice":
+		w.grammar = grammar{short: "c:n:p:P:u:thV", long: "class: classdata: pid: pgid: uid: ignore help version"}
+		w.query = "p P u pid pgid uid"
+	case "timeout":
+		w.grammar = grammar{short: "k:s:vfp", long: "kill-after: signal: foreground preserve-status verbose help version"}
+		w.args = 1
+	case "stdbuf":
+		w.grammar = grammar{short: "i:o:e:", long: "input: output: error: help version"}
+	case "chrt":
+		w.grammar = grammar{
+			short: "T:P:D:abfidormpRvhVe", long: "sched-runtime: sched-period: sched-deadline: batch deadline ext fifo idle other rr " +
+				"reset-on-fork all-tasks max pid verbose help version",
+		}
+		w.args, w.query = 1, "m p max pid"
+	case "taskset":
+		w.grammar = grammar{short: "apchV", long: "all-tasks pid cpu-list help version"}
+		w.args, w.query = 1, "p pid"
+	case "strace":
+		w.grammar = grammar{
+			short: "a:b:e:E:I:o:O:p:P:s:S:u:U:X:cCdDfFhikKnqrtTvVwxyYzZAN",
+			long: "trace: output: env: user: string-limit: attach: follow-forks output-separately summary summary-only absolute-timestamps:: " +
+				"relative-timestamps:: syscall-times:: decode-fds:: strings-in-hex:: quiet:: seccomp-bpf successful-only failed-only " +
+				"no-abbrev stack-trace instruction-pointer syscall-number debug help version columns: const-print-style: interruptible: daemonize:: signal: status: raw: abbrev: inject: fault: read: write: kvm: verbose: summary-sort-by: summary-columns: argv0: tips::",
+		}
+	case "ltrace":
+		w.grammar = grammar{short: "a:A:D:e:F:l:n:o:p:s:u:w:x:X:bcCfhiLrStTV", long: "align: output: indent: config: library: where: no-signals demangle debug: help version"}
+	case "busybox", "toybox":
+		w.long = "list list-full install help"
+		w.query = "list list-full install help"
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// userWrapper knows the wrappers that change the user or what is around a
+// command.
+func userWrapper(name string) (wrapper, bool) {
+	var w wrapper
+	switch name {
+	case "sudo":
+		w.grammar = grammar{
+			short: "a:C:c:D:g:h:p:R:r:T:t:U:u:AbBEeHiKklNnPSsVv",
+			long: "auth-type: close-from: login-class: chdir: group: host: prompt: chroot: role: command-timeout: type: other-user: user: askpass " +
+				"background bell preserve-env:: edit set-home login remove-timestamp reset-timestamp list no-update non-interactive " +
+				"preserve-groups stdin shell validate version help",
+		}
+		w.assigns, w.query, w.moves = true, "l list v validate V version K remove-timestamp e edit", "D chdir R chroot"
+		w.shell = true
+	case "doas":
+		w.grammar = grammar{short: "C:u:a:Lns"}
+		w.query, w.shell = "L C", true
+	case "pkexec":
+		w.long = "user: disable-internal-agent keep-cwd help version"
+		w.shell = true
+	case "runuser":
+		w.grammar = grammar{short: "u:g:G:w:T:s:c:flmpPh", long: "user: group: supp-group: shell: command: session-command: whitelist-environment: login preserve-environment fast pty"}
+		w.shell = true
+	case "gosu", "su-exec", "setuidgid", "chpst":
+		w.args = 1
+	case "chroot":
+		w.long = "groups: userspec: skip-chdir help version"
+		w.args, w.shell, w.moves = 1, true, "*"
+	case "unshare":
+		w.grammar = grammar{
+			short: "S:G:R:w:l:c::fhimnprtuCTUVk::",
+			long: "setuid: setgid: root: wd: load-interp: propagation: setgroups: map-user: map-group: map-users: map-groups: monotonic: boottime: " +
+				"mount:: uts:: ipc:: net:: pid:: user:: cgroup:: time:: fork kill-child:: mount-proc:: map-root-user map-current-user map-auto keep-caps",
+		}
+		w.shell, w.moves = true, "R root w wd"
+	case "nsenter":
+		w.grammar = grammar{
+			short: "t:S:G:m::u::i::n::p::C::U::T::r::w::W:aFZceN:",
+			long:  "target: setuid: setgid: wdns: net-socket: mount:: uts:: ipc:: net:: pid:: cgroup:: user:: time:: root:: wd:: all no-fork preserve-credentials follow-context join-cgroup env",
+		}
+		w.shell, w.moves = true, "*"
+	case "systemd-run":
+		w.grammar = grammar{
+			short: "p:u:E:t:H:M:dGPqSr",
+			long: "property: unit: setenv: description: slice: service-type: uid: gid: nice: working-directory: host: machine: on-active: on-boot: on-calendar: " +
+				"timer-property: path-property: socket-property: user system scope pty pipe quiet wait collect shell no-block remain-after-exit same-dir send-sighup slice-inherit no-ask-password background: expand-environment:",
+		}
+		w.moves = "working-directory H host M machine"
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// rareWrapper knows wrappers that are seldom seen. Of some, few options are
+// known here: another one leaves a doubt.
+func rareWrapper(name string) (wrapper, bool) {
+	var w wrapper
+	switch name {
+	case "xvfb-run":
+		w.grammar = grammar{short: "n:e:f:p:s:w:alh", long: "server-num: error-file: auth-file: xauth-protocol: server-args: wait: auto-servernum listen-tcp"}
+	case "caffeinate":
+		w.grammar = grammar{short: "t:w:dimsu"}
+	case "proxychains", "proxychains4":
+		w.short = "f:q"
+	case "torsocks", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
+		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
+		"winpty", "gtimeout", "fakechroot", "chcon", "runcon", "trickle", "cpulimit", "annotate-output", "sem":
+		w.short = "hvq"
+	case "gnice", "numactl", "prlimit":
+		w.long = "help version all"
+	case "faketime", "setarch", "softlimit", "setlock", "lckdo", "cgexec", "daemonize":
+		w.args = 1
+	case "bwrap":
+		w.long = "ro-bind: bind: dev: proc: tmpfs: unshare-all unshare-net die-with-parent new-session share-net"
+	case "perf":
+		w.args, w.shell = 1, false
+	default:
+		return w, false
+	}
+	return w, true
+}

@@ -1,0 +1,452 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// stmts gathers the units of statements that run one after the other.
+func (c *collector) stmts(all []*syntax.Stmt) {
+	for _, s := range all {
+		c.stmt(s, -1)
+		c.place.settle()
+	}
+}
+
+// stmt gathers the units of one statement. lead is where the keyword time
+// stands before it, or negative. Lists and pipes lean to the left and may be
+// very long, so they are not descended into but unrolled.
+func (c *collector) stmt(s *syntax.Stmt, lead int) {
+	before := c.place
+	background := s.Background || s.Coprocess
+	var right []*syntax.BinaryCmd
+	for {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			break
+		}
+		right = append(right, b)
+		s = b.X
+	}
+	n := len(right)
+	c.element(s, flow{lead: lead, piped: n > 0 && piped(right[n-1])})
+	for i := n - 1; i >= 0; i-- {
+		f := flow{lead: -1, op: right[i].Op, piped: piped(right[i]) || i > 0 && piped(right[i-1])}
+		if piped(right[i]) {
+			f.from = right[i].X
+			if b, ok := f.from.Cmd.(*syntax.BinaryCmd); ok {
+				f.from = b.Y
+			}
+		}
+		c.element(right[i].Y, f)
+	}
+	if background {
+		c.place = before
+	}
+}
+
+func piped(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
+
+// A flow is what stands around an element of a list or pipe.
+type flow struct {
+	lead  int                   // where the keyword time stands, or negative
+	op    syntax.BinCmdOperator // what stands before it
+	piped bool                  // it is one of several in a pipe
+	from  *syntax.Stmt          // what it gets its input from
+}
+
+// element gathers the units of one element of a list or pipe.
+func (c *collector) element(s *syntax.Stmt, f flow) {
+	before := c.place
+	if f.op == syntax.OrStmt {
+		c.place.settle() // it runs where something before has failed
+	}
+	if _, ok := s.Cmd.(*syntax.BinaryCmd); ok {
+		c.stmt(s, f.lead)
+	} else {
+		c.command(s, f)
+	}
+	switch {
+	case f.piped || s.Background:
+		c.place = before
+	case f.op == syntax.OrStmt && leaves(s):
+		c.place = before
+		c.place.failed, c.place.failedLost = nil, false
+	case f.op == syntax.OrStmt:
+		c.place.settle()
+		c.place = before.or(c.place)
+	}
+}
+
+// leaves reports whether nothing comes after a statement.
+func leaves(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	switch call.Args[0].Lit() {
+	case "exit", "return":
+		return true
+	}
+	return false
+}
+
+// command gathers the units of a command.
+func (c *collector) command(s *syntax.Stmt, f flow) {
+	switch cmd := s.Cmd.(type) {
+	case nil:
+	case *syntax.CallExpr:
+		c.simple(s, cmd, f)
+		return
+	case *syntax.DeclClause:
+		c.clause(s, cmd, Unit{Kind: Declaration, Words: c.declared(cmd)})
+		return
+	case *syntax.LetClause:
+		c.clause(s, cmd, Unit{Words: c.fields(offset(cmd.Pos()), offset(cmd.End()))})
+		return
+	case *syntax.TimeClause:
+		if cmd.Stmt != nil {
+			c.stmt(cmd.Stmt, offset(cmd.Time))
+		}
+	case *syntax.FuncDecl:
+		if cmd.Name != nil {
+			c.r.functions = append(c.r.functions, cmd.Name.Value)
+		}
+		if cmd.Body != nil {
+			c.apart(func() { c.stmt(cmd.Body, -1) })
+		}
+	case *syntax.CoprocClause:
+		c.coproc(cmd)
+	default:
+		c.compound(cmd)
+	}
+	c.redirections(s)
+}
+
+// coproc gathers the units of a coprocess. Of a simple command the parser reads
+// neither variables in front nor every name: it takes the first word of coproc
+// sh <<< x for the name of the coprocess. So that is read again.
+func (c *collector) coproc(cmd *syntax.CoprocClause) {
+	c.apart(func() {
+		var more []Doubt
+		if cmd.Name != nil {
+			more = varDoubts(literal("coproc"), c.word(cmd.Name))
+		}
+		if _, ok := cmd.Stmt.Cmd.(*syntax.CallExpr); ok || cmd.Stmt.Cmd == nil {
+			why := c.again(c.src[offset(cmd.Coproc)+len("coproc") : min(offset(cmd.Stmt.End()), len(c.src))])
+			if len(why) == 0 {
+				return
+			}
+			more = append(more, why...)
+		}
+		c.bareFrom(cmd.Coproc, cmd.Stmt, more)
+	})
+}
+
+// again reads a part of the text once more, which the parser has read in a way
+// that is not bash's.
+func (c *collector) again(text string) []Doubt {
+	n := *c
+	n.level++
+	if n.level > maxLevel || c.r.budget < len(text) {
+		return []Doubt{{Why: "code inside code, too much to be read"}}
+	}
+	c.r.budget -= len(text)
+	why := n.read(text)
+	c.place = n.place
+	if why != "" {
+		return []Doubt{{Why: "code that can not be read: " + why}}
+	}
+	return nil
+}
+
+// compound gathers the units of a command that holds others.
+func (c *collector) compound(cmd syntax.Command) {
+	switch cmd := cmd.(type) {
+	case *syntax.Block:
+		c.stmts(cmd.Stmts)
+	case *syntax.Subshell:
+		c.apart(func() { c.stmts(cmd.Stmts) })
+	case *syntax.IfClause:
+		c.branches(cmd)
+	case *syntax.WhileClause:
+		c.loop(func() {
+			c.stmts(cmd.Cond)
+			c.stmts(cmd.Do)
+		})
+	case *syntax.ForClause:
+		c.head(cmd)
+		c.loop(func() { c.stmts(cmd.Do) })
+	case *syntax.CaseClause:
+		c.cases(cmd)
+	default: // [[ ]], (( )) and what else there may be
+		c.bare(cmd, nil)
+	}
+}
+
+// apart gathers units that run in a shell of their own.
+func (c *collector) apart(gather func()) {
+	before := c.place
+	c.place.settle()
+	gather()
+	c.place = before
+}
+
+// loop gathers units that may run several times, or not at all.
+func (c *collector) loop(gather func()) {
+	before, first := c.place, len(c.r.units)
+	gather()
+	if c.place.same(before) {
+		return
+	}
+	c.place = place{lost: true}
+	for i := first; i < len(c.r.units); i++ {
+		c.r.units[i].Dir = Dir{}
+	}
+}
+
+func (c *collector) branches(cmd *syntax.IfClause) {
+	var ends []place
+	for cmd != nil {
+		c.stmts(cmd.Cond)
+		start := c.place
+		c.stmts(cmd.Then)
+		ends = append(ends, c.place)
+		if len(cmd.Cond) > 0 {
+			c.place = start
+		}
+		cmd = cmd.Else
+	}
+	for _, p := range ends {
+		c.place = c.place.or(p)
+	}
+}
+
+func (c *collector) cases(cmd *syntax.CaseClause) {
+	c.bare(cmd.Word, nil)
+	start := c.place
+	end := start
+	for _, item := range cmd.Items {
+		for _, w := range item.Patterns {
+			c.bare(w, nil)
+		}
+		c.place = start.or(end) // a branch may fall through into the next
+		c.stmts(item.Stmts)
+		end = end.or(c.place)
+	}
+	c.place = end
+}
+
+// head reads what stands between for and do.
+func (c *collector) head(cmd *syntax.ForClause) {
+	var all []Doubt
+	if it, ok := cmd.Loop.(*syntax.WordIter); ok && it.Name != nil {
+		all = varDoubts(literal("for"), literal(it.Name.Value))
+		c.forget(it.Name.Value)
+	}
+	c.bareFrom(cmd.ForPos, cmd.Loop, all)
+}
+
+// simple gathers the units of a simple command.
+func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
+	u, guesses := c.call(cmd)
+	u.Redirects = c.redirects(s)
+	start, end := c.span(cmd, s.Redirs)
+	u.Text = c.src[start:end]
+	if f.lead >= 0 && len(u.Words) > 0 {
+		timed := u
+		timed.Assigns = nil
+		timed.Words = append(c.fields(f.lead, f.lead+len("time")), u.Words...)
+		timed.Text = c.src[f.lead:end]
+		unit := c.add(timed, nil)
+		if len(u.Words) > 1 && u.Words[0].Raw == "--" { // it ends the options of time, which the parser does not know
+			c.doubt(unit, c.again(c.src[offset(cmd.Args[1].Pos()):end])...)
+		}
+	}
+	unit := c.add(u, guesses)
+	for _, a := range cmd.Assigns {
+		c.doubt(unit, c.assigned(a, len(u.Words) > 0)...)
+	}
+	before := c.place
+	c.runs(unit, c.input(s, f.from))
+	after := c.place
+	c.place = before
+	c.within(unit, cmd)
+	c.withinRedirects(unit, s)
+	c.place = after
+}
+
+// clause adds a unit for a command the parser has a node of its own for.
+func (c *collector) clause(s *syntax.Stmt, cmd syntax.Command, u Unit) {
+	start, end := c.span(cmd, s.Redirs)
+	u.Text, u.Redirects = c.src[start:end], c.redirects(s)
+	unit := c.add(u, nil)
+	if d, ok := cmd.(*syntax.DeclClause); ok {
+		for _, a := range d.Args {
+			c.doubt(unit, c.assigned(a, false)...)
+		}
+	}
+	c.within(unit, cmd)
+	c.withinRedirects(unit, s)
+}
+
+// redirections adds a unit for redirections that belong to no simple command.
+func (c *collector) redirections(s *syntax.Stmt) {
+	if len(s.Redirs) == 0 {
+		return
+	}
+	start, end := c.span(nil, s.Redirs)
+	unit := c.add(Unit{Kind: Redirection, Text: c.src[start:end], Redirects: c.redirects(s)}, nil)
+	c.withinRedirects(unit, s)
+}
+
+func (c *collector) withinRedirects(unit int, s *syntax.Stmt) {
+	for _, r := range s.Redirs {
+		c.within(unit, r)
+		if r.N != nil && strings.HasPrefix(r.N.Value, "{") { // {name}> sets a variable
+			c.doubt(unit, varDoubts(literal("{"), literal(strings.Trim(r.N.Value, "{}")))...)
+		}
+	}
+}
+
+func (c *collector) word(w *syntax.Word) Word {
+	word, _ := readWord(c.src, w, nil)
+	return word
+}
+
+func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {
+	for _, a := range cmd.Assigns {
+		as := Assign{Raw: c.src[offset(a.Pos()):offset(a.End())]}
+		if a.Name != nil {
+			as.Name = a.Name.Value
+		}
+		u.Assigns = append(u.Assigns, as)
+	}
+	for i, w := range cmd.Args {
+		word, guess := readWord(c.src, w, c.r.known)
+		u.Words = append(u.Words, word)
+		if guess != "" {
+			if guesses == nil {
+				guesses = make([]string, len(cmd.Args))
+			}
+			guesses[i] = guess
+		}
+	}
+	switch {
+	case len(u.Words) == 0:
+		u.Kind = Assignment
+	case u.Words[0].Raw == "[":
+		u.Kind = Test
+	}
+	return u, guesses
+}
+
+// assigned notes what a variable is set to, and returns what is doubtful in
+// it. prefix says that it is set for one command only.
+func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
+	if a.Name == nil || a.Naked {
+		return nil
+	}
+	var out []Doubt
+	value := c.word(a.Value)
+	if hidesCode(value.Shape) {
+		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
+	}
+	name := a.Name.Value
+	old, seen := c.r.known[name]
+	switch {
+	case prefix:
+	case value.Literal && len(value.Value) <= maxGuess && a.Array == nil && a.Index == nil && !a.Append && (!seen || old == value.Value):
+		c.r.known[name] = value.Value
+	default:
+		c.forget(name)
+	}
+	return out
+}
+
+// maxGuess is how long a value may be that is put in for its variable.
+const maxGuess = 64
+
+// forget notes that the value of a variable is not known.
+func (c *collector) forget(name string) { c.r.known[name] = Unknown }
+
+// declared gives the words of a declaration.
+func (c *collector) declared(cmd *syntax.DeclClause) []Word {
+	words := []Word{literal(cmd.Variant.Value)}
+	for _, a := range cmd.Args {
+		raw := c.src[offset(a.Pos()):offset(a.End())]
+		w := Word{Raw: raw, Value: raw}
+		switch {
+		case a.Index != nil || a.Array != nil:
+			if a.Name != nil {
+				w.Shape = a.Name.Value + "=" + Unknown
+			}
+		case a.Value == nil:
+			w.Literal, w.Shape = true, raw
+		default:
+			v := c.word(a.Value)
+			head := raw[:len(raw)-len(v.Raw)]
+			w.Value, w.Shape = head+v.Value, head+v.Shape
+			w.Literal, w.Split = v.Literal, v.Split && head == ""
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// fields gives the words of a part of the text that the parser did not read as
+// words.
+func (c *collector) fields(start, end int) []Word {
+	var words []Word
+	for f := range strings.FieldsSeq(c.src[start:end]) {
+		w := literal(f)
+		if strings.ContainsAny(f, "$`'\"\\") {
+			w.Literal, w.Shape = false, Unknown
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+func (c *collector) redirects(s *syntax.Stmt) []Redirect {
+	var all []Redirect
+	for _, r := range s.Redirs {
+		re := Redirect{Op: r.Op.String(), Target: c.word(r.Word)}
+		if r.N != nil {
+			re.FD = r.N.Value
+		}
+		all = append(all, re)
+	}
+	return all
+}
+
+// span says where a command with its redirections begins and ends.
+func (c *collector) span(cmd syntax.Command, redirs []*syntax.Redirect) (start, end int) {
+	start, end = len(c.src), 0
+	if cmd != nil {
+		start, end = offset(cmd.Pos()), offset(cmd.End())
+	}
+	for _, r := range redirs {
+		start = min(start, offset(r.Pos()))
+		end = max(end, offset(r.Word.End()))
+		if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
+			end = max(end, c.docEnd(r))
+		}
+	}
+	return start, min(end, len(c.src))
+}
+
+// docEnd says where the line with a here-document's delimiter ends.
+func (c *collector) docEnd(r *syntax.Redirect) int {
+	if r.Hdoc == nil || len(r.Hdoc.Parts) == 0 {
+		return 0
+	}
+	end := offset(r.Hdoc.End())
+	if i := strings.IndexByte(c.src[end:], '\n'); i >= 0 {
+		return end + i
+	}
+	return len(c.src)
+}
+
+func offset(p syntax.Pos) int { return int(p.Offset()) }

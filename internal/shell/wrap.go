@@ -1,0 +1,306 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// unwrapped is what a wrapper runs.
+type unwrapped struct {
+	payload []Word
+	doubts  []Doubt
+	shell   bool  // it runs a shell that reads its input
+	code    *Word // env -S: words that are written as one
+	dir     *Word // where the payload runs
+	moved   bool  // the payload runs somewhere else
+	same    bool  // the payload runs in the shell itself
+}
+
+// unwrap finds the payload of a wrapper.
+func (w wrapper) unwrap(words []Word) unwrapped {
+	s := w.scan(words)
+	name := words[0].Value
+	out := unwrapped{same: w.same, shell: w.shell}
+	for _, o := range s.strange {
+		out.doubts = append(out.doubts, Doubt{Why: name + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
+	}
+	for _, o := range s.options {
+		out.option(w, o)
+	}
+	if out.query(w, s) {
+		return unwrapped{}
+	}
+	rest := s.rest(words)
+	for w.assigns && len(rest) > 0 {
+		n, value, ok := assignment(rest[0])
+		if !ok && !(name == "env" && rest[0].Shape == "-") {
+			break
+		}
+		out.doubts = append(out.doubts, sets(n)...)
+		if hidesCode(value.Shape) {
+			out.doubts = append(out.doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+		}
+		rest = rest[1:]
+	}
+	for range min(w.args, len(rest)) {
+		if rest[0].Split {
+			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
+		}
+		rest = rest[1:]
+	}
+	if w.moves == "*" {
+		out.moved = true
+	}
+	out.payload = rest
+	return out
+}
+
+// query reports whether nothing is run with the options.
+func (u *unwrapped) query(w wrapper, s scanned) bool {
+	for _, o := range s.options {
+		if w.query != "" && slices.Contains(strings.Fields(w.query), o.name) || o.name == "help" || o.name == "version" {
+			return true
+		}
+	}
+	return false
+}
+
+// option notes what an option changes.
+func (u *unwrapped) option(w wrapper, o option) {
+	if o.value.Split {
+		u.doubts = append(u.doubts, Doubt{Why: "an option whose value may be several words"})
+	}
+	switch o.name {
+	case "S", "split-string":
+		if strings.Contains(w.long, "split-string") && o.given {
+			u.code = &o.value
+		}
+	case "E", "env", "setenv":
+		if o.given { // strace, systemd-run
+			n, _, _ := cutWord(o.value, "=")
+			u.doubts = append(u.doubts, varDoubts(literal("option"), Word{Shape: n, Value: n})...)
+		}
+	case "o", "output":
+		if v := strings.TrimLeft(o.value.Shape, " "); strings.HasPrefix(v, "|") || strings.HasPrefix(v, "!") {
+			u.doubts = append(u.doubts, Doubt{Why: "output that goes to a command"})
+		}
+	}
+	if w.moves == "" || !slices.Contains(strings.Fields(w.moves), o.name) {
+		return
+	}
+	u.moved = true
+	if o.name == "C" || o.name == "chdir" || o.name == "D" {
+		u.dir = &o.value
+	}
+}
+
+// payloads adds the commands that a unit runs because it is a wrapper.
+func (c *collector) payloads(unit int, name string, in input) {
+	words := c.r.units[unit].Words
+	switch name {
+	case "find", "gfind", "bfs":
+		c.find(unit, words)
+		return
+	case "fd", "fdfind":
+		c.fd(unit, words)
+		return
+	case "xargs", "gxargs":
+		c.xargs(unit, words)
+		return
+	}
+	w, ok := wrapperOf(name)
+	if !ok {
+		return
+	}
+	u := w.unwrap(words)
+	c.doubt(unit, u.doubts...)
+	before := c.place
+	switch {
+	case u.dir != nil:
+		to, known := goal([]Word{*u.dir}, 0)
+		c.place.move(to, known)
+	case u.moved:
+		c.place = place{lost: true}
+	}
+	switch {
+	case u.code != nil:
+		c.splitString(unit, *u.code, u.payload)
+	case len(u.payload) > 0:
+		c.payload(unit, u.payload, in)
+	case u.shell:
+		c.stdin(unit, in)
+	}
+	if !u.same || u.moved {
+		c.place = before
+	}
+}
+
+// splitString adds what env -S runs: env with the words of a string.
+func (c *collector) splitString(unit int, s Word, rest []Word) {
+	text := "env " + s.Value + " " + rawText(rest)
+	if !s.Literal {
+		c.doubt(unit, Doubt{Why: "code that is computed"})
+	}
+	if strings.ContainsAny(s.Value, "$\\;&|<>()`*?[{#~") {
+		c.doubt(unit, Doubt{Why: "words that env splits in its own way", Flag: "-S"})
+	}
+	c.nested(unit, text, child)
+}
+
+// payload adds a command that another one runs, and what that runs in turn.
+func (c *collector) payload(unit int, words []Word, in input) {
+	if len(words) == 0 {
+		return
+	}
+	n := *c
+	n.inside = c.r.units[unit].Text
+	n.level++
+	if n.level > maxLevel {
+		c.doubt(unit, Doubt{Why: "commands inside commands, too many to be read"})
+		for inner := words; len(inner) > 0; {
+			words = inner
+			inner = crudePayload(inner)
+		}
+	}
+	if n.level > maxLevel+1 {
+		return
+	}
+	inner := n.add(Unit{Text: rawText(words), Words: words}, nil)
+	n.runs(inner, in)
+	c.place = n.place
+}
+
+// crudePayload is the payload of a plain wrapper, or nil.
+func crudePayload(words []Word) []Word {
+	if len(words) == 0 || !words[0].Literal {
+		return nil
+	}
+	w, ok := wrapperOf(baseName(words[0].Value))
+	if !ok {
+		return nil
+	}
+	return w.unwrap(words).payload
+}
+
+// filled is a command in some words of which something else is put in when it
+// is run.
+func filled(words []Word, hole string) []Word {
+	if hole == "" {
+		return words
+	}
+	out := slices.Clone(words)
+	for i, w := range out {
+		if strings.Contains(w.Shape, hole) {
+			out[i].Shape = strings.ReplaceAll(w.Shape, hole, Unknown)
+			out[i].Literal, out[i].Glob = false, false
+		}
+	}
+	return out
+}
+
+// xargs adds what xargs runs.
+func (c *collector) xargs(unit int, words []Word) {
+	g := grammar{
+		short: "a:d:E:I:J:R:S:L:n:P:s:e::i::l::0oprtx",
+		long: "arg-file: delimiter: eof:: replace:: max-lines:: max-args: max-procs: max-chars: process-slot-var: null open-tty no-run-if-empty " +
+			"verbose interactive exit show-limits help version",
+	}
+	s := g.scan(words)
+	c.strange(unit, words[0], s)
+	if o, ok := s.get("process-slot-var"); ok {
+		c.doubt(unit, varDoubts(words[0], o.value)...)
+	}
+	rest := s.rest(words)
+	if len(rest) == 0 {
+		return
+	}
+	if o, ok := s.get("I", "i", "replace"); ok {
+		hole := "{}"
+		if o.given && o.value.Shape != "" {
+			hole = o.value.Shape
+		}
+		rest = filled(rest, hole)
+	} else {
+		rest = append(slices.Clip(rest), Word{Shape: Unknown, Split: true})
+	}
+	c.payload(unit, rest, input{file: true})
+}
+
+func (c *collector) strange(unit int, name Word, s scanned) {
+	for _, o := range s.strange {
+		c.doubt(unit, Doubt{Why: name.Value + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
+	}
+}
+
+// find adds what find runs, and rm for -delete.
+func (c *collector) find(unit int, words []Word) {
+	for i := 1; i < len(words); i++ {
+		switch words[i].Shape {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(words) && words[end].Shape != ";" && !(words[end].Shape == "+" && words[end-1].Shape == "{}") {
+				end++
+			}
+			before := c.place
+			if strings.HasSuffix(words[i].Shape, "dir") {
+				c.place = place{lost: true}
+			}
+			c.payload(unit, filled(words[i+1:end], "{}"), input{})
+			c.place = before
+			i = end
+		case "-delete":
+			n := *c
+			n.inside = c.r.units[unit].Text
+			n.add(Unit{Text: "rm", Words: []Word{literal("rm"), {Shape: Unknown, Split: true}}}, nil)
+		}
+	}
+}
+
+// fd adds what fd runs.
+func (c *collector) fd(unit int, words []Word) {
+	for i := 1; i < len(words); i++ {
+		shape := words[i].Shape
+		var rest []Word
+		switch {
+		case shape == "--":
+			return
+		case shape == "--exec" || shape == "--exec-batch":
+			rest = words[i+1:]
+		case strings.HasPrefix(shape, "--exec=") || strings.HasPrefix(shape, "--exec-batch="):
+			_, value, _ := cutWord(words[i], "=")
+			rest = append([]Word{value}, words[i+1:]...)
+		case len(shape) > 1 && shape[0] == '-' && shape[1] != '-' && strings.ContainsAny(shape, "xX"):
+			rest = words[i+1:]
+			if at := strings.IndexAny(shape, "xX"); at+1 < len(shape) {
+				rest = append([]Word{glued(words[i], at+1)}, rest...)
+			}
+		default:
+			continue
+		}
+		if end := slices.IndexFunc(rest, func(w Word) bool { return w.Shape == ";" }); end >= 0 {
+			rest = rest[:end]
+		}
+		if hasHole(rest) {
+			rest = filled(rest, "{}")
+		} else {
+			rest = append(slices.Clip(rest), Word{Shape: Unknown, Split: true})
+		}
+		c.payload(unit, rest, input{file: true})
+		return
+	}
+}
+
+func hasHole(words []Word) bool {
+	return slices.ContainsFunc(words, func(w Word) bool { return strings.Contains(w.Shape, "{") })
+}
+
+// rawText is the text of some words.
+func rawText(words []Word) string {
+	raw := make([]string, 0, len(words))
+	for _, w := range words {
+		if w.Raw != "" {
+			raw = append(raw, w.Raw)
+		}
+	}
+	return strings.Join(raw, " ")
+}
