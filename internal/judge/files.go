@@ -1,0 +1,464 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"helve/internal/shell"
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// A finder finds out what files a line reaches, and gathers what the door of
+// the file tools would ask about them.
+type finder struct {
+	*Line
+	by     siever
+	globs  bool // patterns match as bash has it by itself
+	left   int  // how many more entries of folders it looks at
+	words  int  // how many more names it takes from the text
+	asked  []permission.Request
+	writes []workspace.Path
+	follow int           // how many more links of its own it follows
+	looked time.Duration // how long it has looked for other names of files
+	links  []link
+	seen   map[string]bool
+
+	nested    bool   // the unit is code or a payload of another
+	rest      string // the command without the variables that every shell has
+	read      bool   // constants were looked for
+	constants map[string][]shell.Word
+}
+
+// Ask notes a request, so that all can be put together.
+func (f *finder) Ask(_ context.Context, req permission.Request) error {
+	f.asked = append(f.asked, req)
+	return nil
+}
+
+// once reports whether something was not looked at before.
+func (f *finder) once(kind string, name string) bool {
+	key := kind + "\x00" + name
+	if f.seen[key] {
+		return false
+	}
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	f.seen[key] = true
+	return true
+}
+
+// unit asks about the files that a unit reaches. It returns what can not be
+// asked about, because it is not known.
+func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, error) {
+	var doubts []permission.Doubt
+	var told [shell.Connect + 1]bool // one doubt of a kind is enough
+	f.nested = u.Inside != ""
+	for _, a := range u.Accesses() {
+		if a.Kind == shell.Connect {
+			if told[a.Kind] {
+				continue
+			}
+			told[a.Kind] = true
+			doubts = append(doubts, permission.Doubt{Why: "it connects to " + a.Path.Value, Flag: "/dev/"})
+			continue
+		}
+		names, ok := f.names(a.Path, a.Dir)
+		if !ok && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
+			told[a.Kind] = true
+			doubts = append(doubts, unknown(a)...)
+		}
+		for _, name := range names {
+			more, err := f.reach(ctx, a, name)
+			if err != nil {
+				return nil, err
+			}
+			doubts = append(doubts, more...)
+		}
+	}
+	return doubts, nil
+}
+
+// unknown is what is said about a file that is not known: it may be any.
+func unknown(a shell.Access) []permission.Doubt {
+	which := ""
+	if a.Path.Raw != "" {
+		which = ": " + a.Path.Raw
+	}
+	outside := permission.Doubt{Why: "it is not known where a file of " + a.Why + " lies" + which, Permission: "external_directory"}
+	switch a.Kind {
+	case shell.Read:
+		return []permission.Doubt{{Why: "it is not known what " + a.Why + " reads" + which, Permission: "read"}, outside}
+	case shell.Write:
+		return []permission.Doubt{{Why: "it is not known what " + a.Why + " writes" + which, Permission: "edit"}, outside}
+	}
+	return []permission.Doubt{outside}
+}
+
+// visit asks about a folder that is gone to.
+func (f *finder) visit(ctx context.Context, name string) error {
+	_, err := f.files.ResolveFolder(ctx, f, f.place.Dir, name)
+	if errors.Is(err, workspace.ErrBadName) || errors.Is(err, workspace.ErrNameTooLong) {
+		return nil // nothing can be started there
+	}
+	return err
+}
+
+// reach asks about one file by its full name.
+func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
+	if !f.once(string(rune('0'+a.Kind))+deepKey(a), name) && len(a.Into) == 0 {
+		return nil, nil
+	}
+	p, err := f.files.ResolveEither(ctx, quietly(f, a), f.place.Dir, name)
+	switch {
+	case errors.Is(err, workspace.ErrBadName), errors.Is(err, workspace.ErrNameTooLong):
+		return unknown(a), nil
+	case err != nil:
+		return nil, err
+	}
+	if a.Maybe {
+		if !f.files.Exists(p) {
+			return nil, nil
+		}
+		a.Maybe = false // now it is known to be a file
+		return f.reach(ctx, a, name)
+	}
+	if len(f.links) > 0 {
+		if doubts, err = f.linked(ctx, a, filepath.Clean(name)); err != nil {
+			return nil, err
+		}
+	}
+	more, err := f.use(ctx, a, p, name)
+	return append(doubts, more...), err
+}
+
+// linked asks about what a file is if a link stands in its name that the line
+// itself makes.
+func (f *finder) linked(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
+	for _, l := range f.links {
+		rest, ok := strings.CutPrefix(name, l.from)
+		if !ok || rest != "" && rest[0] != filepath.Separator {
+			continue
+		}
+		if f.follow--; f.follow < 0 {
+			return unknown(a), nil
+		}
+		more, err := f.reach(ctx, a, l.to+rest)
+		if err != nil {
+			return nil, err
+		}
+		doubts = append(doubts, more...)
+	}
+	if len(f.links) == maxLinks { // there may be more
+		doubts = append(doubts, unknown(a)...)
+	}
+	return doubts, nil
+}
+
+// use asks about what is done with a file. name is how it was written.
+func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name string) (doubts []permission.Doubt, err error) {
+	folder := f.files.IsFolder(p)
+	switch a.Kind {
+	case shell.Read:
+		if doubts, err = f.contents(ctx, a, p, folder); err != nil {
+			return nil, err
+		}
+	case shell.Write:
+		inside := folder || strings.HasSuffix(name, "/")
+		if len(a.Into) == 0 || !inside {
+			f.writes = append(f.writes, p)
+		}
+		if len(a.Into) > 0 {
+			return f.into(ctx, a, name, inside)
+		}
+	}
+	if !folder || !a.Deep {
+		return doubts, nil
+	}
+	more, err := f.deep(ctx, a, p)
+	return append(doubts, more...), err
+}
+
+// contents asks whether a file may be read. Its other names are looked for as
+// long as that does not take long for all files together.
+func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path, folder bool) ([]permission.Doubt, error) {
+	if folder || f.looked > maxLooking {
+		err := f.files.AskRead(ctx, f, p)
+		if folder || err != nil {
+			return nil, err
+		}
+		return unknown(a)[:1], nil
+	}
+	start := time.Now()
+	err := f.files.AskContents(ctx, f, p)
+	f.looked += time.Since(start)
+	return nil, err
+}
+
+// deepKey tells accesses of the same file apart.
+func deepKey(a shell.Access) string {
+	key := ""
+	for _, is := range []bool{a.Deep, a.Visible, a.Maybe} {
+		if is {
+			key += "+"
+		} else {
+			key += "-"
+		}
+	}
+	for _, names := range [][]string{a.Only, a.Except, a.Shut} {
+		key += strings.Join(names, "\x00") + "\x00\x00"
+	}
+	return key
+}
+
+// quietly is an asker for a file of which it is not known yet whether it is
+// one.
+func quietly(f *finder, a shell.Access) workspace.Asker {
+	if a.Maybe {
+		return &finder{}
+	}
+	return f
+}
+
+// A link is a name that leads to another from some point of the line on.
+type link struct{ from, to string }
+
+// into asks about the files that end up at a name: under their own names if it
+// is a folder.
+func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) ([]permission.Doubt, error) {
+	var doubts []permission.Doubt
+	one := a
+	one.Into = nil
+	for _, w := range a.Into {
+		dir := a.Dir
+		if a.Link {
+			dir = a.From
+		}
+		names, ok := f.names(w, dir)
+		if !ok {
+			one.Path = w
+			doubts = append(doubts, unknown(one)...)
+		}
+		for _, name := range names {
+			to := at
+			if folder {
+				to = abs(at, filepath.Base(filepath.Clean(name)))
+				more, err := f.reach(ctx, one, to)
+				if err != nil {
+					return nil, err
+				}
+				doubts = append(doubts, more...)
+			}
+			switch {
+			case a.Link && len(f.links) < maxLinks:
+				f.links = append(f.links, link{filepath.Clean(to), name})
+			case a.Deep && isFolder(name): // with all that is in it
+				one.Path = w
+				doubts = append(doubts, unknown(one)[:1]...)
+			}
+		}
+	}
+	return doubts, nil
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// edits asks about all files that are written, in one request: what is done
+// once for all of them costs more than each.
+func (f *finder) edits(ctx context.Context) error {
+	if len(f.writes) == 0 {
+		return nil
+	}
+	return f.files.AskEdit(ctx, f, nil, f.writes...)
+}
+
+// names returns the full names of the files that a word means in a folder, as
+// far as they are known. It reports false where these may not be all.
+func (f *finder) names(w shell.Word, dir shell.Dir) ([]string, bool) {
+	words, all := f.values(w)
+	if f.words -= len(words); f.words < 0 {
+		return nil, false
+	}
+	var out []string
+	for _, w := range words {
+		names, ok := f.named(w, dir)
+		out, all = append(out, names...), all && ok
+	}
+	return out, all
+}
+
+// named is names for a word that is literal or a glob.
+func (f *finder) named(w shell.Word, dir shell.Dir) (out []string, all bool) {
+	name, ok := w.Value, true
+	if strings.HasPrefix(w.Raw, "~") {
+		if name, ok = f.tilde(name); !ok {
+			return nil, false
+		}
+	}
+	if filepath.IsAbs(name) {
+		return f.matches("", name, w.Glob)
+	}
+	all = dir.Known // otherwise it is a guess, and restrictions hold for that too
+	for _, d := range append([]string{dir.Path}, dir.Else...) {
+		from, ok := f.tilde(d)
+		if !ok {
+			return nil, false
+		}
+		names, ok := f.matches(abs(f.place.Cwd, from), name, w.Glob)
+		out, all = append(out, names...), all && ok
+	}
+	return out, all
+}
+
+// values are what a word may be, each literal or a glob. It reports false where
+// these may not be all.
+func (f *finder) values(w shell.Word) ([]shell.Word, bool) {
+	if w.Literal || w.Glob {
+		return []shell.Word{w}, true
+	}
+	if words, ok := braces(w.Raw); ok {
+		return words, true
+	}
+	before, name, after, ok := variable(w.Raw)
+	if !ok {
+		return nil, false
+	}
+	if from := f.folder(name); from != "" && before == "" && (after == "" || after[0] == '/') {
+		glob := strings.ContainsAny(after, "*?")
+		return []shell.Word{{Raw: w.Raw, Value: from + after, Literal: !glob, Glob: glob}}, f.untouched(name)
+	}
+	if f.nested || f.line.Opaque != "" || strings.ContainsAny(before+after, "*?") {
+		return nil, false // a shell of its own has variables of its own
+	}
+	if !f.read {
+		f.read, f.constants = true, shell.Constants(f.command)
+	}
+	return filled(f.constants[name], before, after, strings.Contains(w.Raw, `"`))
+}
+
+// folder is what a variable means that every shell has.
+func (f *finder) folder(name string) string {
+	switch name {
+	case "HOME":
+		return f.place.Home
+	case "PWD":
+		return "."
+	}
+	return ""
+}
+
+// untouched reports whether a text uses a variable and does nothing else with
+// it that could be seen.
+func (f *finder) untouched(name string) bool {
+	if f.rest == "" {
+		f.rest = strings.NewReplacer("$HOME", "", "${HOME}", "", "$PWD", "", "${PWD}", "", "$OLDPWD", "", "${OLDPWD}", "").Replace(f.command) + " "
+	}
+	return !strings.Contains(f.rest, name)
+}
+
+// filled puts the values of a variable into a word.
+func filled(values []shell.Word, before, after string, quoted bool) ([]shell.Word, bool) {
+	out := make([]shell.Word, len(values))
+	for i, v := range values {
+		switch {
+		case !quoted && strings.ContainsAny(v.Value, " \t\n"), v.Glob && before+after != "":
+			return nil, false
+		case !v.Glob:
+			v.Value, v.Raw = before+v.Value+after, before+v.Raw+after
+		}
+		out[i] = v
+	}
+	return out, len(values) > 0
+}
+
+// variable takes a word apart that holds one variable, and plain text besides.
+func variable(raw string) (before, name, after string, ok bool) {
+	raw = strings.ReplaceAll(raw, `"`, "")
+	before, rest, ok := strings.Cut(raw, "$")
+	if !ok {
+		return "", "", "", false
+	}
+	if braced, found := strings.CutPrefix(rest, "{"); found {
+		name, after, ok = strings.Cut(braced, "}")
+	} else {
+		n := len(rest) - len(strings.TrimLeft(rest, letters))
+		name, after = rest[:n], rest[n:]
+	}
+	ok = ok && name != "" && strings.Trim(name, letters) == "" && !strings.ContainsAny(before+after, "$`{}()<>[]'\\~")
+	return before, name, after, ok
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
+// tilde expands a ~ in front of a name.
+func (f *finder) tilde(name string) (string, bool) {
+	if !strings.HasPrefix(name, "~") {
+		return name, true
+	}
+	who, rest, _ := strings.Cut(name[1:], "/")
+	switch who {
+	case "":
+		return abs(f.place.Home, rest), f.place.Home != ""
+	case "+", "-":
+		return "", false
+	}
+	u, err := user.Lookup(who)
+	if err != nil {
+		return name, true // bash leaves it as it is
+	}
+	return abs(u.HomeDir, rest), true
+}
+
+// requests puts what was asked together: one request for each permission.
+func (f *finder) requests() []permission.Request {
+	var out []permission.Request
+	for _, name := range []string{"external_directory", "read", "edit"} {
+		req := permission.Request{
+			Permission: name, Metadata: map[string]any{},
+			Forms: map[string][]string{}, Guards: map[string][]string{},
+		}
+		seen, always := map[string]bool{}, map[string]bool{}
+		for _, r := range f.asked {
+			if r.Permission != name {
+				continue
+			}
+			for _, p := range r.Patterns {
+				req.Forms[p] = union(req.Forms[p], r.Forms[p])
+				if words := union(req.Guards[p], r.Guards[p]); words != nil {
+					req.Guards[p] = words
+				}
+				if !seen[p] {
+					seen[p] = true
+					req.Patterns = append(req.Patterns, p)
+				}
+			}
+			for _, p := range r.Always {
+				if !always[p] {
+					always[p] = true
+					req.Always = append(req.Always, p)
+				}
+			}
+		}
+		out = append(out, req)
+	}
+	return out
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}

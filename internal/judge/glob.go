@@ -1,0 +1,221 @@
+package judge
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What is looked at for one command line. Beyond that, what a file is counts
+// as not known.
+const (
+	maxNames   = 50_000  // names in the text, expanded
+	maxMatches = 1000    // files that a pattern matches
+	maxEntries = 200_000 // names of folders that are listed
+	maxLinks   = 64      // links that the line makes
+	maxFollow  = 1000    // times that one of them is followed
+
+	maxLooking = 500 * time.Millisecond // for other names of files
+)
+
+// matches returns the files that a name means, seen from dir. A pattern that
+// matches no file is a name itself. It reports false where these are not all.
+func (f *finder) matches(dir, name string, glob bool) ([]string, bool) {
+	if !glob {
+		return []string{abs(dir, name)}, true
+	}
+	if !f.globs {
+		return nil, false
+	}
+	found, ok, listed := []string{dir}, true, false
+	if strings.HasPrefix(name, "/") {
+		found = []string{"/"}
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' }) {
+		if !hasMeta(part) {
+			for i := range found {
+				found[i] = strings.TrimSuffix(found[i], "/") + "/" + plain(part) // not Join: links come before dots
+			}
+			if listed {
+				found = slices.DeleteFunc(found, missing)
+			}
+			continue
+		}
+		listed = true
+		if found, ok = f.listed(found, part); !ok {
+			return found, false
+		}
+	}
+	if len(found) == 0 {
+		return []string{abs(dir, plain(name))}, true
+	}
+	return found, ok
+}
+
+// listed returns the names in folders that a part of a pattern matches.
+func (f *finder) listed(folders []string, part string) (found []string, ok bool) {
+	for _, folder := range folders {
+		d, err := os.Open(folder)
+		if err != nil {
+			continue // nothing matches there
+		}
+		entries, err := d.Readdirnames(f.left)
+		d.Close()
+		if f.left -= len(entries); f.left <= 0 || err != nil && len(entries) > 0 {
+			return found, false
+		}
+		if strings.HasPrefix(part, ".") {
+			entries = append(entries, "..") // which older versions of bash have
+		}
+		for _, name := range entries {
+			if !globMatch(part, name) {
+				continue
+			}
+			if len(found) == maxMatches {
+				return found, false
+			}
+			found = append(found, strings.TrimSuffix(folder, "/")+"/"+name)
+		}
+	}
+	return found, true
+}
+
+func missing(name string) bool {
+	_, err := os.Lstat(name)
+	return err != nil
+}
+
+func hasMeta(part string) bool {
+	for i := 0; i < len(part); i++ {
+		switch part[i] {
+		case '\\':
+			i++
+		case '*', '?', '[':
+			return true
+		}
+	}
+	return false
+}
+
+// plain takes the backslashes out of a pattern.
+func plain(pattern string) string {
+	if !strings.Contains(pattern, `\`) {
+		return pattern
+	}
+	var out strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '\\' && i+1 < len(pattern) {
+			i++
+		}
+		out.WriteByte(pattern[i])
+	}
+	return out.String()
+}
+
+// globMatch reports whether a part of a pattern matches a name, as in bash: a
+// name with a dot in front is matched by one that has it too.
+func globMatch(pattern, name string) bool {
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, `\.`) {
+		return false
+	}
+	return wild(pattern, name)
+}
+
+// wild is globMatch without a rule of its own for dots.
+func wild(pattern, name string) bool {
+	p, n, star, mark := 0, 0, -1, 0
+	for n < len(name) {
+		if p < len(pattern) && pattern[p] == '*' {
+			star, mark = p, n
+			p++
+			continue
+		}
+		if pw, nw := globStep(pattern[p:], name[n:]); nw > 0 {
+			p, n = p+pw, n+nw
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		_, size := utf8.DecodeRuneInString(name[mark:])
+		mark += size
+		p, n = star+1, mark
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// globStep matches one character, and says how much of both it took; nothing
+// when it does not match.
+func globStep(pattern, name string) (pw, nw int) {
+	r, size := utf8.DecodeRuneInString(name)
+	if pattern == "" {
+		return 0, 0
+	}
+	switch pattern[0] {
+	case '?':
+		return 1, size
+	case '[':
+		if width, hit := class(pattern, r); width > 0 {
+			if hit {
+				return width, size
+			}
+			return 0, 0
+		}
+	case '\\':
+		if len(pattern) > 1 {
+			pw, pattern = 1, pattern[1:]
+		}
+	}
+	if c, width := utf8.DecodeRuneInString(pattern); c == r && pattern[:width] == name[:size] {
+		return pw + width, size
+	}
+	return 0, 0
+}
+
+// class matches a character against [abc], [!abc] or [a-c]. Classes with a
+// name, as in [[:alpha:]], match everything: too much rather than too little.
+func class(pattern string, r rune) (width int, hit bool) {
+	i := 1
+	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
+	if negated {
+		i++
+	}
+	for first := true; i < len(pattern); first = false {
+		if pattern[i] == ']' && !first {
+			return i + 1, hit != negated
+		}
+		if end := namedClass(pattern[i:]); end > 0 {
+			return i + end, true
+		}
+		low, next := classRune(pattern, i)
+		high := low
+		if next+1 < len(pattern) && pattern[next] == '-' && pattern[next+1] != ']' {
+			high, next = classRune(pattern, next+1)
+		}
+		hit = hit || low <= r && r <= high
+		i = next
+	}
+	return 0, false
+}
+
+// namedClass is how long a class is from one with a name in it on; 0 where
+// there is none.
+func namedClass(pattern string) int {
+	if len(pattern) < 2 || pattern[0] != '[' || strings.IndexByte(":.=", pattern[1]) < 0 {
+		return 0
+	}
+	if end := strings.LastIndex(pattern, "]]"); end > 0 {
+		return end + len("]]")
+	}
+	return 0
+}
+
+func classRune(pattern string, i int) (rune, int) {
+	if pattern[i] == '\\' && i+1 < len(pattern) {
+		i++
+	}
+	r, size := utf8.DecodeRuneInString(pattern[i:])
+	return r, i + size
+}

@@ -1,0 +1,262 @@
+// Package judge turns a command line into what has to be asked before it may
+// run: which folders outside it reaches, which files it reads and changes, and
+// the commands it runs.
+//
+// It decides nothing itself. Restrictions match meaning and permissions match
+// text: a request gives each command as it is written, the other ways to write
+// it, and what in it could be anything; the rules do the rest. Files are asked
+// about through the door of the file tools, so that one rule binds both.
+package judge
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/shell"
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// ErrNoCommand is a text that can not be run at all: it is empty or holds a
+// NUL.
+var ErrNoCommand = errors.New("not a command: it is empty or holds a NUL")
+
+// A Place is where a command line runs.
+type Place struct {
+	// Dir is the folder of the session, absolute: what lies in it, or in the
+	// worktree, is inside.
+	Dir string
+	// Cwd is the folder the command starts in, absolute; Dir when empty.
+	Cwd string
+	// Home is what ~ and $HOME mean; the user's home folder when empty.
+	Home string
+}
+
+// A Line is a command line that was read, with all that has to be asked before
+// it may run.
+type Line struct {
+	files   *workspace.Files
+	place   Place
+	command string
+	line    shell.Line
+}
+
+// Read reads a command line that runs in dir, which is absolute.
+func Read(files *workspace.Files, dir, command string) *Line {
+	return ReadIn(files, Place{Dir: dir}, command)
+}
+
+// ReadIn is [Read] for a command line that starts elsewhere than in the folder
+// of the session.
+func ReadIn(files *workspace.Files, place Place, command string) *Line {
+	if place.Cwd == "" {
+		place.Cwd = place.Dir
+	}
+	if place.Home == "" {
+		place.Home, _ = os.UserHomeDir() // without one, what is in it is not known
+	}
+	l := &Line{files: files, place: place, command: command}
+	if l.runnable() {
+		l.line = shell.Parse(command)
+	}
+	return l
+}
+
+func (l *Line) runnable() bool { return l.command != "" && strings.IndexByte(l.command, 0) < 0 }
+
+// Opaque says why the text, or a part of it, could not be read; "" when all of
+// it was.
+func (l *Line) Opaque() string { return l.line.Opaque }
+
+// Requests returns what has to be asked, in this order and without those that
+// are empty: external_directory, read, edit and bash, one of each. Of a command
+// that searches whole folders it names every file there, and where these are
+// very many it says that it can not.
+func (l *Line) Requests(ctx context.Context) ([]permission.Request, error) {
+	return l.requests(ctx, nil)
+}
+
+// A siever knows which files the rules single out, so that of a whole folder
+// only these have to be asked about; [workspace.Sifter] has it.
+type siever interface {
+	Sieve(permission string) (passes func(names ...string) bool, key string)
+}
+
+// Ask asks everything. An error of a is returned as it is. Where a is a
+// [workspace.Sifter] too, it is asked about those files of searched folders
+// alone that its rules single out.
+func (l *Line) Ask(ctx context.Context, a workspace.Asker) error {
+	by, _ := a.(siever)
+	reqs, err := l.requests(ctx, by)
+	if err != nil {
+		return err
+	}
+	for _, req := range reqs {
+		if err := a.Ask(ctx, req); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, error) {
+	if !l.runnable() {
+		return nil, ErrNoCommand
+	}
+	found := &finder{Line: l, by: by, left: maxEntries, words: maxNames, follow: maxFollow, globs: !l.changesGlobs()}
+	bash := commands{at: map[string]int{}, seen: map[doubtKey]bool{}, req: permission.Request{
+		Permission: "bash", Metadata: map[string]any{"command": l.command},
+		Spellings: map[string][]string{}, Doubts: map[string][]permission.Doubt{},
+	}}
+	if err := found.visit(ctx, l.place.Cwd); err != nil {
+		return nil, err
+	}
+	var loose []permission.Doubt // of files that units reach which nobody is asked about
+	for _, u := range l.line.Units {
+		doubts, err := found.unit(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		if !asked(u) {
+			loose = append(loose, doubts...)
+			continue
+		}
+		for _, d := range u.Doubts {
+			doubts = append(doubts, permission.Doubt{Why: d.Why, Flag: d.Flag})
+		}
+		bash.add(u.Text, u.Spellings, append(doubts, loose...))
+		loose = nil
+	}
+	if err := found.edits(ctx); err != nil {
+		return nil, err
+	}
+	l.rest(&bash, loose)
+	bash.req.Always = l.always()
+	var out []permission.Request
+	for _, req := range append(found.requests(), bash.req) {
+		if len(req.Patterns) > 0 {
+			out = append(out, req)
+		}
+	}
+	return out, nil
+}
+
+// rest adds what is to be said about the text as a whole.
+func (l *Line) rest(bash *commands, loose []permission.Doubt) {
+	patterns := bash.req.Patterns
+	switch {
+	case len(l.line.Units) == 0 && !silent(l.command):
+		bash.add(l.command, nil, loose)
+	case len(loose) == 0:
+	case len(patterns) > 0:
+		bash.add(patterns[len(patterns)-1], nil, loose)
+	default:
+		bash.add(l.command, nil, loose)
+	}
+	if l.line.Opaque != "" {
+		bash.add(l.command, nil, []permission.Doubt{{Why: l.line.Opaque}})
+	}
+	if deceives(l.command, l.line.Units) {
+		bash.add(l.command, nil, []permission.Doubt{{Why: "it holds characters that can not be seen"}})
+	}
+}
+
+// always is what may be offered to be allowed from now on.
+func (l *Line) always() []string {
+	out := []string{}
+	for _, s := range shell.Suggest(l.command) {
+		if !s.Exact {
+			out = append(out, s.Pattern)
+		}
+	}
+	return out
+}
+
+// asked reports whether a unit is something of its own to be asked about. cd
+// changes nothing, and neither do variables and tests.
+func asked(u shell.Unit) bool {
+	switch u.Kind {
+	case shell.Command, shell.Declaration, shell.Piece:
+		return len(u.Words) > 0 && u.Words[0].Value != "cd" || len(u.Doubts) > 0
+	}
+	return len(u.Doubts) > 0
+}
+
+// silent reports whether a text has only blank lines and comments.
+func silent(command string) bool {
+	for line := range strings.Lines(command) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// commands is a request about commands that grows.
+type commands struct {
+	req  permission.Request
+	at   map[string]int
+	seen map[doubtKey]bool
+}
+
+// A doubtKey is a doubt about the pattern with a number, whose text may be long.
+type doubtKey struct {
+	pattern int
+	doubt   permission.Doubt
+}
+
+func (c *commands) add(text string, spellings []string, doubts []permission.Doubt) {
+	at, seen := c.at[text]
+	if !seen {
+		at = len(c.req.Patterns)
+		c.at[text] = at
+		c.req.Patterns = append(c.req.Patterns, text)
+	}
+	if len(spellings) > 0 {
+		known := c.req.Spellings[text]
+		for _, s := range spellings {
+			if !slices.Contains(known, s) {
+				known = append(known, s)
+			}
+		}
+		c.req.Spellings[text] = known
+	}
+	var more []permission.Doubt
+	for _, d := range doubts {
+		key := doubtKey{at, d}
+		if d.Permission != "" {
+			key.doubt.Why = "" // one of a kind is enough
+		}
+		if !c.seen[key] {
+			c.seen[key] = true
+			more = append(more, d)
+		}
+	}
+	if len(more) > 0 {
+		c.req.Doubts[text] = append(c.req.Doubts[text], more...)
+	}
+}
+
+// changesGlobs reports whether the text changes which files a pattern matches.
+func (l *Line) changesGlobs() bool {
+	return slices.ContainsFunc(l.line.Units, func(u shell.Unit) bool {
+		names := func(a shell.Assign) bool { return a.Name == "GLOBIGNORE" }
+		return len(u.Words) > 0 && u.Words[0].Value == "shopt" || slices.ContainsFunc(u.Assigns, names)
+	})
+}
+
+// abs is a name as seen from a folder. It is not cleaned: links come before
+// dots.
+func abs(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if name == "" {
+		return dir
+	}
+	return dir + string(filepath.Separator) + name
+}

@@ -1,0 +1,226 @@
+package judge_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve/internal/judge"
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// listing gives requests as lines, with the names of the stage as the test
+// writes them.
+func (s stage) listing(t *testing.T, command string) []string {
+	t.Helper()
+	reqs, err := s.line(command).Requests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, req := range reqs {
+		for _, p := range req.Patterns {
+			line := req.Permission + " " + p
+			for _, d := range req.Doubts[p] {
+				line += " ? " + d.Permission
+				if d.Permission == "" {
+					line += "any"
+				}
+			}
+			out = append(out, strings.ReplaceAll(line, s.base, ""))
+		}
+	}
+	return out
+}
+
+func TestRequests(t *testing.T) {
+	s := newStage(t, "a.go", "b.go", ".env", "sub/c.go", "dist/x.js", "dist/.git/config")
+	if err := os.Symlink("../out", s.base+"/ws/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command string
+		want    []string
+	}{
+		{"ls", []string{"bash ls"}},
+		{"# nothing", nil},
+		{" \n ", nil},
+		{"cd sub", nil},
+		{"cd", []string{"external_directory /home/u/*"}},
+		{"FOO=1", nil},
+		{"[ -f x ]", nil},
+		{"ls; ls", []string{"bash ls"}},
+		{"cat *.go", []string{"read /ws/a.go", "read /ws/b.go", "bash cat *.go"}},
+		{"cat sub/*.go *.none", []string{"read /ws/sub/c.go", "read /ws/*.none", "bash cat sub/*.go *.none"}},
+		{"cat */.none", []string{"read /ws/*/.none", "bash cat */.none"}},
+		{"cat '*'.go", []string{"read /ws/*.go", "bash cat '*'.go"}},
+		{"cat /out/*", []string{"external_directory /out/*", "read /out/*", "bash cat /out/*"}},
+		{"cat link/x", []string{"external_directory /out/*", "read /ws/link/x", "read /out/x", "bash cat link/x"}},
+		{"cat ~/x $HOME/y \"${HOME}/z\"", []string{
+			"external_directory /home/u/*", "read /home/u/x", "read /home/u/y", "read /home/u/z",
+			"bash cat ~/x $HOME/y \"${HOME}/z\"",
+		}},
+		{"cd sub && cat $PWD/c.go", []string{"read /ws/sub/c.go", "bash cat $PWD/c.go"}},
+		{"PWD=/out; cat $PWD/c.go", []string{"read /ws/c.go", "bash cat $PWD/c.go ? read ? external_directory"}},
+		{"cat '~/x'", []string{"read /ws/~/x", "bash cat '~/x'"}},
+		{"cat $X", []string{"bash cat $X ? read ? external_directory"}},
+		{"ls $X", []string{"bash ls $X ? external_directory"}},
+		{"echo > $X", []string{"bash echo > $X ? edit ? external_directory"}},
+		{"> $X", []string{"bash > $X ? edit ? external_directory"}},
+		{"for i in 1; do ls; done > $X", []string{"bash ls ? edit ? external_directory"}},
+		{"cd $X && ls", []string{"bash ls ? external_directory"}},
+		{"cd sub && cat c.go ../a.go", []string{"read /ws/sub/c.go", "read /ws/a.go", "bash cat c.go ../a.go"}},
+		{"cp a.go b.go sub", []string{"read /ws/a.go", "read /ws/b.go", "edit sub/a.go", "edit sub/b.go", "bash cp a.go b.go sub"}},
+		{"mv a.go new/", []string{"read /ws/a.go", "edit a.go", "edit new/a.go", "bash mv a.go new/"}},
+		{"cp $X sub", []string{"bash cp $X sub ? read ? external_directory ? edit"}},
+		{"rm -rf dist", []string{"edit dist", "edit dist/x.js", "bash rm -rf dist"}},
+		{"f() { ls; }; f", []string{"bash ls", "bash f"}},
+		{"ln -s dist d && echo > d/y", []string{
+			"read /ws/dist", "read /ws/dist/.git/config", "read /ws/dist/x.js", "edit d", "edit dist/y", "edit d/y",
+			"bash ln -s dist d", "bash echo > d/y",
+		}},
+		{"cp -r sub new", []string{"read /ws/sub", "read /ws/sub/c.go", "edit new", "bash cp -r sub new ? edit"}},
+		{"grep -r x sub", []string{"read /ws/sub", "read /ws/sub/c.go", "bash grep -r x sub"}},
+		{"cat < a.go > b.go 2>&1 >/dev/null", []string{"read /ws/a.go", "edit b.go", "bash cat < a.go > b.go 2>&1 >/dev/null"}},
+		{"cat < /dev/tcp/host/80", []string{"bash cat < /dev/tcp/host/80 ? any"}},
+		{"x=$(<.env)", []string{"read /ws/.env"}},
+		{"tar xf a.tar", []string{"read /ws/a.tar", "edit .", "bash tar xf a.tar ? edit ? external_directory"}},
+		{"git diff a.go main", []string{"read /ws/a.go", "bash git diff a.go main"}},
+		{"shopt -s dotglob; cat *", []string{"bash shopt -s dotglob", "bash cat * ? read ? external_directory"}},
+		{"cat " + strings.Repeat("x", 5000), []string{"bash cat " + strings.Repeat("x", 5000) + " ? read ? external_directory"}},
+		{"for f in *.go x; do cat \"$f\"; done", []string{"read /ws/a.go", "read /ws/b.go", "read /ws/x", "bash cat \"$f\""}},
+		{"for f in a.go; do cat $f.env; done; cat $f", []string{"bash cat $f.env ? read ? external_directory", "bash cat $f ? read ? external_directory"}},
+		{"D=sub; cat \"$D/c.go\"", []string{"read /ws/sub/c.go", "bash cat \"$D/c.go\""}},
+		{"cat $D; D=sub", []string{"bash cat $D ? read ? external_directory"}},
+		{"D=sub; read D; cat $D", []string{"bash read D", "bash cat $D ? read ? external_directory"}},
+		{"D=a.go; sh -c 'cat $D'", []string{"bash sh -c 'cat $D'", "bash cat $D ? read ? external_directory"}},
+		{"cat {a,b}.go", []string{"read /ws/a.go", "read /ws/b.go", "bash cat {a,b}.go"}},
+		{"cat {a,{b,c}}", []string{"bash cat {a,{b,c}} ? read ? external_directory"}},
+		{"ls | xargs cat", []string{"bash ls", "bash xargs cat", "bash cat ? read ? external_directory"}},
+		{"parallel cat ::: a b", []string{"bash parallel cat ::: a b", "bash cat ? read ? external_directory"}},
+		{"find . -exec cat {} +", []string{"bash find . -exec cat {} +", "bash cat {} ? read ? external_directory"}},
+		{"[[ -n x ]]", []string{"bash [[ -n x ]]"}},
+		{"ls ((", []string{"bash ls", "bash ls (( ? any"}},
+	} {
+		if c.want == nil {
+			c.want = []string{}
+		}
+		if diff := cmp.Diff(c.want, s.listing(t, c.command)); diff != "" {
+			t.Errorf("%.100q:\n%s", c.command, diff)
+		}
+	}
+}
+
+// What the rules single out in a folder is asked about alone.
+func TestSifted(t *testing.T) {
+	s := newStage(t, "a.go", ".env", "sub/prod.env", "sub/b.go", ".hidden/c.env")
+	if err := os.Symlink("../.env", s.base+"/ws/sub/innocent.txt"); err != nil {
+		t.Fatal(err)
+	}
+	rules := rulesOf([][3]string{{"*", "*", "allow"}, {"read", "*.env", "deny"}, {"edit", "sub/*.go", "ask"}})
+	for _, c := range []struct {
+		command string
+		want    []string
+	}{
+		{"grep -r x .", []string{"read .", "read .env", "read .hidden/c.env", "read sub/innocent.txt", "read sub/prod.env"}},
+		{"grep -r x --include=*.go .", []string{"read ."}},
+		{"grep -r x --include=*.go .; grep -r x --include=.env .", []string{"read .", "read .env"}},
+		{"grep -r x --exclude=*.env --exclude=*.txt .", []string{"read ."}},
+		{"grep -r x --exclude-dir=sub --exclude-dir '.h*' .", []string{"read .", "read .env"}},
+		{"rg x", []string{"read .", "read sub/innocent.txt", "read .env", "read sub/prod.env"}},
+		{"rm -r sub", []string{"edit sub", "edit sub/b.go"}},
+	} {
+		k := &knowing{court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}}
+		if err := s.line(c.command).Ask(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range k.decisions {
+			if name := strings.TrimPrefix(strings.TrimPrefix(d.Pattern, s.base+"/ws"), "/"); d.Permission != "bash" {
+				if name == "" {
+					name = "."
+				}
+				got = append(got, d.Permission+" "+name)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q:\n%s", c.command, diff)
+		}
+	}
+}
+
+func TestNoCommand(t *testing.T) {
+	for _, command := range []string{"", "ls\x00"} {
+		l := judge.Read(&workspace.Files{}, t.TempDir(), command)
+		if _, err := l.Requests(t.Context()); !errors.Is(err, judge.ErrNoCommand) {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+}
+
+// An error of the asker ends the asking and comes back as it is.
+func TestAskStops(t *testing.T) {
+	stop := errors.New("stop")
+	n := 0
+	a := askFunc(func(req permission.Request) error {
+		n++
+		if req.Permission == "read" {
+			return stop
+		}
+		return nil
+	})
+	s := newStage(t)
+	if err := s.line("cat /out/f > x").Ask(t.Context(), a); err != stop || n != 2 {
+		t.Errorf("after %d requests: %v", n, err)
+	}
+}
+
+// What changes what runs later needs a rule that names it, also for a command.
+func TestGuards(t *testing.T) {
+	s := newStage(t, ".git/config", "a/.git/hooks/x")
+	all := rulesOf([][3]string{{"*", "*", "allow"}})
+	for command, want := range map[string]permission.Action{
+		"echo x > .git/config":    permission.Ask,
+		"tee .git/hooks/pre-push": permission.Ask,
+		"rm -rf a/.git":           permission.Ask,
+		"rm -rf a":                permission.Allow,
+		"rm -rf ../ws":            permission.Ask,
+		"ln -s .git g; tee g/x":   permission.Ask,
+		"touch .envrc":            permission.Ask,
+		"cat .git/config":         permission.Allow,
+		"touch x":                 permission.Allow,
+	} {
+		if got := s.decide(t, all, command); got.action != want {
+			t.Errorf("%q: got %s, want %s", command, got.action, want)
+		}
+	}
+	named := append(all, permission.Rule{Permission: "edit", Pattern: ".git/*", Action: permission.Allow})
+	if got := s.decide(t, named, "echo x > .git/config"); got.action != permission.Allow {
+		t.Errorf("a rule names it: %s", got.action)
+	}
+}
+
+func TestDeceives(t *testing.T) {
+	s := newStage(t)
+	rules := rulesOf([][3]string{{"bash", "*", "allow"}, {"bash", "rm *", "deny"}, {"read", "*", "allow"}, {"edit", "*", "allow"}, {"external_directory", "*", "ask"}})
+	for command, want := range map[string]permission.Action{
+		"ls 'a\u202eb'":    permission.Ask,
+		"ls 'a\u200db'":    permission.Allow,
+		"ls a\u200db":      permission.Ask,
+		"ls a\u200d\"b\"":  permission.Ask,
+		"ls \"a\u200d\"b":  permission.Allow,
+		"X=a\u200db ls":    permission.Ask,
+		"ls > a\u200db":    permission.Ask,
+		"echo é ü 日本":      permission.Allow,
+		"ls\u00a0-la":      permission.Ask,
+		"echo \"\x1b[2K\"": permission.Ask,
+	} {
+		if got := s.decide(t, rules, command); got.action != want {
+			t.Errorf("%q: got %s, want %s\n%s", command, got.action, want, shown(got))
+		}
+	}
+}

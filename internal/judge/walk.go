@@ -1,0 +1,172 @@
+package judge
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/shell"
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// maxNamed is how many files of a folder are asked about one by one where it
+// is not known which of them the rules single out.
+const maxNamed = 1000
+
+// A walk goes through a folder that a command reaches as a whole.
+type walk struct {
+	*finder
+	ctx    context.Context
+	access shell.Access
+	passes func(names ...string) bool // nil: every file is asked about
+	top    string
+	named  int
+	doubts []permission.Doubt
+}
+
+// deep asks about what lies below a folder.
+func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Doubt, error) {
+	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree}
+	if w.top == "" || filepath.Dir(w.top) == w.top {
+		w.top = f.place.Dir
+	}
+	if f.by != nil {
+		name := "read"
+		if a.Kind == shell.Write {
+			name = "edit"
+		}
+		if w.passes, _ = f.by.Sieve(name); w.passes == nil {
+			if a.Kind != shell.Write {
+				return nil, nil // nothing is singled out
+			}
+			w.passes = func(...string) bool { return true }
+		}
+	}
+	err := w.folder(p.Real())
+	return w.doubts, err
+}
+
+// giveUp says that there is more below the folder than can be looked at.
+func (w *walk) giveUp() error {
+	more := w.access
+	more.Path = shell.Word{Raw: "everything below " + w.access.Path.Raw}
+	w.doubts = unknown(more)[:1]
+	return fs.SkipAll
+}
+
+func (w *walk) folder(root string) error {
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		if err != nil || name == root {
+			return nil // what can not be listed can not be read either
+		}
+		if w.left--; w.left <= 0 {
+			return w.giveUp()
+		}
+		return w.entry(name, d)
+	})
+}
+
+// entry asks about one entry of a folder, if it has to be asked about.
+func (w *walk) entry(name string, d fs.DirEntry) error {
+	var skip error
+	if d.IsDir() {
+		skip = fs.SkipDir
+	}
+	if w.leftOut(d.Name(), d.IsDir()) {
+		return skip
+	}
+	if w.access.Why == "git" && d.Name() == ".git" {
+		return skip // its own, which it does not take for a part of the tree
+	}
+	if w.access.Kind == shell.Write && w.access.Why != "git" && guarded(d.Name()) {
+		switch {
+		case w.own(filepath.Dir(name)):
+			if err := w.one(name); err != nil {
+				return err
+			}
+			return skip
+		case w.passes == nil: // of another project, which goes as a whole
+			return skip
+		}
+	}
+	if d.IsDir() || w.pass(name, d) {
+		return nil
+	}
+	if w.named++; w.named > maxNamed {
+		return w.giveUp()
+	}
+	return w.one(name)
+}
+
+// leftOut reports whether the command leaves out what has a name.
+func (w *walk) leftOut(base string, folder bool) bool {
+	matches := func(pattern string) bool { return wild(pattern, base) }
+	switch {
+	case w.access.Visible && strings.HasPrefix(base, "."):
+		return true
+	case folder:
+		return slices.ContainsFunc(w.access.Shut, matches)
+	case len(w.access.Only) > 0:
+		return !slices.ContainsFunc(w.access.Only, matches)
+	}
+	return slices.ContainsFunc(w.access.Except, matches)
+}
+
+// pass reports whether the rules single a file out, under its name or the one
+// a link leads to.
+func (w *walk) pass(name string, d fs.DirEntry) bool {
+	if w.passes == nil {
+		return false
+	}
+	if !w.passes(name, w.rel(name)) {
+		return false
+	}
+	if d.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(name)
+	return err == nil && w.passes(real, w.rel(real)) || os.IsNotExist(err)
+}
+
+func (w *walk) rel(name string) string {
+	if rel, err := filepath.Rel(w.top, name); err == nil {
+		return rel
+	}
+	return name
+}
+
+// one asks about one file of the folder.
+func (w *walk) one(name string) error {
+	a := w.access
+	a.Deep, a.Into = false, nil
+	_, err := w.reach(w.ctx, a, name)
+	return err
+}
+
+// own reports whether a folder is the one of the session or of the project.
+func (w *walk) own(folder string) bool {
+	for _, dir := range []string{w.place.Dir, w.top} {
+		if real, err := filepath.EvalSymlinks(dir); folder == dir || err == nil && folder == real {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded knows the names of what changes what runs later. Whoever removes or
+// moves the folder around them changes them too.
+func guarded(base string) bool {
+	switch strings.ToLower(base) {
+	case ".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
+		"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc":
+		return true
+	}
+	return false
+}
