@@ -29,6 +29,7 @@ type AgentConfig struct {
 	Name, Description, Mode string // an empty field changes nothing, nor does a nil one
 	Hidden                  *bool
 	Disable                 bool
+	ReadOnly                bool // its commands run with the worktree read-only
 	Rules                   permission.Ruleset
 	Ceilings                []permission.Ruleset
 }
@@ -101,7 +102,7 @@ type agentMaker struct{ AgentOptions }
 func (m agentMaker) make(b AgentConfig) Agent {
 	return Agent{
 		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden != nil && *b.Hidden,
-		Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User)},
+		ReadOnly: b.ReadOnly, Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User)},
 	}
 }
 
@@ -115,6 +116,7 @@ func (m agentMaker) change(a Agent, own AgentConfig) Agent {
 	if own.Hidden != nil {
 		a.Hidden = *own.Hidden
 	}
+	a.ReadOnly = a.ReadOnly || own.ReadOnly
 	a.Policy.Rules = append(a.Policy.Rules, own.Rules...)
 	a.Policy.Ceilings = append(a.Policy.Ceilings, own.Ceilings...)
 	return a
@@ -183,7 +185,7 @@ func (m agentMaker) builtin() []AgentConfig {
 	return []AgentConfig{
 		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
 			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
-		{Name: "plan", Mode: "primary", Description: "Looks and plans: may edit nothing but its plan.",
+		{Name: "plan", Mode: "primary", ReadOnly: true, Description: "Looks and plans: may edit nothing but its plan.",
 			Rules: rules("agent plan",
 				"question", "*", "allow",
 				"plan_exit", "*", "allow",
@@ -193,7 +195,7 @@ func (m agentMaker) builtin() []AgentConfig {
 				"edit", planFiles, "allow")},
 		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
 			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
-		{Name: "explore", Mode: "subagent", Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
+		{Name: "explore", Mode: "subagent", ReadOnly: true, Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
 			Rules: rules("agent explore",
 				"*", "*", "deny",
 				"grep", "*", "allow", "glob", "*", "allow", "list", "*", "allow", "bash", "*", "allow",

@@ -27,7 +27,7 @@ func (r *Runtime) bound(c *flight, res *tool.Result) {
 	lim := text.Limits{Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, MaxSpill: r.opt.Limits.Quota}
 	b := text.Bound(res.Output, lim, text.Spill{
 		Open: func() (io.WriteCloser, string, error) { return r.spill() },
-		Hint: func(path string) string { return hintSaved + path + "\n" + r.hint(c) },
+		Hint: func(path string) string { return hintSaved + path + "\n" + hintFor(c.agent) },
 	})
 	if b.Err != nil {
 		r.log.Warn("a full output could not be kept", "call", c.ID, "error", b.Err)
@@ -39,10 +39,10 @@ func (r *Runtime) bound(c *flight, res *tool.Result) {
 	}
 }
 
-// hint says how to look into a kept output: by a subagent where the caller
+// hintFor says how to look into a kept output: by a subagent where the caller
 // may start one.
-func (r *Runtime) hint(c *flight) string {
-	if c.agent != nil && c.agent.Policy.Decide("task", "*").Action != permission.Deny {
+func hintFor(agent *Agent) string {
+	if agent != nil && agent.Policy.Decide("task", "*").Action != permission.Deny {
 		return hintDelegate
 	}
 	return hintSearch

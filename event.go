@@ -124,6 +124,12 @@ type FileChanged struct {
 	Event string `json:"event"`
 }
 
+// JobChanged is a command in the background that has begun, printed something
+// or ended.
+type JobChanged struct {
+	Job
+}
+
 // ToolsChanged says that tools came or went.
 type ToolsChanged struct{}
 
@@ -145,6 +151,7 @@ func (QuestionRejected) kind() string  { return "question.rejected" }
 func (TodosChanged) kind() string      { return "todo.updated" }
 func (FileEdited) kind() string        { return "file.edited" }
 func (FileChanged) kind() string       { return "file.watcher.updated" }
+func (JobChanged) kind() string        { return "job.updated" }
 func (ToolsChanged) kind() string      { return "tools.changed" }
 func (Missed) kind() string            { return "events.missed" }
 
@@ -159,6 +166,7 @@ func (QuestionRejected) weight() int  { return 128 }
 func (e TodosChanged) weight() int    { return 256 * (1 + len(e.Todos)) }
 func (e FileEdited) weight() int      { return 128 + len(e.File) }
 func (e FileChanged) weight() int     { return 128 + len(e.File) }
+func (e JobChanged) weight() int      { return len(e.Command) + len(e.Title) + 256 }
 func (ToolsChanged) weight() int      { return 64 }
 func (Missed) weight() int            { return 64 }
 func (e CallFinished) weight() int    { return 512 + 3*e.size + held(e.Result) }

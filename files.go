@@ -2,6 +2,7 @@ package helve
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ func (r *Runtime) furnishFiles() {
 		Worktree: r.worktree, Project: r.project, Own: slices.Clone(r.opt.Protected),
 		Unchecked: r.opt.Unread, Sync: true, Now: r.now,
 		History: history.New(history.Options{
-			Dir: r.historyDir(), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
+			Dir: r.private("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
 		OnChange: func(ch workspace.Changed) {
 			if ch.Event != "unlink" {
@@ -35,13 +36,13 @@ func (r *Runtime) furnishFiles() {
 	}
 }
 
-// historyDir is where earlier contents of files are kept: with the other
-// records, or in a private folder that Close removes.
-func (r *Runtime) historyDir() string {
+// private names a folder of the runtime's own: with the other records, or one
+// that Close removes.
+func (r *Runtime) private(name string) string {
 	if r.opt.DataDir != "" {
-		return filepath.Join(r.opt.DataDir, "history")
+		return filepath.Join(r.opt.DataDir, name)
 	}
-	return strings.Replace(r.outputs, "helve-output-", "helve-history-", 1)
+	return strings.Replace(r.outputs, "helve-output-", "helve-"+name+"-", 1)
 }
 
 // forget removes what is not to outlive the runtime.
@@ -49,7 +50,11 @@ func (r *Runtime) forget() error {
 	if r.opt.DataDir != "" {
 		return nil
 	}
-	return os.RemoveAll(r.historyDir())
+	var errs []error
+	for _, name := range []string{"history", "jobs", "wall"} {
+		errs = append(errs, os.RemoveAll(r.private(name)))
+	}
+	return errors.Join(errs...)
 }
 
 // formatters are what goes over files after a change; nil for nothing.

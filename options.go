@@ -66,6 +66,9 @@ type Options struct {
 	// Search says how the tools that look for files and in files work.
 	Search Search
 
+	// Shell says how command lines are run.
+	Shell Shell
+
 	// Protected are folders of the host's own, such as those of its config:
 	// only a rule that names one lets tools write there. DataDir is always
 	// among them.
@@ -152,5 +155,6 @@ type Agent struct {
 	Description string
 	Mode        string // "primary", "subagent" or "all"
 	Hidden      bool   // not offered to people or models by name
+	ReadOnly    bool   // its commands run with the worktree read-only, where the machine can do that
 	Policy      permission.Policy
 }

@@ -44,6 +44,7 @@ type Runtime struct {
 	vault     *vault
 	files     *workspace.Files
 	search    *search.Engine
+	shell     *shellRoom
 	session   func() string // of calls that name none
 
 	flying   flying // recorded calls under way
@@ -155,8 +156,11 @@ func (r *Runtime) registerBuiltins() error {
 	if err != nil {
 		return err
 	}
+	if err := r.furnishShell(); err != nil {
+		return err
+	}
 	tools := builtin.All(builtin.Rooms{
-		Files: r.files, Search: searching, Matching: matching, Format: r.formatters(),
+		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
 		Todos: todoRoom{r}, People: r.interview, Calls: r,
 	})
 	for _, t := range tools {
@@ -271,11 +275,11 @@ func (r *Runtime) Approvals(session string) ([]permission.Approval, error) {
 // Revoke takes an approval back. It reports whether there was one.
 func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
 
-// EndSession rejects what a session still waits for and forgets what was
-// approved for it alone.
+// EndSession rejects what a session still waits for, forgets what was
+// approved for it alone, and ends its jobs.
 func (r *Runtime) EndSession(session string) error {
 	r.interview.endSession(session)
-	return r.engine.EndSession(session)
+	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.life, session))
 }
 
 // Leave says that there is nobody left to answer: requests and questions that
@@ -315,6 +319,10 @@ func (r *Runtime) Close() error {
 	if r.search != nil {
 		r.search.Close()
 	}
+	var ended error
+	if r.shell != nil {
+		ended = r.shell.Close()
+	}
 	r.feed.close()
-	return errors.Join(r.vault.close(), r.forget())
+	return errors.Join(ended, r.vault.close(), r.forget())
 }

@@ -9,12 +9,17 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"helve"
 )
 
 // Main runs the tests of a package and fails when they leave something
 // behind: a goroutine, an open file, or a child process. Call it from
-// TestMain. Files and children are looked for where /proc tells of them.
+// TestMain. Files and children are looked for where /proc tells of them. The
+// program of the tests can then be the helper of commands, in
+// [helve.Shell.Helper].
 func Main(m *testing.M) {
+	helve.RunHelper()
 	os.Exit(Leaks(m.Run))
 }
 

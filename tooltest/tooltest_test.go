@@ -32,6 +32,8 @@ func TestBuiltinToolsConform(t *testing.T) {
 			Options: helve.Options{Unread: true}},
 		{Name: "write", Input: `{"filePath":"new.txt","content":"x"}`, Files: files},
 		{Name: "apply_patch", Input: `{"patchText":"*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch"}`, Files: files},
+		{Name: "bash", Input: `{"command":"echo x > made.txt"}`, Files: files},
+		{Name: "job", Input: `{"action":"list"}`},
 		{Name: "todowrite", Input: `{"todos":[{"content":"x","status":"pending","priority":"low","id":"1"}]}`},
 		{Name: "todoread", Input: `{}`},
 		{Name: "batch", Input: `{"tool_calls":[{"tool":"read","parameters":{"filePath":"a.txt"}}]}`, Files: files,

@@ -15,8 +15,11 @@ import (
 // it needs when it is made.
 type Rooms struct {
 	Files  *workspace.Files
-	Search Searching  // Files need not be set
-	Format Formatters // nil for none
+	Search Searching // Files need not be set
+	Shell  Shell
+	// Checkpoint keeps what commands are about to destroy.
+	Checkpoint bool
+	Format     Formatters // nil for none
 	// Matching is how edits look for their text.
 	Matching replace.Profile
 	Todos    Todos
@@ -50,6 +53,8 @@ func All(r Rooms) []tool.Tool {
 	return []tool.Tool{
 		invalid(),
 		question(r.People),
+		bash(commands{files: r.Files, shell: r.Shell, checkpoint: r.Checkpoint}),
+		jobTool(r.Shell),
 		read(r.Files),
 		glob(r.Search),
 		grep(r.Search),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,7 +66,8 @@ func (p place) normalised(t *testing.T, e encounter) encounter {
 		t.Fatal(err)
 	}
 	var out encounter
-	if err := json.Unmarshal([]byte(strings.NewReplacer(p.names()...).Replace(string(text))), &out); err != nil {
+	named := regexp.MustCompile(`(tool-output/)tool_\w+`).ReplaceAllString(strings.NewReplacer(p.names()...).Replace(string(text)), "$1{{TOOL_ID}}")
+	if err := json.Unmarshal([]byte(named), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out

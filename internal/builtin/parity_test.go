@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"helve"
 	"helve/permission"
@@ -34,6 +36,7 @@ type recording struct {
 		Formatter  json.RawMessage `json:"formatter"`
 	} `json:"config"`
 	Fixture []fixture `json:"fixture"`
+	AbortMS int       `json:"abort_after_ms"` // the user gives up after so long
 	Steps   []struct {
 		Before []hostOp `json:"before"`
 		Calls  []struct {
@@ -111,6 +114,33 @@ func (r recording) skip(have []string) string {
 	return ""
 }
 
+// self is this program, which can be the helper of commands.
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// bashTimeout is what the environment of a recording gives commands; 0 when it
+// does not say.
+func (r recording) bashTimeout() time.Duration {
+	ms, _ := strconv.Atoi(r.Env["OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"])
+	return time.Duration(ms) * time.Millisecond
+}
+
+// patience is a context that ends when the user of the recording gave up.
+func (r recording) patience(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	if r.AbortMS > 0 {
+		timer := time.AfterFunc(time.Duration(r.AbortMS)*time.Millisecond, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	}
+	return ctx, cancel
+}
+
 // An encounter is what happened in one run of a recording, in the words of
 // the recording.
 type encounter struct {
@@ -132,6 +162,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 	rt, err := helve.New(helve.Options{
 		Dir: p.ws, Worktree: p.worktree, DataDir: p.data,
 		Matching: "seed", Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
+		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},
 		Flags:  map[string]bool{"batch": r.Profile == "batch"},
 		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
@@ -155,10 +186,12 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 			if c.Raw != nil {
 				input = p.expand(*c.Raw)
 			}
-			res, err := rt.Call(t.Context(), tool.Call{
+			ctx, cancel := r.patience(t)
+			res, err := rt.Call(ctx, tool.Call{
 				ID: fmt.Sprintf("call_%d_%d", i, j), Session: "ses_parity", Message: fmt.Sprintf("msg_%d", i),
 				Agent: r.Agent, Model: cmp.Or(r.Model, "scripted"), Tool: c.Tool, Input: json.RawMessage(input),
 			})
+			cancel()
 			got.Calls = append(got.Calls, outcome(t, c.Tool, res, err))
 			if res != nil {
 				got.Inner = append(got.Inner, inners(res)...)

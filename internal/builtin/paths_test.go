@@ -205,6 +205,8 @@ func (v pathVector) call(path string) (string, map[string]string) {
 		return name, map[string]string{"path": path, "pattern": v.Args["pattern"]}
 	case "glob":
 		return name, map[string]string{"path": path, "pattern": strings.TrimPrefix(v.Tool, "glob:")}
+	case "bash":
+		return name, map[string]string{"command": strings.TrimPrefix(v.Tool, "bash:"), "workdir": path}
 	case "apply_patch":
 		return name, map[string]string{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+new\n*** End Patch"}
 	}

@@ -92,7 +92,7 @@ func TestVectors(t *testing.T) {
 	defer file.Close()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), []byte("one\ntwo\nthree"))
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}})
+	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}, Shell: helve.Shell{Helper: self(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,228 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"helve/internal/job"
+	"helve/internal/judge"
+	"helve/internal/run"
+	"helve/internal/text"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+//go:embed bash.md
+var bashDoc string
+
+// maxCommand is the longest command line, in bytes: Linux takes no longer
+// argument.
+const maxCommand = 128<<10 - 1
+
+// A Shell runs command lines, and knows what it does.
+type Shell interface {
+	Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error)
+	// Facts are what models are told about it.
+	Facts() run.Facts
+	// Jobs are the commands that go on in the background.
+	Jobs() (*job.Jobs, error)
+}
+
+type bashInput struct {
+	Command     string `json:"command" jsonschema:"the command line to run"`
+	Timeout     *int64 `json:"timeout,omitempty" jsonschema:"how long it may take, in milliseconds"`
+	Workdir     string `json:"workdir,omitempty" jsonschema:"the folder to run it in; the working folder when left out"`
+	Description string `json:"description,omitempty" jsonschema:"what it does, in five to ten words"`
+	Background  bool   `json:"background,omitempty" jsonschema:"let it go on, and return at once with a job"`
+}
+
+// commands is what running commands takes.
+type commands struct {
+	files      *workspace.Files
+	shell      Shell
+	checkpoint bool // keep what is about to be destroyed
+}
+
+// bash runs a command line in a shell, after every command in it and every
+// file it names was judged.
+func bash(s commands) tool.Tool {
+	spec := tool.Spec{Name: "bash", Description: bashDoc}
+	spec.Offer = func(tool.Audience) (string, bool) { return bashWords(s.shell.Facts()), true }
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in bashInput) (*tool.Result, error) {
+		if err := in.check(); err != nil {
+			return nil, err
+		}
+		dir, err := commandDir(ctx, c, s.files, in.Workdir)
+		if err != nil {
+			return nil, err
+		}
+		line := judge.ReadIn(s.files, judge.Place{Dir: c.Dir, Cwd: dir}, in.Command)
+		if err := line.Ask(ctx, c); err != nil {
+			return nil, err
+		}
+		return bashCall{s, c, in}.run(ctx, dir)
+	})
+}
+
+// bashWords is what models are told.
+func bashWords(f run.Facts) string {
+	return strings.NewReplacer("${shell}", f.Shell, "${directory}", f.Dir, "${timeout}", fmt.Sprint(f.Timeout.Milliseconds()),
+		"${maxLines}", fmt.Sprint(f.Lines), "${maxBytes}", fmt.Sprint(f.Bytes)).Replace(bashDoc)
+}
+
+func (in bashInput) check() error {
+	invalid := func(format string, args ...any) error {
+		return tool.Fail("invalid-command", format, args...)
+	}
+	switch {
+	case in.Timeout != nil && *in.Timeout <= 0:
+		return &tool.Error{
+			Kind: tool.InvalidInput, Code: "range",
+			Err: fmt.Errorf("Invalid timeout value: %d. Timeout must be a positive number.", *in.Timeout),
+		}
+	case strings.TrimSpace(in.Command) == "":
+		return invalid("The command is empty. Give the command line to run.")
+	case strings.IndexByte(in.Command, 0) >= 0:
+		return invalid("The command holds a NUL, behind which the system would not read on. Leave it out.")
+	case len(in.Command) > maxCommand:
+		return tool.Fail("too-large", "The command has %d bytes, and the system takes no more than %d. Write it to a file and run the file.",
+			len(in.Command), maxCommand)
+	}
+	return nil
+}
+
+// title is what people see: the description, or the command itself.
+func (in bashInput) title() string {
+	if in.Description != "" {
+		return in.Description
+	}
+	first, _, more := strings.Cut(strings.TrimSpace(in.Command), "\n")
+	title, cut := text.Cut(first, 100)
+	if more || cut {
+		title += " …"
+	}
+	return title
+}
+
+// commandDir is where a command runs. The folder is asked about as a file is.
+func commandDir(ctx context.Context, c *tool.Call, files *workspace.Files, name string) (string, error) {
+	if name == "" {
+		return c.Dir, nil
+	}
+	p, err := files.ResolveFolder(ctx, c, c.Dir, name)
+	if err != nil {
+		return "", badName(err)
+	}
+	info, err := os.Stat(p.Real())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", tool.Fail("not-found", "There is no folder %s to run the command in. Give one that exists as workdir, or leave it out.", p.Real())
+	case err != nil:
+		return "", fmt.Errorf("looking at the folder to run in: %w", err)
+	case !info.IsDir():
+		return "", tool.Fail("not-a-directory", "%s is a file and no folder to run a command in. Give its folder as workdir.", p.Real())
+	}
+	return p.Real(), nil
+}
+
+// A bashCall is one command under way.
+type bashCall struct {
+	commands
+	c  *tool.Call
+	in bashInput
+}
+
+func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
+	title := b.in.title()
+	report := func(preview string) {
+		b.c.Progress(title, map[string]any{"output": preview, "description": title})
+	}
+	report("")
+	kept, err := b.keep(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if kept != nil && len(kept.Left) > 0 {
+		b.c.Progress(title, map[string]any{"output": "", "description": title, "notKept": kept.Left})
+	}
+	cmd := run.Command{Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report}
+	if b.in.Timeout != nil {
+		cmd.Timeout = time.Duration(min(*b.in.Timeout, maxTimeout)) * time.Millisecond
+	}
+	out, err := b.shell.Run(ctx, b.c, cmd)
+	if err != nil {
+		return nil, errors.Join(bashError(err), kept.drop())
+	}
+	res := b.result(title, out, kept.settle())
+	kept.describe(res.Metadata)
+	return res, b.failure(ctx, out, res)
+}
+
+// maxTimeout is more milliseconds than any command is given, and few enough to
+// be counted in nanoseconds.
+const maxTimeout = 1 << 40
+
+// result words how a command ended.
+func (b bashCall) result(title string, out *run.Outcome, notes []string) *tool.Result {
+	said := out.Notes()
+	said = append(said, notes...)
+	output, preview := out.Text, out.Preview
+	if len(said) > 0 {
+		block := "\n\n<bash_metadata>\n" + strings.Join(said, "\n") + "\n</bash_metadata>"
+		output, preview = output+block, preview+block
+	}
+	meta := map[string]any{"output": preview, "exit": out.Exit, "description": title, "truncated": out.Truncated}
+	if out.Signal != "" {
+		meta["signal"] = out.Signal
+	}
+	if out.Path != "" {
+		meta["outputPath"] = out.Path
+	}
+	if out.Job != "" {
+		meta["job"] = out.Job
+	}
+	if out.Wall != "" {
+		meta["wall"] = out.Wall
+	}
+	return &tool.Result{Title: title, Output: output, Metadata: meta}
+}
+
+// failure is the error of a command that was ended before its time; nil for
+// one that ended by itself, whatever its exit code. The error carries the
+// result, which a model is shown all the same.
+func (b bashCall) failure(ctx context.Context, out *run.Outcome, res *tool.Result) error {
+	if !out.TimedOut && !out.Cancelled {
+		return nil
+	}
+	e := tool.Fail("timeout", "%s", strings.TrimLeft(res.Output, "\n"))
+	e.Hint = "Give it a longer timeout, or let it go on with background."
+	if out.Cancelled && ctx.Err() != nil {
+		e = tool.Failf("%w", ctx.Err()) // which the runtime words as it does for every tool
+	}
+	e.Answer = res
+	return e
+}
+
+// bashError words why a command could not be started.
+func bashError(err error) error {
+	var walled *run.WallError
+	switch {
+	case errors.As(err, &walled):
+		e := tool.Fail("wall", "%w", err)
+		e.Kind = tool.Denied
+		return e
+	case errors.Is(err, run.ErrNoJobs):
+		e := tool.Fail("no-jobs", "%w", err)
+		e.Hint = "Call it from a program that stays, such as helve call --jsonl."
+		return e
+	case errors.Is(err, fs.ErrNotExist):
+		return tool.Fail("not-found", "The command could not be started: %w", err)
+	}
+	return err
+}

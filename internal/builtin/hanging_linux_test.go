@@ -1,0 +1,239 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// open is a runtime in which every command may run.
+func open(t *testing.T, opt helve.Options) *helve.Runtime {
+	t.Helper()
+	allow := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
+	opt.Agents = []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: allow}}}
+	opt.Shell.Helper = self(t)
+	if opt.Dir == "" {
+		opt.Dir = t.TempDir()
+	}
+	opt.Worktree = opt.Dir
+	rt, err := helve.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt
+}
+
+// sh runs a command line and returns what the model would read.
+func sh(t *testing.T, rt *helve.Runtime, args map[string]any) (*tool.Result, *tool.Error) {
+	t.Helper()
+	input, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := rt.Call(t.Context(), tool.Call{Tool: "bash", Session: "s", Input: input})
+	if err == nil {
+		return res, nil
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return e.Answer, e
+}
+
+// Commands that wait for a person, hold their output open or never end: every
+// call returns, with what was printed until then.
+func TestNothingHangs(t *testing.T) {
+	const daemon = `python3 -c 'import os,time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+time.sleep(1000)'; echo up`
+	rt := open(t, helve.Options{})
+	for _, tc := range []struct {
+		command string
+		want    string // in the output
+		timeout int    // for what never ends by itself
+		needs   string
+	}{
+		{"sleep 1000 & echo up", "up", 0, ""},
+		{"nohup sleep 1000 >/dev/null 2>&1 & echo up", "up", 0, ""},
+		{"(sleep 1000 &); echo up", "up", 0, ""},
+		{"setsid sleep 1000 & echo up", "up", 0, "setsid"},
+		{"setsid -f sleep 1000; echo up", "up", 0, "setsid"},
+		{"env -i setsid -f sleep 1000; echo up", "up", 0, "setsid"},
+		{"sleep 1000 & disown; echo up", "up", 0, ""},
+		{"exec 3>&1; sleep 1000 >&3 & echo up", "up", 0, ""},
+		{"sleep 1000 | cat & echo up", "up", 0, ""},
+		{"coproc sleep 1000; echo up", "up", 0, ""},
+		{daemon, "up", 0, "python3"},
+		{"python3 -u -m http.server 0 --bind 127.0.0.1 & sleep 0.2; echo up", "up", 0, "python3"},
+		{"sh -c 'echo deep; sleep 1000 & sleep 1000 &'; echo up", "deep\nup", 0, ""},
+		{"trap 'sleep 1000' EXIT & echo up", "up", 0, ""},
+		{"cat; echo after", "after", 0, ""},
+		{"read x; echo got:$x", "got:", 0, ""},
+		{"select x in a b; do echo $x; done; echo after", "after", 0, ""},
+		{"bash; echo after", "after", 0, ""},
+		{"bash -i; echo after", "after", 0, ""},
+		{"python3; echo after", "after", 0, "python3"},
+		{"python3 -c 'input()'; echo after", "EOFError", 0, "python3"},
+		{"node; echo after", "after", 0, "node"},
+		{"less /etc/passwd; echo after", "root", 0, "less"},
+		{"$EDITOR x; echo code $?", "code 1", 0, ""},
+		{"cat < /dev/tty; echo code $?", "code 1", 0, ""},
+		{"git init -q r && cd r && git -c user.email=a@b -c user.name=n commit --allow-empty; echo code $?", "code 1", 0, "git"},
+		{"cd r && git log | cat; git -C r -c core.pager=less log; echo after", "after", 0, "git"},
+		{"printf 'protocol=https\\nhost=example.invalid\\n\\n' | git credential fill; echo code $?", "code 128", 0, "git"},
+		{"ssh -o BatchMode=no -o ConnectTimeout=1 -p 1 127.0.0.1; echo after", "after", 0, "ssh"},
+		{"ssh-keygen -q -f k < /dev/null; echo after", "after", 0, "ssh-keygen"},
+		{"vi x; echo after", "after", 1500, "vi"},
+		{"top; echo after", "after", 1500, "top"},
+		{"echo begun; sleep 1000", "begun", 300, ""},
+		{"echo begun; exec sleep 1000", "begun", 300, ""},
+		{"echo begun; sleep 1000 & wait", "begun", 300, ""},
+		{"echo line > f; tail -f f", "line", 300, ""},
+		{"yes", "y\ny", 300, ""},
+		{"while :; do echo tick; sleep 0.05; done", "tick", 300, ""},
+		{"echo begun; while :; do :; done", "begun", 300, ""},
+		{"trap '' TERM INT HUP; echo armed; while :; do sleep 0.1; done", "armed", 300, ""},
+		{"echo begun; kill -STOP $$", "begun", 300, ""},
+		{"echo begun; mkfifo p; cat p", "begun", 300, "mkfifo"},
+		{"echo begun; dd if=/dev/zero of=/dev/null 2>/dev/null", "begun", 300, ""},
+		{"echo begun; setsid sh -c 'trap \"\" TERM; sleep 1000'", "begun", 300, "setsid"},
+		{"echo begun; timeout 1000 sleep 1000", "begun", 300, "timeout"},
+		{"echo begun; (sleep 1000 & sleep 1000 & sleep 1000 & wait)", "begun", 300, ""},
+	} {
+		t.Run(tc.command, func(t *testing.T) {
+			if _, err := exec.LookPath(tc.needs); tc.needs != "" && err != nil {
+				t.Skip("there is no " + tc.needs + " on this machine")
+			}
+			args := map[string]any{"command": tc.command}
+			if tc.timeout > 0 {
+				args["timeout"] = tc.timeout
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				res, _ := sh(t, rt, args)
+				if res == nil || !strings.Contains(res.Output, tc.want) {
+					t.Errorf("the output lacks %q: %+v", tc.want, res)
+				}
+			}()
+			select {
+			case <-done:
+			case <-time.After(time.Minute): // a bound for the test, not a figure
+				t.Fatal("the call has not returned")
+			}
+			stopJobs(t, rt)
+		})
+	}
+}
+
+// stopJobs ends what commands have left.
+func stopJobs(t *testing.T, rt *helve.Runtime) {
+	t.Helper()
+	jobs, err := rt.Jobs("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range jobs {
+		if j.State != "running" {
+			continue
+		}
+		if _, err := rt.StopJob(t.Context(), j.ID); err != nil {
+			t.Errorf("%s: %v", j.Command, err)
+		}
+	}
+}
+
+// What a cancelled call has started is gone when the call has returned, or
+// very soon after.
+func TestCancelledTreesAreGone(t *testing.T) {
+	rounds := 20
+	if os.Getenv("HELVE_LONG") != "" {
+		rounds = 1000
+	}
+	rt := open(t, helve.Options{})
+	dir := t.TempDir()
+	for i := range rounds {
+		mark := filepath.Join(dir, "pids")
+		command := `echo $$ >> pids; (setsid sleep 1000 & echo $! >> pids); (env -i setsid sh -c "echo \$\$ >> pids; exec sleep 1000" &); sleep 0.05; echo ready; sleep 1000`
+		input, err := json.Marshal(map[string]any{"command": command, "workdir": dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := tool.Call{ID: fmt.Sprint("round-", i), Tool: "bash", Session: "s", Input: input}
+		ctx, cancel := contextUntil(t, rt, call.ID, "ready")
+		_, callErr := rt.Call(ctx, call)
+		cancel()
+		if tool.KindOf(callErr) != tool.Canceled {
+			t.Fatalf("round %d: %v", i, callErr)
+		}
+		pids, err := os.ReadFile(mark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range strings.Fields(string(pids)) {
+			waitGone(t, pid)
+		}
+		if err := os.Remove(mark); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// waitGone fails if a process is still there after five seconds.
+func waitGone(t *testing.T, pid string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("process %s is still there: %s", pid, stat)
+		}
+	}
+}
+
+// contextUntil is a context that ends when the command of a call has printed a
+// text.
+func contextUntil(t *testing.T, rt *helve.Runtime, call, text string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	events, stop := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for e := range rt.Events(events, 0) {
+			if p, ok := e.Properties.(helve.CallProgress); ok && p.ID == call && strings.Contains(fmt.Sprint(p.Metadata["output"]), text) {
+				return
+			}
+		}
+	}()
+	return ctx, func() { stop(); cancel() }
+}
+
+// rulesOf makes rules from lines such as "bash allow git *".
+func rulesOf(lines ...string) (rs permission.Ruleset) {
+	for _, l := range lines {
+		name, rest, _ := strings.Cut(l, " ")
+		action, pattern, _ := strings.Cut(rest, " ")
+		rs = append(rs, permission.Rule{Permission: name, Pattern: pattern, Action: permission.Action(action)})
+	}
+	return rs
+}

@@ -1,0 +1,188 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"helve/internal/job"
+	"helve/internal/text"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed job.md
+var jobDoc string
+
+type jobInput struct {
+	Action  string `json:"action" jsonschema:"list, output, wait, write, signal or stop"`
+	ID      string `json:"id,omitempty" jsonschema:"the job"`
+	Offset  int64  `json:"offset,omitempty" jsonschema:"where to begin in the output, in bytes; less than 0 counts from the end"`
+	Until   string `json:"until,omitempty" jsonschema:"wait: a text to wait for in the output after offset"`
+	Timeout *int64 `json:"timeout,omitempty" jsonschema:"wait: for how long, in milliseconds"`
+	Input   string `json:"input,omitempty" jsonschema:"write: what to send"`
+	Close   bool   `json:"close,omitempty" jsonschema:"write: close the standard input afterwards"`
+	Signal  string `json:"signal,omitempty" jsonschema:"signal: which, such as INT"`
+}
+
+const (
+	jobWait    = 30 * time.Second // unless told otherwise
+	jobMaxWait = 10 * time.Minute
+	jobShown   = 32 << 10 // bytes of output in one answer
+)
+
+// jobTool looks after the commands of the session that go on in the
+// background.
+func jobTool(shell Shell) tool.Tool {
+	spec := tool.Spec{Name: "job", Description: jobDoc, Permission: "bash", ReadOnly: true}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in jobInput) (*tool.Result, error) {
+		jobs, err := shell.Jobs()
+		if err != nil {
+			return nil, err
+		}
+		j := jobCall{jobs: jobs.For(c.Session), c: c, in: in}
+		if in.Action != "list" && in.ID == "" {
+			return nil, tool.Fail("invalid-job", "The action %q needs the id of a job. The action list shows them.", in.Action)
+		}
+		res, err := j.act(ctx)
+		if errors.Is(err, job.ErrNoJob) {
+			return nil, tool.Fail("not-found", "There is no job %q in this session. The action list shows those there are.", in.ID)
+		}
+		return res, err
+	})
+}
+
+type jobCall struct {
+	jobs *job.Jobs
+	c    *tool.Call
+	in   jobInput
+}
+
+func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
+	switch j.in.Action {
+	case "list":
+		return j.list(), nil
+	case "output":
+		return j.output(nil)
+	case "wait":
+		return j.wait(ctx)
+	case "write":
+		return j.write(ctx)
+	case "signal":
+		if err := j.jobs.Signal(ctx, j.in.ID, j.in.Signal); err != nil {
+			return nil, err
+		}
+		return j.said("Sent %s.", j.in.Signal)
+	case "stop":
+		if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
+			return nil, err
+		}
+		return j.output(nil)
+	}
+	return nil, tool.Fail("invalid-action", "There is no action %q. It is one of list, output, wait, write, signal and stop.", j.in.Action)
+}
+
+func (j jobCall) list() *tool.Result {
+	infos := j.jobs.List("")
+	lines := make([]string, len(infos))
+	for i, info := range infos {
+		lines[i] = fmt.Sprintf("%s  %s  %s", info.ID, info.Words(), text.VisibleLine(info.Title))
+	}
+	out := strings.Join(lines, "\n")
+	if out == "" {
+		out = "There are no jobs in this session."
+	}
+	return &tool.Result{Title: fmt.Sprintf("%d jobs", len(infos)), Output: out, Metadata: map[string]any{"jobs": infos}}
+}
+
+// wait shows what a job has printed when it has ended, has printed what is
+// waited for, or the time is up.
+func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
+	bound := jobWait
+	if j.in.Timeout != nil {
+		bound = min(time.Duration(max(*j.in.Timeout, 0))*time.Millisecond, jobMaxWait)
+	}
+	info, seen, err := j.until(ctx, bound)
+	if err != nil {
+		return nil, err
+	}
+	var note []string
+	switch {
+	case seen:
+		note = append(note, "it has printed what was waited for")
+	case info.State == job.Running && !info.Exited:
+		note = append(note, fmt.Sprintf("still running after %d ms", bound.Milliseconds()))
+	}
+	return j.output(note)
+}
+
+func (j jobCall) until(ctx context.Context, bound time.Duration) (info job.Info, seen bool, err error) {
+	if j.in.Until == "" {
+		info, err = j.jobs.Wait(ctx, j.in.ID, bound)
+		return info, false, err
+	}
+	sight, err := j.jobs.Watch(ctx, j.in.ID, job.Watch{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
+	return sight.Info, sight.Seen, err
+}
+
+// write sends what a person or a rule has let through.
+func (j jobCall) write(ctx context.Context) (*tool.Result, error) {
+	if err := j.c.Ask(ctx, jobRequest(j.in.ID, j.in.Input)); err != nil {
+		return nil, err
+	}
+	if err := j.jobs.Write(ctx, j.in.ID, []byte(j.in.Input), j.in.Close); err != nil {
+		return nil, err
+	}
+	return j.said("Sent %d bytes.", len(j.in.Input))
+}
+
+// jobRequest asks about what is typed into a program that runs: it may be
+// read as code.
+func jobRequest(id, input string) permission.Request {
+	line := "job " + id + " <<< " + input
+	return permission.Request{
+		Permission: "bash", Patterns: []string{line},
+		Doubts:   map[string][]permission.Doubt{line: {{Why: "what a running program does with its input is not known"}}},
+		Metadata: map[string]any{"job": id, "input": input},
+	}
+}
+
+func (j jobCall) said(format string, args ...any) (*tool.Result, error) {
+	info, ok := j.jobs.Get(j.in.ID)
+	if !ok {
+		return nil, job.ErrNoJob
+	}
+	return &tool.Result{
+		Title: j.in.Action + " " + j.in.ID, Output: fmt.Sprintf(format, args...) + " The job is " + info.Words() + ".",
+		Metadata: map[string]any{"job": info},
+	}, nil
+}
+
+// output shows what a job has printed since an offset.
+func (j jobCall) output(notes []string) (*tool.Result, error) {
+	chunk, err := j.jobs.Output(j.in.ID, j.in.Offset, jobShown)
+	if err != nil {
+		return nil, err
+	}
+	info, ok := j.jobs.Get(j.in.ID)
+	if !ok {
+		return nil, job.ErrNoJob
+	}
+	notes = append(notes, "the job is "+info.Words())
+	if chunk.Skipped > 0 {
+		notes = append(notes, fmt.Sprintf("%d bytes before this are no longer kept", chunk.Skipped))
+	}
+	if chunk.Next < chunk.Total {
+		notes = append(notes, fmt.Sprintf("%d more bytes: go on from offset %d", chunk.Total-chunk.Next, chunk.Next))
+	} else {
+		notes = append(notes, fmt.Sprintf("next offset: %d", chunk.Next))
+	}
+	return &tool.Result{
+		Title:    "output of " + j.in.ID,
+		Output:   strings.ToValidUTF8(string(chunk.Data), "\uFFFD") + "\n\n<job_metadata>\n" + strings.Join(notes, "\n") + "\n</job_metadata>",
+		Metadata: map[string]any{"job": info, "offset": chunk.Offset, "next": chunk.Next, "total": chunk.Total, "truncated": chunk.Next < chunk.Total},
+	}, nil
+}

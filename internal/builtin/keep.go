@@ -1,0 +1,144 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"helve/internal/shell"
+	"helve/internal/workspace"
+)
+
+// A keeping is what was put aside before a command that destroys things; nil
+// for none.
+type keeping struct {
+	*workspace.Checkpoint
+	unknown []string // what destroys more than could be known beforehand
+}
+
+// keep puts aside what the command is about to destroy.
+func (b bashCall) keep(ctx context.Context, dir string) (*keeping, error) {
+	if !b.checkpoint {
+		return nil, nil
+	}
+	at, unknown := endangered(dir, shell.Parse(b.in.Command).Losses())
+	if len(at) == 0 && len(unknown) == 0 {
+		return nil, nil
+	}
+	by := workspace.By{Session: b.c.Session, Message: b.c.Message, Call: b.c.ID, Tool: b.c.Tool, Agent: b.c.Agent, Dir: dir}
+	cp, err := b.files.Checkpoint(ctx, by, at, workspace.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("keeping what the command may destroy: %w", err)
+	}
+	return &keeping{cp, unknown}, nil
+}
+
+// drop says that the command did not run.
+func (k *keeping) drop() error {
+	if k == nil {
+		return nil
+	}
+	return k.Drop()
+}
+
+// settle records what the command has destroyed, and says what could not be
+// kept of it.
+func (k *keeping) settle() (notes []string) {
+	if k == nil {
+		return nil
+	}
+	if err := k.Settle(); err != nil {
+		notes = append(notes, fmt.Sprintf("What the command destroyed can not be brought back: %v", err))
+	}
+	var lost []string
+	for _, l := range k.Changed() {
+		if !l.Kept {
+			lost = append(lost, l.Title)
+		}
+	}
+	if len(lost) > 0 {
+		notes = append(notes, "Not kept for undo: "+some(lost))
+	}
+	if len(k.Left) > 0 {
+		notes = append(notes, "Not kept before the command ran: "+some(k.Left))
+	}
+	if len(k.unknown) > 0 {
+		notes = append(notes, "Which files it destroys could not be known beforehand, so undo may lack some: "+some(k.unknown))
+	}
+	return notes
+}
+
+// describe says what undo can bring back.
+func (k *keeping) describe(meta map[string]any) {
+	if k == nil || k.ID() == "" {
+		return
+	}
+	meta["undo"] = map[string]any{"id": k.ID(), "files": len(k.Changed())}
+}
+
+// some shows a few of many.
+func some(names []string) string {
+	const most = 5
+	if n := len(names) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// endangered puts what a command line that starts in a folder destroys as the
+// door to the disk wants it. unknown is what destroys files that its text does
+// not name.
+func endangered(start string, losses []shell.Loss) (at []workspace.Endangered, unknown []string) {
+	for _, l := range losses {
+		if l.Kind == shell.Forgotten {
+			continue // no file holds it
+		}
+		if l.Unknown || !l.Dir.Known {
+			unknown = append(unknown, l.Why)
+		}
+		if !l.Dir.Known {
+			continue
+		}
+		for _, dir := range append([]string{l.Dir.Path}, l.Dir.Else...) {
+			if !filepath.IsAbs(dir) {
+				dir = filepath.Join(start, dir)
+			}
+			at = append(at, endangeredIn(dir, l)...)
+		}
+	}
+	return at, unknown
+}
+
+func endangeredIn(dir string, l shell.Loss) (at []workspace.Endangered) {
+	e := workspace.Endangered{
+		Tree: l.Tree, Name: l.Name, Write: l.Kind == shell.Emptied, Move: l.Move, Whole: l.Whole, Discard: discard(l),
+	}
+	pattern := func(w shell.Word) workspace.Pattern { return workspace.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
+	for _, w := range l.From {
+		e.From = append(e.From, pattern(w))
+	}
+	if l.Whole && len(l.Paths) == 0 {
+		e.Path = workspace.Pattern{Name: ".", Dir: dir}
+		return append(at, e)
+	}
+	for _, w := range l.Paths {
+		e.Path = pattern(w)
+		at = append(at, e)
+	}
+	return at
+}
+
+func discard(l shell.Loss) workspace.Discard {
+	switch {
+	case l.Kind == shell.Discarded:
+		return workspace.Changes
+	case l.Kind != shell.Cleaned:
+		return workspace.Nothing
+	case l.Only:
+		return workspace.OnlyIgnored
+	case l.Ignored:
+		return workspace.AndIgnored
+	}
+	return workspace.Untracked
+}

@@ -1,0 +1,238 @@
+package helve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"helve/internal/builtin"
+	"helve/internal/job"
+	"helve/internal/run"
+	"helve/tool"
+)
+
+// Shell says how command lines are run. The zero value runs them in the
+// system's bash, without a wall, and two minutes long at the most.
+type Shell struct {
+	// Path names the shell; the system's bash when empty. It has to be one
+	// that reads command lines as bash does.
+	Path string
+	// Timeout is how long a command may take that does not say, two minutes
+	// when 0, and MaxTimeout how long any may, a day when 0.
+	Timeout, MaxTimeout time.Duration
+
+	// PassEnv names variables that commands get beside the ordinary ones, with
+	// * for any text. One that sounds like a secret has to be named in full.
+	// SetEnv are variables that every command gets.
+	PassEnv []string
+	SetEnv  map[string]string
+
+	// Helper is a program whose main calls [RunHelper] first, such as the
+	// helve command or, with that call, the program itself. It keeps commands
+	// apart from the program, ends what they left when the program dies, and
+	// stands behind the wall. Without one there is no wall, and a process that
+	// hides well may outlive a killed program.
+	Helper string
+
+	Wall Wall
+
+	// Jobs is how many commands may go on in the background at once, 16 when
+	// 0. JobBytes is how much of the output of one is kept, 64 MiB when 0, and
+	// JobsBytes how much of all, 1 GiB when 0.
+	Jobs                int
+	JobBytes, JobsBytes int64
+
+	// Ephemeral says that the runtime makes a call and ends: nothing can go on
+	// in the background.
+	Ephemeral bool
+
+	// NoCheckpoint lets commands that delete or overwrite files do so without
+	// keeping what was there.
+	NoCheckpoint bool
+}
+
+// Wall says what the kernel keeps commands from, whatever program they are.
+type Wall struct {
+	// Level is "off", which is also meant by ""; "write", behind which only
+	// the worktree can be written to; or "strict", behind which in addition
+	// little else can be read and there is no network. Agents that may change
+	// nothing run behind "write" at least, with the worktree read-only, where
+	// the machine can do that.
+	Level string
+	// Optional lets commands run without the wall where the machine has none.
+	// Otherwise they do not run there at all.
+	Optional bool
+	// Writable and Readable are further folders that commands may write to,
+	// and read from behind "strict".
+	Writable, Readable []string
+}
+
+// RunHelper makes this program the helper of a runtime if that is what it was
+// started for, and does not return then. It is to be called first in main by a
+// program that names itself in [Shell.Helper].
+func RunHelper() {
+	if code, ok := run.Helper(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+}
+
+// A shellRoom is where the tools that run commands work.
+type shellRoom struct {
+	*run.Room
+	r *Runtime
+}
+
+// furnishShell makes the room for commands. Nothing is started before the
+// first of them.
+func (r *Runtime) furnishShell() error {
+	opt := r.opt.Shell
+	wall := run.Wall{
+		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir),
+		Writable: opt.Wall.Writable, Readable: append(slices.Clone(opt.Wall.Readable), r.outputs),
+	}
+	room, err := run.New(run.Options{
+		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
+		Env: run.Environment{Pass: opt.PassEnv, Set: opt.SetEnv}, Helper: opt.Helper, Wall: wall, Ephemeral: opt.Ephemeral,
+		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota, Spill: r.spill, Private: r.private,
+		Jobs: job.Options{
+			Dir: r.private("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
+			OnChange: func(info job.Info) { r.feed.publish(JobChanged{jobOf(info)}) },
+		},
+		NewID: r.newID, Logger: r.log,
+	})
+	if err != nil {
+		return fmt.Errorf("setting up the shell: %w", err)
+	}
+	r.shell = &shellRoom{Room: room, r: r}
+	return nil
+}
+
+// roots are the folders that belong to the project.
+func (r *Runtime) roots() []string {
+	if r.worktree == "" || r.worktree == string(filepath.Separator) {
+		return []string{r.dir}
+	}
+	if inside(r.worktree, r.dir) {
+		return []string{r.worktree}
+	}
+	return []string{r.worktree, r.dir}
+}
+
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Run runs a command under the rules of the agent that makes the call.
+func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
+	cmd.Session, cmd.Call = c.Session, c.ID
+	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + hintFor(s.r.agent(c.Agent)) }
+	if agent := s.r.agent(c.Agent); agent != nil {
+		cmd.ReadOnly = agent.ReadOnly
+	}
+	passes, key := c.Sieve("read")
+	cmd.Sieve = run.Sieve{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
+	return s.Room.Run(ctx, cmd)
+}
+
+var _ builtin.Shell = (*shellRoom)(nil)
+
+// Background lets a command that a call is waiting for go on as a job, and
+// the call return. It reports whether there was one.
+func (r *Runtime) Background(session, call string) bool { return r.shell.Detach(session, call) }
+
+// A Job is a command that runs or ran in the background.
+type Job struct {
+	ID      string    `json:"id"`
+	Session string    `json:"session,omitempty"`
+	Call    string    `json:"call,omitempty"` // that started it
+	Command string    `json:"command"`
+	Title   string    `json:"title,omitempty"`
+	Dir     string    `json:"dir,omitempty"`
+	State   string    `json:"state"`            // running, ended or lost
+	Exited  bool      `json:"exited,omitempty"` // the command itself has ended, with Code or Signal; what it started may go on
+	Code    int       `json:"code"`
+	Signal  string    `json:"signal,omitempty"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Bytes   int64     `json:"bytes"` // of output so far
+}
+
+func jobOf(i job.Info) Job {
+	return Job{
+		ID: i.ID, Session: i.Session, Call: i.Call, Command: i.Command, Title: i.Title, Dir: i.Dir, State: string(i.State),
+		Exited: i.Exited, Code: i.Code, Signal: i.Signal, Began: i.Began, Ended: i.Ended, Bytes: i.Bytes,
+	}
+}
+
+// Jobs returns the commands that run or ran in the background, of a session
+// or, where it is "", of all, the oldest first.
+func (r *Runtime) Jobs(session string) ([]Job, error) {
+	jobs, err := r.shell.Jobs()
+	if err != nil {
+		return nil, err
+	}
+	out := []Job{}
+	for _, info := range jobs.List(session) {
+		out = append(out, jobOf(info))
+	}
+	return out, nil
+}
+
+// StopJob ends a job with all that it has started.
+func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
+	jobs, err := r.shell.Jobs()
+	if err != nil {
+		return Job{}, err
+	}
+	info, err := jobs.Stop(ctx, id)
+	return jobOf(info), err
+}
+
+// A WallState is what was measured behind the wall.
+type WallState struct {
+	Level    string        `json:"level"` // off, write or strict
+	Complete bool          `json:"complete"`
+	Promises []WallPromise `json:"promises,omitempty"`
+	Reason   string        `json:"reason,omitempty"` // why it is not complete, and what to do
+}
+
+// A WallPromise is one thing that the wall keeps out, or lets through, and what
+// happened when it was tried.
+type WallPromise struct {
+	Text     string `json:"text"`
+	Verdict  string `json:"verdict"` // held, not held or not promised
+	Measured string `json:"measured"`
+}
+
+// ProveWall tries to break the wall that commands run behind, and says what
+// was measured.
+func (r *Runtime) ProveWall(ctx context.Context) (WallState, error) {
+	state, err := r.shell.Prove(ctx)
+	out := WallState{Level: string(state.Level), Complete: err == nil && (state.Level == "off" || state.Complete()), Reason: state.Reason}
+	for _, p := range state.Promises {
+		out.Promises = append(out.Promises, WallPromise{Text: p.Text, Verdict: string(p.Verdict), Measured: p.Measured})
+	}
+	return out, err
+}
+
+// A ShellInfo says what commands run in.
+type ShellInfo struct {
+	Path    string        `json:"path"` // "" where there is none
+	Why     string        `json:"why"`  // how it came to be chosen, or why there is none
+	Timeout time.Duration `json:"timeout"`
+	NoWall  string        `json:"noWall,omitempty"` // what this machine lacks for a wall
+}
+
+// ShellInfo says what commands run in, and why.
+func (r *Runtime) ShellInfo() ShellInfo {
+	shell, err := r.shell.Shell()
+	info := ShellInfo{Path: shell.Path, Why: shell.Why, Timeout: r.shell.Facts().Timeout, NoWall: r.shell.Lacks()}
+	if err != nil {
+		info.Why = err.Error()
+	}
+	return info
+}
