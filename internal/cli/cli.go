@@ -30,6 +30,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Dir            string // the current folder, absolute
+	Self           string // the program, if it can be started again as the helper of commands
 }
 
 // Main runs the command and returns its exit code. When ctx ends, calls under
@@ -90,7 +91,7 @@ happened.`,
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
 		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.permissionCommand(),
-		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(),
+		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),
 	)

@@ -30,7 +30,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong with this installation; exit 1 if something is",
 		Long: `Doctor checks what helve stands on: the data folder, every page of the store,
-the config files, and whether somebody can be asked. Each line is ok, warn or
+the config files, the shell, the wall and what it was measured to hold, and
+whether somebody can be asked. Each line is ok, warn or
 fail.`,
 		Example: `  helve doctor
   helve doctor --json`,
@@ -70,6 +71,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	all = append(all, examineFolder(data))
 	all = append(all, a.examineStore(ctx, data)...)
 	all = append(all, a.examineConfig()...)
+	all = append(all, a.examineShell(ctx)...)
 	if a.attended() {
 		return append(all, finding{"ok", "terminal", "somebody can be asked for permission"})
 	}

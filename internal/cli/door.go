@@ -199,7 +199,7 @@ func (d *door) toldAll() {
 // errNoCall answers a cancel that came too late, or for no call at all.
 var errNoCall = errors.New("no such call is under way")
 
-// cancelCall cancels a call: the one of the session that is named, or every
+// cancelCall cancels a call, or lets its command go on as a job: the one of the session that is named, or every
 // one of that id.
 func (d *door) cancelCall(req *cancelRequest) error {
 	d.mu.Lock()
@@ -207,8 +207,12 @@ func (d *door) cancelCall(req *cancelRequest) error {
 	found := false
 	for key, r := range d.byID[req.id] {
 		if req.session == "" || key.session == req.session {
-			found = true
-			r.cancel()
+			if !req.background {
+				found = true
+				r.cancel()
+			} else if d.rt.Background(key.session, req.id) {
+				found = true
+			}
 		}
 	}
 	if !found {

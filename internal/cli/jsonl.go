@@ -30,6 +30,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	opt := a.options(s)
 	opt.Unattended = !f.events
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
+	opt.Shell.Ephemeral = false
 	opt.Repair = !f.strict && (f.repair || s.cfg.Repair != nil && *s.cfg.Repair)
 	opt.Provider, opt.Model = f.provider, f.model
 	rt, err := helve.New(opt)
@@ -140,6 +141,8 @@ func (d *door) take(l readLine) {
 			err = d.rt.Answer(req.answer.id, req.answer.answers)
 		}
 		d.check(err, wireLine{Answer: req.answer.id}, l.n)
+	case req.cancel.background:
+		d.check(d.cancelCall(req.cancel), wireLine{Background: req.cancel.id}, l.n)
 	default:
 		d.check(d.cancelCall(req.cancel), wireLine{Cancel: req.cancel.id}, l.n)
 	}

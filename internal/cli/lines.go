@@ -91,7 +91,11 @@ type answerRequest struct {
 	dismiss bool
 }
 
-type cancelRequest struct{ id, session string }
+// A cancelRequest ends a call, or lets its command go on as a job.
+type cancelRequest struct {
+	id, session string
+	background  bool
+}
 
 // decodeLine reads a line of the protocol. Where it is wrong, the id it
 // carries is returned if there is one, so that the program knows what failed.
@@ -113,16 +117,16 @@ func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
 		return request{}, id, errors.New("the line is not UTF-8 text")
 	}
 	parts := 0
-	for _, key := range []string{"tool", "reply", "answer", "cancel"} {
+	for _, key := range []string{"tool", "reply", "answer", "cancel", "background"} {
 		if _, ok := fields[key]; ok {
 			parts++
 		}
 	}
 	if parts != 1 {
-		if err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message", "reply", "answer", "cancel"); err != nil {
+		if err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message", "reply", "answer", "cancel", "background"); err != nil {
 			return request{}, id, err
 		}
-		return request{}, id, errors.New(`a line needs exactly one of "tool", "reply", "answer" and "cancel"`)
+		return request{}, id, errors.New(`a line needs exactly one of "tool", "reply", "answer", "cancel" and "background"`)
 	}
 	switch {
 	case fields["tool"] != nil:
@@ -316,16 +320,20 @@ func decodeAnswer(fields map[string]json.RawMessage) (*answerRequest, error) {
 }
 
 func decodeCancel(fields map[string]json.RawMessage) (*cancelRequest, error) {
-	err := known(fields, "cancel", "session")
+	key := "cancel"
+	if fields["background"] != nil {
+		key = "background"
+	}
+	err := known(fields, key, "session")
 	if err != nil {
 		return nil, err
 	}
-	c := &cancelRequest{}
+	c := &cancelRequest{background: key == "background"}
 	if c.session, err = str(fields, "session"); err != nil {
 		return nil, err
 	}
-	if c.id, err = idText(fields["cancel"]); err != nil {
-		return nil, fmt.Errorf("\"cancel\": %w", err)
+	if c.id, err = idText(fields[key]); err != nil {
+		return nil, fmt.Errorf("%q: %w", key, err)
 	}
 	return c, nil
 }

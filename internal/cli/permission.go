@@ -113,16 +113,18 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 		}
 		return ds[0], nil
 	}
-	j := judge{policy: who.Policy, dir: s.opt.Dir, files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
-	j.decide = func(about permission.Request) (permission.Decision, error) {
+	r := reader{dir: s.opt.Dir, policy: who.Policy, files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
+	r.decide = func(about permission.Request) (permission.Decision, error) {
 		about.Session = req.Session
 		return one(about)
 	}
 	switch req.Permission {
 	case "bash":
-		err = x.command(j, given.Pattern)
+		var got judged
+		got, err = r.command(given.Pattern)
+		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, strictest(got.Units)
 	case "read", "edit", "list":
-		x.Units, err = j.file(req.Permission, given.Pattern)
+		x.Units, err = r.file(req.Permission, given.Pattern)
 		x.Decision = strictest(x.Units)
 	default:
 		x.Decision, err = one(req)
@@ -137,33 +139,6 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 	return x, nil
 }
 
-// command explains a command line. Its decision is that of the strictest
-// part.
-func (x *explained) command(j judge, line string) error {
-	got := j.command(line)
-	x.Units, x.Opaque = got.Units, got.Opaque
-	for i := range x.Units {
-		u := &x.Units[i]
-		if u.Action != permission.Ask || u.Permission != "bash" {
-			continue
-		}
-		d, err := j.decide(permission.Request{Permission: u.Permission, Patterns: []string{u.Pattern}})
-		if err != nil {
-			return err
-		}
-		// An approval answers the rule that asks, and not another one that
-		// only a spelling of the command meets.
-		if d.Approval != nil && sameRule(d.Rule, u.Rule) {
-			*u = d
-		}
-	}
-	x.Decision = strictest(x.Units)
-	if x.Opaque != "" && x.Action == permission.Allow {
-		x.Decision = permission.Decision{Action: permission.Ask}
-	}
-	return nil
-}
-
 // strictest returns the strictest decision, the first of those that are alike;
 // where there is none, one that allows.
 func strictest(ds []permission.Decision) permission.Decision {
@@ -175,10 +150,6 @@ func strictest(ds []permission.Decision) permission.Decision {
 		best = stricter(best, d)
 	}
 	return best
-}
-
-func sameRule(a, b *permission.Rule) bool {
-	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 func (a *app) printExplained(x *explained) {
@@ -216,6 +187,9 @@ func because(d permission.Decision) string {
 	if d.Approval != nil {
 		return fmt.Sprintf("approval %s (%s, %s): %s %s", d.Approval.ID, d.Approval.Scope,
 			d.Approval.Created.Local().Format("2006-01-02 15:04"), d.Approval.Permission, text.VisibleLine(d.Approval.Pattern))
+	}
+	if d.Opaque != "" && d.Action == permission.Ask {
+		return "it is not known what it does: " + text.VisibleLine(d.Opaque)
 	}
 	if d.Rule == nil && d.Guarded {
 		return "it changes what runs or is allowed later, so only a rule that names it allows it"

@@ -173,8 +173,16 @@ func (p *prompter) showRequest(req permission.Request) {
 		}
 	}
 	fmt.Fprintf(p.out, "\n%s%s\n", p.style.yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
-	for _, pattern := range req.Patterns {
-		fmt.Fprintf(p.out, "  %s\n", shownPattern(pattern))
+	if len(req.Asked) == 0 { // what is asked about is all of it
+		for _, pattern := range req.Patterns {
+			fmt.Fprintf(p.out, "  %s\n", shownPattern(pattern))
+		}
+	}
+	for _, d := range req.Asked {
+		fmt.Fprintf(p.out, "  %s\n", shownPattern(d.Pattern))
+		if d.Opaque != "" {
+			fmt.Fprintf(p.out, "    %s\n", p.style.yellow("it is not known what it does: "+text.VisibleLine(d.Opaque)))
+		}
 	}
 	keys := make([]string, 0, len(req.Metadata))
 	for key := range req.Metadata {

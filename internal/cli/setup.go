@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -185,6 +186,7 @@ func (a *app) options(s *setup) helve.Options {
 			Budget:    time.Duration(s.cfg.Search.BudgetMS) * time.Millisecond,
 			Stateless: true, // most commands make one call and end
 		},
+		Shell:     a.shell(s),
 		Protected: s.configDirs(),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,
@@ -197,6 +199,26 @@ func (a *app) options(s *setup) helve.Options {
 		opt.PolicyError = s.cfg.PolicyError.Error()
 	}
 	return opt
+}
+
+// shell says how commands are run. The command is its own helper.
+func (a *app) shell(s *setup) helve.Shell {
+	b, w := s.cfg.Bash, s.cfg.Wall
+	out := helve.Shell{
+		Path: b.Shell, Timeout: time.Duration(b.TimeoutMS) * time.Millisecond, MaxTimeout: time.Duration(b.MaxTimeoutMS) * time.Millisecond,
+		PassEnv: b.PassEnv, SetEnv: b.SetEnv, Helper: a.Self, Jobs: b.Jobs, JobBytes: b.JobBytes, JobsBytes: b.JobsBytes,
+		NoCheckpoint: b.Checkpoint != nil && !*b.Checkpoint, Ephemeral: true, // most commands make one call and end
+		Wall: helve.Wall{
+			Level: w.Level, Optional: w.Required != nil && !*w.Required, Writable: w.Writable, Readable: w.Readable,
+		},
+	}
+	if out.Timeout == 0 {
+		ms, err := strconv.Atoi(a.first("HELVE_BASH_TIMEOUT_MS", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
+		if err == nil && ms > 0 {
+			out.Timeout = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return out
 }
 
 // configDirs are the files and folders that config is read from, also those

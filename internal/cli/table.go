@@ -177,13 +177,14 @@ func (t *table) judge(v row) (string, error) {
 func (t *table) decision(v row, policy permission.Policy) (string, error) {
 	switch {
 	case v.Command != nil:
-		return modal(v, judge{policy: policy, dir: v.cwd(t.app), files: &workspace.Files{}}.command(*v.Command), policy), nil
+		got, err := reader{dir: v.cwd(t.app), files: &workspace.Files{}, policy: policy}.command(*v.Command)
+		return modal(v, got), err
 	case v.Permission != "" && v.Pattern != nil:
 		got, err := decide(v, policy)
 		if err != nil {
 			return "", err
 		}
-		return modal(v, judged{Action: got}, policy), nil
+		return modal(v, judged{Action: got}), nil
 	case v.Expect == "error": // only a refused config would have been right
 		return "a good configuration", nil
 	}
@@ -201,7 +202,7 @@ func (v row) cwd(a *app) string {
 }
 
 // modal is what becomes of an ask where nobody is asked.
-func modal(v row, j judged, policy permission.Policy) string {
+func modal(v row, j judged) string {
 	if j.Action != permission.Ask {
 		return string(j.Action)
 	}
@@ -209,8 +210,8 @@ func modal(v row, j judged, policy permission.Policy) string {
 	case "headless":
 		return string(permission.Deny)
 	case "auto":
-		denies := func(r permission.Rule) bool { return r.Action == permission.Deny }
-		if j.Opaque != "" && slices.ContainsFunc(policy.Rules, denies) {
+		feared := func(d permission.Decision) bool { return d.Feared && d.Action == permission.Ask }
+		if slices.ContainsFunc(j.Units, feared) {
 			return string(permission.Deny)
 		}
 		return string(permission.Allow)

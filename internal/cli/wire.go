@@ -25,6 +25,8 @@ type wireLine struct {
 	Answer string `json:"answer,omitempty"`
 	Cancel string `json:"cancel,omitempty"`
 
+	Background string `json:"background,omitempty"`
+
 	Duplicate string `json:"duplicate,omitempty"` // the id that another call has
 }
 

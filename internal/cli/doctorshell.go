@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"helve"
+)
+
+// examineShell says what commands run in, and tries to break the wall.
+func (a *app) examineShell(ctx context.Context) []finding {
+	s, err := a.load()
+	if err != nil {
+		return nil // the config was examined before
+	}
+	opt := a.options(s)
+	opt.Unrecorded = true
+	rt, err := helve.New(opt)
+	if err != nil {
+		return []finding{{"fail", "shell", err.Error()}}
+	}
+	defer rt.Close()
+	shell := rt.ShellInfo()
+	if shell.Path == "" {
+		return []finding{{"fail", "shell", shell.Why}}
+	}
+	all := []finding{{"ok", "shell", fmt.Sprintf("%s, %s; a command may take %s unless it says", shell.Path, shell.Why, shell.Timeout.Round(time.Millisecond))}}
+	return append(all, examineWall(ctx, rt, opt.Shell)...)
+}
+
+func examineWall(ctx context.Context, rt *helve.Runtime, shell helve.Shell) []finding {
+	state, err := rt.ProveWall(ctx)
+	if state.Level == "off" && err == nil {
+		says := "off: only the rules limit commands; the config key wall.level switches it on"
+		if missing := rt.ShellInfo().NoWall; missing != "" {
+			says = "off, and there could be none: " + missing
+		}
+		return []finding{{"ok", "wall", says}}
+	}
+	bad, what := "fail", "; commands do not run"
+	if shell.Wall.Optional {
+		bad, what = "warn", "; commands run without it"
+	}
+	if err != nil {
+		return []finding{{bad, "wall", state.Level + ": " + err.Error() + what}}
+	}
+	held := 0
+	var out []finding
+	for _, p := range state.Promises {
+		switch p.Verdict {
+		case "held":
+			held++
+		case "not held":
+			out = append(out, finding{bad, "wall", fmt.Sprintf("%s: %s (measured: %s)%s", state.Level, p.Text, p.Measured, what)})
+		}
+	}
+	if state.Reason != "" {
+		out = append(out, finding{bad, "wall", state.Reason})
+	}
+	return append([]finding{{"ok", "wall", fmt.Sprintf("%s: %d promises tried and held", state.Level, held)}}, out...)
+}
