@@ -96,9 +96,9 @@ func TestUnknownText(t *testing.T) {
 		some := false
 		values := []string{""}
 		for len(values[len(values)-1]) < 5 {
-			v := values[0]
 			for n := len(values); n > 0; n-- {
-				v, values = values[0], values[1:]
+				v := values[0]
+				values = values[1:]
 				for _, c := range "ab /" {
 					values = append(values, v+string(c))
 				}

@@ -82,10 +82,8 @@ func (in bashInput) check() error {
 	}
 	switch {
 	case in.Timeout != nil && *in.Timeout <= 0:
-		return &tool.Error{
-			Kind: tool.InvalidInput, Code: "range",
-			Err: fmt.Errorf("Invalid timeout value: %d. Timeout must be a positive number.", *in.Timeout),
-		}
+		said := fmt.Sprintf("Invalid timeout value: %d. Timeout must be a positive number.", *in.Timeout)
+		return &tool.Error{Kind: tool.InvalidInput, Code: "range", Err: errors.New(said)}
 	case strings.TrimSpace(in.Command) == "":
 		return invalid("The command is empty. Give the command line to run.")
 	case strings.IndexByte(in.Command, 0) >= 0:

@@ -101,7 +101,10 @@ func (p *sedScript) function(c byte) bool {
 	case 'y':
 		d := p.peek()
 		p.i++
-		return p.until(d, false) && p.until(d, false)
+		if !p.until(d, false) { // the one list of characters, then the other
+			return false
+		}
+		return p.until(d, false)
 	case 'e':
 		p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
 		p.line()
