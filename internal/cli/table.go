@@ -221,7 +221,7 @@ func modal(v row, j judged) string {
 
 func judgePatterns(v row) string {
 	got := []string{}
-	for _, s := range shell.Suggest(*v.Command) {
+	for _, s := range shell.Parse(*v.Command).Suggest() {
 		if s.Exact != v.Exact {
 			return fmt.Sprintf("%q is offered with exact %v", s.Pattern, s.Exact)
 		}

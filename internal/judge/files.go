@@ -29,6 +29,7 @@ type finder struct {
 	looked time.Duration // how long it has looked for other names of files
 	links  []link
 	seen   map[string]bool
+	table  shell.Reach
 
 	nested    bool   // the unit is code or a payload of another
 	rest      string // the command without the variables that every shell has
@@ -61,7 +62,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 	var doubts []permission.Doubt
 	var told [shell.Connect + 1]bool // one doubt of a kind is enough
 	f.nested = u.Inside != ""
-	for _, a := range u.Accesses() {
+	for _, a := range f.table.Of(u) {
 		if a.Kind == shell.Connect {
 			if told[a.Kind] {
 				continue

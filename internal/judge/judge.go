@@ -168,7 +168,7 @@ func (l *Line) rest(bash *commands, loose []permission.Doubt) {
 // always is what may be offered to be allowed from now on.
 func (l *Line) always() []string {
 	out := []string{}
-	for _, s := range shell.Suggest(l.command) {
+	for _, s := range l.line.Suggest() {
 		if !s.Exact {
 			out = append(out, s.Pattern)
 		}

@@ -42,27 +42,50 @@ type Access struct {
 	placed bool // Dir is not where the unit runs
 }
 
-// Accesses returns the files that a unit reads, writes or goes to: those it is
+// A Reach says which files units reach. It remembers what it has looked up, so
+// one is used for all units of a line.
+type Reach struct{ known map[string]lookup }
+
+type lookup struct {
+	spec  fileSpec
+	found bool
+}
+
+// spec looks a command up.
+func (r *Reach) spec(command string) (fileSpec, bool) {
+	l, ok := r.known[command]
+	if !ok {
+		l.spec, l.found = fileSpecOf(command)
+		if r.known == nil {
+			r.known = map[string]lookup{}
+		}
+		r.known[command] = l
+	}
+	return l.spec, l.found
+}
+
+// Of returns the files that a unit reads, writes or goes to: those it is
 // redirected to, and those its arguments name if the command is in the table
 // (see [AccessTable]).
-func (u Unit) Accesses() []Access {
-	r := fileReader{unit: u, dir: u.Dir}
+func (r *Reach) Of(u Unit) []Access {
+	f := fileReader{reach: r, unit: u, dir: u.Dir}
 	for _, re := range u.Redirects {
-		r.redirect(re)
+		f.redirect(re)
 	}
 	if u.Kind == Command && len(u.Words) > 0 && u.Words[0].Literal {
-		r.why = baseName(u.Words[0].Value)
-		r.command(r.why, u.Words[1:])
+		f.why = baseName(u.Words[0].Value)
+		f.command(f.why, u.Words[1:])
 	}
-	return r.out
+	return f.out
 }
 
 // A fileReader gathers the files that a unit reaches.
 type fileReader struct {
-	unit Unit
-	dir  Dir
-	why  string
-	out  []Access
+	reach *Reach
+	unit  Unit
+	dir   Dir
+	why   string
+	out   []Access
 }
 
 func (r *fileReader) add(a Access) {

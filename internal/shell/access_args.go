@@ -24,17 +24,17 @@ func (r *fileReader) command(name string, args []Word) {
 	case "unzip":
 		r.unzip(args)
 	default:
-		if spec, ok := specOf(name); ok {
+		if spec, ok := r.specOf(name); ok {
 			r.table(spec, args)
 		}
 	}
 }
 
 // specOf finds a command in the table; python3.12 is python.
-func specOf(name string) (fileSpec, bool) {
-	spec, ok := fileSpecOf(name)
+func (r *fileReader) specOf(name string) (fileSpec, bool) {
+	spec, ok := r.reach.spec(name)
 	if !ok {
-		spec, ok = fileSpecOf(strings.TrimRight(name, "0123456789."))
+		spec, ok = r.reach.spec(strings.TrimRight(name, "0123456789."))
 	}
 	return spec, ok
 }

@@ -82,7 +82,7 @@ func (r *fileReader) git(args []Word) {
 		return
 	}
 	sub := top.plain[0].Value
-	if spec, ok := fileSpecOf("git " + sub); ok {
+	if spec, ok := r.reach.spec("git " + sub); ok {
 		r.table(spec, top.plain[1:])
 	}
 }

@@ -170,12 +170,18 @@ type argList struct{ head, star, tail []string }
 // that is about it, and of two the later one.
 func fileSpecOf(command string) (spec fileSpec, found bool) {
 	about := ""
-	for line := range strings.Lines(AccessTable) {
-		if !strings.Contains(line, command) {
-			continue
+	for rest := AccessTable; ; {
+		at := strings.Index(rest, command+" ")
+		if at < 0 {
+			break
 		}
-		if names, rest, ok := strings.Cut(strings.TrimSpace(line), " | "); ok && namesCommand(names, command) {
-			about, found = rest, true
+		start := strings.LastIndexByte(rest[:at], '\n') + 1
+		line, after, more := strings.Cut(rest[start:], "\n")
+		if names, does, ok := strings.Cut(line, " | "); ok && namesCommand(names, command) {
+			about, found = does, true
+		}
+		if rest = after; !more {
+			break
 		}
 	}
 	if !found {

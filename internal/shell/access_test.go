@@ -14,7 +14,7 @@ import (
 func accesses(command string) string {
 	var all []string
 	for _, u := range shell.Parse(command).Units {
-		for _, a := range u.Accesses() {
+		for _, a := range new(shell.Reach).Of(u) {
 			s := [...]string{"visit", "read", "write", "connect"}[a.Kind] + " " + a.Path.Value
 			if !a.Path.Literal && !a.Path.Glob {
 				s += "?"
@@ -309,7 +309,7 @@ func FuzzAccesses(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		for _, u := range shell.Parse(command).Units {
-			for _, a := range u.Accesses() {
+			for _, a := range new(shell.Reach).Of(u) {
 				if a.Why == "" {
 					t.Errorf("%q: nothing says why %q is reached", command, a.Path.Value)
 				}

@@ -3,7 +3,7 @@
 // [Parse] finds every simple command in a text, wherever it stands, so that
 // each can be judged on its own. [Spellings] says in which ways one command
 // may be written, so that a restriction on it can not be spelled around, and
-// [Suggest] says what may be offered to be allowed from now on.
+// [Line.Suggest] says what may be offered to be allowed from now on.
 //
 // What can not be read is never taken for harmless: the answer then says that
 // the text is opaque, and why.

@@ -129,7 +129,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		for _, s := range Suggest(command) {
+		for _, s := range Parse(command).Suggest() {
 			if s.Exact && !strings.Contains(command, s.Pattern) || !s.Exact && !strings.HasSuffix(s.Pattern, " *") {
 				t.Fatalf("%q: suggestion %+v", command, s)
 			}

@@ -29,8 +29,7 @@ type Suggestion struct {
 //
 // A pattern is about the command alone: the files it is redirected to have to
 // be asked for as files.
-func Suggest(command string) []Suggestion {
-	line := Parse(command)
+func (line Line) Suggest() []Suggestion {
 	if line.Opaque != "" {
 		return nil
 	}

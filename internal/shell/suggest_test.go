@@ -30,7 +30,7 @@ func TestSuggestVectors(t *testing.T) {
 		for _, p := range v.Patterns {
 			want = append(want, Suggestion{p, v.Exact})
 		}
-		if diff := cmp.Diff(want, Suggest(v.Command)); diff != "" {
+		if diff := cmp.Diff(want, Parse(v.Command).Suggest()); diff != "" {
 			t.Errorf("%s %q: %s (-want +got):\n%s", v.ID, v.Command, v.Reason, diff)
 		}
 	}
@@ -154,7 +154,7 @@ func checkSuggest(t *testing.T, tests []suggestCase) {
 				want = append(want, Suggestion{w, false})
 			}
 		}
-		if diff := cmp.Diff(want, Suggest(tt.command)); diff != "" {
+		if diff := cmp.Diff(want, Parse(tt.command).Suggest()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.command, diff)
 		}
 	}
