@@ -1,0 +1,16 @@
+package run
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain lets the program of the tests be the helper of commands.
+func TestMain(m *testing.M) {
+	if code, ok := Helper(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}
