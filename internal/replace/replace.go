@@ -253,6 +253,9 @@ func (f *finder) safe() (Match, error) {
 		}
 		if s.name == whitespaceNormalized {
 			f.shrink(spans)
+			if !f.opt.All && f.elsewhere(spans[0]) { // without its blanks it is less particular
+				return Match{}, f.many(allPlaces(f.content, f.content[spans[0].Start:spans[0].End]))
+			}
 		}
 		return f.loose(s.name, spans), nil
 	}
