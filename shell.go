@@ -2,6 +2,7 @@ package helve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,12 +92,12 @@ func (r *Runtime) furnishShell() error {
 	opt := r.opt.Shell
 	wall := run.Wall{
 		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir),
-		Writable: opt.Wall.Writable, Readable: append(slices.Clone(opt.Wall.Readable), r.outputs),
+		Hidden: r.records(), Writable: opt.Wall.Writable, Readable: append(slices.Clone(opt.Wall.Readable), r.outputs),
 	}
 	room, err := run.New(run.Options{
 		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
 		Env: run.Environment{Pass: opt.PassEnv, Set: opt.SetEnv}, Helper: opt.Helper, Wall: wall, Ephemeral: opt.Ephemeral,
-		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota, Spill: r.spill, Private: r.private,
+		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota / 4, Spill: r.spill, Private: r.private,
 		Jobs: job.Options{
 			Dir: r.private("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
 			OnChange: func(info job.Info) { r.feed.publish(JobChanged{jobOf(info)}) },
@@ -108,6 +109,19 @@ func (r *Runtime) furnishShell() error {
 	}
 	r.shell = &shellRoom{Room: room, r: r}
 	return nil
+}
+
+// records are the files and folders of the runtime that no command has to
+// read: earlier contents of files, which may be ones that may not be read, and
+// what was called.
+func (r *Runtime) records() []string {
+	out := []string{r.private("history"), r.private("jobs")}
+	if r.opt.DataDir != "" {
+		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json"} {
+			out = append(out, r.private(name))
+		}
+	}
+	return out
 }
 
 // roots are the folders that belong to the project.
@@ -182,13 +196,20 @@ func (r *Runtime) Jobs(session string) ([]Job, error) {
 	return out, nil
 }
 
-// StopJob ends a job with all that it has started.
+// ErrNoJob says that there is no job of an id.
+var ErrNoJob = errors.New("there is no such job")
+
+// StopJob ends a job with all that it has started. Its error for a job that
+// there is not is [ErrNoJob].
 func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
 	jobs, err := r.shell.Jobs()
 	if err != nil {
 		return Job{}, err
 	}
 	info, err := jobs.Stop(ctx, id)
+	if errors.Is(err, job.ErrNoJob) {
+		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
+	}
 	return jobOf(info), err
 }
 

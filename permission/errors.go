@@ -48,6 +48,9 @@ func (e *RejectedError) Error() string {
 // Is makes errors.Is(err, ErrRejected) true.
 func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 
+// mostAsked is how many things an error names.
+const mostAsked = 10
+
 // An UnattendedError is a request that must be asked about where there is
 // nobody to ask.
 type UnattendedError struct {
@@ -57,9 +60,13 @@ type UnattendedError struct {
 
 // Error says what was asked and which rule would settle it.
 func (e *UnattendedError) Error() string {
-	names := make([]string, len(e.Asked))
+	var names []string
 	for i, d := range e.Asked {
-		names[i] = d.Pattern
+		if i == mostAsked {
+			names = append(names, fmt.Sprintf("and %d more", len(e.Asked)-i))
+			break
+		}
+		names = append(names, d.Pattern)
 	}
 	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
 		e.Permission, strings.Join(names, ", "))
@@ -91,7 +98,7 @@ func (e *UnattendedError) Error() string {
 func (e *UnattendedError) Rule() string {
 	var b strings.Builder
 	b.WriteString(`{"permission": {` + encoded(e.Permission) + `: {`)
-	for i, d := range e.Asked {
+	for i, d := range e.Asked[:min(len(e.Asked), mostAsked)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}

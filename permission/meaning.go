@@ -113,7 +113,20 @@ func (rs Ruleset) doubts(d Doubt, said reading, limit bool) bool {
 // meant reports whether a pattern that allows has seen what raises the doubt:
 // it names it, or is the whole text.
 func (d Doubt) meant(pattern string) bool {
-	return d.Flag != "" && strings.Contains(pattern, d.Flag) || !strings.ContainsAny(pattern, "*?")
+	if !strings.ContainsAny(pattern, "*?") {
+		return true
+	}
+	for rest := pattern; d.Flag != ""; {
+		at := strings.Index(rest, d.Flag)
+		if at < 0 {
+			return false
+		}
+		if at == 0 && len(rest) == len(pattern) || at > 0 && strings.IndexByte(" \t'\"=", rest[at-1]) >= 0 {
+			return true // it begins a word: ssh my-other * does not name -o
+		}
+		rest = rest[at+1:]
+	}
+	return false
 }
 
 // restricts says what the rules about a permission do that a later rule about

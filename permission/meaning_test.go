@@ -39,6 +39,8 @@ func TestMeaning(t *testing.T) {
 		{"a restriction that was undone", rules("bash deny rm *", "bash allow *"), "eval $X", nil, []Doubt{{Why: "code"}}, "allow"},
 		{"named consent", list, "find . -exec grep x {} +", nil, []Doubt{{Why: "runs", Flag: "-exec"}}, "allow"},
 		{"consent that does not name it", list, "git -c a=b log", nil, []Doubt{{Why: "runs", Flag: "-c"}}, "ask opaque"},
+		{"consent that only looks like it", rules("bash ask *", "bash allow ssh my-other *"), "ssh my-other -o x", nil, []Doubt{{Why: "runs", Flag: "-o"}}, "ask opaque"},
+		{"consent that names it", rules("bash ask *", "bash allow ssh * -o *"), "ssh my-other -o x", nil, []Doubt{{Why: "runs", Flag: "-o"}}, "allow"},
 		{"consent to the whole text", rules("bash ask *", "bash allow eval $X"), "eval $X", nil, []Doubt{{Why: "code"}}, "allow"},
 		{"an unknown file where none is denied", list, "git log $X", nil, []Doubt{{Why: "file", Permission: "read"}}, "allow"},
 		{"an unknown file where one is", append(list[:4:4], rules("read deny *.env")...), "git log $X", nil, []Doubt{{Why: "file", Permission: "read"}}, "ask opaque"},

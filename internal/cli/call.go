@@ -196,9 +196,24 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		e.Hint = fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
 	}
 	if err != nil {
-		return err
+		return a.showAnswer(err)
 	}
 	return a.showResult(res)
+}
+
+// showAnswer prints what a call that failed has come to all the same, as an
+// ended command has, and returns the error for people.
+func (a *app) showAnswer(err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Answer == nil || e.Kind == tool.InvalidInput || e.Kind == tool.UnknownTool {
+		return err
+	}
+	if shown := a.showResult(e.Answer); shown != nil {
+		return shown
+	}
+	brief := *e
+	brief.Err = fmt.Errorf("the call did not come to its end: %s", e.Code)
+	return &brief
 }
 
 // showResult prints the output for programs, and the rest for people.
@@ -220,6 +235,9 @@ func (a *app) showResult(res *tool.Result) error {
 	}
 	if _, err := fmt.Fprint(a.Stdout, out); err != nil {
 		return fmt.Errorf("writing the output: %w", err)
+	}
+	if code, ok := res.Metadata["exit"].(*int); ok && code != nil && *code != 0 {
+		a.note(fmt.Sprintf("the command ended with exit code %d", *code))
 	}
 	for i, at := range res.Attachments {
 		a.note(fmt.Sprintf("attachment %d: %s, %d bytes", i+1, at.Mime, attachmentSize(at)))

@@ -38,9 +38,9 @@ func examineWall(ctx context.Context, rt *helve.Runtime, shell helve.Shell) []fi
 		}
 		return []finding{{"ok", "wall", says}}
 	}
-	bad, what := "fail", "; commands do not run"
+	bad, what, broken := "fail", "; commands do not run", "; commands do not run"
 	if shell.Wall.Optional {
-		bad, what = "warn", "; commands run without it"
+		bad, what, broken = "warn", "; commands run without it", "; commands run behind the wall all the same, without this"
 	}
 	if err != nil {
 		return []finding{{bad, "wall", state.Level + ": " + err.Error() + what}}
@@ -52,7 +52,7 @@ func examineWall(ctx context.Context, rt *helve.Runtime, shell helve.Shell) []fi
 		case "held":
 			held++
 		case "not held":
-			out = append(out, finding{bad, "wall", fmt.Sprintf("%s: %s (measured: %s)%s", state.Level, p.Text, p.Measured, what)})
+			out = append(out, finding{bad, "wall", fmt.Sprintf("%s: does not hold: %s (measured: %s)%s", state.Level, p.Text, p.Measured, broken)})
 		}
 	}
 	if state.Reason != "" {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -161,13 +163,31 @@ func (a *app) printExplained(x *explained) {
 	case x.Opaque != "":
 		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))
 	}
+	if len(x.Units) == 0 && x.Permission == "bash" {
+		fmt.Fprintln(a.Stdout, "  nothing in it has to be asked about")
+		return
+	}
 	if len(x.Units) == 0 || len(x.Units) == 1 && x.Permission != "bash" {
 		fmt.Fprintf(a.Stdout, "  %s\n", because(x.Decision))
 		return
 	}
-	for _, u := range x.Units {
+	const most = 30
+	units := x.Units
+	if len(units) > most { // the strictest say most
+		units = slices.Clone(units)
+		slices.SortStableFunc(units, func(a, b permission.Decision) int {
+			return cmp.Compare(strictness(b.Action), strictness(a.Action))
+		})
+		units = units[:most]
+		defer fmt.Fprintf(a.Stdout, "  … and %d more; --json shows all\n", len(x.Units)-most)
+	}
+	for _, u := range units {
 		fmt.Fprintf(a.Stdout, "  %s  %s %s\n         %s\n", a.action(u.Action), u.Permission, text.VisibleLine(u.Pattern), because(u))
 	}
+}
+
+func strictness(a permission.Action) int {
+	return slices.Index([]permission.Action{permission.Allow, permission.Ask, permission.Deny}, a)
 }
 
 func (a *app) action(act permission.Action) string {

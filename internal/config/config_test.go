@@ -154,9 +154,7 @@ func TestHostileFiles(t *testing.T) {
 		{"list", func(t *testing.T, p string) { write(t, p, `[]`) }, `"" is a list; want an object`},
 		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}}`) }, "not JSON; put the reference between quotes"},
 		{"folder", func(t *testing.T, p string) {
-			if err := os.Mkdir(p, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			write(t, filepath.Join(p, "something"), "{}")
 		}, "cannot be read: not a regular file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -165,6 +163,33 @@ func TestHostileFiles(t *testing.T) {
 			expectVoid(t, load(t, opt), tc.want)
 		})
 	}
+}
+
+// TestEmptyFolders: an empty folder in a config file's place is no file, as
+// the wall of another process puts it there. One that a variable names has to
+// be a file all the same.
+func TestEmptyFolders(t *testing.T) {
+	_, opt := project(t)
+	for _, name := range []string{"helve.json", "helve.jsonc", "opencode.json", "opencode.jsonc"} {
+		if err := os.Mkdir(filepath.Join(opt.Dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := load(t, opt); c.PolicyError != nil || len(c.Problems) != 0 || len(c.Sources) != 0 {
+		t.Errorf("problems %+v, policy %v, sources %+v", c.Problems, c.PolicyError, c.Sources)
+	}
+	write(t, filepath.Join(opt.Dir, "helve.json", "x"), "")
+	expectVoid(t, load(t, opt), "cannot be read: not a regular file")
+	if err := os.Remove(filepath.Join(opt.Dir, "helve.json", "x")); err != nil {
+		t.Fatal(err)
+	}
+	opt.Env = func(name string) string {
+		if name == "OPENCODE_CONFIG" {
+			return filepath.Join(opt.Dir, "opencode.json")
+		}
+		return ""
+	}
+	expectVoid(t, load(t, opt), "cannot be read: an empty folder, not a regular file (named by OPENCODE_CONFIG)")
 }
 
 // expectVoid wants one problem, for which everything is denied.

@@ -24,12 +24,24 @@ var (
 	errTooBig     = errors.New("too large")
 )
 
+// emptyFolder is an empty folder in a file's place. It holds no settings, so
+// it counts as no file: the wall around commands puts such folders where files
+// are missing that nobody is to make, and a kill may leave them there.
+type emptyFolder struct{}
+
+func (emptyFolder) Error() string { return "an empty folder, not a regular file" }
+
+func (emptyFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
 // readRegular reads a file that must be regular and no longer than limit. It
 // never waits: a pipe with a config file's name must not stop the program.
 func readRegular(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if info.IsDir() && empty(path) {
+		return nil, emptyFolder{}
 	}
 	if err := readable(info, limit); err != nil {
 		return nil, err
@@ -64,6 +76,18 @@ func readable(info fs.FileInfo, limit int64) error {
 		return tooBig(limit)
 	}
 	return nil
+}
+
+// empty reports whether a folder has nothing in it. One that can not be looked
+// into may have.
+func empty(dir string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return err == io.EOF
 }
 
 func tooBig(limit int64) error {

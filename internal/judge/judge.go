@@ -13,6 +13,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -67,10 +68,6 @@ func ReadIn(files *workspace.Files, place Place, command string) *Line {
 }
 
 func (l *Line) runnable() bool { return l.command != "" && strings.IndexByte(l.command, 0) < 0 }
-
-// Opaque says why the text, or a part of it, could not be read; "" when all of
-// it was.
-func (l *Line) Opaque() string { return l.line.Opaque }
 
 // Requests returns what has to be asked, in this order and without those that
 // are empty: external_directory, read, edit and bash, one of each. Of a command
@@ -252,6 +249,9 @@ func (l *Line) changesGlobs() bool {
 // abs is a name as seen from a folder. It is not cleaned: links come before
 // dots.
 func abs(dir, name string) string {
+	if runtime.GOOS == "windows" {
+		name = fromGitBash(name)
+	}
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -260,3 +260,20 @@ func abs(dir, name string) string {
 	}
 	return dir + string(filepath.Separator) + name
 }
+
+// fromGitBash is a name as Windows has it that is written as Git Bash, MSYS and
+// Cygwin have it: /c/x, /cygdrive/c/x and /mnt/c/x are C:\x.
+func fromGitBash(name string) string {
+	rest := name
+	for _, head := range []string{"/cygdrive", "/mnt"} {
+		if cut, ok := strings.CutPrefix(name, head+"/"); ok {
+			rest = "/" + cut
+		}
+	}
+	if len(rest) < 2 || rest[0] != '/' || !isLetter(rest[1]) || len(rest) > 2 && rest[2] != '/' {
+		return name
+	}
+	return strings.ToUpper(rest[1:2]) + ":\\" + strings.ReplaceAll(strings.TrimPrefix(rest[2:], "/"), "/", `\`)
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"helve/internal/proc"
 	"helve/internal/wall"
@@ -42,6 +45,7 @@ type Wall struct {
 	Optional           bool   // without one, commands run all the same
 	Roots              []string
 	Protected          []string
+	Hidden             []string // can not be read at any level: the runtime's own records
 	Writable, Readable []string
 }
 
@@ -63,12 +67,8 @@ type WallError struct {
 // Error says what does not hold, and what to do.
 func (e *WallError) Error() string {
 	why := e.State.Reason
-	if broken := e.State.Broken(); len(broken) > 0 {
-		names := make([]string, len(broken))
-		for i, p := range broken {
-			names[i] = p.Text
-		}
-		why = strings.TrimSpace(why + " It does not hold: " + strings.Join(names, "; ") + ".")
+	if broken := broken(e.State); broken != "" {
+		why = strings.TrimSpace(why + " It does not hold: " + broken + ".")
 	}
 	if why == "" && e.Err != nil {
 		why = e.Err.Error()
@@ -80,6 +80,15 @@ func (e *WallError) Error() string {
 // Unwrap returns the cause.
 func (e *WallError) Unwrap() error { return e.Err }
 
+// broken names what a wall does not hold.
+func broken(state wall.State) string {
+	var names []string
+	for _, p := range state.Broken() {
+		names = append(names, p.Text)
+	}
+	return strings.Join(names, "; ")
+}
+
 // A site is where a command runs.
 type site struct {
 	place   proc.Place
@@ -88,11 +97,26 @@ type site struct {
 	warning string
 }
 
+const (
+	// proveLimit bounds the trying of a wall, which takes a moment.
+	proveLimit = 30 * time.Second
+	// mostBuilt is how many walls are remembered: each is a set of files that
+	// may not be read.
+	mostBuilt = 8
+)
+
 // walls are the walls that stand.
 type walls struct {
+	swept   sync.Once
+	limit   time.Duration  // of a proof; proveLimit when 0
+	proving sync.WaitGroup // proofs under way
+
 	mu     sync.Mutex
+	closed bool
 	proofs map[wallKind]*proof
+	lease  *wall.Lease       // what all of them need on the disk: the same
 	built  map[string]*built // by key
+	uses   int
 }
 
 // A wallKind is what is proven once.
@@ -101,19 +125,35 @@ type wallKind struct {
 	readOnly bool
 }
 
+// A proof is under way until done is closed; the rest is set by then.
 type proof struct {
-	once  sync.Once
-	bare  bool
-	state wall.State
-	err   error
+	done   chan struct{}
+	cancel context.CancelFunc
+	bare   bool
+	state  wall.State
+	err    error
+	passes bool // the error may be over another time
 }
 
-// A built wall has a lease on the disk, and a file with its profile where that
-// is too long for an argument.
+// shortfall says in which way there is less than a whole wall; "" for none.
+func (p *proof) shortfall() string {
+	switch {
+	case p.err != nil && p.passes:
+		return fmt.Sprintf("The wall could not be tried this time (%v), so only the rules limit this command", p.err)
+	case p.err != nil:
+		return "There is no wall on this machine, so only the rules limit this command"
+	case !p.state.Complete():
+		return "The wall around this command is not whole on this machine. It does not hold: " + broken(p.state)
+	}
+	return ""
+}
+
+// A built wall has a file with its profile where that is too long for an
+// argument.
 type built struct {
 	place proc.Place
-	lease *wall.Lease
 	file  *os.File
+	used  int
 }
 
 // level is the wall that a command is to run behind.
@@ -130,21 +170,24 @@ func (r *Room) level(readOnly bool) wall.Level {
 
 // site says where a command runs: plainly, or behind the wall.
 func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
+	r.wall.swept.Do(r.sweep)
 	plain := site{place: proc.Place{Key: "plain", Args: []string{helperWord, keeperWord}}}
 	level := r.level(cmd.ReadOnly)
 	if level == wall.Off {
 		return plain, nil
 	}
 	wanted := r.opt.Wall.Level != "" && wall.Level(r.opt.Wall.Level) != wall.Off
-	proof := r.prove(ctx, wallKind{level, cmd.ReadOnly})
-	if proof.err != nil || !proof.state.Complete() {
-		if wanted && !r.opt.Wall.Optional {
-			return site{}, &WallError{State: proof.state, Err: proof.err}
-		}
-		if proof.err != nil {
-			plain.warning = "There is no wall on this machine, so only the rules limit this command"
-			return plain, nil
-		}
+	proof, err := r.prove(ctx, wallKind{level, cmd.ReadOnly})
+	if err != nil {
+		return site{}, err
+	}
+	warning := proof.shortfall()
+	if warning != "" && wanted && !r.opt.Wall.Optional {
+		return site{}, &WallError{State: proof.state, Err: proof.err}
+	}
+	if proof.err != nil {
+		plain.warning = warning
+		return plain, nil
 	}
 	profile, err := r.profile(ctx, wallKind{level, cmd.ReadOnly}, cmd.Sieve)
 	if err != nil {
@@ -152,27 +195,45 @@ func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 	}
 	profile.Bare = proof.bare
 	place, err := r.build(profile)
+	if errors.Is(err, proc.ErrClosed) {
+		return site{}, err
+	}
 	if err != nil {
 		return site{}, &WallError{State: proof.state, Err: err}
 	}
-	return site{place: place, env: profile.Env(), level: string(level)}, nil
+	return site{place: place, env: profile.Env(), level: string(level), warning: warning}, nil
+}
+
+// sweep removes what walls of processes that were killed have left in the
+// worktree. That it fails keeps no command from running.
+func (r *Room) sweep() {
+	if err := wall.Sweep(r.opt.Wall.Protected); err != nil && r.opt.Logger != nil {
+		r.opt.Logger.Warn("what a wall has left could not be removed", "error", err)
+	}
 }
 
 // profile says what is let through for a command.
 func (r *Room) profile(ctx context.Context, kind wallKind, s Sieve) (wall.Profile, error) {
 	home, _ := os.UserHomeDir() // without one there are no toolchains in it
 	p := wall.Profile{
-		Level: kind.level, ReadOnly: kind.readOnly, Roots: r.opt.Wall.Roots, Protected: r.opt.Wall.Protected,
+		Level: kind.level, ReadOnly: kind.readOnly, Roots: r.opt.Wall.Roots,
 		Writable: expand(r.opt.Wall.Writable, home), Readable: append(expand(r.opt.Wall.Readable, home), r.opt.Helper),
-		Cache: filepath.Join(r.opt.Private("wall"), "cache"), Home: home, Keep: []int{3}, Fallback: true,
+		Cache: filepath.Join(r.opt.Private("wall"), "cache", r.cacheName(kind)), Home: home, Keep: []int{3}, Fallback: true,
 		Owners: slices.ContainsFunc(r.opt.Wall.Roots, ofAnother),
 	}
-	for _, root := range p.Roots {
-		masks, err := r.masks.Find(ctx, root, s)
-		if err != nil {
-			return p, fmt.Errorf("finding what may not be read: %w", err)
+	var err error
+	if p.Masks, err = r.masks.Find(ctx, p.Roots, s); err != nil {
+		return p, fmt.Errorf("finding what may not be read: %w", err)
+	}
+	for _, path := range r.opt.Wall.Hidden {
+		if _, err := os.Lstat(path); err == nil {
+			p.Masks = append(p.Masks, path)
 		}
-		p.Masks = append(p.Masks, masks...)
+	}
+	for _, path := range r.opt.Wall.Protected { // elsewhere nothing can be written anyway
+		if slices.ContainsFunc(slices.Concat(p.Roots, p.Writable), func(dir string) bool { return within(path, dir) }) {
+			p.Protected = append(p.Protected, path)
+		}
 	}
 	if slices.ContainsFunc(p.Protected, func(path string) bool { return within(p.Cache, path) }) {
 		p.Cache = "" // the records lie in the worktree, and nothing is to be written there
@@ -182,6 +243,17 @@ func (r *Room) profile(ctx context.Context, kind wallKind, s Sieve) (wall.Profil
 		return p, fmt.Errorf("making the folder for caches: %w", err)
 	}
 	return p.Check()
+}
+
+// cacheName names the caches of a project: what one puts there is not run by
+// another, nor is what an agent puts there that may change nothing.
+func (r *Room) cacheName(kind wallKind) string {
+	h := sha256.Sum256([]byte(strings.Join(r.opt.Wall.Roots, "\x00")))
+	name := hex.EncodeToString(h[:8])
+	if kind.readOnly {
+		name += "-read-only"
+	}
+	return name
 }
 
 func within(path, dir string) bool {
@@ -203,33 +275,71 @@ func expand(paths []string, home string) (out []string) {
 	return out
 }
 
-// prove tries, once for each kind, what the wall holds.
-func (r *Room) prove(ctx context.Context, kind wallKind) *proof {
-	r.wall.mu.Lock()
-	if r.wall.proofs == nil {
-		r.wall.proofs, r.wall.built = map[wallKind]*proof{}, map[string]*built{}
+// prove finds out, once for each kind, what the wall holds. The error is that
+// of a caller who has given up, or of a room that is closed.
+func (r *Room) prove(ctx context.Context, kind wallKind) (*proof, error) {
+	p, err := r.proof(ctx, kind)
+	if err != nil {
+		return nil, err
 	}
-	p := r.wall.proofs[kind]
-	if p == nil {
-		p = &proof{}
-		r.wall.proofs[kind] = p
+	select {
+	case <-p.done:
+		return p, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	r.wall.mu.Unlock()
-	p.once.Do(func() {
-		if r.opt.Helper == "" {
-			p.err = errors.New("this program has no helper to stand behind the wall: see Shell.Helper")
-			return
+}
+
+// proof returns the proof of a kind, and starts it where there is none. It
+// goes on without the caller, since others may wait for it too.
+func (r *Room) proof(ctx context.Context, kind wallKind) (*proof, error) {
+	w := &r.wall
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, proc.ErrClosed
+	}
+	if p := w.proofs[kind]; p != nil {
+		return p, nil
+	}
+	if w.proofs == nil {
+		w.proofs = map[wallKind]*proof{}
+	}
+	limit := w.limit
+	if limit == 0 {
+		limit = proveLimit
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	p := &proof{done: make(chan struct{}), cancel: cancel}
+	w.proofs[kind] = p
+	w.proving.Go(func() {
+		defer close(p.done)
+		defer cancel()
+		r.try(ctx, kind, p)
+		if p.passes {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			delete(w.proofs, kind) // for another try
 		}
-		profile, err := r.profile(context.WithoutCancel(ctx), kind, Sieve{})
-		if err != nil {
-			p.err = err
-			return
-		}
-		h := wall.Helper{Path: r.opt.Helper, Args: []string{helperWord, wallWord}}
-		profile, p.state, p.err = wall.Prove(context.WithoutCancel(ctx), h, profile)
-		p.bare = profile.Bare
 	})
-	return p
+	return p, nil
+}
+
+// try tries what the wall holds.
+func (r *Room) try(ctx context.Context, kind wallKind, p *proof) {
+	if r.opt.Helper == "" {
+		p.err = errors.New("this program has no helper to stand behind the wall: see Shell.Helper")
+		return
+	}
+	profile, err := r.profile(ctx, kind, Sieve{})
+	if err != nil {
+		p.err, p.passes = err, true
+		return
+	}
+	h := wall.Helper{Path: r.opt.Helper, Args: []string{helperWord, wallWord}}
+	profile, p.state, p.err = wall.Prove(ctx, h, profile)
+	p.bare = profile.Bare
+	p.passes = p.err != nil && (ctx.Err() != nil || wall.Transient(p.err))
 }
 
 // Prove says what the wall of commands holds here, as measured.
@@ -238,52 +348,101 @@ func (r *Room) Prove(ctx context.Context) (wall.State, error) {
 	if level == wall.Off {
 		return wall.State{Level: wall.Off}, nil
 	}
-	p := r.prove(ctx, wallKind{level: level})
+	p, err := r.prove(ctx, wallKind{level: level})
+	if err != nil {
+		return wall.State{Level: level}, err
+	}
 	return p.state, p.err
 }
 
 // build makes the place behind a wall, or finds the one that stands.
 func (r *Room) build(p wall.Profile) (proc.Place, error) {
-	lease, err := p.Prepare() // before the key: it makes what is missing
-	if err != nil {
+	w := &r.wall
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return proc.Place{}, proc.ErrClosed
+	}
+	if err := w.keep(p); err != nil { // before the key: it makes what is missing
 		return proc.Place{}, err
 	}
 	key := p.Key()
-	r.wall.mu.Lock()
-	defer r.wall.mu.Unlock()
-	if b := r.wall.built[key]; b != nil {
-		_, err := lease.Release() // the one that stands has its own
-		return b.place, err
+	w.uses++
+	if b := w.built[key]; b != nil {
+		b.used = w.uses
+		return b.place, nil
 	}
 	arg, file, err := p.Pass(4)
 	if err != nil {
-		_, again := lease.Release()
-		return proc.Place{}, errors.Join(err, again)
+		return proc.Place{}, err
 	}
-	b := &built{lease: lease, file: file, place: proc.Place{
+	b := &built{file: file, used: w.uses, place: proc.Place{
 		Key: key, Attr: p.Attr(), Wall: true,
 		Args: []string{helperWord, wallWord, arg, "exec", "/proc/self/exe", helperWord, keeperWord},
 	}}
 	if file != nil {
 		b.place.Files = []*os.File{file}
 	}
-	r.wall.built[key] = b
-	return b.place, nil
+	if w.built == nil {
+		w.built = map[string]*built{}
+	}
+	w.built[key] = b
+	return b.place, w.forget()
+}
+
+// keep holds on the disk what a wall needs.
+func (w *walls) keep(p wall.Profile) (err error) {
+	if w.lease != nil {
+		return w.lease.Keep(p)
+	}
+	w.lease, err = p.Prepare()
+	return err
+}
+
+// forget drops the wall that was not used for longest, if there are too many.
+// What runs behind it goes on; for the next command it is built again.
+func (w *walls) forget() error {
+	if len(w.built) <= mostBuilt {
+		return nil
+	}
+	oldest := ""
+	for key, b := range w.built {
+		if oldest == "" || b.used < w.built[oldest].used {
+			oldest = key
+		}
+	}
+	b := w.built[oldest]
+	delete(w.built, oldest)
+	return b.close()
+}
+
+func (b *built) close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
 }
 
 // release takes the walls down, when nothing runs behind them any more.
 func (w *walls) release() error {
 	w.mu.Lock()
+	w.closed = true
+	for _, p := range w.proofs {
+		p.cancel()
+	}
+	w.mu.Unlock()
+	w.proving.Wait()
+	w.mu.Lock()
 	defer w.mu.Unlock()
 	var errs []error
 	for _, b := range w.built {
-		_, err := b.lease.Release()
-		errs = append(errs, err)
-		if b.file != nil {
-			errs = append(errs, b.file.Close())
-		}
+		errs = append(errs, b.close())
 	}
-	w.built = nil
+	if w.lease != nil {
+		_, err := w.lease.Release()
+		errs = append(errs, err)
+	}
+	w.built, w.lease = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -46,7 +46,6 @@ func enter(p Profile, programs ...int) error {
 	}
 	b := &builder{p: p}
 	steps := []step{
-		{"limits", func() error { return limit(p.Limits) }},
 		{"closing descriptors", func() error { return closeAllBut(p.Keep) }},
 		{"no new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
 		{"landlock", func() error { return landlock(p, b.private, programs) }},
@@ -69,27 +68,6 @@ func deathSignal() (uintptr, error) {
 	var sig int32
 	err := unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&sig)), 0, 0, 0)
 	return uintptr(sig), err
-}
-
-func limit(l Limits) error {
-	for resource, most := range map[int]uint64{
-		unix.RLIMIT_NOFILE: l.Files, unix.RLIMIT_NPROC: l.Processes, unix.RLIMIT_AS: l.Memory, unix.RLIMIT_FSIZE: l.FileSize,
-	} {
-		if most == 0 {
-			continue
-		}
-		var now syscall.Rlimit
-		if err := syscall.Getrlimit(resource, &now); err != nil {
-			return err
-		}
-		most = min(most, now.Max)
-		// By package syscall, which otherwise puts back the number of files
-		// it found at start when it execs.
-		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // closeAllBut marks all descriptors from 3 on to be closed by exec, but those
@@ -223,7 +201,9 @@ func receive(text string) (Profile, error) {
 	}
 	f := os.NewFile(uintptr(fd), "profile")
 	defer f.Close()
-	all, err := io.ReadAll(f)
+	// From its beginning, wherever another helper that got the same file has
+	// read to.
+	all, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
 		return Profile{}, fmt.Errorf("reading the wall's profile: %w", err)
 	}

@@ -79,26 +79,46 @@ type Lease struct {
 // placeholders where protected paths are missing. Several leases on the same
 // path live side by side; the last one to go removes the placeholder.
 func (p Profile) Prepare() (*Lease, error) {
+	l := &Lease{}
+	if err := l.Keep(p); err != nil {
+		_, again := l.Release()
+		return nil, errors.Join(err, again)
+	}
+	return l, nil
+}
+
+// Keep adds to the lease what a profile needs, and makes again what somebody
+// has removed. So one lease serves all the walls of a process.
+func (l *Lease) Keep(p Profile) error {
+	if err := p.folders(); err != nil {
+		return err
+	}
+	p, err := p.Check()
+	if err != nil || p.Bare || p.Level == Off {
+		return err
+	}
+	if l.locks == nil {
+		l.locks = map[string]*os.File{}
+	}
+	for _, path := range p.Protected {
+		if err := l.take(p, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folders makes the profile's own.
+func (p Profile) folders() error {
 	for _, dir := range []string{p.Temp, p.Cache} {
 		if dir == "" {
 			continue
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	l := &Lease{locks: map[string]*os.File{}}
-	p, err := p.Check()
-	if err != nil || p.Bare || p.Level == Off {
-		return l, err
-	}
-	for _, path := range p.Protected {
-		if err := l.take(p, path); err != nil {
-			_, again := l.Release()
-			return nil, errors.Join(err, again)
-		}
-	}
-	return l, nil
+	return nil
 }
 
 // take makes and holds the placeholder a protected path needs, if any.
@@ -111,7 +131,8 @@ func (l *Lease) take(p Profile, path string) error {
 		return err
 	}
 	end := spots[len(spots)-1]
-	if end.kind != missing && end.kind != placeholder || !p.writable(end.path) || slices.Contains(l.paths, end.path) {
+	known := slices.Contains(l.paths, end.path)
+	if end.kind != missing && end.kind != placeholder || !p.writable(end.path) {
 		return nil
 	}
 	if err := l.lock(filepath.Dir(end.path)); err != nil {
@@ -120,7 +141,7 @@ func (l *Lease) take(p Profile, path string) error {
 	// With the lock, and not before: another lease may have ended meanwhile
 	// and taken it away.
 	err = makePlaceholder(end.path)
-	if err == nil {
+	if err == nil && !known {
 		l.paths = append(l.paths, end.path)
 	}
 	if errors.Is(err, os.ErrPermission) {
@@ -144,16 +165,27 @@ const patience = 100 * time.Millisecond
 
 // lock holds a folder against the removal of placeholders in it. It does not
 // wait for long: a folder that somebody, perhaps behind a wall, keeps locked
-// stays unlocked, and nothing will be removed from it.
+// stays unlocked, and nothing will be removed from it. It is tried again, with
+// no waiting, when the lease is asked for more.
 func (l *Lease) lock(dir string) error {
-	if _, known := l.locks[dir]; known {
+	old, known := l.locks[dir]
+	if old != nil && samePlace(old, dir) {
 		return nil
 	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	wait := patience
+	if known {
+		wait = 0
+	}
+	if old != nil { // another folder has taken its place
+		if err := old.Close(); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	for deadline := time.Now().Add(wait); ; time.Sleep(time.Millisecond) {
 		if flock(f, false) == nil {
 			l.locks[dir] = f
 			return nil
@@ -165,8 +197,15 @@ func (l *Lease) lock(dir string) error {
 	}
 }
 
-// Placeholders returns the paths of the placeholders the lease holds.
-func (l *Lease) Placeholders() []string { return slices.Clone(l.paths) }
+// samePlace tells whether an open folder is the one that is at dir now.
+func samePlace(f *os.File, dir string) bool {
+	held, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(dir)
+	return err == nil && os.SameFile(held, now)
+}
 
 // Release removes the placeholders that are still untouched and that no
 // other lease holds, and returns those that stay.
@@ -191,4 +230,55 @@ func (l *Lease) Release() (left []string, err error) {
 	}
 	l.paths, l.locks = nil, nil
 	return left, err
+}
+
+// Sweep removes the placeholders at protected paths that nobody holds any
+// more, because whoever made them was killed; also a .git beside them: a path
+// in it may have been resolved, and does not tell where it was. Where there
+// are none it costs no more than a look at each path.
+func Sweep(paths []string) error {
+	found := map[string][]string{} // by the folder they are in
+	all := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !filepath.IsAbs(path) })
+	for _, path := range all {
+		all = append(all, filepath.Join(filepath.Dir(path), ".git"))
+	}
+	for _, path := range tidy(all) {
+		spots, err := trace(path)
+		if err != nil || len(spots) == 0 {
+			continue // what can not be reached was not made by this user
+		}
+		end := spots[len(spots)-1]
+		if dir := filepath.Dir(end.path); end.kind == placeholder && !slices.Contains(found[dir], end.path) {
+			found[dir] = append(found[dir], end.path)
+		}
+	}
+	var errs []error
+	for dir, left := range found {
+		errs = append(errs, sweepFolder(dir, left))
+	}
+	return errors.Join(errs...)
+}
+
+// sweepFolder removes placeholders from a folder, unless a lease holds it.
+func sweepFolder(dir string, paths []string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if flock(f, true) != nil {
+		return nil // they are in use
+	}
+	var errs []error
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil || !isPlaceholder(path, info) {
+			continue // somebody else was faster
+		}
+		err = os.Remove(path)
+		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTEMPTY) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }

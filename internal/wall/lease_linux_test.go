@@ -23,7 +23,7 @@ func TestLease(t *testing.T) {
 	one, err := p.Prepare()
 	mustDo(t, err)
 	want := []string{dir + "/.git", dir + "/.mcp.json", dir + "/conf"}
-	if got := one.Placeholders(); !slices.Equal(got, want) {
+	if got := one.paths; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if _, err := os.Stat(dir + "/.git"); !os.IsNotExist(err) {
@@ -64,6 +64,69 @@ func TestLeaseAfterCrash(t *testing.T) {
 	}
 }
 
+// Sweep takes away what nobody holds, and nothing else.
+func TestSweep(t *testing.T) {
+	dir := realDir(t, "ws")
+	p := leaseProfile(dir)
+	names := func() (all []string) {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		mustDo(t, err)
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}
+	l, err := p.Prepare()
+	mustDo(t, err)
+	made := names()
+	mustDo(t, Sweep(p.Protected))
+	if got := names(); !slices.Equal(got, made) || len(made) != 4 {
+		t.Errorf("a lease lost %v of %v", got, made)
+	}
+	for dir, f := range l.locks { // as death does
+		mustDo(t, f.Close())
+		delete(l.locks, dir)
+	}
+	mustDo(t, os.Mkdir(dir+"/.vscode", 0o755)) // the user's own
+	mustDo(t, os.WriteFile(dir+"/conf/mine", nil, 0o600))
+	mustDo(t, os.Chtimes(dir+"/conf", stamp(), stamp()))
+	// What leads through a .git is resolved by some before.
+	mustDo(t, Sweep([]string{nowhere + "/hooks", dir + "/.mcp.json", dir + "/there", dir + "/conf/a/b", dir + "/.vscode", "relative"}))
+	if got := names(); !slices.Equal(got, []string{".vscode", "conf"}) {
+		t.Errorf("left: %v", got)
+	}
+	mustDo(t, Sweep(p.Protected))
+}
+
+// A lease is asked for more, and makes again what was taken away.
+func TestLeaseKeep(t *testing.T) {
+	dir := realDir(t, "ws")
+	p := leaseProfile(dir)
+	l, err := p.Prepare()
+	mustDo(t, err)
+	locks := len(l.locks)
+	mustDo(t, os.Remove(dir+"/.mcp.json"))
+	mustDo(t, l.Keep(p))
+	if _, err := os.Lstat(dir + "/.mcp.json"); err != nil || len(l.locks) != locks {
+		t.Errorf("%v; %d locks, and %d before", err, len(l.locks), locks)
+	}
+	mustDo(t, os.Mkdir(dir+"/sub", 0o755))
+	p.Protected = append(p.Protected, dir+"/sub/.mcp.json")
+	mustDo(t, l.Keep(p))
+	// Another folder of that name is another folder to lock.
+	mustDo(t, os.RemoveAll(dir+"/sub"))
+	mustDo(t, os.Mkdir(dir+"/sub", 0o755))
+	mustDo(t, l.Keep(p))
+	mustDo(t, Sweep(p.Protected))
+	if _, err := os.Lstat(dir + "/sub/.mcp.json"); err != nil {
+		t.Error(err)
+	}
+	if left, err := l.Release(); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 // Nothing is made where nothing could be written anyway.
 func TestLeaseReadOnly(t *testing.T) {
 	dir := realDir(t, "ws")
@@ -71,7 +134,7 @@ func TestLeaseReadOnly(t *testing.T) {
 	p.ReadOnly = true
 	l, err := p.Prepare()
 	mustDo(t, err)
-	if got := l.Placeholders(); len(got) != 0 {
+	if got := l.paths; len(got) != 0 {
 		t.Error(got)
 	}
 }
@@ -89,7 +152,7 @@ func TestLeasesAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for _, path := range l.Placeholders() {
+				for _, path := range l.paths {
 					if _, err := os.Lstat(path); l.locks[dir] != nil && err != nil {
 						t.Errorf("held, and gone: %v", err)
 					}

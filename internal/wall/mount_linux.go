@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -139,7 +140,9 @@ func over(source, target string, set uint64) error {
 }
 
 func (b *builder) hold() error {
-	for _, t := range b.p.trees() {
+	all := append(b.p.trees(), b.p.hidden()...)
+	slices.SortStableFunc(all, func(a, b tree) int { return strings.Compare(a.path, b.path) })
+	for _, t := range all {
 		fd, err := clone(t.path)
 		if err != nil {
 			return err
@@ -154,6 +157,38 @@ func (b *builder) hold() error {
 		b.held = append(b.held, held{t, fd})
 	}
 	return nil
+}
+
+// hidden returns what may be read and lies below a folder that will be
+// private: it is put back, read-only, as the trees are.
+func (p Profile) hidden() (out []tree) {
+	for _, path := range p.Readable {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || p.inTree(real) {
+			continue // there is nothing to be read, or it is there anyway
+		}
+		known := slices.ContainsFunc(out, func(t tree) bool { return within(real, t.path) })
+		if !known && slices.ContainsFunc(shared(), func(dir string) bool { return real != dir && within(real, dir) }) {
+			out = append(out, tree{real, true})
+		}
+	}
+	return out
+}
+
+// inTree tells whether a path is part of what the profile puts back.
+func (p Profile) inTree(path string) bool {
+	return slices.ContainsFunc(p.trees(), func(t tree) bool { return within(path, t.path) })
+}
+
+// shared returns the folders that all processes of a machine share, with
+// links followed.
+func shared() (out []string) {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(out, real) {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // holdDevices takes the devices every program expects. Those a container
@@ -233,14 +268,7 @@ func (b *builder) closeDev() error {
 // makeTemp covers the folders that all processes of a machine share, where
 // sockets and files of others lie.
 func (b *builder) makeTemp() error {
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
-		real, err := filepath.EvalSymlinks(dir)
-		if errors.Is(err, os.ErrNotExist) || slices.Contains(b.private, real) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	for _, real := range shared() {
 		if slices.ContainsFunc(b.held, func(h held) bool { return within(real, h.path) }) {
 			continue // part of the workspace
 		}
@@ -268,6 +296,9 @@ func (b *builder) putBack() error {
 
 // mountPoint makes the place for a tree below a folder that is empty now.
 func mountPoint(h held) error {
+	if _, err := os.Lstat(h.path); err == nil {
+		return nil // in a folder that was put back before
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(h.fd, &st); err != nil {
 		return err

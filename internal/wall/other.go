@@ -54,8 +54,19 @@ func (p Profile) Prepare() (*Lease, error) {
 	return nil, ErrUnavailable
 }
 
-// Placeholders returns none.
-func (l *Lease) Placeholders() []string { return nil }
+// Keep fails: there is no wall here.
+func (l *Lease) Keep(p Profile) error {
+	if p.Level == Off {
+		return nil
+	}
+	return ErrUnavailable
+}
+
+// Sweep has nothing to remove.
+func Sweep([]string) error { return nil }
+
+// Transient tells of no error: there will be no wall another time either.
+func Transient(error) bool { return false }
 
 // Release has nothing to remove.
 func (l *Lease) Release() (left []string, err error) { return nil, nil }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,8 @@ import (
 // Prove builds the wall of a profile, tries from behind it all that it is to
 // keep out, and returns the profile to use with what was measured. If the
 // wall can not be built, and the profile allows it, the profile comes back
-// with Bare set. The error says why there is no wall at all.
+// with Bare set. The error says why there is no wall at all, or, see
+// [Transient], why that could not be found out.
 func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 	state := State{Level: p.Level}
 	if p.Level == Off {
@@ -41,6 +43,9 @@ func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 		if ctx.Err() != nil {
 			return p, State{Level: p.Level}, ctx.Err()
 		}
+		if Transient(err) { // less of a wall is no answer to that
+			return p, State{Level: p.Level}, fmt.Errorf("building the wall: %w", err)
+		}
 		state.Reason = advised(err)
 		if !p.Fallback {
 			return p, State{Level: p.Level, Reason: state.Reason}, fmt.Errorf("building the wall: %w", err)
@@ -49,10 +54,36 @@ func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 	p.Bare, state.Kind = true, "landlock"
 	var bare error
 	if state.Promises, bare = attempt(ctx, h, p); bare != nil {
+		if ctx.Err() != nil {
+			return p, State{Level: p.Level}, ctx.Err()
+		}
 		state = State{Level: p.Level, Reason: strings.TrimPrefix(state.Reason+" "+advised(bare), " ")}
 		return p, state, fmt.Errorf("building the wall: %w", errors.Join(err, bare))
 	}
 	return p, state, nil
+}
+
+// errPreparing says that the probes were not even started.
+var errPreparing = errors.New("preparing the probes")
+
+// Transient tells whether an error of [Prove] says nothing about this machine:
+// it lacked memory, time or descriptors at that moment, and another try may
+// find a wall.
+func Transient(err error) bool {
+	for _, cause := range []error{
+		errPreparing, context.Canceled, context.DeadlineExceeded, exec.ErrWaitDelay,
+		unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.ETXTBSY,
+	} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL // as where memory is short
 }
 
 // advised is an error with what this machine lacks.
@@ -65,7 +96,7 @@ func advised(err error) string {
 func attempt(ctx context.Context, h Helper, p Profile) (promises []Promise, err error) {
 	s, err := newScratch(p)
 	if err != nil {
-		return nil, fmt.Errorf("preparing the probes: %w", err)
+		return nil, fmt.Errorf("%w: %w", errPreparing, err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	input, err := json.Marshal(s.targets)

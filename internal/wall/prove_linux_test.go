@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -202,17 +203,6 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	needsNamespaces(t)
-	w := newWorld(t, places(t)["disk"])
-	p := w.profile(Write)
-	p.Limits = Limits{Files: 64, FileSize: 4096, Processes: 500}
-	cmd := command(t.Context(), t, p, "/bin/bash", "-c", "ulimit -n; ulimit -f; ulimit -u")
-	if out, err := cmd.Output(); err != nil || string(out) != "64\n4\n500\n" {
-		t.Errorf("%q, %v", out, err)
-	}
-}
-
 // A profile that is too long for an argument comes by descriptor.
 func TestLongProfile(t *testing.T) {
 	needsNamespaces(t)
@@ -226,9 +216,16 @@ func TestLongProfile(t *testing.T) {
 	if arg != "fd:3" || file == nil {
 		t.Fatalf("%.40q, %v", arg, file)
 	}
-	file.Close()
+	defer file.Close()
 	if got := try(t, p, attempted{Do: "read", A: w.ws + "/.env"}); got[0] != "EACCES" {
 		t.Error(got)
+	}
+	for range 2 { // whoever was started with it before
+		cmd := exec.Command(self().Path, append(self().Args, arg, "exec", "/bin/echo", "up")...)
+		cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{file}, p.Attr()
+		if out, err := cmd.Output(); err != nil || string(out) != "up\n" {
+			t.Errorf("%q, %v", out, err)
+		}
 	}
 }
 
@@ -385,5 +382,41 @@ func TestAliases(t *testing.T) {
 	must(t, err)
 	if broken := state.Broken(); len(broken) != 1 || broken[0].Name != "mask-aliases" {
 		t.Errorf("%+v", broken)
+	}
+}
+
+// What may be over in a moment is told from what this machine lacks.
+func TestTransient(t *testing.T) {
+	_, noEntry := os.Open("/nonexistent")
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{noEntry, false},
+		{ErrUnavailable, false},
+		{exec.Command("/bin/sh", "-c", "exit 126").Run(), false},
+		{exec.Command("/bin/sh", "-c", "kill -SYS $$").Run(), false},
+		{exec.Command("/bin/sh", "-c", "kill -KILL $$").Run(), true},
+		{fmt.Errorf("starting: %w", &os.PathError{Op: "fork/exec", Path: "/x", Err: syscall.EAGAIN}), true},
+		{&os.PathError{Op: "fork/exec", Path: "/x", Err: syscall.EPERM}, false},
+		{context.DeadlineExceeded, true},
+	} {
+		if got := Transient(c.err); got != c.want {
+			t.Errorf("%v: %v", c.err, got)
+		}
+	}
+}
+
+// Where the probes can not be prepared there is no answer, and no less of a
+// wall either.
+func TestProveUnprepared(t *testing.T) {
+	dir := realDir(t, "ws")
+	mustDo(t, os.Mkdir(dir+"/cache", 0o700))
+	p := Profile{Level: Write, Roots: []string{dir}, Home: dir, Cache: dir + "/cache", Temp: dir + "/cache", Fallback: true}
+	t.Setenv("TMPDIR", dir)
+	got, state, err := Prove(t.Context(), self(), p)
+	if err == nil || !Transient(err) || got.Bare || state.Kind != "" {
+		t.Errorf("%+v, %+v, %v", got, state, err)
 	}
 }

@@ -48,18 +48,6 @@ const (
 	Strict Level = "strict" // also: reads are limited, and there is no network
 )
 
-// Explain says in a sentence, for people, what the level keeps out.
-func (l Level) Explain() string {
-	switch l {
-	case Write:
-		return "commands can write in the workspace only, and can not read what the rules deny"
-	case Strict:
-		return "commands can write in the workspace only, read little else, and have no network"
-	default:
-		return "commands can do all that you can do"
-	}
-}
-
 // A Profile says what is let through. It is plain data: it travels to the
 // helper as JSON. All paths are absolute; [Profile.Check] makes them clean.
 type Profile struct {
@@ -72,6 +60,8 @@ type Profile struct {
 	Writable []string `json:"writable,omitempty"`
 	// Readable are files and folders that may be read in Strict, besides the
 	// system's folders, the toolchains in Home and all that may be written.
+	// Those below a folder that is private behind the wall, such as /tmp, are
+	// seen there at every level; that folder as a whole can not be.
 	Readable []string `json:"readable,omitempty"`
 	// Masks can not be read, moved or removed: what the read rules deny. One
 	// that does not exist is left out.
@@ -90,21 +80,11 @@ type Profile struct {
 	Owners bool `json:"owners,omitempty"`
 	// Keep are the descriptors, besides 0 to 2, that stay open.
 	Keep []int `json:"keep,omitempty"`
-	// Limits bound what each process may use.
-	Limits Limits `json:"limits,omitzero"`
 	// Fallback allows the wall without namespaces where there are none.
 	Fallback bool `json:"fallback,omitempty"`
 	// Bare is the wall without namespaces. [Prove] sets it; by hand it makes
 	// sense only together with Fallback.
 	Bare bool `json:"bare,omitempty"`
-}
-
-// Limits bound what each process behind the wall may use; zero is no bound.
-type Limits struct {
-	Files     uint64 `json:"files,omitempty"`     // open descriptors
-	Processes uint64 `json:"processes,omitempty"` // processes and threads of the user in the wall
-	Memory    uint64 `json:"memory,omitempty"`    // bytes of address space
-	FileSize  uint64 `json:"fileSize,omitempty"`  // bytes of one file
 }
 
 // Check returns the profile as it will be applied: paths clean, links in the

@@ -300,3 +300,32 @@ func TestHandle(t *testing.T) {
 		t.Error("the link itself was followed")
 	}
 }
+
+// What may be read below a folder that is private behind the wall is there,
+// and can be read only.
+func TestReadableBelowTemp(t *testing.T) {
+	needsNamespaces(t)
+	for _, level := range []Level{Write, Strict} {
+		w := newWorld(t, mkdir(t, places(t)["tmp"], string(level)))
+		must(t, os.WriteFile(w.outside+"/dir/inner", []byte("x"), 0o644))
+		p := w.profile(level)
+		p.Readable = []string{w.outside, w.outside + "/dir", w.home + "/.gitconfig", w.ws + "/sub", w.base + "/nothing", "/tmp"}
+		p.Writable = []string{w.outside + "/dir/inner"}
+		want := map[attempted]string{
+			{Do: "read", A: w.outside + "/file"}:       "ok",
+			{Do: "read", A: w.home + "/.gitconfig"}:    "ok",
+			{Do: "read", A: w.home + "/.ssh/id"}:       "ENOENT",
+			{Do: "write", A: w.outside + "/file"}:      "EROFS",
+			{Do: "create", A: w.outside + "/dir/new"}:  "EROFS",
+			{Do: "write", A: w.home + "/.gitconfig"}:   "EROFS",
+			{Do: "write", A: w.outside + "/dir/inner"}: "ok",
+			{Do: "create", A: w.ws + "/sub/new"}:       "ok",
+			{Do: "create", A: "/tmp/private"}:          "ok",
+		}
+		for a, answer := range want {
+			if got := try(t, p, a); got[0] != answer {
+				t.Errorf("%s: %+v: %s, want %s", level, a, got[0], answer)
+			}
+		}
+	}
+}

@@ -113,7 +113,7 @@ func TestEncode(t *testing.T) {
 		p := Profile{
 			Level: rapid.SampledFrom([]Level{Off, Write, Strict}).Draw(t, "level"), Roots: paths("roots"), ReadOnly: rapid.Bool().Draw(t, "ro"),
 			Writable: paths("writable"), Readable: paths("readable"), Masks: paths("masks"), Protected: paths("protected"),
-			Limits: Limits{Files: rapid.Uint64().Draw(t, "files")}, Fallback: rapid.Bool().Draw(t, "fallback"),
+			Fallback: rapid.Bool().Draw(t, "fallback"),
 		}
 		got, err := Decode(p.Encode())
 		if err != nil {
@@ -193,13 +193,6 @@ func TestState(t *testing.T) {
 	}
 	if s := (State{Level: Off}); s.Complete() || s.String() != "wall off: none" {
 		t.Errorf("%s", s)
-	}
-	seen := map[string]bool{}
-	for _, l := range []Level{Off, Write, Strict} {
-		seen[l.Explain()] = true
-	}
-	if len(seen) != 3 {
-		t.Error("two levels are explained alike")
 	}
 }
 

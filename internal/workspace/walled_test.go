@@ -1,0 +1,46 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"helve/internal/workspace"
+)
+
+func TestProtected(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := &workspace.Files{Worktree: top, Own: []string{filepath.Join(top, "data")}}
+	check := func(names ...string) {
+		t.Helper()
+		got := files.Protected(top)
+		for _, name := range names {
+			if !slices.Contains(got, filepath.Join(top, name)) {
+				t.Errorf("%s is not protected: %q", name, got)
+			}
+		}
+	}
+	check(".git/hooks", ".git/config", ".mcp.json", ".envrc", "helve.json", "data")
+	if err := os.Symlink("/nonexistent/x", filepath.Join(top, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	check(".git/hooks", ".git/config")
+	if err := os.Remove(filepath.Join(top, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"repo/worktrees/w", "repo/modules/sub/hooks"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{".git": "gitdir: repo/worktrees/w\n", "repo/worktrees/w/config.worktree": "", "repo/modules/sub/config": ""} {
+		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(".git", "repo/config", "repo/hooks", "repo/worktrees/w/config.worktree", "repo/modules/sub/config", "repo/modules/sub/hooks")
+}
