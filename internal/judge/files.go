@@ -30,6 +30,7 @@ type finder struct {
 	links  []link
 	seen   map[string]bool
 	table  shell.Reach
+	homes  map[string]string // of other people
 
 	nested    bool   // the unit is code or a payload of another
 	rest      string // the command without the variables that every shell has
@@ -413,12 +414,27 @@ func (f *finder) tilde(name string) (string, bool) {
 	case "+", "-":
 		return "", false
 	}
-	u, err := user.Lookup(who)
-	if err != nil {
+	home, known := f.homes[who]
+	if !known {
+		if len(f.homes) > maxHomes {
+			return "", false // each is looked up in a file
+		}
+		if u, err := user.Lookup(who); err == nil {
+			home = u.HomeDir
+		}
+		if f.homes == nil {
+			f.homes = map[string]string{}
+		}
+		f.homes[who] = home
+	}
+	if home == "" {
 		return name, true // bash leaves it as it is
 	}
-	return abs(u.HomeDir, rest), true
+	return abs(home, rest), true
 }
+
+// maxHomes is how many people's home folders are looked up for a line.
+const maxHomes = 64
 
 // requests puts what was asked together: one request for each permission.
 func (f *finder) requests() []permission.Request {
