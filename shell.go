@@ -168,7 +168,7 @@ type Job struct {
 	Dir     string    `json:"dir,omitempty"`
 	State   string    `json:"state"`            // running, ended or lost
 	Exited  bool      `json:"exited,omitempty"` // the command itself has ended, with Code or Signal; what it started may go on
-	Code    int       `json:"code"`
+	Code    *int      `json:"code,omitempty"`   // nil before it has exited
 	Signal  string    `json:"signal,omitempty"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
@@ -176,10 +176,14 @@ type Job struct {
 }
 
 func jobOf(i job.Info) Job {
-	return Job{
+	out := Job{
 		ID: i.ID, Session: i.Session, Call: i.Call, Command: i.Command, Title: i.Title, Dir: i.Dir, State: string(i.State),
-		Exited: i.Exited, Code: i.Code, Signal: i.Signal, Began: i.Began, Ended: i.Ended, Bytes: i.Bytes,
+		Exited: i.Exited, Signal: i.Signal, Began: i.Began, Ended: i.Ended, Bytes: i.Bytes,
 	}
+	if i.Exited {
+		out.Code = &i.Code
+	}
+	return out
 }
 
 // Jobs returns the commands that run or ran in the background, of a session

@@ -149,13 +149,18 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 	if kept != nil && len(kept.Left) > 0 {
 		b.c.Progress(title, map[string]any{"output": "", "description": title, "notKept": kept.Left})
 	}
-	cmd := run.Command{Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report}
+	cmd := run.Command{
+		Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report, Ended: kept.late(b.files.OnTrouble),
+	}
 	if b.in.Timeout != nil {
 		cmd.Timeout = time.Duration(min(*b.in.Timeout, maxTimeout)) * time.Millisecond
 	}
 	out, err := b.shell.Run(ctx, b.c, cmd)
 	if err != nil {
 		return nil, errors.Join(bashError(err), kept.drop())
+	}
+	if out.Job != "" { // it is settled when the job has ended
+		return b.result(title, out, kept.promise()), nil
 	}
 	res := b.result(title, out, kept.settle())
 	kept.describe(res.Metadata)
@@ -218,6 +223,10 @@ func bashError(err error) error {
 	case errors.Is(err, run.ErrNoJobs):
 		e := tool.Fail("no-jobs", "%w", err)
 		e.Hint = "Call it from a program that stays, such as helve call --jsonl."
+		return e
+	case errors.Is(err, job.ErrFull):
+		e := tool.Fail("jobs-full", "The command was not started, because %w.", err)
+		e.Hint = "Stop a job with the job tool, or run the command without background."
 		return e
 	case errors.Is(err, fs.ErrNotExist):
 		return tool.Fail("not-found", "The command could not be started: %w", err)

@@ -48,8 +48,11 @@ func jobTool(shell Shell) tool.Tool {
 			return nil, tool.Fail("invalid-job", "The action %q needs the id of a job. The action list shows them.", in.Action)
 		}
 		res, err := j.act(ctx)
-		if errors.Is(err, job.ErrNoJob) {
+		switch {
+		case errors.Is(err, job.ErrNoJob):
 			return nil, tool.Fail("not-found", "There is no job %q in this session. The action list shows those there are.", in.ID)
+		case errors.Is(err, job.ErrEnded):
+			return nil, j.late()
 		}
 		return res, err
 	})
@@ -77,12 +80,30 @@ func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
 		}
 		return j.said("Sent %s.", j.in.Signal)
 	case "stop":
-		if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
-			return nil, err
-		}
-		return j.output(nil)
+		return j.stop(ctx)
 	}
 	return nil, tool.Fail("invalid-action", "There is no action %q. It is one of list, output, wait, write, signal and stop.", j.in.Action)
+}
+
+// stop ends a job. One that has ended can not be.
+func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
+	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != job.Running {
+		return nil, job.ErrEnded
+	}
+	if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
+		return nil, err
+	}
+	return j.output(nil)
+}
+
+// late is the error of what only a running job can do.
+func (j jobCall) late() error {
+	how := "ended"
+	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != job.Running {
+		how = info.Words()
+	}
+	return tool.Fail("ended", "The job %s is no longer running: %s. The action output shows what it has printed; to run its command again, call bash.",
+		j.in.ID, how)
 }
 
 func (j jobCall) list() *tool.Result {
@@ -110,13 +131,24 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 		return nil, err
 	}
 	var note []string
+	ended := info.State != job.Running
 	switch {
 	case seen:
 		note = append(note, "it has printed what was waited for")
-	case info.State == job.Running && !info.Exited:
+	case !ended:
 		note = append(note, fmt.Sprintf("still running after %d ms", bound.Milliseconds()))
+	case j.in.Until != "":
+		note = append(note, "it has ended and not printed what was waited for")
 	}
-	return j.output(note)
+	res, err := j.output(note)
+	if err != nil {
+		return nil, err
+	}
+	res.Metadata["timedOut"], res.Metadata["ended"] = !seen && !ended, ended
+	if j.in.Until != "" {
+		res.Metadata["seen"] = seen
+	}
+	return res, nil
 }
 
 func (j jobCall) until(ctx context.Context, bound time.Duration) (info job.Info, seen bool, err error) {

@@ -2,6 +2,10 @@ package builtin_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,5 +110,175 @@ func TestJobInputIsAsked(t *testing.T) {
 	_, err = look(t, rt, "s", map[string]any{"action": "write", "id": res.Metadata["job"], "input": "x"})
 	if tool.KindOf(err) != tool.Unattended {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a job destroys after the call has returned can be brought back, however
+// the job ends.
+func TestUndoOfJobs(t *testing.T) {
+	end := func(t *testing.T, rt *helve.Runtime, id string) {
+		if _, err := look(t, rt, "s", map[string]any{"action": "wait", "id": id, "timeout": 60000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The command goes on when the file "go" is there, so that nothing is
+	// destroyed before the call has returned.
+	const hold = "until [ -e go ]; do sleep 0.02; done; "
+	for name, tc := range map[string]struct {
+		command string
+		args    map[string]any
+		detach  bool
+		end     func(t *testing.T, rt *helve.Runtime, id string)
+	}{
+		"background": {command: "echo up; " + hold + "rm -rf e", args: map[string]any{"background": true}, end: end},
+		"left":       {command: "(" + hold + "rm -rf e) & echo up", end: end},
+		"detached":   {command: "echo up; " + hold + "rm -rf e", detach: true, end: end},
+		"session": {command: "echo up; " + hold + "rm -rf e; echo gone; sleep 1000", args: map[string]any{"background": true},
+			end: func(t *testing.T, rt *helve.Runtime, id string) {
+				if _, err := look(t, rt, "s", map[string]any{"action": "wait", "id": id, "until": "gone", "timeout": 60000}); err != nil {
+					t.Fatal(err)
+				}
+				if err := rt.EndSession("s"); err != nil {
+					t.Fatal(err)
+				}
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "e", "deep", "f.txt")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("dear"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			rt := open(t, helve.Options{Dir: dir, DataDir: t.TempDir()})
+			if tc.detach {
+				seen, stop := contextUntil(t, rt, "c", "up")
+				defer stop()
+				go func() {
+					<-seen.Done()
+					rt.Background("s", "c")
+				}()
+			}
+			args := map[string]any{"command": tc.command}
+			maps.Copy(args, tc.args)
+			input, err := json.Marshal(args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := rt.Call(t.Context(), tool.Call{ID: "c", Tool: "bash", Session: "s", Input: input})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, _ := res.Metadata["job"].(string)
+			if id == "" || res.Metadata["undo"] != nil || !strings.Contains(res.Output, "Kept for undo: ") {
+				t.Fatalf("%+v", res)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tc.end(t, rt, id)
+			if _, err := os.Stat(file); err == nil {
+				t.Fatal("nothing was destroyed")
+			}
+			if _, err := rt.Undo(t.Context(), helve.UndoRequest{Call: "c"}); err != nil {
+				t.Fatal(err)
+			}
+			if data, err := os.ReadFile(file); err != nil || string(data) != "dear" {
+				t.Errorf("%q, %v", data, err)
+			}
+		})
+	}
+}
+
+// What only a running job can do is refused for one that has ended, and
+// waiting says what came of it.
+func TestJobEnded(t *testing.T) {
+	rt := open(t, helve.Options{})
+	res, fail := sh(t, rt, map[string]any{"command": "sleep 1000 & echo up"})
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	id, _ := res.Metadata["job"].(string)
+	wait := func(args map[string]any) map[string]any {
+		t.Helper()
+		args["action"], args["id"] = "wait", id
+		input, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := rt.Call(t.Context(), tool.Call{Tool: "job", Session: "s", Input: input})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]any{}
+		for _, name := range []string{"seen", "timedOut", "ended"} {
+			if v, ok := res.Metadata[name]; ok {
+				out[name] = v
+			}
+		}
+		return out
+	}
+	for _, tc := range []struct {
+		args map[string]any
+		want map[string]any
+	}{
+		{map[string]any{"timeout": 600}, map[string]any{"timedOut": true, "ended": false}}, // its command has ended, it has not
+		{map[string]any{"timeout": 1, "until": "down"}, map[string]any{"seen": false, "timedOut": true, "ended": false}},
+		{map[string]any{"timeout": 60000, "until": "up"}, map[string]any{"seen": true, "timedOut": false, "ended": false}},
+	} {
+		if got := wait(tc.args); !maps.Equal(got, tc.want) {
+			t.Errorf("%v: %v, want %v", tc.args, got, tc.want)
+		}
+	}
+	out, err := look(t, rt, "s", map[string]any{"action": "stop", "id": id})
+	if err != nil || !strings.Contains(out, "the job is ended (the command had exit code 0)") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if got, want := wait(map[string]any{"until": "down"}), (map[string]any{"seen": false, "timedOut": false, "ended": true}); !maps.Equal(got, want) {
+		t.Errorf("after the end: %v", got)
+	}
+	for _, args := range []map[string]any{
+		{"action": "write", "input": "x"}, {"action": "signal", "signal": "INT"}, {"action": "stop"},
+	} {
+		args["id"] = id
+		_, err := look(t, rt, "s", args)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Code != "ended" || !strings.Contains(e.Error(), "The action output shows") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// Where no more jobs may run, none is started to be ended, and what runs goes
+// on.
+func TestJobsFull(t *testing.T) {
+	dir := t.TempDir()
+	rt := open(t, helve.Options{Dir: dir, Shell: helve.Shell{Jobs: 1}})
+	if _, fail := sh(t, rt, map[string]any{"command": "sleep 1000", "background": true}); fail != nil {
+		t.Fatal(fail)
+	}
+	_, fail := sh(t, rt, map[string]any{"command": "touch begun; sleep 1000", "background": true})
+	if fail == nil || fail.Code != "jobs-full" || !strings.Contains(fail.Hint, "Stop a job") {
+		t.Fatalf("%+v", fail)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+		t.Error("the command was started")
+	}
+	seen, stop := contextUntil(t, rt, "c", "up")
+	defer stop()
+	let := make(chan bool, 1)
+	go func() {
+		<-seen.Done()
+		let <- rt.Background("s", "c")
+		_ = os.WriteFile(filepath.Join(dir, "go"), nil, 0o600)
+	}()
+	res, err := rt.Call(t.Context(), tool.Call{ID: "c", Tool: "bash", Session: "s",
+		Input: json.RawMessage(`{"command":"echo up; until [ -e go ]; do sleep 0.02; done; echo done"}`)})
+	if err != nil || <-let || !strings.HasPrefix(res.Output, "up\ndone\n") || res.Metadata["job"] != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	res, fail = sh(t, rt, map[string]any{"command": "sleep 1000 & echo up"})
+	if fail != nil || res.Metadata["job"] != nil || !strings.Contains(res.Output, "What the command left running (sleep (") ||
+		!strings.Contains(res.Output, "was ended: too many jobs") {
+		t.Errorf("%+v, %v", res, fail)
 	}
 }

@@ -60,6 +60,11 @@ func (k *keeping) settle() (notes []string) {
 	if len(lost) > 0 {
 		notes = append(notes, "Not kept for undo: "+some(lost))
 	}
+	return append(notes, k.lacks()...)
+}
+
+// lacks says what was not kept.
+func (k *keeping) lacks() (notes []string) {
 	if len(k.Left) > 0 {
 		notes = append(notes, "Not kept before the command ran: "+some(k.Left))
 	}
@@ -67,6 +72,33 @@ func (k *keeping) settle() (notes []string) {
 		notes = append(notes, "Which files it destroys could not be known beforehand, so undo may lack some: "+some(k.unknown))
 	}
 	return notes
+}
+
+// late is what settles the keeping of a command that went on as a job, when
+// all of it has ended. There is nobody left to answer; trouble, if not nil, is
+// told what went wrong.
+func (k *keeping) late(trouble func(error)) func() {
+	if k == nil {
+		return nil
+	}
+	return func() {
+		if err := k.Settle(); err != nil && trouble != nil {
+			trouble(fmt.Errorf("what a job destroyed can not be brought back: %w", err))
+		}
+	}
+}
+
+// promise says what will be there for undo when the job has ended. The job may
+// be settling it meanwhile.
+func (k *keeping) promise() (notes []string) {
+	if k == nil {
+		return nil
+	}
+	if n := k.Kept(); n > 0 {
+		notes = append(notes, fmt.Sprintf("Kept for undo: %s, as before the command ran. "+
+			"When the job has ended, undo can bring back what it destroyed of that.", count(n, "file")))
+	}
+	return append(notes, k.lacks()...)
 }
 
 // describe says what undo can bring back.

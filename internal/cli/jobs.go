@@ -67,7 +67,7 @@ func (a *app) jobs() (*job.Jobs, error) {
 // ofJob makes a command that does something to the job it is given.
 func (a *app) ofJob(c *cobra.Command, do func(ctx context.Context, jobs *job.Jobs, id string) error) *cobra.Command {
 	if c.Args == nil {
-		c.Args = oneID
+		c.Args = oneJob
 	}
 	c.ValidArgsFunction = a.completeJob
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -82,6 +82,13 @@ func (a *app) ofJob(c *cobra.Command, do func(ctx context.Context, jobs *job.Job
 		return err
 	}
 	return c
+}
+
+func oneJob(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("which one? Give the id of a job; 'helve jobs' lists them")
+	}
+	return nil
 }
 
 func (a *app) jobOutputCommand() *cobra.Command {
@@ -135,7 +142,8 @@ func (a *app) copyOutput(ctx context.Context, jobs *job.Jobs, of outputOf) error
 		case len(chunk.Data) > 0:
 			continue
 		}
-		if _, err := jobs.Wait(ctx, of.id, 200*time.Millisecond); err != nil {
+		// More comes, or the end.
+		if _, err := jobs.Watch(ctx, of.id, job.Watch{Offset: of.offset, Bound: time.Minute}); err != nil {
 			return err
 		}
 	}
@@ -189,11 +197,22 @@ background. With --close the job then reads the end.`,
 func (a *app) jobSignalCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use:     "signal ID",
-		Short:   "Send a signal to a job with all that it has started",
-		Example: `  helve jobs signal job_… --signal HUP`,
+		Use:   "signal ID [SIGNAL]",
+		Short: "Send a signal to a job with all that it has started",
+		Example: `  helve jobs signal job_…
+  helve jobs signal job_… HUP`,
 	}
 	c.Flags().StringVar(&name, "signal", "INT", "which one")
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < 2:
+			return oneJob(c, args)
+		case len(args) > 2, c.Flags().Changed("signal") && args[1] != name:
+			return usagef("which signal? Give the id of a job and one signal")
+		}
+		name = args[1]
+		return nil
+	}
 	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error { return jobs.Signal(ctx, id, name) })
 }
 

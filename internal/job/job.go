@@ -27,14 +27,13 @@ var (
 	ErrNoJob = errors.New("no such job")
 	// ErrEnded is returned by what only a running job can do.
 	ErrEnded = errors.New("the job has ended")
-	// ErrFull is returned by Add when no more jobs may run.
+	// ErrFull is returned by Reserve and Add when no more jobs may run.
 	ErrFull = errors.New("too many jobs are running")
 )
 
 // A Process is a running command with everything it started. It may also have
-// a method Left() int that counts what is alive of the tree once Done, or
-// Gone() <-chan struct{}, closed when nothing is. Without either a job has
-// ended when the direct child has and the output is closed.
+// a method Left() int that counts what is alive of the tree once Done. Without
+// it a job has ended when the direct child has and the output is closed.
 type Process interface {
 	// Done is closed when the direct child has ended.
 	Done() <-chan struct{}
@@ -69,6 +68,11 @@ type Spec struct {
 	Dir     string    // where it runs
 	PID     int       // of the direct child; one that does not descend from this process is shown, never signalled
 	Began   time.Time // now when zero
+
+	// Ended, if set, is called once when nothing of the job runs any more, or
+	// what does could not be ended. Nobody sees the job as ended before it
+	// has returned.
+	Ended func()
 }
 
 // Streams are the ends of a job's pipes. Closing one must end a Read or Write
@@ -103,8 +107,9 @@ type Info struct {
 	State   State     `json:"state"`
 	Exited  bool      `json:"exited,omitempty"` // the command itself has ended, as Code and Signal say; in a running job what it started goes on
 	Left    int       `json:"left,omitempty"`   // processes that are alive of one that has exited, where that is known
-	Code    int       `json:"code"`
+	Code    int       `json:"code"`             // left out of the JSON until Exited
 	Signal  string    `json:"signal,omitempty"`
+	Cut     bool      `json:"cut,omitempty"` // it was ended after its command had
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Bytes   int64     `json:"bytes"`            // of output so far
@@ -179,18 +184,66 @@ func (j *Jobs) For(session string) *Jobs {
 
 func (j *Jobs) mine(session string) bool { return j.session == "" || j.session == session }
 
+// A Slot is the right to run one more job. It is given back by Add or Release,
+// whichever comes first.
+type Slot struct {
+	jobs *Jobs
+	once sync.Once
+}
+
+// Reserve keeps a place for a job that is to come, so that a command that
+// could not go on is not started. It makes sure that there is room on the disk
+// too; the first one also sweeps.
+func (j *Jobs) Reserve() (*Slot, error) {
+	sweep, err := j.reserve()
+	if err != nil {
+		return nil, err
+	}
+	slot := &Slot{jobs: j}
+	if sweep {
+		_ = j.Sweep() // what stands in the way shows itself when a job is added
+	}
+	if err := j.afford(); err != nil {
+		slot.Release()
+		return nil, err
+	}
+	return slot, nil
+}
+
+// afford makes sure that the output of one more job has room.
+func (t *table) afford() error {
+	if err := private(t.opt.Dir); err != nil {
+		return fmt.Errorf("making the folder of jobs: %w", err)
+	}
+	unlock := lockDir(t.opt.Dir)
+	defer unlock()
+	_, err := t.admit()
+	return err
+}
+
+// Release gives the place back.
+func (s *Slot) Release() {
+	s.once.Do(func() {
+		s.jobs.mu.Lock()
+		defer s.jobs.mu.Unlock()
+		s.jobs.adding--
+	})
+}
+
+// Add takes over a running command, as [Jobs.Add] does, in the place that was
+// kept for it.
+func (s *Slot) Add(spec Spec, p Process, st Streams) (Info, error) {
+	used := false
+	s.once.Do(func() { used = true })
+	if !used {
+		return Info{}, errors.New("adding a job: its place was given back")
+	}
+	return s.jobs.take(spec, p, st)
+}
+
 // Add takes over a running command. On an error nothing was taken: process and
 // streams are still the caller's. The first Add also sweeps.
 func (j *Jobs) Add(s Spec, p Process, st Streams) (Info, error) {
-	if s.Session == "" {
-		s.Session = j.session
-	}
-	if err := s.check(); err != nil {
-		return Info{}, err
-	}
-	if !j.mine(s.Session) {
-		return Info{}, fmt.Errorf("adding a job: session %q is not the one of this view", s.Session)
-	}
 	sweep, err := j.reserve()
 	if err != nil {
 		return Info{}, err
@@ -198,11 +251,13 @@ func (j *Jobs) Add(s Spec, p Process, st Streams) (Info, error) {
 	if sweep {
 		_ = j.Sweep() // what stands in the way shows itself below
 	}
-	b := newJob(j.table, s, p, st)
-	if err = j.open(b); err == nil {
-		b.ring.write(st.Head)
-		b.info.Bytes = b.ring.total
-	}
+	return j.take(s, p, st)
+}
+
+// take makes a job of a command. A place was reserved for it, which is given
+// back.
+func (j *Jobs) take(s Spec, p Process, st Streams) (Info, error) {
+	b, err := j.prepare(s, p, st)
 	j.mu.Lock()
 	j.adding--
 	if err == nil && j.closed {
@@ -214,12 +269,34 @@ func (j *Jobs) Add(s Spec, p Process, st Streams) (Info, error) {
 	}
 	j.mu.Unlock()
 	if err != nil {
-		b.discard()
+		if b != nil {
+			b.discard()
+		}
 		return Info{}, err
 	}
 	info := b.snapshot() // before anything can change it
 	go b.run()
 	return info, nil
+}
+
+// prepare makes the folder of a job, which is to be discarded on an error.
+func (j *Jobs) prepare(s Spec, p Process, st Streams) (*job, error) {
+	if s.Session == "" {
+		s.Session = j.session
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if !j.mine(s.Session) {
+		return nil, fmt.Errorf("adding a job: session %q is not the one of this view", s.Session)
+	}
+	b := newJob(j.table, s, p, st)
+	if err := j.open(b); err != nil {
+		return b, err
+	}
+	b.ring.write(st.Head)
+	b.info.Bytes = b.ring.total
+	return b, nil
 }
 
 // reserve makes sure that one more job may run. sweep is true once.

@@ -97,9 +97,8 @@ func output(dir string, info Info, offset int64, limit int) (Chunk, error) {
 	return c, nil
 }
 
-// Wait returns when the command of a job has ended and its output was taken,
-// or when the bound is over; the Info tells which. What the command left
-// running is not waited for.
+// Wait returns when a job has ended, with all that its command started, or when
+// the bound is over; the Info tells which.
 func (j *Jobs) Wait(ctx context.Context, id string, bound time.Duration) (Info, error) {
 	b, info, err := j.find(id)
 	if err != nil {
@@ -107,17 +106,17 @@ func (j *Jobs) Wait(ctx context.Context, id string, bound time.Duration) (Info, 
 	}
 	limit := time.NewTimer(max(bound, 0))
 	defer limit.Stop()
-	for info.State == Running && !info.Exited {
-		var exited <-chan struct{}
+	for info.State == Running {
+		var ended <-chan struct{}
 		var poll <-chan time.Time
 		if b != nil {
-			exited = b.exited
+			ended = b.over
 		} else {
 			poll = time.After(pollTime)
 		}
 		over := false
 		select {
-		case <-exited:
+		case <-ended:
 		case <-poll:
 		case <-limit.C:
 			over = true

@@ -30,6 +30,18 @@ type entry struct {
 	Owner identity `json:"owner"`
 }
 
+// MarshalJSON writes an entry. Without it, that of the job in it would be
+// taken, which knows nothing of the rest.
+func (e entry) MarshalJSON() ([]byte, error) {
+	type info Info
+	return json.Marshal(struct {
+		Version int `json:"version"`
+		info
+		Start string   `json:"start,omitempty"`
+		Owner identity `json:"owner"`
+	}{e.Version, info(e.Info), e.Start, e.Owner})
+}
+
 // An identity tells a process from all others, also from a later one that got
 // its number.
 type identity struct {

@@ -158,13 +158,12 @@ func (c crowd) set(n int) {
 	c.left = n
 }
 
-// A clan is an actor that tells when nothing is left of it.
-type clan struct {
-	*actor
-	gone chan struct{}
+// exited waits until it is told that the command of a job has ended.
+func exited(t *testing.T, j *Jobs, id string) (info Info) {
+	t.Helper()
+	await(t, "the exit", func() bool { info, _ = j.Get(id); return info.Exited })
+	return info
 }
-
-func (c clan) Gone() <-chan struct{} { return c.gone }
 
 // text is the whole output of a job that is kept.
 func text(t tb, j *Jobs, id string) string {
@@ -175,6 +174,16 @@ func text(t tb, j *Jobs, id string) string {
 		out = append(out, c.Data...)
 		if at = c.Next; c.Next >= c.Total {
 			return string(out)
+		}
+	}
+}
+
+// await waits for something another process does.
+func await(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for until := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%s: not seen", what)
 		}
 	}
 }

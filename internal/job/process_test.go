@@ -201,7 +201,7 @@ func TestProcess(t *testing.T) {
 
 	// A server that outlives its shell, its pipe held or not.
 	start(t, j, Spec{ID: "server", Command: `(sleep 1000 & echo $!); sleep 1000 >/dev/null 2>&1 & exit 0`})
-	info = must(j.Wait(ctx, "server", time.Minute))(t)
+	info = exited(t, j, "server")
 	want(t, []any{info.State, info.Exited, info.Left}, []any{Running, true, 2})
 	info = must(j.Stop(ctx, "server"))(t)
 	want(t, []any{info.State, info.Left}, []any{Ended, 0})
@@ -454,14 +454,4 @@ func family(pid int) map[int]process {
 	known := map[int]process{pid: root}
 	gather(known, all())
 	return known
-}
-
-// await waits for something another process does.
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for until := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%s: not seen", what)
-		}
-	}
 }

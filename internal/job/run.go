@@ -35,6 +35,7 @@ type job struct {
 	dir   string
 	p     Process
 	io    Streams
+	ended func()   // of the Spec
 	ring  *ring    // pump's, once run has begun
 	start string   // of the direct child
 	owner identity // this process
@@ -43,7 +44,6 @@ type job struct {
 	eof     chan struct{} // closed when the output has ended
 	gone    chan struct{} // closed when End has left nothing
 	abandon chan struct{} // closed when nobody can wait any longer
-	exited  chan struct{} // closed when the command has ended and its output was taken
 	over    chan struct{} // closed when the job has ended
 	input   chan struct{} // holds a token while something is being written
 
@@ -59,9 +59,9 @@ type job struct {
 
 func newJob(t *table, s Spec, p Process, io Streams) *job {
 	b := &job{
-		table: t, p: p, io: io, owner: self(),
+		table: t, p: p, io: io, ended: s.Ended, owner: self(),
 		news: make(chan struct{}, 1), eof: make(chan struct{}), gone: make(chan struct{}), abandon: make(chan struct{}),
-		exited: make(chan struct{}), over: make(chan struct{}), input: make(chan struct{}, 1),
+		over: make(chan struct{}), input: make(chan struct{}, 1),
 	}
 	if s.PID > 0 && ours(s.PID) {
 		// While it has not been waited for, its number is that of no other process.
@@ -130,9 +130,8 @@ func (b *job) run() {
 	b.wg.Go(b.attend)
 	b.tell()
 	done, eof, gone, abandon, news := b.p.Done(), b.eof, b.gone, b.abandon, b.news
-	tree := b.tree()
 	var drain, left, last, pause <-chan time.Time
-	for done != nil || eof != nil || left != nil || tree != nil {
+	for done != nil || eof != nil || left != nil {
 		select {
 		case <-done:
 			done, drain, left = nil, time.After(drainTime), b.survivors()
@@ -144,15 +143,13 @@ func (b *job) run() {
 			b.exitTold()
 		case <-left:
 			left = b.survivors()
-		case <-tree:
-			tree = nil
 		case <-gone: // the pipes follow, or are held by what we cannot end
 			gone, last = nil, time.After(closeTime)
 		case <-last:
-			done, left, tree, last = nil, nil, nil, nil
+			done, left, last = nil, nil, nil
 			b.closeOut()
 		case <-abandon:
-			done, left, tree, abandon = nil, nil, nil, nil
+			done, left, abandon = nil, nil, nil
 			b.closeOut()
 		case <-news:
 			news, pause = nil, time.After(noticeTime)
@@ -230,14 +227,6 @@ func (b *job) keep(p []byte) {
 	}
 }
 
-// tree returns what tells that nothing of the tree is left, where it is known.
-func (b *job) tree() <-chan struct{} {
-	if p, ok := b.p.(interface{ Gone() <-chan struct{} }); ok {
-		return p.Gone()
-	}
-	return nil
-}
-
 // survivors returns when to look again, nil when nothing is known to be left.
 func (b *job) survivors() <-chan time.Time {
 	p, ok := b.p.(interface{ Left() int })
@@ -264,7 +253,6 @@ func (b *job) exit() {
 func (b *job) exitTold() {
 	b.change(func(i *Info) { i.Exited = true })
 	_ = b.record()
-	close(b.exited)
 	b.tell()
 }
 
@@ -274,12 +262,16 @@ func (b *job) closeOut() {
 	}
 }
 
-// finish ends the life of a job. The entry is on disk before anyone is told.
+// finish ends the life of a job. The entry is on disk before anyone is told,
+// and whoever added it has done what there is to do at its end.
 func (b *job) finish() {
 	b.ring.close()
 	b.closeOut()
 	if b.io.In != nil {
 		_ = b.io.In.Close()
+	}
+	if b.ended != nil {
+		b.ended()
 	}
 	b.change(func(i *Info) {
 		i.State, i.Ended, i.Left, i.Input = Ended, stamp(b.opt.Now()), 0, false
@@ -288,9 +280,6 @@ func (b *job) finish() {
 		}
 	})
 	err := b.record()
-	if !closed(b.exited) {
-		close(b.exited)
-	}
 	b.table.mu.Lock()
 	if err == nil || len(b.jobs) > mostEntries {
 		delete(b.jobs, b.info.ID) // from here on the ledger answers
@@ -312,6 +301,7 @@ func (b *job) stop() <-chan struct{} {
 	}
 	ending := make(chan struct{})
 	b.ending = ending
+	b.info.Cut = closed(b.p.Done())
 	b.wg.Go(func() {
 		err := b.p.End(b.opt.Grace)
 		b.mu.Lock()

@@ -4,18 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
 
-// A Watch says what to wait for in the output of a job: a text or a pattern,
-// or any output when there is neither.
+// A Watch says what to wait for in the output of a job: a text, or any output
+// when there is none.
 type Watch struct {
-	Offset  int64          // from where on; a negative one counts from the end
-	Text    string         // to be seen
-	Pattern *regexp.Regexp // to match; tried on whole lines, and on the last one while it grows
-	Bound   time.Duration  // how long to wait at most
+	Offset int64         // from where on; a negative one counts from the end
+	Text   string        // to be seen
+	Bound  time.Duration // how long to wait at most
 }
 
 // A Sight is what a Watch came to.
@@ -28,8 +26,8 @@ type Sight struct {
 }
 
 const (
-	mostCarry = 4096 // bytes of a line that may grow
-	mostLine  = 512  // bytes of a line that is shown
+	mostText = 4096 // bytes of a text that is waited for
+	mostLine = 512  // bytes of a line that is shown
 )
 
 // Watch returns when what is watched for was printed, when the job has ended
@@ -40,8 +38,8 @@ func (j *Jobs) Watch(ctx context.Context, id string, w Watch) (Sight, error) {
 	if err != nil {
 		return Sight{}, err
 	}
-	if len(w.Text) > mostCarry {
-		return Sight{}, fmt.Errorf("watching job %s: a text of %d bytes, and %d are the most", id, len(w.Text), mostCarry)
+	if len(w.Text) > mostText {
+		return Sight{}, fmt.Errorf("watching job %s: a text of %d bytes, and %d are the most", id, len(w.Text), mostText)
 	}
 	limit := time.NewTimer(max(w.Bound, 0))
 	defer limit.Stop()
@@ -111,32 +109,17 @@ func (s *search) take(c Chunk) {
 		s.seen, s.at, s.line = true, begin+int64(from), lineOf(text, from, to)
 		return
 	}
-	keep := len(s.Text) - 1
-	if s.Pattern != nil {
-		line := text[bytes.LastIndexByte(text, '\n')+1:]
-		keep = max(keep, min(len(line), mostCarry))
-	}
-	keep = min(max(keep, 0), len(text))
+	keep := min(max(len(s.Text)-1, 0), len(text))
 	s.carry = bytes.Clone(text[len(text)-keep:])
 }
 
 // match returns where the first of what is searched for is, or -1.
 func (s *search) match(text []byte) (from, to int) {
-	if s.Text == "" && s.Pattern == nil {
+	if s.Text == "" {
 		return 0, len(text)
 	}
-	from = -1
-	if s.Text != "" {
-		if at := bytes.Index(text, []byte(s.Text)); at >= 0 {
-			from, to = at, at+len(s.Text)
-		}
-	}
-	if s.Pattern != nil {
-		if at := s.Pattern.FindIndex(text); at != nil && (from < 0 || at[0] < from) {
-			from, to = at[0], at[1]
-		}
-	}
-	return from, to
+	from = bytes.Index(text, []byte(s.Text))
+	return from, from + len(s.Text)
 }
 
 // lineOf is the line that a match begins in.

@@ -1,6 +1,9 @@
 package job
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Words says how a job stands.
 func (i Info) Words() string {
@@ -13,6 +16,22 @@ func (i Info) Words() string {
 		return string(i.State)
 	case i.Signal != "":
 		return "ended by " + i.Signal
+	case i.Cut:
+		return fmt.Sprintf("ended (the command had exit code %d)", i.Code)
 	}
 	return fmt.Sprintf("ended with exit code %d", i.Code)
+}
+
+// MarshalJSON writes a job. There is no exit code before the command has
+// ended.
+func (i Info) MarshalJSON() ([]byte, error) {
+	type plain Info
+	var code *int
+	if i.Exited {
+		code = &i.Code
+	}
+	return json.Marshal(struct {
+		plain
+		Code *int `json:"code,omitempty"`
+	}{plain(i), code})
 }

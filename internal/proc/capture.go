@@ -35,8 +35,9 @@ type CaptureOptions struct {
 	Quota int64 // bytes after which the spill stays as it is; 256 MiB when zero
 
 	// Filter, if set, is what every piece goes through before anything else is
-	// done with it, in order; at the end it is called once more, with end. What
-	// it returns is used before it is called again.
+	// done with it, in order. At the end of the stream it is called once more,
+	// with end; not where somebody else reads on, see [Rest]. What it returns
+	// is used before it is called again.
 	Filter func(p []byte, end bool) []byte
 
 	// Listen is told what has come: at once when something comes after a
@@ -54,6 +55,10 @@ type Output struct {
 	Omitted int64  // bytes between Head and Tail
 	Bytes   int64  // in all
 	Lines   int64  // in all, with an unfinished last one
+
+	// Unfinished are the first bytes of a last character that has not come
+	// whole. They are in neither text.
+	Unfinished string
 
 	Spilled   int64 // bytes written to the spill; 0 when it was not needed
 	SpillFull bool  // the quota was reached: the spill lacks the end
@@ -75,15 +80,28 @@ type Capture struct {
 }
 
 // A Rest is the reading end of a command's pipe, after the Capture has let go
-// of it because a process of the command still holds the other end. Whoever
-// has it reads on, or closes it; then that process can not print any more.
-type Rest struct{ pipe *os.File }
+// of it because a process of the command still holds the other end. Either it
+// is closed, or Pipe is read on and HandedOn is called.
+type Rest struct {
+	pipe *os.File
+	sink *sink
+}
 
-// Read reads what is printed from now on. Nothing was lost in between.
-func (r *Rest) Read(p []byte) (int, error) { return r.pipe.Read(p) }
+// Pipe is what is printed from now on. Nothing was lost in between; what the
+// Filter holds back comes before it.
+func (r *Rest) Pipe() io.ReadCloser { return r.pipe }
 
-// Close lets go of the pipe.
-func (r *Rest) Close() error { return r.pipe.Close() }
+// HandedOn says that somebody else reads the Pipe and closes it. What the
+// Filter holds back is theirs, and the Capture has what it has.
+func (r *Rest) HandedOn() { r.sink.close(false) }
+
+// Close lets go of the pipe: the processes that hold it can not print any
+// more. What the Filter held back is part of the output then.
+func (r *Rest) Close() error {
+	r.sink.flush()
+	r.sink.close(true)
+	return r.pipe.Close()
+}
 
 // NewCapture makes a Capture. It holds nothing before Start.
 func NewCapture(o CaptureOptions) *Capture {
@@ -213,15 +231,18 @@ func (c *Capture) Detach() *Rest {
 			_ = c.pipe.SetReadDeadline(time.Time{})
 			c.ended = drain(c.pipe, c.took)
 		}
-		c.sink.flush()
-		c.sink.close()
+		ended := c.ended || err != nil
+		if ended {
+			c.sink.flush()
+			c.sink.close(true)
+		}
 		close(c.eof)
 		<-c.quiet
-		if c.ended || err != nil {
+		if ended {
 			c.pipe.Close()
 			return
 		}
-		c.rest = &Rest{c.pipe}
+		c.rest = &Rest{c.pipe, c.sink}
 	})
 	return c.rest
 }

@@ -221,7 +221,7 @@ func TestHeldPipe(t *testing.T) {
 		}
 		fmt.Fprintln(w, "go on")
 		w.Close()
-		line, err := bufio.NewReader(rest).ReadString('\n')
+		line, err := bufio.NewReader(rest.Pipe()).ReadString('\n')
 		if line != "late\n" || err != nil {
 			t.Errorf("%q %v", line, err)
 		}

@@ -42,10 +42,6 @@ type Survivor struct {
 // counted there.
 func (p *Process) PID() int { return p.pid }
 
-// Mark is the NAME=value by which the environment of the command's processes
-// is marked, for whoever keeps a ledger of them.
-func (p *Process) Mark() string { return p.mark }
-
 // Done is closed when the command's own process has ended. Others of it may
 // still run, see [Process.Survivors].
 func (p *Process) Done() <-chan struct{} { return p.done }

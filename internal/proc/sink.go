@@ -55,7 +55,8 @@ func (s *sink) write(p []byte) {
 	s.take(p)
 }
 
-// flush takes what the filter has held back. There are no pieces after it.
+// flush takes what the filter has held back at the end of the stream. There
+// are no pieces after it.
 func (s *sink) flush() {
 	if s.opts.Filter != nil {
 		s.take(s.opts.Filter(nil, true))
@@ -147,10 +148,11 @@ func (s *sink) fail(err error) {
 	s.done = true
 }
 
-// close closes the spill. It is called when nobody writes any more.
-func (s *sink) close() {
+// close closes the spill. It is called when nobody writes any more. end says
+// that the stream is over; otherwise it goes on elsewhere.
+func (s *sink) close(end bool) {
 	s.mu.Lock()
-	s.over = true
+	s.over = end
 	s.mu.Unlock()
 	s.done = true
 	if s.spill == nil {
@@ -185,7 +187,8 @@ func (s *sink) output() Output {
 		if len(tail) > 0 {
 			last = &tail
 		}
-		*last = (*last)[:len(*last)-halfRune(*last)] // the rest of it is still to come
+		whole := len(*last) - halfRune(*last) // the rest of it is still to come
+		o.Unfinished, *last = string((*last)[whole:]), (*last)[:whole]
 	}
 	if o.Omitted == 0 {
 		o.Head = valid(head)

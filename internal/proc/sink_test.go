@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -91,7 +92,7 @@ func TestSink(t *testing.T) {
 			for _, in := range c.in {
 				s.write([]byte(in))
 			}
-			s.close()
+			s.close(true)
 			c.want.Spilled = int64(len(c.spill))
 			if diff := cmp.Diff(c.want, s.output()); diff != "" {
 				t.Error(diff)
@@ -112,7 +113,7 @@ func TestSpillFails(t *testing.T) {
 		for range 3 {
 			s.write([]byte("abcd"))
 		}
-		s.close()
+		s.close(true)
 		got := s.output()
 		if got.Tail != "bcd" || got.Bytes != 12 || !errors.Is(got.SpillErr, io.ErrClosedPipe) {
 			t.Errorf("%s: %+v", name, got)
@@ -133,7 +134,7 @@ func TestUnfinished(t *testing.T) {
 		if text := got.Head + got.Tail; !strings.HasSuffix(text, "b") {
 			t.Errorf("%q", text)
 		}
-		s.close()
+		s.close(true)
 		got = s.output()
 		if text := got.Head + got.Tail; !strings.HasSuffix(text, "b\uFFFD\uFFFD") {
 			t.Errorf("%q", text)
@@ -154,7 +155,7 @@ func TestSinkLaws(t *testing.T) {
 		opts.Spill = whole.open
 		one := newSink(opts)
 		one.write(text)
-		one.close()
+		one.close(true)
 		opts.Spill = pieces.open
 		many := newSink(opts)
 		for rest := text; len(rest) > 0; {
@@ -162,7 +163,7 @@ func TestSinkLaws(t *testing.T) {
 			many.write(rest[:n])
 			rest = rest[n:]
 		}
-		many.close()
+		many.close(true)
 		got := many.output()
 		if diff := cmp.Diff(one.output(), got, cmpopts.EquateErrors()); diff != "" {
 			t.Fatal(diff)
@@ -180,4 +181,46 @@ func TestSinkLaws(t *testing.T) {
 			t.Fatal("omitted, but not spilled")
 		}
 	})
+}
+
+// What a filter holds back is for who reads on; where nobody does, it belongs
+// to the output. The same goes for a character that has not come whole.
+func TestHandOn(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		var held []byte
+		var spill spillFile
+		hold := func(p []byte, end bool) []byte {
+			all := append(held, p...)
+			if end {
+				return all
+			}
+			cut := max(len(all)-2, 0)
+			held = bytes.Clone(all[cut:])
+			return all[:cut]
+		}
+		s := newSink(CaptureOptions{Head: 20, Limit: 1, Spill: spill.open, Filter: hold})
+		s.write([]byte("abc\xe2\x82de"))
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write.Close()
+		rest := &Rest{read, s}
+		want := Output{Head: "abc\uFFFD\uFFFDde", Bytes: 7, Spilled: 7, Lines: 1}
+		whole := "abc\xe2\x82de"
+		if on {
+			rest.HandedOn()
+			rest.Pipe().Close()
+			want = Output{Head: "abc", Unfinished: "\xe2\x82", Bytes: 5, Spilled: 5, Lines: 1}
+			whole = "abc\xe2\x82"
+		} else if err := rest.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.output()); diff != "" {
+			t.Error(diff)
+		}
+		if spill.String() != whole || spill.closed != 1 {
+			t.Errorf("the spill is %q, closed %d times", spill.String(), spill.closed)
+		}
+	}
 }

@@ -52,7 +52,7 @@ type Room struct {
 	wall   walls
 
 	mu      sync.Mutex
-	waiting map[callName]chan struct{} // calls whose command can go on without them
+	waiting map[callName]*waiter // calls whose command can go on without them
 }
 
 // A callName is the name of a call.
@@ -74,7 +74,7 @@ func New(opt Options) (*Room, error) {
 		return nil, err
 	}
 	r := &Room{
-		opt: opt, jobs: jobs, runner: proc.New(proc.Options{Helper: opt.Helper}), waiting: map[callName]chan struct{}{},
+		opt: opt, jobs: jobs, runner: proc.New(proc.Options{Helper: opt.Helper}), waiting: map[callName]*waiter{},
 		shell: sync.OnceValues(func() (Shell, error) { return Find(opt.Shell, os.Getenv) }),
 	}
 	return r, nil
@@ -95,31 +95,59 @@ func (r *Room) Shell() (Shell, error) { return r.shell() }
 // Jobs are the commands that go on in the background.
 func (r *Room) Jobs() (*job.Jobs, error) { return r.jobs, nil }
 
-// Detach lets the command that a call waits for go on as a job. It reports
-// whether there was one.
-func (r *Room) Detach(session, call string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	name := callName{session, call}
-	detach, ok := r.waiting[name]
-	if ok {
-		delete(r.waiting, name)
-		close(detach)
-	}
-	return ok
+// A waiter is a call that waits for its command.
+type waiter struct {
+	slots chan *job.Slot // gets the place for its command; holds one
+	over  bool           // the call waits no more
 }
 
-// await registers a call that waits; done takes it away.
-func (r *Room) await(name callName) (detach <-chan struct{}, done func()) {
-	ch := make(chan struct{})
+// Detach lets the command that a call waits for go on as a job. It reports
+// whether there was one, and a place for it: without one the call goes on.
+func (r *Room) Detach(session, call string) bool {
+	if r.opt.Ephemeral {
+		return false
+	}
+	name := callName{session, call}
+	r.mu.Lock()
+	w := r.waiting[name]
+	delete(r.waiting, name)
+	r.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	slot, err := r.jobs.Reserve() // not under the lock: it looks at the disk
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting[name] = ch
-	return ch, func() {
+	switch {
+	case err == nil && !w.over:
+		w.slots <- slot
+		return true
+	case err == nil:
+		slot.Release()
+	case !w.over:
+		r.waiting[name] = w
+	}
+	return false
+}
+
+// await registers a call that waits; done takes it away, and gives back a place
+// that was not used.
+func (r *Room) await(name callName) (detach <-chan *job.Slot, done func()) {
+	w := &waiter{slots: make(chan *job.Slot, 1)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting[name] = w
+	return w.slots, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.waiting[name] == ch {
+		w.over = true
+		if r.waiting[name] == w {
 			delete(r.waiting, name)
+		}
+		select {
+		case slot := <-w.slots:
+			slot.Release()
+		default:
 		}
 	}
 }

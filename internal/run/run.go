@@ -37,6 +37,9 @@ type Command struct {
 	Sieve         Sieve         // what may be read, for the wall
 	Hint          func(path string) string
 	Watch         func(preview string)
+	// Ended, if set, is called when the command went on as a job and nothing
+	// of it runs any more, before anybody sees that the job has ended.
+	Ended func()
 }
 
 // An Outcome is how a command ended, or how far it is.
@@ -93,13 +96,20 @@ type execution struct {
 	capture *proc.Capture
 	process *proc.Process
 	secrets *redactor
+	detach  <-chan *job.Slot // gets a place when the command is to go on as a job
+	slot    *job.Slot        // the place that is kept for it; nil for none
 }
 
 // Run runs a command to its end, or until its time is up, ctx ends, or it goes
-// on as a job. That it fails is no error; that it can not be started is.
+// on as a job. That it fails is no error; that it can not be started is, and so
+// is [job.ErrFull] for one that is to be a job at once.
 func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
-	if cmd.Background && r.opt.Ephemeral {
-		return nil, ErrNoJobs
+	slot, err := r.reserve(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if slot != nil {
+		defer slot.Release() // unless it was used
 	}
 	shell, err := r.shell()
 	if err != nil {
@@ -111,10 +121,11 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	}
 	env, secrets := r.opt.Env.Build(os.Environ())
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
-	x := &execution{room: r, cmd: cmd, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
+	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
 	x.capture = x.newCapture()
-	detach, done := r.await(callName{cmd.Session, cmd.Call})
+	var done func()
+	x.detach, done = r.await(callName{cmd.Session, cmd.Call})
 	defer done()
 	args := shell.args(cmd.Line)
 	x.process, err = x.capture.Start(ctx, r.runner, proc.Command{
@@ -123,11 +134,21 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.follow(ctx, detach); err != nil {
-		return nil, err
-	}
+	x.follow(ctx)
 	x.tell()
 	return x.out, nil
+}
+
+// reserve keeps a place for a command that is to be a job at once; nil for
+// another.
+func (r *Room) reserve(cmd Command) (*job.Slot, error) {
+	switch {
+	case !cmd.Background:
+		return nil, nil
+	case r.opt.Ephemeral:
+		return nil, ErrNoJobs
+	}
+	return r.jobs.Reserve()
 }
 
 func (r *Room) timeout(cmd Command) time.Duration {
@@ -156,7 +177,7 @@ func (x *execution) newCapture() *proc.Capture {
 }
 
 // follow waits for whatever ends the call.
-func (x *execution) follow(ctx context.Context, detach <-chan struct{}) error {
+func (x *execution) follow(ctx context.Context) {
 	limit := x.out.Timeout + slack
 	if x.cmd.Background {
 		limit = settleIn
@@ -165,37 +186,52 @@ func (x *execution) follow(ctx context.Context, detach <-chan struct{}) error {
 	defer timer.Stop()
 	select {
 	case <-x.process.Done():
-		return x.ended()
-	case <-detach:
-		return x.goOn(x.capture.Detach())
+		x.ended()
+		return
+	case slot := <-x.detach:
+		if x.slot == nil {
+			x.slot = slot
+		} else {
+			slot.Release() // it has one
+		}
+		x.goOn(x.capture.Detach())
+		return
 	case <-timer.C:
 		if x.cmd.Background {
-			return x.goOn(x.capture.Detach())
+			x.goOn(x.capture.Detach())
+			return
 		}
 		x.out.TimedOut = true
 	case <-ctx.Done():
 		x.out.Cancelled = true
 	}
-	return x.kill()
-}
-
-// kill ends the command with all that it has started.
-func (x *execution) kill() error {
 	wait := grace
 	if x.out.Cancelled {
 		wait = shortGrace
 	}
+	x.kill(wait)
+}
+
+// kill ends the command with all that it has started, or what is left of it.
+func (x *execution) kill(wait time.Duration) {
 	left, err := x.process.End(wait)
-	if rest := x.capture.Settle(); rest != nil {
-		err = errors.Join(err, rest.Close())
-	}
 	if err != nil {
 		x.warn("the command could not be ended cleanly: %v", err)
 	}
 	for _, s := range left {
 		x.warn("process %d (%s) could not be ended", s.PID, s.Name)
 	}
-	return nil
+	x.letGo(x.capture.Settle())
+}
+
+// letGo lets go of an output that is not read on.
+func (x *execution) letGo(rest *proc.Rest) {
+	if rest == nil {
+		return
+	}
+	if err := rest.Close(); err != nil {
+		x.warn("the output could not be closed: %v", err)
+	}
 }
 
 func (x *execution) warn(format string, args ...any) {
@@ -207,7 +243,7 @@ func (x *execution) warn(format string, args ...any) {
 
 // ended is what there is to do when the command itself has ended. What it
 // started may go on.
-func (x *execution) ended() error {
+func (x *execution) ended() {
 	status := x.process.Status()
 	rest := x.capture.Settle()
 	switch {
@@ -223,50 +259,75 @@ func (x *execution) ended() error {
 		x.warn("what it left running is not known: %v", err)
 	}
 	if len(left) == 0 {
-		if rest != nil {
-			return rest.Close()
-		}
-		return nil
+		x.letGo(rest)
+		return
 	}
 	for _, s := range left {
 		x.out.Running = append(x.out.Running, fmt.Sprintf("%s (%d)", s.Name, s.PID))
 	}
 	if x.room.opt.Ephemeral {
 		x.warn("What the command left running was ended: %s", strings.Join(x.out.Running, ", "))
-		return x.end(rest)
+		x.out.Running = nil
+		x.kill(grace)
+		return
 	}
-	return x.goOn(rest)
+	x.goOn(rest)
 }
 
-// goOn makes the command, or what it left, a job.
-func (x *execution) goOn(rest *proc.Rest) error {
-	so := x.capture.Output()
-	streams := job.Streams{Head: []byte(so.Head + so.Tail)}
+// goOn makes the command, or what it left, a job. Where that can not be, it is
+// ended.
+func (x *execution) goOn(rest *proc.Rest) {
+	streams := job.Streams{Head: x.soFar()}
 	if rest != nil {
-		streams.Out = &redacted{ReadCloser: rest, by: x.secrets}
+		streams.Out = x.secrets.reader(rest.Pipe())
 	}
 	if in := x.process.Stdin(); in != nil {
 		streams.In = in
 	}
-	info, err := x.room.jobs.Add(job.Spec{
-		ID: x.room.newJobID(), Session: x.cmd.Session, Call: x.cmd.Call, Command: x.cmd.Line, Title: x.cmd.Title, Dir: x.cmd.Dir, PID: x.process.PID(),
+	info, err := x.adder()(job.Spec{
+		ID: x.room.newJobID(), Session: x.cmd.Session, Call: x.cmd.Call, Command: x.cmd.Line, Title: x.cmd.Title, Dir: x.cmd.Dir,
+		PID: x.process.PID(), Ended: x.cmd.Ended,
 	}, tree{x.process}, streams)
 	if err == nil {
 		x.out.Job = info.ID
-		return nil
+		if rest != nil {
+			rest.HandedOn()
+		}
+		return
 	}
-	x.warn("it could not go on in the background and was ended: %v", err)
-	return x.end(rest)
+	what := "The command"
+	if len(x.out.Running) > 0 {
+		what = "What the command left running (" + strings.Join(x.out.Running, ", ") + ")"
+	}
+	x.warn("%s could not go on in the background and was ended: %v", what, err)
+	x.out.Running = nil
+	x.kill(grace)
 }
 
-// end ends what is left of a command whose output was taken.
-func (x *execution) end(rest *proc.Rest) error {
-	x.out.Running = nil
-	_, err := x.process.End(grace)
-	if rest != nil {
-		err = errors.Join(err, rest.Close())
+// adder adds the command to the jobs: in the place that is kept for it, or in
+// any that is free.
+func (x *execution) adder() func(job.Spec, job.Process, job.Streams) (job.Info, error) {
+	if x.slot == nil {
+		select {
+		case x.slot = <-x.detach: // it was let go when it ended
+		default:
+			return x.room.jobs.Add
+		}
 	}
-	return err
+	return x.slot.Add
+}
+
+// soFar is what was printed until now, for the job that goes on with it.
+func (x *execution) soFar() []byte {
+	so := x.capture.Output()
+	gap := ""
+	if so.Omitted > 0 {
+		gap = fmt.Sprintf("\n...%d bytes are left out here...\n", so.Omitted)
+		if x.out.Path != "" && so.SpillErr == nil && !so.SpillFull {
+			gap = fmt.Sprintf("\n...%d bytes are left out here; the whole until then is in %s...\n", so.Omitted, x.out.Path)
+		}
+	}
+	return []byte(so.Head + gap + so.Tail + so.Unfinished)
 }
 
 // tell puts what was printed into the outcome.

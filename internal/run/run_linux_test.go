@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -144,12 +146,141 @@ func TestSecretsAreNotShown(t *testing.T) {
 }
 
 func TestNothingGoesOnWhereItCanNot(t *testing.T) {
+	t.Setenv("MY_SECRET", "the-secret-value")
 	r := room(t, func(o *Options) { o.Ephemeral = true })
 	if _, err := r.Run(t.Context(), Command{Line: "sleep 100", Dir: r.opt.Dir, Background: true}); err != ErrNoJobs {
 		t.Errorf("%v", err)
 	}
-	out := do(t, r, Command{Line: "sleep 100 & echo up"})
-	if out.Text != "up\n" || out.Job != "" || !strings.Contains(out.Warning, "was ended: sleep") {
+	// What may have been the beginning of a secret is shown: it was none.
+	out := do(t, r, Command{Line: "sleep 100 & echo up; printf the-secret"})
+	if out.Text != "up\nthe-secret" || out.Job != "" || !strings.Contains(out.Warning, "was ended: sleep") {
 		t.Errorf("%+v", out)
 	}
+	tries := make(chan bool, 100)
+	out = do(t, r, Command{Line: "echo up; sleep 0.2", Session: "s", Call: "c", Watch: func(string) { tries <- r.Detach("s", "c") }})
+	if <-tries || out.Job != "" || out.Exit == nil {
+		t.Errorf("it was let go: %+v", out)
+	}
 }
+
+// outputOf waits for a job and returns what it has printed.
+func outputOf(t *testing.T, r *Room, id string) string {
+	t.Helper()
+	info, err := r.jobs.Wait(t.Context(), id, time.Minute)
+	if err != nil || info.State != job.Ended {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	chunk, err := r.jobs.Output(id, 0, 1<<20)
+	if err != nil || !chunk.Done {
+		t.Fatalf("%+v, %v", chunk, err)
+	}
+	return string(chunk.Data)
+}
+
+// detached runs a command that is let go when it has printed a word, and then
+// finds the file "go".
+func detached(t *testing.T, r *Room, line, word string) *Outcome {
+	t.Helper()
+	out := do(t, r, Command{Line: line, Session: "s", Call: "c", Watch: func(p string) {
+		if strings.Contains(p, word) {
+			r.Detach("s", "c")
+		}
+	}})
+	if out.Job == "" {
+		t.Fatalf("it was not let go: %+v", out)
+	}
+	if err := os.WriteFile(filepath.Join(r.opt.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const untilGo = "; until [ -e go ]; do sleep 0.02; done; "
+
+// A secret or a character that is cut where a command becomes a job is put
+// together again, and nothing that was held back is lost.
+func TestCutWhereItGoesOn(t *testing.T) {
+	t.Setenv("MY_SECRET", "the-secret-value")
+	r := room(t, nil)
+	for line, want := range map[string]string{
+		"echo begun; printf the-sec" + untilGo + "echo ret-value":                "begun\n[redacted:MY_SECRET]\n",
+		"echo begun; printf the-sec" + untilGo + "echo ond":                      "begun\nthe-second\n",
+		`echo begun; printf '\303'` + untilGo + `printf '\251\n'`:                "begun\né\n",
+		"echo begun; printf the-sec" + untilGo + "sleep 0.01 & wait; printf ret": "begun\nthe-secret",
+	} {
+		out := detached(t, r, line, "begun")
+		if got := outputOf(t, r, out.Job); got != want || out.Text != "begun\n" {
+			t.Errorf("%s: %q and %q, want %q", line, out.Text, got, want)
+		}
+		if err := os.Remove(filepath.Join(r.opt.Dir, "go")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A job says what is left out of its output, and where that is.
+func TestGapWhereItGoesOn(t *testing.T) {
+	r := room(t, nil)
+	out := detached(t, r, "seq 1 100000; echo begun"+untilGo+"echo over", "begun")
+	got := outputOf(t, r, out.Job)
+	saved, err := os.ReadFile(out.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(got, "\n...")
+	gap, tail, _ := strings.Cut(rest, "...\n")
+	before := strings.TrimSuffix(tail, "over\n")
+	want := fmt.Sprintf("%d bytes are left out here; the whole until then is in %s", len(saved)-len(head)-len(before), out.Path)
+	if gap != want || !strings.HasPrefix(string(saved), head) || !strings.HasSuffix(string(saved), before) || !strings.HasSuffix(before, "begun\n") {
+		t.Errorf("%q, want %q; %.20q … %q", gap, want, head, tail[max(len(tail)-20, 0):])
+	}
+}
+
+// A call whose command can not go on as a job goes on itself.
+func TestDetachWhereItIsFull(t *testing.T) {
+	r := room(t, func(o *Options) { o.Jobs.Max = 1 })
+	full := do(t, r, Command{Line: "sleep 1000", Background: true})
+	if _, err := r.Run(t.Context(), Command{Line: "touch begun", Dir: r.opt.Dir, Background: true}); !errors.Is(err, job.ErrFull) {
+		t.Errorf("%v", err)
+	}
+	tries := make(chan bool, 100)
+	out := do(t, r, Command{Line: "echo up; sleep 0.2", Session: "s", Call: "c", Watch: func(string) { tries <- r.Detach("s", "c") }})
+	if <-tries || out.Job != "" || out.Exit == nil || *out.Exit != 0 {
+		t.Errorf("%+v", out)
+	}
+	out = do(t, r, Command{Line: "sleep 1000 & echo up"})
+	if out.Text != "up\n" || out.Job != "" || !strings.Contains(out.Warning, "What the command left running (sleep (") {
+		t.Errorf("%+v", out)
+	}
+	if _, err := r.jobs.Stop(t.Context(), full.Job); err != nil {
+		t.Fatal(err)
+	}
+	if out = do(t, r, Command{Line: "sleep 1000 & echo up"}); out.Job == "" {
+		t.Errorf("its place is not free: %+v", out)
+	}
+}
+
+// What a filter held back comes first where a reader goes on, and reading
+// allocates nothing.
+func TestRedactedReader(t *testing.T) {
+	r := newRedactor([]Secret{{"A", "secret-one"}})
+	begin := string(r.filter()([]byte("x secret"), false))
+	rest, err := io.ReadAll(r.reader(io.NopCloser(strings.NewReader("-one y secret"))))
+	if got := begin + "|" + string(rest); got != "x |[redacted:A] y secret" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	plain := io.NopCloser(strings.NewReader(""))
+	if newRedactor(nil).reader(plain) != plain {
+		t.Error("a stream without secrets is wrapped")
+	}
+	endless := newRedactor([]Secret{{"A", "secret-one"}}).reader(io.NopCloser(repeater("a secret-one and secret-")))
+	buf := make([]byte, 1000)
+	if n := testing.AllocsPerRun(100, func() { _, _ = endless.Read(buf) }); n > 0 {
+		t.Errorf("%v allocations per read", n)
+	}
+}
+
+// A repeater is an endless stream of a text.
+type repeater string
+
+func (r repeater) Read(p []byte) (int, error) { return copy(p, r), nil }
