@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -37,7 +38,7 @@ func deceives(command string, units []shell.Unit) bool {
 			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(shell.Loose(command), func(w string) bool { return text.HasHidden(bare(w)) })
 }
 
 // escapes reports whether code inside the text may hold characters that the

@@ -28,6 +28,12 @@ func (r *fileReader) command(name string, args []Word) {
 			r.table(spec, args)
 		}
 	}
+	switch name {
+	case "sed", "gsed", "ssed":
+		for _, file := range sedReads(r.unit.Words) {
+			r.add(Access{Kind: Read, Path: known(file)})
+		}
+	}
 }
 
 // specOf finds a command in the table; python3.12 is python.

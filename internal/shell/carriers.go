@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // builtinCode reads the code that commands of the shell itself are handed. It
 // reports whether the command is one of them.
@@ -153,9 +156,70 @@ func (c *collector) otherCode(unit int, name string) bool {
 		} else {
 			c.payload(unit, filled(s.rest(words), "/_"), input{file: true})
 		}
+	case "npx", "pnpx", "npm":
+		return c.npmCode(unit, words)
+	case "perf":
+		return c.perf(unit, words)
 	default:
 		return false
 	}
+	return true
+}
+
+// npmCode reads the code that npx -c or npm exec -c is handed.
+func (c *collector) npmCode(unit int, words []Word) bool {
+	rest := words[1:]
+	if words[0].Value == "npm" {
+		if len(rest) == 0 || rest[0].Shape != "exec" && rest[0].Shape != "x" {
+			return false
+		}
+		rest = rest[1:]
+	}
+	shapes := shapesOf(rest)
+	for i := 0; i < len(rest) && isOption(shapes[i]) && shapes[i] != "--"; {
+		switch opt := shapes[i]; {
+		case (opt == "-c" || opt == "--call") && i+1 < len(rest):
+			c.code(unit, rest[i+1], child)
+			return true
+		case strings.HasPrefix(opt, "--call="):
+			_, value, _ := cutWord(rest[i], "=")
+			c.code(unit, value, child)
+			return true
+		}
+		i += runnerOption(shapes[i], false)
+	}
+	return false
+}
+
+func shapesOf(words []Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Shape
+	}
+	return out
+}
+
+// perf reads what perf record and the like run.
+func (c *collector) perf(unit int, words []Word) bool {
+	rest := (grammar{short: "hv", long: "help version"}).scan(words).rest(words)
+	if len(rest) < 2 {
+		return false
+	}
+	switch rest[0].Shape {
+	case "record", "stat", "trace", "top", "mem", "kmem", "lock", "sched", "c2c", "kvm", "ftrace":
+	default:
+		return true
+	}
+	if end := slices.IndexFunc(rest, func(w Word) bool { return w.Shape == "--" }); end >= 0 {
+		c.payload(unit, rest[end+1:], input{file: true})
+		return true
+	}
+	s := grammar{
+		short: "e:o:F:c:p:t:C:m:r:D:G:u:x:I:j:k:w:g::adBAivqsSTn",
+		long:  "event: output: freq: count: pid: tid: cpu: mmap-pages: repeat: delay: cgroup: uid: field-separator: interval-print: call-graph: all-cpus detailed verbose quiet no-inherit",
+	}.scan(rest)
+	c.strange(unit, words[0], s)
+	c.payload(unit, s.rest(rest), input{file: true})
 	return true
 }
 

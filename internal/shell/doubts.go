@@ -53,17 +53,23 @@ func builtinDoubts(name string, words []Word) []Doubt {
 			return varDoubts(words[0], words[2])
 		}
 	case "unset", "let":
-		var out []Doubt
-		for _, w := range words[1:] {
-			if hidesCode(w.Shape) {
-				out = append(out, nameDoubts(w)...)
-			}
-		}
-		return out
+		return indexDoubts(words)
 	case "test", "[":
 		return testDoubts(words)
 	}
 	return nil
+}
+
+// indexDoubts are the doubts about unset and let, which evaluate an index.
+func indexDoubts(words []Word) []Doubt {
+	var out []Doubt
+	for _, w := range words[1:] {
+		let := words[0].Value == "let" && hidesCode(w.Raw) && !strings.Contains(w.Raw, "'")
+		if let || hidesCode(w.Shape) || openIndex(w.Shape) {
+			out = append(out, nameDoubts(w)...)
+		}
+	}
+	return out
 }
 
 // printfDoubts are the doubts about printf -v.

@@ -69,6 +69,8 @@ func (e *expansions) visit(n syntax.Node) bool {
 	case *syntax.Stmt: // none other is known, but none must be missed
 		e.c.apart(func() { e.c.stmt(n, -1) })
 		return false
+	case *syntax.ExtGlob:
+		e.glob(n)
 	case *syntax.ParamExp:
 		e.param(n)
 		in.inner = true
@@ -78,8 +80,10 @@ func (e *expansions) visit(n syntax.Node) bool {
 	case *syntax.SglQuoted:
 		e.number(n.Value, in.computes)
 		e.inQuotes(n.Value, in.inner)
+		e.c.r.hide(n.Value)
 	case *syntax.Lit:
 		e.number(n.Value, in.computes)
+		e.c.r.hide(n.Value)
 	case *syntax.BinaryTest:
 		e.compare(n)
 	case *syntax.UnaryTest:
@@ -99,6 +103,21 @@ func (e *expansions) inQuotes(s string, inner bool) {
 	if inner && strings.ContainsAny(s, "$`") {
 		e.add("quotes that may not be any")
 		e.c.pieces(s)
+	}
+}
+
+// glob reads a pattern such as @(a|b), which the parser does not look into.
+func (e *expansions) glob(g *syntax.ExtGlob) {
+	if g.Pattern == nil {
+		return
+	}
+	s := g.Pattern.Value
+	for _, mark := range []string{"$(", "`", "<(", ">(", "$[", "@P", "$\\", "$\""} {
+		if strings.Contains(s, mark) {
+			e.add("a pattern that holds code")
+			e.c.pieces(s)
+			return
+		}
 	}
 }
 

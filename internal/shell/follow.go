@@ -18,11 +18,17 @@ type place struct {
 	failed     []string
 	failedLost bool
 
-	stack []place // of pushd
+	stack   []place // of pushd
+	endless bool    // there are more of them than are followed
 }
 
 // maxPlaces is how many folders are followed at once.
 const maxPlaces = 8
+
+const (
+	maxStack = 64   // how many folders pushd may keep
+	maxPath  = 4096 // how long the name of a folder may grow
+)
 
 func (p place) dir() Dir {
 	if p.lost || len(p.dirs) == 0 {
@@ -32,7 +38,7 @@ func (p place) dir() Dir {
 }
 
 func (p place) same(q place) bool {
-	return p.lost == q.lost && slices.Equal(p.dirs, q.dirs) && len(p.stack) == len(q.stack)
+	return p.lost == q.lost && slices.Equal(p.dirs, q.dirs) && len(p.stack) == len(q.stack) && p.endless == q.endless
 }
 
 // or is a place that is one of two.
@@ -41,8 +47,9 @@ func (p place) or(q place) place {
 	p.dirs = union(p.dirs, q.dirs)
 	p.failed = union(p.failed, q.failed)
 	p.failedLost = p.failedLost || q.failedLost
-	if len(q.stack) != len(p.stack) {
-		p.lost = true
+	if len(q.stack) != len(p.stack) || q.endless {
+		p.lost = p.lost || len(q.stack) != len(p.stack)
+		p.endless = true
 	}
 	p.lost = p.lost || len(p.dirs) > maxPlaces
 	return p
@@ -70,6 +77,9 @@ func (p *place) move(to string, known bool) {
 	old := *p
 	p.failed = union(p.failed, p.dirs)
 	p.failedLost = p.failedLost || p.lost
+	if len(p.failed) > maxPlaces {
+		p.failed, p.failedLost = nil, true
+	}
 	absolute := strings.HasPrefix(to, "/") || strings.HasPrefix(to, "~")
 	switch {
 	case !known:
@@ -80,6 +90,10 @@ func (p *place) move(to string, known bool) {
 	default:
 		p.dirs = nil
 		for _, d := range old.dirs {
+			if len(d)+len(to) > maxPath {
+				p.dirs, p.lost = nil, true
+				return
+			}
 			p.dirs = union(p.dirs, []string{below(d, to)})
 		}
 	}
@@ -114,11 +128,11 @@ func (c *collector) follow(words []Word) {
 		to, known := target(words)
 		known = known && len(words) > 1 && strings.Trim(to, "+-0123456789") != ""
 		c.place.move(to, known)
-		c.place.stack = append(slices.Clip(saved.stack), saved)
+		c.place.push(saved)
 	case "popd":
 		c.r.moved = true
 		n := len(c.place.stack)
-		if n == 0 || len(words) > 1 {
+		if n == 0 || len(words) > 1 || c.place.endless {
 			c.place.move("", false)
 			return
 		}
@@ -126,6 +140,17 @@ func (c *collector) follow(words []Word) {
 		failed, lost := union(c.place.failed, c.place.dirs), c.place.failedLost || c.place.lost
 		c.place = place{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.place.stack[:n-1]}
 	}
+}
+
+// push keeps a place on the stack.
+func (p *place) push(saved place) {
+	stack := saved.stack
+	saved.stack = nil
+	if p.endless = p.endless || len(stack) >= maxStack; p.endless {
+		p.stack = nil
+		return
+	}
+	p.stack = append(slices.Clip(stack), saved)
 }
 
 // target says where cd or pushd goes to.

@@ -98,11 +98,13 @@ func gitSets(rest []Word) bool {
 	for _, w := range rest[1:] {
 		s := w.Shape
 		switch {
-		case s == "-l", strings.HasPrefix(s, "--get"), s == "--list", s == "--name-only":
+		case plain > 0: // options end at the first other word
+			plain++
+		case s == "-l", strings.HasPrefix(s, "--get"), s == "--list":
 			return false
-		case s == "get" && plain == 0, s == "list" && plain == 0:
+		case s == "get", s == "list":
 			return false
-		case s == "-e", s == "--edit", s == "edit" && plain == 0:
+		case s == "-e", s == "--edit", s == "edit":
 			return true
 		case s == "--type" || s == "-f" || s == "--file" || s == "--blob" || s == "--default":
 			plain-- // its value is a word of its own

@@ -111,6 +111,7 @@ func FuzzParse(f *testing.F) {
 		"ls &&& id", "((((((", "f() { x; }; time f | g &", "case a in b) ;; esac", "export A=(1 2) B", "let a=1", "cat <<A <<-B\nx\nA\n\ty\n\tB", "[[ a =~ (b|c) ]]", "$(())", "\\\r\n",
 		"sudo -u x env -S 'a b' c | xargs -I{} sh -c 'd {}'", "eval \"$x\" 'y'; trap 'z' EXIT", "find . -exec a {} + -delete", "sed 's/a/b/e;w x' f; awk '{print > \"x\"}'", "cd a; cd b || exit; cd -",
 		"parallel -j4 'a {}' ::: b; watch -n1 c; flock d -c e", "coproc a=1 b <<< c", "echo \"${x:-'$(y)'}\" $(( 'z[$(q)]' ))", "git -C $x -c a=b push; git config a b", "bash <<E\n$x `y`\nE",
+		"find . {-exec,a} {b,{c,d}} ;", "x=-exec; find . $x a ;", "[[ a == @(a|$(b)) ]]", "read x <<< 'b[$(a)]'; ((x))", "npx -c 'a; b'; uv run --with x y", "cat <<E\n$(a '\nE\n')\nE", "pushd a; popd; jobs -x b", "a # b \\\nc",
 	} {
 		f.Add(s)
 	}

@@ -13,7 +13,7 @@ type grammar struct {
 	short string
 
 	// long are the options with two dashes, separated by spaces, with : and ::
-	// as in short. They may be shortened.
+	// as in short, and with :2 for two words. They may be shortened.
 	long string
 
 	// anywhere: options may also stand behind other words.
@@ -100,6 +100,10 @@ func (g grammar) longOption(s *scanned, words []Word, i int) int {
 		o.value, o.given = words[i+1], true
 		s.options = append(s.options, o)
 		return 2
+	case len(takes) == 2 && takes != "::" && i+1 < len(words):
+		o.value, o.given = words[i+1], true
+		s.options = append(s.options, o)
+		return min(1+int(takes[1]-'0'), len(words)-i)
 	}
 	s.options = append(s.options, o)
 	return 1
@@ -109,7 +113,7 @@ func (g grammar) longOption(s *scanned, words []Word, i int) int {
 // and whether it takes a value.
 func longName(long, name string) (full, takes string) {
 	for f := range strings.FieldsSeq(long) {
-		n := strings.TrimRight(f, ":")
+		n, _, _ := strings.Cut(f, ":")
 		switch {
 		case n == name:
 			return n, f[len(n):]

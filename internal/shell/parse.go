@@ -125,6 +125,9 @@ func Parse(command string) (line Line) {
 func parse(command string) Line {
 	c := newCollector(len(command))
 	opaque := c.read(command)
+	if why := c.uncover(); opaque == "" {
+		opaque = why
+	}
 	c.r.settle()
 	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque}
 }
@@ -149,6 +152,9 @@ type reading struct {
 	later     []span            // units that run at some later time
 	counts    bool              // bash takes something for a number, which may run code
 	hiding    []int             // units with words that would be such code
+	hidden    []string          // other text in quotes that would be
+	aliased   bool              // an alias is defined
+	expanded  bool              // aliases are switched on
 }
 
 // A span is a row of units.
@@ -192,6 +198,8 @@ func (c *collector) read(text string) (opaque string) {
 		// to the parser a carriage return is part of the line's end, to bash it
 		// is a character like others
 		opaque = "it holds a carriage return"
+	default:
+		opaque = oddity(text, stmts)
 	}
 	c.stmts(stmts)
 	if opaque != "" {
@@ -263,9 +271,7 @@ func (c *collector) add(u Unit, guesses []string) int {
 	u.Doubts = append(u.Doubts, doubts(u)...)
 	c.r.units = append(c.r.units, u)
 	unit := len(c.r.units) - 1
-	if len(u.Words) > 0 && u.Words[0].Value == "let" {
-		c.r.counts = true
-	}
+	c.r.note(u)
 	if slices.ContainsFunc(u.Words, func(w Word) bool { return hidesCode(w.Shape) && w.Raw != w.Value }) {
 		c.r.hiding = append(c.r.hiding, unit)
 	}
@@ -286,7 +292,9 @@ func (c *collector) doubt(unit int, all ...Doubt) {
 func (r *reading) settle() {
 	if r.counts {
 		for _, i := range r.hiding {
-			r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+			if u := &r.units[i]; !slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Flag == "" }) {
+				u.Doubts = append(u.Doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+			}
 		}
 	}
 	if !r.moved {

@@ -2,17 +2,14 @@ package shell
 
 import "strings"
 
-// sedDoubts are the doubts about a sed command: whether its script runs a
-// command, or writes a file, or is not known.
-func sedDoubts(words []Word) []Doubt {
+// sedScripts are the scripts of a sed command, and the doubts about others.
+func sedScripts(words []Word) (scripts []Word, out []Doubt) {
 	s := grammar{
 		short: "e:f:l:i::nrEsuzVh",
 		long: "expression: file: line-length: in-place:: quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks " +
 			"binary help version",
 		anywhere: true,
 	}.scan(words)
-	var scripts []Word
-	var out []Doubt
 	for _, o := range s.options {
 		switch o.name {
 		case "e", "expression":
@@ -20,12 +17,19 @@ func sedDoubts(words []Word) []Doubt {
 		case "f", "file":
 			out = append(out, Doubt{Why: "a script in a file", Flag: "-f"})
 		case "sandbox":
-			return nil // it refuses to run or write anything
+			return nil, nil // it refuses to run, read or write anything
 		}
 	}
 	if len(scripts) == 0 && len(out) == 0 && len(s.rest(words)) > 0 {
 		scripts = append(scripts, s.rest(words)[0])
 	}
+	return scripts, out
+}
+
+// sedDoubts are the doubts about a sed command: whether its script runs a
+// command, or writes a file, or is not known.
+func sedDoubts(words []Word) []Doubt {
+	scripts, out := sedScripts(words)
 	for _, w := range scripts {
 		switch {
 		case !w.Literal:
@@ -39,12 +43,27 @@ func sedDoubts(words []Word) []Doubt {
 	return out
 }
 
+// sedReads are the files that the scripts of a sed command read.
+func sedReads(words []Word) []string {
+	scripts, _ := sedScripts(words)
+	var files []string
+	for _, w := range scripts {
+		if w.Literal {
+			p := sedScript{s: w.Value}
+			p.read()
+			files = append(files, p.files...)
+		}
+	}
+	return files
+}
+
 // A sedScript reads the commands of a script as far as is needed to find those
 // that run a command or write a file.
 type sedScript struct {
 	s      string
 	i      int
 	doubts []Doubt
+	files  []string // that it reads
 }
 
 func (p *sedScript) read() {
@@ -113,7 +132,11 @@ func (p *sedScript) function(c byte) bool {
 		p.line()
 	case 'a', 'i', 'c':
 		p.text()
-	case 'r', 'R', '#', ':':
+	case 'r', 'R':
+		start := p.i
+		p.line()
+		p.files = append(p.files, strings.TrimLeft(p.s[start:p.i], " \t"))
+	case '#', ':':
 		p.line()
 	case 'b', 't', 'T', 'v':
 		p.label()

@@ -40,7 +40,53 @@ func (s *speller) words(words []string) {
 	}
 	if n := runner(named); n > 0 && n < len(named) { // npx rm, uv run rm
 		s.add(strings.Join(named[n:], " "))
+		s.carried(named[0], named[n:])
 	}
+}
+
+// carried adds what a runner of packages runs, without the options of the
+// runner. Of one that is not known it is tried with a value and without.
+func (s *speller) carried(name string, rest []string) {
+	switch name {
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "rustup":
+	default:
+		return
+	}
+	if rest[0] == "run" {
+		rest = rest[1:]
+		s.add(strings.Join(rest, " "))
+	}
+	for _, valued := range []bool{false, true} {
+		s.add(strings.Join(rest[min(runnerOptions(rest, valued), len(rest)):], " "))
+	}
+}
+
+// runnerOptions says how many words the options of a runner take. valued says
+// that an option which is not known takes a value.
+func runnerOptions(words []string, valued bool) int {
+	i := 0
+	for i < len(words) && isOption(words[i]) {
+		switch words[i] {
+		case "--", "-c", "--call":
+			return i + 1
+		}
+		i += runnerOption(words[i], valued)
+	}
+	return i
+}
+
+// runnerOption says how many words one of them takes.
+func runnerOption(word string, valued bool) int {
+	switch word {
+	case "-y", "--yes", "--no", "-q", "--quiet", "-v", "--verbose", "--silent", "--no-install":
+		return 1
+	case "-p", "--package", "-n", "--name", "--with", "--from", "--python", "--spec", "-w", "--workspace":
+		return 2
+	}
+	if valued && !strings.Contains(word, "=") {
+		return 2
+	}
+	return 1
 }
 
 // spell returns the other ways to write a unit: its words without quotes and

@@ -3,7 +3,7 @@ package shell
 // TableVersion counts the changes to what is known about commands here: which
 // run another command, which options run a program, and which variables change
 // what runs.
-const TableVersion = 1
+const TableVersion = 2
 
 // A wrapper is a command whose arguments are another command, its payload.
 type wrapper struct {
@@ -18,7 +18,7 @@ type wrapper struct {
 
 // wrapperOf knows the wrappers.
 func wrapperOf(name string) (wrapper, bool) {
-	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper} {
+	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper, boxWrapper} {
 		if w, ok := table(name); ok {
 			return w, true
 		}
@@ -34,6 +34,8 @@ func builtinWrapper(name string) (wrapper, bool) {
 		return wrapper{same: true}, true
 	case "exec":
 		return wrapper{grammar: grammar{short: "a:cl"}}, true
+	case "jobs":
+		return wrapper{grammar: grammar{short: "xlnprs"}, query: "l n p r s"}, true
 	case "time":
 		return wrapper{grammar: grammar{short: "f:o:apqvV", long: "format: output: append portability quiet verbose help version"}}, true
 	}
@@ -160,16 +162,32 @@ func rareWrapper(name string) (wrapper, bool) {
 		w.short = "f:q"
 	case "torsocks", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
 		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
-		"winpty", "gtimeout", "fakechroot", "chcon", "runcon", "trickle", "cpulimit", "annotate-output", "sem":
+		"winpty", "gtimeout", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem":
 		w.short = "hvq"
 	case "gnice", "numactl", "prlimit":
 		w.long = "help version all"
 	case "faketime", "setarch", "softlimit", "setlock", "lckdo", "cgexec", "daemonize":
 		w.args = 1
+	case "runcon":
+		w.grammar = grammar{short: "t:u:r:l:c", long: "type: user: role: range: compute help version"}
+		w.args = 1
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// boxWrapper knows wrappers that take most of their line for themselves.
+func boxWrapper(name string) (wrapper, bool) {
+	var w wrapper
+	switch name {
 	case "bwrap":
-		w.long = "ro-bind: bind: dev: proc: tmpfs: unshare-all unshare-net die-with-parent new-session share-net"
-	case "perf":
-		w.args, w.shell = 1, false
+		w.long = "argv0: args: chdir: setenv:2 unsetenv: lock-file: bind:2 bind-try:2 dev-bind:2 dev-bind-try:2 ro-bind:2 ro-bind-try:2 remount-ro: " +
+			"overlay-src: overlay:3 tmp-overlay: ro-overlay: proc: dev: tmpfs: mqueue: dir: file:2 bind-data:2 ro-bind-data:2 symlink:2 chmod:2 perms: size: " +
+			"bind-fd:2 ro-bind-fd:2 uid: gid: hostname: sync-fd: info-fd: block-fd: userns: userns2: userns-block-fd: pidns: json-status-fd: seccomp: add-seccomp-fd: exec-label: file-label: " +
+			"cap-add: cap-drop: unshare-all unshare-net unshare-user unshare-user-try unshare-ipc unshare-pid unshare-uts unshare-cgroup unshare-cgroup-try " +
+			"die-with-parent new-session share-net as-pid-1 clearenv disable-userns assert-userns-disabled help version"
+		w.moves = "*"
 	default:
 		return w, false
 	}

@@ -7,7 +7,7 @@ import "strings"
 func changesRun(name string) bool {
 	switch name {
 	case "PATH", "IFS", "BASH_ENV", "ENV", "PS4", "PS0", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "CDPATH", "SHELL",
-		"EXECIGNORE", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "FPATH", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS",
+		"EXECIGNORE", "BASH_CMDS", "BASH_ALIASES", "PS1", "PS2", "POSIXLY_CORRECT", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "FPATH", "ZDOTDIR", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS",
 		"GCONV_PATH", "PAGER", "MANPAGER", "SYSTEMD_PAGER", "BAT_PAGER", "PSQL_PAGER", "DELTA_PAGER", "AWS_PAGER", "GH_PAGER",
 		"MANOPT", "LESSOPEN", "LESSCLOSE", "LESSEDIT", "EDITOR", "VISUAL", "SUDO_EDITOR", "SYSTEMD_EDITOR", "FCEDIT", "GH_EDITOR",
 		"KUBE_EDITOR", "HGEDITOR", "SVN_EDITOR", "BROWSER", "GH_BROWSER", "SUDO_ASKPASS", "SSH_ASKPASS", "SVN_SSH", "CVS_RSH",
@@ -47,7 +47,7 @@ func varDoubts(command Word, names ...Word) []Doubt {
 			continue
 		}
 		out = append(out, sets(name)...)
-		if hidesCode(n.Shape) {
+		if hidesCode(n.Shape) || openIndex(n.Shape) {
 			out = append(out, Doubt{Why: "an index that may hold code"})
 		}
 	}
@@ -122,7 +122,7 @@ func declareDoubts(words []Word) []Doubt {
 		case set:
 			out = append(out, sets(bareName(name))...)
 		}
-		if hidesCode(name) || hidesCode(value.Shape) {
+		if hidesCode(name) || openIndex(name) || hidesCode(value.Shape) {
 			out = append(out, Doubt{Why: "an index that may hold code"})
 		}
 		if reference && set {

@@ -272,6 +272,8 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	c.runs(unit, c.input(s, f.from))
 	after := c.place
 	c.place = before
+	c.spread(unit, cmd, guesses)
+	c.place = before
 	c.within(unit, cmd)
 	c.withinRedirects(unit, s)
 	c.place = after
@@ -352,6 +354,9 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 	value := c.word(a.Value)
 	if hidesCode(value.Shape) {
 		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
+	}
+	if value.Literal && substitutes(value.Value) {
+		c.r.hidden = append(c.r.hidden, value.Value)
 	}
 	name := a.Name.Value
 	old, seen := c.r.known[name]
