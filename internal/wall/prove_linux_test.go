@@ -302,6 +302,16 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// ofSystem tells whether a program lies where everybody may read it.
+func ofSystem(path string) bool {
+	for _, dir := range []string{"/usr", "/bin", "/sbin", "/opt", "/nix"} {
+		if within(path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
 // runProgram runs a script that needs a program, in a workspace that is a
 // repository only if the program is git.
 func runProgram(t *testing.T, wanted Profile, program, script string) string {
@@ -312,6 +322,9 @@ func runProgram(t *testing.T, wanted Profile, program, script string) string {
 	}
 	if real, err := filepath.EvalSymlinks(path); err != nil || unix.Access(real, unix.X_OK) != nil {
 		t.Skip(program + " can not be run by this user")
+	}
+	if home, err := os.UserHomeDir(); wanted.Level == Strict && !ofSystem(path) && (err != nil || !within(path, home)) {
+		t.Skip(program + " is neither of the system nor of this user's home, and can not be read behind this wall")
 	}
 	w := newWorld(t, places(t)["disk"])
 	must(t, os.RemoveAll(w.ws+"/.git"))
