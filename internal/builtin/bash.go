@@ -66,7 +66,7 @@ func bash(s commands) tool.Tool {
 		if err := line.Ask(ctx, c); err != nil {
 			return nil, err
 		}
-		return bashCall{s, c, in}.run(ctx, dir)
+		return bashCall{s, c, in, line}.run(ctx, dir)
 	})
 }
 
@@ -132,8 +132,9 @@ func commandDir(ctx context.Context, c *tool.Call, files *workspace.Files, name 
 // A bashCall is one command under way.
 type bashCall struct {
 	commands
-	c  *tool.Call
-	in bashInput
+	c    *tool.Call
+	in   bashInput
+	line *judge.Line
 }
 
 func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {

@@ -22,7 +22,7 @@ func (b bashCall) keep(ctx context.Context, dir string) (*keeping, error) {
 	if !b.checkpoint {
 		return nil, nil
 	}
-	at, unknown := endangered(dir, shell.Parse(b.in.Command).Losses())
+	at, unknown := endangered(dir, b.line.Losses())
 	if len(at) == 0 && len(unknown) == 0 {
 		return nil, nil
 	}

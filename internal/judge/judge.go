@@ -69,6 +69,9 @@ func ReadIn(files *workspace.Files, place Place, command string) *Line {
 
 func (l *Line) runnable() bool { return l.command != "" && strings.IndexByte(l.command, 0) < 0 }
 
+// Losses is what the command line would destroy.
+func (l *Line) Losses() []shell.Loss { return l.line.Losses() }
+
 // Requests returns what has to be asked, in this order and without those that
 // are empty: external_directory, read, edit and bash, one of each. Of a command
 // that searches whole folders it names every file there, and where these are
