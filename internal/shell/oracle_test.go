@@ -1,3 +1,5 @@
+//go:build unix
+
 package shell
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,7 +27,12 @@ func newStage(t *testing.T) stage {
 	if err != nil {
 		t.Skip("bash is not here")
 	}
-	s := stage{bash: bash, dir: t.TempDir(), trace: filepath.Join(t.TempDir(), "trace")}
+	dir, err := os.MkdirTemp("", "oracle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { vanish(t, dir) })
+	s := stage{bash: bash, dir: dir, trace: filepath.Join(t.TempDir(), "trace")}
 	bin := filepath.Join(s.dir, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
@@ -43,6 +51,20 @@ func newStage(t *testing.T) stage {
 	return s
 }
 
+// vanish removes a folder in which a command that a text left behind may still
+// make files for a moment: timeout lives in a process group of its own.
+func vanish(t *testing.T, dir string) {
+	err := os.RemoveAll(dir)
+	for range 100 {
+		if err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+		err = os.RemoveAll(dir)
+	}
+	t.Errorf("a text left something that keeps making files: %v", err)
+}
+
 // sings reports whether bash runs canary because of a text.
 func (s stage) sings(t interface{ Fatal(...any) }, text string) bool {
 	if err := os.Remove(s.trace); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +76,11 @@ func (s stage) sings(t interface{ Fatal(...any) }, text string) bool {
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + filepath.Join(s.dir, "bin"), "LC_ALL=C"}
 	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	_ = cmd.Run() // most texts fail in some way
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	_, err := os.Stat(s.trace)
 	return err == nil
 }
