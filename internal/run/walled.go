@@ -168,16 +168,26 @@ func (r *Room) level(readOnly bool) wall.Level {
 	return wall.Off
 }
 
+// plainSite is where what needs no wall runs.
+func plainSite() site {
+	return site{place: proc.Place{Key: "plain", Args: []string{helperWord, keeperWord}}}
+}
+
 // site says where a command runs: plainly, or behind the wall.
 func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 	r.wall.swept.Do(r.sweep)
-	plain := site{place: proc.Place{Key: "plain", Args: []string{helperWord, keeperWord}}}
 	level := r.level(cmd.ReadOnly)
 	if level == wall.Off {
-		return plain, nil
+		return plainSite(), nil
 	}
+	return r.behind(ctx, wallKind{level, cmd.ReadOnly}, cmd.Sieve)
+}
+
+// behind is the place behind a wall. Where there is no whole wall, and the
+// config does not require one, it comes with a warning.
+func (r *Room) behind(ctx context.Context, kind wallKind, s Sieve) (site, error) {
 	wanted := r.opt.Wall.Level != "" && wall.Level(r.opt.Wall.Level) != wall.Off
-	proof, err := r.prove(ctx, wallKind{level, cmd.ReadOnly})
+	proof, err := r.prove(ctx, kind)
 	if err != nil {
 		return site{}, err
 	}
@@ -186,10 +196,11 @@ func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 		return site{}, &WallError{State: proof.state, Err: proof.err}
 	}
 	if proof.err != nil {
+		plain := plainSite()
 		plain.warning = warning
 		return plain, nil
 	}
-	profile, err := r.profile(ctx, wallKind{level, cmd.ReadOnly}, cmd.Sieve)
+	profile, err := r.profile(ctx, kind, s)
 	if err != nil {
 		return site{}, err
 	}
@@ -201,7 +212,7 @@ func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 	if err != nil {
 		return site{}, &WallError{State: proof.state, Err: err}
 	}
-	return site{place: place, env: profile.Env(), level: string(level), warning: warning}, nil
+	return site{place: place, env: profile.Env(), level: string(kind.level), warning: warning}, nil
 }
 
 // sweep removes what walls of processes that were killed have left in the
