@@ -110,7 +110,7 @@ func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
 // no question hides it.
 func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
 	decisions := make([]Decision, len(req.Patterns))
-	consult := req.Fingerprint != ""
+	consult := req.Fingerprint != "" || req.Changed != ""
 	for i, p := range req.Patterns {
 		decisions[i] = policy.Judge(req, p)
 		consult = consult || decisions[i].Action == Ask
@@ -140,7 +140,7 @@ func btoi(b bool) int {
 // consult lets approvals turn an ask into an allow, and a change of the tool
 // since its approval turn an allow into an ask.
 func (d *Decision) consult(req Request, approvals []Approval) {
-	known, same := false, false
+	known, same := req.Changed != "", false
 	for _, a := range approvals {
 		if a.Permission != req.Permission {
 			continue

@@ -321,3 +321,35 @@ func TestCeilings(t *testing.T) {
 		t.Error("a ceiling loosened an answer")
 	}
 }
+
+// A tool that is not what it was is asked about although a rule allows it,
+// until its new shape is approved.
+func TestChangedToolAsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := permission.NewEngine(permission.EngineOptions{Keeper: &memory{}})
+		all := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
+		req := permission.Request{
+			Session: "s", Permission: "box_open", Patterns: []string{"*"}, Always: []string{"*"},
+			Fingerprint: "new", Changed: "- opens a box\n+ opens every box",
+		}
+		done := ask(e, t.Context(), req, all)
+		synctest.Wait()
+		waiting := e.Pending()
+		if len(waiting) != 1 || !waiting[0].Asked[0].Changed || waiting[0].Changed != req.Changed {
+			t.Fatalf("waiting: %+v", waiting)
+		}
+		if err := e.Reply(waiting[0].ID, permission.Reply{Verdict: permission.ReplyAlways}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Ask(t.Context(), req, permission.Policy{Rules: all}); err != nil {
+			t.Errorf("the approved shape is asked about again: %v", err)
+		}
+		req.Fingerprint = "newer"
+		if ds, err := e.Decide(req, permission.Policy{Rules: all}); err != nil || ds[0].Action != permission.Ask {
+			t.Errorf("another change: %v %v", ds, err)
+		}
+	})
+}

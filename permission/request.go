@@ -34,6 +34,11 @@ type Request struct {
 	// outside and may change.
 	Fingerprint string `json:"-"`
 
+	// Changed says how the tool that asks differs from what it was when it
+	// was first used, for people; empty where it does not. A rule that allows
+	// is then no answer, and neither is an approval of the old shape.
+	Changed string `json:"changed,omitempty"`
+
 	// Asked is which of the patterns have to be answered for, and why, filled
 	// in by the engine: what a prompt shows first.
 	Asked []Decision `json:"asked,omitempty"`
