@@ -57,6 +57,10 @@ func (r Repair) String() string {
 	return r.Path + ": " + r.Change
 }
 
+// Structured is the Data of a tool of another program: what that program gave
+// beside its texts, as JSON.
+type Structured json.RawMessage
+
 // Hits are the Data of a search: the lines that a search by content found, or
 // the names that a search by name did.
 type Hits struct {

@@ -12,6 +12,12 @@ type Spec struct {
 	ReadOnly    bool               // it changes nothing outside the session
 	Schema      *jsonschema.Schema // of the input; derived from the input struct when nil
 
+	// Destructive, Idempotent and OpenWorld tell programs more about a tool
+	// that is not ReadOnly: that it may overwrite or delete, that a second
+	// call with the same arguments changes nothing more, and that it reaches
+	// beyond this machine. They are hints: nothing is decided by them.
+	Destructive, Idempotent, OpenWorld bool
+
 	// Offer, if set, says whether and in what words the tool is shown to a.
 	// It may be slow: the runtime asks all tools at once.
 	Offer func(a Audience) (description string, ok bool)
