@@ -131,13 +131,13 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if ctx.Err() != nil {
 		return tool.Tool{}, context.Cause(ctx)
 	}
-	if e, ok := r.available(ctx, c.Tool, a, c.agent); ok {
-		return c.taken(e), nil
+	if t, ok := r.find(ctx, c, a); ok {
+		return t, nil
 	}
-	if lower := strings.ToLower(c.Tool); lower != c.Tool {
-		if e, ok := r.available(ctx, lower, a, c.agent); ok {
-			c.Tool, c.renamed = lower, true
-			return c.taken(e), nil
+	if len(r.sources) > 0 {
+		r.fetch(ctx, c.Tool)
+		if t, ok := r.find(ctx, c, a); ok {
+			return t, nil
 		}
 	}
 	var specs []tool.Spec
@@ -149,6 +149,20 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		return tool.Tool{}, err
 	}
 	return tool.Tool{}, r.misfit(ctx, c, r.registry.unavailable(c.Tool, specs, c.agent.Policy.Hider))
+}
+
+// find looks the tool up among those that are there.
+func (r *Runtime) find(ctx context.Context, c *flight, a tool.Audience) (tool.Tool, bool) {
+	if e, ok := r.available(ctx, c.Tool, a, c.agent); ok {
+		return c.taken(e), true
+	}
+	if lower := strings.ToLower(c.Tool); lower != c.Tool {
+		if e, ok := r.available(ctx, lower, a, c.agent); ok {
+			c.Tool, c.renamed = lower, true
+			return c.taken(e), true
+		}
+	}
+	return tool.Tool{}, false
 }
 
 // taken notes which tool the call goes to. What asks for a tool from outside

@@ -45,6 +45,7 @@ type Runtime struct {
 	files     *workspace.Files
 	search    *search.Engine
 	shell     *shellRoom
+	sources   []source      // of tools that come when they are needed
 	session   func() string // of calls that name none
 
 	flying   flying // recorded calls under way
@@ -189,13 +190,14 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 // Tools returns the tools that are shown to a, in order. Empty fields of a
 // are taken from the options, and the agent is the default one; its rules
 // hide what they deny whole. To an agent that does not exist nothing is shown.
+// The flag "compact" keeps the tools of other programs out of it.
 func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
 	hides := func(string) bool { return true }
 	if agent := r.agent(a.Agent); agent != nil {
 		hides = agent.Policy.Hides
 	}
-	specs := r.registry.offered(r.complement(a), hides)
-	return slices.DeleteFunc(specs, func(s tool.Spec) bool { return s.Catches })
+	a = r.complement(a)
+	return shown(r.registry.offered(a, hides), a)
 }
 
 func (r *Runtime) complement(a tool.Audience) tool.Audience {
@@ -320,8 +322,11 @@ func (r *Runtime) Close() error {
 		r.search.Close()
 	}
 	var ended error
+	for _, s := range r.sources {
+		ended = errors.Join(ended, s.Close())
+	}
 	if r.shell != nil {
-		ended = r.shell.Close()
+		ended = errors.Join(ended, r.shell.Close())
 	}
 	r.feed.close()
 	return errors.Join(ended, r.vault.close(), r.forget())

@@ -27,7 +27,7 @@ type applyPatchInput struct {
 
 // applyPatch changes several files at once, all of them or none.
 func applyPatch(e editor) tool.Tool {
-	spec := tool.Spec{Name: "apply_patch", Description: applyPatchDoc, Permission: "edit",
+	spec := tool.Spec{Name: "apply_patch", Description: applyPatchDoc, Permission: "edit", Destructive: true,
 		Offer: func(a tool.Audience) (string, bool) { return applyPatchDoc, a.Model == "" || patches(a.Model) }}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in applyPatchInput) (*tool.Result, error) {
 		p, err := parsePatch(in.PatchText)

@@ -52,7 +52,7 @@ type commands struct {
 // bash runs a command line in a shell, after every command in it and every
 // file it names was judged.
 func bash(s commands) tool.Tool {
-	spec := tool.Spec{Name: "bash", Description: bashDoc}
+	spec := tool.Spec{Name: "bash", Description: bashDoc, Destructive: true, OpenWorld: true}
 	spec.Offer = func(tool.Audience) (string, bool) { return bashWords(s.shell.Facts()), true }
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in bashInput) (*tool.Result, error) {
 		if err := in.check(); err != nil {

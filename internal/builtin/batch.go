@@ -32,7 +32,7 @@ type batchCall struct {
 
 // batch makes several calls at once. Each takes the same road as any other.
 func batch(calls Calls) tool.Tool {
-	spec := tool.Spec{Name: "batch", Description: batchDoc, Offer: offerBatch, Explain: explainBatch}
+	spec := tool.Spec{Name: "batch", Description: batchDoc, Destructive: true, OpenWorld: true, Offer: offerBatch, Explain: explainBatch}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
 		specs := calls.Tools(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
 		names := batchable(specs, spec.Name)

@@ -43,6 +43,8 @@ type Calls interface {
 	Call(ctx context.Context, c tool.Call) (*tool.Result, error)
 	// Tools returns the tools that are offered to a, in order.
 	Tools(a tool.Audience) []tool.Spec
+	// Gather brings the tools of other programs in.
+	Gather(ctx context.Context)
 }
 
 // All returns the tools. Their order is what models are shown, and a stable

@@ -27,7 +27,7 @@ type editInput struct {
 
 // edit replaces a piece of text in a file.
 func edit(e editor) tool.Tool {
-	spec := tool.Spec{Name: "edit", Description: editDoc, Permission: "edit", Offer: unlessPatches(editDoc)}
+	spec := tool.Spec{Name: "edit", Description: editDoc, Permission: "edit", Destructive: true, Offer: unlessPatches(editDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in editInput) (*tool.Result, error) {
 		if err := in.check(); err != nil {
 			return nil, err

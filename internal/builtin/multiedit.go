@@ -24,7 +24,7 @@ type multiEdit struct {
 
 // multiedit makes several edits of one file, all of them or none.
 func multiedit(e editor) tool.Tool {
-	spec := tool.Spec{Name: "multiedit", Description: multieditDoc, Permission: "edit", Offer: unlessPatches(multieditDoc)}
+	spec := tool.Spec{Name: "multiedit", Description: multieditDoc, Permission: "edit", Destructive: true, Offer: unlessPatches(multieditDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in multieditInput) (*tool.Result, error) {
 		edits := make([]editInput, len(in.Edits))
 		for i, one := range in.Edits {

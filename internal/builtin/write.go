@@ -22,7 +22,7 @@ type writeInput struct {
 
 // write gives a file new contents.
 func write(e editor) tool.Tool {
-	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Offer: unlessPatches(writeDoc)}
+	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Destructive: true, Idempotent: true, Offer: unlessPatches(writeDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
 		held, claim, err := e.hold(ctx, c, in.FilePath)
 		if err != nil {
