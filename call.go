@@ -135,7 +135,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		return t, nil
 	}
 	if len(r.sources) > 0 {
-		r.fetch(ctx, c.Tool)
+		r.Fetch(ctx, c.Tool)
 		if t, ok := r.find(ctx, c, a); ok {
 			return t, nil
 		}

@@ -117,7 +117,7 @@ func (r *Runtime) furnishShell() error {
 func (r *Runtime) records() []string {
 	out := []string{r.private("history"), r.private("jobs")}
 	if r.opt.DataDir != "" {
-		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json"} {
+		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json", "mcp-auth.json", "mcp-token", "mcp-logs"} {
 			out = append(out, r.private(name))
 		}
 	}

@@ -27,8 +27,9 @@ func (r *Runtime) Gather(ctx context.Context) {
 	}
 }
 
-// fetch brings the tool of a name, if a source has it.
-func (r *Runtime) fetch(ctx context.Context, name string) {
+// Fetch brings the tool of a name in, if another program has it, so that
+// [Runtime.Tools] shows it. [Runtime.Call] does that by itself.
+func (r *Runtime) Fetch(ctx context.Context, name string) {
 	for _, s := range r.sources {
 		s.Need(ctx, name)
 	}

@@ -123,7 +123,7 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	req := tool.Call{
 		ID: rt.NewID("call"), Session: f.session, Agent: f.agent, Model: f.model, Provider: f.provider, Tool: args[0],
 	}
-	spec := findSpec(rt, req)
+	spec := findSpec(ctx, rt, req)
 	in, enough, err := a.input(spec, args[1:])
 	if err != nil {
 		return err
@@ -137,8 +137,17 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	return a.show(f, req, res, err)
 }
 
-// findSpec returns the tool that a call is probably meant for, or nil.
-func findSpec(rt *helve.Runtime, req tool.Call) *tool.Spec {
+// findSpec returns the tool that a call is probably meant for, or nil. One of
+// another program is brought in for that.
+func findSpec(ctx context.Context, rt *helve.Runtime, req tool.Call) *tool.Spec {
+	if spec := offeredSpec(rt, req); spec != nil {
+		return spec
+	}
+	rt.Fetch(ctx, req.Tool)
+	return offeredSpec(rt, req)
+}
+
+func offeredSpec(rt *helve.Runtime, req tool.Call) *tool.Spec {
 	specs := rt.Tools(tool.Audience{Provider: req.Provider, Model: req.Model, Agent: req.Agent})
 	for _, name := range []string{req.Tool, strings.ToLower(req.Tool)} {
 		if i := slices.IndexFunc(specs, func(s tool.Spec) bool { return s.Name == name }); i >= 0 {

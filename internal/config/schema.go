@@ -68,7 +68,11 @@ func mcpShape() *shape {
 		"timeout":     countShape(),
 		"url":         textShape(),
 		"headers":     stringMap(),
-		"oauth":       {kinds: "bo", open: true},
+		"oauth": {kinds: "bo", fields: map[string]*shape{
+			"clientId": textShape(), "clientSecret": textShape(), "scope": textShape(), "redirectUri": textShape(),
+		}},
+		"limit": {kinds: "n", above: true, helve: true},
+		"wall":  {kinds: "b", helve: true},
 	}}
 }
 
