@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // ErrNotNotebook says that a file is no Jupyter notebook, or not a whole one.
@@ -241,6 +242,17 @@ func (n *notebook) text(t *tape) {
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		n.out.WriteString("\n")
 	}
+}
+
+// typeName makes a name that a notebook gives something fit for a line of ours.
+func typeName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, clip(s))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // clip shortens a name.

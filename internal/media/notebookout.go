@@ -114,7 +114,7 @@ func (n *notebook) result(num int, title string, data []datum) {
 	}
 	if best >= 0 {
 		if mime := data[best].mime; mime != "text/plain" {
-			title += ", " + mime
+			title += ", " + typeName(mime)
 		}
 		n.shown(num, title, data[best].v)
 	}
@@ -149,5 +149,5 @@ func unseen(mime string, v []byte) string {
 	if strings.HasPrefix(mime, "image/") && !strings.HasSuffix(mime, "+xml") || mime == "application/pdf" {
 		n = max(0, n-2) * 3 / 4 // of base64 in quotes
 	}
-	return fmt.Sprintf("%s, about %s, not shown", strings.Join(strings.Fields(clip(mime)), " "), size(n))
+	return fmt.Sprintf("%s, about %s, not shown", typeName(mime), size(n))
 }
