@@ -25,6 +25,8 @@ type Rooms struct {
 	Todos    Todos
 	People   People
 	Calls    Calls
+	// Resources are what other programs have to read; nil for none.
+	Resources Resources
 }
 
 // Todos keeps the list of a session.
@@ -68,6 +70,8 @@ func All(r Rooms) []tool.Tool {
 		todoread(r.Todos),
 		batch(r.Calls),
 		applyPatch(e),
+		listResources(r.Resources),
+		readResource(r.Resources),
 	}
 }
 

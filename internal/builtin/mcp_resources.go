@@ -1,0 +1,152 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"helve/internal/text"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed list_mcp_resources.md
+var listResourcesDoc string
+
+//go:embed read_mcp_resource.md
+var readResourceDoc string
+
+// resourceMost is how many bytes of a file of another program are given back.
+const resourceMost = 10 << 20
+
+// Resources are what other programs have to read.
+type Resources interface {
+	// HasResources reports whether a program that is connected has any.
+	HasResources() bool
+	// Resources lists what a program has, or all of them for "".
+	Resources(ctx context.Context, server string) ([]Resource, error)
+	// ReadResource reads one.
+	ReadResource(ctx context.Context, server, uri string) ([]ResourcePart, error)
+}
+
+// A Resource is something to read that another program has.
+type Resource struct {
+	Server      string `json:"server"`
+	URI         string `json:"uri"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+	Mime        string `json:"mimeType,omitempty"`
+	Template    bool   `json:"template,omitempty"` // the URI has parts in braces to fill in
+}
+
+// A ResourcePart is a text or a file.
+type ResourcePart struct {
+	URI, Mime, Text string
+	Blob            []byte // nil for a text
+}
+
+type listResourcesInput struct {
+	Server string `json:"server,omitempty" jsonschema:"list only what this server has"`
+}
+
+type readResourceInput struct {
+	Server string `json:"server" jsonschema:"the server that has it"`
+	URI    string `json:"uri" jsonschema:"the URI, as the list gives it"`
+}
+
+func offerResources(r Resources, doc string) func(tool.Audience) (string, bool) {
+	return func(tool.Audience) (string, bool) { return doc, r != nil && r.HasResources() }
+}
+
+// listResources lists what other programs have to read.
+func listResources(r Resources) tool.Tool {
+	spec := tool.Spec{
+		Name: "list_mcp_resources", Description: listResourcesDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
+		Offer: offerResources(r, listResourcesDoc),
+	}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in listResourcesInput) (*tool.Result, error) {
+		name := in.Server
+		if name == "" {
+			name = "*"
+		}
+		if err := c.Ask(ctx, permission.Request{Permission: "read", Patterns: []string{"mcp:" + name}, Always: []string{"mcp:*"}}); err != nil {
+			return nil, err
+		}
+		all, err := r.Resources(ctx, in.Server)
+		if err != nil {
+			return nil, tool.Fail("mcp", "The resources could not be listed: %v.", err)
+		}
+		var b strings.Builder
+		for _, res := range all {
+			fmt.Fprintf(&b, "%s %s", res.Server, res.URI)
+			for _, more := range []string{res.Name, res.Mime, res.Description} {
+				if more = strings.TrimSpace(more); more != "" {
+					b.WriteString(" | " + text.VisibleLine(more))
+				}
+			}
+			b.WriteByte('\n')
+		}
+		out := b.String()
+		if out == "" {
+			out = "No server has a resource."
+		}
+		return &tool.Result{
+			Title: fmt.Sprintf("%d resources", len(all)), Output: strings.TrimSuffix(out, "\n"),
+			Metadata: map[string]any{"count": len(all)},
+		}, nil
+	})
+}
+
+// readResource reads something that another program has.
+func readResource(r Resources) tool.Tool {
+	spec := tool.Spec{
+		Name: "read_mcp_resource", Description: readResourceDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
+		Offer: offerResources(r, readResourceDoc),
+	}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readResourceInput) (*tool.Result, error) {
+		err := c.Ask(ctx, permission.Request{
+			Permission: "read", Patterns: []string{"mcp:" + in.Server + ":" + in.URI}, Always: []string{"mcp:" + in.Server + ":*"},
+		})
+		if err != nil {
+			return nil, err
+		}
+		parts, err := r.ReadResource(ctx, in.Server, in.URI)
+		if err != nil {
+			return nil, tool.Fail("mcp", "Failed to read MCP resource %s: %v", text.VisibleLine(in.URI), err)
+		}
+		return resourceResult(in, parts), nil
+	})
+}
+
+func resourceResult(in readResourceInput, parts []ResourcePart) *tool.Result {
+	res := &tool.Result{Title: text.VisibleLine(in.Server + ": " + in.URI), Metadata: map[string]any{"server": in.Server, "uri": in.URI}}
+	var texts []string
+	for _, p := range parts {
+		switch {
+		case p.Blob == nil:
+			texts = append(texts, p.Text)
+		case !attachable(p.Mime) || len(p.Blob) > resourceMost:
+			texts = append(texts, fmt.Sprintf("[Binary content: %s, %d bytes]", text.VisibleLine(p.Mime), len(p.Blob)))
+		default:
+			texts = append(texts, fmt.Sprintf("[%s attached]", p.Mime))
+			res.Attachments = append(res.Attachments, tool.Attachment{
+				Mime: p.Mime, Filename: p.URI, URL: "data:" + p.Mime + ";base64," + base64.StdEncoding.EncodeToString(p.Blob),
+			})
+		}
+	}
+	if res.Output = strings.Join(texts, "\n\n"); res.Output == "" {
+		res.Output = "The resource is empty."
+	}
+	return res
+}
+
+// attachable reports whether models can be given files of a kind.
+func attachable(mime string) bool {
+	switch mime {
+	case "application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp":
+		return true
+	}
+	return false
+}
