@@ -1,0 +1,215 @@
+package gate
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A refusal is an answer of the gate itself. Its texts are ours to the last
+// character: nothing a client sent is repeated.
+type refusal struct {
+	status int
+	detail string // what to do
+	header [2]string
+}
+
+func wrongHost() *refusal {
+	return &refusal{status: http.StatusMisdirectedRequest,
+		detail: "This server does not answer to that host name. Use the address it printed when it started, with the port."}
+}
+
+func wrongOrigin() *refusal {
+	return &refusal{status: http.StatusForbidden,
+		detail: "Web pages of another origin may not use this server. Programs send no Origin header."}
+}
+
+func wrongSite() *refusal {
+	return &refusal{status: http.StatusForbidden,
+		detail: "The browser says that another site sent this request. Open this server's address yourself."}
+}
+
+const methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
+func badMethod() *refusal {
+	return &refusal{http.StatusMethodNotAllowed, "Use one of the methods of the Allow header.", [2]string{"Allow", methods}}
+}
+
+// options is not an error, but an answer of the gate like the others.
+func options() *refusal {
+	return &refusal{status: http.StatusNoContent, header: [2]string{"Allow", methods}}
+}
+
+func longTarget() *refusal {
+	return &refusal{status: http.StatusRequestURITooLong,
+		detail: fmt.Sprintf("Send a request target of at most %d bytes.", maxTarget)}
+}
+
+func longHeader() *refusal {
+	return &refusal{status: http.StatusRequestHeaderFieldsTooLarge,
+		detail: fmt.Sprintf("Send header fields of at most %d bytes altogether.", maxHeader)}
+}
+
+func noToken() *refusal {
+	return &refusal{http.StatusUnauthorized,
+		"Send the header \"Authorization: Bearer TOKEN\", once. The token is in the file the server named when it started; it is not taken from the query or a cookie.",
+		[2]string{"WWW-Authenticate", `Bearer realm="helve"`}}
+}
+
+func wrongToken() *refusal {
+	return &refusal{http.StatusUnauthorized,
+		"The token is not the one of this server. It is in the file the server named when it started.",
+		[2]string{"WWW-Authenticate", `Bearer realm="helve", error="invalid_token"`}}
+}
+
+func manyWrong() *refusal {
+	return &refusal{http.StatusTooManyRequests,
+		"Too many wrong tokens. The right one is in the file the server named when it started, and is taken at any time.",
+		[2]string{"Retry-After", "1"}}
+}
+
+func wrongType() *refusal {
+	return &refusal{http.StatusUnsupportedMediaType,
+		"Send \"Content-Type: application/json\", in UTF-8.", [2]string{"Accept", "application/json"}}
+}
+
+func wrongCoding() *refusal {
+	return &refusal{http.StatusUnsupportedMediaType,
+		"Send the body as it is, without Content-Encoding.", [2]string{"Accept-Encoding", "identity"}}
+}
+
+func longBody(limit int64) *refusal {
+	return &refusal{status: http.StatusRequestEntityTooLarge,
+		detail: fmt.Sprintf("Send a body of at most %d bytes.", limit)}
+}
+
+func slowBody() *refusal {
+	return &refusal{status: http.StatusRequestTimeout,
+		detail: fmt.Sprintf("Send the whole body within %s.", bodyTime)}
+}
+
+func brokenBody() *refusal {
+	return &refusal{status: http.StatusBadRequest, detail: "The body ended early or is not well formed. Send it again."}
+}
+
+func busy() *refusal {
+	return &refusal{http.StatusServiceUnavailable,
+		"Too many requests or streams are open. Close some, or try again later.", [2]string{"Retry-After", "5"}}
+}
+
+// refuse answers with a refusal and ends the connection where there may be more
+// of the request to come.
+func (g *Gate) refuse(a *answer, r *http.Request, no *refusal) {
+	g.log.Debug("request refused", slog.Int("status", no.status), slog.String("from", r.RemoteAddr))
+	h := a.Header()
+	if r.ContentLength != 0 {
+		// net/http reads on for a while, but must not wait for a slow peer.
+		_ = a.control.SetReadDeadline(time.Now().Add(refuseTime))
+		h.Set("Connection", "close")
+	}
+	if no.header[0] != "" {
+		h.Set(no.header[0], no.header[1])
+	}
+	if no.detail == "" {
+		a.WriteHeader(no.status)
+		return
+	}
+	h.Set("Content-Type", "application/problem+json")
+	text, err := json.Marshal(struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{"about:blank", http.StatusText(no.status), no.status, no.detail})
+	if err != nil { // strings and a number: can not fail
+		panic(err)
+	}
+	a.WriteHeader(no.status)
+	_, _ = a.Write(append(text, '\n')) // the peer may be gone
+}
+
+// policy forbids a page everything; a handler that serves pages sets its own.
+const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// An answer sees to the headers every answer has, and drops a peer that takes
+// nothing of it.
+type answer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	sealed  bool
+}
+
+// extend gives the peer time for what is written next.
+func (a *answer) extend() {
+	_ = a.control.SetWriteDeadline(time.Now().Add(stallTime)) // not every writer has one
+}
+
+// seal sets the headers that are not the handler's to choose.
+func (a *answer) seal() {
+	if a.sealed {
+		return
+	}
+	h := a.Header()
+	for name := range h {
+		if strings.HasPrefix(name, "Access-Control-") {
+			h.Del(name)
+		}
+	}
+	if cache := strings.Join(h["Cache-Control"], ", "); cache == "" {
+		h.Set("Cache-Control", "no-store")
+	} else if !strings.Contains(lower(cache), "no-store") {
+		h.Set("Cache-Control", cache+", no-store")
+	}
+	fixed := []string{"same-origin", "no-referrer", "nosniff", "DENY", policy}
+	h["Cross-Origin-Resource-Policy"] = fixed[0:1:1]
+	h["Referrer-Policy"] = fixed[1:2:2]
+	h["X-Content-Type-Options"] = fixed[2:3:3]
+	h["X-Frame-Options"] = fixed[3:4:4]
+	if h.Get("Content-Security-Policy") == "" {
+		h["Content-Security-Policy"] = fixed[4:5:5]
+	}
+}
+
+// finish is called when the handler is done, which may have written nothing.
+func (a *answer) finish() {
+	a.seal()
+	a.extend()
+}
+
+// WriteHeader seals the header before it is sent.
+func (a *answer) WriteHeader(status int) {
+	a.seal()
+	a.sealed = a.sealed || status >= 200 || status == http.StatusSwitchingProtocols
+	a.extend()
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends the header first if that has not been done.
+func (a *answer) Write(p []byte) (int, error) {
+	a.seal()
+	a.sealed = true
+	a.extend()
+	return a.ResponseWriter.Write(p)
+}
+
+// Flush is FlushError for those who can not be told.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError sends what is buffered.
+func (a *answer) FlushError() error {
+	a.seal()
+	a.sealed = true
+	a.extend()
+	return a.control.Flush()
+}
+
+// Hijack hands the connection over, without deadlines.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.control.Hijack() }
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
