@@ -1,0 +1,289 @@
+package signin
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	fileVersion = 1
+	maxFile     = 4 << 20
+	lockWait    = 10 * time.Second
+	lockPoll    = 3 * time.Millisecond
+	renewalWait = tokenTimeout + 15*time.Second // for another process's renewal
+	maxAside    = 9
+)
+
+// A file is the whole content of a store's file.
+type file struct {
+	Version int       `json:"version"`
+	Servers []*record `json:"servers"`
+}
+
+// A record is what is kept for one server at one URL.
+type record struct {
+	Server string `json:"server"`
+	URL    string `json:"url"`
+
+	// The authorization server.
+	Issuer   string `json:"issuer,omitempty"`
+	TokenURL string `json:"tokenUrl,omitempty"`
+	Resource string `json:"resource,omitempty"`
+
+	// The client. Redirect is empty if it came from the config.
+	ClientID      string    `json:"clientId,omitempty"`
+	ClientSecret  string    `json:"clientSecret,omitempty"`
+	ClientExpires time.Time `json:"clientExpires,omitzero"`
+	AuthStyle     style     `json:"authStyle,omitempty"`
+	Redirect      string    `json:"redirect,omitempty"`
+	Stale         bool      `json:"stale,omitempty"` // not for another sign-in
+
+	// The token.
+	AccessToken  string    `json:"accessToken,omitempty"`
+	RefreshToken string    `json:"refreshToken,omitempty"`
+	Scopes       []string  `json:"scopes,omitempty"`
+	Obtained     time.Time `json:"obtained,omitzero"`
+	Expiry       time.Time `json:"expiry,omitzero"`
+}
+
+// String hides what is secret.
+func (r *record) String() string { return fmt.Sprintf("{%s %s}", r.Server, bare(r.URL)) }
+
+// GoString hides what is secret.
+func (r *record) GoString() string { return r.String() }
+
+// signedOut is the record without its token.
+func (r *record) signedOut() *record {
+	c := *r
+	c.AccessToken, c.RefreshToken, c.Scopes = "", "", nil
+	c.Obtained, c.Expiry = time.Time{}, time.Time{}
+	return &c
+}
+
+// find returns the record of a server at a URL, or nil.
+func (f *file) find(server, url string) *record {
+	for _, r := range f.Servers {
+		if r.Server == server && r.URL == url {
+			return r
+		}
+	}
+	return nil
+}
+
+// put adds a record or replaces the one of the same server and URL.
+func (f *file) put(r *record) {
+	f.drop(func(old *record) bool { return old.Server == r.Server && old.URL == r.URL })
+	f.Servers = append(f.Servers, r)
+	slices.SortFunc(f.Servers, func(a, b *record) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.URL, b.URL))
+	})
+}
+
+func (f *file) drop(which func(*record) bool) {
+	f.Servers = slices.DeleteFunc(f.Servers, which)
+}
+
+// errNewer says that the file is fine but not for this version.
+var errNewer = errors.New("the sign-in file was written by a newer version of helve")
+
+// decode reads the content of a store's file. Its errors hold nothing of it.
+func decode(data []byte) (*file, error) {
+	var f file
+	var head struct {
+		Version int `json:"version"`
+	}
+	if json.Unmarshal(data, &head) != nil || head.Version < 1 {
+		return nil, ErrDamaged
+	}
+	if head.Version > fileVersion {
+		return nil, errNewer
+	}
+	if json.Unmarshal(data, &f) != nil {
+		return nil, ErrDamaged
+	}
+	seen := make(map[[2]string]bool, len(f.Servers))
+	for _, r := range f.Servers {
+		if r == nil || r.Server == "" || r.URL == "" || seen[[2]string{r.Server, r.URL}] {
+			return nil, ErrDamaged
+		}
+		seen[[2]string{r.Server, r.URL}] = true
+	}
+	return &f, nil
+}
+
+func (s *Store) exists() bool {
+	_, err := os.Lstat(s.path)
+	return err == nil
+}
+
+// read returns the file's content; without a file, an empty one. It takes no
+// lock: a file is only ever replaced as a whole. A damaged file is set aside.
+func (s *Store) read() (*file, error) {
+	f, err := s.load()
+	if !errors.Is(err, ErrDamaged) {
+		return f, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return s.loadLocked()
+}
+
+// loadLocked reads the file and sets a damaged one aside. Only the holder of
+// the lock may do that: another process may have written a good one meanwhile.
+func (s *Store) loadLocked() (*file, error) {
+	f, err := s.load()
+	if !errors.Is(err, ErrDamaged) {
+		return f, err
+	}
+	aside := s.path + ".damaged"
+	for i := 2; i <= maxAside; i++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = s.path + ".damaged-" + strconv.Itoa(i)
+	}
+	if rerr := os.Rename(s.path, aside); rerr != nil {
+		return nil, fmt.Errorf("%w and could not be set aside: %w", ErrDamaged, rerr)
+	}
+	return nil, fmt.Errorf("%w: it was set aside as %s; sign in again with `helve mcp auth`", ErrDamaged, aside)
+}
+
+func (s *Store) load() (*file, error) {
+	h, err := os.Open(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &file{Version: fileVersion}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the sign-in file: %w", err)
+	}
+	defer h.Close()
+	if info, err := h.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		h.Chmod(0o600) // what others could read until now, they should not from here on
+	}
+	data, err := io.ReadAll(io.LimitReader(h, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the sign-in file: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, ErrDamaged
+	}
+	return decode(data)
+}
+
+// update changes the file under the lock and replaces it in one step.
+func (s *Store) update(ctx context.Context, change func(*file)) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	f, err := s.loadLocked()
+	if err != nil {
+		return err
+	}
+	change(f)
+	f.Version = fileVersion
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the sign-in file: %w", err)
+	}
+	return replace(s.path, append(data, '\n'))
+}
+
+// lock takes the lock of the file, which is held for a write only.
+func (s *Store) lock(ctx context.Context) (func(), error) { return s.take(ctx, s.path+".lock") }
+
+// lockRecord takes the lock of one server's token, which is held while it is
+// renewed: a slow authorization server does not hold up the other servers.
+func (s *Store) lockRecord(ctx context.Context, server, url string) (func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, renewalWait)
+	defer cancel()
+	sum := sha256.Sum256([]byte(server + "\x00" + url))
+	return s.take(ctx, s.path+"."+hex.EncodeToString(sum[:6])+".lock")
+}
+
+func (s *Store) take(ctx context.Context, path string) (func(), error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of the sign-in file: %w", err)
+	}
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("locking the sign-in file: %w", err)
+	}
+	return func() { lock.Close() }, nil
+}
+
+// writable tries what a write needs. It is asked before a refresh token is
+// spent: its successor would be lost on a full or read-only disk.
+func (s *Store) writable() error {
+	size := int64(maxToken)
+	if info, err := os.Stat(s.path); err == nil {
+		size += info.Size()
+	}
+	f, err := stage(s.path, make([]byte, size))
+	if err != nil {
+		return err
+	}
+	return os.Remove(f)
+}
+
+// stage writes a file beside path and returns its name.
+func stage(path string, data []byte) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".signin-*") // mode 0600
+	if err != nil {
+		return "", fmt.Errorf("writing the sign-in file: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync())
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("writing the sign-in file: %w", err)
+	}
+	return f.Name(), nil
+}
+
+// replace writes a file beside path and puts it in its place.
+func replace(path string, data []byte) error {
+	name, err := stage(path, data)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err = os.Rename(name, path)
+		if err == nil || runtime.GOOS != "windows" || try == 100 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // somebody is just reading it, which stands in the way there
+	}
+	if err != nil {
+		os.Remove(name)
+		return fmt.Errorf("writing the sign-in file: %w", err)
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		dir.Sync() // not every file system can; the rename itself has happened
+		dir.Close()
+	}
+	return nil
+}

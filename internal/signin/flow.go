@@ -1,0 +1,334 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+const (
+	signInTimeout = 5 * time.Minute
+	lookTimeout   = 10 * time.Second
+	clientName    = "helve"
+)
+
+// Authorize answers a server's no: with what another process has got
+// meanwhile, with a renewed token, or with a sign-in. It returns nil if the
+// request is worth another try.
+func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	defer resp.Body.Close()
+	defer io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+	d := demanded(resp)
+	if d.status == http.StatusForbidden && d.err != "insufficient_scope" {
+		return nil // a sign-in would not change it; the server's own words are passed on
+	}
+	leave, err := enter(ctx, h.turn)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	r, err := h.stored()
+	if err != nil {
+		return err
+	}
+	used, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if r != nil && r.AccessToken != used && !h.over(r) {
+		return nil
+	}
+	if h.opts.Interactive {
+		return h.once(ctx, d, r)
+	}
+	if r != nil && d.status == http.StatusUnauthorized {
+		if done, err := h.revive(ctx, r); done || err != nil {
+			return err
+		}
+	}
+	return h.needed(ctx, d)
+}
+
+// revive renews a token that a server no longer takes although it has not
+// ended. A token that came from here and is not taken either is given up.
+func (h *handler) revive(ctx context.Context, r *record) (bool, error) {
+	h.mu.Lock()
+	again := h.forced == r.AccessToken
+	h.mu.Unlock()
+	if again || r.RefreshToken == "" {
+		return false, nil
+	}
+	fresh, err := h.renew(ctx, r.AccessToken, true)
+	if errors.Is(err, ErrSignIn) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	h.mu.Lock()
+	h.forced = fresh.AccessToken
+	h.mu.Unlock()
+	return true, nil
+}
+
+// needed is the error for a sign-in that this handler may not start.
+func (h *handler) needed(ctx context.Context, d demand) error {
+	if h.client.ID == "" {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		if p, err := h.discover(ctx, d); err == nil && p.meta.RegistrationEndpoint == "" {
+			return ErrRegistration
+		}
+	}
+	if d.status == http.StatusForbidden {
+		return wanted(h.server, fmt.Sprintf("server %q asks for more rights than it was given", h.server))
+	}
+	return wanted(h.server, fmt.Sprintf("server %q knows nobody", h.server))
+}
+
+// once signs in, unless that has failed before: a transport tries more than
+// one request, and a person who has said no is not to be asked again.
+func (h *handler) once(ctx context.Context, d demand, old *record) error {
+	if h.failed != nil {
+		return h.failed
+	}
+	err := h.signIn(ctx, d, old)
+	if ctx.Err() == nil {
+		h.failed = err
+	}
+	return err
+}
+
+// signIn takes a person through a sign-in. old is what is stored, if anything.
+func (h *handler) signIn(ctx context.Context, d demand, old *record) error {
+	if h.opts.Open == nil && h.opts.Show == nil && h.opts.Paste == nil {
+		return wanted(h.server, "there is no way to show the sign-in page")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, h.opts.Timeout, fmt.Errorf("nobody signed in within %s: %w", h.opts.Timeout, context.DeadlineExceeded))
+	defer cancel()
+	err := h.walk(ctx, d, old)
+	switch cause := context.Cause(ctx); {
+	case err == nil || cause == nil:
+	case errors.Is(err, errState):
+		err = fmt.Errorf("%w: %w", cause, err)
+	default: // what went wrong is that it ended
+		err = cause
+	}
+	if err != nil && !errors.Is(err, ErrRegistration) {
+		return fmt.Errorf("signing in to server %q: %w", h.server, err)
+	}
+	return err
+}
+
+// A visit is one sign-in on its way.
+type visit struct {
+	*plan
+	scopes []string // to ask for
+	client *record  // whom to sign in as; becomes what is kept
+	ear    *ear
+}
+
+func (h *handler) walk(ctx context.Context, d demand, old *record) error {
+	p, err := h.discover(ctx, d)
+	if err != nil {
+		return err
+	}
+	var granted []string
+	if old != nil {
+		granted = old.Scopes
+	}
+	if err := h.allowed(p, d, granted); err != nil {
+		return err
+	}
+	v := &visit{plan: p, scopes: h.scopes(p, d, granted)}
+	if err := h.enroll(ctx, v); err != nil {
+		return err
+	}
+	defer v.ear.close()
+	g, err := h.consent(ctx, v)
+	if err != nil {
+		h.doubt(ctx, v.client)
+		return err
+	}
+	if g.scopes == nil {
+		g.scopes = v.scopes
+	}
+	unlock, err := h.store.lockRecord(ctx, h.server, h.key())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return h.keep(ctx, v.client.granted(g, h.store.now()))
+}
+
+// allowed refuses a sign-in for more rights that would change nothing.
+func (h *handler) allowed(p *plan, d demand, granted []string) error {
+	if d.status != http.StatusForbidden {
+		return nil
+	}
+	asked := d.scopes
+	if len(asked) == 0 {
+		asked = p.scopes
+	}
+	if h.client.Scope != "" {
+		if more := missing(asked, strings.Fields(h.client.Scope)); len(more) > 0 {
+			return fmt.Errorf("the server asks for %q, which the scope of the config leaves out", clip(strings.Join(more, " ")))
+		}
+	}
+	if len(missing(asked, granted)) == 0 {
+		return fmt.Errorf("the server asks for %q, which it was already given", clip(strings.Join(asked, " ")))
+	}
+	return nil
+}
+
+// enroll settles whom to sign in as and listens for the browser: as the
+// config's client, as the one that was registered before if its listener can
+// be had again, or as a new one.
+func (h *handler) enroll(ctx context.Context, v *visit) (err error) {
+	v.client = &record{
+		Server: h.server, URL: h.key(), Issuer: v.meta.Issuer,
+		TokenURL: v.meta.TokenEndpoint, Resource: v.resource,
+	}
+	if h.client.ID != "" {
+		v.client.ClientID = h.client.ID
+		v.client.AuthStyle = choose(h.client.Secret, v.meta.TokenEndpointAuthMethodsSupported)
+		v.ear, err = listen(ctx, h.opts.Port, fixedPath)
+		return err
+	}
+	if v.meta.RegistrationEndpoint == "" {
+		return ErrRegistration
+	}
+	f, err := h.store.read()
+	if err != nil {
+		return err
+	}
+	if old := f.find(h.server, h.key()); old != nil && h.usable(old, v.meta.Issuer) {
+		if v.ear, err = again(ctx, old.Redirect, h.opts.Port); err == nil {
+			v.client.adopt(old)
+			return nil
+		}
+	}
+	if v.ear, err = listen(ctx, h.opts.Port, randomPath()); err != nil {
+		return err
+	}
+	if err := h.register(ctx, v); err != nil {
+		v.ear.close()
+		return err
+	}
+	return nil
+}
+
+// adopt takes over the registration of old.
+func (r *record) adopt(old *record) {
+	r.ClientID, r.ClientSecret, r.ClientExpires = old.ClientID, old.ClientSecret, old.ClientExpires
+	r.AuthStyle, r.Redirect = old.AuthStyle, old.Redirect
+}
+
+// usable reports whether a stored registration may serve for a new sign-in.
+func (h *handler) usable(r *record, issuer string) bool {
+	return r.Redirect != "" && !r.Stale && r.ClientID != "" && r.Issuer == issuer &&
+		(r.ClientExpires.IsZero() || h.store.now().Add(h.opts.Timeout).Before(r.ClientExpires))
+}
+
+// register makes the authorization server know us.
+func (h *handler) register(ctx context.Context, v *visit) error {
+	offered := v.meta.TokenEndpointAuthMethodsSupported
+	var method style // unsaid: the server's rule
+	switch {
+	case slices.Contains(offered, string(styleNone)):
+		method = styleNone
+	case slices.Contains(offered, string(styleBasic)):
+		method = styleBasic
+	case slices.Contains(offered, string(stylePost)):
+		method = stylePost
+	}
+	resp, err := oauthex.RegisterClient(ctx, v.meta.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
+		ClientName:              clientName,
+		RedirectURIs:            []string{v.ear.redirect},
+		GrantTypes:              []string{"authorization_code", "refresh_token"},
+		ResponseTypes:           []string{"code"},
+		TokenEndpointAuthMethod: string(method),
+		Scope:                   strings.Join(v.scopes, " "),
+		ApplicationType:         "native",
+	}, still(h.http()))
+	if err != nil {
+		// The error may hold the whole answer, with a secret in it.
+		var no *oauthex.ClientRegistrationError
+		if errors.As(err, &no) && code(no.ErrorCode) != "" {
+			return fmt.Errorf("registering with the authorization server: it refused: %s", no.ErrorCode)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.New("registering with the authorization server failed; a clientId in the config makes it unnecessary")
+	}
+	r := v.client
+	r.ClientID, r.ClientSecret, r.ClientExpires = resp.ClientID, resp.ClientSecret, resp.ClientSecretExpiresAt
+	r.Redirect = v.ear.redirect
+	switch got := style(resp.TokenEndpointAuthMethod); {
+	case resp.ClientSecret == "":
+		r.AuthStyle = styleNone
+	case got == styleNone || got == styleBasic || got == stylePost:
+		r.AuthStyle = got
+	default:
+		r.AuthStyle = choose(resp.ClientSecret, offered)
+	}
+	return nil
+}
+
+// consent sends the person to the authorization server and trades the code
+// that comes back.
+func (h *handler) consent(ctx context.Context, v *visit) (*grant, error) {
+	verifier := oauth2.GenerateVerifier()
+	cfg := &oauth2.Config{
+		ClientID: v.client.ClientID, RedirectURL: v.ear.redirect, Scopes: v.scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: v.meta.AuthorizationEndpoint},
+	}
+	opts := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", v.resource)}
+	if slices.Contains(v.scopes, offline) {
+		opts = append(opts, oauth2.SetAuthURLParam("prompt", "consent")) // OpenID Connect gives no refresh token without
+	}
+	a, err := h.await(ctx, v.ear, cfg.AuthCodeURL(v.ear.state, opts...))
+	if err != nil {
+		return nil, err
+	}
+	if a.iss != v.meta.Issuer && (a.iss != "" || v.meta.AuthorizationResponseIssParameterSupported) {
+		return nil, errors.New("the answer comes from another authorization server than the one that was asked")
+	}
+	g, err := h.obtain(ctx, v.client, url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {a.code},
+		"redirect_uri":  {v.ear.redirect},
+		"code_verifier": {verifier},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("trading the code for a token: %w", err)
+	}
+	return g, nil
+}
+
+// doubt marks a registration that did not lead to a sign-in, so that the next
+// one makes a new one: a server that has forgotten a client tells nobody but
+// the browser.
+func (h *handler) doubt(ctx context.Context, r *record) {
+	if r.Redirect == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+	defer cancel()
+	f, err := h.store.read()
+	if err != nil || f.find(r.Server, r.URL) == nil {
+		return
+	}
+	_ = h.store.update(ctx, func(f *file) { // at worst the next sign-in fails too
+		if old := f.find(r.Server, r.URL); old != nil && old.ClientID == r.ClientID {
+			old.Stale = true
+		}
+	})
+}

@@ -1,0 +1,34 @@
+package signin
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv("HELVE_SIGNIN_TEST_CHILD"); addr != "" {
+		os.Exit(child(addr, os.Getenv("HELVE_SIGNIN_TEST_FILE")))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// storeAt returns a store in a folder that does not exist yet, with the clock
+// of a.
+func storeAt(t testing.TB, a *authority) *Store {
+	t.Helper()
+	s := Open(filepath.Join(t.TempDir(), "own", "signin.json"))
+	if a != nil {
+		s.now = a.now
+	}
+	return s
+}
+
+// beside returns another store on the same file.
+func beside(s *Store) *Store {
+	other := Open(s.path)
+	other.now = s.now
+	return other
+}
