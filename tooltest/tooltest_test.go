@@ -38,6 +38,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "todoread", Input: `{}`},
 		{Name: "batch", Input: `{"tool_calls":[{"tool":"read","parameters":{"filePath":"a.txt"}}]}`, Files: files,
 			Options: helve.Options{Flags: flags}},
+		{Name: "tool_search", Input: `{"query":"send mail","limit":3}`, Options: helve.Options{Flags: map[string]bool{"compact": true}}},
 	}
 	var checked []string
 	for _, s := range subjects {

@@ -22,7 +22,7 @@ var applyPatchDoc string
 const maxHunks = 5000
 
 type applyPatchInput struct {
-	PatchText string `json:"patchText" jsonschema:"the whole patch, from *** Begin Patch to *** End Patch"`
+	PatchText string `json:"patchText" jsonschema:"the whole patch"`
 }
 
 // applyPatch changes several files at once, all of them or none.

@@ -36,10 +36,10 @@ type Shell interface {
 
 type bashInput struct {
 	Command     string `json:"command" jsonschema:"the command line to run"`
-	Timeout     *int64 `json:"timeout,omitempty" jsonschema:"how long it may take, in milliseconds"`
-	Workdir     string `json:"workdir,omitempty" jsonschema:"the folder to run it in; the working folder when left out"`
-	Description string `json:"description,omitempty" jsonschema:"what it does, in five to ten words"`
-	Background  bool   `json:"background,omitempty" jsonschema:"let it go on, and return at once with a job"`
+	Timeout     *int64 `json:"timeout,omitempty" jsonschema:"milliseconds it may take"`
+	Workdir     string `json:"workdir,omitempty" jsonschema:"the folder to run it in"`
+	Description string `json:"description,omitempty" jsonschema:"what it does, in five to ten words, for the person who watches"`
+	Background  bool   `json:"background,omitempty" jsonschema:"let it go on as a job"`
 }
 
 // commands is what running commands takes.

@@ -70,6 +70,8 @@ func All(r Rooms) []tool.Tool {
 		todoread(r.Todos),
 		batch(r.Calls),
 		applyPatch(e),
+		toolSearch(r.Calls),
+		toolCall(r.Calls),
 		listResources(r.Resources),
 		readResource(r.Resources),
 	}

@@ -19,10 +19,10 @@ import (
 var editDoc string
 
 type editInput struct {
-	FilePath   string `json:"filePath" jsonschema:"the file to change; a relative name starts at the working folder"`
-	OldString  string `json:"oldString" jsonschema:"the text to replace, as it stands in the file; empty to create a file"`
-	NewString  string `json:"newString" jsonschema:"the text to put in its place; must differ from oldString"`
-	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence of oldString; false when left out"`
+	FilePath   string `json:"filePath" jsonschema:"the file to change"`
+	OldString  string `json:"oldString" jsonschema:"the text to replace"`
+	NewString  string `json:"newString" jsonschema:"what takes its place; must differ"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
 }
 
 // edit replaces a piece of text in a file.

@@ -15,8 +15,8 @@ import (
 var globDoc string
 
 type globInput struct {
-	Pattern string  `json:"pattern" jsonschema:"the glob that names are compared with: **/*.go, src/*.{ts,tsx}"`
-	Path    *string `json:"path,omitempty" jsonschema:"the folder to search; the working folder when left out"`
+	Pattern string  `json:"pattern" jsonschema:"the glob"`
+	Path    *string `json:"path,omitempty" jsonschema:"the folder to search"`
 }
 
 // glob finds files by their names, those changed last first.

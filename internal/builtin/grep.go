@@ -24,7 +24,7 @@ var grepDoc string
 const grepLineUnits = 2000
 
 type grepInput struct {
-	Pattern string  `json:"pattern" jsonschema:"the regular expression to look for in the contents of files"`
+	Pattern string  `json:"pattern" jsonschema:"the regular expression"`
 	Path    *string `json:"path,omitempty" jsonschema:"the folder or the file to search; the working folder when left out"`
 	Include *string `json:"include,omitempty" jsonschema:"which files to search, as a glob: *.js or *.{ts,tsx}"`
 }

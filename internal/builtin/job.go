@@ -18,14 +18,14 @@ import (
 var jobDoc string
 
 type jobInput struct {
-	Action  string `json:"action" jsonschema:"list, output, wait, write, signal or stop"`
+	Action  string `json:"action" jsonschema:"what to do"`
 	ID      string `json:"id,omitempty" jsonschema:"the job"`
 	Offset  int64  `json:"offset,omitempty" jsonschema:"where to begin in the output, in bytes; less than 0 counts from the end"`
-	Until   string `json:"until,omitempty" jsonschema:"wait: a text to wait for in the output after offset"`
-	Timeout *int64 `json:"timeout,omitempty" jsonschema:"wait: for how long, in milliseconds"`
+	Until   string `json:"until,omitempty" jsonschema:"wait: a text to wait for"`
+	Timeout *int64 `json:"timeout,omitempty" jsonschema:"wait: milliseconds"`
 	Input   string `json:"input,omitempty" jsonschema:"write: what to send"`
-	Close   bool   `json:"close,omitempty" jsonschema:"write: close the standard input afterwards"`
-	Signal  string `json:"signal,omitempty" jsonschema:"signal: which, such as INT"`
+	Close   bool   `json:"close,omitempty" jsonschema:"write: close it afterwards"`
+	Signal  string `json:"signal,omitempty" jsonschema:"signal: which"`
 }
 
 const (

@@ -34,7 +34,7 @@ var errListLate = errors.New("the time for the listing is over")
 
 type listInput struct {
 	Path   string   `json:"path,omitempty" jsonschema:"the folder to list; the working folder when left out"`
-	Ignore []string `json:"ignore,omitempty" jsonschema:"globs of what to leave out, beside what is left out anyway"`
+	Ignore []string `json:"ignore,omitempty" jsonschema:"globs of what else to leave out"`
 }
 
 // list shows the files below a folder as a tree.

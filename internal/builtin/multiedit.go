@@ -11,15 +11,15 @@ import (
 var multieditDoc string
 
 type multieditInput struct {
-	FilePath string      `json:"filePath" jsonschema:"the file to change; a relative name starts at the working folder"`
-	Edits    []multiEdit `json:"edits" jsonschema:"the edits, made one after the other, each on what the one before left" minItems:"1" minItemsMessage:"edits must not be empty"`
+	FilePath string      `json:"filePath" jsonschema:"the file to change"`
+	Edits    []multiEdit `json:"edits" jsonschema:"the edits, in order" minItems:"1" minItemsMessage:"edits must not be empty"`
 }
 
 type multiEdit struct {
 	FilePath   string `json:"filePath,omitempty" jsonschema:"not needed: the file is the one above"`
-	OldString  string `json:"oldString" jsonschema:"the text to replace, as it stands in the file by then"`
-	NewString  string `json:"newString" jsonschema:"the text to put in its place; must differ from oldString"`
-	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence of oldString; false when left out"`
+	OldString  string `json:"oldString" jsonschema:"the text to replace"`
+	NewString  string `json:"newString" jsonschema:"what takes its place; must differ"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
 }
 
 // multiedit makes several edits of one file, all of them or none.

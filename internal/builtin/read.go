@@ -38,7 +38,7 @@ const readWhole = 16 << 20
 type readInput struct {
 	FilePath string `json:"filePath" jsonschema:"the file to read; a relative name starts at the working folder"`
 	Offset   int    `json:"offset,omitempty" jsonschema:"how many lines to skip (0-based number of the first line)" coerce:"number"`
-	Limit    *int   `json:"limit,omitempty" jsonschema:"how many lines to show; 2000 when left out" coerce:"number"`
+	Limit    *int   `json:"limit,omitempty" jsonschema:"how many lines to show" coerce:"number"`
 }
 
 func (in readInput) limit() int {

@@ -17,7 +17,7 @@ var todowriteDoc string
 var todoreadDoc string
 
 type todowriteInput struct {
-	Todos []tool.Todo `json:"todos" jsonschema:"the whole list, which replaces the one before"`
+	Todos []tool.Todo `json:"todos" jsonschema:"the whole list"`
 }
 
 type todoreadInput struct{}

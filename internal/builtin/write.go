@@ -16,8 +16,8 @@ import (
 var writeDoc string
 
 type writeInput struct {
-	Content  string `json:"content" jsonschema:"the whole new contents of the file"`
-	FilePath string `json:"filePath" jsonschema:"the file to write; a relative name starts at the working folder"`
+	Content  string `json:"content" jsonschema:"the whole contents"`
+	FilePath string `json:"filePath" jsonschema:"the file to write"`
 }
 
 // write gives a file new contents.

@@ -1,0 +1,125 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"helve"
+	"helve/internal/builtin"
+	"helve/internal/text"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+// What tools may cost a model before it has called one.
+const (
+	builtinTokens  = 4000 // every built-in tool at once
+	deferredTokens = 1500 // 200 tools of other programs, in the compact form
+)
+
+// definitions is how tools reach a model: as MCP lists them, and as the
+// function tools of a chat API.
+func definitions(t *testing.T, specs []tool.Spec) map[string]string {
+	t.Helper()
+	var list, functions []any
+	for _, s := range specs {
+		list = append(list, map[string]any{"name": s.Name, "description": s.Description, "inputSchema": s.Schema})
+		functions = append(functions, map[string]any{"type": "function", "function": map[string]any{
+			"name": s.Name, "description": s.Description, "parameters": s.Schema}})
+	}
+	out := map[string]string{}
+	for form, v := range map[string]any{"mcp": list, "functions": functions} {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		out[form] = b.String()
+	}
+	return out
+}
+
+// TestFootprint counts what a model pays for the tools that come with helve,
+// all of them, whatever their switches.
+func TestFootprint(t *testing.T) {
+	var all []tool.Spec
+	for _, b := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
+		if s := b.Spec(); !s.Catches {
+			all = append(all, s)
+		}
+	}
+	for form, said := range definitions(t, all) {
+		n := text.Tokens(said)
+		t.Logf("%d tools as %s: %d tokens", len(all), form, n)
+		if n > builtinTokens {
+			t.Errorf("the built-in tools as %s cost %d tokens, and %d are the most: shorten descriptions", form, n, builtinTokens)
+		}
+	}
+	for _, s := range all {
+		t.Logf("%s: %d", s.Name, text.Tokens(definitions(t, []tool.Spec{s})["mcp"]))
+	}
+}
+
+// foreigners reads tools as other programs describe them.
+func foreigners(t *testing.T, n int) []tool.Tool {
+	t.Helper()
+	data, err := os.ReadFile("../rank/testdata/tools.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []tool.Tool
+	for line := range strings.Lines(string(data)) {
+		var d struct {
+			Name, Description string
+			InputSchema       *jsonschema.Schema
+		}
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		f, err := tool.Dynamic(tool.Spec{Name: d.Name, Description: d.Description, Schema: d.InputSchema, External: true},
+			func(context.Context, *tool.Call) (*tool.Result, error) { return &tool.Result{}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, f); len(out) == n {
+			return out
+		}
+	}
+	t.Fatalf("there are %d tools in the catalogue", len(out))
+	return nil
+}
+
+// TestDeferredFootprint counts what 200 tools of other programs add to what a
+// model is shown, listed and deferred.
+func TestDeferredFootprint(t *testing.T) {
+	shown := func(flags map[string]bool, foreign ...tool.Tool) int {
+		rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rt.Close()
+		for _, f := range foreign {
+			if _, err := rt.Register(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return text.Tokens(definitions(t, rt.Tools(tool.Audience{}))["functions"])
+	}
+	foreign := foreigners(t, 200)
+	alone := shown(nil)
+	listed := shown(nil, foreign...) - alone
+	deferred := shown(map[string]bool{"compact": true}, foreign...) - alone
+	t.Logf("the built-in tools cost %d tokens, 200 tools of other programs %d more, %d when deferred", alone, listed, deferred)
+	if deferred > deferredTokens {
+		t.Errorf("200 deferred tools cost %d tokens, and %d are the most", deferred, deferredTokens)
+	}
+	if listed < 4*deferredTokens || deferred <= 0 {
+		t.Errorf("200 listed tools cost %d tokens, %d deferred: the figures can not be right", listed, deferred)
+	}
+}
