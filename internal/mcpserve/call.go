@@ -1,0 +1,131 @@
+package mcpserve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/tool"
+)
+
+// clientKind is what calls through this door come from.
+const clientKind = "mcp"
+
+// How many calls of a session are let in.
+const (
+	maxAtWork  = 256   // at work at one time
+	maxWaiting = 10000 // at work or waiting for that
+)
+
+// A flight is a call under way.
+type flight struct {
+	ctx    context.Context // of the request; ends with the session too
+	stream context.Context // of the HTTP request that waits for the answer, nil for others
+	report *reporter       // nil where the client wants no progress
+}
+
+// callTool makes a call. What goes wrong in it is an answer for the model; the
+// errors that are returned are those of the protocol.
+func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) (mcp.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(se.life, func() { cancel(context.Cause(se.life)) })()
+	free, err := se.slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	o := se.s.opt
+	c := tool.Call{
+		ID: h.rt.NewID("call"), Session: se.id, Agent: o.Agent, Model: o.Model, Provider: o.Provider,
+		Client: clientKind, Tool: p.Name, Input: p.Arguments,
+	}
+	f := &flight{ctx: ctx, stream: stream}
+	if token := p.GetProgressToken(); token != nil {
+		f.report = newReporter(ctx, se.ss, token)
+	}
+	if err := se.depart(h, c.ID, f); err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	se.tell(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
+	start := time.Now()
+	res, err := h.rt.Call(ctx, c)
+	se.land(h, c.ID)
+	f.report.stop() // nothing about a call follows its answer
+	done := map[string]any{"event": "call.finished", "tool": p.Name, "call": c.ID, "ms": time.Since(start).Milliseconds()}
+	if err != nil {
+		done["error"] = string(tool.KindOf(err))
+	}
+	se.tell(ctx, "info", done)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, canceledError(ctx)
+		}
+		return failed(err), nil
+	}
+	return se.result(res), nil
+}
+
+// canceledError is the answer to a request that the client has given up.
+func canceledError(ctx context.Context) error {
+	return fmt.Errorf("the call was cancelled: %w", context.Cause(ctx))
+}
+
+// unsettled is the answer to a request of a session that has no workspace.
+func (se *session) unsettled(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return canceledError(ctx)
+	}
+	se.s.log.Error("a session has no workspace", "client", se.client, "error", err)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
+
+// slot waits until the call may begin.
+func (se *session) slot(ctx context.Context) (free func(), err error) {
+	se.mu.Lock()
+	full := se.waiting >= maxWaiting
+	if !full {
+		se.waiting++
+	}
+	se.mu.Unlock()
+	if full {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("%d calls are under way: wait for some of them", maxWaiting)}
+	}
+	out := func() {
+		se.mu.Lock()
+		se.waiting--
+		se.mu.Unlock()
+	}
+	select {
+	case se.slots <- struct{}{}:
+		return func() { <-se.slots; out() }, nil
+	case <-ctx.Done():
+		out()
+		return nil, canceledError(ctx)
+	}
+}
+
+// depart makes a call known, and keeps its hall open while it is under way.
+func (se *session) depart(h *hall, id string, f *flight) error {
+	if err := se.s.halls.hold(h); err != nil {
+		return err
+	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	se.calls[id] = f
+	return nil
+}
+
+func (se *session) land(h *hall, id string) {
+	se.mu.Lock()
+	delete(se.calls, id)
+	se.mu.Unlock()
+	se.s.halls.leave(h)
+}

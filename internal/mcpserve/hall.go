@@ -1,0 +1,252 @@
+package mcpserve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"helve"
+)
+
+// halls are the runtimes that are open, one for each workspace.
+type halls struct {
+	open func(ctx context.Context, w Workspace) (*helve.Runtime, error)
+	log  *slog.Logger
+	idle time.Duration
+	life context.Context
+
+	mu     sync.Mutex
+	closed bool
+	all    map[string]*hall
+	ending sync.WaitGroup // halls that close by themselves
+}
+
+// A hall is a runtime and the sessions in it. Its events go to them.
+type hall struct {
+	key   string
+	rt    *helve.Runtime
+	err   error         // why there is none
+	ready chan struct{} // closed when one of the two is there
+
+	refs  int         // sessions; under the lock of the halls
+	timer *time.Timer // closes a hall that nobody uses
+
+	gathered sync.Once
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[string]*session // by the id of the session
+	asked    map[string]*asked   // put to a person, by the id of the request
+	parents  map[callKey]string  // of calls that were made by others
+	talks    sync.WaitGroup      // what puts questions to people, and tells of changes
+	events   sync.WaitGroup
+	changed  chan struct{} // holds one when tools have come or gone
+}
+
+// A callKey names a call: ids are unique within a session.
+type callKey struct{ session, id string }
+
+// enter returns the hall of a workspace with one more session in it. A runtime
+// is opened once, also for sessions that come together.
+func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("naming a workspace: %w", err)
+	}
+	key := string(raw)
+	hs.mu.Lock()
+	if hs.closed {
+		hs.mu.Unlock()
+		return nil, errClosed()
+	}
+	h := hs.all[key]
+	if h == nil {
+		h = &hall{
+			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, asked: map[string]*asked{},
+			parents: map[callKey]string{}, changed: make(chan struct{}, 1),
+		}
+		hs.all[key] = h
+		hs.ending.Go(func() { hs.furnish(h, w) })
+	}
+	h.refs++
+	if h.timer != nil {
+		h.timer.Stop()
+		h.timer = nil
+	}
+	hs.mu.Unlock()
+	select {
+	case <-h.ready:
+	case <-ctx.Done():
+		hs.leave(h)
+		return nil, context.Cause(ctx)
+	}
+	if h.err != nil {
+		hs.leave(h)
+		return nil, h.err
+	}
+	return h, nil
+}
+
+// furnish opens the runtime of a hall. One that can not be opened is not kept,
+// so that the next client tries again.
+func (hs *halls) furnish(h *hall, w Workspace) {
+	rt, err := hs.open(hs.life, w)
+	if err != nil {
+		h.err = fmt.Errorf("opening the workspace %s: %w", w.Dir, err)
+		hs.mu.Lock()
+		delete(hs.all, h.key)
+		hs.mu.Unlock()
+		close(h.ready)
+		return
+	}
+	h.rt = rt
+	h.events.Go(h.listen)
+	h.events.Go(h.watchTools)
+	close(h.ready)
+}
+
+// hold keeps a hall that a session is in from closing.
+func (hs *halls) hold(h *hall) error {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.closed || hs.all[h.key] != h {
+		return errClosed()
+	}
+	h.refs++
+	if h.timer != nil {
+		h.timer.Stop()
+		h.timer = nil
+	}
+	return nil
+}
+
+// leave takes one session out of a hall. The last one's leaving closes it
+// after a while.
+func (hs *halls) leave(h *hall) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h.refs--
+	if h.refs > 0 || hs.closed || hs.all[h.key] != h {
+		return
+	}
+	h.timer = time.AfterFunc(hs.idle, func() { hs.retire(h) })
+}
+
+// retire closes a hall that is still not used.
+func (hs *halls) retire(h *hall) {
+	hs.mu.Lock()
+	if hs.closed || h.refs > 0 || hs.all[h.key] != h {
+		hs.mu.Unlock()
+		return
+	}
+	delete(hs.all, h.key)
+	hs.ending.Add(1)
+	hs.mu.Unlock()
+	defer hs.ending.Done()
+	<-h.ready
+	if h.err != nil {
+		return
+	}
+	if err := h.close(); err != nil {
+		hs.log.Warn("a runtime did not close well", "error", err)
+	}
+}
+
+// sweep closes at once what nobody uses.
+func (hs *halls) sweep() {
+	hs.mu.Lock()
+	var unused []*hall
+	for _, h := range hs.all {
+		if h.refs == 0 {
+			unused = append(unused, h)
+		}
+	}
+	hs.mu.Unlock()
+	for _, h := range unused {
+		hs.retire(h)
+	}
+}
+
+func (hs *halls) close() error {
+	hs.mu.Lock()
+	hs.closed = true
+	var open []*hall
+	for _, h := range hs.all {
+		if h.timer != nil {
+			h.timer.Stop()
+		}
+		open = append(open, h)
+	}
+	hs.all = map[string]*hall{}
+	hs.mu.Unlock()
+	var errs []error
+	for _, h := range open {
+		<-h.ready
+		if h.err == nil {
+			errs = append(errs, h.close())
+		}
+	}
+	hs.ending.Wait()
+	return errors.Join(errs...)
+}
+
+func (h *hall) close() error {
+	err := h.rt.Close() // which ends its events
+	h.events.Wait()
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.talks.Wait()
+	return err
+}
+
+// talk runs f, which close waits for.
+func (h *hall) talk(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.talks.Go(f)
+	}
+}
+
+func (h *hall) join(id string, se *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions[id] = se
+}
+
+// part ends a session in this runtime: what waits for it, its jobs, and what
+// was approved for it alone.
+func (h *hall) part(id string) {
+	h.mu.Lock()
+	se := h.sessions[id]
+	delete(h.sessions, id)
+	h.mu.Unlock()
+	if se == nil {
+		return
+	}
+	if err := h.rt.EndSession(id); err != nil {
+		se.s.log.Warn("a session did not end well", "session", id, "error", err)
+	}
+}
+
+func (h *hall) session(id string) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[id]
+}
+
+// everybody returns the sessions in the hall.
+func (h *hall) everybody() []*session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]*session, 0, len(h.sessions))
+	for _, se := range h.sessions {
+		all = append(all, se)
+	}
+	return all
+}

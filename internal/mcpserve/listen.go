@@ -1,0 +1,162 @@
+package mcpserve
+
+import (
+	"context"
+
+	"helve"
+	"helve/permission"
+)
+
+// An asked is a request or a set of questions that was put to a person.
+type asked struct {
+	withdraw context.CancelFunc
+}
+
+// listen hands on the events of the runtime until it closes. It never waits
+// for a client.
+func (h *hall) listen() {
+	defer close(h.changed)
+	for e := range h.rt.Events(context.Background(), 0) {
+		h.hear(e)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range h.asked {
+		a.withdraw()
+	}
+}
+
+func (h *hall) hear(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.CallStarted:
+		if p.Call.Parent != "" {
+			h.mu.Lock()
+			h.parents[callKey{p.Call.Session, p.Call.ID}] = p.Call.Parent
+			h.mu.Unlock()
+		}
+	case helve.CallProgress:
+		if f, inner := h.flight(p.Session, p.ID); f != nil && f.report != nil {
+			f.report.note(inner, p)
+		}
+	case helve.CallFinished:
+		h.mu.Lock()
+		delete(h.parents, callKey{p.Session, p.ID})
+		h.mu.Unlock()
+	case helve.PermissionAsked:
+		h.askPermission(p.Request)
+	case helve.PermissionReplied:
+		h.settled(p.Request)
+	case helve.QuestionAsked:
+		h.askQuestions(p.QuestionRequest)
+	case helve.QuestionReplied:
+		h.settled(p.Request)
+	case helve.QuestionRejected:
+		h.settled(p.Request)
+	case helve.ToolsChanged:
+		h.toolsChanged()
+	case helve.Missed:
+		h.catchUp()
+	}
+}
+
+// catchUp looks after what was missed: a request that nobody heard of would
+// wait for ever.
+func (h *hall) catchUp() {
+	h.mu.Lock()
+	clear(h.parents)
+	gone := map[string]*asked{}
+	for id, a := range h.asked {
+		gone[id] = a
+	}
+	h.mu.Unlock()
+	for _, r := range h.rt.Pending() {
+		delete(gone, r.ID)
+		h.askPermission(r)
+	}
+	for _, q := range h.rt.Questions() {
+		delete(gone, q.ID)
+		h.askQuestions(q)
+	}
+	for id := range gone {
+		h.settled(id)
+	}
+	h.toolsChanged()
+}
+
+// settled takes a request back that has got its answer, or needs none.
+func (h *hall) settled(id string) {
+	h.mu.Lock()
+	a := h.asked[id]
+	h.mu.Unlock()
+	if a != nil {
+		a.withdraw()
+	}
+}
+
+// flight finds the call under way that a call belongs to: itself, or the one
+// that made it. inner is the id of a call that was made by another.
+func (h *hall) flight(session, id string) (f *flight, inner string) {
+	h.mu.Lock()
+	se := h.sessions[session]
+	parent := h.parents[callKey{session, id}]
+	h.mu.Unlock()
+	if se == nil {
+		return nil, ""
+	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if f := se.calls[id]; f != nil {
+		return f, ""
+	}
+	return se.calls[parent], id
+}
+
+// A petition is something that only a person can settle.
+type petition struct {
+	id, session string
+	call        *permission.CallRef
+	// ask puts it to the person and returns what becomes of it. ctx ends when
+	// nobody can answer any more.
+	ask func(ctx context.Context, se *session) (settle func())
+	// nobody is what becomes of it when its session is gone.
+	nobody func()
+}
+
+// put lets a petition be asked, unless it is already. It does not wait.
+func (h *hall) put(p petition) {
+	se := h.session(p.session)
+	if se == nil {
+		p.nobody()
+		return
+	}
+	call, stream := se.life, context.Context(nil)
+	if p.call != nil {
+		if f, _ := h.flight(p.session, p.call.Call); f != nil {
+			call, stream = f.ctx, f.stream
+		}
+	}
+	ctx, cancel := context.WithCancel(call)
+	h.mu.Lock()
+	if h.asked[p.id] != nil {
+		h.mu.Unlock()
+		cancel()
+		return
+	}
+	h.asked[p.id] = &asked{withdraw: cancel}
+	h.mu.Unlock()
+	h.talk(func() {
+		defer cancel()
+		talk, hangUp := context.WithCancel(ctx)
+		defer hangUp()
+		if stream != nil { // over HTTP the person is gone with the stream
+			defer context.AfterFunc(stream, hangUp)()
+		}
+		settle := p.ask(talk, se)
+		if ctx.Err() == nil { // else it has been settled, or the call is over
+			settle()
+		}
+		h.mu.Lock()
+		delete(h.asked, p.id)
+		h.mu.Unlock()
+	})
+}

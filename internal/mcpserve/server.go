@@ -1,0 +1,355 @@
+package mcpserve
+
+//lint:file-ignore SA1019 roots and log messages are part of the versions that are spoken here
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve"
+)
+
+// A Workspace is where the calls of a session work. Sessions of equal
+// workspaces share a runtime.
+type Workspace struct {
+	Dir      string   // relative paths start here
+	Also     []string // further roots that the client has named
+	Attended bool     // there is a person who can be asked
+}
+
+// Options set up a [Server].
+type Options struct {
+	// Open makes the runtime of a workspace. The server owns it, and closes it
+	// when it is done.
+	Open func(ctx context.Context, w Workspace) (*helve.Runtime, error)
+	// Dir is the workspace of sessions whose client names no roots.
+	Dir string
+	// Roots, if there are any, are what the roots of clients have to lie in:
+	// those that lie elsewhere are ignored.
+	Roots []string
+
+	// Agent, Model and Provider are who calls.
+	Agent, Model, Provider string
+	// Compact keeps the tools of other programs out of the list. Open switches
+	// the tools on by which they are found, with the flag of that name.
+	Compact bool
+	// Structured adds what searches found as data.
+	Structured bool
+
+	Version string       // of the program, told to clients
+	Logger  *slog.Logger // nothing is logged when nil
+}
+
+// What a server grants and waits for.
+const (
+	maxSessions = 1024             // at one time
+	idleSession = 10 * time.Minute // of an HTTP session that no request is open for
+	idleRuntime = time.Minute      // of a runtime that no session uses
+	closeWait   = 3 * time.Second  // for clients that take nothing any more
+)
+
+// A Server offers the tools of runtimes to MCP clients. Make one with [New].
+type Server struct {
+	opt   Options
+	log   *slog.Logger
+	mcp   *mcp.Server
+	halls *halls
+
+	life context.Context
+	end  context.CancelFunc
+	idle time.Duration  // of HTTP sessions
+	most int            // sessions
+	work sync.WaitGroup // what waits for the ends of sessions
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[*mcp.ServerSession]*session
+	names    map[string]*session // by the name that HTTP clients know them by
+	order    *list.List          // of sessions, the longest idle first
+	streams  map[string]context.Context
+	serial   uint64
+}
+
+// New returns a server. It opens nothing: the first client does.
+func New(o Options) *Server {
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if dir, err := filepath.Abs(o.Dir); err == nil {
+		o.Dir = resolved(dir)
+	}
+	roots := make([]string, 0, len(o.Roots))
+	for _, r := range o.Roots {
+		if dir, err := filepath.Abs(r); err == nil {
+			roots = append(roots, resolved(dir))
+		}
+	}
+	o.Roots = roots
+	s := &Server{
+		opt: o, log: o.Logger, idle: idleSession, most: maxSessions,
+		sessions: map[*mcp.ServerSession]*session{}, names: map[string]*session{},
+		order: list.New(), streams: map[string]context.Context{},
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.halls = &halls{open: o.Open, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*hall{}}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "helve", Title: "helve", Version: o.Version}, &mcp.ServerOptions{
+		Instructions:              instructions,
+		Capabilities:              &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		SupportedProtocolVersions: versions(),
+	})
+	s.mcp.AddReceivingMiddleware(s.receive)
+	s.mcp.AddSendingMiddleware(sendToolsChanged)
+	return s
+}
+
+// instructions are what a client may show its model about the tools as a whole.
+const instructions = `helve runs tools for working on code in the folders of this workspace: reading, searching and changing files, and running commands.
+- Paths are absolute, or relative to the first folder of the workspace.
+- Read a file before you change it. A file that somebody else has changed since has to be read again.
+- What the user's rules deny fails, and the error says why and which rule decides. Do not try to get around it: do it another way, or tell the user.
+- A long output is cut, and the end of it says where the whole is kept.`
+
+// stateless is the first version of the protocol that has no handshake.
+const stateless = "2026-07-28"
+
+// versions are those of the protocol that are spoken: those with a handshake,
+// because what a session has read belongs to it.
+func versions() []string {
+	return slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= stateless })
+}
+
+// receive answers what is about tools, and follows the lives of sessions.
+func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("a request broke the server's code", "method", method, "panic", p)
+				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request could not be handled: this is a fault of the server"}
+			}
+		}()
+		ss, ok := req.GetSession().(*mcp.ServerSession)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		if method == "initialize" {
+			return s.initialize(ss, req, func() (mcp.Result, error) { return next(ctx, method, req) })
+		}
+		se := s.enter(ss)
+		if se == nil { // it has not said who it is
+			return next(ctx, method, req)
+		}
+		defer s.leave(se)
+		switch p := req.GetParams().(type) {
+		case *mcp.ListToolsParams:
+			return se.listTools(ctx, p)
+		case *mcp.CallToolParamsRaw:
+			return se.callTool(ctx, p, s.stream(req))
+		}
+		switch method {
+		case "tools/list": // without parameters
+			return se.listTools(ctx, nil)
+		case "tools/call":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the call names no tool"}
+		}
+		res, err = next(ctx, method, req)
+		if err == nil {
+			se.heard(method)
+		}
+		return res, err
+	}
+}
+
+// initialize lets a client in. A version of the protocol that has no handshake
+// can not be meant by one, so the newest that has is taken.
+func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() (mcp.Result, error)) (mcp.Result, error) {
+	params, ok := req.GetParams().(*mcp.InitializeParams)
+	if !ok || params == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "initialize needs its parameters"}
+	}
+	if known := versions(); !slices.Contains(known, params.ProtocolVersion) {
+		params.ProtocolVersion = known[0]
+	}
+	if err := s.room(); err != nil {
+		return nil, err
+	}
+	res, err := next()
+	if err != nil {
+		return nil, err
+	}
+	version := params.ProtocolVersion
+	if got, ok := res.(*mcp.InitializeResult); ok {
+		version = got.ProtocolVersion
+	}
+	if err := s.admit(newSession(s, ss, params, version)); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// errFull answers a client that comes when all places are taken by calls.
+func errFull(most int) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", most)}
+}
+
+// room makes a place for one more session: the longest idle one that does
+// nothing has to go if there is none.
+func (s *Server) room() error {
+	for {
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			return errClosed()
+		}
+		if len(s.sessions) < s.most {
+			s.mu.Unlock()
+			return nil
+		}
+		var old *session
+		for e := s.order.Front(); e != nil; e = e.Next() {
+			if se, ok := e.Value.(*session); ok && se.busy == 0 {
+				old = se
+				break
+			}
+		}
+		if old != nil {
+			s.drop(old)
+		}
+		s.mu.Unlock()
+		if old == nil {
+			return errFull(s.most)
+		}
+		s.log.Info("a session has to go, because there are too many", "session", old.name)
+		old.close()
+	}
+}
+
+func errClosed() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is closing"}
+}
+
+// admit keeps a session until its connection ends.
+func (s *Server) admit(se *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		se.end()
+		return errClosed()
+	}
+	s.sessions[se.ss] = se
+	se.place = s.order.PushBack(se)
+	if se.name != "" {
+		s.names[se.name] = se
+		se.timer = time.AfterFunc(s.idle, func() { s.expire(se) })
+	}
+	s.log.Info("a client has come", "client", se.client, "protocol", se.version, "asks", se.asks, "roots", se.roots)
+	s.work.Go(func() {
+		_ = se.ss.Wait() // why it ended is of no use: it has ended
+		se.over()
+		s.mu.Lock()
+		s.drop(se)
+		s.mu.Unlock()
+		s.log.Info("a client has gone", "client", se.client)
+	})
+	return nil
+}
+
+// drop takes a session out of all lists. The caller holds the lock.
+func (s *Server) drop(se *session) {
+	if s.sessions[se.ss] != se {
+		return
+	}
+	delete(s.sessions, se.ss)
+	delete(s.names, se.name)
+	s.order.Remove(se.place)
+	if se.timer != nil {
+		se.timer.Stop()
+	}
+}
+
+// enter finds the session of a request and keeps it from being idle.
+func (s *Server) enter(ss *mcp.ServerSession) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	se := s.sessions[ss]
+	if se != nil {
+		se.busy++
+		s.order.MoveToBack(se.place)
+	}
+	return se
+}
+
+func (s *Server) leave(se *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	se.busy--
+	if s.sessions[se.ss] == se {
+		s.order.MoveToBack(se.place)
+	}
+}
+
+// spawn runs f, which Close waits for. It reports whether the server is not
+// closed.
+func (s *Server) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.work.Go(f)
+	return true
+}
+
+// Close ends all sessions and closes all runtimes. Calls under way are
+// cancelled.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	again := s.closed
+	s.closed = true
+	var open []*session
+	for _, se := range s.sessions {
+		open = append(open, se)
+	}
+	s.mu.Unlock()
+	if again {
+		return nil
+	}
+	s.end()
+	for _, se := range open {
+		s.work.Go(se.close)
+	}
+	err := error(nil)
+	if !within(closeWait, s.work.Wait) {
+		err = errors.New("closing MCP sessions: a client does not take its answers")
+	}
+	return errors.Join(err, s.halls.close())
+}
+
+// within reports whether f ends in time. It is left behind if it does not.
+func within(d time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,253 @@
+package mcpserve
+
+//lint:file-ignore SA1019 roots and log messages are part of the versions that are spoken here
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/text"
+	"helve/tool"
+)
+
+const (
+	rootsWait = 2 * time.Second // for the client to name its roots
+	maxStays  = 8               // runtimes that a session with changing roots is kept in
+)
+
+// A session is one client, from its handshake to the end of its connection.
+type session struct {
+	s       *Server
+	ss      *mcp.ServerSession
+	name    string // that HTTP clients say; empty over standard input
+	client  string // what the client calls itself, for the log
+	version string // of the protocol
+	roots   bool   // the client names roots
+	asks    bool   // the client can put a form to a person
+
+	life context.Context // ends with the session, and with the server
+	end  context.CancelFunc
+
+	ended sync.Once
+
+	// Of the server, under its lock.
+	place *list.Element
+	busy  int         // requests under way
+	open  int         // HTTP requests that are open
+	timer *time.Timer // ends an HTTP session that nobody uses
+
+	slots chan struct{} // one for each call at work
+
+	mu       sync.Mutex
+	closed   bool
+	id       string  // of the session in all its runtimes
+	stays    []*hall // where the session is and was, the newest last
+	stale    bool    // the client's roots have changed
+	settling *settling
+	calls    map[string]*flight
+	waiting  int    // calls, also those that have no slot yet
+	listed   string // what the client was last shown, as a digest
+}
+
+// A settling is the search for the place of a session, while it goes on.
+type settling struct {
+	done chan struct{}
+	hall *hall
+	err  error
+}
+
+func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, version string) *session {
+	se := &session{
+		s: s, ss: ss, name: ss.ID(), version: version,
+		slots: make(chan struct{}, maxAtWork), calls: map[string]*flight{},
+	}
+	if p.ClientInfo != nil {
+		se.client, _ = text.Cut(text.VisibleLine(p.ClientInfo.Name+" "+p.ClientInfo.Version), 200)
+	}
+	if c := p.Capabilities; c != nil {
+		se.roots = c.RootsV2 != nil
+		se.asks = c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+	}
+	se.life, se.end = context.WithCancel(s.life)
+	return se
+}
+
+// heard acts on what the client has told.
+func (se *session) heard(method string) {
+	switch method {
+	case "notifications/initialized":
+	case "notifications/roots/list_changed":
+		se.mu.Lock()
+		se.stale = true
+		se.mu.Unlock()
+	default:
+		return
+	}
+	if se.name != "" { // over HTTP only the answer to a request surely reaches the client
+		return
+	}
+	se.s.spawn(func() {
+		h, err := se.settle(se.life)
+		if err != nil {
+			se.s.log.Warn("a session has no workspace yet", "client", se.client, "error", err)
+			return
+		}
+		se.compare(h)
+	})
+}
+
+// settle returns the runtime that the session works in. It asks the client for
+// its roots when they are not known, and opens what they need.
+func (se *session) settle(ctx context.Context) (*hall, error) {
+	for {
+		se.mu.Lock()
+		if se.closed {
+			se.mu.Unlock()
+			return nil, errors.New("the session has ended")
+		}
+		if n := len(se.stays); n > 0 && !se.stale && se.settling == nil {
+			h := se.stays[n-1]
+			se.mu.Unlock()
+			return h, nil
+		}
+		w, mine := se.settling, false
+		if w == nil {
+			w, mine = &settling{done: make(chan struct{})}, true
+			se.settling, se.stale = w, false
+		}
+		se.mu.Unlock()
+		if mine {
+			h, err := se.move(ctx)
+			se.arrive(w, h, err)
+		}
+		select {
+		case <-w.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if w.err == nil || mine {
+			return w.hall, w.err
+		}
+	}
+}
+
+// move finds the place and opens it.
+func (se *session) move(ctx context.Context) (*hall, error) {
+	w := Workspace{Dir: se.s.opt.Dir, Attended: se.asks}
+	if se.roots {
+		dirs, err := se.folders(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			se.warn(ctx, "The client did not name its roots: %v", err)
+			if h := se.here(); h != nil { // it stays where it is
+				return h, se.s.halls.hold(h)
+			}
+		case len(dirs) > 1:
+			w.Also = dirs[1:]
+			fallthrough
+		case len(dirs) > 0:
+			w.Dir = dirs[0]
+		}
+	}
+	return se.s.halls.enter(ctx, w)
+}
+
+// here is where the session is, nil before it is anywhere.
+func (se *session) here() *hall {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if len(se.stays) == 0 {
+		return nil
+	}
+	return se.stays[len(se.stays)-1]
+}
+
+// arrive keeps what move has found. A session that has ended meanwhile gives
+// it back.
+func (se *session) arrive(w *settling, h *hall, err error) {
+	se.mu.Lock()
+	var leave []*hall
+	switch {
+	case err != nil:
+		se.stale = len(se.stays) > 0
+	case se.closed:
+		leave, err = []*hall{h}, errors.New("the session has ended")
+	default:
+		if se.id == "" {
+			se.id = h.rt.NewID("ses")
+		}
+		if i := slices.Index(se.stays, h); i >= 0 { // it is back, and needs its place only once
+			se.stays = append(slices.Delete(se.stays, i, i+1), h)
+			se.s.halls.leave(h)
+		} else {
+			se.stays = append(se.stays, h)
+			h.join(se.id, se)
+		}
+		if len(se.stays) > maxStays {
+			leave, se.stays = se.stays[:1:1], slices.Clone(se.stays[1:])
+		}
+	}
+	id := se.id
+	se.settling, w.hall, w.err = nil, h, err
+	se.mu.Unlock()
+	close(w.done)
+	for _, old := range leave {
+		old.part(id)
+		se.s.halls.leave(old)
+	}
+}
+
+// over ends what the session had in its runtimes, once. It returns when that
+// is done.
+func (se *session) over() { se.ended.Do(se.windUp) }
+
+func (se *session) windUp() {
+	se.end()
+	se.mu.Lock()
+	se.closed = true
+	stays, id := se.stays, se.id
+	se.stays = nil
+	se.mu.Unlock()
+	for _, h := range stays {
+		h.part(id)
+		se.s.halls.leave(h)
+	}
+}
+
+// close ends the connection. Calls under way are cancelled first, or it would
+// wait for them.
+func (se *session) close() {
+	se.end()
+	_ = se.ss.Close() // it is gone either way
+}
+
+// audience is who tools are shown to. Its flags are those of the runtime, so
+// that what is listed can be called.
+func (se *session) audience() tool.Audience {
+	o := se.s.opt
+	return tool.Audience{Client: clientKind, Provider: o.Provider, Model: o.Model, Agent: o.Agent}
+}
+
+// tell sends a log message to the client, if it wants such messages.
+func (se *session) tell(ctx context.Context, level mcp.LoggingLevel, data map[string]any) {
+	err := se.ss.Log(ctx, &mcp.LoggingMessageParams{Logger: "helve", Level: level, Data: data})
+	if err != nil && ctx.Err() == nil {
+		se.s.log.Debug("a log message did not reach the client", "client", se.client, "error", err)
+	}
+}
+
+// warn tells the client and the log of something that is not as it should be.
+func (se *session) warn(ctx context.Context, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	se.s.log.Warn(message, "client", se.client)
+	se.tell(ctx, "warning", map[string]any{"message": message})
+}

@@ -1,0 +1,380 @@
+package mcpserve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	maxLine   = 16 << 20        // bytes of one message
+	drainWait = 2 * time.Second // for calls under way when the input ends
+)
+
+// ServeStdio serves one client that writes to in and reads from out, a message
+// a line, until the input or ctx ends. Calls that are under way when the input
+// ends may finish within two seconds, and are cancelled then; when ctx ends
+// they are cancelled at once. Afterwards nothing of the session is left; a
+// read of in that is under way when ctx ends is left to the caller, who owns
+// it.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := newLineConn(in, out, s.log)
+	ss, err := s.mcp.Connect(ctx, c, nil)
+	if err != nil {
+		return fmt.Errorf("serving standard input: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- ss.Wait() }()
+	cause := error(nil)
+	select {
+	case err = <-ended:
+		if gone(err) {
+			err = nil
+		}
+	case <-ctx.Done():
+		cause = context.Cause(ctx)
+	case <-s.life.Done():
+		cause = errors.New("the server is closing")
+	}
+	if cause != nil {
+		s.hangUp(ss)
+		_ = c.Close()
+		timer := time.NewTimer(closeWait)
+		defer timer.Stop()
+		select {
+		case <-ended:
+		case <-timer.C: // out takes nothing any more
+		}
+		err = cause
+	}
+	s.part(ss)
+	s.halls.sweep()
+	return err
+}
+
+// gone reports whether an error says only that the client has closed its end.
+func gone(err error) bool {
+	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
+}
+
+// hangUp cancels what a session does.
+func (s *Server) hangUp(ss *mcp.ServerSession) {
+	s.mu.Lock()
+	se := s.sessions[ss]
+	s.mu.Unlock()
+	if se != nil {
+		se.end()
+	}
+}
+
+// part ends a session whose connection has ended, and waits for that.
+func (s *Server) part(ss *mcp.ServerSession) {
+	s.mu.Lock()
+	se := s.sessions[ss]
+	s.mu.Unlock()
+	if se != nil {
+		se.over()
+	}
+}
+
+// A lineConn is a connection that has a message on each line. Unlike the
+// library's own it goes on after a line that is no message, and lets calls
+// finish when the input ends.
+type lineConn struct {
+	in  *bufio.Reader
+	out io.Writer
+	log *slog.Logger
+
+	lines  chan readLine
+	closed chan struct{}
+	once   sync.Once
+	queue  []jsonrpc.Message // of a batch; of Read alone
+
+	writing sync.Mutex
+
+	mu   sync.Mutex
+	open map[jsonrpc.ID]bool // requests that have no answer yet
+	none chan struct{}       // closed when there are none, made when somebody waits
+}
+
+// A line that was read, or why there is none.
+type readLine struct {
+	data []byte
+	err  error
+}
+
+// errLongLine is a line that is no message because of its length.
+var errLongLine = fmt.Errorf("the line has more than %d bytes", maxLine)
+
+func newLineConn(in io.Reader, out io.Writer, log *slog.Logger) *lineConn {
+	return &lineConn{
+		in: bufio.NewReaderSize(in, 64<<10), out: out, log: log, lines: make(chan readLine), closed: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{},
+	}
+}
+
+// Connect begins to read.
+func (c *lineConn) Connect(context.Context) (mcp.Connection, error) {
+	go c.scan()
+	return c, nil
+}
+
+// scan hands on lines until the input ends or the connection is closed.
+func (c *lineConn) scan() {
+	for {
+		data, err := c.line()
+		select {
+		case c.lines <- readLine{data, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil && !errors.Is(err, errLongLine) {
+			return
+		}
+	}
+}
+
+// line reads one line. Of one that is too long nothing is kept.
+func (c *lineConn) line() ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := c.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLongLine
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
+			return line, nil // the last line needs no end
+		default:
+			return line, err
+		}
+	}
+}
+
+// Read returns the next message. At the end of the input it first gives the
+// requests under way time for their answers.
+func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
+	for {
+		if len(c.queue) > 0 {
+			msg := c.queue[0]
+			c.queue = c.queue[1:]
+			return msg, nil
+		}
+		select {
+		case <-c.closed:
+			return nil, io.EOF
+		case l := <-c.lines:
+			switch {
+			case l.err == nil:
+				c.take(l.data)
+			case errors.Is(l.err, errLongLine):
+				c.refuse(nil, jsonrpc.CodeInvalidRequest, l.err.Error())
+			default:
+				c.drain()
+				return nil, l.err
+			}
+		}
+	}
+}
+
+// take puts the messages of a line into the queue. What is no message is
+// answered, and read no more of.
+func (c *lineConn) take(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return
+	}
+	if line[0] != '[' {
+		c.accept(line)
+		return
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(line, &batch); err != nil {
+		c.refuse(nil, jsonrpc.CodeParseError, "the line is no JSON")
+		return
+	}
+	if len(batch) == 0 {
+		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
+		return
+	}
+	for _, one := range batch {
+		c.accept(one)
+	}
+}
+
+// accept puts one message into the queue.
+func (c *lineConn) accept(raw []byte) {
+	var m wireMessage
+	switch err := json.Unmarshal(raw, &m); {
+	case err != nil && !json.Valid(raw):
+		c.refuse(nil, jsonrpc.CodeParseError, "the line is no JSON")
+		return
+	case !goodID(m.ID):
+		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the id is neither a text nor a whole number that is not too large")
+		return
+	case err != nil || raw[0] != '{':
+		c.refuse(m.ID, jsonrpc.CodeInvalidRequest, "the message is no object of the protocol")
+		return
+	}
+	msg, err := m.message()
+	if err != nil {
+		c.refuse(m.ID, jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+		c.mu.Lock()
+		c.open[req.ID] = true
+		c.mu.Unlock()
+	}
+	c.queue = append(c.queue, msg)
+}
+
+// A wireMessage is any message as it is written. It is read here, because the
+// library would read it several times over.
+type wireMessage struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  *string         `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   *jsonrpc.Error  `json:"error"`
+}
+
+func (m *wireMessage) message() (jsonrpc.Message, error) {
+	if m.Version != "2.0" {
+		return nil, errors.New("the message does not say that it is JSON-RPC 2.0")
+	}
+	var raw any
+	if len(m.ID) > 0 {
+		if err := json.Unmarshal(m.ID, &raw); err != nil {
+			return nil, fmt.Errorf("reading the id: %w", err)
+		}
+	}
+	id, err := jsonrpc.MakeID(raw)
+	if err != nil {
+		return nil, fmt.Errorf("reading the id: %w", err)
+	}
+	if m.Method != nil {
+		return &jsonrpc.Request{ID: id, Method: *m.Method, Params: m.Params}, nil
+	}
+	if !id.IsValid() {
+		return nil, errors.New("the message is neither a request nor an answer")
+	}
+	res := &jsonrpc.Response{ID: id, Result: m.Result}
+	if m.Error != nil {
+		res.Error = m.Error
+	}
+	return res, nil
+}
+
+// goodID reports whether an id comes back as it was sent: the library keeps
+// numbers with 53 bits.
+func goodID(id json.RawMessage) bool {
+	if len(id) == 0 || id[0] == '"' || string(id) == "null" {
+		return true
+	}
+	const exact = 1 << 53
+	f, err := strconv.ParseFloat(string(id), 64)
+	return err == nil && f == float64(int64(f)) && f > -exact && f < exact
+}
+
+// refuse answers what is no message.
+func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
+	c.log.Warn("a line of the client is no message", "error", why)
+	if len(id) == 0 {
+		id = json.RawMessage("null")
+	}
+	if len(why) > 500 {
+		why = why[:500]
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
+	if err == nil {
+		err = c.write(append(line, '\n'))
+	}
+	if err != nil {
+		c.log.Debug("a line could not be refused", "error", err)
+	}
+}
+
+// Write sends a message.
+func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encoding a message: %w", err)
+	}
+	err = c.write(append(line, '\n'))
+	if res, ok := msg.(*jsonrpc.Response); ok {
+		c.answered(res.ID)
+	}
+	return err
+}
+
+func (c *lineConn) write(line []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if _, err := c.out.Write(line); err != nil {
+		return fmt.Errorf("writing to the client: %w", err)
+	}
+	return nil
+}
+
+func (c *lineConn) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+	if len(c.open) == 0 && c.none != nil {
+		close(c.none)
+		c.none = nil
+	}
+}
+
+// drain waits until every request has its answer, but not for long.
+func (c *lineConn) drain() {
+	c.mu.Lock()
+	if len(c.open) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	none := make(chan struct{})
+	c.none = none
+	c.mu.Unlock()
+	timer := time.NewTimer(drainWait)
+	defer timer.Stop()
+	select {
+	case <-none:
+	case <-timer.C:
+	case <-c.closed:
+	}
+}
+
+// Close makes Read return. What was given to the connection stays open: it
+// belongs to the caller.
+func (c *lineConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: there is one session.
+func (c *lineConn) SessionID() string { return "" }

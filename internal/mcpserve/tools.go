@@ -1,0 +1,170 @@
+package mcpserve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/tool"
+)
+
+const (
+	gatherWait = 3 * time.Second       // for the tools of other programs, before the first list
+	settleDown = 50 * time.Millisecond // tools come and go together: one notice is enough
+	noticeWait = 5 * time.Second       // for a client to take a notice
+)
+
+// listTools answers with every tool that the session is shown, on one page.
+func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Result, error) {
+	if p != nil && p.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such page: all tools are on the first one"}
+	}
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	h.gathered.Do(func() {
+		wait, cancel := context.WithTimeout(se.s.life, gatherWait)
+		defer cancel()
+		h.rt.Gather(wait)
+	})
+	tools, digest, err := se.shown(h)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	se.mu.Lock()
+	se.listed = digest
+	se.mu.Unlock()
+	return &mcp.ListToolsResult{Tools: tools, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+}
+
+// shown returns the tools that the session is shown, and a digest of them.
+func (se *session) shown(h *hall) ([]*mcp.Tool, string, error) {
+	specs := h.rt.Tools(se.audience())
+	tools := make([]*mcp.Tool, 0, len(specs))
+	for _, spec := range specs {
+		if spec.External && se.s.opt.Compact {
+			continue
+		}
+		t, err := wireTool(spec)
+		if err != nil {
+			se.s.log.Warn("a tool can not be shown", "tool", spec.Name, "error", err)
+			continue
+		}
+		tools = append(tools, t)
+	}
+	raw, err := json.Marshal(tools)
+	if err != nil {
+		return nil, "", fmt.Errorf("encoding the tools: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return tools, string(sum[:]), nil
+}
+
+// wireTool puts a spec into the protocol's form.
+func wireTool(spec tool.Spec) (*mcp.Tool, error) {
+	schema := json.RawMessage(`{"type":"object"}`)
+	if spec.Schema != nil {
+		raw, err := json.Marshal(spec.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a schema: %w", err)
+		}
+		schema = raw
+	}
+	destructive := spec.Destructive && !spec.ReadOnly
+	t := &mcp.Tool{
+		Name: spec.Name, Description: spec.Description, InputSchema: schema,
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: spec.ReadOnly, DestructiveHint: &destructive,
+			IdempotentHint: spec.Idempotent || spec.ReadOnly, OpenWorldHint: &spec.OpenWorld,
+		},
+	}
+	if !spec.External { // others' names begin with that of their server
+		t.Title = title(spec.Name)
+	}
+	return t, nil
+}
+
+// title is a name for people: "apply_patch" is "Apply patch".
+func title(name string) string {
+	words := strings.ReplaceAll(name, "_", " ")
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// toolsChanged notes that tools have come or gone.
+func (h *hall) toolsChanged() {
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// watchTools tells sessions whose tools have changed, once for changes that
+// come together.
+func (h *hall) watchTools() {
+	for range h.changed {
+		timer := time.NewTimer(settleDown)
+		<-timer.C
+		select {
+		case <-h.changed: // these are seen too
+		default:
+		}
+		for _, se := range h.everybody() {
+			se.compare(h)
+		}
+	}
+}
+
+// compare tells the client when it was shown other tools than there are now. A
+// client that has not asked has nothing to learn.
+func (se *session) compare(h *hall) {
+	se.mu.Lock()
+	before := se.listed
+	here := len(se.stays) > 0 && se.stays[len(se.stays)-1] == h
+	se.mu.Unlock()
+	if before == "" || !here {
+		return
+	}
+	_, now, err := se.shown(h)
+	if err != nil || now == before {
+		return
+	}
+	se.mu.Lock()
+	se.listed = now
+	se.mu.Unlock()
+	h.talk(func() {
+		ctx, cancel := context.WithTimeout(se.life, noticeWait)
+		defer cancel()
+		err := se.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: toolsNotice{}})
+		if err != nil {
+			se.s.log.Debug("the client was not told that tools have changed", "client", se.client, "error", err)
+		}
+	})
+}
+
+// A toolsNotice stands for the notice that tools have changed. The library
+// sends that one only when tools are registered with it, which ours are not,
+// and to all clients, of which not all may be concerned. So it is sent in the
+// clothes of another, and sendToolsChanged takes these off.
+type toolsNotice struct{}
+
+// sendToolsChanged is the sending side of a toolsNotice.
+func sendToolsChanged(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if p, ok := req.GetParams().(*mcp.ProgressNotificationParams); ok && p != nil && p.ProgressToken == (toolsNotice{}) {
+			if ss, ok := req.GetSession().(*mcp.ServerSession); ok {
+				return next(ctx, "notifications/tools/list_changed", &mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: ss, Params: &mcp.ToolListChangedParams{}})
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
