@@ -1,0 +1,27 @@
+package mcpclient
+
+import (
+	"os"
+	"testing"
+)
+
+// The round trip of a call to a local server, with all that belongs to it.
+func BenchmarkCall(b *testing.B) {
+	p := newBench(b, Options{Servers: []Server{fake("one", "few")}})
+	p.gather()
+	args := map[string]any{"text": "hello"}
+	b.ReportAllocs()
+	for b.Loop() {
+		p.must("one_echo", args)
+	}
+}
+
+// What it costs to see that a process has not been killed.
+func BenchmarkDying(b *testing.B) {
+	pid := os.Getpid()
+	for b.Loop() {
+		if dying(pid) {
+			b.Fatal("it is not")
+		}
+	}
+}

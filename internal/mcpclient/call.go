@@ -1,0 +1,356 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/foreign"
+	"helve/internal/text"
+	"helve/permission"
+	"helve/tool"
+)
+
+const (
+	progressEvery = 100 * time.Millisecond // reports to who watches
+	maxReport     = 8 << 10                // bytes of one
+	maxComplaint  = 8 << 10                // bytes of an error that a server gives
+	deathTime     = 2 * time.Second        // for a process to be gone
+)
+
+// Why a call was given up.
+var (
+	errSilent = errors.New("nothing came")
+	errLimit  = errors.New("it took too long")
+)
+
+// A watch is a call that waits for its answer.
+type watch struct {
+	// Of what happened meanwhile the newest is kept; the channels hold one.
+	progress chan *mcp.ProgressNotificationParams
+	hold     chan struct{} // the person is being asked: time stands still
+}
+
+// progressed takes a report about a call.
+func (l *link) progressed(p *mcp.ProgressNotificationParams) {
+	if p == nil {
+		return
+	}
+	token, _ := p.ProgressToken.(string)
+	l.mu.Lock()
+	w := l.calls[token]
+	l.mu.Unlock()
+	if w == nil {
+		return
+	}
+	for {
+		select {
+		case w.progress <- p:
+			return
+		default:
+		}
+		select {
+		case <-w.progress: // older
+		default:
+		}
+	}
+}
+
+// noted takes a notification of a local server.
+func (l *link) noted(method string, params json.RawMessage) {
+	switch method {
+	case "notifications/progress":
+		var p mcp.ProgressNotificationParams
+		if json.Unmarshal(params, &p) == nil {
+			l.progressed(&p)
+		}
+	case "notifications/message":
+		var m struct {
+			Level, Logger string
+			Data          json.RawMessage
+		}
+		if json.Unmarshal(params, &m) != nil {
+			return
+		}
+		var s string
+		if json.Unmarshal(m.Data, &s) != nil {
+			s = string(m.Data)
+		}
+		l.e.log.message(m.Level, m.Logger, s)
+	}
+}
+
+// attend begins to watch over a call.
+func (l *link) attend() (token string, w *watch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serial++
+	token = "helve-" + strconv.Itoa(l.serial)
+	w = &watch{progress: make(chan *mcp.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
+	if l.asking > 0 {
+		w.hold <- struct{}{}
+	}
+	l.calls[token] = w
+	return token, w
+}
+
+func (l *link) dismiss(token string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, token)
+}
+
+// pause tells the calls that time stands still (by 1) or goes on (by -1), and
+// returns how many questions wait.
+func (l *link) pause(by int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking += by
+	for _, w := range l.calls {
+		select {
+		case w.hold <- struct{}{}:
+		default:
+		}
+	}
+	return l.asking
+}
+
+func (l *link) paused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asking > 0
+}
+
+// run is the function of every tool of the server.
+func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result, error) {
+	o, err := e.offered(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.ask(ctx, c, o); err != nil {
+		return nil, err
+	}
+	res, retry, err := e.once(ctx, c, o)
+	if err != nil && retry {
+		res, _, err = e.once(ctx, c, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return foreign.Result(res)
+}
+
+// once makes a call, and reports whether it can be made again when it fails:
+// the server has not been reached, or it is gone without a word and the tool
+// is one that can be called twice.
+func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *mcp.CallToolResult, retry bool, err error) {
+	l, err := e.ready(ctx)
+	if err != nil {
+		return nil, false, e.unreachable(ctx, err)
+	}
+	now, err := e.offered(o.name)
+	if err != nil {
+		return nil, false, err
+	}
+	if now.hash != o.hash {
+		return nil, false, tool.Fail("tool-changed", "The tool %s has changed since this call began, and was not run. Call it again to use it as it is now.", o.name)
+	}
+	args := c.Input
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	res, heard, err := l.call(ctx, c, o.def.Tool, args)
+	if err == nil {
+		e.revive(l)
+		return res, false, nil
+	}
+	if wire, ok := wireError(err); ok && wire.Code == mcp.CodeURLElicitationRequired && l.visits(ctx, wire.Data) {
+		return nil, true, e.failure(ctx, err, false)
+	}
+	unsent := neverSent(err)
+	died := unsent || ctx.Err() == nil && l.endsSoon(err)
+	retry = ctx.Err() == nil && died && (unsent || !heard && (o.def.ReadOnly || o.def.Idempotent))
+	if retry {
+		l.close(broken(err))
+	}
+	return nil, retry, e.failure(ctx, err, died)
+}
+
+// neverSent says whether a call failed before it was made.
+func neverSent(err error) bool {
+	return errors.Is(err, errNotSent) || errors.Is(err, mcp.ErrSessionMissing) || errors.Is(err, mcp.ErrConnectionClosed)
+}
+
+// offered returns a tool as it is now.
+func (e *peer) offered(name string) (*offer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	o := e.shelf.offers[name]
+	if o == nil {
+		return nil, tool.Fail("tool-gone", "The MCP server %q does not offer the tool %s any more.", e.s.Name, name)
+	}
+	return o, nil
+}
+
+// ask asks whether the tool may be used, and pins it when it was.
+func (e *peer) ask(ctx context.Context, c *tool.Call, o *offer) error {
+	changed, known := e.pool.pins.Check(o.def)
+	req := permission.Request{
+		Permission: o.name, Patterns: []string{"*"}, Always: []string{"*"}, Fingerprint: o.hash, Changed: changed,
+		Metadata: map[string]any{"server": e.s.Name, "tool": o.def.Tool, "arguments": c.Input},
+	}
+	if len(c.Input) == 0 {
+		req.Metadata["arguments"] = json.RawMessage("{}")
+	}
+	if err := c.Ask(ctx, req); err != nil {
+		return err
+	}
+	if !known && changed == "" || changed != "" && c.Allowed(req) {
+		if err := e.keep(o.def); err != nil {
+			e.pool.log.Warn("a tool could not be pinned", "tool", o.name, "error", err)
+		}
+	}
+	return nil
+}
+
+// ready returns a connection, waiting for one that is being made.
+func (e *peer) ready(ctx context.Context) (*link, error) {
+	limit := 2 * e.s.connectTimeout() // to connect, and to list
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
+	defer cancel()
+	l, err := e.ensure(ctx)
+	if err != nil || l.local == nil || e.s.Wall || !dying(l.pid()) {
+		return l, err
+	}
+	// A process that was killed may take in what it is sent while it dies.
+	// Nobody could say afterwards what it has done with it.
+	select {
+	case <-l.dead:
+	case <-time.After(deathTime):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return e.ensure(ctx)
+}
+
+// endsSoon says whether a call failed because the connection has ended.
+func (l *link) endsSoon(err error) bool {
+	if _, ok := wireError(err); ok || errors.Is(err, errTooLong) ||
+		errors.Is(err, errSilent) || errors.Is(err, errLimit) {
+		return false
+	}
+	select {
+	case <-l.dead:
+		return true
+	case <-time.After(2 * drainTime):
+		return false
+	}
+}
+
+// idle is how long a call may go without a sign of life.
+func (e *peer) idle() time.Duration {
+	switch {
+	case e.s.Timeout > 0:
+		return e.s.Timeout
+	case e.pool.opts.CallTimeout > 0:
+		return e.pool.opts.CallTimeout
+	}
+	return defaultCall
+}
+
+// call makes one call over this connection. It reports whether anything of
+// the call was heard before it failed.
+func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *mcp.CallToolResult, heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	token, w := l.attend()
+	defer l.dismiss(token)
+	params := &mcp.CallToolParams{Name: name, Arguments: args}
+	params.SetProgressToken(token)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = l.session.CallTool(ctx, params)
+	}()
+	idle, limit := l.e.idle(), time.NewTimer(l.e.s.limit())
+	quiet := time.NewTimer(idle)
+	defer limit.Stop()
+	defer quiet.Stop()
+	var told time.Time
+	for {
+		select {
+		case <-done:
+			if err != nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return res, heard, err
+		case p := <-w.progress:
+			heard = true
+			quiet.Reset(idle)
+			if time.Since(told) >= progressEvery {
+				told = time.Now()
+				c.Progress(report(p))
+			}
+		case <-w.hold:
+			heard = true
+			if l.paused() {
+				quiet.Stop()
+			} else {
+				quiet.Reset(idle)
+			}
+		case <-quiet.C:
+			cancel(fmt.Errorf("%w for %d ms", errSilent, idle.Milliseconds()))
+		case <-limit.C:
+			cancel(fmt.Errorf("%w: more than %d ms", errLimit, l.e.s.limit().Milliseconds()))
+		}
+	}
+}
+
+// report words a progress notification.
+func report(p *mcp.ProgressNotificationParams) (string, map[string]any) {
+	said, _ := text.Cut(p.Message, maxReport)
+	m := map[string]any{"output": said, "progress": p.Progress}
+	if p.Total > 0 {
+		m["total"] = p.Total
+	}
+	title, _ := text.Cut(said, maxLabel)
+	return text.VisibleLine(title), m
+}
+
+// unreachable is the error of a call whose server can not be had.
+func (e *peer) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f := faultOf(err)
+	fail := tool.Fail("server-"+string(f.state), "The MCP server %q can not be reached, and the call was not made: %s", e.s.Name, e.s.clean(f.text))
+	fail.Hint = "`helve mcp list` shows the state of the servers, `helve mcp logs` what they said."
+	if f.state == NeedsAuth {
+		fail.Hint = fmt.Sprintf("Somebody has to run `helve mcp auth %s` first.", e.s.Name)
+	}
+	return fail
+}
+
+// failure is the error of a call that was made.
+func (e *peer) failure(ctx context.Context, err error, died bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	switch wire, ok := wireError(err); {
+	case ok:
+		said, _ := text.Cut(wire.Message, maxComplaint)
+		return tool.Fail("mcp-error", "MCP error %d: %s", wire.Code, said)
+	case errors.Is(err, errSilent), errors.Is(err, errLimit):
+		return tool.Fail("timeout", "The MCP server %q did not answer in time (%v), and the call was cancelled. It may have done part of its work.", e.s.Name, err)
+	case died && !e.s.local():
+		return tool.Fail("connection-lost", "The connection to the MCP server %q broke before it answered, and it is not known how much of the call it has done. Check before calling again.", e.s.Name)
+	case died:
+		return tool.Fail("server-died", "The MCP server %q ended before it answered, and it is not known how much of the call it has done. It is being started again; check before calling again.", e.s.Name)
+	}
+	return tool.Fail("mcp-failed", "The call to the MCP server %q failed: %s", e.s.Name, e.s.clean(err.Error()))
+}

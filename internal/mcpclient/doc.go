@@ -1,0 +1,13 @@
+// Package mcpclient brings the tools of MCP servers in: it starts or reaches
+// the servers, watches over them, and registers what they offer.
+//
+// A [Pool] holds all servers of a configuration. Each server has a life of its
+// own, so that one that is slow, broken or hostile costs nobody else anything:
+// it has its deadlines, its bounded buffers and its log, and what goes wrong
+// ends up in its [Status]. A server that dies is started again, and a call to
+// one of its tools waits for that.
+//
+// What a server says about itself is not trusted. Tool definitions are bounded
+// and pinned by the package foreign, texts are data, and a joined name that
+// two servers claim is refused.
+package mcpclient

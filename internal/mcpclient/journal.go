@@ -1,0 +1,215 @@
+package mcpclient
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/text"
+)
+
+// What is kept of what a server logs.
+const (
+	keptLines  = 1000
+	keptBytes  = 256 << 10
+	keptLine   = 4 << 10 // of one line
+	fileBytes  = 1 << 20 // of one log file; one old one is kept
+	burstLines = 2000    // as many at once, and
+	lineRate   = 500     // as many a second
+)
+
+// A journal is the log of one server: the last lines in memory, and more of
+// them in a file where there is a folder for it. It is bounded in size and in
+// work, whatever the server does.
+type journal struct {
+	path string // "" for none
+
+	mu      sync.Mutex
+	ring    []entry
+	bytes   int
+	file    *os.File
+	size    int64
+	broken  bool // the file could not be written
+	closed  bool
+	tokens  float64
+	filled  time.Time
+	muted   bool // too much came
+	dropped int
+}
+
+type entry struct{ from, line string }
+
+func newJournal(folder, server string) *journal {
+	j := &journal{tokens: burstLines, filled: time.Now()}
+	if folder != "" {
+		j.path = filepath.Join(folder, fileName(server)+".log")
+	}
+	return j
+}
+
+// LogFiles names the files that hold what a server has logged, the older one
+// first. They need not be there.
+func LogFiles(folder, server string) []string {
+	path := newJournal(folder, server).path
+	return []string{path + ".1", path}
+}
+
+// fileName is a name for a file that no two servers share.
+func fileName(server string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, server)
+	if plain == server && plain != "" && len(plain) <= 64 {
+		return plain
+	}
+	sum := sha256.Sum256([]byte(server))
+	return plain[:min(len(plain), 64)] + "-" + hex.EncodeToString(sum[:4])
+}
+
+// add adds a line that came from a place: stderr, stdout, log or helve.
+func (j *journal) add(from, line string) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := time.Now()
+	j.tokens = min(burstLines, j.tokens+lineRate*now.Sub(j.filled).Seconds())
+	j.filled = now
+	j.muted = j.tokens < 1 || j.muted && j.tokens < burstLines/10
+	if j.muted && from != "helve" {
+		j.dropped++
+		return
+	}
+	j.tokens--
+	if j.dropped > 0 {
+		j.keep(now, "helve", fmt.Sprintf("%d lines were dropped: there were too many at once", j.dropped))
+		j.dropped = 0
+	}
+	j.keep(now, from, line)
+}
+
+func (j *journal) keep(now time.Time, from, line string) {
+	if short, cut := text.Cut(line, keptLine); cut {
+		line = short + "…"
+	}
+	line = strings.ToValidUTF8(strings.ReplaceAll(line, "\n", "\\n"), "\ufffd")
+	line = now.UTC().Format("2006-01-02T15:04:05.000Z") + " " + from + ": " + line
+	j.ring = append(j.ring, entry{from, line})
+	j.bytes += len(line)
+	drop := 0
+	for len(j.ring)-drop > keptLines || j.bytes > keptBytes {
+		j.bytes -= len(j.ring[drop].line)
+		drop++
+	}
+	j.ring = j.ring[drop:]
+	j.save(line)
+}
+
+// save writes a line to the file.
+func (j *journal) save(line string) {
+	if j.path == "" || j.broken || j.closed {
+		return
+	}
+	if err := j.ready(int64(len(line) + 1)); err != nil {
+		j.broken = true
+		return
+	}
+	n, err := j.file.WriteString(line + "\n")
+	j.size += int64(n)
+	j.broken = err != nil
+}
+
+// ready opens the file, and begins a new one when n more bytes are too many.
+func (j *journal) ready(n int64) error {
+	if j.file != nil && j.size+n <= fileBytes {
+		return nil
+	}
+	if j.file != nil {
+		j.file.Close()
+		j.file = nil
+		if err := os.Rename(j.path, j.path+".1"); err != nil {
+			return fmt.Errorf("log: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	f, err := os.OpenFile(j.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return fmt.Errorf("log: %s is no regular file", j.path)
+	}
+	j.file, j.size = f, info.Size()
+	if j.size > 0 && j.size+n > fileBytes {
+		return j.ready(n)
+	}
+	return nil
+}
+
+// message adds what a server says through the protocol.
+func (j *journal) message(level, logger string, data any) {
+	s, ok := data.(string)
+	if !ok {
+		b, err := json.Marshal(data)
+		if err != nil {
+			return
+		}
+		s = string(b)
+	}
+	if logger != "" {
+		s = logger + ": " + s
+	}
+	if level != "" {
+		s = "[" + level + "] " + s
+	}
+	j.add("log", s)
+}
+
+// lines returns what is kept, oldest first.
+func (j *journal) lines() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := make([]string, len(j.ring))
+	for i, e := range j.ring {
+		out[i] = e.line
+	}
+	return out
+}
+
+// last returns the last lines that came from a place, n at most.
+func (j *journal) last(from string, n int) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var out []string
+	for _, e := range j.ring {
+		if e.from == from {
+			_, said, _ := strings.Cut(e.line, from+": ")
+			out = append(out, said)
+		}
+	}
+	return out[max(0, len(out)-n):]
+}
+
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	if j.file != nil {
+		j.file.Close()
+		j.file = nil
+	}
+}

@@ -1,0 +1,386 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/text"
+)
+
+// The newest protocol that begins with the initialize handshake. It comes
+// first because some servers end at anything else; a server that does not know
+// it any more is asked again with the newest of all.
+const firstProtocol = "2025-11-25"
+
+// How long things take at the end of a connection.
+const (
+	drainTime  = 250 * time.Millisecond // for what a dead server has printed last
+	leaveTime  = 500 * time.Millisecond // for a server to end when its input does
+	endGrace   = 500 * time.Millisecond // between asking processes to end and killing them
+	pingPeriod = 15 * time.Second
+)
+
+// What is kept of the texts that a server gives about itself.
+const (
+	maxInstructions = 16 << 10
+	maxLabel        = 200
+)
+
+// A link is one connection to a server.
+type link struct {
+	e         *peer
+	born      time.Time
+	transport string
+	local     *local  // of a local server
+	remote    *remote // of a remote one
+	life      context.Context
+	kill      context.CancelFunc
+
+	session      *mcp.ClientSession
+	has          struct{ tools, resources, prompts bool }
+	instructions string
+	program      string
+	caches       atomic.Bool // the session keeps lists until it is told of a change
+
+	relist chan struct{} // the list of tools has changed
+	nudge  chan struct{} // a sign of life is wanted
+	turn   chan struct{} // held by the question that is put to the person
+
+	mu     sync.Mutex
+	conn   mcp.Connection
+	calls  map[string]*watch
+	serial int
+	asking int // questions to the person that wait
+
+	closing bool // somebody is closing it
+
+	once sync.Once
+	dead chan struct{} // closed when the connection is no good any more
+	why  error         // after dead
+	gone chan struct{} // closed when nothing is left of it
+}
+
+func newLink(e *peer) *link {
+	l := &link{
+		e: e, born: time.Now(), calls: map[string]*watch{},
+		relist: make(chan struct{}, 1), nudge: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+		dead: make(chan struct{}), gone: make(chan struct{}),
+	}
+	l.life, l.kill = context.WithCancel(context.Background())
+	return l
+}
+
+func (l *link) isDead() bool {
+	select {
+	case <-l.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *link) pid() int {
+	if l.local == nil || l.local.proc == nil {
+		return 0
+	}
+	return l.local.proc.PID()
+}
+
+// open connects to the server.
+func (e *peer) open(ctx context.Context) (*link, error) {
+	limit := e.s.connectTimeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
+	defer cancel()
+	way := e.openRemote
+	if e.s.local() {
+		way = e.openLocal
+	} else if e.s.URL == "" {
+		return nil, &fault{state: Failed, text: "The server has neither a command nor a URL.", final: true}
+	}
+	l, err := way(ctx, firstProtocol)
+	if modern(err) {
+		l, err = way(ctx, "")
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return l, err
+}
+
+// modern says whether an error is that of a server which has left the
+// initialize handshake behind.
+func modern(err error) bool {
+	wire, ok := wireError(err)
+	return ok && (wire.Code == jsonrpc.CodeMethodNotFound || wire.Code == mcp.CodeUnsupportedProtocolVersion)
+}
+
+// A kept transport remembers its connection, so that it can be cut.
+type kept struct {
+	mcp.Transport
+	l *link
+}
+
+// Connect implements [mcp.Transport].
+func (k kept) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := k.Transport.Connect(ctx)
+	if err == nil {
+		k.l.mu.Lock()
+		k.l.conn = conn
+		k.l.mu.Unlock()
+	}
+	return conn, err
+}
+
+// shake does the handshake over a transport. It does not outlast ctx.
+func (l *link) shake(ctx context.Context, t mcp.Transport, protocol string) error {
+	client := l.client()
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.session, err = client.Connect(l.life, kept{t, l}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		l.cut()
+		<-done
+		if l.session != nil {
+			_ = l.session.Close()
+		}
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		l.session = nil
+		return err
+	}
+	l.learn(l.session.InitializeResult())
+	return nil
+}
+
+// cut breaks the connection, whatever is going on.
+func (l *link) cut() {
+	l.mu.Lock()
+	conn := l.conn
+	l.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
+	l.kill()
+}
+
+// learn takes over what the server says about itself.
+func (l *link) learn(r *mcp.InitializeResult) {
+	if r == nil {
+		return
+	}
+	l.caches.Store(r.ProtocolVersion > firstProtocol)
+	l.instructions, _ = text.Cut(r.Instructions, maxInstructions)
+	if r.ServerInfo != nil {
+		l.program, _ = text.Cut(strings.TrimSpace(r.ServerInfo.Name+" "+r.ServerInfo.Version), maxLabel)
+	}
+	if c := r.Capabilities; c != nil {
+		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
+	}
+}
+
+// client makes what talks the protocol.
+func (l *link) client() *mcp.Client {
+	o := &l.e.pool.opts
+	//lint:ignore SA1019 servers of today ask for roots
+	caps := &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}}
+	opts := &mcp.ClientOptions{
+		Logger:                 l.e.pool.log,
+		Capabilities:           caps,
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.listChanged() },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			l.progressed(r.Params)
+		},
+		//lint:ignore SA1019 servers of today log this way
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { l.logged(r.Params) },
+	}
+	if o.Ask != nil {
+		caps.Elicitation = &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		}
+		opts.ElicitationHandler = l.elicit
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "helve", Version: o.Version}, opts)
+	if o.Dir != "" {
+		path := filepath.ToSlash(o.Dir)
+		if !strings.HasPrefix(path, "/") {
+			path = "/" + path // a drive
+		}
+		//lint:ignore SA1019 servers of today ask for roots
+		client.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(o.Dir)})
+	}
+	return client
+}
+
+// wireError returns the error that the server itself gave. The session's own
+// errors are of the same type.
+func wireError(err error) (*jsonrpc.Error, bool) {
+	switch e := err.(type) {
+	case nil:
+		return nil, false
+	case *jsonrpc.Error:
+		ours := e.Code == -32005 && e.Message == "rejected by transport" ||
+			e.Code == -32004 && e.Message == "server is closing" || e.Code == -32003 && e.Message == "client is closing"
+		return e, !ours
+	case interface{ Unwrap() error }:
+		return wireError(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			if wire, ok := wireError(part); ok {
+				return wire, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// ping asks for a sign of life. An error that the server itself gives is one.
+func (l *link) ping(ctx context.Context) error {
+	err := l.session.Ping(ctx, nil)
+	if _, ok := wireError(err); ok {
+		return nil
+	}
+	return err
+}
+
+// listChanged notes that the tools are to be listed again.
+func (l *link) listChanged() {
+	select {
+	case l.relist <- struct{}{}:
+	default:
+	}
+}
+
+// logged takes what the server logs.
+//
+//lint:ignore SA1019 servers of today log this way
+func (l *link) logged(p *mcp.LoggingMessageParams) {
+	if p != nil {
+		l.e.log.message(string(p.Level), p.Logger, p.Data)
+	}
+}
+
+// watch looks after the connection from now on.
+func (l *link) watch() {
+	ended := make(chan error, 1)
+	p := l.e.pool
+	ok := p.spawn(func() { ended <- l.session.Wait() }) &&
+		p.spawn(func() { l.keepList() }) &&
+		p.spawn(func() {
+			if l.remote != nil {
+				l.watchRemote(ended)
+			} else {
+				l.watchLocal(ended)
+			}
+		})
+	if !ok {
+		l.condemn(errClosed)
+	}
+}
+
+func (l *link) watchLocal(ended <-chan error) {
+	select {
+	case <-l.dead:
+		l.close(l.why)
+	case err := <-ended:
+		select { // the end of a process explains more than that of a pipe
+		case <-l.local.proc.Done():
+			l.close(l.local.epitaph())
+		case <-time.After(drainTime):
+			l.close(broken(err))
+		}
+	case <-l.local.proc.Done():
+		select { // for what it has printed last
+		case <-ended:
+		case <-time.After(2 * drainTime):
+		}
+		l.close(l.local.epitaph())
+	}
+}
+
+func (l *link) watchRemote(ended <-chan error) {
+	wait := pingPeriod
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-l.dead:
+			timer.Stop()
+			l.close(l.why)
+			return
+		case err := <-ended:
+			timer.Stop()
+			l.close(broken(err))
+			return
+		case <-l.nudge:
+			timer.Stop()
+		case <-timer.C:
+		}
+		ctx, cancel := context.WithTimeout(l.life, pingTime)
+		l.e.probe(ctx, l)
+		cancel()
+		if wait = pingPeriod; time.Since(l.remote.seen()) > pingPeriod/2 {
+			wait = 2 * time.Second
+		}
+	}
+}
+
+// broken words the end of a connection.
+func broken(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return &fault{state: Failed, text: "The server has closed the connection."}
+	}
+	return &fault{state: Failed, text: "The connection to the server is broken.", detail: err.Error()}
+}
+
+// condemn marks the connection dead.
+func (l *link) condemn(why error) {
+	l.once.Do(func() {
+		l.why = why
+		close(l.dead)
+		l.e.pool.log.Debug("MCP connection ends", "server", l.e.s.Name, "why", fmt.Sprint(why))
+	})
+}
+
+// close ends the connection and everything that belongs to it. It may be
+// called more than once; only one call does the work.
+func (l *link) close(why error) {
+	l.condemn(why)
+	l.e.lost(l)
+	l.mu.Lock()
+	mine := !l.closing
+	l.closing = true
+	l.mu.Unlock()
+	if !mine {
+		return
+	}
+	defer close(l.gone)
+	if l.local != nil {
+		l.local.leave()
+	}
+	l.cut()
+	if l.local != nil {
+		l.local.end()
+	}
+	if l.session != nil {
+		_ = l.session.Close() // nothing holds it up any more
+	}
+	if l.remote != nil {
+		l.remote.close()
+	}
+}

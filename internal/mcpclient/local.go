@@ -1,0 +1,160 @@
+package mcpclient
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/proc"
+)
+
+// maxLogLine is how much of a line that a server prints is looked at.
+const maxLogLine = 64 << 10
+
+// A local is the process of a local server.
+type local struct {
+	proc    *proc.Process
+	pipe    *pipe
+	errors  *os.File // what it prints on its error output
+	errDone chan struct{}
+	log     *journal
+}
+
+// A whole transport hands out a connection that exists already.
+type whole struct{ conn mcp.Connection }
+
+// Connect implements [mcp.Transport].
+func (w whole) Connect(context.Context) (mcp.Connection, error) { return w.conn, nil }
+
+// openLocal starts a local server and does the handshake with it.
+func (e *peer) openLocal(ctx context.Context, protocol string) (*link, error) {
+	l := newLink(e)
+	l.transport = "stdio"
+	if err := l.start(ctx); err != nil {
+		l.close(err)
+		return nil, err
+	}
+	if err := l.shake(ctx, whole{l.local.pipe}, protocol); err != nil {
+		// A command that is not a server often says so and ends.
+		if ctx.Err() == nil && !modern(err) {
+			select {
+			case <-l.local.proc.Done():
+				err = l.local.epitaph()
+			case <-time.After(drainTime):
+			}
+		}
+		l.close(err)
+		<-l.gone
+		return nil, err
+	}
+	return l, nil
+}
+
+// start starts the process of a local server.
+func (l *link) start(ctx context.Context) error {
+	e := l.e
+	if e.pool.opts.Start == nil {
+		return &fault{state: Failed, text: "Local servers can not be started here.", final: true}
+	}
+	dir := e.s.Dir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(e.pool.opts.Dir, dir)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("pipe: %w", err)
+	}
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		outR.Close()
+		outW.Close()
+		return fmt.Errorf("pipe: %w", err)
+	}
+	cmd := proc.Command{Path: e.s.Command[0], Args: e.s.Command[1:], Dir: dir, Stdin: true, Stderr: errW}
+	p, err := e.pool.opts.Start(ctx, e.s, cmd, outW)
+	outW.Close()
+	errW.Close()
+	if err != nil {
+		outR.Close()
+		errR.Close()
+		return &fault{state: Failed, text: err.Error()}
+	}
+	l.local = &local{proc: p, errors: errR, errDone: make(chan struct{}), log: e.log}
+	l.local.pipe = newPipe(p.Stdin(), outR, l)
+	go l.local.readErrors()
+	go l.local.drain()
+	return nil
+}
+
+// drain lets reading end soon after the process has, also when another
+// process still holds its output open.
+func (c *local) drain() {
+	<-c.proc.Done()
+	c.pipe.expire(drainTime)
+	_ = c.errors.SetReadDeadline(time.Now().Add(drainTime))
+}
+
+// readErrors logs what the server prints on its error output.
+func (c *local) readErrors() {
+	defer close(c.errDone)
+	r := bufio.NewReaderSize(c.errors, maxLogLine)
+	for {
+		line, err := r.ReadSlice('\n')
+		if len(line) > 0 {
+			c.log.add("stderr", strings.TrimRight(string(line), "\r\n"))
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+// epitaph says how the process ended; it must have.
+func (c *local) epitaph() error {
+	select { // its last words explain it
+	case <-c.errDone:
+	case <-time.After(drainTime):
+	}
+	s := c.proc.Status()
+	how := fmt.Sprintf("exit code %d", s.Code)
+	if s.Signal != 0 {
+		how = "signal: " + s.Signal.String()
+	}
+	f := &fault{state: Failed, text: "The server has ended (" + how + ")."}
+	if last := c.log.last("stderr", 10); len(last) > 0 {
+		f.detail = strings.Join(last, "\n")
+	}
+	return f
+}
+
+// leave lets the server end by itself.
+func (c *local) leave() {
+	select {
+	case <-c.proc.Done():
+		return
+	default:
+	}
+	c.pipe.hangUp()
+	select {
+	case <-c.proc.Done():
+	case <-time.After(leaveTime):
+	}
+}
+
+// end ends all processes of the server.
+func (c *local) end() {
+	left, err := c.proc.End(endGrace)
+	if err != nil || len(left) > 0 {
+		c.log.add("helve", fmt.Sprintf("processes could not be ended: %v %v", left, err))
+	}
+	_ = c.errors.SetReadDeadline(time.Now())
+	<-c.errDone
+	c.errors.Close()
+}

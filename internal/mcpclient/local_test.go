@@ -1,0 +1,385 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLocal(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	if s := b.status("one"); s.State != Idle || s.Kind != "local" {
+		t.Fatalf("before: %+v", s)
+	}
+	b.gather()
+	s := b.status("one")
+	if s.State != Connected || s.Tools != 22 || s.PID == 0 || s.Program != "fake 0.1" || s.Instructions != "be kind" || s.Transport != "stdio" {
+		t.Fatalf("%+v", s)
+	}
+	if got := b.must("one_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
+		t.Errorf("echo said %q", got)
+	}
+	if got := b.must("one_pid", map[string]any{}).Output; got != strconv.Itoa(s.PID) {
+		t.Errorf("pid is %s, want %d", got, s.PID)
+	}
+	req := b.asked[0]
+	if req.Permission != "one_echo" || !slices.Equal(req.Patterns, []string{"*"}) || req.Changed != "" || req.Metadata["server"] != "one" {
+		t.Errorf("asked %+v", req)
+	}
+	if err := b.fails("one_fail", nil); err.Error() != "it is broken" {
+		t.Errorf("isError became %v", err)
+	}
+	if err := b.fails("one_refuse", nil); err.Error() != "MCP error -32602: no" {
+		t.Errorf("an error became %v", err)
+	}
+	if got := b.must("one_odd", nil).Output; !strings.Contains(got, "fine") {
+		t.Errorf("odd content became %q", got)
+	}
+	if got := b.must("one_roots", nil).Output; !strings.Contains(got, "file://"+b.pool.opts.Dir) {
+		t.Errorf("roots are %s", got)
+	}
+	b.answer = errors.New("no")
+	if _, err := b.call(t.Context(), "one_echo", nil); !errors.Is(err, b.answer) {
+		t.Errorf("a denied call gave %v", err)
+	}
+}
+
+func TestKilled(t *testing.T) {
+	rounds := 20
+	if os.Getenv("HELVE_LONG") != "" {
+		rounds = 100
+	}
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b.gather()
+	for i := range rounds {
+		pid, err := strconv.Atoi(b.must("one_pid", nil).Output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		// Nothing says that the tool may be called twice.
+		if got := b.must("one_echo", map[string]any{"text": strconv.Itoa(i)}).Output; got != strconv.Itoa(i) {
+			t.Fatalf("round %d gave %q", i, got)
+		}
+	}
+	if s := b.status("one"); s.State != Connected || s.Restarts != rounds {
+		t.Errorf("%+v", s)
+	}
+	if len(b.removed) != 0 {
+		t.Errorf("tools were taken away meanwhile: %v", b.removed)
+	}
+}
+
+func TestKilledIdle(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "child")}})
+	b.gather()
+	before := b.status("one")
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// It comes back by itself, although a child of it holds the pipe open.
+	b.until("another process", func() bool {
+		s := b.status("one")
+		return s.State == Connected && s.PID != before.PID
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.ContainsFunc(b.states, func(s Status) bool { return s.State == Failed && strings.Contains(s.Error, "killed") }) {
+		t.Errorf("nobody was told: %+v", b.states)
+	}
+}
+
+func TestDied(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b.gather()
+	mark := filepath.Join(t.TempDir(), "mark")
+	if err := b.fails("one_die", nil); err.Code != "server-died" || !strings.Contains(err.Error(), "ended before it answered") {
+		t.Errorf("%v (%s)", err, err.Code)
+	}
+	if got := b.must("one_dieonce", map[string]any{"text": mark}).Output; got != "survived" {
+		t.Errorf("an idempotent call gave %q", got)
+	}
+	if err := b.fails("one_diechatty", map[string]any{"text": mark + "2"}); err.Code != "server-died" {
+		t.Errorf("a call of which something was heard: %v", err)
+	}
+	b.must("one_echo", nil)
+}
+
+func TestNotAServer(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{
+		fake("exits", "exit"), fake("good", ""), {Name: "missing", Command: []string{"no-such-program-helve"}},
+		{Name: "off", Command: []string{"no-such-program-helve"}, Disabled: true}, fake("nolist", "nolist"), {Name: "empty"},
+	}})
+	b.gather()
+	if s := b.status("good"); s.State != Connected {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("exits"); s.State != Failed || s.Error != "The server has ended (exit code 3)." || s.Detail != "the licence is missing" {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("missing"); s.State != Failed || !strings.Contains(s.Error, "no-such-program-helve") {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("off"); s.State != Disabled || s.Error != "" {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("nolist"); s.State != Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "broken") {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("empty"); s.State != Failed {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	silent, list, good := fake("silent", "silent deaf"), fake("list", "hanglist"), fake("good", "")
+	silent.Timeout, list.Timeout = 300*time.Millisecond, 300*time.Millisecond
+	b := newBench(t, Options{Servers: []Server{silent, list, good}})
+	b.gather()
+	alive := 0
+	for _, pid := range b.pids {
+		if syscall.Kill(pid, 0) == nil {
+			alive++
+		}
+	}
+	if alive != 1 {
+		t.Errorf("%d of %d processes are alive", alive, len(b.pids))
+	}
+	if s := b.status("silent"); s.State != Failed || s.Error != "Operation timed out after 300ms" || s.PID != 0 {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("list"); s.State != Failed || s.Error != "Failed to get tools" {
+		t.Errorf("%+v", s)
+	}
+	b.must("good_echo", nil)
+}
+
+func TestCallTimeouts(t *testing.T) {
+	s := fake("one", "")
+	s.Timeout, s.Limit = 400*time.Millisecond, 3*time.Second
+	long := fake("long", "")
+	b := newBench(t, Options{Servers: []Server{s, long}, CallTimeout: 350 * time.Millisecond})
+	b.gather()
+	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "400 ms") {
+		t.Errorf("%v", err)
+	}
+	if err := b.fails("long_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "350 ms") {
+		t.Errorf("%v", err)
+	}
+	if got := b.must("one_slow", map[string]any{"n": 10}).Output; got != "done" {
+		t.Errorf("%s", got)
+	}
+	if n := len(b.progress); n < 3 || n > 11 || b.progress[0]["output"] != "step 0" || b.progress[0]["total"] != 10.0 {
+		t.Errorf("progress: %v", b.progress)
+	}
+	if err := b.fails("one_slow", map[string]any{"n": 100}); err.Code != "timeout" || !strings.Contains(err.Error(), "3000 ms") {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := b.call(ctx, "one_hang", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call: %v", err)
+	}
+	b.must("one_echo", nil)
+	if s := b.status("one"); s.Restarts != 0 {
+		t.Errorf("a slow call cost the connection: %+v", s)
+	}
+}
+
+func TestStray(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "stray lie")}})
+	b.gather()
+	for range 3 {
+		if got := b.must("one_echo", map[string]any{"text": "x"}).Output; got != "x" {
+			t.Fatal(got)
+		}
+	}
+	log := strings.Join(b.pool.Log("one"), "\n")
+	for _, want := range []string{"stdout: Server starting…", "stdout: {not json", "stdout: 42"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+}
+
+func TestHuge(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b.gather()
+	for _, name := range []string{"one_huge", "one_hugelast"} {
+		if err := b.fails(name, nil); !strings.Contains(err.Error(), "larger than 16 MiB") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.must("one_echo", nil)
+}
+
+func TestFlood(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("wild", "floods"), fake("calm", "")}})
+	b.gather()
+	for range 10 {
+		b.must("calm_echo", nil)
+		b.must("wild_echo", nil)
+	}
+	if n := len(b.pool.Log("wild")); n == 0 || n > keptLines {
+		t.Errorf("%d lines are kept", n)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > 64<<20 {
+		t.Errorf("the heap has %d MiB", m.HeapAlloc>>20)
+	}
+}
+
+func TestPages(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("p", "pages few"), fake("loop", "loop"), fake("endless", "endless")}})
+	b.gather()
+	if got, want := b.names(), []string{"p_echo", "p_page0", "p_page1", "p_page2", "p_tool-a", "p_tool_b"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if s := b.status("loop"); s.State != Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "cursor") {
+		t.Errorf("%+v", s)
+	}
+	if s := b.status("endless"); s.State != Failed || !strings.Contains(s.Detail, "1000 pages") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestNames(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("my.special-server", "few")}})
+	b.pool.Need(t.Context(), "other_tool")
+	if s := b.status("my.special-server"); s.State != Idle {
+		t.Errorf("%+v", s)
+	}
+	b.pool.Need(t.Context(), "my_special-server_tool-a")
+	if got, want := b.names(), []string{"my_special-server_echo", "my_special-server_tool-a", "my_special-server_tool_b"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := b.must("my_special-server_tool_b", map[string]any{"text": "x"}).Output; got != "x" {
+		t.Error(got)
+	}
+}
+
+func TestListChanged(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b.gather()
+	n := len(b.added)
+	b.must("one_grow", nil)
+	b.until("the new tool", func() bool { return slices.Contains(b.names(), "one_grown") })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.added) != n+1 || len(b.removed) != 0 {
+		t.Errorf("others were touched: %v, %v", b.added[n:], b.removed)
+	}
+}
+
+func TestCollisions(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("a.b", "few"), fake("a b", "few"), fake("twice", "clash"), fake("built", "few"), fake("ok", "few")}})
+	b.gather()
+	if s := b.state("a.b", Connected); s.Tools != 3 {
+		t.Errorf("%+v", s)
+	}
+	s := b.state("a b", Failed)
+	for _, want := range []string{`"a b"`, `"a.b"`, "a_b_"} {
+		if !strings.Contains(s.Error, want) {
+			t.Errorf("%q lacks %s", s.Error, want)
+		}
+	}
+	if s := b.status("twice"); s.State != Failed || !strings.Contains(s.Error, `"a.b" and "a b"`) || s.Tools != 0 {
+		t.Errorf("%+v", s)
+	}
+	b.must("a_b_echo", nil)
+	b.must("ok_echo", nil)
+}
+
+func TestDisconnect(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "few")}})
+	b.gather()
+	if err := b.pool.Disconnect("one"); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.status("one"); s.State != Disabled || s.Tools != 0 || len(b.names()) != 0 {
+		t.Errorf("%+v %v", s, b.names())
+	}
+	b.gather()
+	if s := b.status("one"); s.State != Disabled {
+		t.Errorf("%+v", s)
+	}
+	if err := b.pool.Connect(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	b.must("one_echo", nil)
+	for _, err := range []error{b.pool.Connect(t.Context(), "x"), b.pool.Disconnect("x")} {
+		if !errors.Is(err, ErrUnknown) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestResourcesOnly(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "resources")}})
+	if b.pool.HasResources() {
+		t.Error("resources before anything is connected")
+	}
+	b.gather()
+	if s := b.status("one"); s.State != Connected || s.Tools != 0 || !b.pool.HasResources() {
+		t.Errorf("%+v", s)
+	}
+	list, err := b.pool.Resources(t.Context(), "one")
+	if err != nil || len(list) != 1 || list[0].URI != "x://1" {
+		t.Errorf("%v %v", list, err)
+	}
+	parts, err := b.pool.ReadResource(t.Context(), "one", "x://1")
+	if err != nil || len(parts) != 2 || parts[0].Text != "hello" || string(parts[1].Blob) != "hi" {
+		t.Errorf("%v %v", parts, err)
+	}
+	if prompts, err := b.pool.Prompts(t.Context(), "one"); err != nil || prompts != nil {
+		t.Errorf("%v %v", prompts, err)
+	}
+	if _, err := b.pool.Resources(t.Context(), "x"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := fake("one", "")
+	s.Dir, s.Env["WHO"] = "sub", "me"
+	b := newBench(t, Options{Dir: dir, Servers: []Server{s}})
+	b.gather()
+	if got := b.must("one_cwd", nil).Output; got != filepath.Join(dir, "sub") {
+		t.Errorf("it runs in %s", got)
+	}
+	if got := b.must("one_env", map[string]any{"text": "WHO"}).Output; got != "me" {
+		t.Errorf("WHO is %q", got)
+	}
+}
+
+func TestReplaced(t *testing.T) {
+	b := newBench(t, Options{Servers: []Server{fake("one", "few")}})
+	b.gather()
+	old := b.status("one").PID
+	if err := b.pool.Add(fake("one", "pages")); err != nil {
+		t.Fatal(err)
+	}
+	if syscall.Kill(old, 0) == nil {
+		t.Error("the old server still runs")
+	}
+	b.gather()
+	if got := b.names(); !slices.Contains(got, "one_page0") || slices.Contains(got, "one_tool-a") {
+		t.Errorf("%v", got)
+	}
+}

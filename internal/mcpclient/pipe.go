@@ -1,0 +1,391 @@
+package mcpclient
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"helve/internal/foreign"
+	"helve/internal/text"
+)
+
+// What a peer may send.
+const (
+	maxFrame    = 16 << 20 // bytes of one message
+	maxRequests = 32       // requests of the server that wait for an answer
+	maxBatch    = 100      // messages in a batch
+	queueLength = 64       // messages that wait to be written
+)
+
+// errNotSent is in the error of a call that never reached its server, so that
+// it can be made again.
+var errNotSent = errors.New("the server has not been reached")
+
+// errTooLong is the answer to a call whose own was too long.
+var errTooLong = fmt.Errorf("the answer of the server is larger than %d MiB", maxFrame>>20)
+
+// A pipe is the connection to a local server: lines of JSON on its standard
+// input and output. What is no message is logged and dropped. Notifications
+// are dealt with as they are read, so that a flood of them costs no memory.
+type pipe struct {
+	l   *link
+	out *os.File
+	r   *bufio.Reader
+	in  *os.File
+	w   chan frame
+
+	queue []jsonrpc.Message // read and not handed on yet
+
+	settled bool // the calls that were not read have been told
+
+	mu      sync.Mutex
+	written int64                // bytes that were given to the system
+	ends    map[jsonrpc.ID]int64 // where in them the calls that wait for an answer end
+	asked   map[jsonrpc.ID]bool  // requests of the server that were handed on
+
+	shut   sync.Once
+	closed chan struct{}
+	hang   sync.Once
+	wdone  chan struct{} // the writer has ended
+}
+
+// A frame is a message to write.
+type frame struct {
+	data   []byte
+	id     jsonrpc.ID // of a call
+	cancel jsonrpc.ID // of a call that nobody waits for any more
+	done   chan error
+}
+
+func newPipe(in, out *os.File, l *link) *pipe {
+	p := &pipe{
+		l: l, out: out, in: own(in), r: bufio.NewReaderSize(out, 64<<10), w: make(chan frame, queueLength),
+		ends: map[jsonrpc.ID]int64{}, asked: map[jsonrpc.ID]bool{},
+		closed: make(chan struct{}), wdone: make(chan struct{}),
+	}
+	go p.write()
+	return p
+}
+
+// SessionID implements [mcp.Connection].
+func (p *pipe) SessionID() string { return "" }
+
+// Close implements [mcp.Connection]. It does not block.
+func (p *pipe) Close() error {
+	p.shut.Do(func() {
+		close(p.closed)
+		p.out.Close()
+		p.hangUp()
+	})
+	return nil
+}
+
+// hangUp lets the server read the end of its input.
+func (p *pipe) hangUp() { p.hang.Do(func() { p.in.Close() }) }
+
+// expire lets reading end after d.
+func (p *pipe) expire(d time.Duration) { _ = p.out.SetReadDeadline(time.Now().Add(d)) }
+
+// Write implements [mcp.Connection]. A server that does not read holds up its
+// own messages only, and not for longer than their contexts.
+func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	f := frame{data: append(data, '\n'), done: make(chan error, 1)}
+	switch m := msg.(type) {
+	case *jsonrpc.Request:
+		f.id = m.ID
+		if m.Method == cancelled {
+			f.cancel, _ = cancels(m.Params)
+		}
+	case *jsonrpc.Response:
+		p.mu.Lock()
+		delete(p.asked, m.ID)
+		p.mu.Unlock()
+	}
+	select {
+	case p.w <- f:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.closed:
+		return errNotSent
+	}
+	select {
+	case err := <-f.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+// write writes what there is, until the pipe is closed.
+func (p *pipe) write() {
+	defer close(p.wdone)
+	for {
+		select {
+		case <-p.closed:
+			return
+		case f := <-p.w:
+			p.mu.Lock()
+			if f.id.IsValid() {
+				p.ends[f.id] = p.written + int64(len(f.data))
+			}
+			delete(p.ends, f.cancel)
+			p.mu.Unlock()
+			n, err := p.in.Write(f.data)
+			p.mu.Lock()
+			p.written += int64(n)
+			p.mu.Unlock()
+			if err != nil {
+				err = fmt.Errorf("%w: %w", errNotSent, err)
+			}
+			f.done <- err
+		}
+	}
+}
+
+// Read implements [mcp.Connection].
+func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
+	for {
+		if len(p.queue) > 0 {
+			m := p.queue[0]
+			p.queue = p.queue[1:]
+			if p.admit(m) {
+				return m, nil
+			}
+			continue
+		}
+		line, err := p.line()
+		if err != nil {
+			if p.settle() {
+				continue
+			}
+			return nil, err
+		}
+		p.decode(line)
+	}
+}
+
+// line returns the next line that could be a message.
+func (p *pipe) line() ([]byte, error) {
+	for {
+		line, err := p.r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			line, err = p.long(line)
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && (line[0] == '{' || line[0] == '[') {
+			return line, nil // an end is found again with the next line
+		}
+		if len(line) > 0 {
+			p.stray(line)
+		}
+		if len(p.queue) > 0 {
+			return nil, nil // in the place of a line that was too long
+		}
+		if err != nil {
+			return nil, io.EOF
+		}
+	}
+}
+
+// long reads the rest of a line that begins with start. One that is too long
+// is dropped, and the call that it answers is told.
+func (p *pipe) long(start []byte) ([]byte, error) {
+	buf := append(make([]byte, 0, 4*len(start)), start...)
+	for {
+		more, err := p.r.ReadSlice('\n')
+		if len(buf)+len(more) > maxFrame {
+			return nil, p.skip(buf, more, err)
+		}
+		buf = append(buf, more...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, err
+		}
+	}
+}
+
+// skip reads on to the end of a line that is too long.
+func (p *pipe) skip(head, tail []byte, err error) error {
+	const look = 256
+	head = bytes.Clone(head[:look])
+	tail = bytes.Clone(tail)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		var more []byte
+		more, err = p.r.ReadSlice('\n')
+		tail = append(tail[max(0, len(tail)-look):], more...)
+	}
+	p.l.e.log.add("helve", fmt.Sprintf("a message of more than %d MiB was dropped", maxFrame>>20))
+	if id, ok := answered(head, bytes.TrimSpace(tail)); ok {
+		p.queue = append(p.queue, &jsonrpc.Response{ID: id, Error: errTooLong})
+	}
+	return err
+}
+
+// answered finds the call that a message answers of which only the beginning
+// and the end are there.
+func answered(head, tail []byte) (jsonrpc.ID, bool) {
+	const digits, version = `"id"\s*:\s*([0-9]{1,15})`, `"jsonrpc"\s*:\s*"2\.0"`
+	first := regexp.MustCompile(`^\{\s*(?:` + version + `\s*,\s*)?` + digits + `\s*,`)
+	last := regexp.MustCompile(`(?:` + digits + `\s*,\s*` + version + `|` + version + `\s*,\s*` + digits + `)\s*\}$`)
+	m := first.FindSubmatch(head)
+	if m == nil {
+		m = last.FindSubmatch(tail)
+	}
+	for _, found := range m[min(1, len(m)):] {
+		var n float64
+		if len(found) > 0 && json.Unmarshal(found, &n) == nil {
+			id, err := jsonrpc.MakeID(n)
+			return id, err == nil
+		}
+	}
+	return jsonrpc.ID{}, false
+}
+
+// stray logs a line that is no message.
+func (p *pipe) stray(line []byte) {
+	s, _ := text.Cut(string(line[:min(len(line), maxLogLine)]), maxLogLine)
+	p.l.e.log.add("stdout", s)
+}
+
+// decode queues the message, or the batch of them, of a line.
+func (p *pipe) decode(line []byte) {
+	if len(line) == 0 {
+		return
+	}
+	parts := []json.RawMessage{line}
+	if line[0] == '[' {
+		if json.Unmarshal(line, &parts) != nil || len(parts) > maxBatch {
+			p.stray(line)
+			return
+		}
+	}
+	for _, part := range parts {
+		m, err := jsonrpc.DecodeMessage(part)
+		if err != nil {
+			p.stray(part)
+			continue
+		}
+		p.queue = append(p.queue, m)
+	}
+}
+
+// admit says whether a message is for the session. What is not has been dealt
+// with.
+func (p *pipe) admit(m jsonrpc.Message) bool {
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		p.mu.Lock()
+		_, mine := p.ends[m.ID]
+		delete(p.ends, m.ID)
+		p.mu.Unlock()
+		if mine && bytes.Contains(m.Result, []byte(`"content"`)) {
+			m.Result = foreign.Mend(m.Result)
+		}
+		return mine
+	case *jsonrpc.Request:
+		if m.IsCall() {
+			return p.admitCall(m)
+		}
+		return p.admitNote(m)
+	}
+	return false
+}
+
+func (p *pipe) admitCall(m *jsonrpc.Request) bool {
+	p.mu.Lock()
+	full := len(p.asked) >= maxRequests || p.asked[m.ID]
+	if !full {
+		p.asked[m.ID] = true
+	}
+	p.mu.Unlock()
+	if !full {
+		return true
+	}
+	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{
+		Code: jsonrpc.CodeInternalError, Message: "too many requests at once",
+	}})
+	if err != nil {
+		return false
+	}
+	select {
+	case p.w <- frame{data: append(data, '\n'), done: make(chan error, 1)}:
+	default: // it does not read either
+	}
+	return false
+}
+
+// cancelled is the notification that a request is not needed any more.
+const cancelled = "notifications/cancelled"
+
+// cancels returns the request that such a notification is about.
+func cancels(params json.RawMessage) (jsonrpc.ID, bool) {
+	var c struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(params, &c) != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(c.ID)
+	return id, err == nil && id.IsValid()
+}
+
+// admitNote deals with a notification.
+func (p *pipe) admitNote(m *jsonrpc.Request) bool {
+	switch m.Method {
+	case cancelled:
+		id, ok := cancels(m.Params)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return ok && p.asked[id]
+	case "notifications/tools/list_changed":
+		p.l.listChanged()
+		if !p.l.caches.Load() {
+			return false
+		}
+		time.Sleep(time.Millisecond) // the session queues without a limit
+		return true
+	}
+	p.l.noted(m.Method, m.Params)
+	return false
+}
+
+// settle is called at the end of the stream: calls that the server has not
+// read are answered with errNotSent. It reports whether there are any.
+func (p *pipe) settle() bool {
+	if p.settled || p.l.local == nil {
+		return false
+	}
+	p.settled = true
+	select {
+	case <-p.l.local.proc.Done(): // nobody reads any more
+	case <-time.After(drainTime):
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left, ok := unread(p.in)
+	if !ok {
+		return false
+	}
+	for id, end := range p.ends {
+		if p.written-left < end {
+			p.queue = append(p.queue, &jsonrpc.Response{ID: id, Error: errNotSent})
+		}
+	}
+	return len(p.queue) > 0
+}

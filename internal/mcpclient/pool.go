@@ -1,0 +1,347 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/foreign"
+	"helve/internal/proc"
+	"helve/internal/signin"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// ErrUnknown says that there is no server of that name.
+var ErrUnknown = errors.New("no MCP server of that name")
+
+// errClosed says that the pool has been closed.
+var errClosed = errors.New("the MCP servers are being closed")
+
+// What a server gets unless its entry says something else.
+const (
+	defaultConnect = 30 * time.Second
+	defaultCall    = 60 * time.Second
+	defaultLimit   = time.Hour
+)
+
+// maxSaid is how much of an error is kept.
+const maxSaid = 4 << 10
+
+// A Server is one entry of the configuration: a local one has a Command, a
+// remote one a URL.
+type Server struct {
+	Name string
+
+	Command []string
+	Env     map[string]string
+	Dir     string // relative to the one of the options; that one when empty
+
+	URL     string
+	Headers map[string]string
+	OAuth   signin.Client // what the configuration says about signing in
+	NoOAuth bool          // never sign in
+
+	Disabled bool
+
+	// Timeout is of connecting, of listing, and of a call in which nothing
+	// happens: progress resets it. Zero is 30 s to connect and to list, and
+	// the CallTimeout of the options for calls.
+	Timeout time.Duration
+	// Limit is of a call whatever happens; an hour when zero.
+	Limit time.Duration
+	// Wall lets a local server run behind the wall.
+	Wall bool
+}
+
+func (s Server) local() bool { return len(s.Command) > 0 }
+
+func (s Server) connectTimeout() time.Duration {
+	if s.Timeout > 0 {
+		return s.Timeout
+	}
+	return defaultConnect
+}
+
+// clean takes what may be secret out of a text about the server, and bounds it.
+func (s Server) clean(said string) string {
+	if u, err := url.Parse(s.URL); err == nil && s.URL != "" {
+		for _, secret := range [...]string{u.RawQuery, u.User.String()} {
+			if secret != "" {
+				said = strings.ReplaceAll(said, secret, "…")
+			}
+		}
+	}
+	for _, secret := range s.Headers {
+		if len(secret) >= 8 {
+			said = strings.ReplaceAll(said, secret, "…")
+		}
+	}
+	said, _ = text.Cut(said, maxSaid)
+	return said
+}
+
+func (s Server) limit() time.Duration {
+	if s.Limit > 0 {
+		return s.Limit
+	}
+	return defaultLimit
+}
+
+// Options set a Pool up.
+type Options struct {
+	Servers []Server
+	Dir     string // local servers start here, and all are told that it is the root
+	Version string // of this program
+
+	// CallTimeout is how long a call may go without a sign of life where the
+	// server's entry does not say; 60 s when zero.
+	CallTimeout time.Duration
+
+	// Start starts a local server that prints to out. It fills in the
+	// environment and where the server runs.
+	Start func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error)
+	// Register offers a tool until remove is called. An error refuses the
+	// server that brought it. nil offers nothing.
+	Register func(t tool.Tool) (remove func(), err error)
+
+	Pins string // file that keeps what tools looked like when first used; "" keeps it in memory
+	Logs string // folder for a log file of each server; "" keeps the last lines in memory only
+
+	// SignIn holds the sign-ins of remote servers. Without it one that wants
+	// a sign-in is left in the state NeedsAuth.
+	SignIn *signin.Store
+	// Person is how somebody is reached who can sign in; nobody when zero.
+	Person signin.HandlerOptions
+	// Ask lets a server ask the person something; nil declines. It has to
+	// return when ctx ends.
+	Ask func(ctx context.Context, server string, e Elicitation) (Answer, error)
+	// Changed is told, from one goroutine, when the state or the tools of a
+	// server have changed. It gets the newest state, not every one between.
+	Changed func(Status)
+
+	Logger *slog.Logger // nil drops what is said
+}
+
+// A Pool is the servers of a configuration. It is safe for concurrent use.
+type Pool struct {
+	opts  Options
+	log   *slog.Logger
+	pins  *foreign.Pins
+	life  context.Context // ends with Close
+	end   context.CancelFunc
+	work  sync.WaitGroup // every goroutine of the pool
+	names names
+	tell  teller
+
+	mu     sync.Mutex
+	peers  []*peer // in the order of the configuration
+	closed bool
+}
+
+// New makes a Pool. Nothing is started or read before something is needed.
+// Of two servers of one name the later counts.
+func New(o Options) *Pool {
+	p := &Pool{opts: o, log: o.Logger, pins: foreign.OpenPins(o.Pins)}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	if p.opts.Register == nil {
+		p.opts.Register = func(tool.Tool) (func(), error) { return func() {}, nil }
+	}
+	p.life, p.end = context.WithCancel(context.Background())
+	p.tell.pool = p
+	for _, s := range o.Servers {
+		p.put(s)
+	}
+	return p
+}
+
+// put makes the peer of s, and returns the one whose place it takes.
+func (p *Pool) put(s Server) (old *peer) {
+	n := newPeer(p, s)
+	for i, have := range p.peers {
+		if have.s.Name == s.Name {
+			p.peers[i] = n
+			return have
+		}
+	}
+	p.peers = append(p.peers, n)
+	return nil
+}
+
+// Add adds a server to those of the configuration, or replaces the one of the
+// same name, which is ended first. It does not connect.
+func (p *Pool) Add(s Server) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return errClosed
+	}
+	old := p.put(s)
+	p.mu.Unlock()
+	if old != nil {
+		old.disconnect()
+		old.log.close()
+	}
+	p.tell.changed(s.Name)
+	return nil
+}
+
+// list returns the peers of now.
+func (p *Pool) list() []*peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.peers)
+}
+
+func (p *Pool) find(name string) (*peer, error) {
+	for _, e := range p.list() {
+		if e.s.Name == name {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknown, name)
+}
+
+// before says whether a stands before b in the configuration.
+func (p *Pool) before(a, b *peer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Index(p.peers, a) < slices.Index(p.peers, b)
+}
+
+// Need connects the servers that a tool of this name could come from, and
+// waits until each is settled, connected or not, or ctx ends.
+func (p *Pool) Need(ctx context.Context, tool string) {
+	var some []*peer
+	for _, e := range p.list() {
+		if strings.HasPrefix(tool, foreign.Prefix(e.s.Name)) {
+			some = append(some, e)
+		}
+	}
+	settle(ctx, some)
+}
+
+// Gather connects all servers at once, and returns when all are settled or
+// ctx ends.
+func (p *Pool) Gather(ctx context.Context) { settle(ctx, p.list()) }
+
+func settle(ctx context.Context, some []*peer) {
+	var wg sync.WaitGroup
+	for _, e := range some {
+		wg.Go(func() { e.settle(ctx) })
+	}
+	wg.Wait()
+}
+
+// Connect connects a server now, also one that is disabled, and waits for it.
+func (p *Pool) Connect(ctx context.Context, name string) error {
+	e, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	e.enable()
+	_, err = e.ensure(ctx)
+	return err
+}
+
+// Disconnect ends a server and takes its tools away. It stays disabled until
+// Connect.
+func (p *Pool) Disconnect(name string) error {
+	e, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	e.disconnect()
+	return nil
+}
+
+// Log returns the last lines that a server has logged or printed, oldest
+// first. They are the server's words: escape them before they are shown.
+func (p *Pool) Log(server string) []string {
+	e, err := p.find(server)
+	if err != nil {
+		return nil
+	}
+	return e.log.lines()
+}
+
+// Close ends all servers with all their processes, takes their tools away and
+// waits for that.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.end()
+	var wg sync.WaitGroup
+	for _, e := range p.list() {
+		wg.Go(e.disconnect)
+	}
+	wg.Wait()
+	p.work.Wait()
+	for _, e := range p.list() {
+		e.log.close()
+	}
+	return nil
+}
+
+// spawn runs f in a goroutine that Close waits for. It reports false, and
+// does nothing, once the pool is closed.
+func (p *Pool) spawn(f func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.work.Go(f)
+	return true
+}
+
+// A teller calls Options.Changed from one goroutine, which lives as long as
+// there is something to tell.
+type teller struct {
+	pool *Pool
+
+	mu      sync.Mutex
+	dirty   []string
+	running bool
+}
+
+func (t *teller) changed(server string) {
+	if t.pool.opts.Changed == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.dirty, server) {
+		t.dirty = append(t.dirty, server)
+	}
+	if !t.running {
+		t.running = t.pool.spawn(t.run)
+	}
+}
+
+func (t *teller) run() {
+	for {
+		t.mu.Lock()
+		if len(t.dirty) == 0 {
+			t.running = false
+			t.mu.Unlock()
+			return
+		}
+		name := t.dirty[0]
+		t.dirty = t.dirty[1:]
+		t.mu.Unlock()
+		if e, err := t.pool.find(name); err == nil {
+			t.pool.opts.Changed(e.status())
+		}
+	}
+}

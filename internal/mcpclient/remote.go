@@ -1,0 +1,289 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/signin"
+)
+
+// What a remote server may do.
+const (
+	maxRefusal   = 64 << 10 // bytes of an answer that is an error
+	maxFlying    = 256      // requests to it at once
+	maxRedirects = 5
+	maxRetries   = 50              // of a stream; signs of life tell more, and with 60 the delays of the SDK overflow
+	headerTime   = 2 * time.Second // for a stream to begin before it is taken for one that has nothing to say
+	deleteTime   = time.Second     // to say goodbye
+	dialTime     = 10 * time.Second
+	burstEvents  = 20_000 // lines of a stream at once, and
+	eventRate    = 6000   // as many a second
+)
+
+// errElsewhere says that a request would leave the server's origin.
+var errElsewhere = errors.New("the server refers to another origin, where nothing is sent")
+
+// A remote is the way to a remote server for one connection: every request
+// passes through it.
+type remote struct {
+	base    *url.URL
+	headers map[string]string
+	token   auth.OAuthHandler // for the transport that knows no sign-in itself
+	l       *link
+	http    *http.Transport
+	status  atomic.Int32 // of the last answer
+	heard   atomic.Int64 // when something last came, in nanoseconds
+	flying  atomic.Int32
+}
+
+// openRemote connects to a remote server: by streamable HTTP, and by the older
+// transport of events where that is not known.
+func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
+	base, err := url.Parse(e.s.URL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, &fault{state: Failed, text: "The URL of the server is not one of http or https.", final: true}
+	}
+	var handler auth.OAuthHandler
+	if e.pool.opts.SignIn != nil && !e.s.NoOAuth {
+		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, e.s.OAuth, e.pool.opts.Person)
+	}
+	l, err := e.reach(ctx, base, protocol, func(r *remote) (string, mcp.Transport) {
+		return "http", &mcp.StreamableClientTransport{
+			Endpoint: e.s.URL, HTTPClient: r.client(), OAuthHandler: handler, MaxRetries: maxRetries, MaxEventSize: maxFrame,
+		}
+	})
+	if err == nil || !old(err) {
+		return l, err
+	}
+	e.log.add("helve", "streamable HTTP: "+e.s.clean(err.Error())+"; trying the older transport")
+	l, second := e.reach(ctx, base, protocol, func(r *remote) (string, mcp.Transport) {
+		r.token = handler
+		return "sse", &mcp.SSEClientTransport{Endpoint: e.s.URL, HTTPClient: r.client(), MaxEventSize: maxFrame}
+	})
+	if second != nil && faultOf(second).state == Failed && ctx.Err() == nil {
+		return nil, err // what the newer transport said
+	}
+	return l, second
+}
+
+// reach does the handshake over one transport.
+func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way func(*remote) (string, mcp.Transport)) (*link, error) {
+	l := newLink(e)
+	r := &remote{base: base, headers: e.s.Headers, l: l}
+	r.http = &http.Transport{
+		Proxy:                  proxy,
+		DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 15 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    dialTime,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConns:           8,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+	l.remote = r
+	var t mcp.Transport
+	l.transport, t = way(r)
+	if err := l.shake(ctx, t, protocol); err != nil {
+		err = r.fault(err)
+		l.close(err)
+		<-l.gone
+		return nil, err
+	}
+	return l, nil
+}
+
+// A refusal is a fault with the status that the server gave.
+type refusal struct {
+	*fault
+	status int
+	err    error
+}
+
+func (r *refusal) Unwrap() []error { return []error{r.fault, r.err} }
+
+// fault words why the handshake failed.
+func (r *remote) fault(err error) error {
+	status := int(r.status.Load())
+	f := &fault{state: Failed, text: err.Error()}
+	lower := strings.ToLower(f.text)
+	switch {
+	case errors.Is(err, signin.ErrRegistration),
+		status == http.StatusUnauthorized && (strings.Contains(lower, "registration") || strings.Contains(lower, "client_id")):
+		f.state, f.text, f.detail = NeedsRegistration, signin.ErrRegistration.Error(), f.text
+	case errors.Is(err, signin.ErrSignIn), status == http.StatusUnauthorized:
+		f.state, f.detail = NeedsAuth, f.text
+		f.text = fmt.Sprintf("The server wants a sign-in: run `helve mcp auth %s`.", r.l.e.s.Name)
+	case errors.Is(err, errElsewhere):
+		f.text, f.detail, f.final = errElsewhere.Error(), f.text, true
+	case status >= 400:
+		f.text, f.detail = fmt.Sprintf("The server answered %d %s.", status, http.StatusText(status)), f.text
+	}
+	return &refusal{f, status, err}
+}
+
+// old says whether an error is that of a server which knows only the older
+// transport.
+func old(err error) bool {
+	r, ok := errors.AsType[*refusal](err)
+	return ok && r.state == Failed && r.status >= 400 && r.status < 500 &&
+		r.status != http.StatusUnauthorized && r.status != http.StatusForbidden && r.status != http.StatusTooManyRequests
+}
+
+// proxy is that of the environment, and none for this machine.
+func proxy(req *http.Request) (*url.URL, error) {
+	host := req.URL.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(req)
+}
+
+func (r *remote) client() *http.Client {
+	return &http.Client{
+		Transport: r,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			switch {
+			case !r.here(req.URL):
+				return fmt.Errorf("%w: %s", errElsewhere, req.URL.Host)
+			case len(via) > maxRedirects:
+				return errors.New("the server redirects without end")
+			}
+			return nil
+		},
+	}
+}
+
+// here says whether a URL is of the server's origin.
+func (r *remote) here(u *url.URL) bool {
+	return u.Scheme == r.base.Scheme && strings.EqualFold(u.Hostname(), r.base.Hostname()) && port(u) == port(r.base)
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	if u.Scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// seen is when something last came from the server.
+func (r *remote) seen() time.Time { return time.Unix(0, r.heard.Load()) }
+
+func (r *remote) close() { r.http.CloseIdleConnections() }
+
+// RoundTrip sends a request of the session.
+func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !r.here(req.URL) {
+		return nil, fmt.Errorf("%w: %s", errElsewhere, req.URL.Host)
+	}
+	if r.flying.Add(1) > maxFlying {
+		r.flying.Add(-1)
+		r.l.condemn(&fault{state: Failed, text: "The server keeps too many requests waiting."})
+		r.l.kill()
+		return nil, errors.New("too many requests are waiting for the server")
+	}
+	ctx, cancel := context.WithCancel(req.Context())
+	stop := context.AfterFunc(r.l.life, cancel)
+	end := func() {
+		stop()
+		cancel()
+		r.flying.Add(-1)
+	}
+	if req.Method == http.MethodDelete {
+		late := time.AfterFunc(deleteTime, cancel)
+		defer late.Stop()
+	}
+	req = req.Clone(ctx)
+	if err := r.dress(req); err != nil {
+		end()
+		return nil, err
+	}
+	resp, err := r.send(req)
+	if err != nil {
+		end()
+		if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+			err = fmt.Errorf("%w: %w", errNotSent, err)
+		}
+		return nil, err
+	}
+	r.status.Store(int32(resp.StatusCode))
+	r.heard.Store(time.Now().UnixNano())
+	resp.Body = r.guard(resp, end)
+	return resp, nil
+}
+
+// send sends a request. A stream whose server says nothing at all, not even
+// that there will be one, is begun without it.
+func (r *remote) send(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodGet || r.l.transport != "http" {
+		return r.http.RoundTrip(req)
+	}
+	type reply struct {
+		resp *http.Response
+		err  error
+	}
+	ch := make(chan reply, 1)
+	go func() {
+		resp, err := r.http.RoundTrip(req)
+		ch <- reply{resp, err}
+	}()
+	t := time.NewTimer(headerTime)
+	defer t.Stop()
+	select {
+	case got := <-ch:
+		return got.resp, got.err
+	case <-t.C:
+	}
+	in, out := io.Pipe()
+	go func() {
+		got := <-ch // ends with the request
+		if got.err == nil {
+			defer got.resp.Body.Close()
+			if got.err = io.EOF; got.resp.StatusCode == http.StatusOK && eventStream(got.resp.Header) {
+				_, got.err = io.Copy(out, got.resp.Body)
+			}
+		}
+		out.CloseWithError(got.err)
+	}()
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req, Body: in,
+		Header: http.Header{"Content-Type": {"text/event-stream"}},
+	}, nil
+}
+
+func eventStream(h http.Header) bool {
+	return strings.HasPrefix(h.Get("Content-Type"), "text/event-stream")
+}
+
+// dress gives a request the headers of the configuration.
+func (r *remote) dress(req *http.Request) error {
+	if r.token != nil && req.Header.Get("Authorization") == "" {
+		source, err := r.token.TokenSource(req.Context())
+		if err != nil {
+			return err
+		}
+		if source != nil {
+			if t, err := source.Token(); err == nil && t != nil {
+				req.Header.Set("Authorization", "Bearer "+t.AccessToken)
+			}
+		}
+	}
+	for name, value := range r.headers {
+		if req.Header.Get(name) == "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return nil
+}

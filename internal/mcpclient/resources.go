@@ -1,0 +1,185 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Resource is something that a server lets others read.
+type Resource struct {
+	Server      string `json:"server"`
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIME        string `json:"mimeType,omitempty"`
+	Size        int64  `json:"size,omitempty"`
+}
+
+// A Template is a family of resources.
+type Template struct {
+	Server      string `json:"server"`
+	URITemplate string `json:"uriTemplate"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIME        string `json:"mimeType,omitempty"`
+}
+
+// A Prompt is a text that a server makes for people to send.
+type Prompt struct {
+	Server      string     `json:"server"`
+	Name        string     `json:"name"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Arguments   []Argument `json:"arguments,omitempty"`
+}
+
+// An Argument is what a Prompt wants to know.
+type Argument struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// A Content is a part of a resource: a text, or bytes.
+type Content struct {
+	URI  string
+	MIME string
+	Text string
+	Blob []byte // nil for a text
+}
+
+// HasResources says whether a server that is connected offers resources.
+func (p *Pool) HasResources() bool {
+	for _, e := range p.list() {
+		if l := e.linked(); l != nil && l.has.resources {
+			return true
+		}
+	}
+	return false
+}
+
+// with runs f on a connection to a server, with its timeout.
+func (p *Pool) with(ctx context.Context, server string, f func(context.Context, *link) error) error {
+	e, err := p.find(server)
+	if err != nil {
+		return err
+	}
+	for again := false; ; again = true {
+		l, err := e.ready(ctx)
+		if err != nil {
+			return fmt.Errorf("MCP server %q: %w", server, err)
+		}
+		limit := e.s.connectTimeout()
+		bound, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
+		err = f(bound, l)
+		if err != nil && bound.Err() != nil {
+			err = context.Cause(bound)
+		}
+		cancel()
+		if err != nil && !again && ctx.Err() == nil && l.endsSoon(err) {
+			continue // reading can be done twice
+		}
+		if err != nil {
+			return fmt.Errorf("MCP server %q: %w", server, err)
+		}
+		return nil
+	}
+}
+
+// Resources lists the resources of a server; none where it offers none.
+func (p *Pool) Resources(ctx context.Context, server string) (out []Resource, err error) {
+	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+		out = nil
+		if !l.has.resources {
+			return nil
+		}
+		return pages(ctx, func(cursor string) (string, int, error) {
+			res, err := l.session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, r := range res.Resources {
+				if r != nil {
+					out = append(out, Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size})
+				}
+			}
+			return res.NextCursor, len(res.Resources), nil
+		})
+	})
+	return out, err
+}
+
+// Templates lists the resource templates of a server.
+func (p *Pool) Templates(ctx context.Context, server string) (out []Template, err error) {
+	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+		out = nil
+		if !l.has.resources {
+			return nil
+		}
+		return pages(ctx, func(cursor string) (string, int, error) {
+			res, err := l.session.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, r := range res.ResourceTemplates {
+				if r != nil {
+					out = append(out, Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType})
+				}
+			}
+			return res.NextCursor, len(res.ResourceTemplates), nil
+		})
+	})
+	return out, err
+}
+
+// Prompts lists the prompts of a server.
+func (p *Pool) Prompts(ctx context.Context, server string) (out []Prompt, err error) {
+	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+		out = nil
+		if !l.has.prompts {
+			return nil
+		}
+		return pages(ctx, func(cursor string) (string, int, error) {
+			res, err := l.session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return "", 0, err
+			}
+			for _, r := range res.Prompts {
+				if r == nil {
+					continue
+				}
+				one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description}
+				for _, a := range r.Arguments {
+					if a != nil {
+						one.Arguments = append(one.Arguments, Argument{a.Name, a.Description, a.Required})
+					}
+				}
+				out = append(out, one)
+			}
+			return res.NextCursor, len(res.Prompts), nil
+		})
+	})
+	return out, err
+}
+
+// ReadResource reads a resource of a server.
+func (p *Pool) ReadResource(ctx context.Context, server, uri string) (out []Content, err error) {
+	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+		out = nil
+		res, err := l.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return err
+		}
+		for _, c := range res.Contents {
+			if c != nil {
+				out = append(out, Content{c.URI, c.MIMEType, c.Text, c.Blob})
+			}
+		}
+		return nil
+	})
+	return out, err
+}

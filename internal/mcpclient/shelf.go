@@ -1,0 +1,408 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/foreign"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// What a server may list.
+const (
+	maxPages     = 1000
+	maxItems     = 10_000
+	maxListBytes = 32 << 20 // of all definitions
+)
+
+// How often the tools are listed again.
+const (
+	relistDelay = 50 * time.Millisecond // for more changes to come
+	relistPause = time.Second           // between two listings, and
+	relistMax   = 30 * time.Second      // at most, when a server goes on and on
+)
+
+// A shelf is the tools of a server.
+type shelf struct {
+	offers map[string]*offer // by the name that models call
+	infos  []ToolInfo        // in the order of the server
+	off    []Off
+}
+
+// An offer is a tool that is registered.
+type offer struct {
+	name   string
+	def    foreign.Definition
+	hash   string
+	shown  string // how it differs from what was pinned, when it was registered
+	remove func()
+}
+
+// names knows which server a joined name belongs to.
+type names struct {
+	mu    sync.Mutex
+	owner map[string]claim
+}
+
+type claim struct {
+	e    *peer
+	tool string
+}
+
+// stock lists the tools of a server and registers them.
+func (e *peer) stock(ctx context.Context, l *link) error {
+	defs, off, err := l.list(ctx)
+	if err != nil {
+		if ctx.Err() != nil && e.pool.life.Err() != nil {
+			return errClosed
+		}
+		e.log.add("helve", "listing the tools failed: "+err.Error())
+		return &fault{state: Failed, text: "Failed to get tools", detail: err.Error()}
+	}
+	return e.shelve(l, defs, off)
+}
+
+// list asks the server for its tools.
+func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []Off, err error) {
+	if !l.has.tools {
+		return nil, nil, nil
+	}
+	limit := l.e.s.connectTimeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
+	defer cancel()
+	size := 0
+	err = pages(ctx, func(cursor string) (string, int, error) {
+		res, err := l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return "", 0, err
+		}
+		for _, t := range res.Tools {
+			if t == nil {
+				continue
+			}
+			d, err := foreign.DefinitionOf(l.e.s.Name, t)
+			if err != nil {
+				name, _ := text.Cut(t.Name, maxLabel)
+				off = append(off, Off{name, err.Error()})
+				continue
+			}
+			defs = append(defs, d)
+			if size += len(d.Input) + len(d.Description) + len(d.Title) + len(d.Tool); size > maxListBytes {
+				return "", 0, fmt.Errorf("the list of tools is larger than %d MiB", maxListBytes>>20)
+			}
+		}
+		return res.NextCursor, len(res.Tools), nil
+	})
+	return defs, off, err
+}
+
+// pages calls page for every page of a list, until there is no next cursor.
+func pages(ctx context.Context, page func(cursor string) (next string, items int, err error)) error {
+	cursor, total := "", 0
+	seen := map[string]bool{}
+	for range maxPages {
+		next, n, err := page(cursor)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return err
+		}
+		if total += n; total > maxItems {
+			return fmt.Errorf("the list has more than %d entries", maxItems)
+		}
+		if next == "" {
+			return nil
+		}
+		if seen[next] {
+			return errors.New("the list repeats itself: a cursor came twice")
+		}
+		seen[next] = true
+		cursor = next
+	}
+	return fmt.Errorf("the list has more than %d pages", maxPages)
+}
+
+// keepList lists the tools again when the server says that they changed.
+// The more often it says so, the less it is listened to.
+func (l *link) keepList() {
+	pause := relistPause
+	for {
+		select {
+		case <-l.dead:
+			return
+		case <-l.relist:
+		}
+		if !l.sleep(relistDelay) {
+			return
+		}
+		select { // what came meanwhile is the same change
+		case <-l.relist:
+		default:
+		}
+		if err := l.e.stock(l.life, l); err != nil {
+			if !l.isDead() {
+				l.close(err)
+			}
+			return
+		}
+		if !l.sleep(pause) {
+			return
+		}
+		if len(l.relist) > 0 {
+			pause = min(2*pause, relistMax)
+		} else {
+			pause = max(pause/2, relistPause)
+		}
+	}
+}
+
+// sleep waits, and reports false when the connection has ended.
+func (l *link) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-l.dead:
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// An item is a tool on its way to the shelf.
+type item struct {
+	name    string
+	def     foreign.Definition
+	hash    string
+	changed string
+	tool    tool.Tool
+}
+
+// shelve registers what a server offers now, and takes away what it does not
+// offer any more. What has not changed is left alone. When it fails, nothing of
+// the server is left.
+func (e *peer) shelve(l *link, defs []foreign.Definition, off []Off) error {
+	e.shelving.Lock()
+	defer e.shelving.Unlock()
+	e.mu.Lock()
+	stale := e.off || l.isDead()
+	have := e.shelf.offers
+	e.mu.Unlock()
+	if stale {
+		return errOff
+	}
+	infos := make([]ToolInfo, 0, len(defs))
+	items := make([]item, 0, len(defs))
+	for _, d := range defs {
+		it, err := e.item(d)
+		info := ToolInfo{Definition: d, Name: it.name}
+		if err != nil {
+			info.Name, info.Off = "", err.Error()
+			off = append(off, Off{d.Tool, info.Off})
+		} else {
+			items = append(items, it)
+		}
+		infos = append(infos, info)
+	}
+	offers, err := e.offer(items, have)
+	if err != nil {
+		e.replace(shelf{})
+		return &fault{state: Failed, text: err.Error(), final: true}
+	}
+	e.replace(shelf{offers: offers, infos: infos, off: off})
+	return nil
+}
+
+// item makes the tool of a definition.
+func (e *peer) item(d foreign.Definition) (item, error) {
+	it := item{name: foreign.Name(e.s.Name, d.Tool), def: d, hash: d.Hash()}
+	it.changed, _ = e.pool.pins.Check(d)
+	shown := d
+	if it.changed != "" {
+		shown = e.pool.pins.Shown(d)
+	}
+	schema, err := shown.Schema()
+	if err != nil {
+		return it, err
+	}
+	it.tool, err = tool.Dynamic(tool.Spec{
+		Name: it.name, Description: shown.Description, Permission: it.name, Schema: schema, External: true,
+		ReadOnly: d.ReadOnly, Destructive: d.Destructive, Idempotent: d.Idempotent, OpenWorld: d.OpenWorld,
+	}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) { return e.run(ctx, c, it.name) })
+	return it, err
+}
+
+// offer registers the items that are new or other than before.
+func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, error) {
+	if err := e.claim(items); err != nil {
+		return nil, err
+	}
+	offers := make(map[string]*offer, len(items))
+	undo := func() {
+		for name, o := range offers {
+			if have[name] != o {
+				o.remove()
+			}
+		}
+	}
+	for _, it := range items {
+		if old := have[it.name]; old != nil && old.hash == it.hash && old.shown == it.changed {
+			offers[it.name] = old
+			continue
+		}
+		remove, err := e.pool.opts.Register(it.tool)
+		if err != nil {
+			undo()
+			return nil, fmt.Errorf("the tool %q of the server %q can not be offered: %w", it.def.Tool, e.s.Name, err)
+		}
+		offers[it.name] = &offer{name: it.name, def: it.def, hash: it.hash, shown: it.changed, remove: remove}
+	}
+	return offers, nil
+}
+
+// claim takes the names of the items for this server. A name that another
+// server has which stands before in the configuration refuses this one; one
+// that stands behind is refused itself.
+func (e *peer) claim(items []item) error {
+	mine := make(map[string]string, len(items))
+	for _, it := range items {
+		if other, twice := mine[it.name]; twice {
+			return fmt.Errorf("the server %q is refused: its tools %q and %q would both be called %s", e.s.Name, other, it.def.Tool, it.name)
+		}
+		mine[it.name] = it.def.Tool
+	}
+	evict := map[*peer]error{}
+	n := &e.pool.names
+	n.mu.Lock()
+	defer func() {
+		n.mu.Unlock()
+		for other, err := range evict {
+			other.refuse(err)
+		}
+	}()
+	for _, it := range items {
+		c, taken := n.owner[it.name]
+		if !taken || c.e == e {
+			continue
+		}
+		clash := func(refused, keeps *peer, a, b string) error {
+			return fmt.Errorf("the server %q is refused: its tool %q and the tool %q of the server %q would both be called %s",
+				refused.s.Name, a, b, keeps.s.Name, it.name)
+		}
+		if e.pool.before(c.e, e) {
+			clear(evict)
+			return clash(e, c.e, it.def.Tool, c.tool)
+		}
+		evict[c.e] = clash(c.e, e, c.tool, it.def.Tool)
+	}
+	n.release(e)
+	if n.owner == nil {
+		n.owner = map[string]claim{}
+	}
+	for name, t := range mine {
+		n.owner[name] = claim{e, t}
+	}
+	return nil
+}
+
+// release gives the names of a server back; n.mu is held.
+func (n *names) release(e *peer) {
+	for name, c := range n.owner {
+		if c.e == e {
+			delete(n.owner, name)
+		}
+	}
+}
+
+// replace puts another shelf in the place of the old one, and removes what is
+// not on it any more; e.shelving is held.
+func (e *peer) replace(s shelf) {
+	if s.offers == nil {
+		e.pool.names.mu.Lock()
+		e.pool.names.release(e)
+		e.pool.names.mu.Unlock()
+	}
+	e.mu.Lock()
+	old := e.shelf
+	e.shelf = s
+	e.mu.Unlock()
+	changed := len(old.offers) != len(s.offers)
+	for name, o := range old.offers {
+		if s.offers[name] != o {
+			o.remove()
+			changed = true
+		}
+	}
+	if changed {
+		e.pool.tell.changed(e.s.Name)
+	}
+}
+
+// clear takes all tools away, unless there is a connection again.
+func (e *peer) clear() {
+	e.shelving.Lock()
+	defer e.shelving.Unlock()
+	if e.linked() == nil {
+		e.replace(shelf{})
+	}
+}
+
+// Tools returns the tools of a server as it describes them, in its order.
+func (p *Pool) Tools(server string) []ToolInfo {
+	e, err := p.find(server)
+	if err != nil {
+		return nil
+	}
+	e.mu.Lock()
+	infos := append([]ToolInfo(nil), e.shelf.infos...)
+	off := e.shelf.off
+	e.mu.Unlock()
+	described := map[string]bool{}
+	for i := range infos {
+		infos[i].Changed, infos[i].Pinned = p.pins.Check(infos[i].Definition)
+		described[infos[i].Definition.Tool] = true
+	}
+	for _, o := range off {
+		if !described[o.Tool] {
+			infos = append(infos, ToolInfo{Definition: foreign.Definition{Server: server, Tool: o.Tool}, Off: o.Reason})
+		}
+	}
+	return infos
+}
+
+// Approve pins a tool to what it looks like now.
+func (p *Pool) Approve(server, tool string) error {
+	e, err := p.find(server)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	infos := e.shelf.infos
+	e.mu.Unlock()
+	for _, i := range infos {
+		if i.Definition.Tool == tool {
+			return e.keep(i.Definition)
+		}
+	}
+	return fmt.Errorf("the server %q has no tool %q", server, tool)
+}
+
+// keep pins a definition, and shows the tool as it is from then on.
+func (e *peer) keep(d foreign.Definition) error {
+	if err := e.pool.pins.Keep(d); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	o, l := e.shelf.offers[foreign.Name(e.s.Name, d.Tool)], e.link
+	e.mu.Unlock()
+	if o != nil && o.shown != "" && l != nil {
+		l.listChanged()
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package mcpclient
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// own returns a file of ours for the writing end of a pipe that somebody else
+// closes when the reader is gone, and closes that one.
+func own(f *os.File) *os.File {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return f
+	}
+	fd := -1
+	if raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }) != nil || err != nil {
+		return f
+	}
+	f.Close()
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+// unread returns how many bytes of those written to a pipe nobody has read.
+func unread(f *os.File) (int64, bool) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	n := 0
+	if raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }) != nil || err != nil {
+		return 0, false
+	}
+	return int64(n), true
+}
