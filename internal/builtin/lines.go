@@ -80,8 +80,17 @@ type lines struct {
 	done  bool
 }
 
-func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 256<<10), first: true}
+// linesAhead is how much of a long text is read ahead.
+const linesAhead = 256 << 10
+
+// newLines reads a text of size bytes, 0 for one whose size is not known. A
+// short one needs no more room than it has bytes.
+func newLines(r io.Reader, size int) *lines {
+	ahead := linesAhead
+	if size > 0 {
+		ahead = min(size+utf8.UTFMax, linesAhead)
+	}
+	return &lines{r: bufio.NewReaderSize(r, ahead), first: true}
 }
 
 // lineKeep is enough bytes for readLineUnits units of any text.

@@ -87,7 +87,7 @@ type source struct {
 // show goes by what the file holds and not by what it is called, except for
 // notebooks, which are JSON.
 func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
-	head := make([]byte, 64<<10)
+	head := make([]byte, headSize(src.file))
 	n, err := io.ReadFull(src.file, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
@@ -109,6 +109,17 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 	}
 	r.instructions.add(c, src.path, text)
 	return text, nil
+}
+
+// headSize is how much of a file is looked at first: 64 KiB, or all of one that
+// says it has less. Files that are made up while they are read say 0.
+func headSize(f fs.File) int {
+	const most = 64 << 10
+	info, err := f.Stat()
+	if err != nil || info.Size() <= 0 || info.Size() >= most {
+		return most
+	}
+	return int(info.Size()) + 1
 }
 
 // cannotOpen words why a file could not be opened, with names near to it.

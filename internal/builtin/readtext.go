@@ -51,7 +51,11 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 			return shown(src, strings.NewReader(cells), shape{}, in)
 		}
 	}
-	res, err := shown(src, raw, shape{enc: enc, unknown: unknown}, in)
+	s := shape{enc: enc, unknown: unknown}
+	if whole {
+		s.size = len(sample)
+	}
+	res, err := shown(src, raw, s, in)
 	if err == nil {
 		sight.Encoding = enc.String()
 		r.files.See(c.Session, src.path, sight)
@@ -63,6 +67,7 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 type shape struct {
 	enc     charset.Encoding
 	unknown bool
+	size    int // of all of them; 0 where they are many or not counted
 }
 
 // byLines reports whether the bytes can be cut at line feeds before they are
@@ -76,7 +81,7 @@ func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, erro
 	if !s.byLines() {
 		raw = charset.NewReader(raw, s.enc)
 	}
-	p, err := readPage(newLines(raw), in.Offset, in.limit())
+	p, err := readPage(newLines(raw, s.size), in.Offset, in.limit())
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
