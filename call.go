@@ -134,8 +134,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if t, ok := r.find(ctx, c, a); ok {
 		return t, nil
 	}
-	if len(r.sources) > 0 {
-		r.Fetch(ctx, c.Tool)
+	if r.bring(ctx, c.Tool) {
 		if t, ok := r.find(ctx, c, a); ok {
 			return t, nil
 		}

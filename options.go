@@ -69,6 +69,9 @@ type Options struct {
 	// Shell says how command lines are run.
 	Shell Shell
 
+	// MCP says which other programs offer tools here.
+	MCP MCP
+
 	// Protected are folders of the host's own, such as those of its config:
 	// only a rule that names one lets tools write there. DataDir is always
 	// among them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,11 +24,28 @@ const (
 // flying is the set of calls under way.
 type flying struct{ ids sync.Map }
 
-func (f *flying) add(c *tool.Call)  { f.ids.Store(flyingKey(c), nil) }
+func (f *flying) add(c *tool.Call) {
+	f.ids.Store(flyingKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
+}
 func (f *flying) drop(c *tool.Call) { f.ids.Delete(flyingKey(c)) }
 func (f *flying) has(c *tool.Call) bool {
 	_, ok := f.ids.Load(flyingKey(c))
 	return ok
+}
+
+// only returns a call of a tool whose name begins with prefix, if all such
+// calls under way are of one session.
+func (f *flying) only(prefix string) (found *tool.Call, ok bool) {
+	ok = true
+	f.ids.Range(func(_, v any) bool {
+		c := v.(*tool.Call)
+		if strings.HasPrefix(c.Tool, prefix) {
+			ok = found == nil || found.Session == c.Session
+			found = c
+		}
+		return ok
+	})
+	return found, ok && found != nil
 }
 
 // flyingKey names a call: ids are unique within a session only.

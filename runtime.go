@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"helve/internal/builtin"
+	"helve/internal/mcpclient"
 	"helve/internal/replace"
 	"helve/internal/search"
 	"helve/internal/store"
@@ -45,6 +46,7 @@ type Runtime struct {
 	files     *workspace.Files
 	search    *search.Engine
 	shell     *shellRoom
+	pool      *mcpclient.Pool
 	sources   []source      // of tools that come when they are needed
 	session   func() string // of calls that name none
 
@@ -160,9 +162,12 @@ func (r *Runtime) registerBuiltins() error {
 	if err := r.furnishShell(); err != nil {
 		return err
 	}
+	if err := r.furnishMCP(); err != nil {
+		return err
+	}
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
-		Todos: todoRoom{r}, People: r.interview, Calls: r,
+		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(),
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {

@@ -34,7 +34,7 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 // completeTool offers the names of tools, and then the keys of their
 // arguments.
 func (a *app) completeTool(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	specs, err := a.specs(&toolsFlags{quiet: true})
+	specs, err := a.specs(c.Context(), &toolsFlags{builtin: true, quiet: true})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -193,12 +193,26 @@ func (a *app) options(s *setup) helve.Options {
 			Lines:   out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,
 			Retention: time.Duration(out.RetentionDays) * 24 * time.Hour,
 		},
-		Logger: slog.New(&logHandler{to: a.Stderr, mu: &sync.Mutex{}}),
+		Logger: a.logger(),
 	}
+	servers, notes := s.mcp()
+	depth, _ := strconv.Atoi(a.Getenv(depthName)) // 0 where nobody has set it
+	if note := deepen(&servers, depth); note != "" {
+		notes = append(notes, note)
+	}
+	for _, note := range notes {
+		a.note(note)
+	}
+	opt.MCP = servers
 	if s.cfg.PolicyError != nil {
 		opt.PolicyError = s.cfg.PolicyError.Error()
 	}
 	return opt
+}
+
+// logger tells the person what should be known.
+func (a *app) logger() *slog.Logger {
+	return slog.New(&logHandler{to: a.Stderr, mu: &sync.Mutex{}})
 }
 
 // shell says how commands are run. The command is its own helper.

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +20,8 @@ import (
 type toolsFlags struct {
 	agent, model, provider string
 	all, asJSON            bool
+	tokens, compact        bool
+	builtin                bool // start nothing for tools of other programs
 	quiet                  bool // say nothing about the config files
 }
 
@@ -26,6 +31,8 @@ type shownTool struct {
 	Description string             `json:"description"`
 	Permission  string             `json:"permission"`
 	ReadOnly    bool               `json:"readOnly"`
+	External    bool               `json:"external,omitempty"`
+	Tokens      int                `json:"tokens"` // about so many, with its schema
 	Schema      *jsonschema.Schema `json:"schema"`
 }
 
@@ -36,18 +43,24 @@ func (a *app) toolsCommand() *cobra.Command {
 		Short: "List the tools, or show one",
 		Long: `Tools lists the tools that are offered here, in the order a model is shown
 them. With a name it shows that tool: its description, how it is called, and
-the schema of its arguments. Tools marked with r change nothing.`,
+the schema of its arguments. Tools marked with r change nothing, those marked
+with x come from an MCP server of the config, which is started for it.
+
+A model reads all of it before it has read anything else: --tokens shows about
+what each tool costs, and --compact what is left with the tools of other
+programs behind a search.`,
 		Example: `  helve tools
   helve tools read
+  helve tools --tokens --compact
   helve tools --json --agent plan`,
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeTool,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return a.tools(&f, name)
+			return a.tools(c.Context(), &f, name)
 		},
 	}
 	fs := c.Flags()
@@ -55,18 +68,21 @@ the schema of its arguments. Tools marked with r change nothing.`,
 	fs.StringVar(&f.model, "model", "", "the tools that this model is shown")
 	fs.StringVar(&f.provider, "provider", "", "whose model it is")
 	fs.BoolVar(&f.all, "all", false, "also tools that are switched off or hidden by rules")
+	fs.BoolVar(&f.tokens, "tokens", false, "show about how many tokens each costs a model")
+	fs.BoolVar(&f.compact, "compact", false, "as 'helve mcp --compact' offers them")
+	fs.BoolVar(&f.builtin, "builtin", false, "start no MCP server")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	a.completeFlags(c)
 	return c
 }
 
-func (a *app) tools(f *toolsFlags, name string) error {
-	specs, err := a.specs(f)
+func (a *app) tools(ctx context.Context, f *toolsFlags, name string) error {
+	specs, err := a.specs(ctx, f)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		return a.oneTool(f, specs, name)
+		return a.oneTool(ctx, f, specs, name)
 	}
 	if f.asJSON {
 		out := make([]shownTool, len(specs))
@@ -75,20 +91,53 @@ func (a *app) tools(f *toolsFlags, name string) error {
 		}
 		return a.printJSON(out)
 	}
+	return a.listTools(f, specs)
+}
+
+func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 	tw := columns(a.Stdout)
+	total := 0
 	for _, s := range specs {
-		mark := " "
-		if s.ReadOnly {
-			mark = "r"
-		}
 		first, _, _ := strings.Cut(strings.TrimSpace(s.Description), "\n")
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, mark, text.VisibleLine(first))
+		first, _ = text.Cut(first, 200)
+		if !f.tokens {
+			fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, marks(s), text.VisibleLine(first))
+			continue
+		}
+		cost := tokens(s)
+		total += cost
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\n", s.Name, marks(s), cost, text.VisibleLine(first))
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil || !f.tokens {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "\nabout %d tokens for %d tools\n", total, len(specs))
+	return nil
+}
+
+// marks says in letters what a tool is.
+func marks(s tool.Spec) string {
+	out := ""
+	if s.ReadOnly {
+		out += "r"
+	}
+	if s.External {
+		out += "x"
+	}
+	return cmp.Or(out, " ")
+}
+
+// tokens is about what a tool costs a model that is offered it.
+func tokens(s tool.Spec) int {
+	schema, err := json.Marshal(s.Schema)
+	if err != nil {
+		return 0 // a schema of ours always encodes
+	}
+	return text.Tokens(fmt.Sprintf(`{"name":%q,"description":%s,"input_schema":%s}`, s.Name, quoted(s.Description), schema))
 }
 
 // specs returns the tools that are offered.
-func (a *app) specs(f *toolsFlags) ([]tool.Spec, error) {
+func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	s, err := a.load()
 	if err != nil {
 		return nil, err
@@ -99,7 +148,7 @@ func (a *app) specs(f *toolsFlags) ([]tool.Spec, error) {
 	opt := a.options(s)
 	audience := tool.Audience{Model: f.model, Provider: f.provider, Agent: f.agent}
 	if f.all {
-		opt.Flags = map[string]bool{"batch": true, "question": true}
+		opt.Flags["batch"], opt.Flags["question"] = true, true
 		audience.Agent = ""
 	} else {
 		agent, err := s.agent(f.agent)
@@ -108,19 +157,40 @@ func (a *app) specs(f *toolsFlags) ([]tool.Spec, error) {
 		}
 		audience.Agent = agent.Name
 	}
+	opt.Flags["compact"] = f.compact
+	if f.builtin {
+		opt.MCP.Servers = nil
+	}
 	rt, err := helve.New(opt)
 	if err != nil {
 		return nil, err
 	}
 	defer rt.Close()
+	if len(opt.MCP.Servers) > 0 {
+		stop := a.progress("connecting to the MCP servers")
+		ctx, cancel := context.WithTimeout(ctx, atServers)
+		rt.Gather(ctx)
+		cancel()
+		stop()
+		a.warnServers(rt)
+	}
 	return rt.Tools(audience), nil
 }
 
-func shown(s tool.Spec) shownTool {
-	return shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, Schema: s.Schema}
+// warnServers tells which MCP servers could not be reached.
+func (a *app) warnServers(rt *helve.Runtime) {
+	for _, s := range rt.MCP() {
+		if s.Error != "" {
+			a.note(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))
+		}
+	}
 }
 
-func (a *app) oneTool(f *toolsFlags, specs []tool.Spec, name string) error {
+func shown(s tool.Spec) shownTool {
+	return shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, External: s.External, Tokens: tokens(s), Schema: s.Schema}
+}
+
+func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, name string) error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
@@ -139,7 +209,7 @@ func (a *app) oneTool(f *toolsFlags, specs []tool.Spec, name string) error {
 		return a.printJSON(s.Schema)
 	}
 	e := &tool.Error{Kind: tool.UnknownTool, Code: "unknown-tool", Tool: name, Err: fmt.Errorf("there is no tool called %q here", name)}
-	if all, err := a.specs(&toolsFlags{model: f.model, provider: f.provider, all: true, quiet: true}); err == nil &&
+	if all, err := a.specs(ctx, &toolsFlags{model: f.model, provider: f.provider, all: true, builtin: true, quiet: true}); err == nil &&
 		slices.ContainsFunc(all, func(s tool.Spec) bool { return s.Name == name }) {
 		e.Err = fmt.Errorf("the tool %q is switched off for this caller, or hidden by a rule", name)
 		e.Hint = fmt.Sprintf("'helve tools --all %s' shows it; 'helve permission list' shows the rules.", name)

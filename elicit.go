@@ -1,0 +1,156 @@
+package helve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/internal/foreign"
+	"helve/internal/mcpclient"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// The answers to pick from where a program's question has none of its own.
+const (
+	answerYes   = "yes"
+	answerNo    = "no"
+	answerEmpty = "leave empty"
+)
+
+// elicited puts the question of another program to the person, in the session
+// whose call the program works for. Where that can not be told, or nobody is
+// there, the question is declined.
+func (r *Runtime) elicited(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.Answer, error) {
+	declined := mcpclient.Answer{Action: "decline"}
+	c, ok := r.flying.only(foreign.Prefix(server))
+	if !ok {
+		return declined, nil
+	}
+	form := newForm(server, e)
+	answers, err := r.interview.Question(ctx, c, form.questions)
+	switch {
+	case err == nil:
+		return form.read(answers), nil
+	case ctx.Err() != nil:
+		return mcpclient.Answer{}, err
+	case tool.KindOf(err) == tool.Unattended:
+		r.log.Warn("an MCP server asked something, and nobody is here to answer", "server", server)
+	}
+	return declined, nil
+}
+
+// A form is what a program asks, as questions of ours.
+type form struct {
+	fields    []mcpclient.Field // one for each question; none for a mere yes or no
+	questions []tool.Question
+}
+
+func newForm(server string, e mcpclient.Elicitation) form {
+	said := fmt.Sprintf("The MCP server %s asks: %s", text.VisibleLine(server), text.VisibleLine(e.Message))
+	if e.URL != "" {
+		said += fmt.Sprintf(" It wants you to open %s", text.VisibleLine(e.URL))
+	}
+	f := form{fields: e.Fields}
+	for _, field := range e.Fields {
+		f.questions = append(f.questions, tool.Question{
+			Question: said + " – " + describe(field), Header: header(field), Options: choices(field), Multiple: field.Type == "multi-enum",
+		})
+		said = fmt.Sprintf("The MCP server %s asks further", text.VisibleLine(server))
+	}
+	if len(e.Fields) == 0 {
+		f.questions = []tool.Question{{Question: said, Header: "MCP", Options: []tool.Choice{
+			{Label: answerYes, Description: "go on"}, {Label: answerNo, Description: "decline"},
+		}}}
+	}
+	return f
+}
+
+func describe(f mcpclient.Field) string {
+	said := text.VisibleLine(f.Name)
+	if f.Title != "" {
+		said = text.VisibleLine(f.Title)
+	}
+	if f.Description != "" {
+		said += ": " + text.VisibleLine(f.Description)
+	}
+	switch f.Type {
+	case "number", "integer":
+		said += " (a number)"
+	}
+	return said
+}
+
+func header(f mcpclient.Field) string {
+	name := f.Title
+	if name == "" {
+		name = f.Name
+	}
+	cut, _ := text.Cut(text.VisibleLine(name), 30)
+	return cut
+}
+
+// choices are the answers to pick from. A person may also write their own.
+func choices(f mcpclient.Field) []tool.Choice {
+	out := []tool.Choice{}
+	switch f.Type {
+	case "boolean":
+		out = append(out, tool.Choice{Label: answerYes}, tool.Choice{Label: answerNo})
+	case "enum", "multi-enum":
+		for _, o := range f.Options {
+			out = append(out, tool.Choice{Label: text.VisibleLine(o.Value), Description: text.VisibleLine(o.Title)})
+		}
+	default:
+		if f.Default != nil {
+			out = append(out, tool.Choice{Label: text.VisibleLine(fmt.Sprint(f.Default)), Description: "the default"})
+		}
+	}
+	if !f.Required {
+		out = append(out, tool.Choice{Label: answerEmpty})
+	}
+	return out
+}
+
+// read turns the answers back into values.
+func (f form) read(answers [][]string) mcpclient.Answer {
+	if len(f.fields) == 0 {
+		if len(answers) > 0 && slices.Equal(answers[0], []string{answerYes}) {
+			return mcpclient.Answer{Action: "accept"}
+		}
+		return mcpclient.Answer{Action: "decline"}
+	}
+	out := mcpclient.Answer{Action: "accept", Values: map[string]any{}}
+	for i, field := range f.fields {
+		if i >= len(answers) {
+			break
+		}
+		picked := slices.DeleteFunc(slices.Clone(answers[i]), func(s string) bool { return s == answerEmpty })
+		if len(picked) == 0 {
+			continue
+		}
+		switch field.Type {
+		case "multi-enum":
+			values := make([]any, len(picked))
+			for j, p := range picked {
+				values[j] = meant(field, p)
+			}
+			out.Values[field.Name] = values
+		case "boolean":
+			out.Values[field.Name] = strings.EqualFold(picked[0], answerYes) || picked[0] == "true"
+		default:
+			out.Values[field.Name] = meant(field, picked[0])
+		}
+	}
+	return out
+}
+
+// meant is the value that was picked: what is shown of one may be escaped.
+func meant(f mcpclient.Field, picked string) string {
+	for _, o := range f.Options {
+		if text.VisibleLine(o.Value) == picked {
+			return o.Value
+		}
+	}
+	return picked
+}

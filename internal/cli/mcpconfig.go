@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"time"
+
+	"helve"
+)
+
+// An mcpEntry is a server as the config files describe it.
+type mcpEntry struct {
+	Type        string            `json:"type"`
+	Command     []string          `json:"command"`
+	Environment map[string]string `json:"environment"`
+	Cwd         string            `json:"cwd"`
+	URL         string            `json:"url"`
+	Headers     map[string]string `json:"headers"`
+	OAuth       json.RawMessage   `json:"oauth"`
+	Enabled     *bool             `json:"enabled"`
+	Timeout     int               `json:"timeout"` // milliseconds
+	Limit       int               `json:"limit"`   // milliseconds
+	Wall        bool              `json:"wall"`
+}
+
+// depthName is the variable that tells a program how many programs of ours it
+// was started by, one through the other.
+const depthName = "HELVE_MCP_DEPTH"
+
+// mostDepth is how many of them there may be. A helve that has itself as a
+// server would start another for ever.
+const mostDepth = 3
+
+// deepen tells the servers how deep they are. Where that is too deep there are
+// none.
+func deepen(m *helve.MCP, depth int) (note string) {
+	if len(m.Servers) == 0 {
+		return ""
+	}
+	if depth >= mostDepth {
+		m.Servers = nil
+		return fmt.Sprintf("no MCP server is started here: helve was started by helve %d times over. Does its config name helve itself?", depth)
+	}
+	for i := range m.Servers {
+		if s := &m.Servers[i]; len(s.Command) > 0 {
+			env := map[string]string{depthName: strconv.Itoa(depth + 1)}
+			maps.Copy(env, s.Environment)
+			s.Environment = env
+		}
+	}
+	return ""
+}
+
+// notItself leaves out the servers that are this very program serving: an agent
+// whose config helve reads too has such an entry.
+func notItself(servers []helve.MCPServer, self string) []helve.MCPServer {
+	me, err := os.Stat(self)
+	if err != nil {
+		return servers
+	}
+	return slices.DeleteFunc(servers, func(s helve.MCPServer) bool {
+		if !slices.Contains(s.Command, "mcp") {
+			return false
+		}
+		path, err := exec.LookPath(s.Command[0])
+		if err != nil {
+			return false
+		}
+		info, err := os.Stat(path)
+		return err == nil && os.SameFile(info, me)
+	})
+}
+
+// mcp says which other programs offer tools, in the order of the config. What
+// can not be used is left out, and said in the second result.
+func (s *setup) mcp() (out helve.MCP, notes []string) {
+	out.Timeout = time.Duration(s.cfg.Experimental.MCPTimeout) * time.Millisecond
+	out.Version = version()
+	dec := json.NewDecoder(bytes.NewReader(s.cfg.MCP))
+	if _, err := dec.Token(); err != nil { // there is none
+		return out, nil
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return out, append(notes, fmt.Sprintf("mcp: %v", err))
+		}
+		var e mcpEntry
+		if err := dec.Decode(&e); err != nil {
+			notes = append(notes, fmt.Sprintf("mcp.%v: %v", name, err))
+			continue
+		}
+		server, why := e.server(name.(string))
+		if why != "" {
+			notes = append(notes, fmt.Sprintf("mcp.%v is not used: %s", name, why))
+			continue
+		}
+		out.Servers = append(out.Servers, server)
+	}
+	return out, notes
+}
+
+// server turns an entry into a server, or says why it is none.
+func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
+	out = helve.MCPServer{
+		Name: name, Disabled: e.Enabled != nil && !*e.Enabled,
+		Timeout: time.Duration(e.Timeout) * time.Millisecond, Limit: time.Duration(e.Limit) * time.Millisecond,
+	}
+	switch e.Type {
+	case "local":
+		if len(e.Command) == 0 || e.Command[0] == "" {
+			return out, `it has no "command"`
+		}
+		out.Command, out.Environment, out.Dir, out.Wall = e.Command, e.Environment, e.Cwd, e.Wall
+	case "remote":
+		if e.URL == "" {
+			return out, `it has no "url"`
+		}
+		out.URL, out.Headers = e.URL, e.Headers
+		if string(e.OAuth) == "false" {
+			out.NoOAuth = true
+			break
+		}
+		var o struct{ ClientID, ClientSecret, Scope string }
+		if len(e.OAuth) > 0 && e.OAuth[0] == '{' {
+			if err := json.Unmarshal(e.OAuth, &o); err != nil {
+				return out, err.Error()
+			}
+		}
+		out.OAuth = helve.MCPOAuth{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scope: o.Scope}
+	default:
+		return out, `it has no "type": say "local", with a "command", or "remote", with a "url"`
+	}
+	return out, ""
+}

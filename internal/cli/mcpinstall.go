@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"helve/internal/adopt"
+	"helve/internal/diff"
+)
+
+// installFlags are the options of helve mcp install.
+type installFlags struct {
+	scope, name                  string
+	dryRun, print, remove, force bool
+	compact                      bool
+	agent                        string
+}
+
+func (a *app) mcpInstallCommand() *cobra.Command {
+	var f installFlags
+	c := &cobra.Command{
+		Use:   "install CLIENT",
+		Short: "Tell an agent to use helve's tools",
+		Long: `Install writes an entry for 'helve mcp' into the config file of an agent, with
+everything else in the file left as it is. With --dry-run it shows the change
+and makes none.
+
+The agents are ` + clientNames() + `.`,
+		Example: `  helve mcp install claude-code --dry-run
+  helve mcp install codex
+  helve mcp install vscode --scope project
+  helve mcp install gemini --remove`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("for which agent? There are %s", clientNames())
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return strings.Split(clientNames(), ", "), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.install(&f, args[0]) },
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.scope, "scope", adopt.User, "whose config: user or project")
+	fs.StringVar(&f.name, "name", "helve", "what the server is called there")
+	fs.StringVar(&f.agent, "agent", "", "the rules of this agent hold")
+	fs.BoolVar(&f.compact, "compact", false, "do not list the tools of other MCP servers: offer to search them")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show the change and make none")
+	fs.BoolVar(&f.print, "print", false, "print the entry alone, to be put where you like")
+	fs.BoolVar(&f.remove, "remove", false, "take the entry out")
+	fs.BoolVar(&f.force, "force", false, "also over an entry of that name which is for another program")
+	return c
+}
+
+func clientNames() string {
+	var names []string
+	for _, c := range adopt.Clients() {
+		names = append(names, string(c))
+	}
+	return words(names)
+}
+
+func (a *app) install(f *installFlags, client string) error {
+	if !slices.Contains(adopt.Clients(), adopt.Client(client)) {
+		return usagef("%q is not an agent that is known; there are %s. With --print you see what an entry looks like", client, clientNames())
+	}
+	if f.scope != adopt.User && f.scope != adopt.Project {
+		return usagef("--scope is user or project, not %q", f.scope)
+	}
+	self, err := a.program()
+	if err != nil {
+		return err
+	}
+	req := adopt.Request{
+		Client: adopt.Client(client), Scope: f.scope, Name: f.name, Command: []string{self, "mcp"},
+		Home: a.home(), Dir: a.workDir(), Getenv: a.Getenv, GOOS: runtime.GOOS, Force: f.force,
+	}
+	if f.agent != "" {
+		req.Command = append(req.Command, "--agent", f.agent)
+	}
+	if f.compact {
+		req.Command = append(req.Command, "--compact")
+	}
+	if f.print {
+		path, contents, err := adopt.Snippet(req)
+		if err != nil {
+			return err
+		}
+		a.note("in " + path + ":")
+		fmt.Fprint(a.Stdout, contents)
+		return nil
+	}
+	prepare := adopt.Prepare
+	if f.remove {
+		prepare = adopt.Remove
+	}
+	plan, err := prepare(req)
+	if err != nil {
+		return err
+	}
+	return a.carryOut(plan, f.dryRun)
+}
+
+// program is the path of this program, as others are to start it.
+func (a *app) program() (string, error) {
+	if a.Self != "" {
+		return a.Self, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	return self, nil
+}
+
+// carryOut shows what changes in a config file, and changes it.
+func (a *app) carryOut(plan adopt.Plan, dryRun bool) error {
+	if plan.Same {
+		a.note(plan.Path + " is as it should be already")
+		a.noteAll(plan.Notes)
+		return nil
+	}
+	before := plan.Before
+	if !plan.Exists {
+		before = nil
+	}
+	change := diff.Unified(plan.Path, string(before), string(plan.After))
+	if dryRun {
+		fmt.Fprint(a.Stdout, safe(change))
+		a.note("nothing was written; without --dry-run it is")
+		return nil
+	}
+	if err := plan.Apply(); err != nil {
+		if errors.Is(err, adopt.ErrChanged) {
+			return fmt.Errorf("%s: %w; try again", plan.Path, err)
+		}
+		return err
+	}
+	if plan.Delete {
+		a.note("removed " + plan.Path + ", which held nothing else")
+	} else {
+		a.note("wrote " + plan.Path)
+	}
+	a.noteAll(plan.Notes)
+	return nil
+}
+
+func (a *app) noteAll(notes []string) {
+	for _, note := range notes {
+		a.note(note)
+	}
+}
+
+// addFlags are the options of helve mcp add.
+type addFlags struct {
+	url           string
+	env, headers  []string
+	project       bool
+	dryRun, force bool
+	cwd           string
+	wall          bool
+}
+
+func (a *app) mcpAddCommand() *cobra.Command {
+	var f addFlags
+	c := &cobra.Command{
+		Use:   "add NAME (--url URL | -- COMMAND [ARGUMENT…])",
+		Short: "Put an MCP server into the config",
+		Long: `Add writes an MCP server into your own config, or with --project into that of
+this folder: a command that is started, given after --, or an address.`,
+		Example: `  helve mcp add docs -- npx -y some-server ./docs
+  helve mcp add tracker --url https://tracker.example/mcp --header X-Team=7
+  helve mcp add db --env 'TOKEN={env:DB_TOKEN}' --dry-run -- db-server`,
+		Args: atLeast(1, "the name of the server"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.addServer(&f, args[0], args[1:]) },
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.url, "url", "", "the `address` of a remote server")
+	fs.StringArrayVar(&f.env, "env", nil, "a variable for the program, as `NAME=VALUE`; may be repeated")
+	fs.StringArrayVar(&f.headers, "header", nil, "a header of every request, as `NAME=VALUE`; may be repeated")
+	fs.StringVar(&f.cwd, "cwd", "", "where the program starts")
+	fs.BoolVar(&f.wall, "wall", false, "run the program behind the kernel wall")
+	fs.BoolVar(&f.project, "project", false, "in the config of this folder instead of your own")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show the change and make none")
+	fs.BoolVar(&f.force, "force", false, "also over a server of that name that is there")
+	return c
+}
+
+// entry is the server as the config holds it.
+func (f *addFlags) entry(command []string) (map[string]any, error) {
+	value := map[string]any{}
+	switch {
+	case f.url != "" && len(command) > 0:
+		return nil, usagef("give an address or a command, not both")
+	case f.url != "" && (f.wall || f.cwd != "" || len(f.env) > 0):
+		return nil, usagef("--env, --cwd and --wall are for a server that is a command")
+	case f.url != "":
+		value["type"], value["url"] = "remote", f.url
+	case len(command) == 0:
+		return nil, usagef("what is it? Give --url, or the command after --")
+	case len(f.headers) > 0:
+		return nil, usagef("--header is for a server that has an address")
+	default:
+		value["type"], value["command"] = "local", command
+	}
+	if err := variables(value, "environment", f.env); err != nil {
+		return nil, err
+	}
+	if err := variables(value, "headers", f.headers); err != nil {
+		return nil, err
+	}
+	if f.cwd != "" {
+		value["cwd"] = f.cwd
+	}
+	if f.wall {
+		value["wall"] = true
+	}
+	return value, nil
+}
+
+func (a *app) addServer(f *addFlags, name string, command []string) error {
+	value, err := f.entry(command)
+	if err != nil {
+		return err
+	}
+	file, err := a.ownConfig(f.project)
+	if err != nil {
+		return err
+	}
+	file.Force = f.force
+	plan, err := adopt.SetServer(file, name, value)
+	if err != nil {
+		return err
+	}
+	if err := a.carryOut(plan, f.dryRun); err != nil || f.dryRun {
+		return err
+	}
+	if f.project {
+		a.note("'helve trust' lets it be started: a project's config is not believed by itself")
+	} else {
+		a.note("'helve mcp list' tries it")
+	}
+	return nil
+}
+
+// variables puts NAME=VALUE texts under a key.
+func variables(value map[string]any, key string, texts []string) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, t := range texts {
+		name, v, ok := strings.Cut(t, "=")
+		if !ok || name == "" {
+			return usagef("%q is not NAME=VALUE", t)
+		}
+		out[name] = v
+	}
+	value[key] = out
+	return nil
+}
+
+// ownConfig is the config file that servers are written into: the one that is
+// there, of those that helve reads, or the one to make.
+func (a *app) ownConfig(project bool) (adopt.File, error) {
+	dir, file := a.workDir(), adopt.File{}
+	if project {
+		file.Within = dir
+	}
+	if !project {
+		base := a.Getenv("XDG_CONFIG_HOME")
+		if !filepath.IsAbs(base) {
+			if a.home() == "" {
+				return file, errors.New("no folder for the config is known: set HOME, or give --project")
+			}
+			base = filepath.Join(a.home(), ".config")
+		}
+		dir = filepath.Join(base, "helve")
+	}
+	for _, name := range []string{"helve.jsonc", "helve.json"} {
+		file.Path = filepath.Join(dir, name)
+		if _, err := os.Stat(file.Path); err == nil {
+			break
+		}
+	}
+	return file, nil
+}
+
+func (a *app) mcpRemoveCommand() *cobra.Command {
+	var project, dryRun bool
+	c := &cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Take an MCP server out of the config",
+		Long:    `Remove takes an MCP server out of your own helve.json, or with --project out of that of this folder.`,
+		Example: `  helve mcp remove docs`,
+		Args:    exactly(1, "which server? 'helve mcp list --offline' lists them"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := a.ownConfig(project)
+			if err != nil {
+				return err
+			}
+			plan, err := adopt.RemoveServer(file, args[0])
+			if err != nil {
+				return err
+			}
+			if plan.Same || bytes.Equal(plan.Before, plan.After) {
+				return fmt.Errorf("there is no server called %q in %s; 'helve mcp list --offline' says where each comes from", args[0], file.Path)
+			}
+			return a.carryOut(plan, dryRun)
+		},
+	}
+	c.Flags().BoolVar(&project, "project", false, "from the config of this folder instead of your own")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the change and make none")
+	return c
+}
+
+// exactly lets a command be given so many arguments.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s", what)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/mcpclient"
+	"helve/internal/text"
+)
+
+// atServers is how long the commands that look at servers wait for them.
+const atServers = 40 * time.Second
+
+// withServers makes a runtime that has the MCP servers of the config, and
+// hands it to do.
+func (a *app) withServers(ctx context.Context, do func(ctx context.Context, s *setup, rt *helve.Runtime) error) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	opt := a.options(s)
+	opt.Unattended = true
+	rt, err := helve.New(opt)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, atServers)
+	defer cancel()
+	return errors.Join(do(ctx, s, rt), rt.Close())
+}
+
+func (a *app) mcpListCommand() *cobra.Command {
+	var asJSON, offline bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the MCP servers of the config, and try each",
+		Long: `List connects to every MCP server of the config at once and says how each is
+doing and how many tools it offers. With --offline it starts nothing and shows
+what the config says.`,
+		Example: `  helve mcp list
+  helve mcp list --json
+  helve mcp list --offline`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withServers(c.Context(), func(ctx context.Context, s *setup, rt *helve.Runtime) error {
+				if !offline {
+					stop := a.progress("connecting")
+					rt.Gather(ctx)
+					stop()
+				}
+				return a.listServers(s, rt.MCP(), asJSON)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&offline, "offline", false, "start nothing")
+	return c
+}
+
+func (a *app) listServers(s *setup, all []helve.MCPStatus, asJSON bool) error {
+	if asJSON {
+		return a.printJSON(append([]helve.MCPStatus{}, all...))
+	}
+	if len(all) == 0 {
+		a.note("the config has no MCP server; 'helve mcp add' puts one in")
+		return nil
+	}
+	tw := columns(a.Stdout)
+	for _, st := range all {
+		said := st.Error
+		if said == "" && st.Tools > 0 {
+			said = fmt.Sprintf("%d tools", st.Tools)
+		}
+		from := s.cfg.Origins["mcp."+st.Name]
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(st.Name), st.Kind, st.State, text.VisibleLine(said), text.VisibleLine(from.String()))
+	}
+	return tw.Flush()
+}
+
+// progress says on a terminal that something takes its time, once it has. The
+// result ends that.
+func (a *app) progress(what string) (stop func()) {
+	if !isTerminal(a.Stderr) {
+		return func() {}
+	}
+	timer := time.AfterFunc(time.Second, func() { a.note(what + " …") })
+	return func() { timer.Stop() }
+}
+
+func (a *app) mcpLogsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "logs NAME",
+		Short: "Print what an MCP server has logged",
+		Long: `Logs prints what an MCP server has written to its standard error or sent as log
+messages, in whichever process it ran.`,
+		Example: `  helve mcp logs docs`,
+		Args:    exactly(1, "which server? 'helve mcp list --offline' lists them"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			data, err := a.dataDir()
+			if err != nil {
+				return err
+			}
+			return a.printLogs(filepath.Join(data, "mcp-logs"), args[0])
+		},
+	}
+	return c
+}
+
+// printLogs prints the older and the newer log file of a server.
+func (a *app) printLogs(dir, server string) error {
+	found := false
+	for _, path := range mcpclient.LogFiles(dir, server) {
+		f, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("reading the log: %w", err)
+		}
+		found = true
+		data, err := io.ReadAll(io.LimitReader(f, 8<<20))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("reading the log: %w", err)
+		}
+		out := string(data)
+		if isTerminal(a.Stdout) {
+			out = safe(out)
+		}
+		if _, err := io.WriteString(a.Stdout, out); err != nil {
+			return fmt.Errorf("writing the log: %w", err)
+		}
+	}
+	if !found {
+		a.note(fmt.Sprintf("there is no log of a server called %q: it has not run yet, or has another name", server))
+	}
+	return nil
+}
+
+func (a *app) mcpInspectCommand() *cobra.Command {
+	var asJSON, approve bool
+	c := &cobra.Command{
+		Use:   "inspect NAME [TOOL]",
+		Short: "Show what an MCP server offers, and how its tools have changed",
+		Long: `Inspect connects to an MCP server and shows its tools as the server describes
+them, with the name each has here, which are switched off and why, and which are
+not what they were when they were first used. Such a tool is asked about at
+every call, until --approve takes it as it is now.`,
+		Example: `  helve mcp inspect docs
+  helve mcp inspect docs search --json
+  helve mcp inspect docs search --approve`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("which server? 'helve mcp list --offline' lists them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			only := ""
+			if len(args) > 1 {
+				only = args[1]
+			}
+			return a.withServers(c.Context(), func(ctx context.Context, _ *setup, rt *helve.Runtime) error {
+				stop := a.progress("connecting to " + args[0])
+				tools, err := rt.MCPTools(ctx, args[0])
+				stop()
+				if err != nil {
+					return knownServers(rt, err)
+				}
+				if approve {
+					return a.approveServer(rt, args[0], only)
+				}
+				return a.showServer(tools, only, asJSON)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&approve, "approve", false, "take what has changed as it is now")
+	return c
+}
+
+func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
+	if err := rt.ApproveMCP(server, only); err != nil {
+		return err
+	}
+	what := "all tools"
+	if only != "" {
+		what = only
+	}
+	a.note(fmt.Sprintf("%s of %s may be what it is now", what, server))
+	return nil
+}
+
+func (a *app) showServer(tools []helve.MCPTool, only string, asJSON bool) error {
+	shown := []helve.MCPTool{}
+	for _, t := range tools {
+		if only == "" || t.Tool == only || t.Name == only {
+			shown = append(shown, t)
+		}
+	}
+	if only != "" && len(shown) == 0 {
+		return fmt.Errorf("the server offers no tool called %q", only)
+	}
+	if asJSON {
+		return a.printJSON(shown)
+	}
+	st := a.style(a.Stdout)
+	for _, t := range shown {
+		fmt.Fprintf(a.Stdout, "%s\n", st.bold(text.VisibleLine(t.Name)))
+		if t.Off != "" {
+			fmt.Fprintf(a.Stdout, "  switched off: %s\n", text.VisibleLine(t.Off))
+		}
+		if t.Changed != "" {
+			fmt.Fprintf(a.Stdout, "  not what it was when it was first used:\n%s\n", indent(safe(t.Changed)))
+		}
+		if d := strings.TrimSpace(t.Description); d != "" {
+			fmt.Fprintln(a.Stdout, indent(safe(d)))
+		}
+		if only != "" {
+			fmt.Fprintln(a.Stdout, indent(safe(string(t.Schema))))
+		}
+	}
+	return nil
+}
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
+
+// knownServers names the servers there are where one was not found.
+func knownServers(rt *helve.Runtime, err error) error {
+	if !errors.Is(err, helve.ErrNoServer) {
+		return err
+	}
+	var names []string
+	for _, s := range rt.MCP() {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w; the config has none: 'helve mcp add' puts one in", err)
+	}
+	return fmt.Errorf("%w; there are %s", err, words(names))
+}
