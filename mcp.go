@@ -66,6 +66,12 @@ type MCPTool struct {
 	Changed     string          `json:"changed,omitempty"` // how it differs from what was first used
 }
 
+// An MCPPrompt is a text that a server makes for people to send.
+type MCPPrompt = mcpclient.Prompt
+
+// An MCPResource is something that a server lets others read.
+type MCPResource = mcpclient.Resource
+
 // ErrNoServer says that there is no MCP server of a name.
 var ErrNoServer = errors.New("there is no such MCP server")
 
@@ -150,6 +156,24 @@ func (r *Runtime) MCPTools(ctx context.Context, server string) ([]MCPTool, error
 		})
 	}
 	return out, nil
+}
+
+// MCPPrompts returns the prompts of a server.
+func (r *Runtime) MCPPrompts(ctx context.Context, server string) ([]MCPPrompt, error) {
+	if r.pool == nil {
+		return nil, fmt.Errorf("%q: %w", server, ErrNoServer)
+	}
+	prompts, err := r.pool.Prompts(ctx, server)
+	return prompts, r.noServer(server, err)
+}
+
+// MCPResources returns what a server lets others read.
+func (r *Runtime) MCPResources(ctx context.Context, server string) ([]MCPResource, error) {
+	if r.pool == nil {
+		return nil, fmt.Errorf("%q: %w", server, ErrNoServer)
+	}
+	resources, err := r.pool.Resources(ctx, server)
+	return resources, r.noServer(server, err)
 }
 
 // ConnectMCP connects to a server now, also to one that was disconnected.

@@ -153,7 +153,7 @@ func (a *app) mcpInspectCommand() *cobra.Command {
 		Short: "Show what an MCP server offers, and how its tools have changed",
 		Long: `Inspect connects to an MCP server and shows its tools as the server describes
 them, with the name each has here, which are switched off and why, and which are
-not what they were when they were first used. Such a tool is asked about at
+not what they were when they were first used; then its prompts and resources. Such a tool is asked about at
 every call, until --approve takes it as it is now.`,
 		Example: `  helve mcp inspect docs
   helve mcp inspect docs search --json
@@ -179,7 +179,13 @@ every call, until --approve takes it as it is now.`,
 				if approve {
 					return a.approveServer(rt, args[0], only)
 				}
-				return a.showServer(tools, only, asJSON)
+				if asJSON || only != "" {
+					return a.showTools(tools, only, asJSON)
+				}
+				if err := a.showTools(tools, "", false); err != nil {
+					return err
+				}
+				return a.showRest(ctx, rt, args[0])
 			})
 		},
 	}
@@ -200,7 +206,7 @@ func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
 	return nil
 }
 
-func (a *app) showServer(tools []helve.MCPTool, only string, asJSON bool) error {
+func (a *app) showTools(tools []helve.MCPTool, only string, asJSON bool) error {
 	shown := []helve.MCPTool{}
 	for _, t := range tools {
 		if only == "" || t.Tool == only || t.Name == only {
@@ -230,6 +236,30 @@ func (a *app) showServer(tools []helve.MCPTool, only string, asJSON bool) error 
 		}
 	}
 	return nil
+}
+
+// showRest lists what a server has beside its tools.
+func (a *app) showRest(ctx context.Context, rt *helve.Runtime, server string) error {
+	prompts, err := rt.MCPPrompts(ctx, server)
+	if err != nil {
+		return err
+	}
+	resources, err := rt.MCPResources(ctx, server)
+	if err != nil {
+		return err
+	}
+	tw := columns(a.Stdout)
+	for _, p := range prompts {
+		var takes []string
+		for _, arg := range p.Arguments {
+			takes = append(takes, arg.Name)
+		}
+		fmt.Fprintf(tw, "prompt\t%s\t%s\t%s\n", text.VisibleLine(p.Name), text.VisibleLine(words(takes)), text.VisibleLine(p.Description))
+	}
+	for _, r := range resources {
+		fmt.Fprintf(tw, "resource\t%s\t%s\t%s\n", text.VisibleLine(r.URI), text.VisibleLine(r.MIME), text.VisibleLine(r.Name))
+	}
+	return tw.Flush()
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
