@@ -1,6 +1,7 @@
 package helve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,7 +14,7 @@ import (
 type host struct {
 	r           *Runtime
 	agent       *Agent
-	fingerprint string // of a tool from outside
+	fingerprint string // of a tool from outside, where it does not give one itself
 }
 
 // Ask asks under the rules of the agent that makes the call.
@@ -24,13 +25,13 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) er
 	if err != nil {
 		return fmt.Errorf("the metadata of a request does not encode: %w", err)
 	}
-	req.Metadata, req.Fingerprint = metadata, h.fingerprint
+	req.Metadata, req.Fingerprint = metadata, cmp.Or(req.Fingerprint, h.fingerprint)
 	return h.r.engine.Ask(ctx, req, h.agent.Policy)
 }
 
 // Allowed decides without asking. What can not be decided is not allowed.
 func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
-	req.Session, req.Fingerprint = c.Session, h.fingerprint
+	req.Session, req.Fingerprint = c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
 	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
 	return err == nil && !slices.ContainsFunc(decisions, func(d permission.Decision) bool {
 		return d.Action != permission.Allow

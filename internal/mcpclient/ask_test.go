@@ -10,15 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"helve/tool"
 )
 
 // said returns the result that a server got for its question.
@@ -210,31 +207,6 @@ func TestDrift(t *testing.T) {
 	}
 	if err := b.pool.Approve("x", "echo"); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
-	}
-}
-
-// A server that becomes another one while it is started again does not get the
-// call that was meant for the old one unasked.
-func TestTurncoat(t *testing.T) {
-	mark := filepath.Join(t.TempDir(), "mark")
-	s := fake("one", "")
-	s.Env["HELVE_TEST_DRIFT"] = mark
-	b := newBench(t, Options{Servers: []Server{s}})
-	b.gather()
-	b.must("one_echo", nil)
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(b.status("one").PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_, err := b.call(t.Context(), "one_echo", nil)
-	b.mu.Lock()
-	last := b.asked[len(b.asked)-1]
-	b.mu.Unlock()
-	var failed *tool.Error
-	if refused := errors.As(err, &failed) && failed.Code == "tool-changed"; !refused && !strings.Contains(last.Changed, "passwords") {
-		t.Errorf("%v, asked %+v", err, last)
 	}
 }
 

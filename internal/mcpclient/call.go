@@ -169,16 +169,26 @@ func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *mcp.CallT
 		e.revive(l)
 		return res, false, nil
 	}
-	if wire, ok := wireError(err); ok && wire.Code == mcp.CodeURLElicitationRequired && l.visits(ctx, wire.Data) {
-		return nil, true, e.failure(ctx, err, false)
+	retry, died := l.again(ctx, o, heard, err)
+	return nil, retry, e.failure(ctx, err, died)
+}
+
+// again decides whether a call that failed can be made once more, and says
+// whether the connection died under it.
+func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retry, died bool) {
+	if ctx.Err() != nil {
+		return false, false
+	}
+	if wire, ok := wireError(err); ok {
+		return wire.Code == mcp.CodeURLElicitationRequired && l.visits(ctx, wire.Data), false
 	}
 	unsent := neverSent(err)
-	died := unsent || ctx.Err() == nil && l.endsSoon(err)
-	retry = ctx.Err() == nil && died && (unsent || !heard && (o.def.ReadOnly || o.def.Idempotent))
+	died = unsent || l.endsSoon(err)
+	retry = unsent || died && !heard && (o.def.ReadOnly || o.def.Idempotent)
 	if retry {
 		l.close(broken(err))
 	}
-	return nil, retry, e.failure(ctx, err, died)
+	return retry, died
 }
 
 // neverSent says whether a call failed before it was made.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package mcpclient
 
 import (
@@ -12,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"helve/tool"
 )
 
 func TestLocal(t *testing.T) {
@@ -381,5 +385,30 @@ func TestReplaced(t *testing.T) {
 	b.gather()
 	if got := b.names(); !slices.Contains(got, "one_page0") || slices.Contains(got, "one_tool-a") {
 		t.Errorf("%v", got)
+	}
+}
+
+// A server that becomes another one while it is started again does not get the
+// call that was meant for the old one unasked.
+func TestTurncoat(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mark")
+	s := fake("one", "")
+	s.Env["HELVE_TEST_DRIFT"] = mark
+	b := newBench(t, Options{Servers: []Server{s}})
+	b.gather()
+	b.must("one_echo", nil)
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(b.status("one").PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.call(t.Context(), "one_echo", nil)
+	b.mu.Lock()
+	last := b.asked[len(b.asked)-1]
+	b.mu.Unlock()
+	var failed *tool.Error
+	if refused := errors.As(err, &failed) && failed.Code == "tool-changed"; !refused && !strings.Contains(last.Changed, "passwords") {
+		t.Errorf("%v, asked %+v", err, last)
 	}
 }

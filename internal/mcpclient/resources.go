@@ -80,7 +80,8 @@ func (p *Pool) with(ctx context.Context, server string, f func(context.Context, 
 			err = context.Cause(bound)
 		}
 		cancel()
-		if err != nil && !again && ctx.Err() == nil && l.endsSoon(err) {
+		if err != nil && !again && ctx.Err() == nil && (neverSent(err) || l.endsSoon(err)) {
+			l.close(broken(err))
 			continue // reading can be done twice
 		}
 		if err != nil {
