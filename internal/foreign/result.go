@@ -143,7 +143,9 @@ func (c *converter) media(kind, claimed string, data []byte) {
 	typ, ok := mediaType(claimed)
 	switch {
 	case strings.HasPrefix(found, kind+"/"):
-		typ, _, _ = strings.Cut(found, ";")
+		if typ, _, _ = strings.Cut(found, ";"); typ == "audio/wave" {
+			typ = "audio/wav" // as everybody else calls it
+		}
 	case !ok || !strings.HasPrefix(typ, kind+"/"):
 		c.left[fmt.Sprintf("content of the kind %s was left out, since its type %s is not one", kind, quoted(claimed))]++
 		return

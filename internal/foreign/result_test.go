@@ -49,7 +49,7 @@ func TestResult(t *testing.T) {
 		{"empty image", mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{MIMEType: "image/png"}}},
 			tool.Result{Metadata: empty, Output: "[an attachment of the type image/png was left out, since it is empty]"}},
 		{"audio", mcp.CallToolResult{Content: []mcp.Content{&mcp.AudioContent{Data: []byte(wav), MIMEType: "audio/x-wav"}}},
-			tool.Result{Metadata: empty, Attachments: file("audio/wave", "", wav)}},
+			tool.Result{Metadata: empty, Attachments: file("audio/wav", "", wav)}},
 		{"embedded text", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "u:1", Text: "t"}}}},
 			tool.Result{Metadata: empty, Output: "t"}},
 		{"embedded blob", mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "u:1", Blob: []byte("b")}}}},

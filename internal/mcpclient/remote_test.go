@@ -166,6 +166,16 @@ func TestRemoteRefused(t *testing.T) {
 		})
 	}
 	elsewhere := newSite(t, streamable(sdkServer()))
+	open := handmade(none, none)
+	late := newSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "tools/list") {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		open.ServeHTTP(w, r)
+	}))
 	redirect := newSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	}))
@@ -187,6 +197,7 @@ func TestRemoteRefused(t *testing.T) {
 		{Name: "reg", URL: newSite(t, status(401, `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"dynamic client registration is off"}}`)).URL, NoOAuth: true},
 		{Name: "oauth", URL: newSite(t, status(401, "x")).URL},
 		{Name: "nooauth", URL: newSite(t, status(401, "x")).URL, NoOAuth: true},
+		{Name: "late", URL: late.URL},
 		{Name: "redirect", URL: redirect.URL, Headers: map[string]string{"X-Key": "abc"}},
 		{Name: "lure", URL: lure.URL, Headers: map[string]string{"X-Key": "abc"}},
 		{Name: "ftp", URL: "ftp://example.com"},
@@ -210,6 +221,7 @@ func TestRemoteRefused(t *testing.T) {
 		{"reg", NeedsRegistration, "Server does not support dynamic client registration. Please provide clientId in config."},
 		{"oauth", NeedsAuth, "helve mcp auth oauth"},
 		{"nooauth", NeedsAuth, ""},
+		{"late", NeedsAuth, "helve mcp auth late"},
 		{"redirect", Failed, errElsewhere.Error()},
 		{"lure", Failed, ""},
 		{"ftp", Failed, "http"},

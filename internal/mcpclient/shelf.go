@@ -63,6 +63,11 @@ func (e *peer) stock(ctx context.Context, l *link) error {
 			return errClosed
 		}
 		e.log.add("helve", "listing the tools failed: "+err.Error())
+		if l.remote != nil { // some let everybody in, and want a sign-in only here
+			if f := faultOf(l.remote.fault(err)); f.state != Failed {
+				return f
+			}
+		}
 		return &fault{state: Failed, text: "Failed to get tools", detail: err.Error()}
 	}
 	return e.shelve(l, defs, off)

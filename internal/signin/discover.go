@@ -19,6 +19,7 @@ const offline = "offline_access"
 
 // A demand is what a server's no says.
 type demand struct {
+	more     []string // scopes that it has asked for before
 	status   int
 	err      string
 	scopes   []string
@@ -232,6 +233,9 @@ func (h *handler) scopes(p *plan, d demand, granted []string) []string {
 	}
 	if d.status == http.StatusForbidden && h.client.Scope == "" {
 		want = append(slices.Clone(granted), want...)
+	}
+	if len(d.more) > 0 && h.client.Scope == "" {
+		want = append(append(slices.Clone(granted), want...), d.more...)
 	}
 	if slices.Contains(p.meta.ScopesSupported, offline) {
 		want = append(slices.Clone(want), offline)

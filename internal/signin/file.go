@@ -59,6 +59,7 @@ type record struct {
 	Scopes       []string  `json:"scopes,omitempty"`
 	Obtained     time.Time `json:"obtained,omitzero"`
 	Expiry       time.Time `json:"expiry,omitzero"`
+	Wanted       []string  `json:"wanted,omitempty"` // scopes that the server has asked for since
 }
 
 // String hides what is secret.
@@ -70,10 +71,13 @@ func (r *record) GoString() string { return r.String() }
 // signedOut is the record without its token.
 func (r *record) signedOut() *record {
 	c := *r
-	c.AccessToken, c.RefreshToken, c.Scopes = "", "", nil
+	c.AccessToken, c.RefreshToken, c.Scopes, c.Wanted = "", "", nil, nil
 	c.Obtained, c.Expiry = time.Time{}, time.Time{}
 	return &c
 }
+
+// lacks reports whether the server has asked for more than was granted.
+func (r *record) lacks() bool { return len(missing(r.Wanted, r.Scopes)) > 0 }
 
 // find returns the record of a server at a URL, or nil.
 func (f *file) find(server, url string) *record {

@@ -41,7 +41,7 @@ func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 		return err
 	}
 	used, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
-	if r != nil && r.AccessToken != used && !h.over(r) {
+	if r != nil && r.AccessToken != used && !h.over(r) && !(h.opts.Interactive && r.lacks()) {
 		return nil
 	}
 	if h.opts.Interactive {
@@ -87,9 +87,29 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 		}
 	}
 	if d.status == http.StatusForbidden {
+		if err := h.remember(ctx, d.scopes); err != nil {
+			return err
+		}
 		return wanted(h.server, fmt.Sprintf("server %q asks for more rights than it was given", h.server))
 	}
 	return wanted(h.server, fmt.Sprintf("server %q knows nobody", h.server))
+}
+
+// remember keeps what the server asks for, so that the next sign-in is for that
+// too: a call shows it, and the person who signs in makes none.
+func (h *handler) remember(ctx context.Context, scopes []string) error {
+	if r, err := h.stored(); err != nil || r == nil || len(missing(scopes, append(slices.Clone(r.Scopes), r.Wanted...))) == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+	defer cancel()
+	return h.store.update(ctx, func(f *file) {
+		if r := f.find(h.server, h.key()); r != nil && r.AccessToken != "" {
+			c := *r
+			c.Wanted = unique(append(slices.Clone(r.Wanted), scopes...))
+			f.put(&c)
+		}
+	})
 }
 
 // once signs in, unless that has failed before: a transport tries more than
@@ -141,7 +161,7 @@ func (h *handler) walk(ctx context.Context, d demand, old *record) error {
 	}
 	var granted []string
 	if old != nil {
-		granted = old.Scopes
+		granted, d.more = old.Scopes, old.Wanted
 	}
 	if err := h.allowed(p, d, granted); err != nil {
 		return err

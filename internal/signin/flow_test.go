@@ -248,6 +248,16 @@ func TestMoreRights(t *testing.T) {
 	if a.granted != 2 {
 		t.Errorf("%d sign-ins", a.granted)
 	}
+	// The next person who signs in is asked for it, although the token is
+	// still good for what it was given for.
+	for range 2 { // and not again after that
+		if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, Client{}, a.person())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := a.lastAsked(t).Get("scope"); got != "read write admin" || a.granted != 3 {
+		t.Errorf("after %d sign-ins, asked for %q", a.granted, got)
+	}
 }
 
 func TestWithoutAPerson(t *testing.T) {

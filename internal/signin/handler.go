@@ -48,6 +48,9 @@ func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
+	if h.opts.Interactive && r.lacks() {
+		return nil, nil // the person has come to give more
+	}
 	return &source{ctx: ctx, h: h, last: r}, nil
 }
 
@@ -273,6 +276,7 @@ func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
 	if fresh.Scopes == nil {
 		fresh.Scopes = r.Scopes
 	}
+	fresh.Wanted = r.Wanted
 	return fresh, h.keep(ctx, fresh)
 }
 
