@@ -24,7 +24,7 @@ const (
 type flight struct {
 	ctx    context.Context // of the request; ends with the session too
 	stream context.Context // of the HTTP request that waits for the answer, nil for others
-	report *reporter       // nil where the client wants no progress
+	report *reporter       // nil where the client wants to know nothing on the way
 }
 
 // callTool makes a call. What goes wrong in it is an answer for the model; the
@@ -49,7 +49,14 @@ func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, strea
 	}
 	f := &flight{ctx: ctx, stream: stream}
 	if token := p.GetProgressToken(); token != nil {
-		f.report = newReporter(ctx, se.ss, token)
+		f.report = newReporter(ctx, true, func(ctx context.Context, n float64, message string) error {
+			return se.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: message})
+		})
+	} else if se.verbose.Load() {
+		f.report = newReporter(ctx, false, func(ctx context.Context, _ float64, message string) error {
+			se.tell(ctx, "debug", map[string]any{"event": "call.progress", "tool": p.Name, "call": c.ID, "message": message})
+			return nil
+		})
 	}
 	if err := se.depart(h, c.ID, f); err != nil {
 		return nil, se.unsettled(ctx, err)

@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"helve"
 	"helve/internal/text"
 )
@@ -23,10 +21,11 @@ const (
 // A reporter tells the client of one call how it is getting on: each report
 // holds what is new since the one before. It never holds up the call.
 type reporter struct {
-	send func(n float64, message string) error
-	end  context.CancelFunc
-	done chan struct{}
-	wake chan struct{} // holds one when there is something new
+	send   func(n float64, message string) error
+	end    context.CancelFunc
+	silent bool // nothing is sent when nothing is new
+	done   chan struct{}
+	wake   chan struct{} // holds one when there is something new
 
 	mu    sync.Mutex
 	title string
@@ -40,13 +39,13 @@ type printing struct {
 	fresh     bool
 }
 
-func newReporter(ctx context.Context, ss *mcp.ServerSession, token any) *reporter {
+// newReporter starts the reports of a call. With beats there is one also when
+// nothing has happened for long.
+func newReporter(ctx context.Context, beats bool, send func(ctx context.Context, n float64, message string) error) *reporter {
 	ctx, end := context.WithCancel(ctx)
 	r := &reporter{
 		end: end, done: make(chan struct{}), wake: make(chan struct{}, 1), calls: map[string]*printing{},
-		send: func(n float64, message string) error {
-			return ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: message})
-		},
+		send: func(n float64, message string) error { return send(ctx, n, message) }, silent: !beats,
 	}
 	go r.run(ctx)
 	return r
@@ -103,7 +102,10 @@ func (r *reporter) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if message == "" && n > 1 && !told {
+		if message == "" && (r.silent || n > 1 && !told) {
+			if told {
+				beat.Reset(progressBeat)
+			}
 			continue
 		}
 		if message == "" {

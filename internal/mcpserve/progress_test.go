@@ -1,5 +1,7 @@
 package mcpserve
 
+//lint:file-ignore SA1019 log messages are part of the versions that are spoken here
+
 import (
 	"context"
 	"fmt"
@@ -211,5 +213,60 @@ func TestInnerProgress(t *testing.T) {
 	close(release)
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// A client that wants to be told everything, and has no progress token, gets
+// the same as log messages; others get none.
+func TestProgressAsLog(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil, nil, nil)
+	told := make(chan string, 100)
+	cs := h.connect(t, &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+		if data, ok := r.Params.Data.(map[string]any); ok {
+			told <- fmt.Sprint(data["event"], " ", data["message"])
+		}
+	}})
+	call(t, cs, "glob", map[string]any{"pattern": "*"}) // the runtime is there
+	seen := make(chan struct{}, 1)
+	remove, err := h.runtime(t).Register(own(t, "slow", func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+		c.Progress("slow", map[string]any{"output": "half of it"})
+		select {
+		case <-seen:
+		case <-ctx.Done():
+		}
+		return &tool.Result{Output: "done"}, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	run := func(level mcp.LoggingLevel) (all []string) {
+		if err := cs.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
+			t.Fatal(err)
+		}
+		if level != "debug" {
+			seen <- struct{}{}
+		}
+		done := make(chan string, 1)
+		go func() { done <- call(t, cs, "slow", map[string]any{}) }()
+		for message := range told {
+			all = append(all, message)
+			if strings.HasPrefix(message, "call.progress") {
+				seen <- struct{}{}
+			}
+			if strings.HasPrefix(message, "call.finished") {
+				break
+			}
+		}
+		contains(t, <-done, "done")
+		return all
+	}
+	want := []string{"call.started <nil>", "call.progress half of it", "call.finished <nil>"}
+	if diff := cmp.Diff(want, run("debug")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"call.finished <nil>"}, run("info")); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -165,9 +165,13 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the call names no tool"}
 		}
 		res, err = next(ctx, method, req)
-		if err == nil {
-			se.heard(method)
+		if err != nil {
+			return nil, err
 		}
+		if p, ok := req.GetParams().(*mcp.SetLoggingLevelParams); ok && p != nil {
+			se.verbose.Store(p.Level == "debug")
+		}
+		se.heard(method)
 		return res, err
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,7 +44,8 @@ type session struct {
 	open  int         // HTTP requests that are open
 	timer *time.Timer // ends an HTTP session that nobody uses
 
-	slots chan struct{} // one for each call at work
+	slots   chan struct{} // one for each call at work
+	verbose atomic.Bool   // the client wants to be told everything
 
 	mu       sync.Mutex
 	closed   bool
