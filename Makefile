@@ -1,7 +1,7 @@
 # Everything is a line of go commands; see CONTRIBUTING.md.
 FUZZTIME ?= 30s
 
-.PHONY: test lint fuzz bench bench-search golden build
+.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
@@ -25,6 +25,26 @@ bench:
 # Searches side by side with ripgrep 15 and 13. BENCHFLAGS=--quick for a look.
 bench-search: build
 	HELVE_RG15=$$(.ci/ripgrep15 || true) go run ./cmd/bench-search --helve bin/helve $(BENCHFLAGS)
+
+# MCP against programs of other people, which npm has to bring: the conformance
+# suite and the inspector, three agents, two servers, and all of these for
+# docs/conformance.md.
+conformance: build
+	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof conformance --tools "$$tools" --helve bin/helve
+
+mcp-clients: build
+	tools=$$(.ci/mcp-tools clients) && go run ./cmd/mcp-proof clients --tools "$$tools" --helve bin/helve
+
+mcp-servers:
+	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof servers --tools "$$tools"
+
+mcp-proof: build
+	suite=$$(.ci/mcp-tools suite) && clients=$$(.ci/mcp-tools clients) && \
+		go run ./cmd/mcp-proof all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
+
+# helve's MCP server beside another one.
+bench-mcp: build
+	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof bench --tools "$$tools" --helve bin/helve
 
 # Writes what models and people are shown into the golden files.
 golden:
