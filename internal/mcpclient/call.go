@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -191,9 +192,23 @@ func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retr
 	return retry, died
 }
 
-// neverSent says whether a call failed before it was made.
+// neverSent says whether a call failed before it was made. That the connection
+// has closed does not say so: it may have closed over the call.
 func neverSent(err error) bool {
-	return errors.Is(err, errNotSent) || errors.Is(err, mcp.ErrSessionMissing) || errors.Is(err, mcp.ErrConnectionClosed)
+	return errors.Is(err, errNotSent) || errors.Is(err, mcp.ErrSessionMissing)
+}
+
+// sendingKey is where the context of a call holds the mark that says whether
+// it has come as far as the pipe. The library between the two hands on nothing
+// else.
+type sendingKey struct{}
+
+// sending marks that a call is being written: from now on the server may have
+// it.
+func sending(ctx context.Context) {
+	if mark, ok := ctx.Value(sendingKey{}).(*atomic.Bool); ok {
+		mark.Store(true)
+	}
 }
 
 // offered returns a tool as it is now.
@@ -282,10 +297,13 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 	defer l.dismiss(token)
 	params := &mcp.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken(token)
-	done := make(chan struct{})
+	done, sent := make(chan struct{}), new(atomic.Bool)
 	go func() {
 		defer close(done)
-		res, err = l.session.CallTool(ctx, params)
+		res, err = l.session.CallTool(context.WithValue(ctx, sendingKey{}, sent), params)
+		if l.local != nil && errors.Is(err, mcp.ErrConnectionClosed) && !sent.Load() {
+			err = fmt.Errorf("%w: %w", errNotSent, err)
+		}
 	}()
 	idle, limit := l.e.idle(), time.NewTimer(l.e.s.limit())
 	quiet := time.NewTimer(idle)

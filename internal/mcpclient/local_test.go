@@ -5,6 +5,7 @@ package mcpclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -117,6 +118,11 @@ func TestDied(t *testing.T) {
 		t.Errorf("a call of which something was heard: %v", err)
 	}
 	b.must("one_echo", nil)
+	for i := range 40 { // whichever of the two ends is noticed first, it is not called twice
+		if err := b.fails("one_die", map[string]any{"text": fmt.Sprint(mark, "-", i)}); err.Code != "server-died" {
+			t.Errorf("%v (%s)", err, err.Code)
+		}
+	}
 }
 
 func TestNotAServer(t *testing.T) {

@@ -115,6 +115,7 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 		delete(p.asked, m.ID)
 		p.mu.Unlock()
 	}
+	sending(ctx)
 	select {
 	case p.w <- f:
 	case <-ctx.Done():
