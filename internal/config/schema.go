@@ -73,6 +73,7 @@ func mcpShape() *shape {
 		}},
 		"limit": {kinds: "n", above: true, helve: true},
 		"wall":  {kinds: "b", helve: true},
+		"roots": {kinds: "b", helve: true},
 	}}
 }
 

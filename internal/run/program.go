@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"helve/internal/proc"
 	"helve/internal/wall"
@@ -36,6 +38,9 @@ func (r *Room) Start(ctx context.Context, p Program, out *os.File) (*proc.Proces
 		}
 	}
 	vars, _ := env.Build(os.Environ())
+	if env.Set["SSH_AUTH_SOCK"] == "" { // it signs in as the person wherever the person can
+		vars = slices.DeleteFunc(vars, func(v string) bool { return strings.HasPrefix(v, "SSH_AUTH_SOCK=") })
+	}
 	return r.runner.Start(ctx, proc.Command{
 		Path: p.Path, Args: p.Args, Dir: p.Dir, Env: append(append(vars, "PWD="+p.Dir), site.env...),
 		Place: site.place, Stdin: true, Stderr: p.Stderr,

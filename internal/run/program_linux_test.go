@@ -38,9 +38,10 @@ func say(t *testing.T, r *Room, p Program) string {
 // no secret of the runtime.
 func TestProgram(t *testing.T) {
 	t.Setenv("SOME_API_KEY", "hidden")
+	t.Setenv("SSH_AUTH_SOCK", "hidden too")
 	r := room(t, func(o *Options) { o.Env.Set = map[string]string{"ROOM": "1"} })
 	got := say(t, r, Program{
-		Path: "sh", Args: []string{"-c", `read line; echo "$line $OWN $ROOM [$SOME_API_KEY] $PWD"`},
+		Path: "sh", Args: []string{"-c", `read line; echo "$line $OWN $ROOM [$SOME_API_KEY$SSH_AUTH_SOCK] $PWD"`},
 		Set: map[string]string{"OWN": "2"},
 	})
 	if want := "hello 2 1 [] " + r.opt.Dir + "\n"; got != want {

@@ -6,7 +6,7 @@ import (
 
 // AccessVersion is the version of the table of commands and the files they
 // reach. It goes up with every change of what the table says.
-const AccessVersion = 1
+const AccessVersion = 2
 
 // AccessTable says which files commands reach. A line has the names of
 // commands, a bar, what they do with plain arguments, and their options:
@@ -38,6 +38,7 @@ nl | r* -b=- -d=- -f=- -h=- -i=- -l=- -n=- -s=- -v=- -w=-
 head tail | r* -n=- -c=- -s=- --lines=- --bytes=- --pid=- --sleep-interval=-
 less more zless zmore pg | r* -p=- -P=- -o=w -O=w -k=r -j=- -x=- -z=- --log-file=w --LOG-FILE=w --lesskey-file=r
 wc | r* --files0-from=r
+date | -* -f=r -r=v -d=- -s=- --file=r --reference=v --date=- --set=-
 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5 | r* -a=- -l=- --algorithm=- --length=-
 base64 base32 basenc | r* -w=- -b=- -i=r -o=w --wrap=- --input=r --output=w
 xxd | r,w -s=- -l=- -c=- -g=- -o=- -n=-

@@ -125,6 +125,8 @@ func TestAccesses(t *testing.T) {
 		{"perl -i -pe x a", "read a, write a"},
 		{"node a.js b", "read a.js"},
 		{"wc -l $X", "read $X?"},
+		{"date -f x.secret", "read x.secret"},
+		{"date --file=x.secret +%s", "read x.secret"},
 		// writing
 		{"tee -a a b", "write a, write b"},
 		{"rm -f a", "write a"},
