@@ -1,14 +1,11 @@
 package signin
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"net"
-	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // canonical is the form of a server's URL that sign-ins are kept under and
@@ -33,7 +30,15 @@ func bare(raw string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// safe refuses addresses that secrets must not be sent to.
+// rootless drops the slash of a URL whose path is only that.
+func rootless(raw string) string {
+	if u, err := url.Parse(raw); err == nil && u.Path == "/" {
+		return strings.TrimSuffix(raw, "/")
+	}
+	return raw
+}
+
+// safe refuses a server's address that secrets must not be sent to.
 func safe(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
@@ -44,58 +49,32 @@ func safe(raw string) error {
 	case u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
 	}
-	return errors.New("the address has to be https, or http on this machine: " + bare(raw))
+	return fmt.Errorf("%w: %s", errScheme, bare(raw))
 }
 
-// loopback reports whether a host name stands for this machine.
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+// origin is scheme, host and port of a URL in one form.
+func origin(u *url.URL) string {
+	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(hostPort(u))
 }
 
-// outward is the client that talks to the authorization server. What a server
-// names as its authorization server is only reached if it is on the public
-// network, unless the server the person named is itself in a private one.
-func outward(ctx context.Context, c *http.Client, server string) *http.Client {
-	if c == nil {
-		c = &http.Client{Timeout: tokenTimeout}
-	}
-	base, plain := c.Transport.(*http.Transport)
-	if c.Transport == nil {
-		base, plain = http.DefaultTransport.(*http.Transport)
-		if plain {
-			base = base.Clone()
-			base.DialContext = nil
-		}
-	}
-	if !plain || base.DialContext != nil || base.DialTLSContext != nil || !private(ctx, server) {
-		return c
-	}
-	own := *c
-	t := base.Clone()
-	t.DialContext = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	t.DisableKeepAlives = true // nobody would close what is left
-	own.Transport = t
-	return &own
-}
-
-// private reports whether the host of a URL is in a private network.
-func private(ctx context.Context, raw string) bool {
+// originOf is origin for a text; "" if it is no URL.
+func originOf(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || loopback(u.Hostname()) {
-		return false
+	if err != nil || u.Host == "" {
+		return ""
 	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil {
-		return false
+	return origin(u)
+}
+
+// hostPort is where to dial for a URL.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case strings.EqualFold(u.Scheme, "https"):
+		port = "443"
+	default:
+		port = "80"
 	}
-	for _, ip := range ips {
-		if ip.Unmap().IsPrivate() {
-			return true
-		}
-	}
-	return false
+	return net.JoinHostPort(u.Hostname(), port)
 }

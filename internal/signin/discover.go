@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
@@ -51,125 +51,173 @@ type plan struct {
 	scopes   []string // that the resource names
 }
 
+// A scout looks for who signs people in for a server. Without a person it
+// leaves the server's origin only for the public network.
+type scout struct {
+	own   *url.URL
+	named *http.Client // for the document that the server's no names
+	any   *http.Client // for the rest
+	gate  *gate        // of the rest
+	alone bool         // no person
+}
+
 // discover finds out who signs people in for a server.
 func (h *handler) discover(ctx context.Context, d demand) (*plan, error) {
 	if err := safe(h.url); err != nil {
 		return nil, err
 	}
-	c := outward(ctx, h.opts.HTTP, h.url)
-	prm, own, err := resource(ctx, c, d.metadata, h.key())
+	g := h.pass(!h.opts.Interactive)
+	s := &scout{own: g.own, named: h.through(h.pass(true)), any: h.through(g), gate: g, alone: !h.opts.Interactive}
+	prm, own, err := s.resource(ctx, d.metadata)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("metadata of the server: %w", err)
 	}
 	issuer := rootless(prm.AuthorizationServers[0])
-	if err := safe(issuer); err != nil {
-		return nil, fmt.Errorf("authorization server: %w", err)
-	}
-	meta, err := auth.GetAuthServerMetadata(ctx, issuer, c)
-	if err != nil && own {
-		if older := ownMeta(ctx, c, issuer); older != nil {
-			meta, err = older, nil
-		}
+	meta, err := s.authority(ctx, issuer, own)
+	if err == nil {
+		err = s.check(ctx, meta)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("metadata of the authorization server %s: %w", bare(issuer), err)
-	}
-	if meta == nil { // as of 2025-03-26: the endpoints have fixed names
-		base := strings.TrimSuffix(issuer, "/")
-		meta = &oauthex.AuthServerMeta{
-			Issuer: issuer, AuthorizationEndpoint: base + "/authorize", TokenEndpoint: base + "/token",
-			RegistrationEndpoint: base + "/register", CodeChallengeMethodsSupported: []string{"S256"},
-		}
-	}
-	if err := checkMeta(meta); err != nil {
 		return nil, fmt.Errorf("metadata of the authorization server %s: %w", bare(issuer), err)
 	}
 	return &plan{meta: meta, resource: prm.Resource, scopes: prm.ScopesSupported}, nil
 }
 
-// checkMeta refuses an authorization server that can not be used safely.
-func checkMeta(m *oauthex.AuthServerMeta) error {
+// resource returns the metadata of the server. Without any, the server is its
+// own authorization server, as of 2025-03-26.
+func (s *scout) resource(ctx context.Context, named string) (prm *oauthex.ProtectedResourceMetadata, own bool, err error) {
+	home := (&url.URL{Scheme: s.own.Scheme, Host: s.own.Host}).String()
+	const known = "/.well-known/oauth-protected-resource"
+	places := []string{home + known + strings.TrimSuffix(s.own.EscapedPath(), "/"), home + known}
+	if named != "" {
+		if s.alone && originOf(named) != origin(s.own) {
+			return nil, false, fmt.Errorf("%s is elsewhere: %w", bare(named), errBarred)
+		}
+		places = append([]string{named}, slices.DeleteFunc(places, func(p string) bool { return p == named })...)
+	}
+	for _, place := range slices.Compact(places) {
+		c := s.any
+		if place == named {
+			c = s.named
+		}
+		prm, err := s.about(ctx, c, place)
+		if err != nil {
+			return nil, false, fmt.Errorf("%s: %w", bare(place), err)
+		}
+		if prm != nil {
+			return prm, false, nil
+		}
+	}
+	return &oauthex.ProtectedResourceMetadata{Resource: s.own.String(), AuthorizationServers: []string{home}}, true, nil
+}
+
+// about gets the server's metadata at one place; nil if there is none. A
+// document that speaks for another resource is refused.
+func (s *scout) about(ctx context.Context, c *http.Client, place string) (*oauthex.ProtectedResourceMetadata, error) {
+	prm := new(oauthex.ProtectedResourceMetadata)
+	_, err := get(ctx, c, place, prm)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errBarred), errors.Is(err, errScheme):
+		return nil, err
+	case err != nil: // it may be at the next one
+		return nil, nil
+	case !slices.Contains(names(s.own), prm.Resource):
+		return nil, errors.New("it speaks for another resource")
+	case len(prm.AuthorizationServers) == 0:
+		return nil, errors.New("it names no authorization server")
+	}
+	return prm, nil
+}
+
+// authority returns the metadata of an authorization server. With own it is
+// the server itself as of 2025-03-26, which did not tie a server to the name
+// of its origin: there it may go by a name below that.
+func (s *scout) authority(ctx context.Context, issuer string, own bool) (*oauthex.AuthServerMeta, error) {
+	u, err := url.Parse(issuer)
+	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, errors.New("the address is malformed")
+	}
+	for _, place := range places(u) {
+		m := new(oauthex.AuthServerMeta)
+		status, err := get(ctx, s.any, place, m)
+		if status >= 400 && status < 500 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if rootless(m.Issuer) != issuer && strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(issuer, "/") &&
+			!(own && strings.HasPrefix(m.Issuer, issuer+"/")) {
+			return nil, fmt.Errorf("its issuer %q does not match", clip(m.Issuer))
+		}
+		return m, nil
+	}
+	base := strings.TrimSuffix(issuer, "/") // as of 2025-03-26: the endpoints have fixed names
+	return &oauthex.AuthServerMeta{
+		Issuer: issuer, AuthorizationEndpoint: base + "/authorize", TokenEndpoint: base + "/token",
+		RegistrationEndpoint: base + "/register", CodeChallengeMethodsSupported: []string{"S256"},
+	}, nil
+}
+
+// places are where an authorization server may keep its metadata.
+func places(issuer *url.URL) []string {
+	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+	path := strings.Trim(issuer.EscapedPath(), "/")
+	home := (&url.URL{Scheme: issuer.Scheme, Host: issuer.Host}).String()
+	if path == "" {
+		return []string{home + oauth, home + openid}
+	}
+	return []string{home + oauth + "/" + path, home + openid + "/" + path, home + "/" + path + openid}
+}
+
+// check refuses an authorization server that can not be used safely.
+func (s *scout) check(ctx context.Context, m *oauthex.AuthServerMeta) error {
 	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
 		return errors.New("it does not offer PKCE with S256")
 	}
-	if err := safe(m.AuthorizationEndpoint); err != nil {
-		return fmt.Errorf("authorization endpoint: %w", err)
-	}
-	if err := safe(m.TokenEndpoint); err != nil {
-		return fmt.Errorf("token endpoint: %w", err)
-	}
-	if m.RegistrationEndpoint != "" {
-		if err := safe(m.RegistrationEndpoint); err != nil {
-			return fmt.Errorf("registration endpoint: %w", err)
+	for _, e := range []struct{ name, addr string }{
+		{"authorization", m.AuthorizationEndpoint}, {"token", m.TokenEndpoint}, {"registration", m.RegistrationEndpoint},
+	} {
+		if e.addr == "" && e.name == "registration" {
+			continue
+		}
+		if err := s.gate.vetText(ctx, e.addr); err != nil {
+			return fmt.Errorf("%s endpoint: %w", e.name, err)
 		}
 	}
 	return nil
 }
 
-// rootless drops the slash of a URL whose path is only that.
-func rootless(raw string) string {
-	if u, err := url.Parse(raw); err == nil && u.Path == "/" {
-		return strings.TrimSuffix(raw, "/")
-	}
-	return raw
-}
-
-// ownMeta returns the metadata of a server of 2025-03-26 that signs people in
-// itself, at its origin, and calls itself by another name of that origin. That
-// revision did not tie the two together; an issuer elsewhere is refused.
-func ownMeta(ctx context.Context, c *http.Client, origin string) *oauthex.AuthServerMeta {
-	place := origin + "/.well-known/oauth-authorization-server"
+// get fetches a JSON document once. The status is 0 if there was no answer.
+func get(ctx context.Context, c *http.Client, place string, doc any) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
-		return nil
+		return 0, errors.New("the address is malformed")
 	}
-	resp, err := still(c).Do(req)
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.Do(req)
 	if err != nil {
-		return nil
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address, which may hold secrets
+		}
+		return 0, err
 	}
 	defer resp.Body.Close()
-	var m struct {
-		Issuer string `json:"issuer"`
+	form, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return resp.StatusCode, errors.New("it redirects to another origin, or without end")
+	case resp.StatusCode != http.StatusOK:
+		return resp.StatusCode, fmt.Errorf("it answered with status %d", resp.StatusCode)
+	case form != "application/json":
+		return resp.StatusCode, errors.New("it is not JSON")
 	}
-	if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&m) != nil || !strings.HasPrefix(m.Issuer, origin+"/") {
-		return nil
+	if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(doc) != nil {
+		return resp.StatusCode, errors.New("it is not the JSON it should be")
 	}
-	meta, err := oauthex.GetAuthServerMeta(ctx, place, m.Issuer, c)
-	if err != nil {
-		return nil
-	}
-	return meta
-}
-
-// resource returns the metadata of the server at addr. Without any, the server
-// is its own authorization server, as of 2025-03-26.
-func resource(ctx context.Context, c *http.Client, named, addr string) (prm *oauthex.ProtectedResourceMetadata, own bool, err error) {
-	u, err := url.Parse(addr)
-	if err != nil {
-		return nil, false, errors.New("the address of the server is malformed")
-	}
-	origin := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-	const known = "/.well-known/oauth-protected-resource"
-	places := []string{origin + known + strings.TrimSuffix(u.EscapedPath(), "/"), origin + known}
-	if named != "" {
-		if err := safe(named); err != nil {
-			return nil, false, fmt.Errorf("metadata of the server: %w", err)
-		}
-		places = append([]string{named}, places...)
-	}
-	for _, place := range slices.Compact(places) {
-		prm, err := fetch(ctx, c, place, names(u))
-		switch {
-		case err != nil:
-			return nil, false, fmt.Errorf("metadata of the server: %w", err)
-		case prm == nil:
-			continue
-		case len(prm.AuthorizationServers) == 0:
-			return nil, false, errors.New("metadata of the server: it names no authorization server")
-		}
-		return prm, false, nil
-	}
-	return &oauthex.ProtectedResourceMetadata{Resource: addr, AuthorizationServers: []string{origin}}, true, nil
+	return resp.StatusCode, nil
 }
 
 // names are the resource names that a server at u may go by: its own address
@@ -189,33 +237,6 @@ func names(u *url.URL) []string {
 	add("")
 	add("/")
 	return all
-}
-
-// fetch gets the metadata at one place; nil if there is none. A document that
-// speaks for another resource is refused.
-func fetch(ctx context.Context, c *http.Client, place string, names []string) (*oauthex.ProtectedResourceMetadata, error) {
-	var last error
-	for _, name := range names {
-		prm, err := oauthex.GetProtectedResourceMetadata(ctx, place, name, c)
-		if err == nil {
-			return prm, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		last = err
-		if !strings.Contains(err.Error(), "got metadata resource") {
-			break
-		}
-	}
-	text := last.Error()
-	switch {
-	case strings.Contains(text, "got metadata resource"):
-		return nil, fmt.Errorf("%s speaks for another resource", bare(place))
-	case strings.Contains(text, "authorization_servers["):
-		return nil, fmt.Errorf("%s names an authorization server at an address that is not allowed", bare(place))
-	}
-	return nil, nil
 }
 
 // scopes are the ones to ask for: the config's, else the union of those that

@@ -40,7 +40,7 @@ type record struct {
 	Server string `json:"server"`
 	URL    string `json:"url"`
 
-	// The authorization server.
+	// The authorization server. Another one is not taken for the same.
 	Issuer   string `json:"issuer,omitempty"`
 	TokenURL string `json:"tokenUrl,omitempty"`
 	Resource string `json:"resource,omitempty"`
@@ -74,6 +74,12 @@ func (r *record) signedOut() *record {
 	c.AccessToken, c.RefreshToken, c.Scopes, c.Wanted = "", "", nil, nil
 	c.Obtained, c.Expiry = time.Time{}, time.Time{}
 	return &c
+}
+
+// bound is what is left of a record that is of no more use: who signs people
+// in for the server, so that a change is noticed.
+func (r *record) bound() *record {
+	return &record{Server: r.Server, URL: r.URL, Issuer: r.Issuer, TokenURL: r.TokenURL}
 }
 
 // lacks reports whether the server has asked for more than was granted.

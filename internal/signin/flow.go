@@ -79,20 +79,91 @@ func (h *handler) revive(ctx context.Context, r *record) (bool, error) {
 
 // needed is the error for a sign-in that this handler may not start.
 func (h *handler) needed(ctx context.Context, d demand) error {
-	if h.client.ID == "" {
-		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	old, err := h.last()
+	if err != nil {
+		return err
+	}
+	more := ""
+	if h.client.ID == "" || old != nil {
+		looking, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
-		if p, err := h.discover(ctx, d); err == nil && p.meta.RegistrationEndpoint == "" {
+		p, err := h.discover(looking, d)
+		switch {
+		case errors.Is(err, errBarred): // nobody has asked to look there
+		case err != nil:
+			more = " (" + err.Error() + ")"
+		case h.client.ID == "" && p.meta.RegistrationEndpoint == "":
 			return ErrRegistration
+		case moved(old, p):
+			return fmt.Errorf("%w: %s%s", ErrSignIn, h.move(old, p), h.accept())
 		}
 	}
 	if d.status == http.StatusForbidden {
 		if err := h.remember(ctx, d.scopes); err != nil {
 			return err
 		}
-		return wanted(h.server, fmt.Sprintf("server %q asks for more rights than it was given", h.server))
+		return h.wanted(fmt.Sprintf("server %q asks for more rights than it was given%s", h.server, more))
 	}
-	return wanted(h.server, fmt.Sprintf("server %q knows nobody", h.server))
+	return h.wanted(fmt.Sprintf("server %q knows nobody%s", h.server, more))
+}
+
+// last is what is kept about the server's last sign-in, if anything.
+func (h *handler) last() (*record, error) {
+	f, err := h.store.read()
+	if err != nil {
+		return nil, err
+	}
+	return f.find(h.server, h.key()), nil
+}
+
+// moved reports whether another authorization server is named than the one of
+// the last sign-in, or the same with a token endpoint elsewhere.
+func moved(old *record, p *plan) bool {
+	return old != nil && old.Issuer != "" &&
+		(rootless(old.Issuer) != rootless(p.meta.Issuer) || originOf(old.TokenURL) != originOf(p.meta.TokenEndpoint))
+}
+
+// move tells of a change of the authorization server.
+func (h *handler) move(old *record, p *plan) string {
+	return fmt.Sprintf("server %q used to sign people in at %s and now names %s", h.server,
+		where(old.Issuer, old.TokenURL), where(p.meta.Issuer, p.meta.TokenEndpoint))
+}
+
+// accept says how to accept a change of the authorization server. Where
+// hearing of it is not enough, the old one has to be forgotten.
+func (h *handler) accept() string {
+	name := shown(h.server)
+	text := "; if you know that it has moved, run "
+	if h.client.Secret != "" || h.opts.Interactive {
+		text += fmt.Sprintf("`helve mcp auth %s --forget` and then ", name)
+	}
+	return text + fmt.Sprintf("`helve mcp auth %s`", name)
+}
+
+// where names an authorization server for a person.
+func where(issuer, token string) string {
+	if originOf(issuer) == originOf(token) {
+		return bare(issuer)
+	}
+	return fmt.Sprintf("%s (tokens from %s)", bare(issuer), originOf(token))
+}
+
+// recognize makes sure that the authorization server is the one of the last
+// sign-in, or that the person hears that it is not before a browser opens. The
+// secret of the config is for the old one: it takes more than hearing.
+func (h *handler) recognize(old *record, p *plan) error {
+	if !moved(old, p) {
+		return nil
+	}
+	tell := h.opts.Tell
+	if tell == nil {
+		tell = h.opts.Show
+	}
+	if tell == nil || h.client.Secret != "" {
+		return errors.New(h.move(old, p) + h.accept())
+	}
+	tell(h.move(old, p) + "; go on only if you expected that")
+	return nil
 }
 
 // remember keeps what the server asks for, so that the next sign-in is for that
@@ -128,7 +199,7 @@ func (h *handler) once(ctx context.Context, d demand, old *record) error {
 // signIn takes a person through a sign-in. old is what is stored, if anything.
 func (h *handler) signIn(ctx context.Context, d demand, old *record) error {
 	if h.opts.Open == nil && h.opts.Show == nil && h.opts.Paste == nil {
-		return wanted(h.server, "there is no way to show the sign-in page")
+		return &Failure{Server: h.server, Why: errors.New("there is no way to show the sign-in page")}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, h.opts.Timeout, fmt.Errorf("nobody signed in within %s: %w", h.opts.Timeout, context.DeadlineExceeded))
 	defer cancel()
@@ -141,7 +212,7 @@ func (h *handler) signIn(ctx context.Context, d demand, old *record) error {
 		err = cause
 	}
 	if err != nil && !errors.Is(err, ErrRegistration) {
-		return fmt.Errorf("signing in to server %q: %w", h.server, err)
+		return &Failure{Server: h.server, Why: err}
 	}
 	return err
 }
@@ -157,6 +228,13 @@ type visit struct {
 func (h *handler) walk(ctx context.Context, d demand, old *record) error {
 	p, err := h.discover(ctx, d)
 	if err != nil {
+		return err
+	}
+	last, err := h.last()
+	if err != nil {
+		return err
+	}
+	if err := h.recognize(last, p); err != nil {
 		return err
 	}
 	var granted []string
@@ -224,11 +302,11 @@ func (h *handler) enroll(ctx context.Context, v *visit) (err error) {
 	if v.meta.RegistrationEndpoint == "" {
 		return ErrRegistration
 	}
-	f, err := h.store.read()
+	old, err := h.last()
 	if err != nil {
 		return err
 	}
-	if old := f.find(h.server, h.key()); old != nil && h.usable(old, v.meta.Issuer) {
+	if old != nil && h.usable(old) && !moved(old, v.plan) {
 		if v.ear, err = again(ctx, old.Redirect, h.opts.Port); err == nil {
 			v.client.adopt(old)
 			return nil
@@ -251,8 +329,8 @@ func (r *record) adopt(old *record) {
 }
 
 // usable reports whether a stored registration may serve for a new sign-in.
-func (h *handler) usable(r *record, issuer string) bool {
-	return r.Redirect != "" && !r.Stale && r.ClientID != "" && r.Issuer == issuer &&
+func (h *handler) usable(r *record) bool {
+	return r.Redirect != "" && !r.Stale && r.ClientID != "" &&
 		(r.ClientExpires.IsZero() || h.store.now().Add(h.opts.Timeout).Before(r.ClientExpires))
 }
 
@@ -276,7 +354,7 @@ func (h *handler) register(ctx context.Context, v *visit) error {
 		TokenEndpointAuthMethod: string(method),
 		Scope:                   strings.Join(v.scopes, " "),
 		ApplicationType:         "native",
-	}, still(h.http()))
+	}, h.http())
 	if err != nil {
 		// The error may hold the whole answer, with a secret in it.
 		var no *oauthex.ClientRegistrationError
@@ -285,6 +363,9 @@ func (h *handler) register(ctx context.Context, v *visit) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if u, ok := errors.AsType[*url.Error](err); ok { // there was no answer
+			return fmt.Errorf("registering with the authorization server: %w", u.Err)
 		}
 		return errors.New("registering with the authorization server failed; a clientId in the config makes it unnecessary")
 	}

@@ -302,15 +302,18 @@ func TestUnsafe(t *testing.T) {
 		{"issuer", func(a *authority) { a.meta = map[string]any{"issuer": a.URL + "/other"} }, "does not match"},
 		{"no PKCE", func(a *authority) { a.meta = map[string]any{"code_challenge_methods_supported": []string{}} }, "PKCE"},
 		{"plain PKCE", func(a *authority) { a.meta = map[string]any{"code_challenge_methods_supported": []string{"plain"}} }, "S256"},
-		{"token endpoint", func(a *authority) { a.meta = map[string]any{"token_endpoint": "http://example.com/token"} }, "token_endpoint"},
+		{"token endpoint", func(a *authority) { a.meta = map[string]any{"token_endpoint": "http://example.com/token"} }, "token endpoint: the address has to be https"},
 		{"authorization endpoint", func(a *authority) { a.meta = map[string]any{"authorization_endpoint": "ftp://127.0.0.1/a"} }, "authorization endpoint"},
 		{"no authorization endpoint", func(a *authority) { a.meta = map[string]any{"authorization_endpoint": ""} }, "authorization endpoint"},
-		{"registration endpoint", func(a *authority) { a.meta = map[string]any{"registration_endpoint": "http://example.com/r"} }, "registration_endpoint"},
+		{"registration endpoint", func(a *authority) { a.meta = map[string]any{"registration_endpoint": "http://example.com/r"} }, "registration endpoint: the address has to be https"},
 		{"other resource", func(a *authority) { a.about = map[string]any{"resource": "https://example.com/mcp"} }, "another resource"},
 		{"no authorization server", func(a *authority) { a.about = map[string]any{"authorization_servers": []string{}} }, "no authorization server"},
 		{"authorization server", func(a *authority) {
 			a.about = map[string]any{"authorization_servers": []string{"http://example.com"}}
-		}, "not allowed"},
+		}, "https"},
+		{"authorization server with a query", func(a *authority) {
+			a.about = map[string]any{"authorization_servers": []string{a.URL + "/x?y=1"}}
+		}, "malformed"},
 		{"metadata elsewhere", func(a *authority) { a.challenge = `, resource_metadata="http://example.com/m"` }, "https"},
 		{"iss of another", func(a *authority) { a.iss = "https://example.com" }, "another authorization server"},
 		{"iss unsaid", func(a *authority) { a.aware = true }, "another authorization server"},

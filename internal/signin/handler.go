@@ -72,7 +72,7 @@ func (s *source) Token() (*oauth2.Token, error) {
 			return nil, err
 		}
 		if r == nil {
-			return nil, wanted(s.h.server, "the sign-in was removed")
+			return nil, s.h.wanted("the sign-in was removed")
 		}
 		s.last = r
 	}
@@ -129,7 +129,7 @@ func (h *handler) current(ctx context.Context) (*record, error) {
 	}
 	if r.RefreshToken == "" {
 		if h.over(r) {
-			return nil, wanted(h.server, "the token has ended and can not be renewed")
+			return nil, h.wanted("the token has ended and can not be renewed")
 		}
 		return r, nil
 	}
@@ -210,11 +210,11 @@ func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
 func (h *handler) settled(r *record, used string, force bool) (bool, error) {
 	switch {
 	case r == nil:
-		return false, wanted(h.server, "the sign-in was removed")
+		return false, h.wanted("the sign-in was removed")
 	case !h.due(r) && (!force || r.AccessToken != used):
 		return true, nil // another process was faster
 	case r.RefreshToken == "":
-		return false, wanted(h.server, "the token has ended and can not be renewed")
+		return false, h.wanted("the token has ended and can not be renewed")
 	}
 	return false, nil
 }
@@ -229,10 +229,10 @@ func (h *handler) refused(ctx context.Context, r *record, no *refusal) error {
 			now := f.find(r.Server, r.URL)
 			switch {
 			case now == nil || now.RefreshToken != r.RefreshToken:
-			case no.code == "invalid_grant" && now.Redirect != "":
-				f.put(now.signedOut()) // the registration is still good
+			case no.code == "invalid_grant":
+				f.put(now.signedOut()) // the client is still good
 			default:
-				f.drop(func(old *record) bool { return old == now })
+				f.put(now.bound())
 			}
 		})
 		if err != nil {
@@ -240,7 +240,7 @@ func (h *handler) refused(ctx context.Context, r *record, no *refusal) error {
 		}
 	}
 	if no.lasting() {
-		return wanted(h.server, "the token could not be renewed, "+no.Error())
+		return h.wanted("the token could not be renewed, " + no.Error())
 	}
 	return fmt.Errorf("renewing the token of server %q: %w", h.server, no)
 }
@@ -266,6 +266,9 @@ func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
 		"grant_type":    {"refresh_token"},
 		"refresh_token": {r.RefreshToken},
 	})
+	if errors.Is(err, errBarred) || errors.Is(err, errScheme) {
+		return nil, h.wanted("the token could not be renewed, " + err.Error())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -296,12 +299,7 @@ func (h *handler) keep(ctx context.Context, r *record) error {
 }
 
 // http is the client for what the metadata of the authorization server names.
-func (h *handler) http() *http.Client {
-	if h.opts.HTTP != nil {
-		return h.opts.HTTP
-	}
-	return &http.Client{Timeout: tokenTimeout}
-}
+func (h *handler) http() *http.Client { return still(h.through(h.pass(false))) }
 
 // dress is the record with the secret of the config, if its client is the
 // config's: that secret is not kept in a second place.

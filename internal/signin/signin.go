@@ -8,6 +8,22 @@
 // one comes back never sees an old one. A [Store.Handler] is what the MCP
 // transport asks for tokens; only an interactive one ever opens a browser.
 //
+// What a server names is not simply asked. Every request goes to the server's
+// own origin, to the public network by https, or to an address of the kind that
+// the server's own has: this machine, a private network, the local link. That
+// holds for the text of an address and for what a name resolves to when it is
+// dialed (a proxy of the environment resolves for itself). Only for a server on
+// this machine may it be http. The metadata that a 401 names has to be at the
+// server's origin or public, and a redirect stays in its origin. Without a
+// person nothing but well-known paths is asked outside the server's origin,
+// only on the public network, and only to read; the one other request is the
+// renewal at the token endpoint of a sign-in.
+//
+// A server is tied to the issuer, and to the origin of the token endpoint, of
+// its last sign-in. A person hears of a change before the browser opens, nobody
+// else signs in there, and the secret of the config is not sent there before
+// the old sign-in is forgotten.
+//
 // Tokens, client secrets, codes and answers of token endpoints appear in no
 // error and no text this package gives.
 package signin
@@ -24,8 +40,22 @@ import (
 )
 
 // ErrSignIn says that a person has to sign in first. The error that wraps it
-// names the command to run.
+// names the command to run; if a person was there already it is a [*Failure],
+// which says why that came to nothing.
 var ErrSignIn = errors.New("sign-in needed")
+
+// A Failure is a sign-in that came to nothing although a person was there. Its
+// text is for that person. It is an [ErrSignIn] too.
+type Failure struct {
+	Server string
+	Why    error
+}
+
+// Error says why, and names no command that the person has just run.
+func (f *Failure) Error() string { return fmt.Sprintf("signing in to server %q: %v", f.Server, f.Why) }
+
+// Unwrap gives the reason and ErrSignIn.
+func (f *Failure) Unwrap() []error { return []error{f.Why, ErrSignIn} }
 
 // ErrRegistration says that the server knows no way to register a program, so
 // that the config has to name one that was registered by hand.
@@ -66,13 +96,19 @@ type HandlerOptions struct {
 	Open func(url string) error
 	// Show shows the address to the person.
 	Show func(url string)
+	// Tell tells the person, before the browser opens, that the server names
+	// another authorization server than at the last sign-in. nil: Show is
+	// given that text; without either the sign-in is refused.
+	Tell func(text string)
 	// Paste asks for the address that the browser ended at, for a browser on
 	// another machine. It has to return when ctx ends; its result is then
 	// dropped.
 	Paste func(ctx context.Context) (string, error)
 	// HTTP is used for everything but the browser. nil: a client with
-	// timeouts. Addresses inside private networks are refused, unless the
-	// server itself is in one or the transport has its own dialer.
+	// timeouts. Its redirects are not followed to other origins. If its
+	// transport has a dialer, what that connected to is checked before
+	// anything is sent; of one that is no [*http.Transport] only the text of
+	// an address can be checked.
 	HTTP *http.Client
 	// Port of the listener that waits for the browser; 0: any that is free.
 	// A client that was registered by hand has to be registered with the
@@ -90,7 +126,7 @@ type Info struct {
 	Issuer  string
 	Scopes  []string
 	Expiry  time.Time // zero: unknown
-	Token   bool      // signed in; false: only the registration is kept
+	Token   bool      // signed in; false: only the registration or the issuer is kept
 	Refresh bool      // the token can be renewed without a person
 }
 
@@ -147,13 +183,21 @@ func (s *Store) Known() ([]Info, error) {
 	return infos, nil
 }
 
-// wanted is the error for a server that needs a person.
-func wanted(server, why string) error {
-	name := server
-	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
-		name = fmt.Sprintf("%q", name)
+// wanted is the error for a server that needs a person. One who is there has
+// already run the command.
+func (h *handler) wanted(why string) error {
+	if h.opts.Interactive {
+		return &Failure{Server: h.server, Why: errors.New(why)}
 	}
-	return fmt.Errorf("%w: %s; run `helve mcp auth %s`", ErrSignIn, why, name)
+	return fmt.Errorf("%w: %s; run `helve mcp auth %s`", ErrSignIn, why, shown(h.server))
+}
+
+// shown is the name of a server for a command line.
+func shown(server string) string {
+	if strings.ContainsFunc(server, func(r rune) bool { return !plain(r) }) {
+		return fmt.Sprintf("%q", server)
+	}
+	return server
 }
 
 func plain(r rune) bool {

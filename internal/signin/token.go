@@ -87,9 +87,6 @@ func (r *refusal) lasting() bool {
 
 // ask sends a form to the token endpoint of r as its client.
 func ask(ctx context.Context, c *http.Client, r *record, form url.Values) (*http.Response, error) {
-	if err := safe(r.TokenURL); err != nil {
-		return nil, fmt.Errorf("token endpoint: %w", err)
-	}
 	if r.AuthStyle != styleBasic {
 		form.Set("client_id", r.ClientID)
 		if r.AuthStyle == stylePost {
@@ -108,7 +105,7 @@ func ask(ctx context.Context, c *http.Client, r *record, form url.Values) (*http
 	if r.AuthStyle == styleBasic {
 		req.SetBasicAuth(url.QueryEscape(r.ClientID), url.QueryEscape(r.ClientSecret))
 	}
-	return still(c).Do(req)
+	return c.Do(req)
 }
 
 // still is the client without redirects: a token is never sent on to where one
@@ -125,6 +122,9 @@ func (h *handler) obtain(ctx context.Context, r *record, form url.Values) (*gran
 	started := h.store.now()
 	resp, err := ask(ctx, h.http(), h.dress(r), form)
 	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err
+		}
 		return nil, fmt.Errorf("asking the token endpoint: %w", err)
 	}
 	defer resp.Body.Close()
