@@ -35,6 +35,8 @@ const (
 // as they may be shown: characters that can not be seen are escapes.
 type Definition struct {
 	Server, Tool       string // as the config and the server spell them
+	Origin             string // which program or address the server is
+	Project            string // where it is used
 	Title, Description string
 	Input              json.RawMessage // the schema as the server gave it, in canonical form
 
@@ -89,15 +91,24 @@ func DefinitionOf(server string, t *mcp.Tool) (Definition, error) {
 	return d, nil
 }
 
-// Hash returns a text that changes when the name, the description or the
-// schema of the tool does. The order of keys in the schema does not matter.
-func (d Definition) Hash() string {
+// Hash returns a text that changes when anything does that the server says
+// about the tool, or the program that says it. The order of keys in the schema
+// does not matter, nor where the tool is used.
+func (d Definition) Hash() string { return digest(d.Origin, d.shape()) }
+
+// shape is the Hash of what the server says, whichever program it is.
+func (d Definition) shape() string {
 	schema, err := canonical(d.Input)
 	if err != nil {
 		schema = d.Input
 	}
+	hints := fmt.Sprint(d.ReadOnly, d.Destructive, d.Idempotent, d.OpenWorld)
+	return digest(d.Server, d.Tool, d.Title, d.Description, hints, string(schema))
+}
+
+func digest(parts ...string) string {
 	h := sha256.New()
-	for _, part := range [...]string{d.Server, d.Tool, d.Description, string(schema)} {
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -17,8 +17,12 @@ const (
 
 // difference tells people how a tool differs from what was kept of it.
 func difference(was pin, d Definition) string {
-	before := portrait(d.Tool, was.Description, was.Input)
-	after := portrait(d.Tool, d.Description, d.Input)
+	before := was.definition(d)
+	return compared(d, portrait(before), portrait(d))
+}
+
+// compared is how one portrait of a tool differs from another, bounded.
+func compared(d Definition, before, after string) string {
 	lines := strings.SplitAfter(diff.Unified(line(Name(d.Server, d.Tool), maxName), before, after), "\n")
 	for i, l := range lines { // the rule and both names say nothing here
 		if strings.HasPrefix(l, "@@") {
@@ -38,16 +42,18 @@ func difference(was pin, d Definition) string {
 }
 
 // portrait returns what a tool looks like, line by line, with nothing hidden.
-func portrait(tool, description string, input []byte) string {
+func portrait(d Definition) string {
 	var b strings.Builder
-	b.WriteString("name: " + text.VisibleLine(tool) + "\ndescription:\n")
-	for l := range strings.SplitSeq(description, "\n") {
+	fmt.Fprintf(&b, "name: %s\ntitle: %s\n", text.VisibleLine(d.Tool), text.VisibleLine(d.Title))
+	fmt.Fprintf(&b, "read-only: %t\ndestructive: %t\nidempotent: %t\nopen-world: %t\n", d.ReadOnly, d.Destructive, d.Idempotent, d.OpenWorld)
+	b.WriteString("description:\n")
+	for l := range strings.SplitSeq(d.Description, "\n") {
 		b.WriteString("  " + text.VisibleLine(l) + "\n")
 	}
 	b.WriteString("schema:\n")
-	v, err := decode(input)
+	v, err := decode(d.Input)
 	if err != nil {
-		b.WriteString("  " + text.VisibleLine(string(input)) + "\n")
+		b.WriteString("  " + text.VisibleLine(string(d.Input)) + "\n")
 		return b.String()
 	}
 	spread(&b, "", v, 1)

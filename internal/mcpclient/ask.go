@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,8 @@ import (
 // What a server may ask a person.
 const (
 	maxQuestions = 4  // at once; they are put one after the other
+	maxAsked     = 10 // while a call runs
+	maxDeclines  = 2  // while a call runs: after them nothing more is asked
 	maxFields    = 50 // of a form
 	maxOptions   = 200
 	maxQuestion  = 8 << 10 // bytes of a text
@@ -54,76 +55,6 @@ type Option struct{ Value, Title string }
 type Answer struct {
 	Action string         // accept, decline or cancel; decline when empty
 	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them
-}
-
-// elicit puts a question of the server to the person.
-func (l *link) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	dismissed := &mcp.ElicitResult{Action: "cancel"}
-	q, err := elicitation(req.Params)
-	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
-	}
-	if l.pause(1) > maxQuestions {
-		l.pause(-1)
-		return dismissed, nil
-	}
-	defer l.pause(-1)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type reply struct {
-		a   Answer
-		err error
-	}
-	ch := make(chan reply, 1)
-	put := l.e.pool.spawn(func() {
-		select { // one question at a time
-		case l.turn <- struct{}{}:
-			defer func() { <-l.turn }()
-		case <-ctx.Done():
-			return
-		}
-		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q)
-		ch <- reply{a, err}
-	})
-	if !put {
-		return dismissed, nil
-	}
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-l.dead:
-		return dismissed, nil
-	case r := <-ch:
-		if r.err != nil {
-			l.e.log.add("helve", "a question could not be put: "+r.err.Error())
-			return dismissed, nil
-		}
-		return q.result(r.a)
-	}
-}
-
-// visits asks the person to open what a server wants opened before it runs a
-// call. It reports whether all of it was.
-func (l *link) visits(ctx context.Context, data json.RawMessage) bool {
-	var wanted struct {
-		Elicitations []*mcp.ElicitParams `json:"elicitations"`
-	}
-	if l.e.pool.opts.Ask == nil || json.Unmarshal(data, &wanted) != nil {
-		return false
-	}
-	if n := len(wanted.Elicitations); n == 0 || n > maxQuestions {
-		return false
-	}
-	for _, p := range wanted.Elicitations {
-		if p == nil || p.Mode != "url" || p.URL == "" {
-			return false
-		}
-		res, err := l.elicit(ctx, &mcp.ElicitRequest{Params: p})
-		if err != nil || res.Action != "accept" {
-			return false
-		}
-	}
-	return true
 }
 
 // result turns an answer into the one of the protocol.

@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,9 +120,137 @@ func TestElicitFlood(t *testing.T) {
 	if most.Load() != 1 {
 		t.Errorf("%d questions at once", most.Load())
 	}
-	var busy, cancel, accept int
-	_, _ = fmt.Sscanf(strings.NewReplacer("map[", "", "]", "", "accept:", "", "busy:", "", "cancel:", "").Replace(got), "%d %d %d", &accept, &busy, &cancel)
-	if accept < maxQuestions || accept+busy+cancel != 40 || busy+cancel == 0 {
+	var n struct{ Accept, Busy, Cancel, Decline int }
+	if err := json.Unmarshal([]byte(got), &n); err != nil {
+		t.Fatal(err)
+	}
+	if n.Accept < maxQuestions || n.Accept > maxAsked || n.Accept+n.Busy+n.Cancel+n.Decline != 40 {
+		t.Errorf("%s", got)
+	}
+}
+
+// Who has said no twice is not asked again by the same call, and a server that
+// goes on asking does not live on by that.
+func TestElicitDeclined(t *testing.T) {
+	var asked atomic.Int32
+	s := fake("one", "")
+	s.Timeout = 500 * time.Millisecond
+	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+		asked.Add(1)
+		return Answer{Action: "decline"}, nil
+	}})
+	b.gather()
+	for i := range 2 {
+		if err := b.fails("one_nag", nil); err.Code != "timeout" {
+			t.Errorf("%v (%s)", err, err.Code)
+		}
+		if n := asked.Load(); n != int32((i+1)*maxDeclines) {
+			t.Errorf("after %d calls the person was asked %d times", i+1, n)
+		}
+	}
+}
+
+// Only an answer that goes along with a question gives a call its time again;
+// else it goes on with what it had left.
+func TestPatience(t *testing.T) {
+	l := newLink(newPeer(New(Options{}), Server{Name: "one"}))
+	_, w := l.attend()
+	for _, accepted := range []bool{false, true, false} {
+		l.pause()
+		if still, _ := l.paused(w); !still {
+			t.Error("time does not stand still")
+		}
+		l.resume(accepted)
+		if still, answered := l.paused(w); still || answered != accepted {
+			t.Errorf("accepted %v: %v, %v", accepted, still, answered)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		p := newPatience(10 * time.Second)
+		for range 8 {
+			time.Sleep(time.Second)
+			p.hold(true)
+			time.Sleep(time.Minute)
+			p.hold(false)
+		}
+		<-p.timer.C
+		if took := time.Since(begin); took != 10*time.Second+8*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		begin = time.Now()
+		p.hold(true)
+		p.renew()
+		p.hold(false)
+		<-p.timer.C
+		if took := time.Since(begin); took != 10*time.Second {
+			t.Errorf("renewed, it took %v", took)
+		}
+	})
+}
+
+func TestElicitMost(t *testing.T) {
+	var asked atomic.Int32
+	s := fake("one", "")
+	s.Timeout = 500 * time.Millisecond
+	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+		asked.Add(1)
+		return Answer{Action: "accept"}, nil
+	}})
+	b.gather()
+	if err := b.fails("one_nag", nil); err.Code != "timeout" {
+		t.Errorf("%v (%s)", err, err.Code)
+	}
+	if n := asked.Load(); n != maxAsked {
+		t.Errorf("the person was asked %d times", n)
+	}
+	if log := strings.Join(b.pool.Log("one"), "\n"); strings.Count(log, "asks too much") != 1 {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+func TestElicitAddress(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://example.com/x?y": true, "http://127.0.0.1:80/": true, "HTTPS://example.com": true,
+		"javascript:alert(1)": false, "file:///etc/passwd": false, "https://good.example@evil.example/": false,
+		"https:///x": false, "//example.com": false, "https://:80/": false, "https://a\x1b": false,
+	} {
+		if openable(address) != want {
+			t.Errorf("%s: %v", address, !want)
+		}
+	}
+	b := newBench(t, Options{Servers: []Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+		t.Error("the person was asked")
+		return Answer{Action: "accept"}, nil
+	}})
+	b.gather()
+	if got := said(t, b.must("one_lure", nil).Output); got["action"] != "decline" {
+		t.Errorf("%v", got)
+	}
+	if log := strings.Join(b.pool.Log("one"), "\n"); !strings.Contains(log, "no plain web address") {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// Progress does not let the time run while the person is being asked.
+func TestProgressWhileAsked(t *testing.T) {
+	s := fake("one", "")
+	s.Timeout = 400 * time.Millisecond
+	var b *bench
+	b = newBench(t, Options{Servers: []Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
+		b.until("progress", func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return len(b.progress) > 0
+		})
+		select { // longer than a call may be silent
+		case <-time.After(2 * s.Timeout):
+		case <-ctx.Done():
+		}
+		return Answer{Action: "accept"}, nil
+	}})
+	b.gather()
+	if got := b.must("one_askbusy", nil).Output; !strings.Contains(got, "accept") {
 		t.Errorf("%s", got)
 	}
 }
@@ -160,76 +288,6 @@ func TestElicitationForms(t *testing.T) {
 	if err != nil || len(q.Message) > maxQuestion || q.Fields[0].Name != "a" || q.Fields[0].Default != nil || q.Fields[1].Options[0] != (Option{"v", "V"}) {
 		t.Errorf("%+v %v", q, err)
 	}
-}
-
-// A tool that has changed since it was first used asks again, with the
-// difference, and is not shown in its new words until it is approved.
-func TestDrift(t *testing.T) {
-	pins := filepath.Join(t.TempDir(), "pins.json")
-	b := newBench(t, Options{Servers: []Server{fake("one", "few")}, Pins: pins})
-	b.gather()
-	b.must("one_echo", nil)
-	if err := b.pool.Add(fake("one", "few drift")); err != nil {
-		t.Fatal(err)
-	}
-	b.gather()
-	if shown := b.tools["one_echo"].Spec().Description; strings.Contains(shown, "passwords") {
-		t.Errorf("a model is shown %q", shown)
-	}
-	infos := b.pool.Tools("one")
-	if len(infos) != 3 || infos[0].Changed == "" || !infos[0].Pinned || infos[1].Pinned || !strings.Contains(infos[0].Definition.Description, "passwords") {
-		t.Errorf("%+v", infos)
-	}
-	b.mu.Lock()
-	b.allowed = false // allowed once
-	b.mu.Unlock()
-	for range 2 {
-		b.must("one_echo", nil)
-		if last := b.asked[len(b.asked)-1]; !strings.Contains(last.Changed, "passwords") {
-			t.Errorf("asked %+v", last)
-		}
-	}
-	b.mu.Lock()
-	b.allowed = true // from now on
-	b.mu.Unlock()
-	b.must("one_echo", nil)
-	b.until("the new words", func() bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return strings.Contains(b.tools["one_echo"].Spec().Description, "passwords")
-	})
-	b.must("one_echo", nil)
-	if last := b.asked[len(b.asked)-1]; last.Changed != "" {
-		t.Errorf("asked %+v", last)
-	}
-	if err := b.pool.Approve("one", "nothing"); err == nil {
-		t.Error("a tool that is not there was approved")
-	}
-	if err := b.pool.Approve("x", "echo"); !errors.Is(err, ErrUnknown) {
-		t.Error(err)
-	}
-}
-
-func TestApprove(t *testing.T) {
-	pins := filepath.Join(t.TempDir(), "pins.json")
-	b := newBench(t, Options{Servers: []Server{fake("one", "few")}, Pins: pins})
-	b.gather()
-	b.must("one_echo", nil)
-	if err := b.pool.Add(fake("one", "few drift")); err != nil {
-		t.Fatal(err)
-	}
-	b.gather()
-	if err := b.pool.Approve("one", "echo"); err != nil {
-		t.Fatal(err)
-	}
-	if i := b.pool.Tools("one")[0]; i.Changed != "" || !i.Pinned {
-		t.Errorf("%+v", i)
-	}
-	b.until("the new words", func() bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return strings.Contains(b.tools["one_echo"].Spec().Description, "passwords")
-	})
 }
 
 func TestBadTool(t *testing.T) {

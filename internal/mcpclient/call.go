@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,7 +35,13 @@ var (
 type watch struct {
 	// Of what happened meanwhile the newest is kept; the channels hold one.
 	progress chan *mcp.ProgressNotificationParams
-	hold     chan struct{} // the person is being asked: time stands still
+	hold     chan struct{} // something is new about questions to the person
+
+	// Of the questions to the person since the call began; see link.mu.
+	questions int
+	declines  int
+	silenced  bool // nothing more is asked
+	answered  bool // the person has, and that is not noticed yet
 }
 
 // progressed takes a report about a call.
@@ -83,6 +90,15 @@ func (l *link) noted(method string, params json.RawMessage) {
 			s = string(m.Data)
 		}
 		l.e.log.message(m.Level, m.Logger, s)
+	case "notifications/resources/list_changed":
+		l.e.news.relisted(true, false)
+	case "notifications/prompts/list_changed":
+		l.e.news.relisted(false, true)
+	case "notifications/resources/updated":
+		var p mcp.ResourceUpdatedNotificationParams
+		if json.Unmarshal(params, &p) == nil {
+			l.e.news.updated(p.URI)
+		}
 	}
 }
 
@@ -93,7 +109,7 @@ func (l *link) attend() (token string, w *watch) {
 	l.serial++
 	token = "helve-" + strconv.Itoa(l.serial)
 	w = &watch{progress: make(chan *mcp.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
-	if l.asking > 0 {
+	if l.asking {
 		w.hold <- struct{}{}
 	}
 	l.calls[token] = w
@@ -104,27 +120,6 @@ func (l *link) dismiss(token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, token)
-}
-
-// pause tells the calls that time stands still (by 1) or goes on (by -1), and
-// returns how many questions wait.
-func (l *link) pause(by int) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asking += by
-	for _, w := range l.calls {
-		select {
-		case w.hold <- struct{}{}:
-		default:
-		}
-	}
-	return l.asking
-}
-
-func (l *link) paused() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.asking > 0
 }
 
 // run is the function of every tool of the server.
@@ -185,7 +180,7 @@ func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retr
 	}
 	unsent := neverSent(err)
 	died = unsent || l.endsSoon(err)
-	retry = unsent || died && !heard && (o.def.ReadOnly || o.def.Idempotent)
+	retry = unsent || died && !heard && (o.hint.ReadOnly || o.hint.Idempotent)
 	if retry {
 		l.close(broken(err))
 	}
@@ -217,7 +212,7 @@ func (e *peer) offered(name string) (*offer, error) {
 	defer e.mu.Unlock()
 	o := e.shelf.offers[name]
 	if o == nil {
-		return nil, tool.Fail("tool-gone", "The MCP server %q does not offer the tool %s any more.", e.s.Name, name)
+		return nil, tool.Fail("tool-gone", "The MCP server %q does not offer the tool %s any more, and the call was not made. Use another tool, or call it again when the server offers it; `helve mcp inspect %s` shows what it has.", e.s.Name, name, e.s.Name)
 	}
 	return o, nil
 }
@@ -233,14 +228,26 @@ func (e *peer) ask(ctx context.Context, c *tool.Call, o *offer) error {
 		req.Metadata["arguments"] = json.RawMessage("{}")
 	}
 	if err := c.Ask(ctx, req); err != nil {
+		if changed != "" && errors.Is(err, permission.ErrUnattended) {
+			return &tool.Error{Kind: tool.Unattended, Code: "unattended", Err: err, Hint: fmt.Sprintf(
+				"'helve mcp inspect %s' shows what has changed, and with --approve takes it as it is now.", e.s.Name)}
+		}
 		return err
 	}
-	if !known && changed == "" || changed != "" && c.Allowed(req) {
+	if !known && changed == "" || changed != "" && lasting(c, req) {
 		if err := e.keep(o.def); err != nil {
 			e.pool.log.Warn("a tool could not be pinned", "tool", o.name, "error", err)
 		}
 	}
 	return nil
+}
+
+// lasting says whether what was allowed is allowed from now on, and not just to
+// this call or in this session.
+func lasting(c *tool.Call, req permission.Request) bool {
+	elsewhere := *c
+	elsewhere.Session = "\x00" // nobody's
+	return elsewhere.Allowed(req)
 }
 
 // ready returns a connection, waiting for one that is being made.
@@ -306,9 +313,9 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 		}
 	}()
 	idle, limit := l.e.idle(), time.NewTimer(l.e.s.limit())
-	quiet := time.NewTimer(idle)
+	quiet := newPatience(idle)
 	defer limit.Stop()
-	defer quiet.Stop()
+	defer quiet.timer.Stop()
 	var told time.Time
 	for {
 		select {
@@ -319,19 +326,19 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 			return res, heard, err
 		case p := <-w.progress:
 			heard = true
-			quiet.Reset(idle)
+			quiet.renew()
 			if time.Since(told) >= progressEvery {
 				told = time.Now()
 				c.Progress(report(p))
 			}
 		case <-w.hold:
 			heard = true
-			if l.paused() {
-				quiet.Stop()
-			} else {
-				quiet.Reset(idle)
+			still, answered := l.paused(w)
+			if answered {
+				quiet.renew()
 			}
-		case <-quiet.C:
+			quiet.hold(still)
+		case <-quiet.timer.C:
 			cancel(fmt.Errorf("%w for %d ms", errSilent, idle.Milliseconds()))
 		case <-limit.C:
 			cancel(fmt.Errorf("%w: more than %d ms", errLimit, l.e.s.limit().Milliseconds()))
@@ -374,11 +381,12 @@ func (e *peer) failure(ctx context.Context, err error, died bool) error {
 		said, _ := text.Cut(wire.Message, maxComplaint)
 		return tool.Fail("mcp-error", "MCP error %d: %s", wire.Code, said)
 	case errors.Is(err, errSilent), errors.Is(err, errLimit):
-		return tool.Fail("timeout", "The MCP server %q did not answer in time (%v), and the call was cancelled. It may have done part of its work.", e.s.Name, err)
+		return tool.Fail("timeout", "The MCP server %q did not answer in time (%v), and the call was cancelled. It may have done part of its work: check before calling again. `helve mcp logs %s` shows what it said; \"timeout\" in its config gives it longer.", e.s.Name, err, e.s.Name)
 	case died && !e.s.local():
 		return tool.Fail("connection-lost", "The connection to the MCP server %q broke before it answered, and it is not known how much of the call it has done. Check before calling again.", e.s.Name)
 	case died:
 		return tool.Fail("server-died", "The MCP server %q ended before it answered, and it is not known how much of the call it has done. It is being started again; check before calling again.", e.s.Name)
 	}
-	return tool.Fail("mcp-failed", "The call to the MCP server %q failed: %s", e.s.Name, e.s.clean(err.Error()))
+	return tool.Fail("mcp-failed", "The call to the MCP server %q failed: %s. It is not known how much of it was done: check before calling again. `helve mcp logs %s` shows what the server said.",
+		e.s.Name, strings.TrimSuffix(e.s.clean(err.Error()), "."), e.s.Name)
 }

@@ -48,7 +48,7 @@ type link struct {
 	kill      context.CancelFunc
 
 	session      *mcp.ClientSession
-	has          struct{ tools, resources, prompts bool }
+	has          struct{ tools, resources, subscribe, prompts, completions bool }
 	instructions string
 	program      string
 	caches       atomic.Bool // the session keeps lists until it is told of a change
@@ -57,11 +57,12 @@ type link struct {
 	nudge  chan struct{} // a sign of life is wanted
 	turn   chan struct{} // held by the question that is put to the person
 
-	mu     sync.Mutex
-	conn   mcp.Connection
-	calls  map[string]*watch
-	serial int
-	asking int // questions to the person that wait
+	mu      sync.Mutex
+	conn    mcp.Connection
+	calls   map[string]*watch
+	serial  int
+	waiting int  // questions to the person that were not answered yet
+	asking  bool // one of them is being put
 
 	closing bool // somebody is closing it
 
@@ -192,18 +193,29 @@ func (l *link) learn(r *mcp.InitializeResult) {
 	}
 	if c := r.Capabilities; c != nil {
 		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
+		l.has.subscribe, l.has.completions = c.Resources != nil && c.Resources.Subscribe, c.Completions != nil
 	}
 }
 
 // client makes what talks the protocol.
 func (l *link) client() *mcp.Client {
 	o := &l.e.pool.opts
-	//lint:ignore SA1019 servers of today ask for roots
-	caps := &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}}
+	caps := &mcp.ClientCapabilities{}
+	if !l.e.s.NoRoots {
+		//lint:ignore SA1019 servers of today ask for roots
+		caps.RootsV2 = &mcp.RootCapabilities{}
+	}
 	opts := &mcp.ClientOptions{
-		Logger:                 l.e.pool.log,
-		Capabilities:           caps,
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.listChanged() },
+		Logger:                     l.e.pool.log,
+		Capabilities:               caps,
+		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { l.listChanged() },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { l.e.news.relisted(true, false) },
+		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { l.e.news.relisted(false, true) },
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			if r.Params != nil {
+				l.e.news.updated(r.Params.URI)
+			}
+		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			l.progressed(r.Params)
 		},
@@ -217,7 +229,7 @@ func (l *link) client() *mcp.Client {
 		opts.ElicitationHandler = l.elicit
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "helve", Version: o.Version}, opts)
-	if o.Dir != "" {
+	if o.Dir != "" && !l.e.s.NoRoots {
 		path := filepath.ToSlash(o.Dir)
 		if !strings.HasPrefix(path, "/") {
 			path = "/" + path // a drive

@@ -26,7 +26,7 @@ func TestLocal(t *testing.T) {
 	}
 	b.gather()
 	s := b.status("one")
-	if s.State != Connected || s.Tools != 22 || s.PID == 0 || s.Program != "fake 0.1" || s.Instructions != "be kind" || s.Transport != "stdio" {
+	if s.State != Connected || s.Tools != 25 || s.PID == 0 || s.Program != "fake 0.1" || s.Instructions != "be kind" || s.Transport != "stdio" {
 		t.Fatalf("%+v", s)
 	}
 	if got := b.must("one_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
@@ -180,7 +180,8 @@ func TestCallTimeouts(t *testing.T) {
 	long := fake("long", "")
 	b := newBench(t, Options{Servers: []Server{s, long}, CallTimeout: 350 * time.Millisecond})
 	b.gather()
-	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "400 ms") {
+	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "400 ms") ||
+		!strings.HasSuffix(err.Error(), "`helve mcp logs one` shows what it said; \"timeout\" in its config gives it longer.") {
 		t.Errorf("%v", err)
 	}
 	if err := b.fails("long_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "350 ms") {
@@ -226,7 +227,8 @@ func TestHuge(t *testing.T) {
 	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
 	b.gather()
 	for _, name := range []string{"one_huge", "one_hugelast"} {
-		if err := b.fails(name, nil); !strings.Contains(err.Error(), "larger than 16 MiB") {
+		if err := b.fails(name, nil); !strings.Contains(err.Error(), "larger than 16 MiB") ||
+			!strings.HasSuffix(err.Error(), "`helve mcp logs one` shows what the server said.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -240,7 +242,8 @@ func TestFlood(t *testing.T) {
 		b.must("calm_echo", nil)
 		b.must("wild_echo", nil)
 	}
-	if n := len(b.pool.Log("wild")); n == 0 || n > keptLines {
+	b.until("lines", func() bool { return len(b.pool.Log("wild")) > 0 })
+	if n := len(b.pool.Log("wild")); n > keptLines {
 		t.Errorf("%d lines are kept", n)
 	}
 	runtime.GC()
@@ -312,11 +315,62 @@ func TestCollisions(t *testing.T) {
 	b.must("ok_echo", nil)
 }
 
+// A server can not take names that begin like those of another, be that one
+// there or not, and whichever stands first.
+func TestTrespass(t *testing.T) {
+	off := fake("a_b_c", "few")
+	off.Disabled = true
+	for _, servers := range [][]Server{
+		{fake("a", "few b_c"), fake("a.b", "few"), fake("a_z", "few")},
+		{fake("a.b", "few"), fake("a", "few b_c"), fake("a_z", "few")},
+		{fake("a_b", "few b_c"), fake("a_b_b", "few"), fake("a_z", "few")},
+	} {
+		bad, good := servers[0].Name, servers[1].Name
+		if len(bad) > len(good) {
+			bad, good = good, bad
+		}
+		b := newBench(t, Options{Servers: servers})
+		b.gather()
+		s := b.status(bad)
+		if s.State != Failed || s.Tools != 0 || !strings.Contains(s.Error, strconv.Quote(bad)) || !strings.Contains(s.Error, strconv.Quote(good)) || !strings.Contains(s.Error, `"b_c"`) {
+			t.Errorf("%+v", s)
+		}
+		for _, name := range []string{good, "a_z"} {
+			if s := b.status(name); s.State != Connected || s.Tools != 3 {
+				t.Errorf("%+v", s)
+			}
+		}
+	}
+	b := newBench(t, Options{Servers: []Server{fake("a_b", "few"), fake("a", "few"), off, fake("a-b", "few"), fake("x", "few b_c")}})
+	b.pool.Need(t.Context(), "a_b_echo")
+	for name, want := range map[string]State{"a_b": Connected, "a": Idle, "a_b_c": Disabled, "a-b": Idle} {
+		if s := b.status(name); s.State != want {
+			t.Errorf("%+v", s)
+		}
+	}
+	for name, want := range map[string]string{"a_b_echo": "a_b", "a_b_x": "a_b", "a_x": "a", "a_b_c_d": "a_b_c", "a_b_c": "a_b", "a-b_": "a-b", "b_c": "", "a": ""} {
+		if got, ok := b.pool.Owner(name); got != want || ok != (want != "") {
+			t.Errorf("%s is of %q", name, got)
+		}
+	}
+	off.Name = "x_b"
+	b = newBench(t, Options{Servers: []Server{fake("x", "few b_c"), off}})
+	b.gather()
+	if s := b.status("x"); s.State != Failed {
+		t.Errorf("what is of a server that is switched off: %+v", s)
+	}
+}
+
 func TestDisconnect(t *testing.T) {
 	b := newBench(t, Options{Servers: []Server{fake("one", "few")}})
 	b.gather()
+	echo := b.tools["one_echo"]
 	if err := b.pool.Disconnect("one"); err != nil {
 		t.Fatal(err)
+	}
+	var gone *tool.Error
+	if _, err := echo.Run(t.Context(), &tool.Call{Host: b}); !errors.As(err, &gone) || gone.Code != "tool-gone" || !strings.HasSuffix(gone.Error(), "`helve mcp inspect one` shows what it has.") {
+		t.Errorf("%v", err)
 	}
 	if s := b.status("one"); s.State != Disabled || s.Tools != 0 || len(b.names()) != 0 {
 		t.Errorf("%+v %v", s, b.names())
@@ -375,22 +429,6 @@ func TestPlace(t *testing.T) {
 	}
 	if got := b.must("one_env", map[string]any{"text": "WHO"}).Output; got != "me" {
 		t.Errorf("WHO is %q", got)
-	}
-}
-
-func TestReplaced(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "few")}})
-	b.gather()
-	old := b.status("one").PID
-	if err := b.pool.Add(fake("one", "pages")); err != nil {
-		t.Fatal(err)
-	}
-	if syscall.Kill(old, 0) == nil {
-		t.Error("the old server still runs")
-	}
-	b.gather()
-	if got := b.names(); !slices.Contains(got, "one_page0") || slices.Contains(got, "one_tool-a") {
-		t.Errorf("%v", got)
 	}
 }
 

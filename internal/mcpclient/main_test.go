@@ -39,8 +39,9 @@ type bench struct {
 	pids     []int // of every process that was started
 	states   []Status
 	asked    []permission.Request
-	answer   error // of Ask
-	allowed  bool  // of Allowed
+	answer   error  // of Ask
+	allowed  bool   // of Allowed
+	session  string // the only one that is allowed; "" for all
 	progress []map[string]any
 }
 
@@ -123,10 +124,10 @@ func (b *bench) Ask(_ context.Context, _ *tool.Call, req permission.Request) err
 	return b.answer
 }
 
-func (b *bench) Allowed(*tool.Call, permission.Request) bool {
+func (b *bench) Allowed(c *tool.Call, _ permission.Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.allowed
+	return b.allowed && (b.session == "" || b.session == c.Session)
 }
 
 func (b *bench) Sieve(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
@@ -153,7 +154,7 @@ func (b *bench) call(ctx context.Context, name string, args any) (*tool.Result, 
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := &tool.Call{ID: "1", Tool: name, Input: input, Host: b}
+	c := &tool.Call{ID: "1", Session: "s", Tool: name, Input: input, Host: b}
 	if _, err := t.Check(c, false); err != nil {
 		return nil, err
 	}
@@ -224,6 +225,15 @@ func (b *bench) state(name string, want State) Status {
 		return s.State == want
 	})
 	return s
+}
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
 
 // fake is a local server that is this test binary.

@@ -43,6 +43,7 @@ type peer struct {
 	pool *Pool
 	s    Server
 	log  *journal
+	news *news
 
 	shelving sync.Mutex // one change of the shelf at a time; taken before mu
 
@@ -74,6 +75,7 @@ type attempt struct {
 
 func newPeer(p *Pool, s Server) *peer {
 	e := &peer{pool: p, s: s, log: newJournal(p.opts.Logs, s.Name), off: s.Disabled, state: Idle}
+	e.news = newNews(e)
 	if s.Disabled {
 		e.state = Disabled
 	}
@@ -207,6 +209,7 @@ func (e *peer) try(ctx context.Context, a *attempt) {
 		e.held = true
 		e.set(Connected, nil)
 		l.watch()
+		e.news.renew(l)
 	}
 	gone := e.link == nil
 	e.mu.Unlock()

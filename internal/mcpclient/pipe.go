@@ -22,7 +22,10 @@ import (
 // What a peer may send.
 const (
 	maxFrame    = 16 << 20 // bytes of one message
-	maxRequests = 32       // requests of the server that wait for an answer
+	maxRequests = 32       // requests of the server whose answer was not written yet
+	maxRequest  = 1 << 20  // bytes of one of them
+	maxID       = 1 << 10  // bytes of what one of them is called
+	maxReplies  = 4 << 20  // bytes of answers that wait to be written
 	maxBatch    = 100      // messages in a batch
 	queueLength = 64       // messages that wait to be written
 )
@@ -48,10 +51,13 @@ type pipe struct {
 
 	settled bool // the calls that were not read have been told
 
+	pen chan struct{} // held while something is written
+
 	mu      sync.Mutex
-	written int64                // bytes that were given to the system
+	written int64                // bytes that were given to the system, or are being
 	ends    map[jsonrpc.ID]int64 // where in them the calls that wait for an answer end
 	asked   map[jsonrpc.ID]bool  // requests of the server that were handed on
+	replies int                  // bytes of answers that wait
 
 	shut   sync.Once
 	closed chan struct{}
@@ -64,13 +70,14 @@ type frame struct {
 	data   []byte
 	id     jsonrpc.ID // of a call
 	cancel jsonrpc.ID // of a call that nobody waits for any more
+	reply  jsonrpc.ID // to a request of the server
 	done   chan error
 }
 
 func newPipe(in, out *os.File, l *link) *pipe {
 	p := &pipe{
 		l: l, out: out, in: own(in), r: bufio.NewReaderSize(out, 64<<10), w: make(chan frame, queueLength),
-		ends: map[jsonrpc.ID]int64{}, asked: map[jsonrpc.ID]bool{},
+		ends: map[jsonrpc.ID]int64{}, asked: map[jsonrpc.ID]bool{}, pen: make(chan struct{}, 1),
 		closed: make(chan struct{}), wdone: make(chan struct{}),
 	}
 	go p.write()
@@ -111,14 +118,17 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 			f.cancel, _ = cancels(m.Params)
 		}
 	case *jsonrpc.Response:
-		p.mu.Lock()
-		delete(p.asked, m.ID)
-		p.mu.Unlock()
+		f.reply = m.ID
+		if !p.owe(f) {
+			p.l.e.log.add("helve", "an answer was dropped: the server does not read")
+			return nil
+		}
 	}
 	sending(ctx)
 	select {
 	case p.w <- f:
 	case <-ctx.Done():
+		p.paid(f)
 		return ctx.Err()
 	case <-p.closed:
 		return errNotSent
@@ -133,6 +143,31 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
+// owe counts an answer that waits to be written. It reports false, and the
+// request counts as dealt with, when there are too many bytes of them.
+func (p *pipe) owe(f frame) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.replies+len(f.data) > maxReplies {
+		delete(p.asked, f.reply)
+		return false
+	}
+	p.replies += len(f.data)
+	return true
+}
+
+// paid forgets an answer that does not wait any more, and the request it was
+// for.
+func (p *pipe) paid(f frame) {
+	if !f.reply.IsValid() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.replies -= len(f.data)
+	delete(p.asked, f.reply)
+}
+
 // write writes what there is, until the pipe is closed.
 func (p *pipe) write() {
 	defer close(p.wdone)
@@ -141,22 +176,32 @@ func (p *pipe) write() {
 		case <-p.closed:
 			return
 		case f := <-p.w:
-			p.mu.Lock()
-			if f.id.IsValid() {
-				p.ends[f.id] = p.written + int64(len(f.data))
-			}
-			delete(p.ends, f.cancel)
-			p.mu.Unlock()
-			n, err := p.in.Write(f.data)
-			p.mu.Lock()
-			p.written += int64(n)
-			p.mu.Unlock()
-			if err != nil {
-				err = fmt.Errorf("%w: %w", errNotSent, err)
-			}
-			f.done <- err
+			f.done <- p.send(f)
+			p.paid(f)
 		}
 	}
+}
+
+// send writes one frame. Its bytes count as written before they are: a server
+// may have read and done everything before writing has returned.
+func (p *pipe) send(f frame) error {
+	p.pen <- struct{}{}
+	defer func() { <-p.pen }()
+	p.mu.Lock()
+	p.written += int64(len(f.data))
+	if f.id.IsValid() {
+		p.ends[f.id] = p.written
+	}
+	delete(p.ends, f.cancel)
+	p.mu.Unlock()
+	n, err := p.in.Write(f.data)
+	if err == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.written -= int64(len(f.data) - n)
+	return fmt.Errorf("%w: %w", errNotSent, err)
 }
 
 // Read implements [mcp.Connection].
@@ -308,8 +353,16 @@ func (p *pipe) admit(m jsonrpc.Message) bool {
 }
 
 func (p *pipe) admitCall(m *jsonrpc.Request) bool {
+	if id, ok := m.ID.Raw().(string); ok && len(id) > maxID || len(m.Method) > maxID {
+		p.l.e.log.add("helve", fmt.Sprintf("a request was dropped: its id or its method has more than %d bytes", maxID))
+		return false
+	}
+	why := "too many requests at once"
 	p.mu.Lock()
 	full := len(p.asked) >= maxRequests || p.asked[m.ID]
+	if len(m.Params) > maxRequest {
+		why, full = fmt.Sprintf("the request has more than %d bytes", maxRequest), true
+	}
 	if !full {
 		p.asked[m.ID] = true
 	}
@@ -318,7 +371,7 @@ func (p *pipe) admitCall(m *jsonrpc.Request) bool {
 		return true
 	}
 	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{
-		Code: jsonrpc.CodeInternalError, Message: "too many requests at once",
+		Code: jsonrpc.CodeInternalError, Message: why,
 	}})
 	if err != nil {
 		return false
@@ -360,6 +413,11 @@ func (p *pipe) admitNote(m *jsonrpc.Request) bool {
 		}
 		time.Sleep(time.Millisecond) // the session queues without a limit
 		return true
+	case "notifications/resources/list_changed", "notifications/prompts/list_changed", "notifications/resources/updated":
+		if p.l.caches.Load() {
+			time.Sleep(time.Millisecond)
+			return true
+		}
 	}
 	p.l.noted(m.Method, m.Params)
 	return false
@@ -376,6 +434,11 @@ func (p *pipe) settle() bool {
 	case <-p.l.local.proc.Done(): // nobody reads any more
 	case <-time.After(drainTime):
 		return false
+	}
+	select { // what is being written counts as written, read or not
+	case p.pen <- struct{}{}:
+		defer func() { <-p.pen }()
+	case <-time.After(drainTime):
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

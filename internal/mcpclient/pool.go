@@ -59,6 +59,9 @@ type Server struct {
 	Limit time.Duration
 	// Wall lets a local server run behind the wall.
 	Wall bool
+	// NoRoots keeps from the server which folder is worked in. Some take that
+	// for the folder they may use, instead of the one they were given.
+	NoRoots bool
 }
 
 func (s Server) local() bool { return len(s.Command) > 0 }
@@ -126,6 +129,12 @@ type Options struct {
 	// Changed is told, from one goroutine, when the state or the tools of a
 	// server have changed. It gets the newest state, not every one between.
 	Changed func(Status)
+	// Updated is told when a resource that is subscribed to has changed, or a
+	// part of it. Changes that come fast are told together. It must not wait.
+	Updated func(u Update)
+	// Relisted is told when a server has other resources or prompts than
+	// before, or both. It must not wait.
+	Relisted func(server string, resources, prompts bool)
 
 	Logger *slog.Logger // nil drops what is said
 }
@@ -164,35 +173,16 @@ func New(o Options) *Pool {
 	return p
 }
 
-// put makes the peer of s, and returns the one whose place it takes.
-func (p *Pool) put(s Server) (old *peer) {
+// put makes the peer of s, in the place of one of the same name.
+func (p *Pool) put(s Server) {
 	n := newPeer(p, s)
 	for i, have := range p.peers {
 		if have.s.Name == s.Name {
 			p.peers[i] = n
-			return have
+			return
 		}
 	}
 	p.peers = append(p.peers, n)
-	return nil
-}
-
-// Add adds a server to those of the configuration, or replaces the one of the
-// same name, which is ended first. It does not connect.
-func (p *Pool) Add(s Server) error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return errClosed
-	}
-	old := p.put(s)
-	p.mu.Unlock()
-	if old != nil {
-		old.disconnect()
-		old.log.close()
-	}
-	p.tell.changed(s.Name)
-	return nil
 }
 
 // list returns the peers of now.
@@ -218,17 +208,9 @@ func (p *Pool) before(a, b *peer) bool {
 	return slices.Index(p.peers, a) < slices.Index(p.peers, b)
 }
 
-// Need connects the servers that a tool of this name could come from, and
-// waits until each is settled, connected or not, or ctx ends.
-func (p *Pool) Need(ctx context.Context, tool string) {
-	var some []*peer
-	for _, e := range p.list() {
-		if strings.HasPrefix(tool, foreign.Prefix(e.s.Name)) {
-			some = append(some, e)
-		}
-	}
-	settle(ctx, some)
-}
+// Need connects the server that a tool of this name could come from, and waits
+// until it is settled, connected or not, or ctx ends.
+func (p *Pool) Need(ctx context.Context, tool string) { settle(ctx, p.owners(tool)) }
 
 // Gather connects all servers at once, and returns when all are settled or
 // ctx ends.

@@ -120,15 +120,36 @@ func (r *remote) fault(err error) error {
 	case errors.Is(err, signin.ErrRegistration),
 		status == http.StatusUnauthorized && (strings.Contains(lower, "registration") || strings.Contains(lower, "client_id")):
 		f.state, f.text, f.detail = NeedsRegistration, signin.ErrRegistration.Error(), f.text
+	case failed(err) != "":
+		f.state, f.text = NeedsAuth, failed(err)
 	case errors.Is(err, signin.ErrSignIn), status == http.StatusUnauthorized:
 		f.state, f.detail = NeedsAuth, f.text
 		f.text = fmt.Sprintf("The server wants a sign-in: run `helve mcp auth %s`.", r.l.e.s.Name)
 	case errors.Is(err, errElsewhere):
 		f.text, f.detail, f.final = errElsewhere.Error(), f.text, true
+	case unreached(err) != "":
+		f.text, f.detail = "The server can not be reached: "+unreached(err), f.text
 	case status >= 400:
 		f.text, f.detail = fmt.Sprintf("The server answered %d %s.", status, http.StatusText(status)), f.text
 	}
 	return &refusal{f, status, err}
+}
+
+// failed says why a sign-in that a person has tried came to nothing.
+func failed(err error) string {
+	if f, ok := errors.AsType[*signin.Failure](err); ok {
+		return f.Error()
+	}
+	return ""
+}
+
+// unreached says why nothing answers at an address; "" where that is not the
+// trouble.
+func unreached(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return op.Error()
+	}
+	return ""
 }
 
 // old says whether an error is that of a server which knows only the older

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +17,8 @@ type Resource struct {
 	Description string `json:"description,omitempty"`
 	MIME        string `json:"mimeType,omitempty"`
 	Size        int64  `json:"size,omitempty"`
+
+	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
 }
 
 // A Template is a family of resources.
@@ -26,6 +29,8 @@ type Template struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	MIME        string `json:"mimeType,omitempty"`
+
+	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
 }
 
 // A Prompt is a text that a server makes for people to send.
@@ -35,6 +40,8 @@ type Prompt struct {
 	Title       string     `json:"title,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Arguments   []Argument `json:"arguments,omitempty"`
+
+	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
 }
 
 // An Argument is what a Prompt wants to know.
@@ -98,15 +105,21 @@ func (p *Pool) Resources(ctx context.Context, server string) (out []Resource, er
 		if !l.has.resources {
 			return nil
 		}
+		var heap heap
 		return pages(ctx, func(cursor string) (string, int, error) {
 			res, err := l.session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
 			if err != nil {
 				return "", 0, err
 			}
 			for _, r := range res.Resources {
-				if r != nil {
-					out = append(out, Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size})
+				if r == nil {
+					continue
 				}
+				wire, err := heap.add(r)
+				if err != nil {
+					return "", 0, err
+				}
+				out = append(out, Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size, wire})
 			}
 			return res.NextCursor, len(res.Resources), nil
 		})
@@ -121,15 +134,21 @@ func (p *Pool) Templates(ctx context.Context, server string) (out []Template, er
 		if !l.has.resources {
 			return nil
 		}
+		var heap heap
 		return pages(ctx, func(cursor string) (string, int, error) {
 			res, err := l.session.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
 			if err != nil {
 				return "", 0, err
 			}
 			for _, r := range res.ResourceTemplates {
-				if r != nil {
-					out = append(out, Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType})
+				if r == nil {
+					continue
 				}
+				wire, err := heap.add(r)
+				if err != nil {
+					return "", 0, err
+				}
+				out = append(out, Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType, wire})
 			}
 			return res.NextCursor, len(res.ResourceTemplates), nil
 		})
@@ -144,6 +163,7 @@ func (p *Pool) Prompts(ctx context.Context, server string) (out []Prompt, err er
 		if !l.has.prompts {
 			return nil
 		}
+		var heap heap
 		return pages(ctx, func(cursor string) (string, int, error) {
 			res, err := l.session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
 			if err != nil {
@@ -153,7 +173,11 @@ func (p *Pool) Prompts(ctx context.Context, server string) (out []Prompt, err er
 				if r == nil {
 					continue
 				}
-				one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description}
+				wire, err := heap.add(r)
+				if err != nil {
+					return "", 0, err
+				}
+				one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description, Wire: wire}
 				for _, a := range r.Arguments {
 					if a != nil {
 						one.Arguments = append(one.Arguments, Argument{a.Name, a.Description, a.Required})
@@ -165,6 +189,21 @@ func (p *Pool) Prompts(ctx context.Context, server string) (out []Prompt, err er
 		})
 	})
 	return out, err
+}
+
+// A heap is what a list has brought so far. It does not grow without end.
+type heap struct{ size int }
+
+// add returns an entry of the list in the form of the protocol.
+func (h *heap) add(entry any) (json.RawMessage, error) {
+	raw, err := json.Marshal(entry)
+	if err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	if h.size += len(raw); h.size > maxListBytes {
+		return nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
+	}
+	return raw, nil
 }
 
 // ReadResource reads a resource of a server.

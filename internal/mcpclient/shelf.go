@@ -39,6 +39,7 @@ type shelf struct {
 type offer struct {
 	name   string
 	def    foreign.Definition
+	hint   foreign.Definition // what of it is believed: def, or what was pinned
 	hash   string
 	shown  string // how it differs from what was pinned, when it was registered
 	remove func()
@@ -81,7 +82,7 @@ func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []Off, 
 	limit := l.e.s.connectTimeout()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
-	size := 0
+	size, origin := 0, l.e.s.origin(l.e.pool.opts.Dir)
 	err = pages(ctx, func(cursor string) (string, int, error) {
 		res, err := l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		if err != nil {
@@ -97,6 +98,7 @@ func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []Off, 
 				off = append(off, Off{name, err.Error()})
 				continue
 			}
+			d.Origin, d.Project = origin, digest(l.e.pool.opts.Dir)
 			defs = append(defs, d)
 			if size += len(d.Input) + len(d.Description) + len(d.Title) + len(d.Tool); size > maxListBytes {
 				return "", 0, fmt.Errorf("the list of tools is larger than %d MiB", maxListBytes>>20)
@@ -184,6 +186,7 @@ func (l *link) sleep(d time.Duration) bool {
 type item struct {
 	name    string
 	def     foreign.Definition
+	hint    foreign.Definition
 	hash    string
 	changed string
 	tool    tool.Tool
@@ -224,21 +227,24 @@ func (e *peer) shelve(l *link, defs []foreign.Definition, off []Off) error {
 	return nil
 }
 
-// item makes the tool of a definition.
+// item makes the tool of a definition. One that has changed since it was
+// approved is the one that was approved, as far as models can tell.
 func (e *peer) item(d foreign.Definition) (item, error) {
-	it := item{name: foreign.Name(e.s.Name, d.Tool), def: d, hash: d.Hash()}
-	it.changed, _ = e.pool.pins.Check(d)
-	shown := d
-	if it.changed != "" {
-		shown = e.pool.pins.Shown(d)
-	}
-	schema, err := shown.Schema()
+	it := item{name: foreign.Name(e.s.Name, d.Tool), def: d, hint: d, hash: d.Hash()}
+	schema, err := d.Schema()
 	if err != nil {
 		return it, err
 	}
+	if it.changed, _ = e.pool.pins.Check(d); it.changed != "" {
+		it.hint = e.pool.pins.Shown(d)
+		if schema, err = it.hint.Schema(); err != nil {
+			return it, err
+		}
+	}
+	h := it.hint
 	it.tool, err = tool.Dynamic(tool.Spec{
-		Name: it.name, Description: shown.Description, Permission: it.name, Schema: schema, External: true,
-		ReadOnly: d.ReadOnly, Destructive: d.Destructive, Idempotent: d.Idempotent, OpenWorld: d.OpenWorld,
+		Name: it.name, Description: h.Description, Permission: it.name, Schema: schema, External: true,
+		ReadOnly: h.ReadOnly, Destructive: h.Destructive, Idempotent: h.Idempotent, OpenWorld: h.OpenWorld,
 	}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) { return e.run(ctx, c, it.name) })
 	return it, err
 }
@@ -266,7 +272,7 @@ func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, e
 			undo()
 			return nil, fmt.Errorf("the tool %q of the server %q can not be offered: %w", it.def.Tool, e.s.Name, err)
 		}
-		offers[it.name] = &offer{name: it.name, def: it.def, hash: it.hash, shown: it.changed, remove: remove}
+		offers[it.name] = &offer{name: it.name, def: it.def, hint: it.hint, hash: it.hash, shown: it.changed, remove: remove}
 	}
 	return offers, nil
 }
@@ -281,6 +287,9 @@ func (e *peer) claim(items []item) error {
 			return fmt.Errorf("the server %q is refused: its tools %q and %q would both be called %s", e.s.Name, other, it.def.Tool, it.name)
 		}
 		mine[it.name] = it.def.Tool
+	}
+	if err := e.trespass(items); err != nil {
+		return err
 	}
 	evict := map[*peer]error{}
 	n := &e.pool.names
@@ -390,12 +399,23 @@ func (p *Pool) Approve(server, tool string) error {
 	e.mu.Lock()
 	infos := e.shelf.infos
 	e.mu.Unlock()
+	found := tool == ""
 	for _, i := range infos {
-		if i.Definition.Tool == tool {
-			return e.keep(i.Definition)
+		if tool != "" && tool != i.Definition.Tool && tool != i.Name || i.Definition.Tool == "" {
+			continue
+		}
+		found = true
+		if changed, _ := p.pins.Check(i.Definition); changed == "" && tool == "" {
+			continue // it is pinned when it is first used
+		}
+		if err := e.keep(i.Definition); err != nil {
+			return err
 		}
 	}
-	return fmt.Errorf("the server %q has no tool %q", server, tool)
+	if !found {
+		return fmt.Errorf("the server %q has no tool %q", server, tool)
+	}
+	return nil
 }
 
 // keep pins a definition, and shows the tool as it is from then on.

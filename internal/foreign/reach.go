@@ -1,36 +1,10 @@
 package foreign
 
 import (
-	"encoding/json"
 	"iter"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
-
-// bare returns the schema of d without anything that is only there to be
-// read.
-func (d Definition) bare() json.RawMessage {
-	s, err := d.Schema()
-	if err != nil {
-		return json.RawMessage(`{"type":"object"}`)
-	}
-	strip(s)
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return json.RawMessage(`{"type":"object"}`)
-	}
-	return raw
-}
-
-// strip takes the texts out of a schema that [Definition.Schema] made.
-func strip(s *jsonschema.Schema) {
-	s.Title, s.Description, s.Comment = "", "", ""
-	s.Default, s.Examples, s.Extra = nil, nil, nil
-	s.Format, s.ContentEncoding, s.ContentMediaType = "", "", ""
-	for c := range children(s) {
-		strip(c)
-	}
-}
 
 // children yields the schemas within s, in no order. None is nil.
 func children(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {

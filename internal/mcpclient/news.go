@@ -1,0 +1,246 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// What is kept of the changes that a server tells.
+const (
+	maxSubscriptions = 1000
+	maxNews          = 1000                  // that wait to be told
+	maxURI           = 8 << 10               // bytes
+	newsDelay        = 50 * time.Millisecond // for more to come, and
+	newsMax          = time.Second           // at most, when a server goes on and on
+)
+
+// An Update says that a resource has changed.
+type Update struct {
+	Server string
+	URI    string // that was subscribed to
+	Part   string // what has changed: URI itself, or something below it
+}
+
+// The news of a server are the changes it tells, until they are handed on, and
+// the resources somebody wants to hear about.
+type news struct {
+	e    *peer
+	turn chan struct{} // held by who talks to the server about subscriptions
+
+	mu        sync.Mutex
+	users     map[string]int // of each resource that is subscribed to
+	updates   []Update
+	waiting   map[Update]bool
+	resources bool
+	prompts   bool
+	running   bool
+}
+
+func newNews(e *peer) *news {
+	return &news{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[Update]bool{}}
+}
+
+// relisted notes that lists have changed.
+func (n *news) relisted(resources, prompts bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.resources, n.prompts = n.resources || resources, n.prompts || prompts
+	n.wake()
+}
+
+// updated notes that a resource has changed, if that interests anybody.
+func (n *news) updated(uri string) {
+	if len(uri) > maxURI {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range len(uri) + 1 {
+		if i == len(uri) || below(uri, i) {
+			if n.users[uri[:i]] > 0 {
+				n.add(Update{n.e.s.Name, uri[:i], uri})
+			}
+		}
+	}
+}
+
+// below says whether what comes after the first i bytes of a URI is about a
+// part of what they name.
+func below(uri string, i int) bool {
+	return i > 0 && (uri[i] == '/' || uri[i] == '?' || uri[i] == '#' || uri[i-1] == '/')
+}
+
+// add keeps an update; n.mu is held. When there are too many parts of a whole,
+// only the whole counts.
+func (n *news) add(u Update) {
+	if len(n.updates) >= maxNews {
+		u.Part = u.URI
+	}
+	if !n.waiting[u] {
+		n.waiting[u] = true
+		n.updates = append(n.updates, u)
+	}
+	n.wake()
+}
+
+// wake lets the news be told; n.mu is held.
+func (n *news) wake() {
+	if !n.running {
+		n.running = n.e.pool.spawn(n.run)
+	}
+}
+
+// run hands the news on. While there are more and more it takes longer.
+func (n *news) run() {
+	o, server := &n.e.pool.opts, n.e.s.Name
+	for pause := newsDelay; ; pause = min(2*pause, newsMax) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-n.e.pool.life.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		n.mu.Lock()
+		updates, resources, prompts := n.updates, n.resources, n.prompts
+		n.updates, n.resources, n.prompts = nil, false, false
+		clear(n.waiting)
+		if n.running = len(updates) > 0 || resources || prompts; !n.running {
+			n.mu.Unlock()
+			return
+		}
+		n.mu.Unlock()
+		if (resources || prompts) && o.Relisted != nil {
+			o.Relisted(server, resources, prompts)
+		}
+		for _, u := range updates {
+			if o.Updated != nil {
+				o.Updated(u)
+			}
+		}
+	}
+}
+
+// talk runs f while nobody else talks to the server about subscriptions.
+func (n *news) talk(ctx context.Context, f func() error) error {
+	select {
+	case n.turn <- struct{}{}:
+		defer func() { <-n.turn }()
+		return f()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// use counts one more, or one less, who wants to hear about a resource, and
+// returns how many there are.
+func (n *news) use(uri string, more int) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if more > 0 && n.users[uri] == 0 && len(n.users) >= maxSubscriptions {
+		return 0, fmt.Errorf("there are %d subscriptions already", maxSubscriptions)
+	}
+	left := max(n.users[uri]+more, 0)
+	if n.users[uri] = left; left == 0 {
+		delete(n.users, uri)
+	}
+	return left, nil
+}
+
+// Subscribe lets Options.Updated be told of the changes of a resource, also
+// after the server was lost and has come back, until as many calls of
+// Unsubscribe.
+func (p *Pool) Subscribe(ctx context.Context, server, uri string) error {
+	e, err := p.find(server)
+	if err != nil {
+		return err
+	}
+	if len(uri) > maxURI {
+		return errors.New("the URI is too long")
+	}
+	return e.news.talk(ctx, func() error {
+		if _, err := e.news.use(uri, +1); err != nil {
+			return fmt.Errorf("MCP server %q: %w", server, err)
+		}
+		err := p.with(ctx, server, func(ctx context.Context, l *link) error {
+			if !l.has.subscribe {
+				return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "it does not tell when its resources change"}
+			}
+			return l.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+		})
+		if err != nil {
+			_, _ = e.news.use(uri, -1) // taking back can not fail
+		}
+		return err
+	})
+}
+
+// Unsubscribe takes one Subscribe back. The server is told soon, when nobody
+// is left who wants to hear.
+func (p *Pool) Unsubscribe(server, uri string) {
+	e, err := p.find(server)
+	if err != nil {
+		return
+	}
+	p.spawn(func() {
+		ctx, cancel := context.WithTimeout(p.life, e.s.connectTimeout())
+		defer cancel()
+		err := e.news.talk(ctx, func() error {
+			l := e.linked()
+			if left, _ := e.news.use(uri, -1); left > 0 || l == nil {
+				return nil
+			}
+			return l.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
+		})
+		if err != nil && p.life.Err() == nil {
+			e.log.add("helve", "a subscription could not be ended: "+err.Error())
+		}
+	})
+}
+
+// renew subscribes again, over a new connection. What has changed in between
+// is not known, so all of it counts as changed.
+func (n *news) renew(l *link) {
+	n.mu.Lock()
+	var uris []string
+	for uri := range n.users {
+		uris = append(uris, uri)
+	}
+	n.mu.Unlock()
+	if len(uris) == 0 || !l.has.subscribe {
+		return
+	}
+	n.e.pool.spawn(func() {
+		for _, uri := range uris {
+			ctx, cancel := context.WithTimeout(l.life, n.e.s.connectTimeout())
+			err := n.talk(ctx, func() error { return n.again(ctx, l, uri) })
+			cancel()
+			if err != nil && !l.isDead() {
+				n.e.log.add("helve", "a subscription could not be renewed: "+err.Error())
+			}
+		}
+	})
+}
+
+// again renews one subscription, if anybody still wants it.
+func (n *news) again(ctx context.Context, l *link, uri string) error {
+	n.mu.Lock()
+	users := n.users[uri]
+	n.mu.Unlock()
+	if users == 0 {
+		return nil
+	}
+	if err := l.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.add(Update{n.e.s.Name, uri, uri})
+	return nil
+}

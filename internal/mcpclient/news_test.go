@@ -1,0 +1,191 @@
+package mcpclient
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A gazette is a server that tells of changes, and notes who wants to hear.
+type gazette struct {
+	*mcp.Server
+	mu   sync.Mutex
+	said []string
+}
+
+func newGazette() *gazette {
+	g := &gazette{}
+	note := func(what, uri string) error {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.said = append(g.said, what+" "+uri)
+		return nil
+	}
+	g.Server = mcp.NewServer(&mcp.Implementation{Name: "gazette", Version: "1"}, &mcp.ServerOptions{
+		SubscribeHandler:   func(_ context.Context, r *mcp.SubscribeRequest) error { return note("+", r.Params.URI) },
+		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error { return note("-", r.Params.URI) },
+		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+			values := slices.Repeat([]string{r.Params.Argument.Value + "!"}, 150)
+			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: values, Total: 150}}, nil
+		},
+	})
+	g.AddResource(&mcp.Resource{URI: "n://a", Name: "a"}, nothing)
+	g.AddPrompt(&mcp.Prompt{Name: "p"}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Description: "d", Messages: []*mcp.PromptMessage{
+			{Role: "user", Content: &mcp.TextContent{Text: "hello " + r.Params.Arguments["who"]}},
+			{Role: "assistant", Content: &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}},
+		}}, nil
+	})
+	return g
+}
+
+func nothing(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	return &mcp.ReadResourceResult{}, nil
+}
+
+func (g *gazette) heard() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.said)
+}
+
+// tell says that a resource has changed, to who has subscribed to another: a
+// part of it may be what has changed.
+func (g *gazette) tell(t *testing.T, uri string) {
+	t.Helper()
+	if err := g.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g *gazette) pool(t *testing.T) (*bench, chan Update, chan [2]bool) {
+	t.Helper()
+	web := newSite(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.Server }, nil))
+	updates, relisted := make(chan Update, 100), make(chan [2]bool, 100)
+	b := newBench(t, Options{
+		Servers: []Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u Update) { updates <- u },
+		Relisted: func(_ string, resources, prompts bool) { relisted <- [2]bool{resources, prompts} },
+	})
+	return b, updates, relisted
+}
+
+func next[T any](t *testing.T, ch <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-ch:
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came")
+	}
+	return v
+}
+
+func TestSubscriptions(t *testing.T) {
+	g := newGazette()
+	b, updates, _ := g.pool(t)
+	for range 2 {
+		if err := b.pool.Subscribe(t.Context(), "g", "n://a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.tell(t, "n://a")
+	if diff := cmp.Diff(Update{"g", "n://a", "n://a"}, next(t, updates)); diff != "" {
+		t.Error(diff)
+	}
+	b.pool.Unsubscribe("g", "n://a") // one of two
+	if err := b.pool.Disconnect("g"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.pool.Connect(t.Context(), "g"); err != nil {
+		t.Fatal(err)
+	}
+	next(t, updates) // what happened meanwhile is not known
+	g.tell(t, "n://a")
+	next(t, updates)
+	b.pool.Unsubscribe("g", "n://a")
+	b.until("the server is told", func() bool { return slices.Contains(g.heard(), "- n://a") })
+	if err := b.pool.Subscribe(t.Context(), "g", strings.Repeat("x", maxURI+1)); err == nil {
+		t.Error("a URI without end was taken")
+	}
+	if err := b.pool.Subscribe(t.Context(), "nobody", "n://a"); err == nil {
+		t.Error("a server that is not there was subscribed to")
+	}
+}
+
+func TestListsChange(t *testing.T) {
+	g := newGazette()
+	b, _, relisted := g.pool(t)
+	b.gather()
+	g.AddPrompt(&mcp.Prompt{Name: "q"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	if got := next(t, relisted); got != [2]bool{false, true} {
+		t.Errorf("got %v", got)
+	}
+	g.AddResource(&mcp.Resource{URI: "n://b", Name: "b"}, nothing)
+	if got := next(t, relisted); got != [2]bool{true, false} {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPromptsAndCompletion(t *testing.T) {
+	g := newGazette()
+	b, _, _ := g.pool(t)
+	made, err := b.pool.GetPrompt(t.Context(), "g", "p", map[string]string{"who": "you"})
+	if err != nil || len(made.Messages) != 2 || !strings.Contains(string(made.Messages[0]), "hello you") || made.Description != "d" {
+		t.Errorf("got %s, %v", made, err)
+	}
+	if _, err := b.pool.GetPrompt(t.Context(), "g", "none", nil); err == nil || !strings.Contains(err.Error(), `"g"`) {
+		t.Errorf("a prompt that is not there: %v", err)
+	}
+	done, err := b.pool.Complete(t.Context(), Completion{Server: "g", Prompt: "p", Argument: "who", Value: "yo"})
+	if err != nil || len(done.Values) != maxCompletions || !done.More || done.Values[0] != "yo!" || done.Total != 150 {
+		t.Errorf("got %+v, %v", done, err)
+	}
+}
+
+// What is not subscribed to interests nobody, and parts belong to their whole.
+func TestNews(t *testing.T) {
+	p := New(Options{Servers: []Server{{Name: "s"}}})
+	n := p.peers[0].news
+	for _, uri := range []string{"f:///d", "f:///d/e", "g://x/"} {
+		if _, err := n.use(uri, +1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.running = true // so that nobody takes them
+	for _, uri := range []string{"f:///d", "f:///d", "f:///dd", "f:///d/e/f", "g://x/y", "g://x", "", "f:///d#1", strings.Repeat("f:///d/", 2000)} {
+		n.updated(uri)
+	}
+	want := []Update{{"s", "f:///d", "f:///d"}, {"s", "f:///d", "f:///d/e/f"}, {"s", "f:///d/e", "f:///d/e/f"}, {"s", "g://x/", "g://x/y"}, {"s", "f:///d", "f:///d#1"}}
+	if diff := cmp.Diff(want, n.updates); diff != "" {
+		t.Error(diff)
+	}
+	l := &link{e: p.peers[0]} // a local server says it this way
+	l.noted("notifications/resources/updated", []byte(`{"uri":"g://x/z"}`))
+	l.noted("notifications/resources/list_changed", nil)
+	if last := n.updates[len(n.updates)-1]; last.Part != "g://x/z" || !n.resources || n.prompts {
+		t.Errorf("noted %+v, %v, %v", last, n.resources, n.prompts)
+	}
+	for i := range 3 * maxNews {
+		n.updated("f:///d/" + strings.Repeat("x", i))
+	}
+	if len(n.updates) > maxNews+3 {
+		t.Errorf("%d updates are kept", len(n.updates))
+	}
+	for i := range maxSubscriptions {
+		if _, err := n.use(strings.Repeat("y", i+1), +1); err != nil && i < maxSubscriptions-3 {
+			t.Fatal(err)
+		}
+	}
+	if _, err := n.use("one more", +1); err == nil {
+		t.Error("there is no limit")
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

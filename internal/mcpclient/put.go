@@ -1,0 +1,187 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// elicit puts a question of the server to the person, for the calls that are
+// under way. A server that asks too much is not listened to any more.
+func (l *link) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	q, err := elicitation(req.Params)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	}
+	return l.put(ctx, q, l.mayAsk)
+}
+
+// put puts a question to the person when it is its turn and may says that it
+// may be put then.
+func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*mcp.ElicitResult, error) {
+	dismissed := &mcp.ElicitResult{Action: "cancel"}
+	if !l.queue() {
+		return dismissed, nil
+	}
+	defer l.unqueue()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type reply struct {
+		a   Answer
+		err error
+	}
+	ch := make(chan reply, 1)
+	put := l.e.pool.spawn(func() {
+		select { // one question at a time
+		case l.turn <- struct{}{}:
+			defer func() { <-l.turn }()
+		case <-ctx.Done():
+			return
+		}
+		switch {
+		case !may():
+			ch <- reply{}
+			return
+		case q.URL != "" && !openable(q.URL):
+			l.e.log.add("helve", "a question was declined: what it wants opened is no plain web address")
+			ch <- reply{}
+			return
+		}
+		l.pause()
+		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q)
+		l.resume(err == nil && a.Action == "accept")
+		ch <- reply{a, err}
+	})
+	if !put {
+		return dismissed, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-l.dead:
+		return dismissed, nil
+	case r := <-ch:
+		if r.err != nil {
+			l.e.log.add("helve", "a question could not be put: "+r.err.Error())
+			return dismissed, nil
+		}
+		return q.result(r.a)
+	}
+}
+
+// openable says whether a person can be asked to open an address: one of the
+// web, in which nothing stands before the name of the host.
+func openable(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
+}
+
+// queue counts one more question that waits, unless there are too many.
+func (l *link) queue() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting >= maxQuestions {
+		return false
+	}
+	l.waiting++
+	return true
+}
+
+func (l *link) unqueue() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting--
+}
+
+// mayAsk says whether there is a call for which the server may ask something,
+// and counts that it does. A question does not say which call it is for, so it
+// counts for all.
+func (l *link) mayAsk() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	may, said := false, true
+	for _, w := range l.calls {
+		may = may || w.questions < maxAsked && w.declines < maxDeclines
+		said = said && w.silenced
+	}
+	for _, w := range l.calls {
+		w.questions++
+		w.silenced = !may
+	}
+	if !may && !said {
+		l.e.log.add("helve", "the server asks too much: its questions are declined until its calls have ended")
+	}
+	return may
+}
+
+// pause tells the calls that the person is being asked: time stands still.
+func (l *link) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking = true
+	l.notify()
+}
+
+// resume tells the calls that time goes on, and whether the person went along
+// with what was asked.
+func (l *link) resume(accepted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking = false
+	for _, w := range l.calls {
+		if w.answered = w.answered || accepted; !accepted {
+			w.declines++
+		}
+	}
+	l.notify()
+}
+
+// notify wakes the calls; l.mu is held.
+func (l *link) notify() {
+	for _, w := range l.calls {
+		select {
+		case w.hold <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// paused says whether time stands still, and whether an answer of the person
+// is new to this call.
+func (l *link) paused(w *watch) (still, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	answered, w.answered = w.answered, false
+	return l.asking, answered
+}
+
+// visits asks the person to open what a server wants opened before it runs a
+// call. It reports whether all of it was.
+func (l *link) visits(ctx context.Context, data json.RawMessage) bool {
+	var wanted struct {
+		Elicitations []*mcp.ElicitParams `json:"elicitations"`
+	}
+	if l.e.pool.opts.Ask == nil || json.Unmarshal(data, &wanted) != nil {
+		return false
+	}
+	if n := len(wanted.Elicitations); n == 0 || n > maxQuestions {
+		return false
+	}
+	for _, p := range wanted.Elicitations {
+		if p == nil || p.Mode != "url" || p.URL == "" {
+			return false
+		}
+		q, err := elicitation(p)
+		if err != nil {
+			return false
+		}
+		res, err := l.put(ctx, q, func() bool { return true })
+		if err != nil || res.Action != "accept" {
+			return false
+		}
+	}
+	return true
+}
