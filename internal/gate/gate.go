@@ -15,6 +15,9 @@
 //     in time (else 408),
 //   - there is room for it (else 503).
 //
+// A connection whose request does not show the token is closed with the
+// answer, so that strangers do not take the places of others.
+//
 // Names of sessions are never a credential. There are no CORS headers, and
 // those a handler sets are taken off.
 package gate
@@ -120,6 +123,12 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, control: http.NewResponseController(w)}
 		a.extend()
+		if no := g.admit(r); no != nil {
+			// A connection counts, and one of a stranger is not kept for more.
+			a.Header().Set("Connection", "close")
+			g.refuse(a, r, no)
+			return
+		}
 		if no := g.check(r); no != nil {
 			g.refuse(a, r, no)
 			return
@@ -145,8 +154,8 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// check decides on everything that can be told from the head of a request.
-func (g *Gate) check(r *http.Request) *refusal {
+// admit decides on who sends a request, and whether we are meant by it.
+func (g *Gate) admit(r *http.Request) *refusal {
 	if no := g.checkPlace(r); no != nil {
 		return no
 	}
@@ -159,9 +168,11 @@ func (g *Gate) check(r *http.Request) *refusal {
 	if headerSize(r.Header) > maxHeader {
 		return longHeader()
 	}
-	if no := g.secret.check(r); no != nil {
-		return no
-	}
+	return g.secret.check(r)
+}
+
+// check decides on what else can be told from the head of a request.
+func (g *Gate) check(r *http.Request) *refusal {
 	if r.Method == http.MethodOptions {
 		return options()
 	}

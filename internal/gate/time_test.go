@@ -164,3 +164,58 @@ func TestIdle(t *testing.T) {
 		}
 	})
 }
+
+// A connection that has not shown the token does not stay: it is closed with
+// the answer, and when it says nothing, as soon as a header is due. One that
+// has shown it stays for the next request, whatever became of this one.
+func TestStrangersDoNotStay(t *testing.T) {
+	tests := map[string]struct {
+		request string
+		status  int
+		most    time.Duration
+	}{
+		"nothing":       {"", 0, headerTime + time.Second},
+		"no token":      {request("GET /mcp", here), 401, time.Second},
+		"wrong token":   {request("GET /mcp", here, "Authorization: Bearer nope"), 401, time.Second},
+		"wrong host":    {request("GET /mcp", "evil.example", bearer), 421, time.Second},
+		"wrong origin":  {request("GET /mcp", here, bearer, "Origin: http://evil.example"), 403, time.Second},
+		"wrong method":  {request("BREW /mcp", here), 405, time.Second},
+		"after a while": {request("GET /mcp", here, bearer), 200, 2*time.Minute + time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := serve(t, newGate(t, Options{}), new(reach))
+				c := l.dial()
+				defer c.Close()
+				start := time.Now()
+				if tt.request != "" {
+					if got := ask(t, c, tt.request); got != tt.status {
+						t.Errorf("status %d, want %d", got, tt.status)
+					}
+				}
+				_, _ = io.Copy(io.Discard, c)
+				took := time.Since(start)
+				if took > tt.most {
+					t.Errorf("closed after %s", took)
+				}
+				if tt.status == 200 && took < time.Minute {
+					t.Errorf("a connection with the token is closed after %s", took)
+				}
+			})
+		})
+	}
+	t.Run("stays", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := serve(t, newGate(t, Options{}), new(reach))
+			c := l.dial()
+			defer c.Close()
+			for _, want := range []int{204, 200} {
+				method := map[int]string{204: "OPTIONS", 200: "GET"}[want]
+				if got := ask(t, c, request(method+" /mcp", here, bearer)); got != want {
+					t.Errorf("%s: %d, want %d", method, got, want)
+				}
+			}
+		})
+	})
+}
