@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"helve/internal/charset"
-	"helve/internal/diff"
 	"helve/internal/patch"
 	"helve/internal/workspace"
 	"helve/tool"
@@ -100,44 +99,6 @@ type leaf struct {
 	data     []byte
 	encoding string
 	mode     fs.FileMode // of a file that was moved here
-}
-
-// patched is what a patch does to one file.
-type patched struct {
-	kind                 string // add, update, delete or move
-	diff, before, after  string
-	over                 string // what stood where it was moved to
-	hidden               bool   // who calls may not read it
-	additions, deletions int
-
-	path, dest workspace.Path
-}
-
-// How much of the contents of files is told.
-type telling int
-
-const (
-	nothing telling = iota
-	differences
-	contents
-)
-
-// told is what programs read of it.
-func (p patched) told(what telling) map[string]any {
-	out := map[string]any{
-		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
-		"additions": p.additions, "deletions": p.deletions,
-	}
-	if what == nothing {
-		out["diff"] = hiddenDiff
-	}
-	if what == contents {
-		out["before"], out["after"] = p.before, p.after
-	}
-	if p.kind == "move" {
-		out["movePath"] = p.dest.String()
-	}
-	return out
 }
 
 // resolve asks about every name that lies outside.
@@ -339,40 +300,6 @@ func (s *sheaf) mismatch(h sheet, err error) error {
 	return fail
 }
 
-// note keeps what a hunk does to its file, for people and programs.
-func (s *sheaf) note(kind string, h sheet, before, after string) {
-	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after}
-	if kind == "move" {
-		p.dest = h.to
-	}
-	if n := len(s.files); n > 0 && kind == "update" && s.files[n-1].kind == kind && s.files[n-1].path.Real() == h.path.Real() {
-		s.files[n-1].after = after // several groups in a row are one change
-		return
-	}
-	s.files = append(s.files, p)
-}
-
-// draw shows the differences, when all is verified.
-func (s *sheaf) draw() {
-	for i := range s.files {
-		p := &s.files[i]
-		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
-		p.shows(p.after)
-		if p.kind == "delete" {
-			p.deletions = len(strings.Split(p.before, "\n"))
-		}
-		if p.over != "" {
-			p.diff += "\n" + shownDiff(p.dest, p.over, p.after)
-		}
-	}
-}
-
-func (p *patched) shows(after string) {
-	p.after = after
-	p.diff = shownDiff(p.path, p.before, after)
-	p.additions, p.deletions = diff.Count(p.before, after)
-}
-
 // land asks once about everything, writes it, and says what was done.
 func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	var names []string
@@ -411,29 +338,6 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 			"diff": diffs, "files": files, "diagnostics": map[string]any{}, "truncated": false,
 		},
 	}, nil
-}
-
-// told is what programs read of the files: whole, where they are not too
-// much. A person who is asked is shown what may not be read otherwise.
-func (s *sheaf) told(person bool) (files []any, diffs string) {
-	size := 0
-	for _, f := range s.files {
-		size += len(f.before) + len(f.after)
-	}
-	var all strings.Builder
-	for _, f := range s.files {
-		what := contents
-		switch {
-		case f.hidden && !person:
-			what = nothing
-		case size > maxWhole:
-			what = differences
-		}
-		one := f.told(what)
-		files = append(files, one)
-		fmt.Fprintf(&all, "%s\n", one["diff"])
-	}
-	return files, all.String()
 }
 
 // refresh shows what formatters have made of the files. Of several groups for

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"helve/internal/run"
 	"helve/internal/text"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -58,7 +60,7 @@ func bash(s commands) tool.Tool {
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		dir, err := commandDir(ctx, c, s.files, in.Workdir)
+		dir, err := in.dir(ctx, c, s.files)
 		if err != nil {
 			return nil, err
 		}
@@ -108,12 +110,28 @@ func (in bashInput) title() string {
 	return title
 }
 
-// commandDir is where a command runs. The folder is asked about as a file is.
-func commandDir(ctx context.Context, c *tool.Call, files *workspace.Files, name string) (string, error) {
-	if name == "" {
+// An onBehalf asks with the command that is the reason.
+type onBehalf struct {
+	*tool.Call
+	command string
+}
+
+// Ask asks for permission, and shows the command.
+func (o onBehalf) Ask(ctx context.Context, req permission.Request) error {
+	req.Metadata = maps.Clone(req.Metadata)
+	if req.Metadata == nil {
+		req.Metadata = map[string]any{}
+	}
+	req.Metadata["command"] = o.command
+	return o.Call.Ask(ctx, req)
+}
+
+// dir is where a command runs. The folder is asked about as a file is.
+func (in bashInput) dir(ctx context.Context, c *tool.Call, files *workspace.Files) (string, error) {
+	if in.Workdir == "" {
 		return c.Dir, nil
 	}
-	p, err := files.ResolveFolder(ctx, c, c.Dir, name)
+	p, err := files.ResolveFolder(ctx, onBehalf{c, in.Command}, c.Dir, in.Workdir)
 	if err != nil {
 		return "", badName(err)
 	}

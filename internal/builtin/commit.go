@@ -176,6 +176,10 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 	_, seen := e.files.Seen(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
 	metadata := map[string]any{"filepath": path.String(), "diff": d.diff}
+	if !d.visible && d.before != "" && e.files.Withheld(c, path) {
+		added, removed := diff.Count(d.before, d.after)
+		metadata["diff"], metadata["additions"], metadata["deletions"] = withheldDiff, added, removed
+	}
 	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
 		return d, nil, err
 	}
@@ -251,6 +255,11 @@ func (d draft) metadata() map[string]any {
 
 // hiddenDiff stands for the difference of a file that may not be read.
 const hiddenDiff = "(the file may not be read, so the difference is not shown)\n"
+
+// withheldDiff stands for the difference of a file whose contents are not even
+// shown to the person who is asked about changing it: what is shown there goes
+// through programs that the rule keeps it from.
+const withheldDiff = "(a rule denies reading this file, or asks about it by name, so what it holds is not shown)\n"
 
 // maxWhole is how many bytes of whole files may stand in the metadata, beside
 // the difference: it is copied, recorded and sent.

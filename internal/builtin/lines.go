@@ -76,6 +76,7 @@ func (p patient) Read(b []byte) (int, error) {
 // beginning is ever held.
 type lines struct {
 	r     *bufio.Reader
+	kept  []byte // of the line before, to be used again
 	first bool
 	done  bool
 }
@@ -130,7 +131,7 @@ func (l *lines) next() (string, bool, error) {
 	if l.done {
 		return "", false, nil
 	}
-	var kept []byte
+	kept := l.kept[:0]
 	for {
 		part, err := l.r.ReadSlice('\n')
 		kept = append(kept, part[:min(len(part), lineKeep-len(kept))]...)
@@ -144,7 +145,8 @@ func (l *lines) next() (string, bool, error) {
 		}
 		break
 	}
-	line := strings.TrimSuffix(string(kept), "\n")
+	l.kept = kept
+	line := string(bytes.TrimSuffix(kept, []byte{'\n'}))
 	if l.first {
 		line = strings.TrimPrefix(line, "\ufeff")
 		l.first = false

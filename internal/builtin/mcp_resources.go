@@ -41,7 +41,8 @@ type Resource struct {
 	Template    bool   `json:"template,omitempty"` // the URI has parts in braces to fill in
 }
 
-// A ResourcePart is a text or a file.
+// A ResourcePart is a text or a file. The Data of a call that reads a resource
+// is a slice of them, uncut.
 type ResourcePart struct {
 	URI, Mime, Text string
 	Blob            []byte // nil for a text
@@ -80,7 +81,7 @@ func listResources(r Resources) tool.Tool {
 		}
 		var b strings.Builder
 		for _, res := range all {
-			fmt.Fprintf(&b, "%s %s", res.Server, res.URI)
+			fmt.Fprintf(&b, "%s %s", text.VisibleLine(res.Server), text.VisibleLine(res.URI))
 			for _, more := range []string{res.Name, res.Mime, res.Description} {
 				if more = strings.TrimSpace(more); more != "" {
 					b.WriteString(" | " + text.VisibleLine(more))
@@ -107,21 +108,21 @@ func readResource(r Resources) tool.Tool {
 	}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readResourceInput) (*tool.Result, error) {
 		err := c.Ask(ctx, permission.Request{
-			Permission: "read", Patterns: []string{"mcp:" + in.Server + ":" + in.URI}, Always: []string{"mcp:" + in.Server + ":*"},
+			Permission: "read", Patterns: []string{ResourcePattern(in.Server, in.URI)}, Always: []string{ResourcePattern(in.Server, "*")},
 		})
 		if err != nil {
 			return nil, err
 		}
 		parts, err := r.ReadResource(ctx, in.Server, in.URI)
 		if err != nil {
-			return nil, tool.Fail("mcp", "Failed to read MCP resource %s: %v", text.VisibleLine(in.URI), err)
+			return nil, tool.Fail("mcp", "Failed to read MCP resource %s: %w", text.VisibleLine(in.URI), err)
 		}
 		return resourceResult(in, parts), nil
 	})
 }
 
 func resourceResult(in readResourceInput, parts []ResourcePart) *tool.Result {
-	res := &tool.Result{Title: text.VisibleLine(in.Server + ": " + in.URI), Metadata: map[string]any{"server": in.Server, "uri": in.URI}}
+	res := &tool.Result{Title: text.VisibleLine(in.Server + ": " + in.URI), Metadata: map[string]any{"server": in.Server, "uri": in.URI}, Data: parts}
 	var texts []string
 	for _, p := range parts {
 		switch {
@@ -141,6 +142,9 @@ func resourceResult(in readResourceInput, parts []ResourcePart) *tool.Result {
 	}
 	return res
 }
+
+// ResourcePattern is what rules about reading call a resource.
+func ResourcePattern(server, uri string) string { return "mcp:" + server + ":" + uri }
 
 // attachable reports whether models can be given files of a kind.
 func attachable(mime string) bool {

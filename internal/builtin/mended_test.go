@@ -152,3 +152,64 @@ func TestPatchShowsNothingThatMayNotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// A person who is asked about a change is not shown what a rule denies to
+// read: the request goes through programs that the rule keeps it from.
+func TestRequestsShowNothingThatMayNotBeRead(t *testing.T) {
+	const secret = "verysecret"
+	run := func(t *testing.T, action permission.Action, pattern, change string) (asked, result string) {
+		dir := t.TempDir()
+		rules := permission.Ruleset{
+			{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "edit", Pattern: "*", Action: permission.Ask},
+			{Permission: "read", Pattern: pattern, Action: action},
+		}
+		rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rt.Close()
+		write(t, filepath.Join(dir, "x.env"), []byte("KEY="+secret+"\nlast\n"))
+		write(t, filepath.Join(dir, "a.txt"), []byte(secret))
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		requests := make(chan string, 10)
+		go func() {
+			for e := range rt.Events(ctx, 0) {
+				if q, ok := e.Properties.(helve.PermissionAsked); ok {
+					requests <- encoded(q.Request)
+					_ = rt.Reply(q.ID, permission.Reply{Verdict: permission.ReplyOnce})
+				}
+			}
+		}()
+		res, err := rt.Call(t.Context(), tool.Call{Tool: "apply_patch", Input: asInput(t, map[string]any{"patchText": patchOf(change)})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return <-requests, encoded(res)
+	}
+	for _, change := range []string{
+		"*** Delete File: x.env", "*** Update File: x.env\n@@\n last\n+more", "*** Add File: x.env\n+more", "*** Update File: a.txt\n*** Move to: x.env\n@@\n-" + secret + "\n+more",
+	} {
+		asked, result := run(t, permission.Deny, "*.env", change)
+		if strings.Contains(asked, "KEY="+secret) || strings.Contains(result, "KEY="+secret) {
+			t.Errorf("%s shows it: %s %s", change, asked, result)
+		}
+		for _, want := range []string{"a rule denies reading this file", "x.env", `"deletions":`, `"type":`} {
+			if !strings.Contains(asked, want) {
+				t.Errorf("%s: %q is missing in %s", change, want, asked)
+			}
+		}
+		if strings.Contains(change, "+more") && !strings.Contains(asked, `\n+more\n`) {
+			t.Errorf("%s does not show what is put in: %s", change, asked)
+		}
+	}
+	for _, pattern := range []string{"*.key", "*"} { // another file, and everything
+		asked, _ := run(t, permission.Ask, pattern, "*** Delete File: x.env")
+		if !strings.Contains(asked, "KEY="+secret) {
+			t.Errorf("read %s is asked about, and the change is not shown: %s", pattern, asked)
+		}
+	}
+	if asked, _ := run(t, permission.Deny, "*.env", "*** Add File: new.env\n+more"); !strings.Contains(asked, "+more") || strings.Contains(asked, "denies") {
+		t.Errorf("what is new is not shown: %s", asked)
+	}
+}

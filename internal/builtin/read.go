@@ -82,6 +82,7 @@ type source struct {
 	file *os.File
 	info fs.FileInfo
 	head []byte // its beginning
+	all  bool   // the beginning is all of it
 }
 
 // show goes by what the file holds and not by what it is called, except for
@@ -95,7 +96,7 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 	if _, err := src.file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
-	src.head = head[:n]
+	src.head, src.all = head[:n], err != nil
 	res, err := readMedia(ctx, src, in)
 	if res != nil || err != nil && !textAfterAll(src.head, err) {
 		return res, err

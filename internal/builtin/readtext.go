@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,14 +29,16 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 	if src.info.Size() > readWhole {
 		raw = patient{ctx, newSparse(src.file, src.info.Size())}
 	} else {
-		data, err := io.ReadAll(io.LimitReader(raw, readWhole+1))
+		data, err := readAll(raw, src)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", src.path, err)
 		}
 		if whole = len(data) <= readWhole; whole {
 			sample, sight.Hash = data, workspace.HashOf(data)
 		}
-		raw = io.MultiReader(bytes.NewReader(data), raw)
+		if raw = io.MultiReader(bytes.NewReader(data), raw); whole {
+			raw = bytes.NewReader(data) // there is nothing after it
+		}
 	}
 	enc, err := charset.Detect(sample, whole)
 	unknown := errors.Is(err, charset.ErrUnknown)
@@ -61,6 +64,17 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 		r.files.See(c.Session, src.path, sight)
 	}
 	return res, err
+}
+
+// readAll reads a file as far as one is looked at whole. What fits into the
+// room for its size is read into that.
+func readAll(raw io.Reader, src source) ([]byte, error) {
+	if src.all {
+		return src.head, nil
+	}
+	data := bytes.NewBuffer(make([]byte, 0, src.info.Size()+bytes.MinRead))
+	_, err := data.ReadFrom(io.LimitReader(raw, readWhole+1))
+	return data.Bytes(), err
 }
 
 // A shape says how the bytes of a file are to be read.
@@ -110,16 +124,36 @@ func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, erro
 		status += "\n(The encoding is not known: bytes that are not UTF-8 are shown as \ufffd. The file can not be edited as text.)"
 		metadata["encoding"] = "unknown"
 	}
+	return &tool.Result{Title: src.path.Title(), Output: p.numbered(in.Offset, status), Metadata: metadata}, nil
+}
+
+// numbered is the page with the number of each line before it.
+func (p *page) numbered(offset int, status string) string {
+	const frame = "<file>\n" + "\n\n" + "\n</file>"
+	size := len(frame) + len(status)
+	for _, line := range p.lines {
+		size += len(line) + len("00000| \n")
+	}
 	var out strings.Builder
+	out.Grow(size)
 	out.WriteString("<file>\n")
+	var room [20]byte
 	for i, line := range p.lines {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintf(&out, "%05d| %s", in.Offset+i+1, line)
+		digits := strconv.AppendInt(room[:0], int64(offset+i+1), 10)
+		for range 5 - len(digits) {
+			out.WriteByte('0')
+		}
+		out.Write(digits)
+		out.WriteString("| ")
+		out.WriteString(line)
 	}
-	out.WriteString("\n\n" + status + "\n</file>")
-	return &tool.Result{Title: src.path.Title(), Output: out.String(), Metadata: metadata}, nil
+	out.WriteString("\n\n")
+	out.WriteString(status)
+	out.WriteString("\n</file>")
+	return out.String()
 }
 
 // decode reads the lines of a page in the encoding of the file. Where that

@@ -441,7 +441,7 @@ func (f *finder) requests() []permission.Request {
 	var out []permission.Request
 	for _, name := range []string{"external_directory", "read", "edit"} {
 		req := permission.Request{
-			Permission: name, Metadata: map[string]any{},
+			Permission: name, Metadata: f.told(),
 			Forms: map[string][]string{}, Guards: map[string][]string{},
 		}
 		seen, always := map[string]bool{}, map[string]bool{}

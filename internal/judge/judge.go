@@ -109,7 +109,7 @@ func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, e
 	}
 	found := &finder{Line: l, by: by, left: maxEntries, words: maxNames, follow: maxFollow, globs: !l.changesGlobs()}
 	bash := commands{at: map[string]int{}, seen: map[doubtKey]bool{}, req: permission.Request{
-		Permission: "bash", Metadata: map[string]any{"command": l.command},
+		Permission: "bash", Metadata: l.told(),
 		Spellings: map[string][]string{}, Doubts: map[string][]permission.Doubt{},
 	}}
 	if err := found.visit(ctx, l.place.Cwd); err != nil {
@@ -143,6 +143,16 @@ func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, e
 		}
 	}
 	return out, nil
+}
+
+// told is what a person who is asked has to know besides: what is run, and
+// where that is not the folder of the session.
+func (l *Line) told() map[string]any {
+	out := map[string]any{"command": l.command}
+	if l.place.Cwd != l.place.Dir {
+		out["workdir"] = l.place.Cwd
+	}
+	return out
 }
 
 // rest adds what is to be said about the text as a whole.

@@ -224,3 +224,34 @@ func TestDeceives(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is asked about a file is shown the command that wants it, and where
+// it runs.
+func TestRequestsShowTheCommand(t *testing.T) {
+	s := newStage(t, "a.go", "sub/c.go")
+	command := s.here("cat c.go /out/x > y")
+	for cwd, want := range map[string]map[string]any{
+		"":        {"command": command},
+		"/ws":     {"command": command},
+		"/ws/sub": {"command": command, "workdir": s.base + "/ws/sub"},
+	} {
+		place := judge.Place{Dir: s.base + "/ws"}
+		if cwd != "" {
+			place.Cwd = s.base + cwd
+		}
+		reqs, err := judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, command).Requests(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []string
+		for _, req := range reqs {
+			asked = append(asked, req.Permission)
+			if diff := cmp.Diff(want, req.Metadata); diff != "" {
+				t.Errorf("%s from %q: %s", req.Permission, cwd, diff)
+			}
+		}
+		if diff := cmp.Diff([]string{"external_directory", "read", "edit", "bash"}, asked); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -89,14 +89,29 @@ func (f *Files) editRequest(paths []Path) permission.Request {
 }
 
 // MayRead reports whether the contents of p may be shown without asking.
-func (f *Files) MayRead(a Decider, p Path) bool {
+func (f *Files) MayRead(a Decider, p Path) bool { return f.underEveryName(p, a.Allowed) }
+
+// Withheld reports whether the contents of p are not shown even to a person
+// who is asked about something else than reading it: a rule denies reading it
+// under one of its names, or asks about that name. An ask about everything
+// singles nothing out.
+func (f *Files) Withheld(a Sifter, p Path) bool {
+	passes, _ := a.Sieve("read")
+	return passes != nil && !f.underEveryName(p, func(req permission.Request) bool {
+		name := req.Patterns[0]
+		return a.Allowed(req) || passes(append([]string{name}, req.Forms[name]...)...)
+	})
+}
+
+// underEveryName reports whether reading p is fine under each of its names.
+func (f *Files) underEveryName(p Path, fine func(permission.Request) bool) bool {
 	top := f.top(p.dir)
 	for name, top := range map[string]string{p.abs: top, p.real: realName(top)} {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
 			Forms: map[string][]string{name: append(below(top, name), p.abs)},
 		}
-		if !a.Allowed(req) {
+		if !fine(req) {
 			return false
 		}
 	}
@@ -111,7 +126,7 @@ func (f *Files) MayRead(a Decider, p Path) bool {
 			Permission: "read", Patterns: []string{name},
 			Forms: map[string][]string{name: below(realName(top), name)},
 		}
-		if !a.Allowed(req) {
+		if !fine(req) {
 			return false
 		}
 	}

@@ -49,15 +49,20 @@ type sightKey struct{ session, file string }
 // maxSights is how many sights a process remembers by itself.
 const maxSights = 100_000
 
-// See notes what a session has seen of a file. Its own writes count.
+// See notes what a session has seen of a file. Its own writes count. What it
+// has seen before is not kept anew: the time is for people, and may be that of
+// the first sight.
 func (f *Files) See(session string, p Path, s Sight) {
+	key := sightKey{session, p.real}
 	f.mu.Lock()
 	if f.sights == nil || len(f.sights) >= maxSights {
 		f.sights = map[sightKey]Sight{}
 	}
-	f.sights[sightKey{session, p.real}] = s
+	last, again := f.sights[key]
+	again = again && last.Hash == s.Hash && last.Encoding == s.Encoding
+	f.sights[key] = s
 	f.mu.Unlock()
-	if f.Memory != nil {
+	if f.Memory != nil && !again {
 		f.Memory.See(session, p.real, s)
 	}
 }

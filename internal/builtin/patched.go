@@ -1,0 +1,138 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+
+	"helve/internal/diff"
+	"helve/internal/text"
+	"helve/internal/workspace"
+)
+
+// patched is what a patch does to one file.
+type patched struct {
+	kind                 string // add, update, delete or move
+	diff, before, after  string
+	over                 string // what stood where it was moved to
+	hidden               bool   // who calls may not read it
+	withheld             bool   // and neither is a person shown it who is asked about the change
+	additions, deletions int
+
+	path, dest workspace.Path
+	sheets     []sheet // of the patch, that make it
+}
+
+// How much of the contents of files is told.
+type telling int
+
+const (
+	request telling = iota // what the patch says, and nothing of the file
+	nothing
+	differences
+	contents
+)
+
+// told is what programs read of it.
+func (p patched) told(what telling) map[string]any {
+	out := map[string]any{
+		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
+		"additions": p.additions, "deletions": p.deletions,
+	}
+	switch what {
+	case nothing:
+		out["diff"] = hiddenDiff
+	case request:
+		out["diff"] = withheldDiff + wanted(p.sheets)
+	}
+	if what == contents {
+		out["before"], out["after"] = p.before, p.after
+	}
+	if p.kind == "move" {
+		out["movePath"] = p.dest.String()
+	}
+	return out
+}
+
+// draw shows the differences, when all is verified.
+func (s *sheaf) draw() {
+	for i := range s.files {
+		p := &s.files[i]
+		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
+		p.withheld = p.before != "" && s.editor.files.Withheld(s.c, p.path) || p.over != "" && s.editor.files.Withheld(s.c, p.dest)
+		p.shows(p.after)
+		if p.kind == "delete" {
+			p.deletions = len(strings.Split(p.before, "\n"))
+		}
+		if p.over != "" {
+			p.diff += "\n" + shownDiff(p.dest, p.over, p.after)
+		}
+	}
+}
+
+func (p *patched) shows(after string) {
+	p.after = after
+	p.diff = shownDiff(p.path, p.before, after)
+	p.additions, p.deletions = diff.Count(p.before, after)
+}
+
+// told is what programs read of the files: whole, where they are not too
+// much. A person who is asked is shown what would have to be asked about
+// otherwise, but not what a rule singles out.
+func (s *sheaf) told(person bool) (files []any, diffs string) {
+	size := 0
+	for _, f := range s.files {
+		size += len(f.before) + len(f.after)
+	}
+	var all strings.Builder
+	for _, f := range s.files {
+		what := contents
+		switch {
+		case f.withheld && person:
+			what = request
+		case f.hidden && !person:
+			what = nothing
+		case size > maxWhole:
+			what = differences
+		}
+		one := f.told(what)
+		files = append(files, one)
+		fmt.Fprintf(&all, "%s\n", one["diff"])
+	}
+	return files, all.String()
+}
+
+// note keeps what a hunk does to its file, for people and programs.
+func (s *sheaf) note(kind string, h sheet, before, after string) {
+	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after, sheets: []sheet{h}}
+	if kind == "move" {
+		p.dest = h.to
+	}
+	if n := len(s.files); n > 0 && kind == "update" && s.files[n-1].kind == kind && s.files[n-1].path.Real() == h.path.Real() {
+		s.files[n-1].after = after // several groups in a row are one change
+		s.files[n-1].sheets = append(s.files[n-1].sheets, h)
+		return
+	}
+	s.files = append(s.files, p)
+}
+
+// wanted are the lines that a patch puts in, as it has them.
+func wanted(sheets []sheet) string {
+	var b strings.Builder
+	for _, h := range sheets {
+		for line := range strings.Lines(h.Content) {
+			b.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
+		}
+		for _, c := range h.Chunks {
+			for _, l := range c.Lines {
+				if l.Kind == '+' {
+					b.WriteString("+" + l.Text + "\n")
+				}
+			}
+		}
+	}
+	head, cut := text.Cut(b.String(), maxDiff)
+	if cut {
+		head += fmt.Sprintf("\n... (cut: it is %d bytes)\n", b.Len())
+	}
+	return head
+}
