@@ -4,21 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/text"
 	"helve/permission"
-)
-
-// What a form shows. A client shows it as it is, so it has to end somewhere.
-const (
-	maxAsked  = 50       // things that are asked about
-	maxThing  = 4 << 10  // bytes of one of them
-	maxDetail = 12 << 10 // bytes of a command or a diff
 )
 
 // askPermission puts a permission request to the person of its session.
@@ -37,7 +28,7 @@ func (h *hall) askPermission(req permission.Request) {
 	h.put(petition{
 		id: req.ID, session: req.Session, call: req.Call,
 		ask: func(ctx context.Context, se *session) func() {
-			r := se.elicitReply(ctx, req)
+			r := se.elicitReply(ctx, newSheet(req, h.caller(req)))
 			return func() { reply(se, r) }
 		},
 		nobody: func() { _ = h.rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyReject}) }, // it may be settled already
@@ -45,9 +36,9 @@ func (h *hall) askPermission(req permission.Request) {
 }
 
 // elicitReply asks with a form. Whatever is no clear answer is a no.
-func (se *session) elicitReply(ctx context.Context, req permission.Request) permission.Reply {
+func (se *session) elicitReply(ctx context.Context, asks sheet) permission.Reply {
 	no := permission.Reply{Verdict: permission.ReplyReject}
-	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: requestText(req), RequestedSchema: decisionForm(se.version)})
+	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: asks.text, RequestedSchema: decisionForm(se.version, asks.verdicts())})
 	if err != nil {
 		if ctx.Err() == nil {
 			se.s.log.Warn("a permission request could not be put to the person", "client", se.client, "error", err)
@@ -57,10 +48,15 @@ func (se *session) elicitReply(ctx context.Context, req permission.Request) perm
 	}
 	feedback, _ := res.Content["feedback"].(string)
 	no.Message = strings.TrimSpace(feedback)
-	if res.Action != "accept" {
+	if no.Message == "" && !asks.whole {
+		no.Message = "it is too long to be shown to the user: do it in smaller steps"
+	}
+	decision, _ := res.Content["decision"].(string)
+	verdict := permission.Verdict(decision)
+	if res.Action != "accept" || !slices.Contains(asks.verdicts(), verdict) {
 		return no
 	}
-	switch decision, _ := res.Content["decision"].(string); permission.Verdict(decision) {
+	switch verdict {
 	case permission.ReplyOnce:
 		return permission.Reply{Verdict: permission.ReplyOnce}
 	case permission.ReplyAlways:
@@ -72,13 +68,16 @@ func (se *session) elicitReply(ctx context.Context, req permission.Request) perm
 // A choice is one thing to pick in a form.
 type choice struct{ value, title string }
 
-// decisionForm is the form of a permission request.
-func decisionForm(version string) any {
-	decision := pickOne(version, []choice{
+// decisionForm is the form of a permission request that may be answered so.
+func decisionForm(version string, verdicts []permission.Verdict) any {
+	all := []choice{
 		{string(permission.ReplyOnce), "Allow once"},
 		{string(permission.ReplyAlways), "Allow always, in this session"},
 		{string(permission.ReplyReject), "Reject"},
-	})
+	}
+	decision := pickOne(version, slices.DeleteFunc(all, func(c choice) bool {
+		return !slices.Contains(verdicts, permission.Verdict(c.value))
+	}))
 	decision["title"] = "Decision"
 	return form([]field{
 		{"decision", decision},
@@ -145,114 +144,4 @@ func titled(choices []choice) []map[string]any {
 		out[i] = map[string]any{"const": c.value, "title": c.title}
 	}
 	return out
-}
-
-// requestText is a permission request as a person reads it: what decides
-// first, then the whole, then what an answer of "always" would keep. All of it
-// is made visible, so that no request looks like something it is not.
-func requestText(req permission.Request) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Permission needed: %s\n", text.VisibleLine(req.Permission))
-	things := make([]string, 0, len(req.Patterns))
-	for _, d := range req.Asked {
-		line := thing(d.Pattern)
-		if d.Opaque != "" {
-			line += "\n    it is not known what it does: " + text.VisibleLine(d.Opaque)
-		}
-		if d.Guarded {
-			line += "\n    it changes what runs or is allowed later"
-		}
-		things = append(things, line)
-	}
-	if len(req.Asked) == 0 { // what is asked about is all of it
-		for _, p := range req.Patterns {
-			things = append(things, thing(p))
-		}
-	}
-	lines(&b, things)
-	changed := req.Changed
-	if changed == "" && slices.ContainsFunc(req.Asked, func(d permission.Decision) bool { return d.Changed }) {
-		changed = "it has another shape than the one that was approved"
-	}
-	if changed != "" {
-		b.WriteString("\nTHE TOOL HAS CHANGED since it was first used:\n")
-		block(&b, changed)
-	}
-	keys := make([]string, 0, len(req.Metadata))
-	for key := range req.Metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		detail(&b, key, req.Metadata[key])
-	}
-	b.WriteString("\n\"Always\" would also allow, in this session:\n")
-	kept := make([]string, 0, len(req.Store))
-	for _, a := range req.Store {
-		line := text.VisibleLine(a.Permission) + " " + thing(a.Pattern)
-		if a.Exact {
-			line += " (exactly this text)"
-		}
-		kept = append(kept, line)
-	}
-	lines(&b, kept)
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// lines writes one line for each, and says how many are left out.
-func lines(b *strings.Builder, all []string) {
-	for i, line := range all {
-		if i == maxAsked {
-			fmt.Fprintf(b, "  (and %d more)\n", len(all)-i)
-			return
-		}
-		fmt.Fprintf(b, "  %s\n", line)
-	}
-}
-
-// thing is what is asked about, on one line. One whose ends could not be seen
-// stands between quotes, and so does one that looks as if it did.
-func thing(pattern string) string {
-	head, cut := text.Cut(pattern, maxThing)
-	shown := text.VisibleLine(head)
-	if shown == "" || strings.ContainsAny(shown[:1]+shown[len(shown)-1:], ` "`) {
-		shown = `"` + shown + `"`
-	}
-	if cut {
-		shown += fmt.Sprintf(" (cut here: it has %d bytes)", len(pattern))
-	}
-	return shown
-}
-
-// detail writes what a tool says about its request.
-func detail(b *strings.Builder, key string, value any) {
-	s, ok := value.(string)
-	if !ok {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return
-		}
-		s = string(raw)
-	}
-	if s == "" {
-		return
-	}
-	if !strings.Contains(s, "\n") && len(s) <= maxThing {
-		fmt.Fprintf(b, "\n%s: %s\n", text.VisibleLine(key), text.VisibleLine(s))
-		return
-	}
-	fmt.Fprintf(b, "\n%s:\n", text.VisibleLine(key))
-	block(b, s)
-}
-
-// block writes a longer text with a mark before each line, so that none of
-// them passes for ours.
-func block(b *strings.Builder, s string) {
-	head, cut := text.Cut(s, maxDetail)
-	for line := range strings.Lines(text.Visible(head)) {
-		fmt.Fprintf(b, "| %s\n", strings.TrimSuffix(line, "\n"))
-	}
-	if cut {
-		fmt.Fprintf(b, "(cut here: %d of %d bytes are shown)\n", len(head), len(s))
-	}
 }

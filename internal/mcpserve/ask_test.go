@@ -2,6 +2,8 @@ package mcpserve
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,7 +90,7 @@ func TestPermissionShowsDiff(t *testing.T) {
 	if got := call(t, cs, "edit", map[string]any{"filePath": path, "oldString": "two", "newString": "zwei"}); strings.HasPrefix(got, "ERROR") {
 		t.Fatal(got)
 	}
-	contains(t, message, "Permission needed: edit", "diff:\n| ", "| -two", "| +zwei")
+	contains(t, message, "Permission needed: edit (asked by the tool edit)\n", "\nThe file: "+path+"\n", "\nThe change:\n| ", "| -two", "| +zwei")
 }
 
 // A client that has no forms gets a runtime that knows that nobody is there.
@@ -187,29 +189,148 @@ func TestInnerPermission(t *testing.T) {
 	contains(t, got, "[1] read: completed", "content of a")
 }
 
-func TestRequestText(t *testing.T) {
+func TestSheet(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxDetail) + "\nEND"
-	got := requestText(permission.Request{
+	asks := newSheet(permission.Request{
 		Permission: "bash", Patterns: []string{"git push --force"}, Changed: "description: \x1b[2J was read",
-		Asked:    []permission.Decision{{Pattern: "git push --force", Opaque: "$X could be anything", Guarded: true}, {Pattern: " ends with a blank "}},
-		Metadata: map[string]any{"command": "git push --force\n\"Always\" would also allow nothing", "diff": long, "n": 3, "empty": ""},
-		Store:    []permission.Approval{{Permission: "bash", Pattern: "git push *"}, {Permission: "bash", Pattern: "x", Exact: true}},
-	})
-	contains(t, got,
-		"Permission needed: bash\n  git push --force\n    it is not known what it does: $X could be anything\n    it changes what runs or is allowed later\n  \" ends with a blank \"\n",
-		"THE TOOL HAS CHANGED since it was first used:\n| description: \\x1b[2J was read\n",
-		"\ncommand:\n| git push --force\n| \"Always\" would also allow nothing\n",
-		"(cut here: 12288 of 12292 bytes are shown)", "\nn: 3\n",
+		Asked: []permission.Decision{
+			{Pattern: " ends with a blank "}, {Pattern: "guarded", Guarded: true}, {Pattern: "git push --force", Opaque: "$X could be anything", Guarded: true},
+			{Pattern: "$Y", Opaque: "$Y could be anything", Feared: true},
+		},
+		Metadata: map[string]any{
+			"command": "git push --force\n\"Always\" would also allow nothing", "diff": long, "n": 3, "empty": "", "workdir": "/w/\u202e",
+			"files": []any{map[string]any{"relativePath": "a\nb", "type": "delete", "additions": 0, "deletions": 7, "before": "contents"}},
+		},
+		Store: []permission.Approval{{Permission: "bash", Pattern: "git push *"}, {Permission: "bash", Pattern: "x", Exact: true}},
+	}, "ba\x1bsh")
+	const begin = `Permission needed: bash (asked by the tool ba\x1bsh)
+Not all is shown: The change is cut.
+  $Y
+    it is not known what it does: $Y could be anything
+    a rule denies what it may do
+  git push --force
+    it is not known what it does: $X could be anything
+    it changes what runs or is allowed later
+  guarded
+    it changes what runs or is allowed later
+  " ends with a blank "
+
+THE TOOL HAS CHANGED since it was first used:
+| description: \x1b[2J was read
+
+The command:
+| git push --force
+| "Always" would also allow nothing
+
+It runs in the folder: /w/\u{202e}
+
+The files: delete a\\nb: 0 lines come, 7 go
+
+n: 3
+
+The change:
+| xxx`
+	if !strings.HasPrefix(asks.text, begin) {
+		t.Errorf("it begins with %s", asks.text[:min(len(asks.text), len(begin)+100)])
+	}
+	contains(t, asks.text, "(cut here: 12288 of 12292 bytes are shown)",
 		"\n\"Always\" would also allow, in this session:\n  bash git push *\n  bash x (exactly this text)")
-	if strings.Contains(got, "END") || strings.Contains(got, "empty") || strings.ContainsRune(got, '\x1b') {
-		t.Error(got)
+	for _, not := range []string{"END", "empty", "\x1b", "contents"} {
+		if strings.Contains(asks.text, not) {
+			t.Errorf("%q is in %s", not, asks.text)
+		}
 	}
-	many := permission.Request{Permission: "read"}
-	for range maxAsked + 7 {
-		many.Patterns = append(many.Patterns, "p")
+	if len(asks.verdicts()) != 3 {
+		t.Errorf("offered: %v", asks.verdicts())
 	}
-	contains(t, requestText(many), "(and 7 more)")
+	asks = newSheet(permission.Request{Permission: "read", Patterns: []string{"/w/.env"}, Metadata: map[string]any{"command": "cat .env"}}, "bash")
+	contains(t, asks.text, "Permission needed: read (asked by the tool bash)\n  /w/.env\n", "\nFor the command: cat .env\n")
+}
+
+// What does not fit into a form can not be accepted there, and the beginning
+// says so. What needs a person most is shown all the same.
+func TestSheetOffersNothingThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	many := func(n int, pattern string) permission.Request {
+		req := permission.Request{Permission: "bash"}
+		for range n {
+			req.Asked = append(req.Asked, permission.Decision{Pattern: pattern})
+		}
+		req.Asked = append(req.Asked, permission.Decision{Pattern: "curl x | sh", Opaque: "it comes from elsewhere"})
+		return req
+	}
+	tests := []struct {
+		name, missing string
+		req           permission.Request
+	}{
+		{"all", "", many(maxAsked-1, "echo hello")},
+		{"many", "of 207 things, 7 are not shown and 0 are cut", many(maxAsked+6, "echo hello")},
+		{"long", "of 2 things, 0 are not shown and 1 are cut", many(1, strings.Repeat("x", maxThing+1))},
+		{"much", "of 101 things, 0 are not shown and 100 are cut", many(100, strings.Repeat("x", maxThings/100+1))},
+		{"swelling", "of 2 things, 0 are not shown and 1 are cut", many(1, strings.Repeat("\u202e", maxThing/4))},
+	}
+	for _, tt := range tests {
+		asks := newSheet(tt.req, "")
+		if len(asks.text) > 2*maxThings {
+			t.Errorf("%s: %d bytes", tt.name, len(asks.text))
+		}
+		if tt.missing == "" {
+			contains(t, asks.text, "Permission needed: bash\n  curl x | sh\n")
+			if len(asks.verdicts()) != 3 {
+				t.Errorf("%s: offered %v", tt.name, asks.verdicts())
+			}
+			continue
+		}
+		contains(t, asks.text, "Permission needed: bash\nTHIS IS TOO LONG TO BE JUDGED IN A FORM, so it can only be rejected here: "+tt.missing+".\n  curl x | sh\n")
+		if diff := cmp.Diff([]permission.Verdict{permission.ReplyReject}, asks.verdicts()); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+	req := permission.Request{Permission: "bash", Patterns: []string{"x"}}
+	for range maxKept + 1 {
+		req.Store = append(req.Store, permission.Approval{Permission: "bash", Pattern: "x"})
+	}
+	asks := newSheet(req, "")
+	contains(t, asks.text, `"Always" is not offered: it would also allow 51 things`)
+	if diff := cmp.Diff([]permission.Verdict{permission.ReplyOnce, permission.ReplyReject}, asks.verdicts()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A client that accepts what was not offered has accepted nothing.
+func TestTooLongForAForm(t *testing.T) {
+	t.Parallel()
+	h := build(t, permission.Ruleset{ask("bash", "*")}, nil, nil)
+	w := h.raw(t)
+	w.greet(`{"elicitation":{}}`)
+	command := "touch done"
+	for i := range maxAsked {
+		command += fmt.Sprintf("; echo %d", i)
+	}
+	for _, decision := range []string{"once", "always", "reject"} {
+		w.send(`{"jsonrpc":"2.0","id":"` + decision + `","method":"tools/call","params":{"name":"bash","arguments":{"description":"d","command":"` + command + `"}}}`)
+		form := w.read()
+		contains(t, form, "elicitation/create", "TOO LONG TO BE JUDGED", `"reject"`)
+		if strings.Contains(form, `"once"`) || strings.Contains(form, `"always"`) {
+			t.Errorf("offered: %s", form)
+		}
+		var asked struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if err := json.Unmarshal([]byte(form), &asked); err != nil {
+			t.Fatal(err)
+		}
+		w.send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":{"action":"accept","content":{"decision":"` + decision + `"}}}`)
+		got := w.read()
+		contains(t, got, `"isError":true`)
+		if decision == "reject" {
+			contains(t, got, "do it in smaller steps")
+		}
+		if exists(filepath.Join(h.dir, "done")) {
+			t.Fatal("the command ran")
+		}
+	}
 }
 
 func TestQuestions(t *testing.T) {

@@ -27,20 +27,44 @@ type flight struct {
 	report *reporter       // nil where the client wants to know nothing on the way
 }
 
-// callTool makes a call. What goes wrong in it is an answer for the model; the
-// errors that are returned are those of the protocol.
+// An outcome is how a call has ended: with a result, with a failure that is an
+// answer for the model, or with an error of the protocol.
+type outcome struct {
+	res     *tool.Result
+	failure error
+	err     error
+}
+
+// callTool makes a call that came through the library.
 func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) (mcp.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(se.life, func() { cancel(context.Cause(se.life)) })()
+	out := se.perform(ctx, p, stream)
+	if out.err != nil {
+		return nil, out.err
+	}
+	return se.outcome(out), nil
+}
+
+// outcome puts the end of a call into the protocol's form.
+func (se *session) outcome(out outcome) *mcp.CallToolResult {
+	if out.failure != nil {
+		return failed(out.failure)
+	}
+	return se.result(out.res)
+}
+
+// perform makes a call. ctx ends with the session too.
+func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) outcome {
 	free, err := se.slot(ctx)
 	if err != nil {
-		return nil, err
+		return outcome{err: err}
 	}
 	defer free()
 	h, err := se.settle(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return outcome{err: se.unsettled(ctx, err)}
 	}
 	o := se.s.opt
 	c := tool.Call{
@@ -59,25 +83,28 @@ func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, strea
 		})
 	}
 	if err := se.depart(h, c.ID, f); err != nil {
-		return nil, se.unsettled(ctx, err)
+		f.report.stop()
+		return outcome{err: se.unsettled(ctx, err)}
 	}
-	se.tell(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
+	logged := se.logged.Load()
+	if logged {
+		se.tell(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
+	}
 	start := time.Now()
 	res, err := h.rt.Call(ctx, c)
 	se.land(h, c.ID)
 	f.report.stop() // nothing about a call follows its answer
-	done := map[string]any{"event": "call.finished", "tool": p.Name, "call": c.ID, "ms": time.Since(start).Milliseconds()}
-	if err != nil {
-		done["error"] = string(tool.KindOf(err))
-	}
-	se.tell(ctx, "info", done)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, canceledError(ctx)
+	if logged {
+		done := map[string]any{"event": "call.finished", "tool": p.Name, "call": c.ID, "ms": time.Since(start).Milliseconds()}
+		if err != nil {
+			done["error"] = string(tool.KindOf(err))
 		}
-		return failed(err), nil
+		se.tell(ctx, "info", done)
 	}
-	return se.result(res), nil
+	if err != nil && ctx.Err() != nil {
+		return outcome{err: canceledError(ctx)}
+	}
+	return outcome{res: res, failure: err}
 }
 
 // canceledError is the answer to a request that the client has given up.

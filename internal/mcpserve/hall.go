@@ -1,15 +1,18 @@
 package mcpserve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"helve"
+	"helve/internal/text"
 )
 
 // halls are the runtimes that are open, one for each workspace.
@@ -21,7 +24,9 @@ type halls struct {
 
 	mu     sync.Mutex
 	closed bool
+	most   int // halls at one time; maxHalls when 0
 	all    map[string]*hall
+	exits  uint64         // how often the last session of a hall has left
 	ending sync.WaitGroup // halls that close by themselves
 }
 
@@ -33,15 +38,18 @@ type hall struct {
 	ready chan struct{} // closed when one of the two is there
 
 	refs  int         // sessions; under the lock of the halls
+	left  uint64      // when the last session left, as a number of exits
 	timer *time.Timer // closes a hall that nobody uses
 
 	gathered sync.Once
+	relay    relay // what other servers have beside tools
 
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session // by the id of the session
 	asked    map[string]*asked   // put to a person, by the id of the request
 	parents  map[callKey]string  // of calls that were made by others
+	tools    map[callKey]string  // of calls under way
 	talks    sync.WaitGroup      // what puts questions to people, and tells of changes
 	events   sync.WaitGroup
 	changed  chan struct{} // holds one when tools have come or gone
@@ -53,11 +61,10 @@ type callKey struct{ session, id string }
 // enter returns the hall of a workspace with one more session in it. A runtime
 // is opened once, also for sessions that come together.
 func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
-	raw, err := json.Marshal(w)
+	key, err := w.key()
 	if err != nil {
-		return nil, fmt.Errorf("naming a workspace: %w", err)
+		return nil, err
 	}
-	key := string(raw)
 	hs.mu.Lock()
 	if hs.closed {
 		hs.mu.Unlock()
@@ -65,12 +72,20 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 	}
 	h := hs.all[key]
 	if h == nil {
+		old, ok := hs.room()
+		if !ok {
+			hs.mu.Unlock()
+			return nil, errCrowded
+		}
 		h = &hall{
 			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, asked: map[string]*asked{},
-			parents: map[callKey]string{}, changed: make(chan struct{}, 1),
+			parents: map[callKey]string{}, tools: map[callKey]string{}, changed: make(chan struct{}, 1),
 		}
 		hs.all[key] = h
-		hs.ending.Go(func() { hs.furnish(h, w) })
+		hs.ending.Go(func() {
+			hs.shut(old) // first, so that there are never many
+			hs.furnish(h, w)
+		})
 	}
 	h.refs++
 	if h.timer != nil {
@@ -91,6 +106,69 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 	return h, nil
 }
 
+// key is the same for workspaces that can share a runtime.
+func (w Workspace) key() (string, error) {
+	w.Also = slices.Sorted(slices.Values(w.Also))
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return "", fmt.Errorf("naming a workspace: %w", err)
+	}
+	return string(raw), nil
+}
+
+// maxHalls is how many runtimes are open at one time, used or not.
+const maxHalls = 32
+
+// errCrowded says that no other workspace can be opened.
+var errCrowded = errors.New("too many workspaces are open and in use: end other sessions, or work in one of their folders")
+
+// room makes sure that one more hall can be opened, under the lock. What has
+// to be closed for it, it takes out: what nobody has used for the longest time.
+func (hs *halls) room() (old *hall, ok bool) {
+	if len(hs.all) < cmp.Or(hs.most, maxHalls) {
+		return nil, true
+	}
+	for _, h := range hs.all {
+		if h.refs == 0 && (old == nil || h.left < old.left) {
+			old = h
+		}
+	}
+	if old == nil {
+		return nil, false
+	}
+	delete(hs.all, old.key)
+	if old.timer != nil {
+		old.timer.Stop()
+	}
+	return old, true
+}
+
+// shut closes a hall that was taken out.
+func (hs *halls) shut(h *hall) {
+	if h == nil {
+		return
+	}
+	<-h.ready
+	if h.err != nil {
+		return
+	}
+	if err := h.close(); err != nil {
+		hs.log.Warn("a runtime did not close well", "error", err)
+	}
+}
+
+// enter moves a session to a workspace. Where none can be opened any more it
+// stays where it is.
+func (se *session) enter(ctx context.Context, w Workspace) (*hall, error) {
+	h, err := se.s.halls.enter(ctx, w)
+	here := se.here()
+	if !errors.Is(err, errCrowded) || here == nil {
+		return h, err
+	}
+	se.warn(ctx, "The session stays in its old workspace, and not in %s: %v", text.VisibleLine(w.Dir), err)
+	return here, se.s.halls.hold(here)
+}
+
 // furnish opens the runtime of a hall. One that can not be opened is not kept,
 // so that the next client tries again.
 func (hs *halls) furnish(h *hall, w Workspace) {
@@ -98,7 +176,9 @@ func (hs *halls) furnish(h *hall, w Workspace) {
 	if err != nil {
 		h.err = fmt.Errorf("opening the workspace %s: %w", w.Dir, err)
 		hs.mu.Lock()
-		delete(hs.all, h.key)
+		if hs.all[h.key] == h {
+			delete(hs.all, h.key)
+		}
 		hs.mu.Unlock()
 		close(h.ready)
 		return
@@ -133,6 +213,8 @@ func (hs *halls) leave(h *hall) {
 	if h.refs > 0 || hs.closed || hs.all[h.key] != h {
 		return
 	}
+	hs.exits++
+	h.left = hs.exits
 	h.timer = time.AfterFunc(hs.idle, func() { hs.retire(h) })
 }
 
@@ -147,13 +229,7 @@ func (hs *halls) retire(h *hall) {
 	hs.ending.Add(1)
 	hs.mu.Unlock()
 	defer hs.ending.Done()
-	<-h.ready
-	if h.err != nil {
-		return
-	}
-	if err := h.close(); err != nil {
-		hs.log.Warn("a runtime did not close well", "error", err)
-	}
+	hs.shut(h)
 }
 
 // sweep closes at once what nobody uses.
@@ -204,13 +280,15 @@ func (h *hall) close() error {
 	return err
 }
 
-// talk runs f, which close waits for.
-func (h *hall) talk(f func()) {
+// talk runs f, which close waits for. It reports whether the hall is not
+// closed.
+func (h *hall) talk(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.closed {
 		h.talks.Go(f)
 	}
+	return !h.closed
 }
 
 func (h *hall) join(id string, se *session) {

@@ -19,7 +19,10 @@ const (
 // Handler serves clients over streamable HTTP at /mcp. It knows nobody: wrap it
 // in a gate that does.
 func (s *Server) Handler() http.Handler {
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxBody})
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
+		MaxRequestBodyBytes:        maxBody,
+		DisableLocalhostProtection: true, // the gate knows the names that are ours, in any spelling
+	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(sessionHeader)

@@ -29,11 +29,12 @@ func (h *hall) listen() {
 func (h *hall) hear(e helve.Event) {
 	switch p := e.Properties.(type) {
 	case helve.CallStarted:
+		h.mu.Lock()
+		h.tools[callKey{p.Call.Session, p.Call.ID}] = p.Call.Tool
 		if p.Call.Parent != "" {
-			h.mu.Lock()
 			h.parents[callKey{p.Call.Session, p.Call.ID}] = p.Call.Parent
-			h.mu.Unlock()
 		}
+		h.mu.Unlock()
 	case helve.CallProgress:
 		if f, inner := h.flight(p.Session, p.ID); f != nil && f.report != nil {
 			f.report.note(inner, p)
@@ -41,6 +42,7 @@ func (h *hall) hear(e helve.Event) {
 	case helve.CallFinished:
 		h.mu.Lock()
 		delete(h.parents, callKey{p.Session, p.ID})
+		delete(h.tools, callKey{p.Session, p.ID})
 		h.mu.Unlock()
 	case helve.PermissionAsked:
 		h.askPermission(p.Request)
@@ -56,6 +58,8 @@ func (h *hall) hear(e helve.Event) {
 		h.toolsChanged()
 	case helve.Missed:
 		h.catchUp()
+	default:
+		h.hearServers(e)
 	}
 }
 
@@ -64,6 +68,7 @@ func (h *hall) hear(e helve.Event) {
 func (h *hall) catchUp() {
 	h.mu.Lock()
 	clear(h.parents)
+	clear(h.tools)
 	gone := map[string]*asked{}
 	for id, a := range h.asked {
 		gone[id] = a
@@ -81,6 +86,7 @@ func (h *hall) catchUp() {
 		h.settled(id)
 	}
 	h.toolsChanged()
+	h.anythingChanged()
 }
 
 // settled takes a request back that has got its answer, or needs none.

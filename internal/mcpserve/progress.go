@@ -3,10 +3,13 @@ package mcpserve
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"helve"
 	"helve/internal/text"
@@ -21,7 +24,7 @@ const (
 // A reporter tells the client of one call how it is getting on: each report
 // holds what is new since the one before. It never holds up the call.
 type reporter struct {
-	send   func(n float64, message string) error
+	send   func(s step) error
 	end    context.CancelFunc
 	silent bool // nothing is sent when nothing is new
 	done   chan struct{}
@@ -29,6 +32,7 @@ type reporter struct {
 
 	mu    sync.Mutex
 	title string
+	count counter
 	fresh []string             // ids of calls with something new, in order
 	calls map[string]*printing // the call itself is ""
 }
@@ -37,6 +41,84 @@ type reporter struct {
 type printing struct {
 	now, told string
 	fresh     bool
+	whole     bool // each text stands for itself, and does not go on from the one before
+}
+
+// A step is one report.
+type step struct {
+	n, total float64 // total is 0 where it is not known
+	message  string
+}
+
+// A counter finds the numbers of reports, which have to grow. Those that the
+// call itself gives are taken as they are; where it gives none, reports are
+// counted.
+type counter struct {
+	last      float64 // that was sent
+	noted     bool    // the call has said something
+	counts    bool    // the call gives numbers
+	fresh     bool    // and there is a new one
+	at, total float64
+}
+
+// note takes the numbers of a report, if it has any.
+func (c *counter) note(metadata map[string]any) {
+	c.noted = true
+	at, ok := number(metadata["progress"])
+	if !ok {
+		return
+	}
+	c.fresh = c.fresh || !c.counts || at != c.at
+	c.counts, c.at = true, at
+	if total, ok := number(metadata["total"]); ok && total > 0 {
+		c.total = total
+	}
+}
+
+// next is the number of the next report, false where there is none left.
+func (c *counter) next() (n float64, ok bool) {
+	switch {
+	case c.counts && c.at > c.last:
+		n = c.at
+	case c.counts: // it says that it goes on, and not that it is further
+		n = math.Nextafter(c.last, math.Inf(1))
+	case !c.noted: // small, because its own numbers may be small
+		n = c.last + 1e-6
+	default:
+		n = math.Floor(c.last) + 1
+	}
+	if !(n > c.last) || math.IsInf(n, 0) {
+		return 0, false
+	}
+	c.last, c.fresh = n, false
+	return n, true
+}
+
+func number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case float64:
+		return n, !math.IsNaN(n) && !math.IsInf(n, 0)
+	case int:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	}
+	return 0, false
+}
+
+// totalKey is the total of a report in its context.
+type totalKey struct{}
+
+// sendTotal puts the total into a report that has one.
+func sendTotal(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if total, ok := ctx.Value(totalKey{}).(float64); ok {
+			if p, ok := req.GetParams().(*mcp.ProgressNotificationParams); ok && p != nil {
+				p.Total = total
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // newReporter starts the reports of a call. With beats there is one also when
@@ -45,7 +127,12 @@ func newReporter(ctx context.Context, beats bool, send func(ctx context.Context,
 	ctx, end := context.WithCancel(ctx)
 	r := &reporter{
 		end: end, done: make(chan struct{}), wake: make(chan struct{}, 1), calls: map[string]*printing{},
-		send: func(n float64, message string) error { return send(ctx, n, message) }, silent: !beats,
+		send: func(s step) error {
+			if s.total > 0 {
+				return send(context.WithValue(ctx, totalKey{}, s.total), s.n, s.message)
+			}
+			return send(ctx, s.n, s.message)
+		}, silent: !beats,
 	}
 	go r.run(ctx)
 	return r
@@ -58,12 +145,14 @@ func (r *reporter) note(inner string, p helve.CallProgress) {
 	r.mu.Lock()
 	if inner == "" {
 		r.title = p.Title
+		r.count.note(p.Metadata)
 	}
 	c := r.calls[inner]
 	if c == nil {
 		c = &printing{}
 		r.calls[inner] = c
 	}
+	_, c.whole = number(p.Metadata["progress"])
 	c.now = output
 	if !c.fresh {
 		c.fresh = true
@@ -89,32 +178,27 @@ func (r *reporter) run(ctx context.Context) {
 	defer close(r.done)
 	beat := time.NewTimer(progressBeat)
 	defer beat.Stop()
-	for n := 1; ; {
-		told := false
+	for first := true; ; {
+		told := first
 		select {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
 			told = true
+			beat.Reset(progressBeat)
 		case <-r.wake:
 		}
-		message := r.message()
+		next, news := r.step(told)
 		if ctx.Err() != nil {
 			return
 		}
-		if message == "" && (r.silent || n > 1 && !told) {
-			if told {
-				beat.Reset(progressBeat)
-			}
+		if !news {
 			continue
 		}
-		if message == "" {
-			message = r.heading()
-		}
-		if r.send(float64(n), message) != nil {
+		if r.send(next) != nil {
 			return // the client does not listen
 		}
-		n++
+		first = false
 		beat.Reset(progressBeat)
 		pause := time.NewTimer(progressPace)
 		select {
@@ -126,11 +210,21 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-func (r *reporter) heading() string {
+// step is the next report, and whether there is any. With told there is one
+// also when nothing is new.
+func (r *reporter) step(told bool) (next step, ok bool) {
+	next.message = r.message()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	said, _ := text.Cut(text.VisibleLine(r.title), 200)
-	return said
+	if next.message == "" && (r.silent || !told && !r.count.fresh) {
+		return next, false
+	}
+	if next.message == "" {
+		next.message, _ = text.Cut(text.VisibleLine(r.title), 200)
+	}
+	next.total = r.count.total
+	next.n, ok = r.count.next()
+	return next, ok
 }
 
 // message is what is new in all calls, and short enough.
@@ -139,7 +233,11 @@ func (r *reporter) message() string {
 	var b strings.Builder
 	for _, id := range r.fresh {
 		c := r.calls[id]
-		b.WriteString(news(c.told, c.now))
+		if c.whole && c.now != c.told {
+			b.WriteString(c.now)
+		} else {
+			b.WriteString(news(c.told, c.now))
+		}
 		c.told, c.fresh = c.now, false
 	}
 	r.fresh = r.fresh[:0]

@@ -5,6 +5,7 @@ package mcpserve
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -84,8 +85,8 @@ func TestReporter(t *testing.T) {
 		var got []string
 		ctx, end := context.WithCancel(t.Context())
 		r := &reporter{end: end, done: make(chan struct{}), wake: make(chan struct{}, 1), calls: map[string]*printing{},
-			send: func(n float64, message string) error {
-				got = append(got, fmt.Sprintf("%v %v %q", time.Since(start), n, message))
+			send: func(s step) error {
+				got = append(got, fmt.Sprintf("%v %v %q", time.Since(start), s.n, s.message))
 				return nil
 			}}
 		go r.run(ctx)
@@ -115,6 +116,83 @@ func TestReporter(t *testing.T) {
 			t.Errorf("after the end: %q", got[n:])
 		}
 	})
+}
+
+// The numbers that a call gives are those of its reports, and they grow
+// whatever it gives.
+func TestReporterTakesNumbers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		last := 0.0
+		r := newReporter(t.Context(), true, func(ctx context.Context, n float64, message string) error {
+			if n <= last {
+				t.Errorf("%v follows %v", n, last)
+			}
+			last = n
+			total, _ := ctx.Value(totalKey{}).(float64)
+			got = append(got, fmt.Sprintf("%.2f of %v %q", n, total, message))
+			return nil
+		})
+		note := func(inner string, m map[string]any) {
+			r.note(inner, helve.CallProgress{Title: "title", Metadata: m})
+			time.Sleep(2 * progressPace)
+		}
+		time.Sleep(progressBeat + 2*progressPace) // nothing is known yet
+		note("", map[string]any{"output": "aa", "progress": 0.25})
+		note("", map[string]any{"output": "aab", "progress": 0.5, "total": 4})
+		note("", map[string]any{"output": "aab", "progress": 0.75, "total": 4})
+		note("", map[string]any{"output": "aab", "progress": 0.75}) // nothing new
+		note("inner", map[string]any{"output": "x", "progress": 3})
+		note("", map[string]any{"output": "back", "progress": -7})
+		time.Sleep(progressBeat)
+		note("", map[string]any{"output": "", "progress": 4})
+		note("", map[string]any{"output": "max", "progress": math.MaxFloat64})
+		note("", map[string]any{"output": "more", "progress": 5})
+		r.stop()
+		want := []string{
+			`0.00 of 0 ""`, `0.25 of 0 "aa"`, `0.50 of 4 "aab"`, `0.75 of 4 "title"`, `0.75 of 4 "x"`, `0.75 of 4 "back"`, `0.75 of 4 "title"`, `4.00 of 4 "title"`,
+			fmt.Sprintf(`%.2f of 4 "max"`, math.MaxFloat64),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A client gets the numbers of another program's tool, with the total.
+func TestProgressNumbers(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil, nil, nil)
+	told := make(chan *mcp.ProgressNotificationParams, 100)
+	cs := h.connect(t, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		told <- r.Params
+	}})
+	call(t, cs, "glob", map[string]any{"pattern": "*"}) // the runtime is there
+	release := make(chan struct{})
+	remove, err := h.runtime(t).Register(own(t, "slow", func(_ context.Context, c *tool.Call) (*tool.Result, error) {
+		c.Progress("step", map[string]any{"output": "step 3", "progress": 3.0, "total": 10.0})
+		<-release
+		return &tool.Result{Output: "done"}, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	p := &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{}}
+	p.SetProgressToken(7)
+	done := make(chan error, 1)
+	go func() {
+		_, err := cs.CallTool(t.Context(), p)
+		done <- err
+	}()
+	if got := <-told; got.Progress != 3 || got.Total != 10 || got.Message != "step 3" {
+		t.Errorf("got %v of %v, %q", got.Progress, got.Total, got.Message)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }
 
 // The new part of an output reaches the client while the call goes on, and

@@ -85,7 +85,7 @@ func found(h tool.Hits) map[string]any {
 // contents are the output, the outputs of the calls that the call made, and
 // all files.
 func contents(res *tool.Result) []mcp.Content {
-	out := []mcp.Content{&mcp.TextContent{Text: res.Output}}
+	out := append([]mcp.Content{&mcp.TextContent{Text: res.Output}}, exited(res)...)
 	for i, in := range res.Inner {
 		text := in.Error
 		if in.Result != nil {

@@ -43,6 +43,10 @@ type Options struct {
 	// Compact keeps the tools of other programs out of the list. Open switches
 	// the tools on by which they are found, with the flag of that name.
 	Compact bool
+	// Relay tells clients that there are resources and prompts, and that these
+	// can be completed. They are those of the MCP servers that a runtime has;
+	// requests for them are answered in any case.
+	Relay bool
 	// Structured adds what searches found as data.
 	Structured bool
 
@@ -106,13 +110,25 @@ func New(o Options) *Server {
 	s.life, s.end = context.WithCancel(context.Background())
 	s.halls = &halls{open: o.Open, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*hall{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "helve", Title: "helve", Version: o.Version}, &mcp.ServerOptions{
-		Instructions:              instructions,
-		Capabilities:              &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
-		SupportedProtocolVersions: versions(),
+		Instructions: instructions, Capabilities: abilities(o.Relay), SupportedProtocolVersions: versions(),
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
-	s.mcp.AddSendingMiddleware(sendToolsChanged)
+	s.mcp.AddSendingMiddleware(sendNotice, sendTotal)
 	return s
+}
+
+// abilities are what a client is told that there is. Some offer tools of their
+// own to their model when a server has resources, which is of no use where
+// there are none.
+func abilities(relay bool) *mcp.ServerCapabilities {
+	c := &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}}
+	if relay {
+		c.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
+		c.Prompts = &mcp.PromptCapabilities{ListChanged: true}
+		c.Completions = &mcp.CompletionCapabilities{}
+	}
+	return c
 }
 
 // instructions are what a client may show its model about the tools as a whole.
@@ -131,13 +147,12 @@ func versions() []string {
 	return slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= stateless })
 }
 
-// receive answers what is about tools, and follows the lives of sessions.
+// receive answers what is about tools, resources and prompts, and follows the lives of sessions.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.Error("a request broke the server's code", "method", method, "panic", p)
-				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request could not be handled: this is a fault of the server"}
+				res, err = nil, s.broke(method, p)
 			}
 		}()
 		ss, ok := req.GetSession().(*mcp.ServerSession)
@@ -158,6 +173,9 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.CallToolParamsRaw:
 			return se.callTool(ctx, p, s.stream(req))
 		}
+		if res, err := se.relayed(ctx, method, req); res != nil || err != nil {
+			return res, err
+		}
 		switch method {
 		case "tools/list": // without parameters
 			return se.listTools(ctx, nil)
@@ -170,10 +188,17 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if p, ok := req.GetParams().(*mcp.SetLoggingLevelParams); ok && p != nil {
 			se.verbose.Store(p.Level == "debug")
+			se.logged.Store(true)
 		}
 		se.heard(method)
 		return res, err
 	}
+}
+
+// broke is the answer to a request whose handling panicked.
+func (s *Server) broke(method string, p any) error {
+	s.log.Error("a request broke the server's code", "method", method, "panic", p)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request could not be handled: this is a fault of the server"}
 }
 
 // initialize lets a client in. A version of the protocol that has no handshake

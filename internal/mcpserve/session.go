@@ -46,6 +46,9 @@ type session struct {
 
 	slots   chan struct{} // one for each call at work
 	verbose atomic.Bool   // the client wants to be told everything
+	logged  atomic.Bool   // the client has said what it wants to be told
+	met     atomic.Bool   // the handshake is over
+	moves   atomic.Int64  // how often the client has said that its roots changed
 
 	mu       sync.Mutex
 	closed   bool
@@ -54,8 +57,11 @@ type session struct {
 	stale    bool    // the client's roots have changed
 	settling *settling
 	calls    map[string]*flight
-	waiting  int    // calls, also those that have no slot yet
-	listed   string // what the client was last shown, as a digest
+	waiting  int                    // calls, also those that have no slot yet
+	listed   string                 // what the client was last shown, as a digest
+	lists    [kinds]map[string]bool // the servers whose things the client was shown; nil where it has not asked
+	watches  map[watch]bool         // what the client wants to hear about
+	notices  notices
 }
 
 // A settling is the search for the place of a session, while it goes on.
@@ -81,14 +87,19 @@ func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, versi
 	return se
 }
 
+// rootsChanged is what a client says when it works somewhere else.
+const rootsChanged = "notifications/roots/list_changed"
+
 // heard acts on what the client has told.
 func (se *session) heard(method string) {
 	switch method {
 	case "notifications/initialized":
-	case "notifications/roots/list_changed":
+		se.met.Store(true)
+	case rootsChanged:
 		se.mu.Lock()
 		se.stale = true
 		se.mu.Unlock()
+		se.moves.Add(1)
 	default:
 		return
 	}
@@ -160,7 +171,7 @@ func (se *session) move(ctx context.Context) (*hall, error) {
 			w.Dir = dirs[0]
 		}
 	}
-	return se.s.halls.enter(ctx, w)
+	return se.enter(ctx, w)
 }
 
 // here is where the session is, nil before it is anywhere.
@@ -203,6 +214,7 @@ func (se *session) arrive(w *settling, h *hall, err error) {
 	se.mu.Unlock()
 	close(w.done)
 	for _, old := range leave {
+		se.unwatch(func(w watch) bool { return w.h == old })
 		old.part(id)
 		se.s.halls.leave(old)
 	}
@@ -219,6 +231,7 @@ func (se *session) windUp() {
 	stays, id := se.stays, se.id
 	se.stays = nil
 	se.mu.Unlock()
+	se.unwatch(func(watch) bool { return true })
 	for _, h := range stays {
 		h.part(id)
 		se.s.halls.leave(h)

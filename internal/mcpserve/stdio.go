@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,15 +33,20 @@ const (
 // it.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newLineConn(in, out, s.log)
+	c.server = s
 	ss, err := s.mcp.Connect(ctx, c, nil)
 	if err != nil {
 		return fmt.Errorf("serving standard input: %w", err)
 	}
+	c.ss.Store(ss)
 	ended := make(chan error, 1)
 	go func() { ended <- ss.Wait() }()
 	cause := error(nil)
 	select {
 	case err = <-ended:
+		if err == nil {
+			err = c.failure()
+		}
 		if gone(err) {
 			err = nil
 		}
@@ -60,6 +66,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		}
 		err = cause
 	}
+	c.halt(cause)
+	within(closeWait, c.rides.Wait)
 	s.part(ss)
 	s.halls.sweep()
 	return err
@@ -104,10 +112,22 @@ type lineConn struct {
 	queue  []jsonrpc.Message // of a batch; of Read alone
 
 	writing sync.Mutex
+	buf     []byte // for answers; under the lock
 
-	mu   sync.Mutex
-	open map[jsonrpc.ID]bool // requests that have no answer yet
-	none chan struct{}       // closed when there are none, made when somebody waits
+	// Of the calls that are made beside the library.
+	server *Server // nil where there are none
+	ss     atomic.Pointer[mcp.ServerSession]
+	turn   chan struct{} // whose turn it is to read
+	moves  int64         // changes of roots that were read; of the reader
+	odd    bool          // all goes the library's way; of the reader
+	rides  sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[jsonrpc.ID]int                     // requests that have no answer yet
+	none   chan struct{}                          // closed when there are none, made when somebody waits
+	riding map[jsonrpc.ID]context.CancelCauseFunc // calls that are made beside the library
+	over   bool                                   // no call begins or is answered any more
+	broken error                                  // why an answer could not be written
 }
 
 // A line that was read, or why there is none.
@@ -121,8 +141,8 @@ var errLongLine = fmt.Errorf("the line has more than %d bytes", maxLine)
 
 func newLineConn(in io.Reader, out io.Writer, log *slog.Logger) *lineConn {
 	return &lineConn{
-		in: bufio.NewReaderSize(in, 64<<10), out: out, log: log, lines: make(chan readLine), closed: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{},
+		in: bufio.NewReaderSize(in, 64<<10), out: out, log: log, lines: make(chan readLine), closed: make(chan struct{}), turn: make(chan struct{}),
+		open: map[jsonrpc.ID]int{}, riding: map[jsonrpc.ID]context.CancelCauseFunc{},
 	}
 }
 
@@ -130,21 +150,6 @@ func newLineConn(in io.Reader, out io.Writer, log *slog.Logger) *lineConn {
 func (c *lineConn) Connect(context.Context) (mcp.Connection, error) {
 	go c.scan()
 	return c, nil
-}
-
-// scan hands on lines until the input ends or the connection is closed.
-func (c *lineConn) scan() {
-	for {
-		data, err := c.line()
-		select {
-		case c.lines <- readLine{data, err}:
-		case <-c.closed:
-			return
-		}
-		if err != nil && !errors.Is(err, errLongLine) {
-			return
-		}
-	}
 }
 
 // line reads one line. Of one that is too long nothing is kept.
@@ -181,6 +186,7 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 		}
 		select {
 		case <-c.closed:
+			c.halt(io.EOF)
 			return nil, io.EOF
 		case l := <-c.lines:
 			switch {
@@ -190,6 +196,7 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 				c.refuse(nil, jsonrpc.CodeInvalidRequest, l.err.Error())
 			default:
 				c.drain()
+				c.halt(l.err)
 				return nil, l.err
 			}
 		}
@@ -240,12 +247,26 @@ func (c *lineConn) accept(raw []byte) {
 		c.refuse(m.ID, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-		c.mu.Lock()
-		c.open[req.ID] = true
-		c.mu.Unlock()
+	if req, ok := msg.(*jsonrpc.Request); ok && !c.admit(req) {
+		return
 	}
 	c.queue = append(c.queue, msg)
+}
+
+// admit reports whether a request is for the library. One that uses the id of
+// a call under way gets no answer, which would be taken for that call's.
+func (c *lineConn) admit(req *jsonrpc.Request) bool {
+	if !req.IsCall() {
+		return req.Method != "notifications/cancelled" || !c.cancelRide(req.Params)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.riding[req.ID] != nil {
+		c.log.Warn("a request uses the id of a call that is under way", "id", req.ID)
+		return false
+	}
+	c.open[req.ID]++
+	return true
 }
 
 // A wireMessage is any message as it is written. It is read here, because the
@@ -343,11 +364,20 @@ func (c *lineConn) write(line []byte) error {
 func (c *lineConn) answered(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.open, id)
+	if c.open[id]--; c.open[id] <= 0 {
+		delete(c.open, id)
+	}
 	if len(c.open) == 0 && c.none != nil {
 		close(c.none)
 		c.none = nil
 	}
+}
+
+// failure is why an answer could not be written.
+func (c *lineConn) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken
 }
 
 // drain waits until every request has its answer, but not for long.

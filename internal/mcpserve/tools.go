@@ -17,7 +17,6 @@ import (
 const (
 	gatherWait = 3 * time.Second       // for the tools of other programs, before the first list
 	settleDown = 50 * time.Millisecond // tools come and go together: one notice is enough
-	noticeWait = 5 * time.Second       // for a client to take a notice
 )
 
 // listTools answers with every tool that the session is shown, on one page.
@@ -29,11 +28,7 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
 	}
-	h.gathered.Do(func() {
-		wait, cancel := context.WithTimeout(se.s.life, gatherWait)
-		defer cancel()
-		h.rt.Gather(wait)
-	})
+	h.gather(se.s.life)
 	tools, digest, err := se.shown(h)
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
@@ -42,6 +37,16 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 	se.listed = digest
 	se.mu.Unlock()
 	return &mcp.ListToolsResult{Tools: tools, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+}
+
+// gather brings what other programs have in, once. What is not there in time
+// follows.
+func (h *hall) gather(life context.Context) {
+	h.gathered.Do(func() {
+		wait, cancel := context.WithTimeout(life, gatherWait)
+		defer cancel()
+		h.rt.Gather(wait)
+	})
 }
 
 // shown returns the tools that the session is shown, and a digest of them.
@@ -141,30 +146,5 @@ func (se *session) compare(h *hall) {
 	se.mu.Lock()
 	se.listed = now
 	se.mu.Unlock()
-	h.talk(func() {
-		ctx, cancel := context.WithTimeout(se.life, noticeWait)
-		defer cancel()
-		err := se.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: toolsNotice{}})
-		if err != nil {
-			se.s.log.Debug("the client was not told that tools have changed", "client", se.client, "error", err)
-		}
-	})
-}
-
-// A toolsNotice stands for the notice that tools have changed. The library
-// sends that one only when tools are registered with it, which ours are not,
-// and to all clients, of which not all may be concerned. So it is sent in the
-// clothes of another, and sendToolsChanged takes these off.
-type toolsNotice struct{}
-
-// sendToolsChanged is the sending side of a toolsNotice.
-func sendToolsChanged(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if p, ok := req.GetParams().(*mcp.ProgressNotificationParams); ok && p != nil && p.ProgressToken == (toolsNotice{}) {
-			if ss, ok := req.GetSession().(*mcp.ServerSession); ok {
-				return next(ctx, "notifications/tools/list_changed", &mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: ss, Params: &mcp.ToolListChangedParams{}})
-			}
-		}
-		return next(ctx, method, req)
-	}
+	se.notify(h, notice{method: "notifications/tools/list_changed"})
 }

@@ -1,0 +1,37 @@
+package mcpserve
+
+import (
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/tool"
+)
+
+// exitCode is the code that a program has ended with, where a result tells of
+// one; 0 where it went well, or where there is none.
+func exitCode(res *tool.Result) int {
+	switch code := res.Metadata["exit"].(type) {
+	case *int:
+		if code != nil {
+			return *code
+		}
+	case int:
+		return code
+	case int64:
+		return int(code)
+	case float64:
+		return int(code)
+	}
+	return 0
+}
+
+// exited tells the model that a program has failed: clients show it what a
+// program printed, and hardly ever what is said beside that.
+func exited(res *tool.Result) []mcp.Content {
+	code := exitCode(res)
+	if code == 0 {
+		return nil
+	}
+	return []mcp.Content{&mcp.TextContent{Text: "exit code " + strconv.Itoa(code)}}
+}

@@ -1,0 +1,242 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// handIdle is how long a goroutine waits for the next line to read.
+const handIdle = time.Second
+
+// An express is a call of a tool that is made beside the library: it reads a
+// message several times over, and hands it through several goroutines, which
+// takes longer than most calls. Whatever is not a plain call in a session that
+// is well under way goes the library's way.
+type express struct {
+	se     *session
+	id     jsonrpc.ID
+	params mcp.CallToolParamsRaw
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// scan hands on lines until the input ends or the connection is closed. A call
+// is made by the goroutine that has read it, while another one reads on.
+func (c *lineConn) scan() {
+	var idle *time.Timer
+	for {
+		data, err := c.line()
+		if err == nil {
+			if x := c.express(data); x != nil {
+				c.relay()
+				c.ride(x)
+				if idle == nil {
+					idle = time.NewTimer(handIdle)
+					defer idle.Stop()
+				} else {
+					idle.Reset(handIdle)
+				}
+				select {
+				case <-c.turn:
+					continue
+				case <-idle.C:
+				case <-c.closed:
+				}
+				return
+			}
+		}
+		select {
+		case c.lines <- readLine{data, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil && err != errLongLine {
+			return
+		}
+	}
+}
+
+// relay lets another goroutine read.
+func (c *lineConn) relay() {
+	select {
+	case c.turn <- struct{}{}:
+	default:
+		go c.scan()
+	}
+}
+
+// express takes a line that is a plain call. It returns nil for all others.
+func (c *lineConn) express(line []byte) *express {
+	s, ss := c.server, c.ss.Load()
+	if s == nil || ss == nil || c.odd {
+		return nil
+	}
+	if bytes.Contains(line, []byte("roots/list_changed")) {
+		c.noteMove(line)
+	}
+	if !bytes.Contains(line, []byte(`"tools/call"`)) {
+		return nil
+	}
+	x := plainCall(bytes.TrimSpace(line))
+	if x == nil {
+		return nil
+	}
+	se := s.enter(ss)
+	if se == nil {
+		return nil
+	}
+	if !se.met.Load() || se.moves.Load() != c.moves { // the library has something that comes first
+		s.leave(se)
+		return nil
+	}
+	x.se = se
+	x.ctx, x.cancel = context.WithCancelCause(se.life)
+	if !c.board(x) {
+		x.cancel(nil)
+		s.leave(se)
+		return nil
+	}
+	return x
+}
+
+// noteMove counts what the library has to hear of before the next call: the
+// roots of the client have changed. The count of the session follows it.
+func (c *lineConn) noteMove(line []byte) {
+	var m wireMessage
+	line = bytes.TrimSpace(line)
+	switch err := json.Unmarshal(line, &m); {
+	case len(line) > 0 && line[0] == '[':
+		c.odd = true // all calls go the library's way from here
+	case err == nil && m.Method != nil && *m.Method == rootsChanged:
+		c.moves++
+	}
+}
+
+// board makes a call known, so that it can be cancelled and is waited for. It
+// reports false for an id that is in use, and when no call may begin any more.
+func (c *lineConn) board(x *express) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over || c.open[x.id] > 0 {
+		return false
+	}
+	c.open[x.id]++
+	c.riding[x.id] = x.cancel
+	c.rides.Add(1)
+	return true
+}
+
+// ride makes a call and answers it.
+func (c *lineConn) ride(x *express) {
+	defer c.rides.Done()
+	defer x.cancel(nil)
+	out := x.make()
+	c.mu.Lock()
+	delete(c.riding, x.id) // the client may use the id again when it has the answer
+	mute := c.over
+	c.mu.Unlock()
+	if !mute {
+		c.answer(x, out)
+	}
+	c.answered(x.id)
+}
+
+// make makes the call. The error in the outcome is one of the protocol.
+func (x *express) make() (out outcome) {
+	s := x.se.s
+	defer s.leave(x.se)
+	defer func() {
+		if p := recover(); p != nil {
+			out = outcome{err: s.broke("tools/call", p)}
+		}
+	}()
+	return x.se.perform(x.ctx, &x.params, nil)
+}
+
+// answer writes how a call has ended.
+func (c *lineConn) answer(x *express, out outcome) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	line, err := x.encode(c.buf[:0], out)
+	if err != nil {
+		c.log.Error("an answer could not be encoded", "error", err)
+		line, err = x.encode(c.buf[:0], outcome{err: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the answer could not be encoded: this is a fault of the server"}})
+	}
+	if err != nil {
+		return
+	}
+	if cap(line) <= keptBuffer {
+		c.buf = line
+	}
+	if _, err := c.out.Write(line); err != nil {
+		c.mu.Lock()
+		if c.broken == nil {
+			c.broken = err
+		}
+		c.mu.Unlock()
+		_ = c.Close() // nobody can be answered any more
+	}
+}
+
+// encode puts an answer on a line, in the form that the library gives it.
+func (x *express) encode(buf []byte, out outcome) ([]byte, error) {
+	if out.err == nil && out.failure == nil && plainResult(out.res) {
+		buf = append(buf, `{"jsonrpc":"2.0","id":`...)
+		buf = appendID(buf, x.id)
+		buf = append(buf, `,"result":`...)
+		buf = appendResult(buf, out.res)
+		return append(buf, '}', '\n'), nil
+	}
+	msg := &jsonrpc.Response{ID: x.id, Error: out.err}
+	if out.err == nil {
+		raw, err := json.Marshal(x.se.outcome(out))
+		if err != nil {
+			return nil, err
+		}
+		msg.Result = raw
+	}
+	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(buf, line...), '\n'), nil
+}
+
+// cancelRide cancels the call that a notification names, if it is one of
+// these.
+func (c *lineConn) cancelRide(params json.RawMessage) bool {
+	var p struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return false
+	}
+	id, err := jsonrpc.MakeID(p.ID)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	cancel := c.riding[id]
+	c.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel(nil)
+	return true
+}
+
+// halt cancels all calls that are still made here, and lets no other begin.
+// They are not answered: nobody listens any more.
+func (c *lineConn) halt(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	for _, cancel := range c.riding {
+		cancel(cause)
+	}
+}

@@ -1,0 +1,181 @@
+package mcpserve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve"
+	"helve/tool"
+)
+
+// A namedPrompt is a prompt under the name that clients call it by.
+type namedPrompt struct {
+	name string
+	helve.MCPPrompt
+}
+
+func long(p helve.MCPPrompt) string { return p.Server + ":" + p.Name }
+
+// nameAll names prompts: by their own name where no other server has one of
+// that name, and otherwise with the server's before it. A name that is taken
+// all the same stays with the first in the order of the config.
+func nameAll(all []helve.MCPPrompt) []namedPrompt {
+	owner, shared := map[string]string{}, map[string]bool{}
+	for _, p := range all {
+		if first, ok := owner[p.Name]; ok && first != p.Server {
+			shared[p.Name] = true
+		} else {
+			owner[p.Name] = p.Server
+		}
+	}
+	out := make([]namedPrompt, 0, len(all))
+	taken := map[string]bool{}
+	for _, p := range all {
+		name := p.Name
+		if shared[name] || taken[name] {
+			name = long(p)
+		}
+		if !taken[name] {
+			taken[name] = true
+			out = append(out, namedPrompt{name, p})
+		}
+	}
+	return out
+}
+
+// listPrompts answers with the prompts of all servers.
+func (se *session) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (mcp.Result, error) {
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	servers := map[string]bool{}
+	var all []entry[*mcp.Prompt]
+	for _, p := range nameAll(visit{se, h, 0}.prompts(ctx)) {
+		servers[p.Server] = true
+		one := &mcp.Prompt{}
+		if json.Unmarshal(p.Wire, one) != nil {
+			continue
+		}
+		one.Name, one.Meta = p.name, nil
+		all = append(all, entry[*mcp.Prompt]{one, len(p.Wire)})
+	}
+	se.saw(prompts, servers)
+	cursor := ""
+	if p != nil {
+		cursor = p.Cursor
+	}
+	part, next, err := page(all, cursor)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListPromptsResult{Prompts: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+}
+
+// prompt finds a prompt by the name that it is listed by, or by the server's
+// name and its own, which always works.
+func (se *session) prompt(ctx context.Context, h *hall, name string) (helve.MCPPrompt, error) {
+	for _, v := range []visit{{se, h, keepLists}, {se, h, freshList}} {
+		all := nameAll(v.prompts(ctx))
+		for _, p := range all {
+			if p.name == name {
+				return p.MCPPrompt, nil
+			}
+		}
+		var same []string
+		for _, p := range all {
+			if long(p.MCPPrompt) == name {
+				return p.MCPPrompt, nil
+			}
+			if p.Name == name {
+				same = append(same, p.name)
+			}
+		}
+		if len(same) > 0 {
+			return helve.MCPPrompt{}, &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("several servers have the prompt %q: say %s", name, strings.Join(same, " or ")),
+			}
+		}
+	}
+	return helve.MCPPrompt{}, unknown("prompt", name)
+}
+
+// getPrompt hands on a prompt, under the rules for reading.
+func (se *session) getPrompt(ctx context.Context, p *mcp.GetPromptParams, stream context.Context) (mcp.Result, error) {
+	out := &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{}}
+	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
+		found, err := se.prompt(ctx, h, p.Name)
+		if err != nil {
+			return err
+		}
+		made, err := h.rt.MCPGetPrompt(ctx, c, helve.MCPPromptCall{Server: found.Server, Name: found.Name, Arguments: p.Arguments})
+		if err != nil {
+			return err
+		}
+		out.Description = made.Description
+		for _, raw := range made.Messages {
+			m := &mcp.PromptMessage{}
+			if err := json.Unmarshal(raw, m); err != nil {
+				return fmt.Errorf("reading a message of the prompt: %w", err)
+			}
+			out.Messages = append(out.Messages, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// complete hands on how the value of an argument could go on.
+func (se *session) complete(ctx context.Context, p *mcp.CompleteParams) (mcp.Result, error) {
+	if p.Ref == nil || p.Argument.Name == "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a completion needs a reference and the name of an argument"}
+	}
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	c := helve.MCPCompletion{Argument: p.Argument.Name, Value: p.Argument.Value}
+	if p.Context != nil {
+		c.Known = p.Context.Arguments
+	}
+	if p.Ref.Type == "ref/prompt" {
+		found, err := se.prompt(ctx, h, p.Ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		c.Server, c.Prompt = found.Server, found.Name
+	} else {
+		c.Template = p.Ref.URI
+		if c.Server, err = se.templateOwner(ctx, h, p.Ref.URI); err != nil {
+			return nil, err
+		}
+	}
+	done, err := h.rt.MCPComplete(ctx, se.s.opt.Agent, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, canceledError(ctx)
+		}
+		return nil, refusal(err)
+	}
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
+		Values: append([]string{}, done.Values...), Total: done.Total, HasMore: done.More,
+	}}, nil
+}
+
+// templateOwner finds the server that has a template.
+func (se *session) templateOwner(ctx context.Context, h *hall, uri string) (string, error) {
+	for _, t := range (visit{se, h, keepLists}).templates(ctx) {
+		if t.URITemplate == uri {
+			return t.Server, nil
+		}
+	}
+	return se.ownerOf(ctx, h, uri)
+}

@@ -1,0 +1,347 @@
+package mcpserve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve"
+	"helve/tool"
+)
+
+// How lists of other servers are asked for and given on.
+const (
+	listWait  = 5 * time.Second // for servers to list what they have
+	keepLists = time.Hour       // to find out whose something is
+	freshList = time.Second     // to find out that it is nobody's
+	pageItems = 1000
+	pageBytes = 4 << 20
+)
+
+// The kinds of things that other servers have beside tools.
+const (
+	resources = iota
+	prompts
+	kinds
+)
+
+// A relay remembers what other servers have, so that it is known whose
+// something is. What it remembers is good until a server comes, goes or says
+// that it has changed.
+type relay struct {
+	resources catalog[helve.MCPResource]
+	templates catalog[helve.MCPTemplate]
+	prompts   catalog[helve.MCPPrompt]
+}
+
+// stale forgets what is remembered.
+func (r *relay) stale() {
+	r.resources.stale()
+	r.templates.stale()
+	r.prompts.stale()
+}
+
+// A catalog is a list of all servers, in the order of the config.
+type catalog[T any] struct {
+	mu      sync.Mutex
+	changes int
+	made    time.Time // zero when it is no good
+	all     []T
+}
+
+func (c *catalog[T]) stale() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	c.made, c.all = time.Time{}, nil
+}
+
+// get returns the list, unless it is older than age as the servers give it
+// now. One that does not answer is left out, and the list is not kept then.
+func (c *catalog[T]) get(age time.Duration, ask func() ([]T, error)) ([]T, error) {
+	c.mu.Lock()
+	all, changes := c.all, c.changes
+	known := !c.made.IsZero() && time.Since(c.made) < age
+	c.mu.Unlock()
+	if known {
+		return all, nil
+	}
+	all, err := ask()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes == changes && err == nil {
+		c.made, c.all = time.Now(), all
+	}
+	return all, err
+}
+
+// A lister asks all servers for one of their lists.
+type lister[T any] func(ctx context.Context, server string) ([]T, error)
+
+// catalogOf looks up one of the lists. What could not be had is logged, and
+// takes nothing from the rest.
+func catalogOf[T any](ctx context.Context, v visit, c *catalog[T], list lister[T]) []T {
+	all, err := c.get(v.age, func() ([]T, error) {
+		v.h.gather(v.se.s.life)
+		ctx, cancel := context.WithTimeout(ctx, listWait)
+		defer cancel()
+		return list(ctx, "")
+	})
+	if err != nil && ctx.Err() == nil {
+		v.se.s.log.Warn("a server did not list what it has", "error", err)
+	}
+	return all
+}
+
+// A visit is a look at what the servers of a hall have, not older than age.
+type visit struct {
+	se  *session
+	h   *hall
+	age time.Duration
+}
+
+func (v visit) resources(ctx context.Context) []helve.MCPResource {
+	return catalogOf(ctx, v, &v.h.relay.resources, v.h.rt.MCPResources)
+}
+
+func (v visit) templates(ctx context.Context) []helve.MCPTemplate {
+	return catalogOf(ctx, v, &v.h.relay.templates, v.h.rt.MCPTemplates)
+}
+
+func (v visit) prompts(ctx context.Context) []helve.MCPPrompt {
+	return catalogOf(ctx, v, &v.h.relay.prompts, v.h.rt.MCPPrompts)
+}
+
+// relayed answers what is about the resources and prompts of other servers.
+// It returns nothing for anything else.
+func (se *session) relayed(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+	switch p := req.GetParams().(type) {
+	case *mcp.ReadResourceParams:
+		return se.readResource(ctx, p.URI, se.s.stream(req))
+	case *mcp.GetPromptParams:
+		return se.getPrompt(ctx, p, se.s.stream(req))
+	case *mcp.CompleteParams:
+		return se.complete(ctx, p)
+	}
+	switch method {
+	case "resources/list":
+		p, _ := req.GetParams().(*mcp.ListResourcesParams)
+		return se.listResources(ctx, p)
+	case "resources/templates/list":
+		p, _ := req.GetParams().(*mcp.ListResourceTemplatesParams)
+		return se.listTemplates(ctx, p)
+	case "prompts/list":
+		p, _ := req.GetParams().(*mcp.ListPromptsParams)
+		return se.listPrompts(ctx, p)
+	}
+	return nil, nil
+}
+
+// errand makes a call for a request that is not one of a tool. It waits for its
+// turn as others do, and what has to be asked is asked the same way.
+func (se *session) errand(ctx, stream context.Context, do func(ctx context.Context, h *hall, c tool.Call) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(se.life, func() { cancel(context.Cause(se.life)) })()
+	free, err := se.slot(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	h, err := se.settle(ctx)
+	if err != nil {
+		return se.unsettled(ctx, err)
+	}
+	o := se.s.opt
+	c := tool.Call{ID: h.rt.NewID("call"), Session: se.id, Agent: o.Agent, Model: o.Model, Provider: o.Provider, Client: clientKind}
+	if err := se.depart(h, c.ID, &flight{ctx: ctx, stream: stream}); err != nil {
+		return se.unsettled(ctx, err)
+	}
+	defer se.land(h, c.ID)
+	err = do(ctx, h, c)
+	if err != nil && ctx.Err() != nil {
+		return canceledError(ctx)
+	}
+	return refusal(err)
+}
+
+// refusal puts an error into the protocol's form. What a server has said is
+// handed on with its code; what a rule has decided names the rule.
+func refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	out := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		out.Code = wire.Code
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return out
+	}
+	switch e.Kind {
+	case tool.UnknownTool: // the tool that it would be is no matter of the client's
+		out.Code, out.Message = jsonrpc.CodeInvalidRequest, "It can not be had."
+	case tool.Denied, tool.Rejected, tool.Unattended:
+		out.Code = jsonrpc.CodeInvalidRequest
+	case tool.Internal:
+		out.Code, out.Message = jsonrpc.CodeInternalError, "This is a fault of helve and not of the request."
+	}
+	if e.Hint != "" {
+		out.Message += "\n\n" + e.Hint
+	}
+	if data, err := json.Marshal(map[string]any{"kind": e.Kind, "code": e.Code}); err == nil {
+		out.Data = data
+	}
+	return out
+}
+
+// saw notes whose things the client was shown.
+func (se *session) saw(kind int, servers map[string]bool) {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if se.lists[kind] == nil {
+		se.lists[kind] = map[string]bool{}
+	}
+	for name := range servers {
+		se.lists[kind][name] = true
+	}
+}
+
+// listNotice is the notice that a list has changed.
+func listNotice(kind int) notice {
+	if kind == prompts {
+		return notice{method: "notifications/prompts/list_changed"}
+	}
+	return notice{method: "notifications/resources/list_changed"}
+}
+
+// relist tells the clients that have asked for a list, and that pick picks,
+// that it has changed.
+func (h *hall) relist(kind int, pick func(shown map[string]bool) bool) {
+	for _, se := range h.everybody() {
+		se.mu.Lock()
+		shown := se.lists[kind]
+		here := len(se.stays) > 0 && se.stays[len(se.stays)-1] == h
+		tell := shown != nil && here && pick(shown)
+		se.mu.Unlock()
+		if tell {
+			se.notify(h, listNotice(kind))
+		}
+	}
+}
+
+func everyone(map[string]bool) bool { return true }
+
+// hearServers takes what other servers have told.
+func (h *hall) hearServers(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.MCPUpdated:
+		h.updated(p)
+	case helve.MCPRelisted:
+		h.relisted(p)
+	case helve.MCPChanged:
+		h.cameOrWent(p)
+	}
+}
+
+// relisted hears that a server has other things than before.
+func (h *hall) relisted(e helve.MCPRelisted) {
+	h.relay.stale()
+	if e.Resources {
+		h.relist(resources, everyone)
+	}
+	if e.Prompts {
+		h.relist(prompts, everyone)
+	}
+}
+
+// cameOrWent hears how a server is. Its things come and go with it.
+func (h *hall) cameOrWent(e helve.MCPChanged) {
+	h.relay.stale()
+	has := [kinds]bool{resources: e.Resources, prompts: e.Prompts}
+	for kind, there := range has {
+		h.relist(kind, func(shown map[string]bool) bool {
+			if there == shown[e.Server] {
+				return false
+			}
+			shown[e.Server] = there
+			return true
+		})
+	}
+}
+
+// anythingChanged tells of everything that may have changed.
+func (h *hall) anythingChanged() {
+	h.relisted(helve.MCPRelisted{Resources: true, Prompts: true})
+	for _, se := range h.everybody() {
+		for _, w := range se.watched(h) {
+			se.notify(h, notice{method: updatedMethod, uri: w.uri})
+		}
+	}
+}
+
+// An entry of a list that is given on, and how many bytes it takes.
+type entry[T any] struct {
+	it   T
+	size int
+}
+
+// page cuts one page out of a list. A cursor is where the page begins.
+func page[T any](all []entry[T], cursor string) (part []T, next string, err error) {
+	from := 0
+	if cursor != "" {
+		if from, err = strconv.Atoi(cursor); err != nil || from < 0 || from > len(all) {
+			return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such page: the list may have changed, begin again"}
+		}
+	}
+	part, bytes := []T{}, 0
+	for i, e := range all[from:] {
+		if bytes += e.size; i > 0 && (i == pageItems || bytes > pageBytes) {
+			return part, strconv.Itoa(from + i), nil
+		}
+		part = append(part, e.it)
+	}
+	return part, "", nil
+}
+
+// couldBe says whether a URI could be one of a template: whether the texts around
+// its variables stand in it, in their order. The server itself decides.
+func couldBe(template, uri string) bool {
+	literal, rest, variable := strings.Cut(template, "{")
+	if !variable {
+		return template == uri
+	}
+	uri, ok := strings.CutPrefix(uri, literal)
+	if !ok {
+		return false
+	}
+	for {
+		_, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return false
+		}
+		literal, rest, variable = strings.Cut(after, "{")
+		if !variable {
+			return strings.HasSuffix(uri, literal)
+		}
+		at := strings.Index(uri, literal)
+		if at < 0 {
+			return false
+		}
+		uri = uri[at+len(literal):]
+	}
+}
+
+// unknown is the answer about a thing that nobody has.
+func unknown(what, name string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("no MCP server that is connected has the %s %q", what, name)}
+}

@@ -1,0 +1,228 @@
+package mcpserve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve"
+	"helve/tool"
+)
+
+const (
+	maxWatches    = 1000 // of a session
+	updatedMethod = "notifications/resources/updated"
+)
+
+// listResources answers with the resources of all servers. A URI that several
+// have is that of the first in the order of the config.
+func (se *session) listResources(ctx context.Context, p *mcp.ListResourcesParams) (mcp.Result, error) {
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	var all []entry[*mcp.Resource]
+	taken, servers := map[string]bool{}, map[string]bool{}
+	for _, r := range (visit{se, h, 0}).resources(ctx) {
+		servers[r.Server] = true
+		one := &mcp.Resource{}
+		if taken[r.URI] || json.Unmarshal(r.Wire, one) != nil {
+			continue
+		}
+		taken[r.URI] = true
+		one.Meta = nil
+		all = append(all, entry[*mcp.Resource]{one, len(r.Wire)})
+	}
+	se.saw(resources, servers)
+	cursor := ""
+	if p != nil {
+		cursor = p.Cursor
+	}
+	part, next, err := page(all, cursor)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListResourcesResult{Resources: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+}
+
+// listTemplates answers with the resource templates of all servers.
+func (se *session) listTemplates(ctx context.Context, p *mcp.ListResourceTemplatesParams) (mcp.Result, error) {
+	h, err := se.settle(ctx)
+	if err != nil {
+		return nil, se.unsettled(ctx, err)
+	}
+	var all []entry[*mcp.ResourceTemplate]
+	taken, servers := map[string]bool{}, map[string]bool{}
+	for _, t := range (visit{se, h, 0}).templates(ctx) {
+		servers[t.Server] = true
+		one := &mcp.ResourceTemplate{}
+		if taken[t.URITemplate] || json.Unmarshal(t.Wire, one) != nil {
+			continue
+		}
+		taken[t.URITemplate] = true
+		one.Meta = nil
+		all = append(all, entry[*mcp.ResourceTemplate]{one, len(t.Wire)})
+	}
+	se.saw(resources, servers)
+	cursor := ""
+	if p != nil {
+		cursor = p.Cursor
+	}
+	part, next, err := page(all, cursor)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListResourceTemplatesResult{
+		ResourceTemplates: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"},
+	}, nil
+}
+
+// ownerOf finds the server that has a resource: the one that lists it, or has a
+// template for it. A server that is alone may have resources that it does not
+// list; where there are several, none is asked about what may be another's.
+func (se *session) ownerOf(ctx context.Context, h *hall, uri string) (string, error) {
+	servers := h.rt.MCPServers()
+	if len(servers) == 1 {
+		return servers[0], nil
+	}
+	for _, v := range []visit{{se, h, keepLists}, {se, h, freshList}} {
+		for _, r := range v.resources(ctx) {
+			if r.URI == uri {
+				return r.Server, nil
+			}
+		}
+		for _, t := range v.templates(ctx) {
+			if couldBe(t.URITemplate, uri) {
+				return t.Server, nil
+			}
+		}
+	}
+	return "", unknown("resource", uri)
+}
+
+// readResource hands on a resource, under the rules for reading it.
+func (se *session) readResource(ctx context.Context, uri string, stream context.Context) (mcp.Result, error) {
+	out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
+	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
+		server, err := se.ownerOf(ctx, h, uri)
+		if err != nil {
+			return err
+		}
+		parts, err := h.rt.MCPRead(ctx, c, server, uri)
+		for _, p := range parts {
+			out.Contents = append(out.Contents, &mcp.ResourceContents{URI: p.URI, MIMEType: p.Mime, Text: p.Text, Blob: p.Blob})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// A watch is a resource that a client wants to hear about, in one of the
+// runtimes that its session is in.
+type watch struct {
+	h           *hall
+	server, uri string
+}
+
+func (w watch) plain(agent string) helve.MCPWatch {
+	return helve.MCPWatch{Agent: agent, Server: w.server, URI: w.uri}
+}
+
+// subscribe lets a client hear about a resource.
+func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+	s.mu.Lock()
+	se := s.sessions[req.Session]
+	s.mu.Unlock()
+	if se == nil {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the session has not begun"}
+	}
+	h, err := se.settle(ctx)
+	if err != nil {
+		return se.unsettled(ctx, err)
+	}
+	server, err := se.ownerOf(ctx, h, req.Params.URI)
+	if err != nil {
+		return err
+	}
+	w := watch{h, server, req.Params.URI}
+	se.mu.Lock()
+	full, have := len(se.watches) >= maxWatches, se.watches[w]
+	se.mu.Unlock()
+	switch {
+	case have:
+		return nil
+	case full:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the session has %d subscriptions: end some of them", maxWatches)}
+	}
+	if err := h.rt.MCPSubscribe(ctx, w.plain(s.opt.Agent)); err != nil {
+		return refusal(err)
+	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if se.closed || se.watches[w] { // it ended, or asked twice at once
+		h.rt.MCPUnsubscribe(w.plain(s.opt.Agent))
+		return nil
+	}
+	if se.watches == nil {
+		se.watches = map[watch]bool{}
+	}
+	se.watches[w] = true
+	return nil
+}
+
+// unsubscribe ends that.
+func (s *Server) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+	s.mu.Lock()
+	se := s.sessions[req.Session]
+	s.mu.Unlock()
+	if se != nil {
+		se.unwatch(func(w watch) bool { return w.uri == req.Params.URI })
+	}
+	return nil
+}
+
+// unwatch ends the subscriptions that pick picks.
+func (se *session) unwatch(pick func(watch) bool) {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	for w := range se.watches {
+		if pick(w) {
+			delete(se.watches, w)
+			w.h.rt.MCPUnsubscribe(w.plain(se.s.opt.Agent))
+		}
+	}
+}
+
+// watched returns the subscriptions in a runtime.
+func (se *session) watched(h *hall) []watch {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	var out []watch
+	for w := range se.watches {
+		if w.h == h {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// updated hears that a resource has changed, and tells who wants to know.
+func (h *hall) updated(e helve.MCPUpdated) {
+	for _, se := range h.everybody() {
+		se.mu.Lock()
+		wanted, n := se.watches[watch{h, e.Server, e.URI}], notice{method: updatedMethod, uri: e.Part}
+		if len(se.notices.waiting) >= maxWatches { // it takes them slowly: then the whole has changed
+			n.uri = e.URI
+		}
+		se.mu.Unlock()
+		if wanted {
+			se.notify(h, n)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package mcpserve
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// maxDepth is how deep a value may nest that is looked at by a scanner.
+const maxDepth = 100
+
+// A scanner walks over JSON without making anything of it. It takes less than
+// the standard allows, and never more: what it refuses is read in the general
+// way, which knows what is wrong with it.
+type scanner struct {
+	b []byte
+	i int
+}
+
+// plainCall decodes a call of a tool, if it is one that holds nothing unusual.
+func plainCall(line []byte) *express {
+	s := &scanner{b: line}
+	x := &express{}
+	var version, method, params bool
+	ok := s.object(func(key, raw []byte) bool {
+		switch string(key) {
+		case "jsonrpc":
+			version = !version && string(raw) == `"2.0"`
+			return version
+		case "method":
+			method = !method && string(raw) == `"tools/call"`
+			return method
+		case "id":
+			return !x.id.IsValid() && x.named(raw)
+		case "params":
+			again := params
+			params = true
+			return !again && x.fill(raw)
+		}
+		return false
+	})
+	if s.space(); !ok || s.i != len(line) || !version || !method || !x.id.IsValid() || x.params.Name == "" {
+		return nil
+	}
+	return x
+}
+
+// named reads the id of a call: a short whole number, or a text.
+func (x *express) named(raw []byte) bool {
+	var id any
+	if raw[0] == '"' {
+		text, ok := plainText(raw)
+		if !ok {
+			return false
+		}
+		id = text
+	} else {
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil || len(raw) > 15 || raw[0] == '-' {
+			return false
+		}
+		id = float64(n)
+	}
+	made, err := jsonrpc.MakeID(id)
+	x.id = made
+	return err == nil
+}
+
+// fill reads the parameters of a call.
+func (x *express) fill(raw []byte) bool {
+	s := &scanner{b: raw}
+	return raw[0] == '{' && s.object(func(key, raw []byte) bool {
+		switch string(key) {
+		case "name":
+			text, ok := plainText(raw)
+			ok = ok && x.params.Name == ""
+			x.params.Name = text
+			return ok
+		case "arguments":
+			again := x.params.Arguments != nil
+			x.params.Arguments = bytes.Clone(raw)
+			return !again && raw[0] == '{'
+		case "_meta":
+			return x.params.Meta == nil && raw[0] == '{' && json.Unmarshal(raw, &x.params.Meta) == nil && !x.reserved()
+		}
+		return false
+	})
+}
+
+// reserved reports whether the call names a version of the protocol that has
+// no handshake. The library says no to it.
+func (x *express) reserved() bool {
+	for key := range x.params.Meta {
+		if strings.HasPrefix(key, "io.modelcontextprotocol/") {
+			return true
+		}
+	}
+	return false
+}
+
+// plainText is a text that is written as it is.
+func plainText(raw []byte) (string, bool) {
+	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 || !utf8.Valid(raw) {
+		return "", false
+	}
+	return string(raw[1 : len(raw)-1]), true
+}
+
+func (s *scanner) space() {
+	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t' || s.b[s.i] == '\r' || s.b[s.i] == '\n') {
+		s.i++
+	}
+}
+
+// next passes over space and reports whether c follows, which it takes.
+func (s *scanner) next(c byte) bool {
+	s.space()
+	if s.i < len(s.b) && s.b[s.i] == c {
+		s.i++
+		return true
+	}
+	return false
+}
+
+// object walks over an object whose keys are written as they are. visit gets
+// each value, and ends the walk with false.
+func (s *scanner) object(visit func(key, raw []byte) bool) bool {
+	return s.list('{', '}', func() bool {
+		s.space()
+		start := s.i
+		if !s.text() {
+			return false
+		}
+		key := s.b[start+1 : s.i-1]
+		if bytes.IndexByte(key, '\\') >= 0 || !s.next(':') {
+			return false
+		}
+		s.space()
+		from := s.i
+		return s.value(0) && visit(key, s.b[from:s.i])
+	})
+}
+
+// list walks over what stands between brackets, with commas between.
+func (s *scanner) list(first, last byte, item func() bool) bool {
+	if !s.next(first) {
+		return false
+	}
+	if s.next(last) {
+		return true
+	}
+	for item() {
+		if s.next(last) {
+			return true
+		}
+		if !s.next(',') {
+			return false
+		}
+	}
+	return false
+}
+
+// value passes over one value.
+func (s *scanner) value(depth int) bool {
+	s.space()
+	if s.i >= len(s.b) || depth > maxDepth {
+		return false
+	}
+	switch c := s.b[s.i]; c {
+	case '"':
+		return s.text()
+	case '[':
+		return s.list('[', ']', func() bool { return s.value(depth + 1) })
+	case '{':
+		return s.list('{', '}', func() bool {
+			s.space()
+			return s.text() && s.next(':') && s.value(depth+1)
+		})
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *scanner) word(w string) bool {
+	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
+		return false
+	}
+	s.i += len(w)
+	return true
+}
+
+// text passes over a text with its quotes.
+func (s *scanner) text() bool {
+	if s.i >= len(s.b) || s.b[s.i] != '"' {
+		return false
+	}
+	for s.i++; s.i < len(s.b); s.i++ {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			s.i++
+			return true
+		case c < ' ':
+			return false
+		case c == '\\':
+			if !s.escape() {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// escape passes over an escape but for its last byte.
+func (s *scanner) escape() bool {
+	s.i++
+	if s.i >= len(s.b) {
+		return false
+	}
+	if s.b[s.i] != 'u' {
+		return bytes.IndexByte([]byte(`"\/bfnrt`), s.b[s.i]) >= 0
+	}
+	for range 4 {
+		s.i++
+		if s.i >= len(s.b) || bytes.IndexByte([]byte("0123456789abcdefABCDEF"), s.b[s.i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// number passes over a number.
+func (s *scanner) number() bool {
+	if s.b[s.i] == '-' {
+		s.i++
+	}
+	zero := s.i < len(s.b) && s.b[s.i] == '0'
+	if n := s.digits(); n == 0 || zero && n > 1 {
+		return false
+	}
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		if s.i++; s.digits() == 0 {
+			return false
+		}
+	}
+	if s.i < len(s.b) && (s.b[s.i] == 'e' || s.b[s.i] == 'E') {
+		s.i++
+		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		return s.digits() > 0
+	}
+	return true
+}
+
+func (s *scanner) digits() (n int) {
+	for ; s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9'; s.i++ {
+		n++
+	}
+	return n
+}
