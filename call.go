@@ -147,7 +147,11 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	return tool.Tool{}, r.misfit(ctx, c, r.registry.unavailable(c.Tool, specs, c.agent.Policy.Hider))
+	missing := r.registry.unavailable(c.Tool, specs, c.agent.Policy.Hider)
+	if hint := r.absent(c.Tool); hint != "" {
+		missing.Hint = hint
+	}
+	return tool.Tool{}, r.misfit(ctx, c, missing)
 }
 
 // find looks the tool up among those that are there.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/foreign"
 	"helve/internal/mcpclient"
 	"helve/internal/text"
 	"helve/tool"
@@ -24,7 +23,10 @@ const (
 // there, the question is declined.
 func (r *Runtime) elicited(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.Answer, error) {
 	declined := mcpclient.Answer{Action: "decline"}
-	c, ok := r.flying.only(foreign.Prefix(server))
+	c, ok := r.flying.only(func(name string) bool {
+		owner, ok := r.pool.Owner(name)
+		return ok && owner == server
+	})
 	if !ok {
 		return declined, nil
 	}

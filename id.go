@@ -2,7 +2,6 @@ package helve
 
 import (
 	"crypto/rand"
-	"fmt"
 	"sync"
 	"time"
 )
@@ -34,8 +33,13 @@ func (g *ids) next(prefix string) string {
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	var random [14]byte
 	_, _ = rand.Read(random[:]) // never fails: the program ends first
-	for i, b := range random {
-		random[i] = alphabet[int(b)%len(alphabet)]
+	id := append(make([]byte, 0, 48), prefix...)
+	id = append(id, '_')
+	for shift := 44; shift >= 0; shift -= 4 {
+		id = append(id, "0123456789abcdef"[stamp>>shift&15])
 	}
-	return fmt.Sprintf("%s_%012x%s", prefix, stamp, random[:])
+	for _, b := range random {
+		id = append(id, alphabet[int(b)%len(alphabet)])
+	}
+	return string(id)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"helve/internal/mcpclient"
@@ -30,6 +31,10 @@ type MCPServer struct {
 	Headers map[string]string // sent with every request
 	OAuth   MCPOAuth
 	NoOAuth bool // it is never signed in to
+
+	// NoRoots keeps from the server which folder is worked in. Some take that
+	// for the folder they may use, instead of the one they were given.
+	NoRoots bool
 
 	Disabled bool
 	// Timeout bounds connecting, and a call in which nothing happens; 30
@@ -80,6 +85,10 @@ type MCPChanged struct {
 	Server string `json:"server"`
 	State  string `json:"state"`
 	Error  string `json:"error,omitempty"`
+
+	// What it offers beside tools, while it is connected.
+	Resources bool `json:"resources,omitempty"`
+	Prompts   bool `json:"prompts,omitempty"`
 }
 
 func (MCPChanged) kind() string  { return "mcp.tools.changed" }
@@ -95,7 +104,11 @@ func (r *Runtime) furnishMCP() error {
 		Dir: r.dir, Version: opt.Version, CallTimeout: opt.Timeout, Logger: r.log,
 		Start: r.startServer, Register: r.Register, Ask: r.elicited,
 		Changed: func(s mcpclient.Status) {
-			r.feed.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error})
+			r.feed.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
+		},
+		Updated: func(u mcpclient.Update) { r.feed.publish(MCPUpdated(u)) },
+		Relisted: func(server string, resources, prompts bool) {
+			r.feed.publish(MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
 		},
 	}
 	if r.opt.DataDir != "" {
@@ -110,7 +123,8 @@ func (r *Runtime) furnishMCP() error {
 	}
 	r.pool = mcpclient.New(o)
 	r.sources = append(r.sources, r.pool)
-	return nil
+	_, err := r.registry.add(promptTool(r.pool), true)
+	return err
 }
 
 func (s MCPServer) plain() mcpclient.Server {
@@ -118,7 +132,7 @@ func (s MCPServer) plain() mcpclient.Server {
 		Name: s.Name, Command: s.Command, Env: s.Environment, Dir: s.Dir, Wall: s.Wall,
 		URL: s.URL, Headers: s.Headers, NoOAuth: s.NoOAuth,
 		OAuth:    signin.Client{ID: s.OAuth.ClientID, Secret: s.OAuth.ClientSecret, Scope: s.OAuth.Scope},
-		Disabled: s.Disabled, Timeout: s.Timeout, Limit: s.Limit,
+		Disabled: s.Disabled, Timeout: s.Timeout, Limit: s.Limit, NoRoots: s.NoRoots,
 	}
 }
 
@@ -158,24 +172,6 @@ func (r *Runtime) MCPTools(ctx context.Context, server string) ([]MCPTool, error
 	return out, nil
 }
 
-// MCPPrompts returns the prompts of a server.
-func (r *Runtime) MCPPrompts(ctx context.Context, server string) ([]MCPPrompt, error) {
-	if r.pool == nil {
-		return nil, fmt.Errorf("%q: %w", server, ErrNoServer)
-	}
-	prompts, err := r.pool.Prompts(ctx, server)
-	return prompts, r.noServer(server, err)
-}
-
-// MCPResources returns what a server lets others read.
-func (r *Runtime) MCPResources(ctx context.Context, server string) ([]MCPResource, error) {
-	if r.pool == nil {
-		return nil, fmt.Errorf("%q: %w", server, ErrNoServer)
-	}
-	resources, err := r.pool.Resources(ctx, server)
-	return resources, r.noServer(server, err)
-}
-
 // ConnectMCP connects to a server now, also to one that was disconnected.
 func (r *Runtime) ConnectMCP(ctx context.Context, server string) error {
 	if r.pool == nil {
@@ -207,6 +203,7 @@ type SignIn struct {
 	Open  func(url string) error                    // opens a browser; may be nil
 	Show  func(url string)                          // shows the address; may be nil
 	Paste func(ctx context.Context) (string, error) // asks for the address that the browser ended at; may be nil
+	Tell  func(text string)                         // says something the person should know first; may be nil
 }
 
 // signInTime is how long a person may take to sign in.
@@ -232,7 +229,7 @@ func (r *Runtime) SignInMCP(ctx context.Context, server string, way SignIn) erro
 		Servers: []mcpclient.Server{s}, Dir: r.dir, Version: r.opt.MCP.Version, Logger: r.log,
 		Register: func(tool.Tool) (func(), error) { return func() {}, nil },
 		SignIn:   signin.Open(r.private("mcp-auth.json")),
-		Person:   signin.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste},
+		Person:   signin.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell},
 	})
 	return errors.Join(pool.Connect(ctx, server), pool.Close())
 }
@@ -243,6 +240,33 @@ func (r *Runtime) MCPLog(server string) []string {
 		return nil
 	}
 	return r.pool.Log(server)
+}
+
+// absent says why a tool is not there that would come from a server which is
+// not well; "" where that is not the reason.
+func (r *Runtime) absent(tool string) string {
+	if r.pool == nil {
+		return ""
+	}
+	owner, _ := r.pool.Owner(tool)
+	for _, s := range r.pool.Status() {
+		if s.Name != owner || s.State == mcpclient.Connected {
+			continue
+		}
+		if s.State == mcpclient.Disabled {
+			return fmt.Sprintf("It would come from the MCP server %q, which is switched off.", s.Name)
+		}
+		return fmt.Sprintf("It would come from the MCP server %q, which is %s: %s 'helve mcp logs %s' shows more.", s.Name, s.State, stopped(s.Error), s.Name)
+	}
+	return ""
+}
+
+// stopped ends a sentence.
+func stopped(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
 }
 
 func (r *Runtime) noServer(name string, err error) error {

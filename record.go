@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,13 +32,13 @@ func (f *flying) has(c *tool.Call) bool {
 	return ok
 }
 
-// only returns a call of a tool whose name begins with prefix, if all such
+// only returns a call of a tool whose name is one of those meant, if all such
 // calls under way are of one session.
-func (f *flying) only(prefix string) (found *tool.Call, ok bool) {
+func (f *flying) only(meant func(name string) bool) (found *tool.Call, ok bool) {
 	ok = true
 	f.ids.Range(func(_, v any) bool {
 		c := v.(*tool.Call)
-		if strings.HasPrefix(c.Tool, prefix) {
+		if meant(c.Tool) {
 			ok = found == nil || found.Session == c.Session
 			found = c
 		}

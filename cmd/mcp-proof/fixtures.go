@@ -113,10 +113,14 @@ func asks(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 	return &tool.Result{Title: "fixture", Output: "User response: accept"}, nil
 }
 
-// furnished makes a runtime with all fixtures in it.
-func furnished(w mcpserve.Workspace) (*helve.Runtime, error) {
+// furnished makes a runtime with all fixtures in it, and the server that has
+// the suite's resources and prompts connected to it.
+func furnished(w mcpserve.Workspace, upstream string) (*helve.Runtime, error) {
 	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}})
-	rt, err := helve.New(helve.Options{Dir: w.Dir, Unattended: !w.Attended, Agents: agents})
+	rt, err := helve.New(helve.Options{
+		Dir: w.Dir, Unattended: !w.Attended, Agents: agents,
+		MCP: helve.MCP{Servers: []helve.MCPServer{{Name: "upstream", URL: upstream, NoOAuth: true}}},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +152,14 @@ const fixtureToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789
 // serveFixtures serves the fixtures over HTTP until ctx ends. It prints the
 // address first.
 func serveFixtures(ctx context.Context, out io.Writer, dir string) (err error) {
+	upstream, stop, err := serveUpstream()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
 	s := mcpserve.New(mcpserve.Options{
-		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) { return furnished(w) },
-		Dir:  dir,
+		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) { return furnished(w, upstream) },
+		Dir:  dir, Relay: true,
 	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

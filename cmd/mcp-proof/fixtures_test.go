@@ -85,6 +85,28 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// What is not a tool comes through from another server.
+func TestFixturesBehind(t *testing.T) {
+	t.Parallel()
+	p := openFixtures(t)
+	var read struct{ Contents []struct{ Text, Blob string } }
+	if err := p.call("resources/read", map[string]any{"uri": "test://template/123/data"}, &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Contents) != 1 || !strings.Contains(read.Contents[0].Text, "123") {
+		t.Errorf("got %+v", read)
+	}
+	var made struct {
+		Messages []struct{ Content struct{ Type string } }
+	}
+	if err := p.call("prompts/get", map[string]any{"name": "test_prompt_with_image"}, &made); err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Messages) != 2 || made.Messages[0].Content.Type != "image" {
+		t.Errorf("got %+v", made)
+	}
+}
+
 func TestFixturesKnowTheirName(t *testing.T) {
 	t.Parallel()
 	p := openFixtures(t)

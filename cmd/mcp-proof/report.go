@@ -13,8 +13,9 @@ What programs of other people say about helve's MCP server and client. This page
 (` + "`cmd/mcp-proof`" + `), which fetches them from npm, runs them on this machine without a way out of it, and fails where
 something is worse than here.
 
-- The suite for servers talks to helve's server with the tools that the suite expects in a runtime of its own. The suite for clients
-  talks to a runtime with the suite's server in it.
+- The suite for servers talks to helve's server with the tools that the suite expects in a runtime of its own; the resources, prompts
+  and completions come through from another server, which that runtime is connected to. The suite for clients talks to a runtime with
+  the suite's server in it.
 - What does not pass is listed in ` + "`cmd/mcp-proof/baseline.yml`" + `, with why. A scenario with a warning counts as not passing.
 - The suite checks less than its names say in two places: ` + "`tools-call-elicitation`" + ` only wants a form to be shown (it is that of a permission
   request, and the suite's answer does not fit it, which rejects the call), and ` + "`auth/basic-cimd`" + ` passes because the config names the

@@ -193,7 +193,11 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		}
 	}
 	if f.asJSON {
-		if _, werr := a.Stdout.Write(encodeLine(ended(quoted(req.ID), req.Tool, res, err))); werr != nil {
+		line := encodeLine(ended(quoted(req.ID), req.Tool, res, err))
+		if isTerminal(a.Stdout) {
+			line = []byte(text.VisibleJSON(string(line)))
+		}
+		if _, werr := a.Stdout.Write(line); werr != nil {
 			return fmt.Errorf("writing the result: %w", werr)
 		}
 		if err != nil {

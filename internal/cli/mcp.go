@@ -17,7 +17,6 @@ import (
 	"helve"
 	"helve/internal/gate"
 	"helve/internal/mcpserve"
-	"helve/permission"
 )
 
 // mcpFlags are the options of helve mcp.
@@ -26,6 +25,7 @@ type mcpFlags struct {
 	roots                  []string
 	compact, structured    bool
 	http, tokenFile        string
+	hosts                  []string
 	beyond                 bool
 }
 
@@ -68,6 +68,7 @@ and calls them by tool_call.`,
 	fs.BoolVar(&f.structured, "structured", false, "also give searches as data; some agents then leave the text out")
 	fs.StringVar(&f.http, "http", "", "serve over HTTP at this `address`, such as 127.0.0.1:0")
 	fs.StringVar(&f.tokenFile, "token-file", "", "the `file` that holds the token for HTTP; made if it is not there")
+	fs.StringArrayVar(&f.hosts, "host", nil, "a further `name` that clients call this machine by, over HTTP; may be repeated")
 	fs.BoolVar(&f.beyond, "beyond-loopback", false, "let other machines connect: the token travels in the clear then, unless something in front encrypts it")
 	a.completeFlags(c)
 	c.AddCommand(
@@ -87,21 +88,25 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	if err := s.ready(f.agent); err != nil {
 		return err
 	}
-	roots := make([]string, len(f.roots))
-	for i, root := range f.roots {
-		roots[i] = a.abs(root)
+	roots, err := a.limits(f, s)
+	if err != nil {
+		return err
 	}
-	if len(roots) == 0 && f.http != "" {
-		roots = []string{s.opt.Dir} // who connects is not known: what it names may only be less
+	dir := s.opt.Dir
+	if len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return inFolder(root, dir) }) {
+		dir = roots[0] // the limit holds also for a client that names nothing
 	}
 	server := mcpserve.New(mcpserve.Options{
-		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) { return a.openWorkspace(f, w) },
-		Dir:  s.opt.Dir, Roots: roots, Agent: f.agent, Model: f.model, Provider: f.provider,
-		Compact: f.compact, Structured: f.structured, Version: version(), Logger: a.logger(),
+		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) { return a.openWorkspace(f, s, w) },
+		Dir:  dir, Roots: roots, Agent: f.agent, Model: f.model, Provider: f.provider,
+		Compact: f.compact, Structured: f.structured, Relay: s.connects(), Version: version(), Logger: a.logger(),
 	})
 	defer server.Close()
 	if f.http != "" {
 		return a.serveMCPOverHTTP(ctx, f, server)
+	}
+	if isTerminal(a.Stdin) {
+		a.note("serving MCP on standard input, which is for programs: 'helve mcp install CLIENT' lets an agent start it")
 	}
 	// An agent that goes away shows as an error of the write, and does not end
 	// the process before the calls are.
@@ -115,54 +120,9 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	return err
 }
 
-// openWorkspace makes the runtime for the folders that a client works in, with
-// the config that holds there.
-func (a *app) openWorkspace(f *mcpFlags, w mcpserve.Workspace) (*helve.Runtime, error) {
-	there := *a
-	there.dirFlag = w.Dir
-	s, err := there.load()
-	if err != nil {
-		return nil, err
-	}
-	there.warn(s.cfg)
-	if err := s.ready(f.agent); err != nil {
-		return nil, err
-	}
-	opt := there.options(s)
-	opt.Client, opt.Model, opt.Provider = "mcp", f.model, f.provider
-	opt.Unattended = !w.Attended
-	opt.Flags["question"] = w.Attended
-	opt.Flags["compact"] = f.compact
-	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
-	opt.Shell.Ephemeral = false
-	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
-	if self, err := a.program(); err == nil {
-		opt.MCP.Servers = notItself(opt.MCP.Servers, self)
-	}
-	also(opt.Agents, w.Also)
-	return helve.New(opt)
-}
-
-// also lets agents reach the further folders that a client works in, where no
-// rule denies that.
-func also(agents []helve.Agent, dirs []string) {
-	for _, dir := range dirs {
-		pattern := filepath.Join(dir, "*")
-		for i := range agents {
-			p := &agents[i].Policy
-			if p.Decide("external_directory", pattern).Action == permission.Ask {
-				p.Rules = append(slices.Clip(p.Rules), permission.Rule{
-					Permission: "external_directory", Pattern: pattern, Action: permission.Allow,
-					From: permission.Source{File: "the folders of the MCP client"},
-				})
-			}
-		}
-	}
-}
-
 // serveMCPOverHTTP serves until the context ends.
 func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserve.Server) error {
-	bind := gate.Bind{Addr: f.http, Beyond: f.beyond}
+	bind := gate.Bind{Addr: f.http, Beyond: f.beyond, Names: f.hosts}
 	if f.tokenFile == "" {
 		data, err := a.dataDir()
 		if err != nil {
@@ -171,11 +131,18 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 		bind.File = filepath.Join(data, "mcp-token")
 	} else {
 		bind.File = a.abs(f.tokenFile)
-		token, err := gate.Token(bind.File)
-		if err != nil {
-			return err
+	}
+	token, err := gate.Token(bind.File)
+	if err != nil {
+		return err
+	}
+	bind.Token = token
+	if _, err := bind.Plan(); err != nil && !f.beyond {
+		bind.Beyond = true
+		if _, err := bind.Plan(); err == nil {
+			return usagef("other machines can reach %s: use 127.0.0.1, or say with --beyond-loopback that they may", f.http)
 		}
-		bind.Token = token // the person has named it
+		bind.Beyond = false
 	}
 	bound, err := gate.Listen(bind)
 	if err != nil {
@@ -207,5 +174,40 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 	return &silent{exitCanceled}
 }
 
+// limits are the folders that a client may work in; none for any.
+func (a *app) limits(f *mcpFlags, s *setup) ([]string, error) {
+	if f.http == "" && (f.beyond || f.tokenFile != "" || len(f.hosts) > 0) {
+		return nil, usagef("--beyond-loopback, --token-file and --host go with --http")
+	}
+	roots := make([]string, len(f.roots))
+	for i, root := range f.roots {
+		roots[i] = a.abs(root)
+		if info, err := os.Stat(roots[i]); err != nil || !info.IsDir() {
+			return nil, usagef("--root %s is not a folder", root)
+		}
+	}
+	if len(roots) == 0 && f.http != "" {
+		roots = []string{s.opt.Dir} // who connects is not known: what it names may only be less
+	}
+	return roots, nil
+}
+
+// inFolder reports whether a path is a folder or below it, links followed.
+func inFolder(dir, path string) bool {
+	for _, p := range []*string{&dir, &path} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // words joins names for a sentence.
 func words(names []string) string { return strings.Join(names, ", ") }
+
+// connects reports whether the config names other servers that are used.
+func (s *setup) connects() bool {
+	servers, _ := s.mcp() // what is wrong with it is told when it is used
+	return slices.ContainsFunc(servers.Servers, func(m helve.MCPServer) bool { return !m.Disabled })
+}

@@ -137,3 +137,72 @@ func (a authorized) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Authorization", a.header)
 	return http.DefaultTransport.RoundTrip(req)
 }
+
+// The folders that a client names do not take it out of the rules of the one
+// that helve was started in, nor past what the person denies.
+func TestRootsKeepRules(t *testing.T) {
+	base := t.TempDir()
+	for name, body := range map[string]string{
+		"p/helve.json":      `{"permission": {"bash": "deny", "read": {"secrets/*": "deny", "*.pem": "deny"}}}`,
+		"p/secrets/s.txt":   "s\n",
+		"p/sub/.git/HEAD":   "ref: refs/heads/main\n",
+		"p/sub/k.pem":       "key\n",
+		"p/sub/a.txt":       "inner\n",
+		"ext/private/p.txt": "private\n",
+		"ext/open.txt":      "open\n",
+		"ext/helve.json":    `{"permission": {"read": {"*.mine": "deny"}}}`,
+		"ext/x.mine":        "mine\n",
+		"home/helve/helve.json": `{"permission": {"external_directory": {"*": "ask", "` + filepath.Join(base, "ext", "private") + `/*": "deny", "` +
+			filepath.Join(base, "never") + `*": "deny"}}}`,
+		"never/n.txt": "never\n",
+	} {
+		path := filepath.Join(base, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	connect := func(roots ...string) *mcp.ClientSession {
+		cmd := exec.Command(command(t), "mcp")
+		cmd.Dir = filepath.Join(base, "p")
+		home := filepath.Join(base, "home")
+		cmd.Env = append(os.Environ(), "HOME="+home, "HELVE_DATA_DIR="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+home, "GORACE=atexit_sleep_ms=0")
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		for _, root := range roots {
+			client.AddRoots(&mcp.Root{URI: "file://" + filepath.Join(base, root)}) //lint:ignore SA1019 clients of today tell them
+		}
+		session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { session.Close() })
+		return session
+	}
+	check := func(s *mcp.ClientSession, file string, open bool) {
+		t.Helper()
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "read", Arguments: map[string]any{"filePath": filepath.Join(base, file)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.IsError == open {
+			t.Errorf("read %s: %q, want it open: %v", file, said(res), open)
+		}
+	}
+	inner := connect("p/sub")
+	check(inner, "p/sub/a.txt", true)
+	check(inner, "p/sub/k.pem", false)
+	check(inner, "p/secrets/s.txt", false)
+	if res := callTool(t, inner, "bash", map[string]any{"command": "echo hi"}); !res.IsError {
+		t.Errorf("bash ran: %q", said(res))
+	}
+	two := connect("p", "ext")
+	check(two, "ext/open.txt", true)
+	check(two, "ext/private/p.txt", false)
+	check(two, "ext/x.mine", false)
+	never, err := connect("never").CallTool(t.Context(), &mcp.CallToolParams{Name: "read", Arguments: map[string]any{"filePath": filepath.Join(base, "never", "n.txt")}})
+	if err == nil && !never.IsError {
+		t.Errorf("a folder that a rule denies was opened: %q", said(never))
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,10 +92,17 @@ func (a *app) forgetSignIn(name string) error {
 	if err != nil {
 		return err
 	}
+	known, err := store.Known()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(known, func(k signin.Info) bool { return k.Server == name }) {
+		return fmt.Errorf("nobody is signed in to %q; 'helve mcp auth' lists the servers", name)
+	}
 	if err := store.Forget(name); err != nil {
 		return err
 	}
-	a.note("forgot how to sign in to " + name)
+	a.note("the token of " + name + " is thrown away")
 	return nil
 }
 
@@ -110,7 +118,7 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		return err
 	}
 	defer rt.Close()
-	way := helve.SignIn{Show: func(url string) {
+	way := helve.SignIn{Tell: a.note, Show: func(url string) {
 		a.note("open this address to sign in:")
 		fmt.Fprintln(a.Stderr, safe(url))
 	}}
@@ -120,6 +128,9 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		way.Open = browse
 	}
 	if err := rt.SignInMCP(ctx, name, way); err != nil {
+		if _, told := errors.AsType[*signin.Failure](err); !told && errors.Is(err, signin.ErrSignIn) {
+			return fmt.Errorf("%w. If the server takes a fixed token, give it with 'helve mcp add %s --force --url … --header Authorization=…'", err, name)
+		}
 		return knownServers(rt, err)
 	}
 	a.note("signed in to " + name)

@@ -27,6 +27,7 @@ type mcpEntry struct {
 	Timeout     int               `json:"timeout"` // milliseconds
 	Limit       int               `json:"limit"`   // milliseconds
 	Wall        bool              `json:"wall"`
+	Roots       *bool             `json:"roots"`
 }
 
 // depthName is the variable that tells a program how many programs of ours it
@@ -96,6 +97,9 @@ func (s *setup) mcp() (out helve.MCP, notes []string) {
 			notes = append(notes, fmt.Sprintf("mcp.%v: %v", name, err))
 			continue
 		}
+		if e.Type == "" && e.Enabled != nil && !*e.Enabled {
+			continue // it switches off what another file may have
+		}
 		server, why := e.server(name.(string))
 		if why != "" {
 			notes = append(notes, fmt.Sprintf("mcp.%v is not used: %s", name, why))
@@ -109,7 +113,7 @@ func (s *setup) mcp() (out helve.MCP, notes []string) {
 // server turns an entry into a server, or says why it is none.
 func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
 	out = helve.MCPServer{
-		Name: name, Disabled: e.Enabled != nil && !*e.Enabled,
+		Name: name, Disabled: e.Enabled != nil && !*e.Enabled, NoRoots: e.Roots != nil && !*e.Roots,
 		Timeout: time.Duration(e.Timeout) * time.Millisecond, Limit: time.Duration(e.Limit) * time.Millisecond,
 	}
 	switch e.Type {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -102,15 +103,38 @@ func (a *app) install(f *installFlags, client string) error {
 		fmt.Fprint(a.Stdout, contents)
 		return nil
 	}
+	return a.change(f, req)
+}
+
+// change puts the entry into the file, or takes it out.
+func (a *app) change(f *installFlags, req adopt.Request) error {
 	prepare := adopt.Prepare
 	if f.remove {
 		prepare = adopt.Remove
 	}
 	plan, err := prepare(req)
 	if err != nil {
+		return taken(err, "--force goes over it, --name gives another name")
+	}
+	if f.remove && plan.Same {
+		a.note(fmt.Sprintf("there is no entry %q in %s", f.name, plan.Path))
+		return nil
+	}
+	if err := a.byHand("helve mcp install"); err != nil && !f.dryRun {
 		return err
 	}
+	if f.scope == adopt.Project && !f.remove {
+		a.note("the entry holds the path of helve on this machine: others who use the file may have it elsewhere")
+	}
 	return a.carryOut(plan, f.dryRun)
+}
+
+// taken says what to do about a name that is taken.
+func taken(err error, what string) error {
+	if errors.Is(err, adopt.ErrTaken) {
+		return fmt.Errorf("%w; %s", err, what)
+	}
+	return err
 }
 
 // program is the path of this program, as others are to start it.
@@ -206,6 +230,8 @@ func (f *addFlags) entry(command []string) (map[string]any, error) {
 		return nil, usagef("give an address or a command, not both")
 	case f.url != "" && (f.wall || f.cwd != "" || len(f.env) > 0):
 		return nil, usagef("--env, --cwd and --wall are for a server that is a command")
+	case f.url != "" && !webAddress(f.url):
+		return nil, usagef("%q is not an address of http or https", f.url)
 	case f.url != "":
 		value["type"], value["url"] = "remote", f.url
 	case len(command) == 0:
@@ -215,19 +241,18 @@ func (f *addFlags) entry(command []string) (map[string]any, error) {
 	default:
 		value["type"], value["command"] = "local", command
 	}
-	if err := variables(value, "environment", f.env); err != nil {
-		return nil, err
-	}
-	if err := variables(value, "headers", f.headers); err != nil {
-		return nil, err
-	}
 	if f.cwd != "" {
 		value["cwd"] = f.cwd
 	}
 	if f.wall {
 		value["wall"] = true
 	}
-	return value, nil
+	return value, errors.Join(variables(value, "environment", f.env), variables(value, "headers", f.headers))
+}
+
+func webAddress(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 func (a *app) addServer(f *addFlags, name string, command []string) error {
@@ -242,10 +267,16 @@ func (a *app) addServer(f *addFlags, name string, command []string) error {
 	file.Force = f.force
 	plan, err := adopt.SetServer(file, name, value)
 	if err != nil {
+		return taken(err, "--force goes over it")
+	}
+	if err := a.byHand("helve mcp add"); err != nil && !f.dryRun {
 		return err
 	}
 	if err := a.carryOut(plan, f.dryRun); err != nil || f.dryRun {
 		return err
+	}
+	if !f.project && f.cwd == "" && slices.ContainsFunc(command, relative) {
+		a.note("it has a relative path, which starts in whatever folder helve is used in: --cwd fixes one, --project keeps it to this folder")
 	}
 	if f.project {
 		a.note("'helve trust' lets it be started: a project's config is not believed by itself")
@@ -253,6 +284,11 @@ func (a *app) addServer(f *addFlags, name string, command []string) error {
 		a.note("'helve mcp list' tries it")
 	}
 	return nil
+}
+
+// relative reports whether an argument is a path from the current folder.
+func relative(arg string) bool {
+	return arg == "." || strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../")
 }
 
 // variables puts NAME=VALUE texts under a key.
@@ -313,6 +349,9 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 			}
 			plan, err := adopt.RemoveServer(file, args[0])
 			if err != nil {
+				return err
+			}
+			if err := a.byHand("helve mcp remove"); err != nil && !dryRun {
 				return err
 			}
 			if plan.Same || bytes.Equal(plan.Before, plan.After) {

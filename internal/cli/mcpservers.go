@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,20 +72,35 @@ func (a *app) listServers(s *setup, all []helve.MCPStatus, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(append([]helve.MCPStatus{}, all...))
 	}
+	configured, _ := s.mcp()
+	for _, c := range configured.Servers {
+		if !slices.ContainsFunc(all, func(st helve.MCPStatus) bool { return st.Name == c.Name }) {
+			a.note(fmt.Sprintf("mcp.%s is helve itself, and left out", c.Name))
+		}
+	}
 	if len(all) == 0 {
 		a.note("the config has no MCP server; 'helve mcp add' puts one in")
 		return nil
 	}
 	tw := columns(a.Stdout)
+	var failed []string
 	for _, st := range all {
 		said := st.Error
 		if said == "" && st.Tools > 0 {
 			said = fmt.Sprintf("%d tools", st.Tools)
 		}
 		from := s.cfg.Origins["mcp."+st.Name]
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(st.Name), st.Kind, st.State, text.VisibleLine(said), text.VisibleLine(from.String()))
+		said, _ = text.Cut(text.VisibleLine(said), 120)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(st.Name), st.Kind, st.State, said, text.VisibleLine(from.String()))
+		if st.Error != "" {
+			failed = append(failed, st.Name)
+		}
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil || len(failed) == 0 {
+		return err
+	}
+	a.note(fmt.Sprintf("'helve mcp logs NAME' shows what %s said", text.VisibleLine(words(failed))))
+	return nil
 }
 
 // progress says on a terminal that something takes its time, once it has. The
@@ -132,11 +148,7 @@ func (a *app) printLogs(dir, server string) error {
 		if err := errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("reading the log: %w", err)
 		}
-		out := string(data)
-		if isTerminal(a.Stdout) {
-			out = safe(out)
-		}
-		if _, err := io.WriteString(a.Stdout, out); err != nil {
+		if _, err := io.WriteString(a.Stdout, safe(string(data))); err != nil { // its words, not ours
 			return fmt.Errorf("writing the log: %w", err)
 		}
 	}
@@ -195,14 +207,17 @@ every call, until --approve takes it as it is now.`,
 }
 
 func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
+	if err := a.byHand("helve mcp inspect --approve"); err != nil {
+		return err
+	}
 	if err := rt.ApproveMCP(server, only); err != nil {
 		return err
 	}
-	what := "all tools"
-	if only != "" {
-		what = only
+	if only == "" {
+		a.note(fmt.Sprintf("every tool of %s is taken as it is now", server))
+	} else {
+		a.note(fmt.Sprintf("%s of %s is taken as it is now", only, server))
 	}
-	a.note(fmt.Sprintf("%s of %s may be what it is now", what, server))
 	return nil
 }
 
@@ -263,6 +278,15 @@ func (a *app) showRest(ctx context.Context, rt *helve.Runtime, server string) er
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
+
+// byHand refuses what a person has to do: a command that an agent runs must not
+// loosen what the agent is held by.
+func (a *app) byHand(what string) error {
+	if a.Getenv("HELVE") == "" {
+		return nil
+	}
+	return fmt.Errorf("'%s' is for a person: it changes what may be run, and this is a command that helve runs for an agent (HELVE is set). Do it in a terminal of your own", what)
+}
 
 // knownServers names the servers there are where one was not found.
 func knownServers(rt *helve.Runtime, err error) error {

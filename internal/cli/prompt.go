@@ -184,13 +184,17 @@ func (p *prompter) showRequest(req permission.Request) {
 			fmt.Fprintf(p.out, "    %s\n", p.style.yellow("it is not known what it does: "+text.VisibleLine(d.Opaque)))
 		}
 	}
+	if req.Changed != "" {
+		fmt.Fprintln(p.out, p.style.yellow("The tool is not what it was when it was first used:"))
+		fmt.Fprintln(p.out, indent(safe(req.Changed)))
+	}
 	keys := make([]string, 0, len(req.Metadata))
 	for key := range req.Metadata {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		p.showDetail(key, req.Metadata[key])
+		p.showDetail(detailName(key, req.Permission), req.Metadata[key])
 	}
 	fmt.Fprintln(p.out, "Always would also allow, from now on:")
 	for _, a := range req.Store {
@@ -200,6 +204,18 @@ func (p *prompter) showRequest(req permission.Request) {
 		}
 		fmt.Fprintf(p.out, "  %s %s%s\n", text.VisibleLine(a.Permission), shownPattern(a.Pattern), exact)
 	}
+}
+
+// detailName is what a detail is called. A command that wants a file is no
+// command that is asked about.
+func detailName(key, permission string) string {
+	switch {
+	case key == "command" && permission != "bash":
+		return "for the command"
+	case key == "workdir":
+		return "in the folder"
+	}
+	return key
 }
 
 // shownPattern is a pattern as it may be shown. One whose ends could not be

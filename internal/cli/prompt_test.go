@@ -102,6 +102,23 @@ Always would also allow, from now on:
 	}
 }
 
+// Who is asked about a file that a command wants sees the command.
+func TestPermissionPromptShowsTheCommand(t *testing.T) {
+	for name, want := range map[string]string{
+		"read": "  for the command: cat .env\\x1b[2J\n  in the folder: /w/sub\n",
+		"bash": "  command: cat .env\\x1b[2J\n  in the folder: /w/sub\n",
+	} {
+		var out strings.Builder
+		req := asked("p1", "/w/.env")
+		req.Permission, req.Metadata = name, map[string]any{"command": "cat .env\x1b[2J", "workdir": "/w/sub"}
+		p := newPrompter(strings.NewReader("r\n"), &out, &record{pending: []permission.Request{req}})
+		p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in %q", want, out.String())
+		}
+	}
+}
+
 func TestSettledRequestIsNotAsked(t *testing.T) {
 	d := &record{}
 	p := newPrompter(strings.NewReader(""), io.Discard, d)
@@ -206,5 +223,17 @@ func TestQuestionPrompt(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What has changed about a tool is shown before anything is answered.
+func TestPermissionPromptShowsTheChange(t *testing.T) {
+	var out strings.Builder
+	req := asked("p1", "*")
+	req.Changed = "- Opens a box.\n+ Opens every box.\x1b[2J"
+	d := &record{pending: []permission.Request{req}}
+	newPrompter(strings.NewReader("r\n"), &out, d).handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	if got := out.String(); !strings.Contains(got, "not what it was") || !strings.Contains(got, "+ Opens every box.") || strings.Contains(got, "\x1b") {
+		t.Errorf("the prompt is %q", got)
 	}
 }

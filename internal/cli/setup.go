@@ -203,6 +203,9 @@ func (a *app) options(s *setup) helve.Options {
 	for _, note := range notes {
 		a.note(note)
 	}
+	if self, err := a.program(); err == nil {
+		servers.Servers = notItself(servers.Servers, self)
+	}
 	opt.MCP = servers
 	if s.cfg.PolicyError != nil {
 		opt.PolicyError = s.cfg.PolicyError.Error()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
@@ -24,6 +25,9 @@ type toolsFlags struct {
 	builtin                bool // start nothing for tools of other programs
 	quiet                  bool // say nothing about the config files
 }
+
+// forTools is how long a list of tools waits for those of MCP servers.
+const forTools = 10 * time.Second
 
 // A shownTool is a tool as --json prints it.
 type shownTool struct {
@@ -168,7 +172,7 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	defer rt.Close()
 	if len(opt.MCP.Servers) > 0 {
 		stop := a.progress("connecting to the MCP servers")
-		ctx, cancel := context.WithTimeout(ctx, atServers)
+		ctx, cancel := context.WithTimeout(ctx, forTools)
 		rt.Gather(ctx)
 		cancel()
 		stop()
@@ -180,8 +184,11 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 // warnServers tells which MCP servers could not be reached.
 func (a *app) warnServers(rt *helve.Runtime) {
 	for _, s := range rt.MCP() {
-		if s.Error != "" {
+		switch {
+		case s.Error != "":
 			a.note(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))
+		case s.State == "connecting":
+			a.note(fmt.Sprintf("MCP server %s: still connecting after %s, so its tools are missing here", s.Name, forTools))
 		}
 	}
 }

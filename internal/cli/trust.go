@@ -50,6 +50,9 @@ everything that comes with the project.`,
 			case f.revoke:
 				return a.trustRevoke(opt, args)
 			}
+			if err := a.byHand("helve trust"); err != nil {
+				return err
+			}
 			return a.trust(opt, args, f.yes)
 		},
 	}
