@@ -53,12 +53,19 @@ func (p patched) told(what telling) map[string]any {
 	return out
 }
 
+// withholds reports whether a form must not show what a file holds: reading it
+// has to be asked about, and the session has not read it.
+func (s *sheaf) withholds(path workspace.Path) bool {
+	_, seen := s.editor.files.Seen(s.c.Session, path)
+	return !seen && s.editor.files.Withheld(s.c, path)
+}
+
 // draw shows the differences, when all is verified.
 func (s *sheaf) draw() {
 	for i := range s.files {
 		p := &s.files[i]
 		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
-		p.withheld = p.before != "" && s.editor.files.Withheld(s.c, p.path) || p.over != "" && s.editor.files.Withheld(s.c, p.dest)
+		p.withheld = p.before != "" && s.withholds(p.path) || p.over != "" && s.withholds(p.dest)
 		p.shows(p.after)
 		if p.kind == "delete" {
 			p.deletions = len(strings.Split(p.before, "\n"))
