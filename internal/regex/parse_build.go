@@ -8,10 +8,6 @@ import (
 // sizeLimit is how many states the automaton of a pattern may need.
 const sizeLimit = 2_000_000
 
-// wordRoom is left for the two conditions that a search for whole words puts
-// around the pattern.
-const wordRoom = 4
-
 // classNode makes a node of a class. Byte classes that hold no more than
 // ASCII are classes of characters too.
 func (p *parser) classNode(s set) *node {
@@ -123,7 +119,7 @@ func (p *parser) finish(n *node) (*node, *SyntaxError) {
 	if !p.cutNewline(n) {
 		return nil, p.fail(p.newline.pos, p.newline.end, `the literal "\n" is not allowed in a regex`)
 	}
-	if treeSize(n) >= sizeLimit-wordRoom {
+	if treeSize(n) >= sizeLimit {
 		where := span{0, len(p.src)}
 		if p.big.end > 0 {
 			where = p.big
