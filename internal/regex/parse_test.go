@@ -120,8 +120,9 @@ func valid(t *testing.T, pattern string, n *node) {
 	}
 	walk(n, 1)
 	inner := n
-	if n.kind == kindConcat && len(n.subs) == 3 && n.subs[0].kind == kindLook && n.subs[0].look == lookWordStartHalf {
-		inner = n.subs[1] // whole words: what is around the pattern comes after the check
+	if n.kind == kindConcat && n.subs[0].kind == kindLook && n.subs[0].look == lookWordStartHalf {
+		// Whole words: what is around the pattern comes after the check.
+		inner = &node{kind: kindConcat, subs: n.subs[1 : len(n.subs)-1]}
 	}
 	if treeSize(inner) >= sizeLimit {
 		bad("size")
