@@ -65,7 +65,7 @@ and calls them by tool_call.`,
 	fs.StringVar(&f.provider, "provider", "", "whose model it is")
 	fs.StringArrayVar(&f.roots, "root", nil, "let the agent name only this `folder`, or ones in it, to work in; may be repeated")
 	fs.BoolVar(&f.compact, "compact", false, "do not list the tools of other MCP servers: offer to search them")
-	fs.BoolVar(&f.structured, "structured", false, "also give searches as data; some agents then leave the text out")
+	fs.BoolVar(&f.structured, "structured", false, "also give searches as data; an agent may then leave the text out")
 	fs.StringVar(&f.http, "http", "", "serve over HTTP at this `address`, such as 127.0.0.1:0")
 	fs.StringVar(&f.tokenFile, "token-file", "", "the `file` that holds the token for HTTP; made if it is not there")
 	fs.StringArrayVar(&f.hosts, "host", nil, "a further `name` that clients call this machine by, over HTTP; may be repeated")
