@@ -160,8 +160,10 @@ func (x *express) make() (out outcome) {
 
 // answer writes how a call has ended.
 func (c *lineConn) answer(x *express, out outcome) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	if !c.hold() {
+		return
+	}
+	defer func() { <-c.pen }()
 	line, err := x.encode(c.buf[:0], out)
 	if err != nil {
 		c.log.Error("an answer could not be encoded", "error", err)

@@ -271,12 +271,14 @@ func (hs *halls) close() error {
 }
 
 func (h *hall) close() error {
-	err := h.rt.Close() // which ends its events
-	h.events.Wait()
-	h.mu.Lock()
-	h.closed = true
-	h.mu.Unlock()
-	h.talks.Wait()
+	err := h.rt.Close()        // which ends its events
+	within(closeWait, func() { // a client that takes nothing keeps what is told it
+		h.events.Wait()
+		h.mu.Lock()
+		h.closed = true
+		h.mu.Unlock()
+		h.talks.Wait()
+	})
 	return err
 }
 

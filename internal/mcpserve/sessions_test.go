@@ -1,6 +1,7 @@
 package mcpserve
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -212,6 +213,48 @@ func TestDeafClient(t *testing.T) {
 	_ = client.Close()
 	_ = out.Close()
 	_ = server.Close()
+}
+
+// Questions that a client never takes keep nothing from ending, whether it is
+// told to go or has closed its end.
+func TestDeafClientWithQuestions(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"cancelled", "input ended"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			h := build(t, nil, nil, nil)
+			h.write(t, ".env", "S=1\n")
+			in, client := io.Pipe()
+			out, server := io.Pipe()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			served := make(chan error, 1)
+			go func() { served <- h.ServeStdio(ctx, in, server) }()
+			w := &wire{t: t, in: client}
+			w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"deaf","version":"1"}}}`)
+			if _, err := bufio.NewReaderSize(out, 1<<20).ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			for i := range 12 {
+				w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"filePath":".env"}}}`, 10+i))
+			}
+			eventually(t, "questions", func() bool {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				return len(h.rts) > 0 && len(h.rts[0].Pending()) == 12
+			})
+			if how == "cancelled" {
+				cancel()
+			} else if err := client.Close(); err != nil {
+				t.Fatal(err)
+			}
+			<-served
+			_ = client.Close()
+			_ = out.Close()
+			_ = server.Close()
+		})
+	}
 }
 
 // A workspace that can not be opened fails its requests, and is tried again.

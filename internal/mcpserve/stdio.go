@@ -44,33 +44,44 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	cause := error(nil)
 	select {
 	case err = <-ended:
-		if err == nil {
-			err = c.failure()
-		}
-		if gone(err) {
-			err = nil
-		}
+	case <-c.spent:
+		err = c.leave(ss, ended)
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
 	case <-s.life.Done():
 		cause = errors.New("the server is closing")
 	}
 	if cause != nil {
-		s.hangUp(ss)
-		_ = c.Close()
-		timer := time.NewTimer(closeWait)
-		defer timer.Stop()
-		select {
-		case <-ended:
-		case <-timer.C: // out takes nothing any more
-		}
+		_ = c.leave(ss, ended)
 		err = cause
+	} else {
+		if err == nil {
+			err = c.failure()
+		}
+		if gone(err) {
+			err = nil
+		}
 	}
 	c.halt(cause)
 	within(closeWait, c.rides.Wait)
 	s.part(ss)
 	s.halls.sweep()
 	return err
+}
+
+// leave cancels what the session does and waits for its end, but not for a
+// client that takes nothing any more.
+func (c *lineConn) leave(ss *mcp.ServerSession, ended <-chan error) error {
+	c.server.hangUp(ss)
+	_ = c.Close()
+	timer := time.NewTimer(closeWait)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return nil
+	}
 }
 
 // gone reports whether an error says only that the client has closed its end.
@@ -111,8 +122,9 @@ type lineConn struct {
 	once   sync.Once
 	queue  []jsonrpc.Message // of a batch; of Read alone
 
-	writing sync.Mutex
-	buf     []byte // for answers; under the lock
+	pen   chan struct{} // holds one while somebody writes
+	buf   []byte        // for answers; of who writes
+	spent chan struct{} // closed when the input has ended and calls have had their time
 
 	// Of the calls that are made beside the library.
 	server *Server // nil where there are none
@@ -142,6 +154,7 @@ var errLongLine = fmt.Errorf("the line has more than %d bytes", maxLine)
 func newLineConn(in io.Reader, out io.Writer, log *slog.Logger) *lineConn {
 	return &lineConn{
 		in: bufio.NewReaderSize(in, 64<<10), out: out, log: log, lines: make(chan readLine), closed: make(chan struct{}), turn: make(chan struct{}),
+		pen: make(chan struct{}, 1), spent: make(chan struct{}),
 		open: map[jsonrpc.ID]int{}, riding: map[jsonrpc.ID]context.CancelCauseFunc{},
 	}
 }
@@ -197,6 +210,7 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 			default:
 				c.drain()
 				c.halt(l.err)
+				close(c.spent)
 				return nil, l.err
 			}
 		}
@@ -352,9 +366,27 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
+// hold takes the pen. It reports false when the connection is closed and
+// somebody else has it: a client that takes nothing may never let it go.
+func (c *lineConn) hold() bool {
+	select {
+	case c.pen <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case c.pen <- struct{}{}:
+		return true
+	case <-c.closed:
+		return false
+	}
+}
+
 func (c *lineConn) write(line []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	if !c.hold() {
+		return fmt.Errorf("writing to the client: %w", io.ErrClosedPipe)
+	}
+	defer func() { <-c.pen }()
 	if _, err := c.out.Write(line); err != nil {
 		return fmt.Errorf("writing to the client: %w", err)
 	}
