@@ -98,97 +98,101 @@ func (p *Pool) with(ctx context.Context, server string, f func(context.Context, 
 	}
 }
 
-// Resources lists the resources of a server; none where it offers none.
-func (p *Pool) Resources(ctx context.Context, server string) (out []Resource, err error) {
+// A lister lists one kind of thing that servers have: W as the protocol has it,
+// T as it is here.
+type lister[W, T any] struct {
+	offered func(*link) bool
+	page    func(ctx context.Context, l *link, cursor string) (found []*W, next string, err error)
+	entry   func(w *W, wire json.RawMessage) T
+}
+
+// all goes through the pages; there are none where the server offers nothing
+// of the kind.
+func (k lister[W, T]) all(ctx context.Context, p *Pool, server string) (out []T, err error) {
 	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
 		out = nil
-		if !l.has.resources {
+		if !k.offered(l) {
 			return nil
 		}
 		var heap heap
 		return pages(ctx, func(cursor string) (string, int, error) {
-			res, err := l.session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+			found, next, err := k.page(ctx, l, cursor)
 			if err != nil {
 				return "", 0, err
 			}
-			for _, r := range res.Resources {
-				if r == nil {
+			for _, w := range found {
+				if w == nil {
 					continue
 				}
-				wire, err := heap.add(r)
+				wire, err := heap.add(w)
 				if err != nil {
 					return "", 0, err
 				}
-				out = append(out, Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size, wire})
+				out = append(out, k.entry(w, wire))
 			}
-			return res.NextCursor, len(res.Resources), nil
+			return next, len(found), nil
 		})
 	})
 	return out, err
+}
+
+func hasResources(l *link) bool { return l.has.resources }
+
+// Resources lists the resources of a server; none where it offers none.
+func (p *Pool) Resources(ctx context.Context, server string) ([]Resource, error) {
+	return lister[mcp.Resource, Resource]{
+		offered: hasResources,
+		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.Resource, string, error) {
+			res, err := l.session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return res.Resources, res.NextCursor, nil
+		},
+		entry: func(r *mcp.Resource, wire json.RawMessage) Resource {
+			return Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size, wire}
+		},
+	}.all(ctx, p, server)
 }
 
 // Templates lists the resource templates of a server.
-func (p *Pool) Templates(ctx context.Context, server string) (out []Template, err error) {
-	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
-		out = nil
-		if !l.has.resources {
-			return nil
-		}
-		var heap heap
-		return pages(ctx, func(cursor string) (string, int, error) {
+func (p *Pool) Templates(ctx context.Context, server string) ([]Template, error) {
+	return lister[mcp.ResourceTemplate, Template]{
+		offered: hasResources,
+		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.ResourceTemplate, string, error) {
 			res, err := l.session.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
 			if err != nil {
-				return "", 0, err
+				return nil, "", err
 			}
-			for _, r := range res.ResourceTemplates {
-				if r == nil {
-					continue
-				}
-				wire, err := heap.add(r)
-				if err != nil {
-					return "", 0, err
-				}
-				out = append(out, Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType, wire})
-			}
-			return res.NextCursor, len(res.ResourceTemplates), nil
-		})
-	})
-	return out, err
+			return res.ResourceTemplates, res.NextCursor, nil
+		},
+		entry: func(r *mcp.ResourceTemplate, wire json.RawMessage) Template {
+			return Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType, wire}
+		},
+	}.all(ctx, p, server)
 }
 
 // Prompts lists the prompts of a server.
-func (p *Pool) Prompts(ctx context.Context, server string) (out []Prompt, err error) {
-	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
-		out = nil
-		if !l.has.prompts {
-			return nil
-		}
-		var heap heap
-		return pages(ctx, func(cursor string) (string, int, error) {
+func (p *Pool) Prompts(ctx context.Context, server string) ([]Prompt, error) {
+	return lister[mcp.Prompt, Prompt]{
+		offered: func(l *link) bool { return l.has.prompts },
+		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.Prompt, string, error) {
 			res, err := l.session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
 			if err != nil {
-				return "", 0, err
+				return nil, "", err
 			}
-			for _, r := range res.Prompts {
-				if r == nil {
-					continue
+			return res.Prompts, res.NextCursor, nil
+		},
+		entry: func(r *mcp.Prompt, wire json.RawMessage) Prompt {
+			one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description, Wire: wire}
+			for _, a := range r.Arguments {
+				if a != nil {
+					one.Arguments = append(one.Arguments, Argument{a.Name, a.Description, a.Required})
 				}
-				wire, err := heap.add(r)
-				if err != nil {
-					return "", 0, err
-				}
-				one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description, Wire: wire}
-				for _, a := range r.Arguments {
-					if a != nil {
-						one.Arguments = append(one.Arguments, Argument{a.Name, a.Description, a.Required})
-					}
-				}
-				out = append(out, one)
 			}
-			return res.NextCursor, len(res.Prompts), nil
-		})
-	})
-	return out, err
+			return one
+		},
+	}.all(ctx, p, server)
 }
 
 // A heap is what a list has brought so far. It does not grow without end.
