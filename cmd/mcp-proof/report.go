@@ -10,7 +10,7 @@ import (
 const preface = `# Conformance
 
 What programs of other people say about helve's MCP server and client. This page is written by ` + "`make mcp-proof`" + `
-(` + "`cmd/mcp-proof`" + `), which fetches them from npm, runs them on this machine without a way out of it, and fails where
+(` + "`cmd/mcp-proof`" + `), which fetches them from npm, runs them on this machine with proxies that lead nowhere, and fails where
 something is worse than here.
 
 - The suite for servers talks to helve's server with the tools that the suite expects in a runtime of its own; the resources, prompts
