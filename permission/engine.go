@@ -162,6 +162,9 @@ func (d *Decision) consult(req Request, approvals []Approval) {
 }
 
 func covers(a Approval, req Request, pattern string) bool {
+	if req.Addresses && !a.Exact {
+		return a.Permission == req.Permission && matchAddress(pattern, a.Pattern)
+	}
 	return a.Covers(req.Permission, pattern) ||
 		slices.ContainsFunc(req.Forms[pattern], func(form string) bool { return a.Covers(req.Permission, form) })
 }

@@ -84,8 +84,9 @@ func (e *UnattendedError) Error() string {
 			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
 		}
 	}
-	if slices.ContainsFunc(e.Asked, func(d Decision) bool { return d.Guarded }) {
-		said += " It changes what runs or is allowed later, so that only a rule which names it allows it."
+	if i := slices.IndexFunc(e.Asked, func(d Decision) bool { return d.Guarded }); i >= 0 {
+		caution := e.Asked[i].Caution()
+		said += " " + strings.ToUpper(caution[:1]) + caution[1:] + ", so that only a rule which names it allows it."
 	}
 	said += " To allow it, add this rule to the configuration" + after + ": " + e.Rule()
 	if strings.ContainsAny(strings.Join(names, ""), "*?") {
@@ -102,7 +103,11 @@ func (e *UnattendedError) Rule() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(encoded(d.Pattern) + `: "allow"`)
+		pattern := d.Pattern
+		if d.Address {
+			pattern = origin(pattern)
+		}
+		b.WriteString(encoded(pattern) + `: "allow"`)
 	}
 	b.WriteString("}}}")
 	return b.String()

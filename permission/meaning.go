@@ -28,6 +28,9 @@ type Doubt struct {
 // hits reports whether a rule that denies or asks speaks about the thing
 // whatever its unknown parts are, and whether it does for some value of them.
 func (t thing) hits(pattern string) (surely, maybe bool) {
+	if t.address {
+		pattern = plainAddress(pattern)
+	}
 	for _, s := range t.spellings {
 		if strings.IndexByte(s, unknown) < 0 {
 			if Match(s, pattern) {
@@ -60,7 +63,7 @@ func (rs Ruleset) read(t thing) (out reading) {
 		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.named(r.Pattern) {
 			continue
 		}
-		if slices.ContainsFunc(t.names, func(name string) bool { return Match(name, r.Pattern) }) {
+		if t.matches(r) {
 			out.names = &r
 			out.rule = strictest(out.rule, &r)
 			break

@@ -62,6 +62,20 @@ type thing struct {
 	spellings  []string
 	guards     []string
 	doubts     []Doubt
+	address    bool
+}
+
+// matches reports whether a rule speaks about one of the thing's names.
+func (t thing) matches(r Rule) bool {
+	return slices.ContainsFunc(t.names, func(name string) bool {
+		switch {
+		case !t.address:
+			return Match(name, r.Pattern)
+		case r.Action == Allow:
+			return matchAddress(name, r.Pattern)
+		}
+		return Match(name, plainAddress(r.Pattern))
+	})
 }
 
 // named reports whether a pattern holds one of the words that an allow has to,
@@ -85,12 +99,25 @@ type Decision struct {
 	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
 	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
 	Guarded    bool      `json:"guarded,omitempty"`  // only a rule that names it can allow it
+	Address    bool      `json:"address,omitempty"`  // it is a URL
 	Opaque     string    `json:"opaque,omitempty"`   // why it is not known what it does, where that is asked about
 	Feared     bool      `json:"feared,omitempty"`   // it is not known, and a rule denies what it may be
 
 	// asks are the rules an approval has to satisfy, nil for the ask that
 	// stands where no rule matched.
 	asks []*Rule
+}
+
+// Caution says why only a rule that names the thing can allow it; "" where any
+// rule can.
+func (d Decision) Caution() string {
+	switch {
+	case !d.Guarded:
+		return ""
+	case d.Address:
+		return "it is on this machine or in a private network"
+	}
+	return "it changes what runs or is allowed later"
 }
 
 // Decide says what the policy does with the thing called pattern, which may
@@ -102,17 +129,22 @@ func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
 // Judge is [Policy.Decide] for one pattern of a request, with all that the
 // request says about it. Approvals do not count.
 func (p Policy) Judge(req Request, pattern string) Decision {
-	return p.decide(pattern, thing{
+	t := thing{
 		permission: req.Permission,
 		names:      append([]string{pattern}, req.Forms[pattern]...),
 		spellings:  req.Spellings[pattern],
 		guards:     req.Guards[pattern],
 		doubts:     req.Doubts[pattern],
-	})
+		address:    req.Addresses,
+	}
+	if t.address {
+		t.spellings = slices.Concat(t.spellings, shorthands(pattern))
+	}
+	return p.decide(pattern, t)
 }
 
 func (p Policy) decide(pattern string, t thing) Decision {
-	d := Decision{Permission: t.permission, Pattern: pattern, Action: Ask, Guarded: len(t.guards) > 0}
+	d := Decision{Permission: t.permission, Pattern: pattern, Action: Ask, Guarded: len(t.guards) > 0, Address: t.address}
 	said := p.Rules.read(t)
 	if said.rule != nil {
 		d.decide(*said.rule, false)
@@ -120,7 +152,11 @@ func (p Policy) decide(pattern string, t thing) Decision {
 		d.asks = append(d.asks, nil)
 	}
 	if d.Guarded { // an approval of everything does not name it either
-		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: pattern, Action: Ask})
+		named := pattern
+		if t.address {
+			named = origin(pattern)
+		}
+		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: named, Action: Ask})
 	}
 	d.doubt(t, p.Rules, said, false)
 	for _, ceiling := range p.Ceilings {

@@ -30,6 +30,11 @@ type Request struct {
 	// everything: a rule has to name it.
 	Guards map[string][]string `json:"-"`
 
+	// Addresses says that the patterns are URLs in their plain form: scheme and
+	// host in lower case, no default port. Rules are then read part by part: a
+	// star of a rule that allows ends where its part of the URL ends.
+	Addresses bool `json:"-"`
+
 	// Fingerprint is the shape of the tool that asks, where it comes from
 	// outside and may change.
 	Fingerprint string `json:"-"`

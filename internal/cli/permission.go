@@ -212,7 +212,7 @@ func because(d permission.Decision) string {
 		return "it is not known what it does: " + text.VisibleLine(d.Opaque)
 	}
 	if d.Rule == nil && d.Guarded {
-		return "it changes what runs or is allowed later, so only a rule that names it allows it"
+		return d.Caution() + ", so only a rule that names it allows it"
 	}
 	if d.Rule == nil {
 		return "no rule matches, so it is asked about"

@@ -156,7 +156,7 @@ func remarks(d permission.Decision) (out string) {
 		out += "\n    a rule denies what it may do"
 	}
 	if d.Guarded {
-		out += "\n    it changes what runs or is allowed later"
+		out += "\n    " + d.Caution()
 	}
 	return out
 }
