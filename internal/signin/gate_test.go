@@ -29,9 +29,10 @@ func TestKinds(t *testing.T) {
 	for addr, want := range map[string]kind{
 		"8.8.8.8": public, "2606:4700::1": public, "::ffff:8.8.8.8": public, "64:ff9b::808:808": public, "2002:808:808::": public,
 		"127.0.0.1": machine, "127.8.9.1": machine, "::1": machine, "::ffff:127.0.0.1": machine, "64:ff9b::7f00:1": machine, "2002:7f00:1::": machine, "::127.0.0.1": machine,
-		"10.1.2.3": network, "172.16.0.1": network, "192.168.0.1": network, "100.64.0.1": network, "198.18.0.1": network, "fd00:ec2::254": network, "fec0::1": network, "::ffff:10.0.0.1": network,
-		"169.254.169.254": link, "fe80::1": link, "fe80::1%eth0": link, "::ffff:169.254.1.1": link,
+		"10.1.2.3": network, "172.16.0.1": network, "192.168.0.1": network, "100.64.0.1": network, "198.18.0.1": network, "fec0::1": network, "::ffff:10.0.0.1": network,
+		"169.254.1.1": link, "fe80::1": link, "fe80::1%eth0": link, "::ffff:169.254.1.1": link,
 		"0.0.0.0": nowhere, "::": nowhere, "0.1.2.3": nowhere, "224.0.0.1": nowhere, "ff02::1": nowhere, "255.255.255.255": nowhere,
+		"169.254.169.254": nowhere, "fd00:ec2::254": nowhere, "100.100.100.200": nowhere, "192.0.2.1": nowhere, "2001:db8::1": nowhere,
 	} {
 		if got := kindOf(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s is %s, want %s", addr, got, want)

@@ -3,6 +3,8 @@ package signin
 import (
 	"net/netip"
 	"strings"
+
+	"helve/internal/web"
 )
 
 // A kind is where an address is.
@@ -16,45 +18,21 @@ const (
 	nowhere kind = "for nobody to connect to"
 )
 
-// kindOf tells where an IP address is. One that carries an older address
-// inside is where that one is.
+// kindOf tells where an IP address is. A provider's shared space and what is
+// set apart for special use count as a private network: a server of one may
+// name another. Where clouds hand out credentials is for nobody.
 func kindOf(ip netip.Addr) kind {
-	ip = carried(ip.Unmap().WithZone(""))
-	switch {
-	case !ip.IsValid(), ip.IsUnspecified(), ip.IsMulticast(), within(ip, "0.0.0.0/8", "240.0.0.0/4"):
-		return nowhere
-	case ip.IsLoopback():
+	switch web.PlaceOf(ip) {
+	case web.Public:
+		return public
+	case web.Machine:
 		return machine
-	case ip.IsLinkLocalUnicast():
+	case web.Link:
 		return link
-	case ip.IsPrivate(), within(ip, "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "64:ff9b:1::/48", "fec0::/10"):
+	case web.Private, web.Carrier, web.Special:
 		return network
 	}
-	return public
-}
-
-func within(ip netip.Addr, ranges ...string) bool {
-	for _, r := range ranges {
-		if netip.MustParsePrefix(r).Contains(ip) {
-			return true
-		}
-	}
-	return false
-}
-
-// carried is the IPv4 address that an IPv6 one stands for, if it does.
-func carried(ip netip.Addr) netip.Addr {
-	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
-		return ip
-	}
-	b := ip.As16()
-	switch {
-	case within(ip, "64:ff9b::/96", "::/96"):
-		return netip.AddrFrom4([4]byte(b[12:]))
-	case within(ip, "2002::/16"):
-		return netip.AddrFrom4([4]byte(b[2:6]))
-	}
-	return ip
+	return nowhere
 }
 
 // literal tells where a host is, if its name alone says so. A name that

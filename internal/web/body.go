@@ -1,0 +1,154 @@
+package web
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// maxRatio is how far a body may inflate past the limit before it is taken for
+// one that was made to do that.
+const maxRatio = 100
+
+// page reads the body of an answer.
+func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
+	resp := a.resp
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil, &Error{Code: CodeConnection, Message: fmt.Sprintf("%s changes to another protocol, which was not asked for", a.at.Host())}
+	}
+	p := &Page{Status: resp.StatusCode, Header: resp.Header, Size: resp.ContentLength}
+	p.Type, p.Charset = mediaType(resp.Header.Get("Content-Type"))
+	raw := &counted{r: bufio.NewReaderSize(resp.Body, 32<<10)}
+	decoded, err := decoder(resp.Header.Values("Content-Encoding"), raw)
+	if err == nil {
+		p.Body, err = io.ReadAll(io.LimitReader(decoded, limit+1))
+	}
+	got := int64(len(p.Body))
+	switch {
+	case got > limit:
+		if decoded != io.Reader(raw) && got > maxRatio*raw.n {
+			return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the answer from %s inflates from %d bytes to more than %d; it is not fetched", a.at.Host(), raw.n, limit)}
+		}
+		p.Body, p.Cut = p.Body[:limit], true
+		return p, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, &Error{Code: CodeTimeout, Err: context.Cause(ctx),
+			Message: fmt.Sprintf("Request timed out: %d bytes of the page had come from %s; try again with a longer timeout", raw.n, a.at.Host())}
+	case err != nil:
+		return p.endedBy(err, decoded != nil && decoded != io.Reader(raw))
+	}
+	if a.mayLie() {
+		resp.Body.Close()
+		if n := a.way.surplus(ctx, limit); got+n > limit {
+			return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("%s announced %d bytes and sends more than %d; it is not fetched", a.at.Host(), resp.ContentLength, limit)}
+		}
+	}
+	return p, nil
+}
+
+// endedBy is the page, or the error that is all there is of it.
+func (p *Page) endedBy(err error, encoded bool) (*Page, error) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || len(p.Body) > 0:
+		p.Cut, p.broken = true, true
+		return p, nil
+	case encoded:
+		return nil, undecodable(err)
+	}
+	return nil, err
+}
+
+// mayLie reports whether the answer announced where it ends, and more could
+// follow.
+func (a *answer) mayLie() bool {
+	switch a.resp.StatusCode {
+	case http.StatusNoContent, http.StatusNotModified:
+		return false
+	}
+	return a.resp.ProtoMajor == 1 && a.resp.ContentLength >= 0 && a.resp.Request.Method != http.MethodHead
+}
+
+// decoder undoes one layer of the encoding that was asked for, or of the one
+// that is about as old.
+func decoder(announced []string, raw *counted) (io.Reader, error) {
+	var layers []string
+	for layer := range strings.SplitSeq(strings.ToLower(strings.Join(announced, ",")), ",") {
+		if layer = strings.TrimSpace(layer); layer != "" && layer != "identity" {
+			layers = append(layers, layer)
+		}
+	}
+	if len(layers) == 0 {
+		return raw, nil
+	}
+	var decoded io.Reader
+	var err error
+	switch layer := layers[0]; {
+	case len(layers) > 1:
+		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded more than once (%s), which is not read; fetch another URL", brief(strings.Join(layers, ", ")))}
+	case layer == "gzip" || layer == "x-gzip":
+		decoded, err = gzip.NewReader(raw)
+	case layer == "deflate":
+		decoded, err = inflater(raw)
+	default:
+		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded as %q, and only gzip was asked for; fetch another URL", brief(layer))}
+	}
+	switch {
+	case err == nil:
+		return decoded, nil
+	case errors.Is(err, io.EOF) && raw.n == 0:
+		return raw, nil // no body at all
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrDictionary):
+		return nil, undecodable(err)
+	}
+	return nil, err
+}
+
+func undecodable(err error) *Error {
+	return &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is not in the encoding that it says it is (%v); fetch another URL", err), Err: err}
+}
+
+// inflater reads deflate, which some send with the header it should have and
+// some without.
+func inflater(raw *counted) (io.Reader, error) {
+	head, err := raw.r.Peek(2)
+	if err != nil && len(head) < 2 {
+		if len(head) > 0 && errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	if head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(raw)
+	}
+	return flate.NewReader(raw), nil
+}
+
+// counted counts what is taken from it, to the byte: no decoder puts a buffer
+// before what can give single bytes.
+type counted struct {
+	r *bufio.Reader
+	n int64
+}
+
+// Read counts.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// ReadByte counts too.
+func (c *counted) ReadByte() (byte, error) {
+	b, err := c.r.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
+}

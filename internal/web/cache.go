@@ -1,0 +1,172 @@
+package web
+
+import (
+	"container/list"
+	"sync"
+	"time"
+)
+
+// What a [Cache] keeps.
+const (
+	cacheAge      = 5 * time.Minute
+	cacheSessions = 64
+	cachePages    = 16       // of a session
+	cacheBytes    = 16 << 20 // of a session
+	cacheAllBytes = 64 << 20
+)
+
+// A Cache keeps the pages that sessions fetched a short time ago. No session
+// sees another's. The zero value is empty and ready.
+type Cache struct {
+	// Now is the clock, time.Now if nil.
+	Now func() time.Time
+
+	mu       sync.Mutex
+	sessions map[string]*shelf
+	recent   list.List // of *kept, the latest used first
+	bytes    int64
+	uses     uint64
+}
+
+// A shelf is what is kept for a session.
+type shelf struct {
+	pages map[string]*list.Element
+	bytes int64
+	used  uint64 // the count of uses at its last
+}
+
+type kept struct {
+	session, key string
+	page         *Page
+	at           time.Time
+	bytes        int64
+}
+
+func (c *Cache) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+// Get returns a page of the session that is not too old, and when it was
+// fetched.
+func (c *Cache) Get(session, key string) (*Page, time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[session]
+	if s == nil || s.pages[key] == nil {
+		return nil, time.Time{}, false
+	}
+	e := s.pages[key]
+	k := e.Value.(*kept)
+	if age := c.now().Sub(k.at); age < 0 || age >= cacheAge {
+		c.drop(e)
+		return nil, time.Time{}, false
+	}
+	c.recent.MoveToFront(e)
+	c.use(s)
+	return k.page, k.at, true
+}
+
+// Put keeps a page, if it may be kept. What was used the longest ago makes
+// room: of the session first, then of all.
+func (c *Cache) Put(session, key string, p *Page) {
+	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: weight(key, p)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[session]; s != nil && s.pages[key] != nil {
+		c.drop(s.pages[key])
+	}
+	if !p.Cacheable() || k.bytes > cacheBytes {
+		return
+	}
+	if s := c.sessions[session]; s != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes) {
+		c.makeRoom(s, k)
+	}
+	for c.bytes+k.bytes > cacheAllBytes {
+		c.drop(c.recent.Back())
+	}
+	if c.sessions[session] == nil && len(c.sessions) >= cacheSessions {
+		c.forget(c.idlest())
+	}
+	if c.sessions == nil {
+		c.sessions = map[string]*shelf{}
+	}
+	s := c.sessions[session]
+	if s == nil {
+		s = &shelf{pages: map[string]*list.Element{}}
+		c.sessions[session] = s
+	}
+	s.pages[key] = c.recent.PushFront(k)
+	s.bytes += k.bytes
+	c.bytes += k.bytes
+	c.use(s)
+}
+
+func (c *Cache) use(s *shelf) {
+	c.uses++
+	s.used = c.uses
+}
+
+// idlest is the session that was not used for the longest time.
+func (c *Cache) idlest() (found *shelf) {
+	for _, s := range c.sessions {
+		if found == nil || s.used < found.used {
+			found = s
+		}
+	}
+	return found
+}
+
+// makeRoom drops pages of a session until one more fits.
+func (c *Cache) makeRoom(s *shelf, k *kept) {
+	for e := c.recent.Back(); e != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes); {
+		next := e.Prev()
+		if e.Value.(*kept).session == k.session {
+			c.drop(e)
+		}
+		e = next
+	}
+}
+
+// Forget drops all pages of a session.
+func (c *Cache) Forget(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[session]; s != nil {
+		c.forget(s)
+	}
+}
+
+func (c *Cache) forget(s *shelf) {
+	for _, e := range s.pages {
+		c.drop(e)
+	}
+}
+
+// drop removes a page, and its session with the last one.
+func (c *Cache) drop(e *list.Element) {
+	k := c.recent.Remove(e).(*kept)
+	c.bytes -= k.bytes
+	s := c.sessions[k.session]
+	s.bytes -= k.bytes
+	if delete(s.pages, k.key); len(s.pages) == 0 {
+		delete(c.sessions, k.session)
+	}
+}
+
+// weight is about what a page takes in memory.
+func weight(key string, p *Page) int64 {
+	n := int64(len(key)) + int64(cap(p.Body))
+	for name, values := range p.Header {
+		n += int64(len(name))
+		for _, v := range values {
+			n += int64(len(v))
+		}
+	}
+	for _, s := range p.Chain {
+		n += int64(len(s.Address.path) + len(s.Address.query))
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	handshakeTimeout = 10 * time.Second
+	surplusIdle      = time.Second
+	surplusTime      = 3 * time.Second
+)
+
+// An answer is a response whose body has not been read, with the connections
+// that were made for it.
+type answer struct {
+	resp *http.Response
+	way  *lines
+	stop func() bool
+	at   Address
+}
+
+func (a *answer) close() {
+	a.stop()
+	a.resp.Body.Close()
+	a.way.close()
+}
+
+// send makes a request, over a connection of its own to an address that was
+// looked at.
+func (f *fetch) send(ctx context.Context, at Address, w way) (*answer, error) {
+	to, err := url.Parse(at.Origin() + at.path + at.query)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, f.g.Method, to.String(), bytes.NewReader(f.g.Body))
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	req.URL = to
+	req.Header = f.header.Clone()
+	req.Header.Set("User-Agent", f.agent)
+	if len(f.g.Body) == 0 {
+		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
+	}
+	made := new(lines)
+	t := f.c.transport(w, func(network, addr string) (net.Conn, error) {
+		var conn net.Conn
+		var err error
+		if w.proxy != nil {
+			conn, err = f.c.dialProxy(ctx, network, addr)
+		} else {
+			conn, err = f.c.dial(ctx, w, at.port)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return made.add(conn)
+	})
+	stop := context.AfterFunc(ctx, made.close)
+	resp, err := t.RoundTrip(req)
+	if err != nil {
+		stop()
+		made.close()
+		return nil, err
+	}
+	return &answer{resp: resp, way: made, stop: stop, at: at}, nil
+}
+
+// transport makes one that is used once.
+func (c *Client) transport(w way, dial func(network, addr string) (net.Conn, error)) *http.Transport {
+	t := &http.Transport{
+		DialContext:            func(_ context.Context, network, addr string) (net.Conn, error) { return dial(network, addr) },
+		TLSHandshakeTimeout:    handshakeTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+	}
+	if c.opts.TLS != nil {
+		t.TLSClientConfig = c.opts.TLS.Clone()
+	}
+	if w.proxy != nil {
+		t.Proxy = http.ProxyURL(w.proxy)
+	}
+	return t
+}
+
+// lines are the connections of a request.
+type lines struct {
+	mu   sync.Mutex
+	all  []*line
+	over bool
+}
+
+// add keeps a connection, or closes it if it comes too late.
+func (ls *lines) add(conn net.Conn) (net.Conn, error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.over {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	l := &line{Conn: conn, left: make(chan struct{})}
+	ls.all = append(ls.all, l)
+	return l, nil
+}
+
+func (ls *lines) close() {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.over = true
+	for _, l := range ls.all {
+		l.Conn.Close()
+	}
+}
+
+// surplus counts what still comes after the end of an answer, up to a limit.
+// Servers were asked to close the connection there.
+func (ls *lines) surplus(ctx context.Context, limit int64) int64 {
+	ls.mu.Lock()
+	if len(ls.all) != 1 {
+		ls.mu.Unlock()
+		return 0
+	}
+	l := ls.all[0]
+	ls.mu.Unlock()
+	select {
+	case <-l.left:
+	case <-ctx.Done():
+		return 0
+	}
+	var n int64
+	buf := make([]byte, 32<<10)
+	for end := time.Now().Add(surplusTime); n <= limit; {
+		now := time.Now()
+		if now.After(end) || l.Conn.SetReadDeadline(now.Add(surplusIdle)) != nil {
+			break
+		}
+		got, err := l.Conn.Read(buf)
+		n += int64(got)
+		if err != nil {
+			break
+		}
+	}
+	return n
+}
+
+// A line is a connection that stays open when the transport is done with it,
+// so that what follows an answer can be seen. Whoever still waits for it is
+// woken.
+type line struct {
+	net.Conn
+	once sync.Once
+	left chan struct{} // closed when the transport is done
+}
+
+// Close leaves the connection to its lines.
+func (l *line) Close() error {
+	err := l.SetReadDeadline(time.Unix(1, 0))
+	l.once.Do(func() { close(l.left) })
+	return err
+}
+
+// failure says why there was no answer.
+func failure(at Address, err error) *Error {
+	var timeout net.Error
+	var cert *x509.CertificateInvalidError
+	var name x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	host, text := at.Host(), brief(err.Error())
+	switch {
+	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "response header list larger"):
+		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the header of the answer from %s is larger than %d bytes; fetch another URL", host, maxHeader), Err: err}
+	case strings.Contains(text, "unsupported transfer encoding"):
+		return &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer from %s can not be read: %s", host, text), Err: err}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("Request timed out: no connection to %s; try again later", host), Err: err}
+	case errors.As(err, &cert), errors.As(err, &name), errors.As(err, &authority):
+		return &Error{Code: CodeConnection, Message: fmt.Sprintf("the certificate of %s is not to be trusted: %s", host, text), Err: err}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &Error{Code: CodeConnection, Message: fmt.Sprintf("nothing listens at %s (connection refused); check host and port", host), Err: err}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &Error{Code: CodeConnection, Message: fmt.Sprintf("%s closed the connection without an answer; try again later", host), Err: err}
+	}
+	return &Error{Code: CodeConnection, Message: fmt.Sprintf("no answer from %s: %s", host, text), Err: err}
+}
