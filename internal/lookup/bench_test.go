@@ -1,0 +1,36 @@
+package lookup
+
+import (
+	"strings"
+	"testing"
+)
+
+// Replies of the full size, of the kinds that could be costly to read.
+func BenchmarkHostile(b *testing.B) {
+	fill := func(s string) string { return strings.Repeat(s, maxReply/len(s)) }
+	for name, s := range map[string]string{
+		"brackets": fill("<"), "tags": fill("<b>"), "scripts": fill("<script>x</script>"), "values": fill("a=key="),
+		"escapes": fill("\x1b"), "lines": fill("x\n"),
+	} {
+		b.Run("text/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				masked(s)
+				words(s)
+				render([]hit{{s, s, s, []string{unmarked(s), s}}}, Query{Count: 8}, same)
+			}
+		})
+	}
+	for name, s := range map[string]string{
+		"data": fill("data:\n"), "events": fill("data: {}\n\n"), "broken": fill("data: {\n"), "batch": "[" + fill("1,") + "1]",
+		"content": `{"result":{"content":[` + fill("{},") + "{}]}}", "deep": fill("["), "answer": `{"result":{"content":[{"text":"` + fill("word ") + `"}]}}`,
+	} {
+		b.Run("reply/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = readReply([]byte(s), false)
+			}
+		})
+	}
+}
