@@ -75,6 +75,7 @@ type Config struct {
 	Search       Search
 	Bash         Bash
 	Wall         Wall
+	Web          Web
 	HistoryBytes int64 // that earlier contents of files may take; 0 when no file says
 
 	// Sections other packages read for themselves; nil when absent.
@@ -153,6 +154,25 @@ type Wall struct {
 	Level              string // off, write or strict
 	Required           *bool  // nil when no file says
 	Writable, Readable []string
+}
+
+// Web says how the network is reached and searched. Zero fields were not
+// given.
+type Web struct {
+	UserAgent    string
+	Proxy        string
+	TimeoutMS    int
+	MaxTimeoutMS int
+	MaxBytes     int64
+	Cache        *bool  // nil when no file says
+	Search, Code Finder // the keys websearch and codesearch
+}
+
+// A Finder is a service that searches.
+type Finder struct {
+	Provider, Endpoint, Key string
+	Command                 []string
+	TimeoutMS               int
 }
 
 // Experimental holds the switches under that key.

@@ -39,6 +39,8 @@ func (l *loader) finish() *Config {
 	}
 	c.Search = searching(m.get("search"))
 	c.Bash, c.Wall = running(m.get("bash")), walled(m.get("wall"))
+	c.Web = networked(m.get("web"))
+	c.Web.Search, c.Web.Code = finding(m.get("websearch")), finding(m.get("codesearch"))
 	c.Bash.Shell = textOf(m.get("shell"))
 	if h := m.get("history"); h != nil {
 		c.HistoryBytes = number(h.get("quota_bytes"))
@@ -82,6 +84,26 @@ func running(v *node) Bash {
 		}
 	}
 	return b
+}
+
+func networked(v *node) Web {
+	if v == nil {
+		return Web{}
+	}
+	return Web{
+		UserAgent: textOf(v.get("user_agent")), Proxy: textOf(v.get("proxy")), MaxBytes: number(v.get("max_bytes")),
+		TimeoutMS: int(number(v.get("timeout_ms"))), MaxTimeoutMS: int(number(v.get("max_timeout_ms"))), Cache: maybe(v.get("cache")),
+	}
+}
+
+func finding(v *node) Finder {
+	if v == nil {
+		return Finder{}
+	}
+	return Finder{
+		Provider: textOf(v.get("provider")), Endpoint: textOf(v.get("endpoint")), Key: textOf(v.get("key")),
+		Command: texts(v.get("command")), TimeoutMS: int(number(v.get("timeout_ms"))),
+	}
 }
 
 func walled(v *node) Wall {

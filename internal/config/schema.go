@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -96,10 +97,21 @@ func formatterShape() *shape {
 	}}
 }
 
+// finderShape is a service that searches.
+func finderShape() *shape {
+	return &shape{kinds: "o", helve: true, whole: true, fields: map[string]*shape{
+		"provider":   {kinds: "s", words: []string{"exa", "searxng", "brave", "tavily", "command"}},
+		"endpoint":   textShape(),
+		"key":        textShape(),
+		"command":    textsShape(),
+		"timeout_ms": countShape(),
+	}}
+}
+
 // fileShape is a config file. Keys that only other parts of OpenCode use are
 // known, so that a file written for it loads here without noise.
 func fileShape() *shape {
-	return &shape{kinds: "o", policy: true, fields: map[string]*shape{
+	file := &shape{kinds: "o", policy: true, fields: map[string]*shape{
 		"permission":    rulesShape(),
 		"tools":         toolsShape(),
 		"agent":         {kinds: "o", each: agentShape(), policy: true},
@@ -132,6 +144,23 @@ func fileShape() *shape {
 			"retention_days": {kinds: "n", above: true, helve: true},
 			"quota_bytes":    {kinds: "n", above: true, helve: true},
 		}},
+		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),
+		"model": textShape(), "small_model": textShape(), "shell": textShape(),
+		"logLevel": textShape(), "share": textShape(), "autoshare": boolShape(),
+		"autoupdate":         {kinds: "bs"},
+		"disabled_providers": textsShape(), "enabled_providers": textsShape(),
+		"subagent_depth": numberShape(),
+		"keybinds":       objectShape(), "tui": objectShape(), "server": objectShape(), "command": objectShape(),
+		"provider": objectShape(), "enterprise": objectShape(), "attachment": objectShape(),
+		"reference": anyShape(), "references": anyShape(),
+	}}
+	maps.Copy(file.fields, ownFields())
+	return file
+}
+
+// ownFields are the keys that only helve's files have.
+func ownFields() map[string]*shape {
+	return map[string]*shape{
 		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape(), policy: true}},
 		"repair":              {kinds: "b", helve: true},
 		"durable":             {kinds: "b", helve: true},
@@ -162,18 +191,18 @@ func fileShape() *shape {
 			"writable": textsShape(),
 			"readable": textsShape(),
 		}},
-		"history": {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
-
-		"$schema": textShape(), "theme": textShape(), "username": textShape(), "layout": textShape(),
-		"model": textShape(), "small_model": textShape(), "shell": textShape(),
-		"logLevel": textShape(), "share": textShape(), "autoshare": boolShape(),
-		"autoupdate":         {kinds: "bs"},
-		"disabled_providers": textsShape(), "enabled_providers": textsShape(),
-		"subagent_depth": numberShape(),
-		"keybinds":       objectShape(), "tui": objectShape(), "server": objectShape(), "command": objectShape(),
-		"provider": objectShape(), "enterprise": objectShape(), "attachment": objectShape(),
-		"reference": anyShape(), "references": anyShape(),
-	}}
+		"web": {kinds: "o", helve: true, fields: map[string]*shape{
+			"user_agent":     textShape(),
+			"proxy":          textShape(),
+			"timeout_ms":     countShape(),
+			"max_timeout_ms": countShape(),
+			"max_bytes":      {kinds: "n", above: true},
+			"cache":          boolShape(),
+		}},
+		"websearch":  finderShape(),
+		"codesearch": finderShape(),
+		"history":    {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
+	}
 }
 
 // names gives the keys of an object's shape, sorted.
