@@ -1,0 +1,110 @@
+package page
+
+import (
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// skips tells whether an element and all that is in it are never shown:
+// programs, styles and what a browser hides. It errs on the side of showing:
+// tabs that are not in front stay, for their text is the page's.
+func (d *Doc) skips(n *node) bool {
+	if n.name == "" {
+		return false
+	}
+	switch n.tag {
+	case atom.Script, atom.Style, atom.Meta, atom.Link, atom.Template, atom.Base:
+		return true
+	case atom.Html, atom.Head, atom.Body, atom.Main:
+		return false // hidden until a program shows them
+	}
+	switch n.name {
+	case "desc", "metadata", "defs", "symbol":
+		return d.within(n, atom.Svg)
+	}
+	value, there := n.find("hidden")
+	return there && !strings.EqualFold(value, "until-found") && !n.says("role", "tabpanel")
+}
+
+// within tells whether a node stands in an element of a tag.
+func (d *Doc) within(n *node, tag atom.Atom) bool {
+	for at := n.parent; at > 0; at = d.nodes[at].parent {
+		if d.nodes[at].tag == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the value of an attribute and whether it is there.
+func (n *node) find(name string) (value string, there bool) {
+	for i := range n.attrs {
+		if n.attrs[i].name == name {
+			return n.attrs[i].value, true
+		}
+	}
+	return "", false
+}
+
+// says tells whether an attribute has a value, in whatever case.
+func (n *node) says(name, value string) bool {
+	return strings.EqualFold(strings.TrimSpace(n.attr(name)), value)
+}
+
+// mainPart returns the element that holds what the page is about, and true;
+// or 0 and false where that is not certain. What it goes by, in this order:
+//
+//  1. an element that the page itself calls its main one;
+//  2. an article, or an element with a name that is customary for content;
+//  3. the smallest element that has nearly all of the text.
+//
+// In all cases the text outside of it has to be little. Links do not count,
+// nor does the frame of a page (navigation, header, footer, banners), nor what
+// readers said, which onlyMain adds. In the last two cases there must be no
+// code and no table outside.
+func (d *Doc) mainPart() (root int32, sure bool) {
+	return d.measure().mainPart()
+}
+
+func (m *measure) mainPart() (root int32, sure bool) {
+	if len(m.marks) == 0 {
+		return 0, false
+	}
+	if root = m.choose(); root != 0 {
+		root = m.narrow(root)
+	}
+	return root, root != 0
+}
+
+// onlyMain returns the page with nothing but its main part, the heading before
+// it and the comments after it, without the navigation in these; and true. Where the main
+// part is not certain, or all that there is, it returns the page itself, and
+// false. The page it returns is one of its own, which shares text with this
+// one:
+//
+//	if !whole {
+//		d, partial = d.onlyMain()
+//	}
+func (d *Doc) onlyMain() (page *Doc, partial bool) {
+	m := d.measure()
+	root, sure := m.mainPart()
+	if !sure {
+		return d, false
+	}
+	parts := m.parts(root)
+	rest, size := m.all(0), int32(1)
+	for _, part := range parts {
+		rest -= m.all(part)
+		size += m.marks[part].end - part
+	}
+	c := newCutter(d, int(size))
+	c.out = m.frameIn(root)
+	for _, part := range parts {
+		c.copy(part)
+	}
+	if c.left == 0 && rest == 0 {
+		return d, false
+	}
+	return c.to, true
+}

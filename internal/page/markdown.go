@@ -1,0 +1,371 @@
+package page
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// Markdown returns a page as Markdown: its main part where there surely is
+// one, unless the whole page is asked for. partial says that something was
+// left out. Its only error is that of ctx.
+func (d *Doc) Markdown(ctx context.Context, whole bool) (text string, partial bool, err error) {
+	page := d
+	if !whole {
+		page, partial = d.onlyMain()
+	}
+	text, err = page.markdown(ctx, 0)
+	if err != nil {
+		return "", false, err
+	}
+	if title := escape(harmless(page.title), true); partial && title != "" && !strings.HasPrefix(text, "# "+title) {
+		text = strings.TrimSuffix(title+"\n\n"+text, "\n\n")
+	}
+	return text, partial, nil
+}
+
+// markdown writes a node and what is in it.
+func (d *Doc) markdown(ctx context.Context, root int32) (string, error) {
+	if len(d.nodes) == 0 {
+		return "", nil
+	}
+	return newScribe(d).page(ctx, root)
+}
+
+// A scribe writes a page as Markdown. Every element becomes a chain of pieces
+// made of those of its children; the text is put together once, at the end.
+type scribe struct {
+	chains
+	doc          *Doc
+	shapes       []shape
+	texts        []int32 // the texts that are shown, in order
+	base         *url.URL
+	spare        int             // by how much links may still grow when they are made complete
+	twins        map[int32]int32 // images that stand for others which are loaded late
+	code         int             // how many elements of code are open
+	raw          int             // how many preformatted elements are
+	bold, italic int             // how many marks are open
+	headings     int             // and headings
+	inCell       bool            // in a table
+	waiting      int32           // a link that has to be put on the words that come
+	steps        int
+}
+
+func newScribe(d *Doc) *scribe {
+	w := &scribe{doc: d, base: baseOf(d.base), waiting: nobody}
+	w.free, w.pieces = noChain(), make([]piece, 0, len(d.nodes))
+	return w
+}
+
+// page writes a node and what is in it as a page of its own.
+func (w *scribe) page(ctx context.Context, root int32) (string, error) {
+	if err := w.shape(ctx, root); err != nil {
+		return "", err
+	}
+	w.spare = 1 << 20
+	for _, at := range w.texts {
+		w.spare += len(w.shapes[at].text)
+	}
+	var c chain
+	if w.doc.nodes[root].name == "" {
+		c = w.inside(ctx, root)
+	} else {
+		c = w.element(ctx, root)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	text := strings.TrimLeft(w.print(c), "\t\n")
+	return strings.TrimRightFunc(text, isBlank), nil
+}
+
+// inside writes the children of a node.
+func (w *scribe) inside(ctx context.Context, at int32) chain {
+	if w.waiting != nobody {
+		return w.linked(ctx, at)
+	}
+	out, apart := noChain(), false
+	for c := w.doc.nodes[at].first; c != nobody; c = w.doc.nodes[c].next {
+		if w.shapes[c].gone {
+			continue
+		}
+		n, next := &w.doc.nodes[c], w.child(ctx, c)
+		was := apart
+		apart = w.isApart(n)
+		switch {
+		case w.raw > 0 && !w.isBlock(n):
+			out = w.add(out, next)
+			continue
+		case w.raw+w.code > 0:
+		case (was || apart) && !w.endsOpen(out) && !w.startsOpen(next):
+			out = w.add(out, w.of(" "))
+		default:
+			next = w.oneBlank(out, next)
+		}
+		out = w.join(out, next)
+	}
+	return w.join(out, noChain()) // not more than two line ends at its end
+}
+
+// child writes a node that is shown.
+func (w *scribe) child(ctx context.Context, at int32) chain {
+	me := &w.shapes[at]
+	switch {
+	case w.doc.nodes[at].name != "":
+		return w.element(ctx, at)
+	case w.code+w.raw > 0:
+		return w.of(me.text)
+	}
+	return w.of(escape(me.text, me.fresh && !w.inCell))
+}
+
+// isApart tells the inline elements that a browser shows as boxes, or in
+// places, of their own.
+func (w *scribe) isApart(n *node) bool {
+	switch n.tag {
+	case atom.Button, atom.Select, atom.Textarea, atom.Meter, atom.Progress, atom.Label, atom.Iframe, atom.Frame, atom.Video:
+		return true
+	case atom.Input:
+		return n.says("type", "checkbox")
+	}
+	switch n.name {
+	case "text", "tspan", "title", "g":
+		return n.parent != nobody && isDrawing(&w.doc.nodes[n.parent])
+	}
+	return false
+}
+
+// element writes an element. Blanks at the edges of an inline one are put
+// outside of it, for marks do not work next to them.
+func (w *scribe) element(ctx context.Context, at int32) chain {
+	n, me := &w.doc.nodes[at], &w.shapes[at]
+	if w.steps++; w.steps%4096 == 0 && ctx.Err() != nil {
+		return noChain()
+	}
+	isBlock := w.isBlock(n)
+	if isBlock {
+		if me.blank {
+			return w.of("\n\n")
+		}
+		return w.block(ctx, at, n)
+	}
+	before, after := w.flanks(at, n)
+	out := noChain()
+	if !me.blank {
+		out = w.inlineElement(ctx, at, n, before != "" || after != "")
+	}
+	return w.around(before, out, after)
+}
+
+// block writes an element that stands on lines of its own.
+func (w *scribe) block(ctx context.Context, at int32, n *node) chain {
+	switch n.tag {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return w.heading(ctx, at, n)
+	case atom.Hr:
+		if w.inCell {
+			return noChain()
+		}
+		return w.of("\n\n---\n\n")
+	case atom.Blockquote:
+		return w.quote(w.inside(ctx, at))
+	case atom.Ul, atom.Ol:
+		return w.list(ctx, at, n)
+	case atom.Li:
+		return w.item(ctx, at, n)
+	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
+		return w.preformatted(ctx, at, n)
+	case atom.Table:
+		return w.table(ctx, at)
+	case atom.Audio:
+		return w.around("\n\n", w.media(ctx, at, n), "\n\n")
+	}
+	return w.around("\n\n", w.inside(ctx, at), "\n\n")
+}
+
+// inlineElement writes an element that is a part of a line. With trim the
+// blanks at its edges are already written.
+func (w *scribe) inlineElement(ctx context.Context, at int32, n *node, trim bool) chain {
+	var c chain
+	switch n.tag {
+	case atom.Code:
+		if w.code == 0 {
+			return w.inlineCode(ctx, at, trim)
+		}
+		c = w.inside(ctx, at)
+	case atom.B, atom.Strong:
+		return w.marked(ctx, at, &w.bold, trim)
+	case atom.I, atom.Em:
+		return w.marked(ctx, at, &w.italic, trim)
+	case atom.A:
+		if w.shapes[at].blocky && w.code == 0 {
+			return w.linkBlocks(ctx, at)
+		}
+		c = w.inside(ctx, at)
+	default:
+		c = w.inside(ctx, at)
+	}
+	if trim {
+		c = w.trim(c)
+	}
+	if n.tag == atom.A {
+		return w.link(n, c)
+	}
+	return w.replaced(at, n, c)
+}
+
+// replaced writes the inline elements that stand for something else than the
+// text in them.
+func (w *scribe) replaced(at int32, n *node, c chain) chain {
+	switch n.tag {
+	case atom.Br:
+		if w.raw > 0 {
+			return w.of("\n")
+		}
+		return w.of("  \n")
+	case atom.Img:
+		return w.of(w.image(at, n))
+	case atom.Option:
+		return w.around("\n", c, "\n")
+	case atom.Video:
+		return w.film(at, n, c)
+	case atom.Iframe, atom.Frame:
+		return w.frame(n, c)
+	case atom.Input:
+		if !n.says("type", "checkbox") {
+			return c
+		}
+		if _, checked := n.find("checked"); checked {
+			return w.of("[x]")
+		}
+		return w.of("[ ]")
+	}
+	return c
+}
+
+// marked puts the marks of emphasis around a text. What is emphasised already,
+// and what has blocks in it, can not have them.
+func (w *scribe) marked(ctx context.Context, at int32, open *int, trim bool) chain {
+	plain := *open > 0 || w.code+w.raw > 0 || w.shapes[at].blocky
+	if !plain {
+		*open++
+	}
+	c := w.inside(ctx, at)
+	if trim {
+		c = w.trim(c)
+	}
+	if plain {
+		return c
+	}
+	*open--
+	if !w.hasText(c) {
+		w.release(c)
+		return noChain()
+	}
+	mark := "*"
+	if open == &w.bold {
+		mark = "**"
+	}
+	return w.around(mark, c, mark)
+}
+
+// flanks returns the blanks at the edges of an inline element, but for those
+// next to a blank outside.
+func (w *scribe) flanks(at int32, n *node) (before, after string) {
+	me := &w.shapes[at]
+	before, all := w.leading(me)
+	if !all {
+		after = w.trailing(me)
+	}
+	if before != "" && isGap(before[0]) && w.endsBlank(me.prev) {
+		before = strings.TrimLeft(before, " \t\r\n")
+	}
+	if after != "" && isGap(after[len(after)-1]) && w.startsBlank(w.shown(n.next)) {
+		after = strings.TrimRight(after, " \t\r\n")
+	}
+	return before, after
+}
+
+// How many texts are looked at to find the blanks at an edge, and how many
+// bytes of them are kept: a page may have the same ones at the edge of many
+// elements.
+const (
+	farthest = 64
+	widest   = 200
+)
+
+// leading returns the blanks that an element starts with, and whether it has
+// nothing else.
+func (w *scribe) leading(me *shape) (blanks string, all bool) {
+	for i := me.from; i < me.to && i < me.from+farthest && len(blanks) < widest; i++ {
+		text := &w.shapes[w.texts[i]]
+		if text.things != me.things {
+			return blanks, false
+		}
+		blanks += strings.ToValidUTF8(text.text[:min(text.lead, widest)], "")
+		if int(text.lead) < len(text.text) {
+			return blanks, false
+		}
+	}
+	return blanks, true
+}
+
+// trailing returns the blanks that an element ends with.
+func (w *scribe) trailing(me *shape) (blanks string) {
+	for i := me.to - 1; i >= me.from && i > me.to-farthest && len(blanks) < widest; i-- {
+		text := &w.shapes[w.texts[i]]
+		if text.things != me.thingsTo {
+			break
+		}
+		size := int32(len(text.text))
+		blanks = strings.ToValidUTF8(text.text[max(text.tail, size-widest):], "") + blanks
+		if text.tail > 0 {
+			break
+		}
+	}
+	return blanks
+}
+
+// shown returns the first node from here on that is shown.
+func (w *scribe) shown(at int32) int32 {
+	for at != nobody && w.shapes[at].gone {
+		at = w.doc.nodes[at].next
+	}
+	return at
+}
+
+// endsBlank tells whether the text of a node ends with a space.
+func (w *scribe) endsBlank(at int32) bool {
+	if at == nobody {
+		return false
+	}
+	n, me := &w.doc.nodes[at], &w.shapes[at]
+	if n.name == "" {
+		return strings.HasSuffix(me.text, " ")
+	}
+	for i := me.to - 1; i >= me.from && i > me.to-farthest && !w.isBlock(n); i-- {
+		if text := w.shapes[w.texts[i]].text; text != "" {
+			return strings.HasSuffix(text, " ")
+		}
+	}
+	return false
+}
+
+// startsBlank tells whether the text of a node starts with a space.
+func (w *scribe) startsBlank(at int32) bool {
+	if at == nobody {
+		return false
+	}
+	n, me := &w.doc.nodes[at], &w.shapes[at]
+	if n.name == "" {
+		return strings.HasPrefix(me.text, " ")
+	}
+	for i := me.from; i < me.to && i < me.from+farthest && !w.isBlock(n); i++ {
+		if text := w.shapes[w.texts[i]].text; text != "" {
+			return strings.HasPrefix(text, " ")
+		}
+	}
+	return false
+}

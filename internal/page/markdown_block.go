@@ -1,0 +1,106 @@
+package page
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// quote puts the mark of a quote before every line.
+func (w *scribe) quote(c chain) chain {
+	c, _ = w.cutHead(c)
+	c, _ = w.cutTail(c)
+	return w.around("\n\n> ", w.indent(c, "> "), "\n\n")
+}
+
+// list writes a list. One that ends an item of another list stands right
+// under the item's text, and so does one that should have been in the item
+// before it.
+func (w *scribe) list(ctx context.Context, at int32, n *node) chain {
+	out, loose := noChain(), noChain()
+	flush := func() {
+		if !loose.empty() {
+			out, loose = w.join(out, w.around("\n\n", loose, "\n\n")), noChain()
+		}
+	}
+	for c := n.first; c != nobody; c = w.doc.nodes[c].next {
+		child := &w.doc.nodes[c]
+		switch {
+		case w.shapes[c].gone:
+		case child.tag == atom.Li:
+			flush()
+			out = w.join(out, w.element(ctx, c))
+		case (child.tag == atom.Ul || child.tag == atom.Ol) && !w.shapes[c].blank && !out.empty():
+			flush()
+			inner, _ := w.cutHead(w.element(ctx, c))
+			inner, _ = w.cutTail(inner)
+			out = w.join(out, w.around("\n    ", w.indent(inner, "    "), "\n"))
+		default:
+			loose = w.join(loose, w.child(ctx, c))
+		}
+	}
+	flush()
+	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li && w.shapes[up].last == at {
+		return w.around("\n", out, "")
+	}
+	return w.around("\n\n", out, "\n\n")
+}
+
+// item writes an item of a list, its lines indented under its mark.
+func (w *scribe) item(ctx context.Context, at int32, n *node) chain {
+	c, _ := w.cutHead(w.inside(ctx, at))
+	c, lines := w.cutTail(c)
+	if lines > 0 {
+		c = w.around("", c, "\n")
+	}
+	c = w.around(w.mark(at, n), w.indent(c, "    "), "")
+	if w.shown(n.next) != nobody {
+		c = w.around("", c, "\n")
+	}
+	return c
+}
+
+// mark returns what stands before an item: a dash or its number.
+func (w *scribe) mark(at int32, n *node) string {
+	if n.parent == nobody || w.doc.nodes[n.parent].tag != atom.Ol {
+		return "-   "
+	}
+	first := 1
+	if s := strings.TrimSpace(w.doc.nodes[n.parent].attr("start")); s != "" && len(s) < 10 {
+		if start, err := strconv.Atoi(s); err == nil && start >= 0 {
+			first = start
+		}
+	}
+	return strconv.Itoa(first+int(w.shapes[at].place)) + ".  "
+}
+
+// heading writes a heading, which has one line.
+func (w *scribe) heading(ctx context.Context, at int32, n *node) chain {
+	if w.headings > 0 {
+		return w.around("\n\n", w.inside(ctx, at), "\n\n")
+	}
+	w.headings++
+	text := oneLine(w.spend(w.inside(ctx, at)))
+	w.headings--
+	return w.of("\n\n"+"######"[:n.name[1]-'0']+" ", text, "\n\n")
+}
+
+// oneLine makes one line of a text.
+func oneLine(s string) string {
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	var out strings.Builder
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.Trim(line, " \t"); line == "" {
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}

@@ -1,0 +1,176 @@
+package page
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// preformatted writes code between fences and other text as it is, without
+// any marks.
+func (w *scribe) preformatted(ctx context.Context, at int32, n *node) chain {
+	inner := w.onlyCode(n)
+	language, isCode := w.language(n, inner)
+	if inner == nobody && !isCode {
+		w.raw++
+		c := w.inside(ctx, at)
+		w.raw--
+		return w.around("\n\n", c, "\n\n")
+	}
+	text := strings.TrimSuffix(w.plain(&w.shapes[at]), "\n")
+	fence := fenceFor(text)
+	return w.of("\n\n"+fence, language, "\n", text, "\n"+fence+"\n\n")
+}
+
+// onlyCode returns the element of code that a preformatted one starts with.
+func (w *scribe) onlyCode(n *node) int32 {
+	for at := w.shown(n.first); at != nobody; at = w.shown(w.doc.nodes[at].next) {
+		if w.doc.nodes[at].tag == atom.Code {
+			return at
+		}
+		if w.doc.nodes[at].name != "" || strings.TrimLeftFunc(w.shapes[at].text, isBlank) != "" {
+			break
+		}
+	}
+	return nobody
+}
+
+// plain returns the text of an element without any marks.
+func (w *scribe) plain(me *shape) string {
+	var out strings.Builder
+	for _, at := range w.texts[me.from:me.to] {
+		out.WriteString(w.shapes[at].text)
+	}
+	return out.String()
+}
+
+// language returns the language that preformatted text, the code in it or the
+// boxes around it name; and whether these say that it is code. Only boxes that
+// are there to show code count.
+func (w *scribe) language(n *node, inner int32) (name string, isCode bool) {
+	if inner != nobody {
+		name = languageOf(&w.doc.nodes[inner])
+	}
+	if name == "" {
+		name = languageOf(n)
+	}
+	isCode = name != "" || showsCode(n)
+	for range 2 {
+		if n.parent == nobody || name != "" {
+			break
+		}
+		n = &w.doc.nodes[n.parent]
+		if !showsCode(n) && (inner == nobody || !strings.Contains(n.attr("class"), "language-")) {
+			break
+		}
+		isCode, name = true, languageOf(n)
+	}
+	return name, isCode
+}
+
+// showsCode tells from the classes of an element whether it shows code with
+// its words in colours.
+func showsCode(n *node) bool {
+	for word := range strings.FieldsSeq(n.attr("class")) {
+		switch {
+		case strings.HasPrefix(word, "highlight"), word == "codehilite", word == "sourceCode", word == "prettyprint":
+			return true
+		}
+	}
+	return false
+}
+
+// languageOf finds the language that an element names in one of the ways that
+// are customary.
+func languageOf(n *node) string {
+	for _, a := range []string{"data-language", "data-lang"} {
+		if name := languageName(n.attr(a)); name != "" {
+			return name
+		}
+	}
+	words := strings.Fields(n.attr("class"))
+	for _, start := range []string{"language-", "lang-", "highlight-source-", "highlight-"} {
+		for _, word := range words {
+			if rest, ok := strings.CutPrefix(word, start); ok && languageName(rest) != "" {
+				return languageName(rest)
+			}
+		}
+	}
+	words = append(words, strings.Fields(n.attr("data-syntaxhighlighter-params"))...)
+	for i, word := range words[:max(0, len(words)-1)] {
+		switch word {
+		case "hljs", "sourceCode", "brush:":
+			return languageName(strings.TrimRight(words[i+1], ";,"))
+		}
+	}
+	return ""
+}
+
+// languageName returns the name of a language if it can be one.
+func languageName(s string) string {
+	if s == "default" || len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '`' }) {
+		return ""
+	}
+	return harmless(s)
+}
+
+// fenceFor returns a fence that no line of a text can close.
+func fenceFor(text string) string {
+	size := 3
+	for line := range strings.SplitSeq(text, "\n") {
+		run := len(line) - len(strings.TrimLeft(line, "`"))
+		size = max(size, run+1)
+	}
+	return strings.Repeat("`", size)
+}
+
+// inlineCode writes code within a line between backticks, more of them than
+// the code has in a row anywhere. Within it there are no marks; where all of
+// it is a link, the link goes around it.
+func (w *scribe) inlineCode(ctx context.Context, at int32, trim bool) chain {
+	w.code++
+	c := w.inside(ctx, at)
+	w.code--
+	if trim {
+		c = w.trim(c)
+	}
+	if c.empty() {
+		return c
+	}
+	code := strings.ReplaceAll(w.spend(c), "\n", " ")
+	mark := ticksFor(code)
+	pad := ""
+	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") ||
+		len(code) > 2 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {
+		pad = " "
+	}
+	c = w.of(mark+pad, code, pad+mark)
+	if only := w.shown(w.doc.nodes[at].first); only != nobody && w.shown(w.doc.nodes[only].next) == nobody &&
+		w.doc.nodes[only].tag == atom.A {
+		return w.link(&w.doc.nodes[only], c)
+	}
+	return c
+}
+
+// ticksFor returns the shortest row of backticks that a code does not have.
+func ticksFor(code string) string {
+	if !strings.Contains(code, "`") {
+		return "`"
+	}
+	seen := map[int]bool{}
+	run := 0
+	for i := 0; i <= len(code); i++ {
+		if i < len(code) && code[i] == '`' {
+			run++
+			continue
+		}
+		seen[run] = true
+		run = 0
+	}
+	size := 1
+	for seen[size] {
+		size++
+	}
+	return strings.Repeat("`", size)
+}

@@ -1,0 +1,208 @@
+package page
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// table writes a table of data as rows between bars. Where a table is there
+// for the layout, or has in its cells what does not fit on a line, its cells
+// follow each other as paragraphs.
+func (w *scribe) table(ctx context.Context, at int32) chain {
+	g := grid{scribe: w}
+	if w.code > 0 || w.shapes[at].layout || !g.read(at) || !g.isData(&w.doc.nodes[at]) {
+		return w.around("\n\n", w.inside(ctx, at), "\n\n")
+	}
+	out := noChain()
+	for _, caption := range g.captions {
+		out = w.join(out, w.element(ctx, caption))
+	}
+	return w.join(out, w.of("\n\n"+g.write(ctx)+"\n\n"))
+}
+
+// A grid is a table laid out.
+type grid struct {
+	*scribe
+	captions []int32
+	cells    []int32 // of all rows; nobody for a place without a cell of its own
+	rows     []gridRow
+	number   int   // how many rows there were, those without a cell counted
+	taken    []int // for each column the row until which a cell from above reaches
+	width    int   // of the widest row
+	real     int   // how many cells are the page's own
+	heads    int   // how many of them are headings
+}
+
+// A gridRow is where in the cells a row ends, and whether it has headings.
+type gridRow struct {
+	end  int
+	head bool
+}
+
+// read lays a table out. It reports false where the table holds anything but
+// rows of cells, and where the page asks for far more places than it fills.
+func (g *grid) read(table int32) bool {
+	for at := g.shown(g.doc.nodes[table].first); at != nobody; at = g.shown(g.doc.nodes[at].next) {
+		switch n := &g.doc.nodes[at]; n.tag {
+		case atom.Caption:
+			if g.real > 0 {
+				return false // it would change places with the rows
+			}
+			g.captions = append(g.captions, at)
+		case atom.Colgroup, atom.Col:
+		case atom.Thead, atom.Tbody, atom.Tfoot:
+			g.taken = g.taken[:0]
+			for row := g.shown(n.first); row != nobody; row = g.shown(g.doc.nodes[row].next) {
+				if !g.row(row) {
+					return false
+				}
+			}
+			g.taken = g.taken[:0]
+		default:
+			if !g.row(at) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// row adds a row. Empty places at its end are left to whoever reads it.
+func (g *grid) row(at int32) bool {
+	n := &g.doc.nodes[at]
+	if n.tag != atom.Tr {
+		return g.nothing(at)
+	}
+	start, heads := len(g.cells), g.heads
+	for at := g.shown(n.first); at != nobody; at = g.shown(g.doc.nodes[at].next) {
+		cell := &g.doc.nodes[at]
+		if cell.tag != atom.Td && cell.tag != atom.Th {
+			if !g.nothing(at) {
+				return false
+			}
+			continue
+		}
+		for c := len(g.cells) - start; c < len(g.taken) && g.taken[c] > g.number; c++ {
+			g.cells = append(g.cells, nobody)
+		}
+		g.place(at, cell, start)
+		if len(g.cells) > 5*g.real+64 {
+			return false
+		}
+	}
+	g.width = max(g.width, len(g.cells)-start)
+	g.number++
+	if len(g.cells) > start {
+		g.rows = append(g.rows, gridRow{len(g.cells), g.heads > heads})
+	}
+	return true
+}
+
+// place adds a cell to the row that began at start.
+func (g *grid) place(at int32, n *node, start int) {
+	g.real++
+	if n.tag == atom.Th {
+		g.heads++
+	}
+	column := len(g.cells) - start
+	wide, high := span(n, "colspan", 64), span(n, "rowspan", 1<<16)
+	for i := range wide {
+		if i > 0 {
+			at = nobody
+		}
+		g.cells = append(g.cells, at)
+		for high > 1 && len(g.taken) <= column+i {
+			g.taken = append(g.taken, 0)
+		}
+		if high > 1 {
+			g.taken[column+i] = g.number + high
+		}
+	}
+}
+
+// span reads how many columns or rows a cell reaches over.
+func span(n *node, name string, most int) int {
+	s := strings.TrimSpace(n.attr(name))
+	if s == "" || len(s) > 6 {
+		return 1
+	}
+	size, err := strconv.Atoi(s)
+	if err != nil || size < 1 {
+		return 1
+	}
+	return min(size, most)
+}
+
+// nothing tells whether a node shows nothing.
+func (g *grid) nothing(at int32) bool {
+	me := &g.shapes[at]
+	if g.doc.nodes[at].name == "" {
+		return strings.TrimLeftFunc(me.text, isBlank) == ""
+	}
+	return me.blank
+}
+
+// isData tells a table of data from one that puts things side by side.
+func (g *grid) isData(n *node) bool {
+	if n.says("role", "presentation") || n.says("role", "none") {
+		return false
+	}
+	return g.width >= 2 && (len(g.rows) >= 2 || g.heads > 0)
+}
+
+// write writes the table. Its first row is its head, for there must be one;
+// rows that only keep others apart are left out.
+func (g *grid) write(ctx context.Context) string {
+	var out strings.Builder
+	start := 0
+	for _, row := range g.rows {
+		texts := g.texts(ctx, g.cells[start:row.end])
+		start = row.end
+		first := out.Len() == 0
+		if strings.Join(texts, "") == "" && !row.head {
+			continue
+		}
+		if first {
+			texts = append(texts, make([]string, g.width-len(texts))...)
+		} else {
+			out.WriteByte('\n')
+		}
+		out.WriteByte('|')
+		for _, s := range texts {
+			out.WriteString(" " + s + " |")
+		}
+		if first {
+			out.WriteString("\n|" + strings.Repeat(" --- |", g.width))
+		}
+	}
+	return out.String()
+}
+
+// texts writes the cells of a row, each on one line, and keeps their bars from
+// ending a cell.
+func (g *grid) texts(ctx context.Context, cells []int32) []string {
+	texts := make([]string, len(cells))
+	g.inCell = true
+	for i, at := range cells {
+		if at != nobody {
+			texts[i] = strings.ReplaceAll(oneLine(g.spend(g.trim(g.inside(ctx, at)))), "|", `\|`)
+		}
+	}
+	g.inCell = false
+	return texts
+}
+
+// isLayout tells the elements that can not be in a cell of a line.
+func isLayout(tag atom.Atom) bool {
+	switch tag {
+	case atom.Article, atom.Aside, atom.Blockquote, atom.Dd, atom.Details, atom.Dir, atom.Dl, atom.Dt,
+		atom.Fieldset, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Header, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Plaintext,
+		atom.Pre, atom.Section, atom.Table, atom.Ul, atom.Xmp:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package page
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+const (
+	maxDepth = 256     // elements inside each other; deeper ones become siblings
+	maxNodes = 1 << 20 // of a page; what is beyond becomes one text
+	stride   = 64 << 10
+)
+
+// Parse reads a page. There is nothing that is not a page: what is broken is
+// read as browsers read it, but for two things. Text between the cells of a
+// table stays where it stands, and formatting that is left open ends with the
+// block it is in. An error is the context's.
+//
+// It takes time and memory linear in the page. The tree is never deeper than
+// maxDepth nor larger than maxNodes; no text is lost for that.
+func Parse(ctx context.Context, src string) (*Doc, error) {
+	b := newBuilder(src)
+	if err := b.run(ctx); err != nil {
+		return nil, err
+	}
+	return b.doc, nil
+}
+
+// A builder makes the tree.
+type builder struct {
+	doc   *Doc
+	scan  scanner
+	open  opens
+	lost  int  // elements that were closed because of maxDepth
+	xml   bool // the page says it is XML: a slash ends an element
+	seen  struct{ html, head, body bool }
+	attrs []attr          // room for the attributes of elements to come
+	spill strings.Builder // text beyond maxNodes
+}
+
+func newBuilder(src string) *builder {
+	b := &builder{
+		doc:  &Doc{nodes: make([]node, 0, min(2*strings.Count(src, "<")+2, 16+len(src)/12))},
+		scan: scanner{src: src, words: newWords(src), attrs: make([]attr, 0, 8)},
+		xml:  strings.HasPrefix(strings.TrimLeft(headOf(src, 64), " \t\r\n"), "<?xml"),
+	}
+	b.doc.nodes = append(b.doc.nodes, node{parent: nobody, first: nobody, last: nobody, next: nobody})
+	b.open.push(open{traits: special | firm | fence})
+	return b
+}
+
+// missing guesses how many nodes are still to come: as many as so far for the
+// same size of page, with a bit to spare. An element for each start tag and a
+// text after each tag are the most; the few end tags that make an element are
+// why there is always room for more.
+func (b *builder) missing() int {
+	have, src := len(b.doc.nodes), b.scan.src
+	rate := float64(have) / float64(max(b.scan.pos, 1))
+	most := 2*strings.Count(src, "<") - strings.Count(src, "</") + 2
+	all := min(int(rate*float64(len(src))*1.05), most, maxNodes+1)
+	return max(all-have, 8+have/4)
+}
+
+// run reads the page to its end.
+func (b *builder) run(ctx context.Context) error {
+	for look := 0; ; {
+		if b.scan.pos >= look {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			look = b.scan.pos + stride
+		}
+		switch b.scan.next() {
+		case atEnd:
+			b.finish()
+			return nil
+		case atText:
+			b.text(b.scan.words.prose(b.scan.text))
+		case atStart:
+			b.start()
+		case atStop:
+			b.stop()
+		case atData:
+			if b.inForeign() || b.xml {
+				b.scan.data()
+				b.text(b.scan.words.literal(b.scan.text, false))
+			} else {
+				b.scan.skipTo(b.scan.pos+2, ">")
+			}
+		}
+	}
+}
+
+func (b *builder) inForeign() bool {
+	top := b.open.top()
+	return top.foreign && top.traits&fence == 0
+}
+
+// full says that no more nodes fit.
+func (b *builder) full() bool { return len(b.doc.nodes) >= maxNodes }
+
+// add puts a new node under the open element. The node is good until the next
+// one is added.
+func (b *builder) add() (int32, *node) {
+	if len(b.doc.nodes) == cap(b.doc.nodes) {
+		b.doc.nodes = slices.Grow(b.doc.nodes, b.missing())
+	}
+	id, parent := int32(len(b.doc.nodes)), b.open.top().node
+	b.doc.nodes = b.doc.nodes[:id+1]
+	n, p := &b.doc.nodes[id], &b.doc.nodes[parent]
+	n.parent, n.first, n.last, n.next = parent, nobody, nobody, nobody
+	if p.last == nobody {
+		p.first = id
+	} else {
+		b.doc.nodes[p.last].next = id
+	}
+	p.last = id
+	return id, n
+}
+
+// words adds a text.
+func (b *builder) words(s string) {
+	_, n := b.add()
+	n.text = s
+}
+
+// element adds the element whose tag was read.
+func (b *builder) element() int32 {
+	id, n := b.add()
+	n.name, n.tag = b.scan.name, b.scan.tag
+	if len(b.scan.attrs) > 0 {
+		n.attrs = b.keepAttrs()
+	}
+	return id
+}
+
+// keepAttrs copies the attributes that were read to where they may stay.
+func (b *builder) keepAttrs() []attr {
+	n := len(b.scan.attrs)
+	if cap(b.attrs)-len(b.attrs) < n {
+		b.attrs = make([]attr, 0, max(n, min(1024, 16+len(b.doc.nodes))))
+	}
+	start := len(b.attrs)
+	b.attrs = append(b.attrs, b.scan.attrs...)
+	return b.attrs[start : start+n : start+n]
+}
+
+// push opens an element. Where the tree is too deep already it takes the place
+// of the one that is open.
+func (b *builder) push(o open) {
+	if len(b.open.list) > maxDepth {
+		b.open.cut(maxDepth)
+		b.lost++
+	}
+	o.node = b.element()
+	o.name, o.tag = b.scan.name, b.scan.tag
+	b.open.push(o)
+}
+
+// closeTo closes all that is open from a place on; 0 stands for no place. What
+// was to end with the last block inside it ends too.
+func (b *builder) closeTo(at int) {
+	if at == 0 {
+		return
+	}
+	for at > 1 && b.open.list[at-1].done {
+		at--
+	}
+	b.open.cut(at)
+	if at < maxDepth {
+		b.lost = 0
+	}
+}
+
+// closeTop closes the innermost element.
+func (b *builder) closeTop() { b.closeTo(len(b.open.list) - 1) }
+
+// text adds text, as it reads.
+func (b *builder) text(s string) {
+	if s == "" {
+		return
+	}
+	if b.inHead() {
+		if isAllBlank(s) {
+			return
+		}
+		b.leaveHead()
+	}
+	if b.full() {
+		b.spill.WriteString(s)
+		return
+	}
+	b.words(s)
+}
+
+// finish adds what has not been added yet.
+func (b *builder) finish() {
+	if b.spill.Len() > 0 {
+		b.open.cut(1)
+		b.words(b.spill.String())
+	}
+}
+
+// Title returns the title of the page, on one line; "" where it has none.
+func (d *Doc) Title() string { return d.title }
+
+func isAllBlank(s string) bool {
+	for i := range len(s) {
+		if !blankByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,230 @@
+package page
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// Text returns what a page says, without any markup: a line for a block, a
+// tab between the cells of a table, preformatted text as it is. Pictures have
+// no text. Its only error is that of ctx.
+func (d *Doc) Text(ctx context.Context) (string, error) {
+	text, err := d.text(ctx, d.skipsText)
+	if text == "" && err == nil {
+		return d.text(ctx, d.skips) // a page for those without scripts only
+	}
+	return text, err
+}
+
+// skipsText adds to what is never shown the elements whose inner text stands
+// for something better that a browser shows.
+func (d *Doc) skipsText(n *node) bool {
+	switch n.tag {
+	case atom.Noscript, atom.Iframe, atom.Object, atom.Embed:
+		return true
+	}
+	return d.skips(n)
+}
+
+// text writes the page's text but for what skip names.
+func (d *Doc) text(ctx context.Context, skip func(*node) bool) (string, error) {
+	if len(d.nodes) == 0 {
+		return "", nil
+	}
+	var w textWriter
+	enter := true
+	for at := int32(0); at != nobody; {
+		n := &d.nodes[at]
+		if enter {
+			if at%4096 == 0 && ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			skipped := skip(n)
+			if !skipped {
+				w.enter(n, d.gapAround(n))
+			}
+			if !skipped && n.first != nobody {
+				at = n.first
+				continue
+			}
+			enter = skipped // nothing to leave
+		}
+		if !enter {
+			w.leave(n, d.gapAround(n))
+		}
+		if enter = n.next != nobody && at != 0; enter {
+			at = n.next
+		} else {
+			at = n.parent
+		}
+	}
+	return strings.TrimSpace(w.out.String()), nil
+}
+
+// A gap is what stands between two words, the wider the larger.
+type gap byte
+
+const (
+	glued gap = iota
+	blank
+	nextCell
+	nextLine
+)
+
+// A textWriter puts words one after the other. Gaps are written only when a
+// word follows, so there are none at the ends and never two.
+type textWriter struct {
+	out strings.Builder
+	gap gap
+	pre int // how many preformatted elements are open
+}
+
+func (w *textWriter) enter(n *node, around gap) {
+	if n.name == "" {
+		if w.pre > 0 {
+			w.raw(n.text)
+		} else {
+			w.words(n.text)
+		}
+		return
+	}
+	if isPreformatted(n.tag) {
+		w.pre++
+	}
+	w.widen(around)
+}
+
+func (w *textWriter) leave(n *node, around gap) {
+	if isPreformatted(n.tag) {
+		w.pre--
+	}
+	w.widen(around)
+}
+
+func (w *textWriter) widen(g gap) { w.gap = max(w.gap, g) }
+
+// fill writes the gap before a word.
+func (w *textWriter) fill() {
+	if w.out.Len() > 0 {
+		switch w.gap {
+		case blank:
+			w.out.WriteByte(' ')
+		case nextCell:
+			w.out.WriteByte('\t')
+		case nextLine:
+			w.out.WriteByte('\n')
+		}
+	}
+	w.gap = glued
+}
+
+// words writes text with its blanks collapsed.
+func (w *textWriter) words(s string) {
+	s = harmless(s)
+	for at := 0; at < len(s); {
+		if isBlankByte(s[at]) {
+			w.widen(blank)
+			at++
+			continue
+		}
+		from := at
+		for at < len(s) && (!isBlankByte(s[at]) || s[at] == ' ' && at+1 < len(s) && !isBlankByte(s[at+1])) {
+			at++
+		}
+		w.fill()
+		w.out.WriteString(s[from:at])
+	}
+}
+
+func isBlankByte(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r'
+}
+
+// raw writes text as it is. Line ends that close it become the gap after it.
+func (w *textWriter) raw(s string) {
+	s = strings.ReplaceAll(harmless(s), "\f", "")
+	body := strings.TrimRight(s, "\n")
+	if body != "" {
+		w.fill()
+		w.out.WriteString(body)
+	}
+	for range len(s) - len(body) {
+		if w.gap == nextLine && w.out.Len() > 0 {
+			w.out.WriteByte('\n') // an empty line, which is the text's own
+		}
+		w.gap = nextLine
+	}
+}
+
+// harmless takes away the control characters of a text, which may steer the
+// terminal that shows it, but for tabs and line ends. A carriage return ends a
+// line.
+func harmless(s string) string {
+	if isHarmless(s) {
+		return s
+	}
+	if strings.Contains(s, "\r") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && !isBlankByte(byte(r)) || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func isHarmless(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			return false
+		case c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0:
+			return false
+		}
+	}
+	return true
+}
+
+// isPreformatted tells the elements whose blanks are text.
+func isPreformatted(tag atom.Atom) bool {
+	switch tag {
+	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext, atom.Textarea:
+		return true
+	}
+	return false
+}
+
+// gapAround is what stands before and after a node. The words of a drawing are
+// apart, though not on lines of their own.
+func (d *Doc) gapAround(n *node) gap {
+	switch n.name {
+	case "title", "text", "tspan":
+		if d.within(n, atom.Svg) {
+			return blank
+		}
+	}
+	return gapAround(n.tag)
+}
+
+func gapAround(tag atom.Atom) gap {
+	switch tag {
+	case atom.Td, atom.Th:
+		return nextCell
+	case atom.Button, atom.Input, atom.Label, atom.Meter, atom.Output, atom.Progress:
+		return blank
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Br,
+		atom.Caption, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div,
+		atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer,
+		atom.Form, atom.Frameset, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Head, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Iframe, atom.Legend,
+		atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Noscript, atom.Object,
+		atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre,
+		atom.Section, atom.Select, atom.Summary, atom.Table, atom.Tbody, atom.Textarea,
+		atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul, atom.Xmp:
+		return nextLine
+	}
+	return glued
+}
