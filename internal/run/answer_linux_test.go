@@ -1,0 +1,50 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func sh(code string) Program { return Program{Path: "sh", Args: []string{"-c", code}} }
+
+func TestAnswer(t *testing.T) {
+	r := room(t, nil)
+	long := bytes.Repeat([]byte("question "), 100_000)
+	for _, c := range []struct {
+		code, want, fails string
+	}{
+		{code: "cat | wc -c", want: fmt.Sprint(len(long)) + "\n"},
+		{code: "echo early", want: "early\n"}, // and reads nothing
+		{code: "sleep 600 & echo gone on", want: "gone on\n"},
+		{code: "echo why >&2; exit 3", fails: "sh ended with code 3: why"},
+		{code: "exit 3", fails: "sh ended with code 3"},
+		{code: "head -c 100000 /dev/zero >&2; exit 1", fails: "sh ended with code 1: "},
+		{code: "cat /dev/zero", fails: "sh printed more than 1000 bytes"},
+	} {
+		got, err := r.Answer(t.Context(), sh(c.code), long, 1000)
+		if c.fails == "" {
+			if err != nil || string(got) != c.want {
+				t.Errorf("%s: %q, %v", c.code, got, err)
+			}
+		} else if err == nil || !strings.HasPrefix(err.Error(), c.fails) {
+			t.Errorf("%s: %v, and not %s", c.code, err, c.fails)
+		}
+	}
+	if _, err := r.Answer(t.Context(), Program{Path: "no-such-program"}, nil, 1); err == nil {
+		t.Error("a program that is not there has run")
+	}
+}
+
+func TestAnswerIsCancelled(t *testing.T) {
+	r := room(t, nil)
+	why := errors.New("no longer wanted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(why)
+	if _, err := r.Answer(ctx, sh("trap '' TERM; sleep 600"), nil, 1000); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
