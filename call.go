@@ -147,7 +147,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	missing := r.registry.unavailable(c.Tool, specs, c.agent.Policy.Hider)
+	missing := r.registry.unavailable(c.Tool, specs, a, c.agent.Policy.Hider)
 	if hint := r.absent(c.Tool); hint != "" {
 		missing.Hint = hint
 	}

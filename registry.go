@@ -121,6 +121,15 @@ func (g *registry) offer(e *entry, a tool.Audience) (spec tool.Spec, ok bool) {
 	return spec, ok
 }
 
+// reason is what a tool says about why it is not offered, with a blank before;
+// most say nothing.
+func (g *registry) reason(e *entry, a tool.Audience) string {
+	if spec, ok := g.offer(e, a); !ok && spec.Description != e.spec.Description {
+		return " " + spec.Description
+	}
+	return ""
+}
+
 // offered asks all tools at once and returns the specs of those for a, in
 // order.
 func (g *registry) offered(a tool.Audience, hides func(permission string) bool) []tool.Spec {
@@ -154,9 +163,9 @@ func (g *registry) catcher() (*entry, bool) {
 	return nil, false
 }
 
-// unavailable is the error for a name that can not be called. hides tells
-// which rule hides a permission, if one does.
-func (g *registry) unavailable(name string, specs []tool.Spec, hides func(permission string) (string, bool)) *tool.Error {
+// unavailable is the error for a name that a can not call. hides tells which
+// rule hides a permission, if one does.
+func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, hides func(permission string) (string, bool)) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
@@ -168,7 +177,7 @@ func (g *registry) unavailable(name string, specs []tool.Spec, hides func(permis
 		if rule, hidden := hides(e.spec.Permission); hidden {
 			err.Hint = fmt.Sprintf("There is a tool %q, and the rule %s hides it.", name, rule)
 		} else {
-			err.Hint = fmt.Sprintf("There is a tool %q, and it is switched off for this caller.", name)
+			err.Hint = fmt.Sprintf("There is a tool %q, and it is switched off for this caller.%s", name, g.reason(e, a))
 		}
 	} else if near, ok := text.Nearest(name, names); ok {
 		err.Hint = fmt.Sprintf("Did you mean %q?", near)

@@ -19,7 +19,9 @@ type Spec struct {
 	Destructive, Idempotent, OpenWorld bool
 
 	// Offer, if set, says whether and in what words the tool is shown to a.
-	// It may be slow: the runtime asks all tools at once.
+	// It may be slow: the runtime asks all tools at once. Where the tool is not
+	// shown, the words may say why and what to do about it, for who calls it
+	// all the same.
 	Offer func(a Audience) (description string, ok bool)
 
 	// Catches marks the tool that answers for calls that could not be
