@@ -72,6 +72,9 @@ type Options struct {
 	// MCP says which other programs offer tools here.
 	MCP MCP
 
+	// Web says how tools reach the network, and where they search it.
+	Web Web
+
 	// Protected are folders of the host's own, such as those of its config:
 	// only a rule that names one lets tools write there. DataDir is always
 	// among them.

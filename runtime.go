@@ -167,7 +167,7 @@ func (r *Runtime) registerBuiltins() error {
 	}
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
-		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(),
+		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: r.furnishWeb(),
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {

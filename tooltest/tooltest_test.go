@@ -2,6 +2,11 @@ package tooltest_test
 
 import (
 	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,9 +23,30 @@ import (
 
 func TestMain(m *testing.M) { tooltest.Main(m) }
 
+// A resolver leads every name to an address that looks public.
+type resolver struct{}
+
+func (resolver) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+}
+
+// pages is a network of one server.
+func pages(t *testing.T) helve.Web {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<p>hello</p>")
+	}))
+	t.Cleanup(server.Close)
+	return helve.Web{Resolver: resolver{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, server.Listener.Addr().String())
+	}}
+}
+
 func TestBuiltinToolsConform(t *testing.T) {
 	files := map[string]string{"a.txt": "one\ntwo\n"}
 	flags := map[string]bool{"batch": true}
+	finder := helve.Finder{Provider: "command", Command: []string{"sh", "-c", "cat > /dev/null; echo found"}}
 	subjects := []tooltest.Subject{
 		{Name: "question", Input: `{"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"first"}]}]}`},
 		{Name: "read", Input: `{"filePath":"a.txt","offset":1,"limit":5}`, Files: files},
@@ -38,6 +64,10 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "todoread", Input: `{}`},
 		{Name: "batch", Input: `{"tool_calls":[{"tool":"read","parameters":{"filePath":"a.txt"}}]}`, Files: files,
 			Options: helve.Options{Flags: flags}},
+		{Name: "webfetch", Input: `{"url":"http://pages.example/","format":"text","timeout":20,"whole":true}`, Options: helve.Options{Web: pages(t)}},
+		{Name: "websearch", Input: `{"query":"x","numResults":3,"livecrawl":"fallback","type":"auto","contextMaxCharacters":100}`,
+			Options: helve.Options{Web: helve.Web{Search: finder}}},
+		{Name: "codesearch", Input: `{"query":"x","tokensNum":1000}`, Options: helve.Options{Web: helve.Web{Code: finder}}},
 		{Name: "tool_search", Input: `{"query":"send mail","limit":3}`, Options: helve.Options{Flags: map[string]bool{"compact": true}}},
 	}
 	var checked []string
@@ -48,7 +78,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 			tooltest.Conform(t, s)
 		})
 	}
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags})
+	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type Rooms struct {
 	Calls    Calls
 	// Resources are what other programs have to read; nil for none.
 	Resources Resources
+	Web       Web
 }
 
 // Todos keeps the list of a session.
@@ -66,8 +67,11 @@ func All(r Rooms) []tool.Tool {
 		edit(e),
 		multiedit(e),
 		write(e),
+		webfetch(r.Web),
 		todowrite(r.Todos),
 		todoread(r.Todos),
+		websearch(r.Web),
+		codesearch(r.Web),
 		batch(r.Calls),
 		applyPatch(e),
 		toolSearch(r.Calls),

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestScripts(t *testing.T) { tooltest.Scripts(t, "testdata", keepers, librarian(t)) }
+func TestScripts(t *testing.T) { tooltest.Scripts(t, "testdata", keepers, librarian(t), internet(t)) }
 
 // specs returns what every tool is, in order.
 func specs() (out []tool.Spec) {

@@ -45,7 +45,7 @@ func (p place) names() []string {
 	if p.top != p.ws {
 		names = append(names, p.top, "{{TOP}}")
 	}
-	return append(names, p.out, "{{OUT}}", p.data, "{{DATA}}", p.base, "{{BASE}}", "../data/", "{{DATA_FROM_TOP}}/")
+	return append(names, "http://"+recordedHost, "{{HTTP}}", p.out, "{{OUT}}", p.data, "{{DATA}}", p.base, "{{BASE}}", "../data/", "{{DATA_FROM_TOP}}/")
 }
 
 // expand puts the folders into a text of a recording.

@@ -18,7 +18,7 @@ import (
 
 // What tools may cost a model before it has called one.
 const (
-	builtinTokens  = 4000 // every built-in tool at once
+	builtinTokens  = 4000 // the built-in tools that are offered, with a search engine set up
 	deferredTokens = 1500 // 200 tools of other programs, in the compact form
 )
 
@@ -45,12 +45,18 @@ func definitions(t *testing.T, specs []tool.Spec) map[string]string {
 	return out
 }
 
-// TestFootprint counts what a model pays for the tools that come with helve,
-// all of them, whatever their switches.
+// TestFootprint counts what a model pays for the tools that come with helve.
+// What few people switch on (batch, tool_search and its like) is counted by
+// itself.
 func TestFootprint(t *testing.T) {
+	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rt.Close() })
 	var all []tool.Spec
-	for _, b := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
-		if s := b.Spec(); !s.Catches {
+	for _, s := range rt.Tools(tool.Audience{}) {
+		if !s.Catches {
 			all = append(all, s)
 		}
 	}
@@ -61,7 +67,8 @@ func TestFootprint(t *testing.T) {
 			t.Errorf("the built-in tools as %s cost %d tokens, and %d are the most: shorten descriptions", form, n, builtinTokens)
 		}
 	}
-	for _, s := range all {
+	for _, b := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
+		s := b.Spec()
 		t.Logf("%s: %d", s.Name, text.Tokens(definitions(t, []tool.Spec{s})["mcp"]))
 	}
 }

@@ -36,6 +36,7 @@ type recording struct {
 		Formatter  json.RawMessage `json:"formatter"`
 	} `json:"config"`
 	Fixture []fixture `json:"fixture"`
+	HTTP    []site    `json:"http"`
 	AbortMS int       `json:"abort_after_ms"` // the user gives up after so long
 	Steps   []struct {
 		Before []hostOp `json:"before"`
@@ -169,6 +170,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.connect(t, rt)
 	person := &person{rt: rt, always: askAll}
 	if !askAll {
 		person.replies, person.answers = r.PermissionReplies, r.QuestionReplies

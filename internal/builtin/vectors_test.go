@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,15 @@ func TestVectors(t *testing.T) {
 	defer file.Close()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), []byte("one\ntwo\nthree"))
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}, Shell: helve.Shell{Helper: self(t)}})
+	w := newWire(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			answerSearch(w, r)
+			return
+		}
+		page("text/html", "<p>hello")(w, r)
+	})
+	network := helve.Web{Resolver: w, Dial: w.dial, TLS: w.serveTLS(t, "example.com"), Search: helve.Finder{Provider: "exa", Endpoint: "https://example.com"}}
+	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}, Shell: helve.Shell{Helper: self(t)}, Web: network})
 	if err != nil {
 		t.Fatal(err)
 	}

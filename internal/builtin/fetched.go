@@ -1,0 +1,357 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"helve/internal/media"
+	htmlpage "helve/internal/page"
+	"helve/internal/text"
+	"helve/internal/web"
+	"helve/tool"
+)
+
+const (
+	fetchedTitle = 2000 // bytes of the address in a title
+	fetchedHead  = 500  // characters of what a site says with an error
+
+	// From here on the runtime may cut an output.
+	fetchedShown = 50_000 // bytes
+	fetchedLines = 1900
+)
+
+// Fetched is the Data of a page that was fetched: how it came.
+type Fetched struct {
+	URL         string   `json:"url"` // as it was asked for, in its plain form
+	FinalURL    string   `json:"finalUrl"`
+	Status      int      `json:"status"`
+	ContentType string   `json:"contentType"`
+	Bytes       int      `json:"bytes"`     // that were read, decompressed
+	Redirects   []string `json:"redirects"` // the addresses that led elsewhere, in order
+	Cached      bool     `json:"cached"`    // it is as it was some minutes ago
+	Partial     bool     `json:"partial"`   // something of it is not shown
+}
+
+// show gives a page the form that was asked for.
+func (f *fetch) show(ctx context.Context, p *web.Page, cached bool) (*tool.Result, error) {
+	if p.Status < 200 || p.Status > 299 {
+		return nil, f.unsuccessful(ctx, p)
+	}
+	res, partial, err := f.content(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	url, _ := text.Cut(f.in.URL, fetchedTitle)
+	kind, _ := text.Cut(p.Header.Get("Content-Type"), fetchedTitle)
+	res.Title = text.VisibleLine(fmt.Sprintf("%s (%s)", url, kind))
+	res.Metadata = map[string]any{}
+	data := &Fetched{
+		URL: f.address.String(), FinalURL: p.Address.String(), Status: p.Status, ContentType: p.Header.Get("Content-Type"),
+		Bytes: len(p.Body), Redirects: []string{}, Cached: cached, Partial: partial || p.Cut,
+	}
+	for _, s := range p.Chain {
+		data.Redirects = append(data.Redirects, s.Address.String())
+	}
+	res.Data = data
+	var notes []string
+	if len(p.Chain) > 0 {
+		notes = append(notes, "Redirected to "+data.FinalURL)
+		res.Metadata["finalUrl"] = data.FinalURL
+	}
+	if p.Cut {
+		notes = append(notes, f.cutShort(p))
+		res.Metadata["cut"] = true
+	}
+	if partial {
+		notes = append(notes, "Only the main part of the page is shown; set whole for all of it")
+		res.Metadata["partial"] = true
+	}
+	if cached {
+		res.Metadata["cached"] = true
+	}
+	if strings.TrimSpace(res.Output) == "" && len(p.Body) > 0 {
+		res.Output = ""
+		notes = append(notes, "The page has no text of its own; a program in the browser may make it")
+	}
+	res.Output = noted(res.Output, notes)
+	return res, nil
+}
+
+// noted adds what has to be said about a page: after it, or before one of
+// which the end will not be shown.
+func noted(output string, notes []string) string {
+	if len(notes) == 0 {
+		return output
+	}
+	said := "(" + strings.Join(notes, ")\n(") + ")"
+	if output == "" {
+		return said
+	}
+	if len(output) > fetchedShown || strings.Count(output, "\n") > fetchedLines {
+		if first, _, _ := strings.Cut(output, "\n"); len(first) > fetchedShown {
+			return said + " " + output // a line that does not fit is cut only if it is the first
+		}
+		return said + "\n\n" + output
+	}
+	return strings.TrimRight(output, "\n") + "\n\n" + said
+}
+
+// cutShort says why a page is not there to its end.
+func (f *fetch) cutShort(p *web.Page) string {
+	if int64(len(p.Body)) >= f.limit() {
+		return fmt.Sprintf("The page is too large: this is what is in its first %d bytes", len(p.Body))
+	}
+	return fmt.Sprintf("The connection ended early: this is what is in the %d bytes that came", len(p.Body))
+}
+
+// content gives the page itself. partial says that some of it was left out.
+func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, partial bool, err error) {
+	switch kind := kindOf(p); kind {
+	case "image", "pdf":
+		res, err = f.attach(ctx, p, kind)
+		return res, false, err
+	case "binary":
+		return nil, false, tool.Fail("unsupported-type",
+			"%s is neither a text nor an image nor a PDF but %s, %s. Fetch another page, or download it with a command.",
+			p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+	case "html":
+		out, partial, err := f.html(ctx, pageText(p))
+		return &tool.Result{Output: out}, partial, err
+	}
+	return &tool.Result{Output: harmless(pageText(p))}, false, nil
+}
+
+func (f *fetch) html(ctx context.Context, src string) (out string, partial bool, err error) {
+	if f.in.Format == "html" {
+		return harmless(src), false, nil
+	}
+	doc, err := htmlpage.Parse(ctx, src)
+	if err != nil {
+		return "", false, err
+	}
+	if f.in.Format == "text" {
+		out, err = doc.Text(ctx)
+	} else {
+		out, partial, err = doc.Markdown(ctx, f.in.Whole)
+	}
+	return harmless(out), partial, err
+}
+
+// pageText is the text of a page. Of a character that was cut in half nothing
+// is left, so that it does not speak against UTF-8.
+func pageText(p *web.Page) string {
+	body := p.Body
+	if p.Cut {
+		for i := 1; i < utf8.UTFMax && i <= len(body); i++ {
+			if tail := body[len(body)-i:]; utf8.RuneStart(tail[0]) {
+				if !utf8.FullRune(tail) {
+					body = body[:len(body)-i]
+				}
+				break
+			}
+		}
+	}
+	out, _ := htmlpage.Decode(body, p.Charset)
+	return out
+}
+
+// kindOf says how to show a page: as html, text, image, pdf or, if it can not
+// be shown, as binary. What the server says counts, unless it says nothing or
+// what comes is plainly something else.
+func kindOf(p *web.Page) string {
+	declared := declaredKind(p.Type)
+	switch {
+	case len(p.Body) == 0:
+		return "text"
+	case declared == "image", declared == "pdf":
+		return declared
+	case declared != "" && readable(p):
+		return declared
+	}
+	switch media.Type(p.Body) {
+	case "":
+	case media.PDF:
+		return "pdf"
+	default:
+		return "image"
+	}
+	switch {
+	case !readable(p):
+		return "binary"
+	case p.Type == "" && strings.HasPrefix(http.DetectContentType(p.Body), "text/html"):
+		return "html"
+	}
+	return "text"
+}
+
+// declaredKind is what a media type stands for; "" where it does not tell.
+func declaredKind(mime string) string {
+	family, name, _ := strings.Cut(mime, "/")
+	switch {
+	case mime == "text/html", mime == "application/xhtml+xml":
+		return "html"
+	case mime == "application/pdf", mime == "application/x-pdf":
+		return "pdf"
+	case mime == "image/svg+xml":
+		return "text"
+	case family == "image" && name != "vnd.fastbidsheet":
+		return "image"
+	case family == "text", strings.HasSuffix(name, "+json"), strings.HasSuffix(name, "+xml"), strings.HasSuffix(name, "+yaml"):
+		return "text"
+	case family != "application":
+		return ""
+	}
+	switch strings.TrimPrefix(name, "x-") {
+	case "json", "ndjson", "json5", "jsonlines", "xml", "xml-dtd", "javascript", "ecmascript", "typescript", "yaml", "toml", "sql",
+		"graphql", "sh", "shellscript", "perl", "python", "ruby", "php", "httpd-php", "tex", "latex", "rtf", "www-form-urlencoded":
+		return "text"
+	}
+	return ""
+}
+
+// readable reports whether the beginning of a page is text. Bytes that are not
+// may be characters of another encoding, but a few controls are enough of a
+// sign.
+func readable(p *web.Page) bool {
+	head := p.Body[:min(len(p.Body), 64<<10)]
+	out, _ := htmlpage.Decode(head, p.Charset)
+	return controls([]byte(out)) <= 2+len(out)/50
+}
+
+// attach gives an image or a PDF to the model, as read does.
+func (f *fetch) attach(ctx context.Context, p *web.Page, kind string) (*tool.Result, error) {
+	switch {
+	case p.Cut && int64(len(p.Body)) < f.limit():
+		return nil, tool.Fail(web.CodeConnection, "%s is %s, and the connection ended after %d bytes of it. Try again.", p.Address, aKind(kind), len(p.Body))
+	case p.Cut:
+		size := fmt.Sprintf("%d bytes", p.Size)
+		if p.Size < int64(len(p.Body)) { // not told, or compressed
+			size = fmt.Sprintf("more than %d bytes", len(p.Body))
+		}
+		return nil, tool.Fail(web.CodeTooLarge, "Response too large: %s is %s of %s, of which a part can not be shown. "+
+			"Download it with a command and read the file.", p.Address, aKind(kind), size)
+	}
+	if kind == "pdf" {
+		return attachPDF(ctx, p)
+	}
+	pic, err := media.Image(ctx, p.Body, media.Limits{})
+	if err != nil {
+		return nil, tool.Fail("bad-image", "Cannot show %s: %w", p.Address, err)
+	}
+	output := "Image fetched successfully"
+	if pic.Scaled {
+		output += fmt.Sprintf("\n\nIt has %d x %d pixels and is shown with %d x %d.", pic.OriginalWidth, pic.OriginalHeight, pic.Width, pic.Height)
+	}
+	return enclosed(output, pic.Mime, pic.Data), nil
+}
+
+func aKind(kind string) string {
+	if kind == "pdf" {
+		return "a PDF"
+	}
+	return "an image"
+}
+
+// attachPDF attaches a PDF; of one with too many pages it shows the text.
+func attachPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
+	doc, err := media.OpenPDF(ctx, bytes.NewReader(p.Body), int64(len(p.Body)))
+	if err != nil {
+		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", p.Address, err)
+	}
+	if doc.Pages <= readPDFPages && len(p.Body) <= readPDFBytes {
+		return enclosed("PDF fetched successfully", media.PDF, p.Body), nil
+	}
+	said, err := doc.Text(ctx, 1, doc.Pages)
+	if err != nil {
+		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", p.Address, err)
+	}
+	return &tool.Result{Output: fmt.Sprintf("(PDF with %d pages, too many to attach: its text)\n\n%s", doc.Pages, harmless(said))}, nil
+}
+
+func enclosed(output, mime string, data []byte) *tool.Result {
+	return &tool.Result{Output: output, Attachments: []tool.Attachment{{
+		Type: "file", Mime: mime, URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data),
+	}}}
+}
+
+// unsuccessful says what a site has answered instead of a page.
+func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
+	var way strings.Builder
+	for _, s := range p.Chain {
+		fmt.Fprintf(&way, "%s (%d) -> ", s.Address, s.Status)
+	}
+	said := fmt.Sprintf("Request failed with status code: %d\n\n%s%s answered with %s, %s.",
+		p.Status, way.String(), p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+	if head := f.said(ctx, p); head != "" {
+		said += " It says:\n\n" + head
+	}
+	return tool.Fail("http-status", "%s", said)
+}
+
+// said is the beginning of what a site says with an error.
+func (f *fetch) said(ctx context.Context, p *web.Page) string {
+	head := *p
+	if most := 64 << 10; len(head.Body) > most {
+		head.Body, head.Cut = head.Body[:most], true
+	}
+	var out string
+	switch kindOf(&head) {
+	case "html":
+		if doc, err := htmlpage.Parse(ctx, pageText(&head)); err == nil {
+			out, _ = doc.Text(ctx)
+		}
+	case "text":
+		out = pageText(&head)
+	}
+	out = strings.TrimSpace(harmless(out))
+	if short, cut := text.CutUTF16(out, fetchedHead); cut {
+		return short + "…"
+	}
+	return out
+}
+
+func orNone(mime string) string {
+	if mime == "" {
+		return "no content type"
+	}
+	return mime
+}
+
+// harmless takes from a text what would act on a terminal or hide text from
+// people: controls but for tabs and line feeds become pictures of themselves,
+// and what reorders or hides text an escape.
+func harmless(s string) string {
+	if !strings.ContainsFunc(s, acts) {
+		return s
+	}
+	var out strings.Builder
+	out.Grow(len(s))
+	for i, r := range s {
+		switch {
+		case !acts(r):
+			out.WriteRune(r)
+		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		case r == '\r':
+			out.WriteByte('\n')
+		case r < ' ':
+			out.WriteRune(0x2400 + r) // ␛ for an escape
+		case r == 0x7f:
+			out.WriteRune(0x2421)
+		default:
+			fmt.Fprintf(&out, `\u{%x}`, r)
+		}
+	}
+	return out.String()
+}
+
+// acts reports whether a character does something beside being shown.
+func acts(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r <= 0x9f || // controls
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // they turn the direction of text
+		r >= 0xe0000 && r <= 0xe007f // tags: text that nobody sees
+}

@@ -1,0 +1,135 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"helve/internal/web"
+)
+
+// The time that a person takes does not count.
+func TestStopwatchPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newStopwatch(t.Context(), 10*time.Second)
+		defer w.stop()
+		child, cancel := context.WithCancel(w)
+		defer cancel()
+		time.Sleep(6 * time.Second)
+		w.pause()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if w.Err() != nil || child.Err() != nil {
+			t.Fatalf("it runs on while it is paused: %v", w.Err())
+		}
+		w.resume()
+		if end, ok := w.Deadline(); !ok || time.Until(end) != 4*time.Second {
+			t.Errorf("it says that %v are left", time.Until(end))
+		}
+		time.Sleep(4*time.Second - 1)
+		synctest.Wait()
+		if child.Err() != nil {
+			t.Error("it ends too early")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if !errors.Is(child.Err(), context.DeadlineExceeded) || !errors.Is(context.Cause(child), context.DeadlineExceeded) {
+			t.Errorf("it ends as %v, %v", child.Err(), context.Cause(child))
+		}
+	})
+}
+
+// It ends with its parent, for the parent's reason, and when it is stopped.
+func TestStopwatchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errWhy := errors.New("why")
+		parent, cancel := context.WithCancelCause(t.Context())
+		w := newStopwatch(parent, time.Minute)
+		defer w.stop()
+		child, end := context.WithCancel(w)
+		defer end()
+		cancel(errWhy)
+		<-child.Done()
+		if w.Err() != context.Canceled || context.Cause(child) != errWhy {
+			t.Errorf("it ends as %v, %v", w.Err(), context.Cause(child))
+		}
+		w.pause()
+		w.resume() // which wakes nothing
+		done := newStopwatch(t.Context(), time.Minute)
+		done.stop()
+		<-done.Done()
+		if done.Err() != context.Canceled {
+			t.Errorf("it was stopped and says %v", done.Err())
+		}
+	})
+}
+
+func TestHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"plain\n\ttext \\ <b> é 😀":  "plain\n\ttext \\ <b> é 😀",
+		"a\r\nb\rc":                 "a\nb\nc",
+		"\x1b[2J\x00\x07\x7f":       "␛[2J␀␇␡",
+		"\u0085\u009b1m":            `\u{85}\u{9b}1m`,
+		"\u202eabc\u2066":           `\u{202e}abc\u{2066}`,
+		"x\U000e0041\U000e007fy":    `x\u{e0041}\u{e007f}y`,
+		"👩\u200d💻 \u200b\u00a0keep": "👩\u200d💻 \u200b\u00a0keep",
+		"\r":                        "\n",
+		"\r\r\n":                    "\n\n",
+	} {
+		if got := harmless(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "s")
+		out := harmless(s)
+		if strings.ContainsFunc(out, acts) || !utf8.ValidString(out) {
+			t.Fatalf("%q becomes %q", s, out)
+		}
+		if harmless(out) != out {
+			t.Fatalf("%q changes once more", out)
+		}
+	})
+}
+
+func TestKindOf(t *testing.T) {
+	const png, pdf = "\x89PNG\r\n\x1a\n\x00\x00", "%PDF-1.7\n%\xe2\xe3"
+	for _, c := range []struct{ mime, body, want string }{
+		{"text/html", "<p>x", "html"},
+		{"application/xhtml+xml", "<p/>", "html"},
+		{"text/html", png, "image"},
+		{"text/html", "", "text"},
+		{"", "", "text"},
+		{"", "<!DOCTYPE html><p>x", "html"},
+		{"", "plain", "text"},
+		{"", png, "image"},
+		{"application/octet-stream", pdf, "pdf"},
+		{"application/octet-stream", "text", "text"},
+		{"application/octet-stream", "<html>", "text"},
+		{"application/octet-stream", "\x00\x01\x02\x03", "binary"},
+		{"application/zip", "PK\x03\x04\x00\x00\x00\x00", "binary"},
+		{"image/png", "what is it", "image"},
+		{"image/svg+xml", "<svg/>", "text"},
+		{"image/vnd.fastbidsheet", "text", "text"},
+		{"application/pdf", "broken", "pdf"},
+		{"text/plain", "%PDF-1.7 is how they begin", "text"},
+		{"text/plain", "GIF89a", "text"},
+		{"text/plain", "\x1b[1mbold\x1b[0m", "text"},
+		{"text/plain", "\x7fELF\x00\x00\x00\x00\x00", "binary"},
+		{"application/ld+json", "{}", "text"},
+		{"application/x-sh", "echo", "text"},
+		{"audio/mpeg", "ID3\x03\x00\x00\x00\x00", "binary"},
+		{"model/obj", "v 1 2 3", "text"},
+	} {
+		if got := kindOf(&web.Page{Type: c.mime, Body: []byte(c.body)}); got != c.want {
+			t.Errorf("%q of the type %q is taken for %s, want %s", c.body, c.mime, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"helve/internal/lookup"
+	"helve/internal/web"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed webfetch.md
+var webfetchDoc string
+
+// What a fetch may take where nothing else is said.
+const (
+	fetchTimeout    = 30 * time.Second
+	fetchMaxTimeout = 120 * time.Second
+	fetchBytes      = 5 << 20
+)
+
+// Web is how tools reach the network.
+type Web struct {
+	Client              *web.Client   // nil: no network
+	Cache               *web.Cache    // nil: none
+	Timeout, MaxTimeout time.Duration // of a fetch that does not say, and of any; 30 s and 120 s when 0
+	Limit               int64         // bytes of a page; 5 MiB when 0
+
+	Search, Code lookup.Engine // nil: not configured
+	// Exa is what the flag "exa" and the provider "opencode" switch on where
+	// Search or Code is nil; nil: nothing.
+	Exa lookup.Engine
+}
+
+type webfetchInput struct {
+	URL     string   `json:"url" jsonschema:"the address, with http(s)://"`
+	Format  string   `json:"format" jsonschema:"the form to return" enum:"text,markdown,html" default:"markdown"`
+	Timeout *float64 `json:"timeout,omitempty" jsonschema:"seconds, 120 at the most"`
+	Whole   bool     `json:"whole,omitempty" jsonschema:"all of the page, not just its main part"`
+}
+
+// webfetch fetches a page, after every address on the way to it was asked
+// about.
+func webfetch(w Web) tool.Tool {
+	spec := tool.Spec{Name: "webfetch", Description: webfetchDoc, ReadOnly: true, OpenWorld: true}
+	spec.Offer = func(tool.Audience) (string, bool) {
+		if w.Client == nil {
+			return "There is no network here.", false
+		}
+		return webfetchDoc, true
+	}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in webfetchInput) (*tool.Result, error) {
+		f := &fetch{web: w, call: c, in: in, settled: map[string]bool{}}
+		return f.run(ctx)
+	})
+}
+
+// A fetch is a call of webfetch under way.
+type fetch struct {
+	web  Web
+	call *tool.Call
+	in   webfetchInput
+
+	address web.Address     // of the page
+	settled map[string]bool // what was asked about, by [fetch.judge]
+	inside  []bool          // by hop: it leads to this machine or a private network
+	refusal error           // of a rule, a person, or ours: why a hop is not taken
+}
+
+func (f *fetch) run(ctx context.Context) (*tool.Result, error) {
+	if f.web.Client == nil {
+		return nil, tool.Fail("no-network", "There is no network here. Go on without the page.")
+	}
+	var err error
+	if f.address, err = readAddress(f.in.URL); err != nil {
+		return nil, err
+	}
+	patience, err := f.patience()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.judge(ctx, web.Hop{Address: f.address}); err != nil {
+		return nil, err
+	}
+	clock := newStopwatch(ctx, patience)
+	defer clock.stop()
+	p, cached, err := f.load(ctx, clock)
+	if err != nil {
+		return nil, f.failed(ctx, patience, err)
+	}
+	res, err := f.show(clock, p, cached)
+	if err != nil && clock.Err() != nil {
+		return nil, f.failed(ctx, patience, fmt.Errorf("the page has come and was still being converted: %w", clock.Err()))
+	}
+	return res, err
+}
+
+// readAddress reads the URL of a call.
+func readAddress(raw string) (web.Address, error) {
+	lower := strings.ToLower(raw[:min(len(raw), len("https://"))])
+	if !strings.HasPrefix(lower, "http://") && lower != "https://" {
+		return web.Address{}, tool.Fail(web.CodeInvalidURL, "URL must start with http:// or https://")
+	}
+	a, err := web.Read(raw)
+	if err != nil {
+		return web.Address{}, webFailure(err)
+	}
+	return a, nil
+}
+
+// patience is how long the fetch may take.
+func (f *fetch) patience() (time.Duration, error) {
+	most := cmp.Or(f.web.MaxTimeout, fetchMaxTimeout)
+	if f.in.Timeout == nil {
+		return min(cmp.Or(f.web.Timeout, fetchTimeout), most), nil
+	}
+	seconds := *f.in.Timeout
+	if seconds <= 0 {
+		e := tool.Fail("range", "Invalid timeout value: %v. Timeout must be a positive number of seconds.", seconds)
+		e.Kind = tool.InvalidInput
+		return 0, e
+	}
+	return time.Duration(math.Ceil(min(seconds, most.Seconds()) * float64(time.Second))), nil
+}
+
+// load gets the page, from the network or as it was a moment ago.
+func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached bool, err error) {
+	accept := accepts(f.in.Format)
+	bare, _, _ := strings.Cut(f.address.String(), "#")
+	key := bare + "\n" + accept
+	if f.web.Cache != nil {
+		if p, _, ok := f.web.Cache.Get(f.call.Session, key); ok {
+			return p, true, f.again(ctx, p)
+		}
+	}
+	p, err = f.web.Client.Get(clock, web.Get{
+		Address: f.address, Limit: f.limit(),
+		Header: http.Header{"Accept": {accept}, "Accept-Language": {"en-US,en;q=0.9"}},
+		Judge: func(_ context.Context, h web.Hop) error {
+			clock.pause() // a person may take as long as they like
+			defer clock.resume()
+			return f.judge(ctx, h)
+		},
+	})
+	if err == nil && f.web.Cache != nil && p.Cacheable() {
+		f.web.Cache.Put(f.call.Session, key, p)
+	}
+	return p, false, err
+}
+
+// again asks about the way to a page that is kept: rules may have changed.
+func (f *fetch) again(ctx context.Context, p *web.Page) error {
+	for i := range p.Chain {
+		next := p.Address
+		if i+1 < len(p.Chain) {
+			next = p.Chain[i+1].Address
+		}
+		if err := f.judge(ctx, web.Hop{Address: next, Via: p.Chain[:i+1]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fetch) limit() int64 { return cmp.Or(f.web.Limit, fetchBytes) }
+
+// accepts is what a request says it wants, the best first.
+func accepts(format string) string {
+	switch format {
+	case "markdown":
+		return "text/markdown;q=1.0, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1"
+	case "text":
+		return "text/plain;q=1.0, text/markdown;q=0.9, text/html;q=0.8, */*;q=0.1"
+	}
+	return "text/html;q=1.0, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1"
+}
+
+// judge asks about a hop: an address before anything of it is looked up, and
+// once more where its name turns out to lead inside.
+func (f *fetch) judge(ctx context.Context, h web.Hop) error {
+	err := f.mayTake(ctx, h)
+	if err != nil && f.refusal == nil {
+		f.refusal = err
+	}
+	return err
+}
+
+func (f *fetch) mayTake(ctx context.Context, h web.Hop) error {
+	place := cmp.Or(h.Place, h.Address.Place())
+	if place.Never() {
+		return refuse(web.CodeBlockedAddress, "%s is not fetched: it is %s, where no rule leads. Fetch another page.", h.Address, place.Says())
+	}
+	from := len(h.Via) > 0 && f.inside[min(len(h.Via), len(f.inside))-1]
+	for len(f.inside) <= len(h.Via) {
+		f.inside = append(f.inside, false)
+	}
+	f.inside[len(h.Via)] = place.Inside()
+
+	req := f.request(h, place)
+	key := fmt.Sprint(place.Inside(), " ", req.Patterns[0])
+	if f.settled[key] {
+		return nil
+	}
+	if from && place.Inside() && h.Via[len(h.Via)-1].Address.Origin() != h.Address.Origin() && !f.call.Allowed(req) {
+		return refuse(web.CodeRedirectRefused, "%s redirects to %s, another server that is %s. If that is meant, fetch it by its own address.",
+			h.Via[len(h.Via)-1].Address, h.Address, place.Says())
+	}
+	if err := f.call.Ask(ctx, req); err != nil {
+		return err
+	}
+	f.settled[key] = true
+	return nil
+}
+
+// request is what a person is asked about a hop.
+func (f *fetch) request(h web.Hop, place web.Place) permission.Request {
+	url := h.Address.String()
+	req := permission.Request{
+		Permission: "webfetch", Patterns: []string{url}, Always: []string{h.Address.Origin() + "/*"}, Addresses: true,
+		Metadata: map[string]any{"url": url, "format": f.in.Format},
+	}
+	if f.in.Timeout != nil {
+		req.Metadata["timeout"] = *f.in.Timeout
+	}
+	if len(h.Via) > 0 {
+		req.Metadata["redirectedFrom"] = h.Via[len(h.Via)-1].Address.String()
+	}
+	if bare, _, ok := strings.Cut(url, "#"); ok { // what stands behind it is not sent
+		req.Forms = map[string][]string{url: {bare}}
+	}
+	if place.Inside() {
+		req.Guards = map[string][]string{url: h.Address.Words()}
+		req.Metadata["place"] = place.Says()
+		if h.IP.IsValid() {
+			req.Metadata["address"] = h.IP.String()
+		}
+	}
+	return req
+}
+
+// refuse is the error of something that no person is asked about.
+func refuse(code, format string, args ...any) *tool.Error {
+	e := tool.Fail(code, format, args...)
+	e.Kind = tool.Denied
+	return e
+}
+
+// failed words why there is no page.
+func (f *fetch) failed(ctx context.Context, patience time.Duration, err error) error {
+	if f.refusal != nil {
+		return f.refusal
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if _, ok := errors.AsType[*web.Error](err); !ok && errors.Is(err, context.DeadlineExceeded) {
+		return tool.Fail(web.CodeTimeout, "Request timed out: %w after %s. Try again with a longer timeout.", err, seconds(patience))
+	}
+	return webFailure(err)
+}
+
+// seconds words a time without more digits than matter.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + " s"
+}
+
+// webFailure gives an error of the network its code and its kind.
+func webFailure(err error) error {
+	known, ok := errors.AsType[*web.Error](err)
+	if !ok {
+		return tool.Fail(web.CodeConnection, "Unable to fetch the page: %w", plainError{err})
+	}
+	e := tool.Fail(known.Code, "%w", plainError{err})
+	_, malformed := errors.AsType[*web.Error](known.Err)
+	if known.Code == web.CodeBlockedAddress || known.Code == web.CodeRedirectRefused && !malformed {
+		e.Kind = tool.Denied
+	}
+	return e
+}
+
+// A plainError is an error whose text may hold what a stranger has sent.
+type plainError struct{ err error }
+
+func (p plainError) Error() string { return harmless(p.err.Error()) }
+func (p plainError) Unwrap() error { return p.err }
