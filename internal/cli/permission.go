@@ -43,6 +43,7 @@ type explained struct {
 	permission.Decision
 	Units  []permission.Decision `json:"units,omitempty"`  // of a command line, or what would be asked about a file
 	Opaque string                `json:"opaque,omitempty"` // why it has to be asked about
+	Note   string                `json:"note,omitempty"`   // what else would matter to a call
 	Policy string                `json:"policyError,omitempty"`
 }
 
@@ -55,11 +56,13 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Explain says whether something would be allowed, asked about or denied, and
 which rule decides, with its file and line. Of a file (read, edit, list) it shows
 everything that a call would ask for: leaving the workspace, and the file under
-the name you give and under its real one where a link leads elsewhere. Of a bash
+the name you give and under its real one where a link leads elsewhere. A URL
+(webfetch) is judged as far as it can be without looking its host up. Of a bash
 command it shows every command in it and every file it is redirected to. The
 strictest decides.`,
 		Example: `  helve permission explain read .env
   helve permission explain bash 'git status && git push'
+  helve permission explain webfetch http://localhost:3000/
   helve permission explain edit src/main.go --agent plan --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -128,6 +131,8 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 	case "read", "edit", "list":
 		x.Units, err = r.file(req.Permission, given.Pattern)
 		x.Decision = strictest(x.Units)
+	case "webfetch":
+		x.Decision, x.Note, err = address(req, one)
 	default:
 		x.Decision, err = one(req)
 	}
@@ -162,6 +167,8 @@ func (a *app) printExplained(x *explained) {
 		return
 	case x.Opaque != "":
 		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))
+	case x.Note != "":
+		defer fmt.Fprintf(a.Stdout, "  %s\n", safe(x.Note))
 	}
 	if len(x.Units) == 0 && x.Permission == "bash" {
 		fmt.Fprintln(a.Stdout, "  nothing in it has to be asked about")
@@ -210,6 +217,9 @@ func because(d permission.Decision) string {
 	}
 	if d.Opaque != "" && d.Action == permission.Ask {
 		return "it is not known what it does: " + text.VisibleLine(d.Opaque)
+	}
+	if d.Rule == nil && d.Action == permission.Deny {
+		return "no rule can allow it"
 	}
 	if d.Rule == nil && d.Guarded {
 		return d.Caution() + ", so only a rule that names it allows it"

@@ -177,6 +177,7 @@ func (a *app) options(s *setup) helve.Options {
 		Flags: map[string]bool{
 			"batch":    s.cfg.Experimental.BatchTool,
 			"question": a.truth("HELVE_ENABLE_QUESTION_TOOL") || a.truth("OPENCODE_ENABLE_QUESTION_TOOL"),
+			"exa":      a.searches(),
 		},
 		Matching:   s.cfg.Edit.Matching,
 		Unread:     s.cfg.Edit.Unread || a.truth("HELVE_DISABLE_FILETIME_CHECK") || a.truth("OPENCODE_DISABLE_FILETIME_CHECK"),
@@ -187,6 +188,7 @@ func (a *app) options(s *setup) helve.Options {
 			Stateless: true, // most commands make one call and end
 		},
 		Shell:     a.shell(s),
+		Web:       a.network(s),
 		Protected: s.configDirs(),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"helve/internal/web"
 	"helve/permission"
 	"helve/tool"
 )
@@ -157,11 +158,18 @@ func decide(v row, policy permission.Policy) (permission.Action, error) {
 			req.Session = c.AskedIn
 		}
 	}
-	ds, err := permission.NewEngine(opt).Decide(req, policy)
-	if err != nil {
-		return "", err
+	one := func(req permission.Request) (permission.Decision, error) {
+		ds, err := permission.NewEngine(opt).Decide(req, policy)
+		if err != nil {
+			return permission.Decision{}, err
+		}
+		return ds[0], nil
 	}
-	return ds[0].Action, nil
+	d, err := one(req)
+	if _, bad := web.Read(*v.Pattern); v.Permission == "webfetch" && bad == nil {
+		d, _, err = address(req, one)
+	}
+	return d.Action, err
 }
 
 // kept is approvals that a line brings.
