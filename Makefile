@@ -1,7 +1,8 @@
 # Everything is a line of go commands; see CONTRIBUTING.md.
 FUZZTIME ?= 30s
+TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp
+.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
@@ -45,6 +46,15 @@ mcp-proof: build
 # helve's MCP server beside another one.
 bench-mcp: build
 	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof bench --tools "$$tools" --helve bin/helve
+
+# Pages as turndown, which npm has to bring, makes them into Markdown: the same
+# headings, links, code, tables and lists, but for the differences that are
+# listed; and how long both take.
+web-structure:
+	go run ./cmd/web-proof structure $(TURNDOWN) --recordings internal/builtin/testdata/parity/webfetch.json
+
+bench-web:
+	go run ./cmd/web-proof bench $(TURNDOWN)
 
 # Writes what models and people are shown into the golden files.
 golden:
