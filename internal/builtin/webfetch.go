@@ -150,6 +150,7 @@ func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached
 			defer clock.resume()
 			return f.judge(ctx, h)
 		},
+		Progress: func(bytes int64) { f.call.Progress(f.in.URL, map[string]any{"bytes": bytes}) },
 	})
 	if err == nil && f.web.Cache != nil && p.Cacheable() {
 		f.web.Cache.Put(f.call.Session, key, p)

@@ -11,11 +11,15 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // maxRatio is how far a body may inflate past the limit before it is taken for
 // one that was made to do that.
 const maxRatio = 100
+
+// progressEvery is how often who watches is told how far a body has come.
+const progressEvery = 250 * time.Millisecond
 
 // page reads the body of an answer.
 func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
@@ -25,7 +29,7 @@ func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
 	}
 	p := &Page{Status: resp.StatusCode, Header: resp.Header, Size: resp.ContentLength}
 	p.Type, p.Charset = mediaType(resp.Header.Get("Content-Type"))
-	raw := &counted{r: bufio.NewReaderSize(resp.Body, 32<<10)}
+	raw := &counted{r: bufio.NewReaderSize(a.watched(resp.Body), 32<<10)}
 	decoded, err := decoder(resp.Header.Values("Content-Encoding"), raw)
 	if err == nil {
 		p.Body, err = io.ReadAll(io.LimitReader(decoded, limit+1))
@@ -51,6 +55,33 @@ func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
 		}
 	}
 	return p, nil
+}
+
+// watched is a body whose coming is told to who watches.
+func (a *answer) watched(body io.Reader) io.Reader {
+	if a.progress == nil {
+		return body
+	}
+	return &watched{r: body, tell: a.progress, next: time.Now().Add(progressEvery)}
+}
+
+// A watched reader tells how far it is.
+type watched struct {
+	r    io.Reader
+	tell func(bytes int64)
+	next time.Time
+	n    int64
+}
+
+// Read reads, and tells if it is time to.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.n += int64(n)
+	if now := time.Now(); n > 0 && now.After(w.next) {
+		w.next = now.Add(progressEvery)
+		w.tell(w.n)
+	}
+	return n, err
 }
 
 // endedBy is the page, or the error that is all there is of it.

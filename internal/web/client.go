@@ -75,6 +75,10 @@ type Get struct {
 	// fetch and can be found in the error of Get. A nil Judge lets pass what is
 	// not inside.
 	Judge func(ctx context.Context, h Hop) error
+
+	// Progress is told how many bytes of the body have come so far, before
+	// decompression, some times a second. It may be nil.
+	Progress func(bytes int64)
 }
 
 // A Hop is a request that is about to be made.
@@ -178,6 +182,7 @@ func (f *fetch) visit(ctx context.Context, at Address) (*Page, Address, error) {
 		to, err := f.turn(at, location, answer.resp.StatusCode)
 		return nil, to, err
 	}
+	answer.progress = f.g.Progress
 	page, err := answer.page(ctx, f.g.Limit)
 	return page, Address{}, err
 }

@@ -29,6 +29,8 @@ type answer struct {
 	way  *lines
 	stop func() bool
 	at   Address
+
+	progress func(bytes int64) // nil: nobody watches
 }
 
 func (a *answer) close() {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -237,4 +238,25 @@ func TestCancelledBefore(t *testing.T) {
 	if _, err := New(w.options()).Get(ctx, Get{Address: mustRead(t, "http://8.8.8.8/")}); err != gone {
 		t.Error(err)
 	}
+}
+
+// Who watches is told how far a slow body has come.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+		}
+		var told []int64
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		_, err := New(Options{Resolver: lookup(one), Dial: piped(drip)}).Get(ctx, Get{
+			Address:  mustRead(t, "http://slow.example/"),
+			Progress: func(bytes int64) { told = append(told, bytes) },
+		})
+		wantCode(t, err, CodeTimeout)
+		time.Sleep(time.Minute) // the server notices
+		if !slices.Equal(told, []int64{2, 3, 4}) {
+			t.Errorf("told %v", told)
+		}
+	})
 }
