@@ -223,7 +223,7 @@ func readable(p *web.Page) bool {
 	return controls([]byte(out)) <= 2+len(out)/50
 }
 
-// attach gives an image or a PDF to the model, as read does.
+// attach shows an image or a PDF.
 func (f *fetch) attach(ctx context.Context, p *web.Page, kind string) (*tool.Result, error) {
 	switch {
 	case p.Cut && int64(len(p.Body)) < f.limit():
@@ -237,7 +237,7 @@ func (f *fetch) attach(ctx context.Context, p *web.Page, kind string) (*tool.Res
 			"Download it with a command and read the file.", p.Address, aKind(kind), size)
 	}
 	if kind == "pdf" {
-		return attachPDF(ctx, p)
+		return showPDF(ctx, p)
 	}
 	pic, err := media.Image(ctx, p.Body, media.Limits{})
 	if err != nil {
@@ -257,20 +257,23 @@ func aKind(kind string) string {
 	return "an image"
 }
 
-// attachPDF attaches a PDF; of one with too many pages it shows the text.
-func attachPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
+// showPDF gives the text of a PDF, and the PDF itself where it has none, such
+// as a scan.
+func showPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
 	doc, err := media.OpenPDF(ctx, bytes.NewReader(p.Body), int64(len(p.Body)))
 	if err != nil {
 		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", p.Address, err)
 	}
-	if doc.Pages <= readPDFPages && len(p.Body) <= readPDFBytes {
-		return enclosed("PDF fetched successfully", media.PDF, p.Body), nil
-	}
 	said, err := doc.Text(ctx, 1, doc.Pages)
-	if err != nil {
-		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", p.Address, err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && !doc.Silent:
+		return &tool.Result{Output: fmt.Sprintf("(PDF, %s: its text)\n\n%s", count(doc.Pages, "page"), harmless(said))}, nil
+	case doc.Pages <= readPDFPages && len(p.Body) <= readPDFBytes:
+		return enclosed(fmt.Sprintf("PDF fetched successfully\n\nIts %s hold no text, so it is attached as it is.", count(doc.Pages, "page")), media.PDF, p.Body), nil
 	}
-	return &tool.Result{Output: fmt.Sprintf("(PDF with %d pages, too many to attach: its text)\n\n%s", doc.Pages, harmless(said))}, nil
+	return nil, tool.Fail("bad-pdf", "Cannot show %s: its %s hold no text, and they are too many to attach. Download it with a command.", p.Address, count(doc.Pages, "page"))
 }
 
 func enclosed(output, mime string, data []byte) *tool.Result {
@@ -287,6 +290,9 @@ func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
 	}
 	said := fmt.Sprintf("Request failed with status code: %d\n\n%s%s answered with %s, %s.",
 		p.Status, way.String(), p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+	if later := p.Header.Get("Retry-After"); later != "" && len(later) < 100 {
+		said += " It asks to wait before another try: Retry-After: " + text.VisibleLine(later) + "."
+	}
 	if head := f.said(ctx, p); head != "" {
 		said += " It says:\n\n" + head
 	}

@@ -38,13 +38,15 @@ func internet(t *testing.T) func(*tooltest.Env) error {
 		"docs.example/large":        page("image/png", pixels(t, 4000, 10)),
 		"docs.example/broken":       page("image/png", "not an image"),
 		"docs.example/drawing.svg":  page("image/svg+xml", "<svg><text>hi</text></svg>"),
-		"docs.example/paper.pdf":    page("application/pdf", onePage()),
+		"docs.example/paper.pdf":    page("application/pdf", onePage("words on paper")),
+		"docs.example/scan.pdf":     page("application/pdf", onePage("")),
 		"docs.example/program":      page("application/octet-stream", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
 		"docs.example/notes":        page("application/octet-stream", "only text"),
 		"docs.example/untyped":      page("", "<!doctype html><p>x <i>y</i>"),
 		"docs.example/script":       page("text/html", "<body><div id=app></div><script>draw()</script>"),
 		"docs.example/empty":        page("text/html", ""),
 		"docs.example/gone":         statusPage(http.StatusNotFound, "<h1>Not here</h1><script>x()</script>"),
+		"docs.example/busy":         busy,
 		"old.example/guide":         http.RedirectHandler("http://docs.example/short", http.StatusMovedPermanently).ServeHTTP,
 		"docs.example/moved":        http.RedirectHandler("/short", http.StatusFound).ServeHTTP,
 		"docs.example/inside":       http.RedirectHandler("http://localhost:3000/app", http.StatusFound).ServeHTTP,
@@ -54,7 +56,7 @@ func internet(t *testing.T) func(*tooltest.Env) error {
 		"intranet.example/":         page("text/plain", "the intranet"),
 		"search.example/mcp":        answerSearch,
 		"docs.example/large.txt":    page("text/plain", strings.Repeat("é", 3<<20)),
-		"docs.example/large.pdf":    page("application/pdf", onePage()+strings.Repeat("%", 6<<20)),
+		"docs.example/large.pdf":    page("application/pdf", onePage("")+strings.Repeat("%", 6<<20)),
 		"docs.example/unfinished":   unfinished,
 		"xn--xample-2of.com/":       page("text/plain", "a look-alike"),
 		"docs.example/charset.json": page("application/json; charset=utf-16", "\xff\xfe{\x00}\x00"),
@@ -89,6 +91,12 @@ func statusPage(status int, body string) http.HandlerFunc {
 	}
 }
 
+// busy asks to come back.
+func busy(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Retry-After", "30")
+	http.Error(w, "too many of you", http.StatusTooManyRequests)
+}
+
 // unfinished promises more than it sends.
 func unfinished(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
@@ -114,20 +122,26 @@ func answerSearch(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":%q}]}}\n\n", said)
 }
 
-// onePage is a PDF with an empty page.
-func onePage() string {
+// onePage is a PDF with a page that says something, or nothing.
+func onePage(words string) string {
+	content := "BT /F 12 Tf 72 700 Td (" + words + ") Tj ET"
+	if words == "" {
+		content = ""
+	}
 	var out strings.Builder
 	out.WriteString("%PDF-1.4\n")
 	var at []int
-	for i, object := range []string{"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"} {
+	for i, object := range []string{"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"} {
 		at = append(at, out.Len())
 		fmt.Fprintf(&out, "%d 0 obj%sendobj\n", i+1, object)
 	}
 	start := out.Len()
-	out.WriteString("xref\n0 4\n0000000000 65535 f \n")
+	out.WriteString("xref\n0 6\n0000000000 65535 f \n")
 	for _, offset := range at {
 		fmt.Fprintf(&out, "%010d 00000 n \n", offset)
 	}
-	fmt.Fprintf(&out, "trailer<</Size 4/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", start)
+	fmt.Fprintf(&out, "trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", start)
 	return out.String()
 }

@@ -20,6 +20,8 @@ const (
 type Document struct {
 	// Pages is how many pages there are. They are numbered from 1.
 	Pages int
+	// Silent says that no page that Text has read holds any text, as in a scan.
+	Silent bool
 
 	src     source
 	xref    map[int]place
@@ -139,6 +141,7 @@ func (d *Document) Text(ctx context.Context, from, to int) (string, error) {
 	if d.loose {
 		out.WriteString("(the document is damaged: pages may be missing or out of order)\n")
 	}
+	d.Silent = true
 	for n := from; n <= to; n++ {
 		var text string
 		err := recovered(func() error {

@@ -68,6 +68,7 @@ func (d *Document) pageText(i int) string {
 	}
 	p.run(d.contents(page["Contents"]), d.dict(sheet.resources))
 	if text := p.out.String(); text != "" {
+		d.Silent = false
 		if p.out.full() || p.ops > maxOps || p.drawn > maxDrawn {
 			text += "(the rest of this page is left out: there is too much on it)\n"
 		}
