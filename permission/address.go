@@ -1,19 +1,22 @@
 package permission
 
 import (
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
 
 // An address is a URL in the form that a reader of URLs gives it: scheme and
-// host in lower case, no default port, and a path that begins with a slash.
+// host in lower case, no default port, a path that begins with a slash, and no
+// fragment, which is not sent.
 
 // cutAddress splits an address, or a pattern of addresses, into its scheme, its
 // host with the port, and the rest. A pattern without a scheme is about any.
 func cutAddress(s string) (scheme, host, rest string) {
 	scheme, after, found := strings.Cut(s, "://")
 	if !found {
-		scheme, after = "*", s
+		scheme, after = "*", strings.TrimPrefix(s, "//")
 	}
 	if i := strings.IndexByte(after, '/'); i >= 0 {
 		return scheme, after[:i], after[i:]
@@ -21,21 +24,52 @@ func cutAddress(s string) (scheme, host, rest string) {
 	return scheme, after, ""
 }
 
+// cutPort splits a host from its port, which may be missing.
+func cutPort(host string) (name, port string) {
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		return host[:i], host[i+1:]
+	}
+	return host, ""
+}
+
+// usualPort is the port of a scheme.
+func usualPort(scheme string) string {
+	switch scheme {
+	case "http":
+		return "80"
+	case "https":
+		return "443"
+	}
+	return ""
+}
+
+// plainHost gives the host of a pattern the form that addresses have.
+func plainHost(scheme, host string) string {
+	name, port := cutPort(strings.ToLower(host))
+	name = strings.TrimSuffix(name, ".")
+	if inner, ok := strings.CutPrefix(name, "["); ok {
+		if ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]")); err == nil {
+			if name = "[" + ip.String() + "]"; ip.Is4In6() {
+				name = ip.Unmap().String()
+			}
+		}
+	}
+	if port == "" || port == usualPort(scheme) {
+		return name
+	}
+	return name + ":" + port
+}
+
 // plainAddress gives a pattern the form that addresses have: a rule about
 // https://Example.com:443 is one about https://example.com.
 func plainAddress(pattern string) string {
-	if !strings.Contains(pattern, "://") {
-		return pattern
-	}
 	scheme, host, rest := cutAddress(pattern)
-	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
-	switch scheme {
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
+	scheme = strings.ToLower(scheme)
+	host = plainHost(scheme, host)
+	if !strings.Contains(pattern, "://") {
+		return host + rest
 	}
-	return scheme + "://" + strings.TrimSuffix(host, ".") + rest
+	return scheme + "://" + host + rest
 }
 
 // origin is the pattern of all addresses at the place of one.
@@ -44,15 +78,60 @@ func origin(address string) string {
 	return scheme + "://" + host + "/*"
 }
 
-// shorthands are other ways to name an address in a rule that restricts: a
-// host with or without its port, and both without the scheme.
+// shorthands are the ways to name an address in a rule that restricts: with or
+// without scheme and port, the whole host, the page whatever is asked of it,
+// escapes written out.
 func shorthands(address string) []string {
 	scheme, host, rest := cutAddress(address)
-	out := []string{host + rest, host, scheme + "://" + host}
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		out = append(out, host[:i]+rest, host[:i], scheme+"://"+host[:i], scheme+"://"+host[:i]+rest)
+	name, port := cutPort(host)
+	if port == "" {
+		port = usualPort(scheme)
+	}
+	path, _, _ := strings.Cut(rest, "?")
+	rests := []string{"", rest, path, oneSlash(path)}
+	for _, r := range slices.Clone(rests) {
+		if plain, err := url.PathUnescape(r); err == nil {
+			rests = append(rests, plain)
+		}
+	}
+	slices.Sort(rests)
+	var out []string
+	for _, r := range slices.Compact(rests) {
+		for _, h := range []string{name, name + ":" + port} {
+			out = append(out, h+r, scheme+"://"+h+r)
+		}
 	}
 	return out
+}
+
+// oneSlash makes runs of slashes one.
+func oneSlash(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
+}
+
+// meant are the ways to read a pattern of addresses that restricts: plainly,
+// and with the escapes in its path written out.
+func meant(pattern string) []string {
+	plain := plainAddress(pattern)
+	scheme, host, rest := cutAddress(plain)
+	open, err := url.PathUnescape(rest)
+	if err != nil || open == rest || strings.Count(open, "*") > strings.Count(rest, "*") {
+		return []string{plain}
+	}
+	if !strings.Contains(plain, "://") {
+		return []string{plain, host + open}
+	}
+	return []string{plain, scheme + "://" + host + open}
+}
+
+// namesHost reports whether the host of a pattern holds one of the words.
+func namesHost(pattern string, words []string) bool {
+	_, host, _ := cutAddress(plainAddress(pattern))
+	parts := strings.FieldsFunc(host, func(r rune) bool { return r == '*' || r == '?' })
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
 }
 
 // matchAddress is [Match] for a rule that allows an address. What a star
@@ -76,12 +155,26 @@ func matchAddress(address, pattern string) bool {
 			ofHost = head
 		}
 	}
-	return glob(scheme, ofScheme) && matchHost(host, ofHost) && glob(rest, ofRest)
+	if name, port := cutPort(ofHost); port == "*" && host == name && ofHost != "*" {
+		ofHost = name // every port, also the usual one
+	}
+	return glob(scheme, ofScheme) && matchHost(host, ofHost) && matchRest(rest, ofRest)
+}
+
+// matchRest matches what follows the host. A star stays in the path, unless it
+// ends the pattern; a question mark may stand for the one that begins a query.
+func matchRest(rest, pattern string) bool {
+	path, query, asks := strings.Cut(rest, "?")
+	if glob(path, pattern) && (!asks || strings.HasSuffix(pattern, "*")) {
+		return true
+	}
+	ofPath, ofQuery, found := strings.Cut(pattern, "?")
+	return asks && found && glob(path, ofPath) && glob(query, ofQuery)
 }
 
 // matchHost matches a host and its port. A star stands for any host where it
-// is all there is; where it begins a label, for one or more of them; after the
-// colon, for a port; and else for the rest of the label.
+// is all there is; where the pattern begins with it, for one or more labels;
+// after the colon, for a port; and else for what is left of a label.
 func matchHost(host, pattern string) bool {
 	if pattern == "*" {
 		return true
@@ -120,7 +213,7 @@ func matchHost(host, pattern string) bool {
 // takes reports whether the star at i may stand for c.
 func takes(pattern string, i int, c byte) bool {
 	switch {
-	case i == 0, pattern[i-1] == '.':
+	case i == 0:
 		return c != ':'
 	case pattern[i-1] == ':':
 		return '0' <= c && c <= '9'

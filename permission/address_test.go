@@ -32,7 +32,7 @@ func TestMatchAddress(t *testing.T) {
 		{"https://a.example:8443/", "https://a.example/*", false},
 		{"https://a.example:8443/", "https://a.example:*", true},
 		{"https://a.example:8443/x", "https://a.example:*/x", true},
-		{"https://a.example/x", "https://a.example:*/x", false},
+		{"https://a.example/x", "https://a.example:*/x", true},
 		{"https://www.a.example/x", "https://*.a.example/*", true},
 		{"https://x.y.a.example/x", "https://*.a.example/*", true},
 		{"https://a.example/x", "https://*.a.example/*", false},
@@ -48,7 +48,20 @@ func TestMatchAddress(t *testing.T) {
 		{"http://[::1]:3001/", "http://[::1]:3000/*", false},
 		{"http://[::1]:3001/", "http://[::1]:*/*", true},
 		{"http://localhost:3000/", "http://localhost:*", true},
-		{"http://localhost/", "http://localhost:*", false},
+		{"http://localhost/", "http://localhost:*", true},
+		{"http://localhost.evil.example/", "http://localhost:*", false},
+		{"http://google.attacker.example/", "http://google.*/*", false},
+		{"http://google.de/", "http://google.*/*", true},
+		{"http://s3.a.b.aws.example/", "http://s3.*.aws.example/*", false},
+		{"http://s3.a.aws.example/", "http://s3.*.aws.example/*", true},
+		{"http://dev.example:82/x", "http://dev.example.:82/*", true},
+		{"https://a.example/me/s?x=/README.md", "https://a.example/*/README.md", false},
+		{"https://a.example/me/README.md?x", "https://a.example/*/README.md", false},
+		{"https://a.example/me/README.md", "https://a.example/*/README.md", true},
+		{"https://a.example/me/s?x=/README.md", "https://a.example/*", true},
+		{"https://a.example/search?q=go", "https://a.example/search?q=*", true},
+		{"https://a.example/other?q=go", "https://a.example/search?q=*", false},
+		{"http://[2606:4700::1111]/", "http://[2606:4700:0:0:0:0:0:1111]/*", true},
 	} {
 		if got := matchAddress(c.address, c.pattern); got != c.want {
 			t.Errorf("matchAddress(%q, %q) = %t", c.address, c.pattern, got)
@@ -59,15 +72,26 @@ func TestMatchAddress(t *testing.T) {
 // Restrictions are about what is meant: a host alone, without its scheme or
 // its path, in any case.
 func TestRestrictedAddress(t *testing.T) {
-	for _, pattern := range []string{
-		"https://evil.example/*", "https://EVIL.example/*", "https://evil.example:443/*", "https://evil.example",
-		"evil.example", "evil.example/*", "*evil.example*", "https://evil.example./*",
+	for _, c := range []struct{ address, patterns string }{
+		{"https://evil.example/x?y", "https://evil.example/* https://EVIL.example/* https://evil.example:443/* https://evil.example evil.example evil.example/*" +
+			" *evil.example* https://evil.example./* Evil.Example evil.example. evil.example:443 //evil.example/* https://evil.example:* evil.example:*" +
+			" *://evil.example:443/* http*://evil.example:443/* https://evil.example/x evil.example/x https://*.example/*"},
+		{"http://evil.example:81/admin", "evil.example evil.example:81 evil.example/admin http://evil.example:*"},
+		{"http://evil.example/admin", "http://evil.example/%61dmin http://evil.example/admin"},
+		{"http://evil.example/a%2Fb/my%20docs/%C3%BC", "http://evil.example/a%2fb/* evil.example/*/my%20docs/* http://evil.example/*/ü"},
+		{"http://evil.example//admin/x", "http://evil.example/admin/*"},
+		{"http://[2606:4700::1111]/", "http://[2606:4700:0:0:0:0:0:1111]/* [2606:4700::1111]"},
 	} {
-		policy := Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: "*", Action: Allow}, {Permission: "webfetch", Pattern: pattern, Action: Deny}}}
-		d := policy.Judge(Request{Permission: "webfetch", Addresses: true}, "https://evil.example/x?y")
-		if d.Action != Deny {
-			t.Errorf("%s does not deny", pattern)
+		for pattern := range strings.FieldsSeq(c.patterns) {
+			policy := Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: "*", Action: Allow}, {Permission: "webfetch", Pattern: pattern, Action: Deny}}}
+			if d := policy.Judge(Request{Permission: "webfetch", Addresses: true}, c.address); d.Action != Deny {
+				t.Errorf("%s does not deny %s", pattern, c.address)
+			}
 		}
+	}
+	policy := Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: "*", Action: Allow}, {Permission: "webfetch", Pattern: "http://evil.example/my docs/*", Action: Deny}}}
+	if d := policy.Judge(Request{Permission: "webfetch", Addresses: true}, "http://evil.example/my%20docs/x"); d.Action != Deny {
+		t.Error("a blank in a rule is no %20")
 	}
 }
 
@@ -76,12 +100,13 @@ func TestRestrictedAddress(t *testing.T) {
 func TestGuardedAddress(t *testing.T) {
 	const at = "http://localhost:3000/x"
 	req := Request{
-		Permission: "webfetch", Patterns: []string{at}, Addresses: true, Always: []string{"http://localhost:3000/*"},
+		Permission: "webfetch", Patterns: []string{at}, Addresses: true, Always: []string{"http://localhost:3000/*"}, Place: "machine",
 		Guards: map[string][]string{at: {"localhost:3000", "localhost:"}},
 	}
 	all := Rule{Permission: "webfetch", Pattern: "*", Action: Allow}
 	for pattern, want := range map[string]Action{
 		"*": Ask, "http://*": Ask, "http://localhost:3000/*": Allow, "http://localhost:*": Allow, "http://localhost:3001/*": Ask, "*:3000/*": Ask,
+		"http://*/localhost:3000/*": Ask, "http://*:3000/x": Ask, "localhost:3000/*": Allow, "http://*/x": Ask,
 	} {
 		policy := Policy{Rules: Ruleset{all, {Permission: "webfetch", Pattern: pattern, Action: Allow}}}
 		if d := policy.Judge(req, at); d.Action != want {
@@ -94,7 +119,7 @@ func TestGuardedAddress(t *testing.T) {
 	answered := make(chan error)
 	go func() { answered <- e.Ask(t.Context(), req, policy) }()
 	pending := <-asked
-	if len(pending.Store) != 1 || pending.Store[0].Pattern != "http://localhost:3000/*" || pending.Store[0].Exact {
+	if len(pending.Store) != 1 || pending.Store[0].Place != "machine" || pending.Store[0].Pattern != "http://localhost:3000/*" || pending.Store[0].Exact {
 		t.Fatalf("always would keep %+v", pending.Store)
 	}
 	if err := e.Reply(pending.ID, Reply{Verdict: ReplyAlways}); err != nil {
@@ -107,8 +132,13 @@ func TestGuardedAddress(t *testing.T) {
 	if err != nil || ds[0].Action != Allow {
 		t.Fatalf("after always: %+v, %v", ds, err)
 	}
+	elsewhere := req
+	elsewhere.Place = "private 10.0.0.5"
+	if ds, err = e.Decide(elsewhere, policy); err != nil || ds[0].Action != Ask {
+		t.Fatalf("another place after always: %+v, %v", ds, err)
+	}
 	other := "http://localhost:3001/x"
-	ds, err = e.Decide(Request{Permission: "webfetch", Patterns: []string{other}, Addresses: true, Guards: map[string][]string{other: {"localhost:3001"}}}, policy)
+	ds, err = e.Decide(Request{Permission: "webfetch", Patterns: []string{other}, Addresses: true, Place: "machine", Guards: map[string][]string{other: {"localhost:3001"}}}, policy)
 	if err != nil || ds[0].Action != Ask {
 		t.Fatalf("another port after always: %+v, %v", ds, err)
 	}
@@ -123,6 +153,57 @@ func TestUnattendedAddress(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %s", err, want)
 		}
+	}
+}
+
+// A rule names a host by its host and by nothing else of it.
+func TestNamedByItsHostAlone(t *testing.T) {
+	for address, pattern := range map[string]string{
+		"http://http:6379/x":                "http://*",
+		"https://https:8443/":               "https://*",
+		"http://wiki/wiki/Passwords":        "http://*/wiki/*",
+		"http://localhost:22/localhost:z":   "http://*/localhost:*",
+		"http://localhost:22/?localhost:22": "http://*/?localhost:22",
+	} {
+		_, host, _ := cutAddress(address)
+		name, _ := cutPort(host)
+		req := Request{Permission: "webfetch", Addresses: true, Guards: map[string][]string{address: {host, name + ":"}}}
+		if d := (Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: pattern, Action: Allow}}}).Judge(req, address); d.Action != Ask {
+			t.Errorf("%s allows %s", pattern, address)
+		}
+	}
+	for address, pattern := range map[string]string{"http://localhost/x": "http://localhost:80/*", "http://10.0.0.5/": "http://10.0.0.5./*"} {
+		_, host, _ := cutAddress(address)
+		req := Request{Permission: "webfetch", Addresses: true, Guards: map[string][]string{address: {host, host + ":"}}}
+		if d := (Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: pattern, Action: Allow}}}).Judge(req, address); d.Action != Allow {
+			t.Errorf("%s does not allow %s", pattern, address)
+		}
+	}
+}
+
+// An approval for a host on the public network does not hold where its name
+// leads inside later.
+func TestApprovalOfAPlace(t *testing.T) {
+	const at = "http://evil.example:6379/x"
+	outside := Request{Permission: "webfetch", Patterns: []string{at}, Addresses: true, Always: []string{"http://evil.example:6379/*"}}
+	asked := make(chan Request, 1)
+	e := NewEngine(EngineOptions{OnAsk: func(r Request) { asked <- r }})
+	policy := Policy{Rules: Ruleset{{Permission: "webfetch", Pattern: "*", Action: Ask}}}
+	answered := make(chan error)
+	go func() { answered <- e.Ask(t.Context(), outside, policy) }()
+	if err := e.Reply((<-asked).ID, Reply{Verdict: ReplyAlways}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	inside := outside
+	inside.Place, inside.Guards = "private 10.0.0.5", map[string][]string{at: {"evil.example:6379"}}
+	if ds, err := e.Decide(inside, policy); err != nil || ds[0].Action != Ask {
+		t.Errorf("inside: %+v, %v", ds, err)
+	}
+	if ds, err := e.Decide(outside, policy); err != nil || ds[0].Action != Allow {
+		t.Errorf("outside: %+v, %v", ds, err)
 	}
 }
 

@@ -29,8 +29,11 @@ type Approval struct {
 
 	// Fingerprint is the shape of the tool that was approved. An approval
 	// does not hold for a tool whose shape has changed.
-	Fingerprint string    `json:"fingerprint,omitempty"`
-	Created     time.Time `json:"created,omitzero"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Place is where the approved address led; empty for one on the public
+	// network, and for all that are no addresses.
+	Place   string    `json:"place,omitempty"`
+	Created time.Time `json:"created,omitzero"`
 }
 
 // Covers reports whether the approval speaks about pattern under permission.

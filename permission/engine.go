@@ -162,6 +162,9 @@ func (d *Decision) consult(req Request, approvals []Approval) {
 }
 
 func covers(a Approval, req Request, pattern string) bool {
+	if a.Place != req.Place {
+		return false
+	}
 	if req.Addresses && !a.Exact {
 		return a.Permission == req.Permission && matchAddress(pattern, a.Pattern)
 	}
@@ -174,7 +177,7 @@ func covers(a Approval, req Request, pattern string) bool {
 func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	var out []Approval
 	add := func(pattern string, exact bool) {
-		a := Approval{Permission: req.Permission, Pattern: pattern, Exact: exact, Scope: Session, Fingerprint: req.Fingerprint}
+		a := Approval{Permission: req.Permission, Pattern: pattern, Exact: exact, Scope: Session, Fingerprint: req.Fingerprint, Place: req.Place}
 		if !slices.Contains(out, a) {
 			out = append(out, a)
 		}
@@ -182,7 +185,7 @@ func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	for _, d := range asked {
 		settled := false
 		for _, pattern := range req.Always {
-			a := Approval{Permission: req.Permission, Pattern: pattern}
+			a := Approval{Permission: req.Permission, Pattern: pattern, Place: req.Place}
 			if covers(a, req, d.Pattern) && (d.Changed || d.yields(a)) {
 				add(pattern, false)
 				settled = true

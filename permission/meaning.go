@@ -29,7 +29,9 @@ type Doubt struct {
 // whatever its unknown parts are, and whether it does for some value of them.
 func (t thing) hits(pattern string) (surely, maybe bool) {
 	if t.address {
-		pattern = plainAddress(pattern)
+		return slices.ContainsFunc(meant(pattern), func(p string) bool {
+			return slices.ContainsFunc(t.spellings, func(s string) bool { return Match(s, p) })
+		}), false
 	}
 	for _, s := range t.spellings {
 		if strings.IndexByte(s, unknown) < 0 {

@@ -74,7 +74,7 @@ func (t thing) matches(r Rule) bool {
 		case r.Action == Allow:
 			return matchAddress(name, r.Pattern)
 		}
-		return Match(name, plainAddress(r.Pattern))
+		return slices.ContainsFunc(meant(r.Pattern), func(p string) bool { return Match(name, p) })
 	})
 }
 
@@ -83,6 +83,9 @@ func (t thing) matches(r Rule) bool {
 func (t thing) named(pattern string) bool {
 	if len(t.guards) == 0 {
 		return true
+	}
+	if t.address {
+		return namesHost(pattern, t.guards)
 	}
 	parts := strings.FieldsFunc(strings.ToLower(pattern), func(r rune) bool { return strings.ContainsRune(`/\*?`, r) })
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(t.guards, part) })
@@ -138,7 +141,9 @@ func (p Policy) Judge(req Request, pattern string) Decision {
 		address:    req.Addresses,
 	}
 	if t.address {
-		t.spellings = slices.Concat(t.spellings, shorthands(pattern))
+		for _, s := range append([]string{pattern}, t.spellings...) {
+			t.spellings = append(t.spellings[:len(t.spellings):len(t.spellings)], shorthands(s)...)
+		}
 	}
 	return p.decide(pattern, t)
 }

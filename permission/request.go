@@ -31,9 +31,13 @@ type Request struct {
 	Guards map[string][]string `json:"-"`
 
 	// Addresses says that the patterns are URLs in their plain form: scheme and
-	// host in lower case, no default port. Rules are then read part by part: a
+	// host in lower case, no default port, no fragment. Rules are then read part by part: a
 	// star of a rule that allows ends where its part of the URL ends.
 	Addresses bool `json:"-"`
+
+	// Place says where guarded addresses lead, in a form that stays the same.
+	// An approval holds for the place that it was given for.
+	Place string `json:"-"`
 
 	// Fingerprint is the shape of the tool that asks, where it comes from
 	// outside and may change.

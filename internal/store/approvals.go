@@ -26,11 +26,11 @@ func (s *Store) KeepApproval(a permission.Approval) error {
 		exact = 1
 	}
 	return s.write(context.Background(), "keeping an approval", &op{single: true, durable: true, run: func(c *conn) error {
-		_, err := c.exec(`INSERT INTO approval(id, permission, pattern, exact, scope, session, project, fingerprint, created)
-			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET permission = excluded.permission,
+		_, err := c.exec(`INSERT INTO approval(id, permission, pattern, exact, scope, session, project, fingerprint, place, created)
+			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET permission = excluded.permission,
 			pattern = excluded.pattern, exact = excluded.exact, scope = excluded.scope, session = excluded.session,
-			project = excluded.project, fingerprint = excluded.fingerprint, created = excluded.created`,
-			a.ID, a.Permission, a.Pattern, exact, string(a.Scope), a.Session, a.Project, a.Fingerprint, created)
+			project = excluded.project, fingerprint = excluded.fingerprint, place = excluded.place, created = excluded.created`,
+			a.ID, a.Permission, a.Pattern, exact, string(a.Scope), a.Session, a.Project, a.Fingerprint, a.Place, created)
 		return err
 	}})
 }
@@ -44,14 +44,14 @@ func (s *Store) Approvals() ([]permission.Approval, error) {
 		return c.query(ctx, func(row []driver.Value) error {
 			a := permission.Approval{
 				ID: textOf(row[0]), Permission: textOf(row[1]), Pattern: textOf(row[2]), Exact: intOf(row[3]) != 0,
-				Scope: permission.Scope(textOf(row[4])), Session: textOf(row[5]), Project: textOf(row[6]), Fingerprint: textOf(row[7]),
+				Scope: permission.Scope(textOf(row[4])), Session: textOf(row[5]), Project: textOf(row[6]), Fingerprint: textOf(row[7]), Place: textOf(row[8]),
 			}
-			if ns := intOf(row[8]); ns != 0 {
+			if ns := intOf(row[9]); ns != 0 {
 				a.Created = time.Unix(0, ns).UTC()
 			}
 			out = append(out, a)
 			return nil
-		}, `SELECT id, permission, pattern, exact, scope, session, project, fingerprint, created
+		}, `SELECT id, permission, pattern, exact, scope, session, project, fingerprint, place, created
 			FROM approval ORDER BY created, seq`)
 	})
 	return out, err

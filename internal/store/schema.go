@@ -41,6 +41,7 @@ func migrations() []string {
 			PRIMARY KEY(session, file)
 		) WITHOUT ROWID;
 		CREATE INDEX sight_file ON sight(file, hash);`,
+		`ALTER TABLE approval ADD COLUMN place TEXT NOT NULL DEFAULT '';`,
 	}
 }
 

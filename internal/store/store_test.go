@@ -185,7 +185,7 @@ func TestTodos(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		now := time.Now().UTC().Round(0)
-		a := permission.Approval{ID: "1", Permission: "bash", Pattern: "git *", Scope: permission.Project, Project: "/p", Fingerprint: "f", Created: now}
+		a := permission.Approval{ID: "1", Permission: "bash", Pattern: "git *", Scope: permission.Project, Project: "/p", Fingerprint: "f", Place: "private 10.0.0.5", Created: now}
 		b := permission.Approval{ID: "2", Permission: "edit", Pattern: "a*b", Exact: true, Scope: permission.Session, Session: "s", Created: now.Add(-time.Second)}
 		ok(t, s.KeepApproval(a))
 		ok(t, s.KeepApproval(b))
