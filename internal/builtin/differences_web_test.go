@@ -48,5 +48,8 @@ func webDifferences() []difference {
 	why = "nobody is asked about an address that is none"
 	add("webfetch.errors", why, "invalid URL: it has no host", "webfetch.bad_url", "calls.0.error")
 	add("webfetch.errors", why, "null", "webfetch.bad_url", all+".0")
+	why = "what is not sent is not asked about: a rule could be met by it alone"
+	add("webfetch.fragment", why, `"{{HTTP}}/p?a=1\u0026b=2"`, "webfetch.query_and_fragment", all+".0.metadata.url", all+".0.patterns.0")
+	add("webfetch.empty", "nothing is told from something", "The server sent nothing", "webfetch.status_204", "calls.0.output")
 	return ds
 }

@@ -72,9 +72,13 @@ func (f *fetch) show(ctx context.Context, p *web.Page, cached bool) (*tool.Resul
 		res.Metadata["partial"] = true
 	}
 	if cached {
+		notes = append(notes, "As it was when this session fetched it, some minutes ago at the most")
 		res.Metadata["cached"] = true
 	}
-	if strings.TrimSpace(res.Output) == "" && len(p.Body) > 0 {
+	switch {
+	case len(p.Body) == 0 && !p.Cut:
+		notes = append(notes, fmt.Sprintf("The server sent nothing, with status %d", p.Status))
+	case strings.TrimSpace(res.Output) == "":
 		res.Output = ""
 		notes = append(notes, "The page has no text of its own; a program in the browser may make it")
 	}
@@ -117,8 +121,8 @@ func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, par
 		return res, false, err
 	case "binary":
 		return nil, false, tool.Fail("unsupported-type",
-			"%s is neither a text nor an image nor a PDF but %s, %s. Fetch another page, or download it with a command.",
-			p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+			"%s can not be shown: it is no text, image or PDF but %s of %s. Fetch another page, or download it with a command.",
+			p.Address, count(len(p.Body), "byte"), text.VisibleLine(orNone(p.Type)))
 	case "html":
 		out, partial, err := f.html(ctx, pageText(p))
 		return &tool.Result{Output: out}, partial, err
@@ -284,12 +288,8 @@ func enclosed(output, mime string, data []byte) *tool.Result {
 
 // unsuccessful says what a site has answered instead of a page.
 func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
-	var way strings.Builder
-	for _, s := range p.Chain {
-		fmt.Fprintf(&way, "%s (%d) -> ", s.Address, s.Status)
-	}
 	said := fmt.Sprintf("Request failed with status code: %d\n\n%s%s answered with %s, %s.",
-		p.Status, way.String(), p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+		p.Status, way(p.Chain), p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
 	if later := p.Header.Get("Retry-After"); later != "" && len(later) < 100 {
 		said += " It asks to wait before another try: Retry-After: " + text.VisibleLine(later) + "."
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,8 +137,7 @@ func (f *fetch) patience() (time.Duration, error) {
 // load gets the page, from the network or as it was a moment ago.
 func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached bool, err error) {
 	accept := accepts(f.in.Format)
-	bare, _, _ := strings.Cut(f.address.String(), "#")
-	key := bare + "\n" + accept
+	key := f.address.String() + "\n" + accept
 	if f.web.Cache != nil {
 		if p, _, ok := f.web.Cache.Get(f.call.Session, key); ok {
 			return p, true, f.again(ctx, p)
@@ -216,10 +217,48 @@ func (f *fetch) mayTake(ctx context.Context, h web.Hop) error {
 			h.Via[len(h.Via)-1].Address, h.Address, place.Says())
 	}
 	if err := f.call.Ask(ctx, req); err != nil {
-		return err
+		return redirected(h, err)
 	}
 	f.settled[key] = true
 	return nil
+}
+
+// A wayward error is one that a redirect has led to.
+type wayward struct {
+	err error
+	way string
+}
+
+func (w *wayward) Error() string {
+	return w.err.Error() + "\n\nIt was asked for by a redirect: " + w.way
+}
+func (w *wayward) Unwrap() error { return w.err }
+
+// redirected adds the way to why a hop is not taken.
+func redirected(h web.Hop, err error) error {
+	if len(h.Via) == 0 {
+		return err
+	}
+	return &wayward{err: err, way: way(h.Via) + h.Address.String()}
+}
+
+// way is a chain of redirects, with an arrow after each.
+func way(chain []web.Step) string {
+	var out strings.Builder
+	for _, s := range chain {
+		fmt.Fprintf(&out, "%s (%d) -> ", s.Address, s.Status)
+	}
+	return out.String()
+}
+
+// addresses lists what a name leads to, in an order of its own.
+func addresses(ips []netip.Addr) string {
+	sorted := slices.SortedFunc(slices.Values(ips), netip.Addr.Compare)
+	var out []string
+	for _, ip := range slices.Compact(sorted) {
+		out = append(out, ip.String())
+	}
+	return strings.Join(out, ", ")
 }
 
 // request is what a person is asked about a hop.
@@ -235,14 +274,16 @@ func (f *fetch) request(h web.Hop, place web.Place) permission.Request {
 	if len(h.Via) > 0 {
 		req.Metadata["redirectedFrom"] = h.Via[len(h.Via)-1].Address.String()
 	}
-	if bare, _, ok := strings.Cut(url, "#"); ok { // what stands behind it is not sent
-		req.Forms = map[string][]string{url: {bare}}
+	if aliases := h.Address.Aliases(); len(aliases) > 0 {
+		req.Spellings = map[string][]string{url: aliases}
 	}
 	if place.Inside() {
 		req.Guards = map[string][]string{url: h.Address.Words()}
 		req.Metadata["place"] = place.Says()
-		if h.IP.IsValid() {
-			req.Metadata["address"] = h.IP.String()
+		req.Place = string(place)
+		if len(h.IPs) > 0 && h.Address.Place() == web.Unknown { // a name may lead elsewhere tomorrow
+			led := addresses(h.IPs)
+			req.Metadata["address"], req.Place = led, req.Place+" "+led
 		}
 	}
 	return req
@@ -263,10 +304,23 @@ func (f *fetch) failed(ctx context.Context, patience time.Duration, err error) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if _, ok := errors.AsType[*web.Error](err); !ok && errors.Is(err, context.DeadlineExceeded) {
-		return tool.Fail(web.CodeTimeout, "Request timed out: %w after %s. Try again with a longer timeout.", err, seconds(patience))
+	known, ok := errors.AsType[*web.Error](err)
+	switch {
+	case !ok && errors.Is(err, context.DeadlineExceeded):
+		return tool.Fail(web.CodeTimeout, "Request timed out: %w after %s. %s", err, seconds(patience), f.longer(patience))
+	case ok && known.Code == web.CodeTimeout && errors.Is(err, context.DeadlineExceeded):
+		return tool.Fail(web.CodeTimeout, "%w after %s. %s", plainError{err}, seconds(patience), f.longer(patience))
 	}
 	return webFailure(err)
+}
+
+// longer says what to do about a fetch that took too long.
+func (f *fetch) longer(patience time.Duration) string {
+	most := cmp.Or(f.web.MaxTimeout, fetchMaxTimeout)
+	if patience >= most {
+		return "That is the longest there is: fetch another page."
+	}
+	return fmt.Sprintf("Try again with a longer timeout, of %s at the most.", seconds(most))
 }
 
 // seconds words a time without more digits than matter.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"helve/internal/web"
 	"helve/permission"
@@ -165,10 +166,14 @@ func decide(v row, policy permission.Policy) (permission.Action, error) {
 		}
 		return ds[0], nil
 	}
-	d, err := one(req)
-	if _, bad := web.Read(*v.Pattern); v.Permission == "webfetch" && bad == nil {
-		d, _, err = address(req, one)
+	if v.Permission != "webfetch" || !strings.Contains(*v.Pattern, ":") {
+		d, err := one(req)
+		return d.Action, err
 	}
+	if _, err := web.Read(*v.Pattern); err != nil {
+		return "error", nil // a call would not get as far as the rules
+	}
+	d, _, err := address(req, one)
 	return d.Action, err
 }
 

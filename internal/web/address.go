@@ -15,13 +15,12 @@ const maxURL = 64 << 10
 // what is resolved, dialled and sent. Two URLs that mean the same by their
 // spelling alone are equal. The zero value is no address.
 type Address struct {
-	scheme   string // http or https
-	host     string // lower case, punycode, no trailing dot; an IP address as netip writes it
-	port     uint16
-	path     string     // starts with a slash
-	query    string     // with its question mark
-	fragment string     // with its hash
-	ip       netip.Addr // of a literal host
+	scheme string // http or https
+	host   string // lower case, punycode, no trailing dot; an IP address as netip writes it
+	port   uint16
+	path   string     // starts with a slash
+	query  string     // with its question mark
+	ip     netip.Addr // of a literal host
 }
 
 // Read reads a URL in the one way that all readers agree on, and refuses with
@@ -53,14 +52,11 @@ func read(raw string) (Address, *Error) {
 	if err := a.readAuthority(rest[:end]); err != nil {
 		return a, err
 	}
-	rest, fragment, _ := strings.Cut(rest[end:], "#")
+	rest, _, _ = strings.Cut(rest[end:], "#") // is not sent
 	path, query, asked := strings.Cut(rest, "?")
 	a.path = undot(tidy(path, "/"))
 	if asked {
 		a.query = "?" + tidy(query, "/?")
-	}
-	if fragment != "" {
-		a.fragment = "#" + tidy(fragment, "/?")
 	}
 	if n := len(a.String()); n > maxURL {
 		return a, tooLong(n)
@@ -121,8 +117,9 @@ func (a *Address) readAuthority(s string) *Error {
 
 // String is the URL, normalised: no default port, no dot segments, a slash for
 // an empty path, percent signs only where they are needed and then in upper
-// case. Reading it gives the same address again.
-func (a Address) String() string { return a.Origin() + a.path + a.query + a.fragment }
+// case, and no fragment, which is not sent. Reading it gives the same address
+// again.
+func (a Address) String() string { return a.Origin() + a.path + a.query }
 
 // Origin is scheme, host and port: https://example.com.
 func (a Address) Origin() string {
@@ -168,9 +165,6 @@ func (a Address) Follow(location string) (Address, error) {
 	to, err := read(a.absolute(location))
 	if err != nil {
 		return Address{}, err
-	}
-	if to.fragment == "" && len(to.String())+len(a.fragment) <= maxURL {
-		to.fragment = a.fragment
 	}
 	return to, nil
 }

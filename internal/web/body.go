@@ -18,6 +18,10 @@ import (
 // one that was made to do that.
 const maxRatio = 100
 
+// maxStray is how much may follow a body without being taken for more of it:
+// what ends a TLS connection does.
+const maxStray = 64 << 10
+
 // progressEvery is how often who watches is told how far a body has come.
 const progressEvery = 250 * time.Millisecond
 
@@ -36,21 +40,21 @@ func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
 	}
 	got := int64(len(p.Body))
 	switch {
+	case ctx.Err() != nil: // a body may end as if whole when its connection is closed
+		return nil, &Error{Code: CodeTimeout, Err: context.Cause(ctx),
+			Message: fmt.Sprintf("Request timed out: %d bytes of the page had come from %s", raw.n, a.at.Host())}
 	case got > limit:
 		if decoded != io.Reader(raw) && got > maxRatio*raw.n {
 			return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the answer from %s inflates from %d bytes to more than %d; it is not fetched", a.at.Host(), raw.n, limit)}
 		}
 		p.Body, p.Cut = p.Body[:limit], true
 		return p, nil
-	case err != nil && ctx.Err() != nil:
-		return nil, &Error{Code: CodeTimeout, Err: context.Cause(ctx),
-			Message: fmt.Sprintf("Request timed out: %d bytes of the page had come from %s; try again with a longer timeout", raw.n, a.at.Host())}
 	case err != nil:
 		return p.endedBy(err, decoded != nil && decoded != io.Reader(raw))
 	}
 	if a.mayLie() {
 		resp.Body.Close()
-		if n := a.way.surplus(ctx, limit); got+n > limit {
+		if n := a.way.surplus(ctx, limit); n > maxStray && got+n > limit {
 			return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("%s announced %d bytes and sends more than %d; it is not fetched", a.at.Host(), resp.ContentLength, limit)}
 		}
 	}

@@ -84,9 +84,9 @@ type Get struct {
 // A Hop is a request that is about to be made.
 type Hop struct {
 	Address Address
-	Place   Place      // Unknown for a name that has not been looked up
-	IP      netip.Addr // what a literal says, or the first answer for a name that leads inside
-	Via     []Step     // the redirects that led here
+	Place   Place        // Unknown for a name that has not been looked up
+	IPs     []netip.Addr // what a literal says, or the answers for a name that leads inside
+	Via     []Step       // the redirects that led here
 }
 
 // A Step is a redirect that was followed.
@@ -102,9 +102,10 @@ type fetch struct {
 	agent  string
 	header http.Header
 	chain  []Step
-	seen   map[string]bool // without fragments
-	from   Place           // of the hop before; Unknown at the first
-	public bool            // all hops so far
+	seen   map[string]bool
+	via    *url.URL // the proxy of the hop; nil: none
+	from   Place    // of the hop before; Unknown at the first
+	public bool     // all hops so far
 }
 
 // Get fetches a page. An answer of any status is one. The time for all of it
@@ -159,12 +160,12 @@ func headerOf(h http.Header) http.Header {
 
 // visit makes the request of one hop. It returns a page, or where that is.
 func (f *fetch) visit(ctx context.Context, at Address) (*Page, Address, error) {
-	f.seen[at.Origin()+at.path+at.query] = true
+	f.seen[at.String()] = true
 	way, err := f.clear(ctx, at)
 	if err != nil {
 		return nil, Address{}, err
 	}
-	f.from = way.place
+	f.from, f.via = way.place, way.proxy
 	f.public = f.public && !way.place.Inside()
 	answer, err := f.send(ctx, at, way)
 	if err != nil {
@@ -211,7 +212,7 @@ func (f *fetch) turn(at Address, location string, status int) (Address, error) {
 	}
 	f.chain = append(f.chain, Step{Address: at, Status: status})
 	switch {
-	case f.seen[to.Origin()+to.path+to.query]:
+	case f.seen[to.String()]:
 		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("the redirects go in a circle: %s was asked before; fetch another URL", brief(to.String()))}
 	case len(f.chain) > maxRedirects:
 		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s; fetch that if it is what you want", maxRedirects, brief(to.String()))}
@@ -240,10 +241,10 @@ func (f *fetch) explain(ctx context.Context, at Address, err error) error {
 	var known *Error
 	own := errors.As(err, &known)
 	if ctx.Err() != nil && (!own || known.Code == CodeConnection || known.Code == CodeUnknownHost) {
-		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("Request timed out: no answer from %s yet; try again with a longer timeout", at.Host()), Chain: f.chain, Err: context.Cause(ctx)}
+		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("Request timed out: no answer from %s yet", at.Host()), Chain: f.chain, Err: context.Cause(ctx)}
 	}
 	if !own {
-		known = failure(at, err)
+		known = f.failure(at, err)
 	}
 	known.Chain = f.chain
 	return known

@@ -29,7 +29,7 @@ func TestGet(t *testing.T) {
 			if p.Status != 200 || string(p.Body) != "hello" || p.Type != "text/html" || p.Charset != "utf-8" || p.Cut || p.Size != 5 || !p.Cacheable() {
 				t.Errorf("%+v", p)
 			}
-			if p.Address.String() != scheme+"://example.com/c%7C?q=1&r#frag" || len(p.Chain) != 0 {
+			if p.Address.String() != scheme+"://example.com/c%7C?q=1&r" || len(p.Chain) != 0 {
 				t.Error(p.Address, p.Chain)
 			}
 			if got.RequestURI != "/c%7C?q=1&r" || got.Host != "example.com" {
@@ -90,9 +90,9 @@ func TestJudge(t *testing.T) {
 	via := []Step{{a1, 302}}
 	want := []Hop{
 		{Address: a1},
-		{Address: a1, Place: Private, IP: netip.MustParseAddr("10.1.2.3")},
+		{Address: a1, Place: Private, IPs: []netip.Addr{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd00::7")}},
 		{Address: a2, Via: via},
-		{Address: a2, Place: Private, IP: netip.MustParseAddr("192.168.0.1"), Via: via},
+		{Address: a2, Place: Private, IPs: []netip.Addr{netip.MustParseAddr("192.168.0.1")}, Via: via},
 	}
 	for stop := range len(want) + 1 {
 		var hops []Hop

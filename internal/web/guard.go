@@ -29,6 +29,26 @@ type way struct {
 	proxy *url.URL
 }
 
+// ofLiteral is the address that a host is by itself, if it is one.
+func ofLiteral(at Address) []netip.Addr {
+	if !at.ip.IsValid() {
+		return nil
+	}
+	return []netip.Addr{at.ip}
+}
+
+// looksInside reports whether a name is one of those that are given inside a
+// network. A proxy would look it up where nobody can judge it, so it is looked
+// up here.
+func looksInside(host string) bool {
+	i := strings.LastIndexByte(host, '.')
+	switch host[i+1:] {
+	case "internal", "local", "localdomain", "localdomain6", "lan", "home", "corp", "intranet", "private", "test":
+		return true
+	}
+	return i < 0 || strings.HasSuffix(host, ".home.arpa")
+}
+
 // A verdict is Judge's error, so that it is known from our own.
 type verdict struct{ err error }
 
@@ -42,11 +62,11 @@ func (f *fetch) clear(ctx context.Context, at Address) (way, error) {
 	if err := f.admit(at, place); err != nil {
 		return way{}, err
 	}
-	if err := f.ask(ctx, Hop{Address: at, Place: place, IP: at.ip, Via: f.chain}); err != nil {
+	if err := f.ask(ctx, Hop{Address: at, Place: place, IPs: ofLiteral(at), Via: f.chain}); err != nil {
 		return way{}, err
 	}
 	w := way{place: place}
-	if !place.Inside() && f.c.proxy != nil {
+	if !place.Inside() && f.c.proxy != nil && (at.ip.IsValid() || !looksInside(at.host)) {
 		var err error
 		if w.proxy, err = f.c.proxy(&url.URL{Scheme: at.scheme, Host: at.Host()}); err != nil {
 			return way{}, proxyWrong(err)
@@ -72,7 +92,7 @@ func (f *fetch) clear(ctx context.Context, at Address) (way, error) {
 		return way{}, err
 	}
 	if w.place.Inside() {
-		return w, f.ask(ctx, Hop{Address: at, Place: w.place, IP: w.ips[0], Via: f.chain})
+		return w, f.ask(ctx, Hop{Address: at, Place: w.place, IPs: w.ips, Via: f.chain})
 	}
 	return w, nil
 }
@@ -234,7 +254,13 @@ func proxyOf(setting string) (func(*url.URL) (*url.URL, error), error) {
 	case "":
 		return nil, nil
 	case environment:
-		return httpproxy.FromEnvironment().ProxyFunc(), nil
+		found := httpproxy.FromEnvironment()
+		for _, set := range []string{found.HTTPProxy, found.HTTPSProxy} {
+			if err := usableProxy(set); err != nil {
+				return nil, err
+			}
+		}
+		return found.ProxyFunc(), nil
 	}
 	u, err := url.Parse(setting)
 	if err != nil || u.Hostname() == "" {
@@ -250,6 +276,21 @@ func proxyOf(setting string) (func(*url.URL) (*url.URL, error), error) {
 		return func(*url.URL) (*url.URL, error) { return u, nil }, nil
 	}
 	return nil, proxyWrong(errors.New("its scheme has to be http, https or socks5"))
+}
+
+// usableProxy refuses what would be passed over in silence, so that requests
+// went out directly. The scheme may be missing.
+func usableProxy(set string) error {
+	if set == "" {
+		return nil
+	}
+	if u, err := url.Parse(set); err == nil && u.Scheme != "" && u.Hostname() != "" {
+		return nil
+	}
+	if u, err := url.Parse("http://" + set); err == nil && u.Hostname() != "" && !strings.Contains(set, "://") {
+		return nil
+	}
+	return proxyWrong(errors.New("what the environment says is no URL"))
 }
 
 // proxyWrong does not show the setting, which may hold a password.

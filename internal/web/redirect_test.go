@@ -22,8 +22,8 @@ func leads(t *testing.T, status int, location string) *world {
 func TestRedirects(t *testing.T) {
 	for _, tt := range []struct{ from, location, want string }{
 		{"http://a.example/from", "/to", "http://a.example/to"},
-		{"http://a.example/from", "to?x#y", "http://a.example/to?x#y"},
-		{"http://a.example/from#z", "//b.example", "http://b.example/#z"},
+		{"http://a.example/from", "to?x#y", "http://a.example/to?x"},
+		{"http://a.example/from#z", "//b.example", "http://b.example/"},
 		{"http://a.example/from", "https://b.example/", "https://b.example/"},
 		{"https://a.example/from", "https://b.example/", "https://b.example/"},
 		{"http://in.example/from", "http://a.example/", "http://a.example/"},

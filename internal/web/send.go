@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -176,25 +177,44 @@ func (l *line) Close() error {
 }
 
 // failure says why there was no answer.
-func failure(at Address, err error) *Error {
+func (f *fetch) failure(at Address, err error) *Error {
 	var timeout net.Error
-	var cert *x509.CertificateInvalidError
-	var name x509.HostnameError
-	var authority x509.UnknownAuthorityError
+	var record tls.RecordHeaderError
 	host, text := at.Host(), brief(err.Error())
+	if f.via != nil {
+		host += " through the proxy " + f.via.Host
+	}
+	fail := func(code, format string, args ...any) *Error {
+		return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+	}
 	switch {
 	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "response header list larger"):
-		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the header of the answer from %s is larger than %d bytes; fetch another URL", host, maxHeader), Err: err}
+		return fail(CodeTooLarge, "the header of the answer from %s is larger than %d bytes; fetch another URL", host, maxHeader)
 	case strings.Contains(text, "unsupported transfer encoding"):
-		return &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer from %s can not be read: %s", host, text), Err: err}
+		return fail(CodeUnsupportedEncoding, "the answer from %s can not be read: %s", host, text)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("Request timed out: no connection to %s; try again later", host), Err: err}
-	case errors.As(err, &cert), errors.As(err, &name), errors.As(err, &authority):
-		return &Error{Code: CodeConnection, Message: fmt.Sprintf("the certificate of %s is not to be trusted: %s", host, text), Err: err}
+		return fail(CodeTimeout, "Request timed out: no connection to %s; try again later", host)
+	case untrusted(err):
+		return fail(CodeConnection, "the certificate of %s is not to be trusted: %s. If the server is your own, its authority has to be known to this system", host, text)
+	case errors.As(err, &record):
+		return fail(CodeConnection, "%s does not speak TLS; try http:// instead of https://", host)
+	case errors.Is(err, syscall.ECONNREFUSED) && f.via != nil:
+		return fail(CodeConnection, "nothing listens at the proxy %s (connection refused); check web.proxy", f.via.Host)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Error{Code: CodeConnection, Message: fmt.Sprintf("nothing listens at %s (connection refused); check host and port", host), Err: err}
+		return fail(CodeConnection, "nothing listens at %s (connection refused); check host and port", host)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Error{Code: CodeConnection, Message: fmt.Sprintf("%s closed the connection without an answer; try again later", host), Err: err}
+		return fail(CodeConnection, "%s closed the connection without an answer; try again later", host)
+	case strings.Contains(text, "malformed HTTP"):
+		return fail(CodeConnection, "what answers at %s does not speak HTTP; check the port, and whether it wants https://", host)
 	}
-	return &Error{Code: CodeConnection, Message: fmt.Sprintf("no answer from %s: %s", host, text), Err: err}
+	return fail(CodeConnection, "no answer from %s: %s", host, text)
+}
+
+// untrusted reports whether a server could not show that it is who it says.
+func untrusted(err error) bool {
+	var cert *x509.CertificateInvalidError
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	return errors.As(err, &cert) || errors.As(err, &invalid) || errors.As(err, &name) || errors.As(err, &authority)
 }

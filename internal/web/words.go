@@ -1,6 +1,11 @@
 package web
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
 
 // Words are the words of which a rule has to hold one to name the host of an
 // address: the host with its port, or the host with a colon for every port.
@@ -11,4 +16,22 @@ func (a Address) Words() []string {
 		name = host[:i]
 	}
 	return []string{host, name + ":"}
+}
+
+// Aliases are other ways to write the same address, for rules that restrict:
+// the IPv4 address that an IPv6 one stands for, and a name as people read it.
+func (a Address) Aliases() []string {
+	var out []string
+	add := func(host string) {
+		other := a
+		other.host, other.ip = host, netip.Addr{}
+		out = append(out, other.String())
+	}
+	if four := carried(a.ip); a.ip.IsValid() && four != a.ip {
+		add(four.String())
+	}
+	if shown, err := idna.ToUnicode(a.host); err == nil && shown != a.host {
+		add(shown)
+	}
+	return out
 }
