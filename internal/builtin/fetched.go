@@ -18,6 +18,7 @@ import (
 
 const (
 	fetchedTitle = 2000 // bytes of the address in a title
+	fetchedURL   = 300  // bytes of an address in a note
 	fetchedHead  = 500  // characters of what a site says with an error
 
 	// From here on the runtime may cut an output.
@@ -60,7 +61,7 @@ func (f *fetch) show(ctx context.Context, p *web.Page, cached bool) (*tool.Resul
 	res.Data = data
 	var notes []string
 	if len(p.Chain) > 0 {
-		notes = append(notes, "Redirected to "+data.FinalURL)
+		notes = append(notes, "Redirected to "+shortened(data.FinalURL))
 		res.Metadata["finalUrl"] = data.FinalURL
 	}
 	if p.Cut {
@@ -96,7 +97,7 @@ func noted(output string, notes []string) string {
 	if output == "" {
 		return said
 	}
-	if len(output) > fetchedShown || strings.Count(output, "\n") > fetchedLines {
+	if len(output)+len(said) > fetchedShown || strings.Count(output, "\n")+len(notes) > fetchedLines {
 		if first, _, _ := strings.Cut(output, "\n"); len(first) > fetchedShown {
 			return said + " " + output // a line that does not fit is cut only if it is the first
 		}
@@ -105,12 +106,20 @@ func noted(output string, notes []string) string {
 	return strings.TrimRight(output, "\n") + "\n\n" + said
 }
 
+// shortened is a text whose length somebody else has chosen.
+func shortened(s string) string {
+	if short, cut := text.Cut(s, fetchedURL); cut {
+		return short + "…"
+	}
+	return s
+}
+
 // cutShort says why a page is not there to its end.
 func (f *fetch) cutShort(p *web.Page) string {
 	if int64(len(p.Body)) >= f.limit() {
 		return fmt.Sprintf("The page is too large: this is what is in its first %d bytes", len(p.Body))
 	}
-	return fmt.Sprintf("The connection ended early: this is what is in the %d bytes that came", len(p.Body))
+	return fmt.Sprintf("The page did not come whole: this is what is in the %d bytes that could be read", len(p.Body))
 }
 
 // content gives the page itself. partial says that some of it was left out.
@@ -122,7 +131,7 @@ func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, par
 	case "binary":
 		return nil, false, tool.Fail("unsupported-type",
 			"%s can not be shown: it is no text, image or PDF but %s of %s. Fetch another page, or download it with a command.",
-			p.Address, count(len(p.Body), "byte"), text.VisibleLine(orNone(p.Type)))
+			shortened(p.Address.String()), count(len(p.Body), "byte"), shortened(text.VisibleLine(orNone(p.Type))))
 	case "html":
 		out, partial, err := f.html(ctx, pageText(p))
 		return &tool.Result{Output: out}, partial, err
@@ -133,6 +142,12 @@ func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, par
 func (f *fetch) html(ctx context.Context, src string) (out string, partial bool, err error) {
 	if f.in.Format == "html" {
 		return harmless(src), false, nil
+	}
+	select {
+	case f.turns <- struct{}{}:
+		defer func() { <-f.turns }()
+	case <-ctx.Done():
+		return "", false, ctx.Err()
 	}
 	doc, err := htmlpage.Parse(ctx, src)
 	if err != nil {
@@ -289,7 +304,7 @@ func enclosed(output, mime string, data []byte) *tool.Result {
 // unsuccessful says what a site has answered instead of a page.
 func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
 	said := fmt.Sprintf("Request failed with status code: %d\n\n%s%s answered with %s, %s.",
-		p.Status, way(p.Chain), p.Address, text.VisibleLine(orNone(p.Type)), count(len(p.Body), "byte"))
+		p.Status, way(p.Chain), shortened(p.Address.String()), shortened(text.VisibleLine(orNone(p.Type))), count(len(p.Body), "byte"))
 	if later := p.Header.Get("Retry-After"); later != "" && len(later) < 100 {
 		said += " It asks to wait before another try: Retry-After: " + text.VisibleLine(later) + "."
 	}
@@ -330,19 +345,23 @@ func orNone(mime string) string {
 
 // harmless takes from a text what would act on a terminal or hide text from
 // people: controls but for tabs and line feeds become pictures of themselves,
-// and what reorders or hides text an escape.
+// what reorders text an escape, and what nobody sees goes. Joiners, which
+// some scripts need, stay where they are single.
 func harmless(s string) string {
 	if !strings.ContainsFunc(s, acts) {
 		return s
 	}
 	var out strings.Builder
 	out.Grow(len(s))
+	var before rune
 	for i, r := range s {
 		switch {
-		case !acts(r):
+		case !acts(r), joins(r) && !joins(before):
 			out.WriteRune(r)
+		case unseen(r), joins(r):
+			continue // not before anything
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
-		case r == '\r':
+		case r == '\r', r == 0x2028, r == 0x2029:
 			out.WriteByte('\n')
 		case r < ' ':
 			out.WriteRune(0x2400 + r) // ␛ for an escape
@@ -351,13 +370,31 @@ func harmless(s string) string {
 		default:
 			fmt.Fprintf(&out, `\u{%x}`, r)
 		}
+		before = r
 	}
 	return out.String()
 }
 
 // acts reports whether a character does something beside being shown.
 func acts(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r <= 0x9f || // controls
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // they turn the direction of text
-		r >= 0xe0000 && r <= 0xe007f // tags: text that nobody sees
+	if r < 0x7f {
+		return r < ' ' && r != '\t' && r != '\n'
+	}
+	return r <= 0x9f || // controls
+		r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // they turn the direction of text
+		r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || // ends of lines; tags: text that nobody sees
+		joins(r) || unseen(r)
+}
+
+// joins reports whether a character only says how its neighbours are written.
+func joins(r rune) bool { return r == 0x200c || r == 0x200d }
+
+// unseen reports whether a character shows nothing and means nothing, so that
+// a row of them can only hide something.
+func unseen(r rune) bool {
+	switch r {
+	case 0xad, 0x34f, 0x115f, 0x1160, 0x180e, 0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x3164, 0xfeff, 0xffa0:
+		return true
+	}
+	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
 }

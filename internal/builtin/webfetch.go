@@ -28,6 +28,9 @@ const (
 	fetchTimeout    = 30 * time.Second
 	fetchMaxTimeout = 120 * time.Second
 	fetchBytes      = 5 << 20
+
+	// fetchConversions is how many pages are converted at a time.
+	fetchConversions = 2
 )
 
 // Web is how tools reach the network.
@@ -60,8 +63,9 @@ func webfetch(w Web) tool.Tool {
 		}
 		return webfetchDoc, true
 	}
+	turns := make(chan struct{}, fetchConversions)
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in webfetchInput) (*tool.Result, error) {
-		f := &fetch{web: w, call: c, in: in, settled: map[string]bool{}}
+		f := &fetch{web: w, call: c, in: in, turns: turns, settled: map[string]bool{}}
 		return f.run(ctx)
 	})
 }
@@ -72,6 +76,7 @@ type fetch struct {
 	call *tool.Call
 	in   webfetchInput
 
+	turns   chan struct{}   // of those who convert a page, for it takes room
 	address web.Address     // of the page
 	settled map[string]bool // what was asked about, by [fetch.judge]
 	inside  []bool          // by hop: it leads to this machine or a private network
@@ -239,14 +244,14 @@ func redirected(h web.Hop, err error) error {
 	if len(h.Via) == 0 {
 		return err
 	}
-	return &wayward{err: err, way: way(h.Via) + h.Address.String()}
+	return &wayward{err: err, way: way(h.Via) + shortened(h.Address.String())}
 }
 
 // way is a chain of redirects, with an arrow after each.
 func way(chain []web.Step) string {
 	var out strings.Builder
 	for _, s := range chain {
-		fmt.Fprintf(&out, "%s (%d) -> ", s.Address, s.Status)
+		fmt.Fprintf(&out, "%s (%d) -> ", shortened(s.Address.String()), s.Status)
 	}
 	return out.String()
 }

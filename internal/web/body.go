@@ -18,6 +18,11 @@ import (
 // one that was made to do that.
 const maxRatio = 100
 
+// maxOverhead is how much longer than what it decodes to a body may be.
+const maxOverhead = 1 << 20
+
+var errEndless = errors.New("the encoded body has no end")
+
 // maxStray is how much may follow a body without being taken for more of it:
 // what ends a TLS connection does.
 const maxStray = 64 << 10
@@ -33,13 +38,15 @@ func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
 	}
 	p := &Page{Status: resp.StatusCode, Header: resp.Header, Size: resp.ContentLength}
 	p.Type, p.Charset = mediaType(resp.Header.Get("Content-Type"))
-	raw := &counted{r: bufio.NewReaderSize(a.watched(resp.Body), 32<<10)}
+	raw := &counted{r: bufio.NewReaderSize(a.watched(resp.Body), 32<<10), most: limit + maxOverhead}
 	decoded, err := decoder(resp.Header.Values("Content-Encoding"), raw)
 	if err == nil {
 		p.Body, err = io.ReadAll(io.LimitReader(decoded, limit+1))
 	}
 	got := int64(len(p.Body))
 	switch {
+	case errors.Is(err, errEndless):
+		return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("%s has sent %d bytes that say nothing; it is not fetched", a.at.Host(), raw.n)}
 	case ctx.Err() != nil: // a body may end as if whole when its connection is closed
 		return nil, &Error{Code: CodeTimeout, Err: context.Cause(ctx),
 			Message: fmt.Sprintf("Request timed out: %d bytes of the page had come from %s", raw.n, a.at.Host())}
@@ -168,12 +175,15 @@ func inflater(raw *counted) (io.Reader, error) {
 // counted counts what is taken from it, to the byte: no decoder puts a buffer
 // before what can give single bytes.
 type counted struct {
-	r *bufio.Reader
-	n int64
+	r       *bufio.Reader
+	n, most int64
 }
 
 // Read counts.
 func (c *counted) Read(p []byte) (int, error) {
+	if c.n > c.most {
+		return 0, errEndless
+	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err
@@ -181,6 +191,9 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // ReadByte counts too.
 func (c *counted) ReadByte() (byte, error) {
+	if c.n > c.most {
+		return 0, errEndless
+	}
 	b, err := c.r.ReadByte()
 	if err == nil {
 		c.n++

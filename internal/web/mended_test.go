@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"net/http"
@@ -110,4 +112,20 @@ func TestWrongProtocol(t *testing.T) {
 	o.Dial = nil
 	_, err = New(o).Get(t.Context(), Get{Address: mustRead(t, "https://"+w.plain.Listener.Addr().String()+"/"), Judge: anywhere})
 	wantCode(t, err, CodeConnection, "try http://")
+}
+
+// A body that is decoded to nothing, for ever, ends.
+func TestEndlessNothing(t *testing.T) {
+	var member bytes.Buffer
+	gzip.NewWriter(&member).Close()
+	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Encoding", "gzip")
+		for many := bytes.Repeat(member.Bytes(), 1000); ; {
+			if _, err := rw.Write(many); err != nil {
+				return
+			}
+		}
+	})
+	_, err := New(w.options()).Get(t.Context(), Get{Address: mustRead(t, "http://8.8.8.8/"), Limit: 1 << 16})
+	wantCode(t, err, CodeTooLarge, "say nothing")
 }

@@ -188,7 +188,7 @@ func (f *fetch) failure(at Address, err error) *Error {
 		return &Error{Code: code, Message: fmt.Sprintf(format, args...), Err: err}
 	}
 	switch {
-	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "response header list larger"):
+	case strings.Contains(text, "response headers exceeded"), strings.Contains(text, "response header list larger"), strings.Contains(text, "header list too large"):
 		return fail(CodeTooLarge, "the header of the answer from %s is larger than %d bytes; fetch another URL", host, maxHeader)
 	case strings.Contains(text, "unsupported transfer encoding"):
 		return fail(CodeUnsupportedEncoding, "the answer from %s can not be read: %s", host, text)
