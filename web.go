@@ -72,12 +72,12 @@ func (r *Runtime) furnishWeb() builtin.Web {
 	if !opt.NoCache {
 		room.Cache = &web.Cache{Now: r.now}
 	}
-	code := opt.Code
+	code, section := opt.Code, "codesearch"
 	if code.Provider == "" {
-		code = opt.Search
+		code, section = opt.Search, "websearch" // where it is set, and can be mended
 	}
-	room.Search, room.Code = r.finder(client, opt.Search, "websearch"), r.finder(client, code, "codesearch")
-	room.Exa = r.finder(client, Finder{Provider: "exa", Key: opt.ExaKey}, "websearch")
+	room.Search, room.Code = r.finder(client, opt.Search, "websearch"), r.finder(client, code, section)
+	room.Exa = r.finder(client, Finder{Provider: "exa", Key: opt.ExaKey, Timeout: opt.Search.Timeout}, "websearch")
 	return room
 }
 
@@ -101,6 +101,9 @@ type misconfigured struct{ err error }
 
 // Search fails.
 func (m misconfigured) Search(context.Context, lookup.Query) (string, error) { return "", m.err }
+
+// Where is nowhere.
+func (m misconfigured) Where() string { return "" }
 
 // maxFound is how much a command that searches may print.
 const maxFound = 4 << 20

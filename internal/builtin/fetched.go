@@ -377,13 +377,23 @@ func harmless(s string) string {
 
 // acts reports whether a character does something beside being shown.
 func acts(r rune) bool {
-	if r < 0x7f {
+	switch {
+	case r < 0x7f:
 		return r < ' ' && r != '\t' && r != '\n'
+	case r <= 0x9f: // controls
+		return true
 	}
-	return r <= 0x9f || // controls
-		r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || // they turn the direction of text
-		r == 0x2028 || r == 0x2029 || r >= 0xe0000 && r <= 0xe007f || // ends of lines; tags: text that nobody sees
-		joins(r) || unseen(r)
+	return turns(r) || joins(r) || unseen(r)
+}
+
+// turns reports whether a character turns the direction of a text or ends its
+// line, or is a tag, which nobody sees.
+func turns(r rune) bool {
+	switch r {
+	case 0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069:
+		return true
+	}
+	return r >= 0xe0000 && r <= 0xe007f
 }
 
 // joins reports whether a character only says how its neighbours are written.

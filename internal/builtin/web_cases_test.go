@@ -200,9 +200,9 @@ func TestCasesWebsearch(t *testing.T) {
 			}
 		}
 		told := []string{
-			`{"always":["*"],"metadata":{"contextMaxCharacters":900,"livecrawl":"preferred","numResults":3,"query":"q","type":"deep"},"patterns":["q"],"permission":"websearch"}`,
-			`{"always":["*"],"metadata":{"numResults":0,"query":"q"},"patterns":["q"],"permission":"websearch"}`,
-			`{"always":["*"],"metadata":{"query":"q","tokensNum":5000},"patterns":["q"],"permission":"codesearch"}`,
+			`{"always":["*"],"metadata":{"contextMaxCharacters":900,"engine":"exa at http://search.example","livecrawl":"preferred","numResults":3,"query":"q","type":"deep"},"patterns":["q"],"permission":"websearch"}`,
+			`{"always":["*"],"metadata":{"engine":"exa at http://search.example","numResults":0,"query":"q"},"patterns":["q"],"permission":"websearch"}`,
+			`{"always":["*"],"metadata":{"engine":"exa at http://search.example","query":"q","tokensNum":5000},"patterns":["q"],"permission":"codesearch"}`,
 		}
 		if !slices.Equal(asked, told) {
 			t.Errorf("asked was\n%s", strings.Join(asked, "\n"))

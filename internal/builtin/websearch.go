@@ -75,7 +75,7 @@ func firstEngine(own, exa lookup.Engine) lookup.Engine {
 func offerSearch(e lookup.Engine, section, doc string) (string, bool) {
 	if e == nil {
 		return fmt.Sprintf("No search engine is set up for it: set %s.provider in the configuration to exa, searxng, brave, tavily or command, "+
-			"or switch the flag exa on.", section), false
+			"or switch Exa on with HELVE_ENABLE_EXA=1 (in a program: the flag \"exa\").", section), false
 	}
 	return doc, true
 }
@@ -97,6 +97,9 @@ func (s searchCall) ask(ctx context.Context, c *tool.Call, q lookup.Query) (stri
 	}
 	if s.engine == nil {
 		return "", tool.Fail("no-engine", "No search engine is set up. Go on without the search.")
+	}
+	if where := s.engine.Where(); where != "" { // who answers has to know who will read the query
+		s.metadata["engine"] = where
 	}
 	err := c.Ask(ctx, permission.Request{Permission: s.permission, Patterns: []string{q.Text}, Always: []string{"*"}, Metadata: s.metadata})
 	if err != nil {

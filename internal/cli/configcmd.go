@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +48,7 @@ that look like secrets are left out unless --secrets is given.`,
 			raw := s.cfg.Raw
 			if !secrets {
 				raw = redacted(raw)
+				s.cfg.Withheld = redactedValues(s.cfg.Withheld)
 			}
 			if asJSON {
 				return a.configJSON(s.cfg, raw)
@@ -357,90 +357,4 @@ func ordered(raw json.RawMessage) ([]jsonMember, error) {
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-// redacted replaces the text of members whose name says that they are secret,
-// wherever they stand. Order and everything else stay.
-func redacted(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var out bytes.Buffer
-	r := redactor{dec: dec, out: &out}
-	if err := r.value(false); err != nil && err != io.EOF {
-		return json.RawMessage(`"the config can not be shown"`)
-	}
-	return out.Bytes()
-}
-
-type redactor struct {
-	dec *json.Decoder
-	out *bytes.Buffer
-}
-
-// value copies one value. Texts in a secret one are replaced.
-func (r *redactor) value(secret bool) error {
-	tok, err := r.dec.Token()
-	if err != nil {
-		return err
-	}
-	switch v := tok.(type) {
-	case json.Delim:
-		return r.container(v, secret)
-	case string:
-		if secret {
-			v = "[redacted]"
-		}
-		r.out.Write(quoted(v))
-	case nil:
-		r.out.WriteString("null")
-	default:
-		fmt.Fprint(r.out, v)
-	}
-	return nil
-}
-
-func (r *redactor) container(open json.Delim, secret bool) error {
-	r.out.WriteRune(rune(open))
-	for first := true; r.dec.More(); first = false {
-		if !first {
-			r.out.WriteByte(',')
-		}
-		inside := secret
-		if open == '{' {
-			tok, err := r.dec.Token()
-			if err != nil {
-				return err
-			}
-			key := fmt.Sprint(tok)
-			r.out.Write(quoted(key))
-			r.out.WriteByte(':')
-			inside = secret || secretName(key)
-		}
-		if err := r.value(inside); err != nil {
-			return err
-		}
-	}
-	end, err := r.dec.Token()
-	if err != nil {
-		return err
-	}
-	fmt.Fprint(r.out, end)
-	return nil
-}
-
-// secretName reports whether a name is that of something secret.
-func secretName(name string) bool {
-	name = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-	if name == "headers" || name == "authorization" {
-		return true
-	}
-	for _, word := range []string{"apikey", "token", "secret", "password", "credential", "privatekey", "accesskey"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, "key")
 }

@@ -152,7 +152,7 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	opt := a.options(s)
 	audience := tool.Audience{Model: f.model, Provider: f.provider, Agent: f.agent}
 	if f.all {
-		opt.Flags["batch"], opt.Flags["question"] = true, true
+		opt.Flags["batch"], opt.Flags["question"], opt.Flags["exa"] = true, true, true
 		audience.Agent = ""
 	} else {
 		agent, err := s.agent(f.agent)
@@ -216,14 +216,29 @@ func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, nam
 		return a.printJSON(s.Schema)
 	}
 	e := &tool.Error{Kind: tool.UnknownTool, Code: "unknown-tool", Tool: name, Err: fmt.Errorf("there is no tool called %q here", name)}
-	if all, err := a.specs(ctx, &toolsFlags{model: f.model, provider: f.provider, all: true, builtin: true, quiet: true}); err == nil &&
-		slices.ContainsFunc(all, func(s tool.Spec) bool { return s.Name == name }) {
+	all, err := a.specs(ctx, &toolsFlags{model: f.model, provider: f.provider, all: true, builtin: true, quiet: true})
+	if i := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name }); err == nil && i >= 0 {
 		e.Err = fmt.Errorf("the tool %q is switched off for this caller, or hidden by a rule", name)
 		e.Hint = fmt.Sprintf("'helve tools --all %s' shows it; 'helve permission list' shows the rules.", name)
+		if why := a.whyOff(f, all[i]); why != "" {
+			e.Err, e.Hint = fmt.Errorf("the tool %q is switched off", name), fmt.Sprintf("%s 'helve tools --all %s' shows the tool.", why, name)
+		}
 		return e
 	}
 	if near, ok := text.Nearest(name, names); ok {
 		e.Hint = fmt.Sprintf("Did you mean %q?", near)
 	}
 	return e
+}
+
+// whyOff is what a tool says about why it is off; most say nothing.
+func (a *app) whyOff(f *toolsFlags, s tool.Spec) string {
+	if s.Offer == nil {
+		return ""
+	}
+	said, on := s.Offer(tool.Audience{Model: f.model, Provider: f.provider, Agent: f.agent, Flags: map[string]bool{"exa": a.searches()}})
+	if on || said == s.Description {
+		return ""
+	}
+	return said
 }

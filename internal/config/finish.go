@@ -41,6 +41,7 @@ func (l *loader) finish() *Config {
 	c.Bash, c.Wall = running(m.get("bash")), walled(m.get("wall"))
 	c.Web = networked(m.get("web"))
 	c.Web.Search, c.Web.Code = finding(m.get("websearch")), finding(m.get("codesearch"))
+	l.network()
 	c.Bash.Shell = textOf(m.get("shell"))
 	if h := m.get("history"); h != nil {
 		c.HistoryBytes = number(h.get("quota_bytes"))

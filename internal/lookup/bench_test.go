@@ -21,6 +21,17 @@ func BenchmarkHostile(b *testing.B) {
 			}
 		})
 	}
+	k := Options{Key: strings.Repeat("s", 63) + "k"}.secret()
+	for name, s := range map[string]string{
+		"plain": fill("words "), "key": fill("s"), "percents": fill("%73"), "references": fill("&#115;"), "backslashes": fill(`\`),
+	} {
+		b.Run("secret/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				k.hide(s)
+			}
+		})
+	}
 	for name, s := range map[string]string{
 		"data": fill("data:\n"), "events": fill("data: {}\n\n"), "broken": fill("data: {\n"), "batch": "[" + fill("1,") + "1]",
 		"content": `{"result":{"content":[` + fill("{},") + "{}]}}", "deep": fill("["), "answer": `{"result":{"content":[{"text":"` + fill("word ") + `"}]}}`,

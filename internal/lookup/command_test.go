@@ -3,11 +3,13 @@ package lookup
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +79,8 @@ func TestCommandOutput(t *testing.T) {
 		"other array":     {`["a","b"]`, `["a","b"]`},
 		"unknown fields":  {`[{"name":"x"}]`, `[{"name":"x"}]`},
 		"some are odd":    {`[7,{"title":"T"},null]`, "1. T"},
-		"broken JSON":     {`{"results":[`, `{"results":[`},
+		"a link":          {"[Title](https://x.example)", "[Title](https://x.example)"},
+		"a box":           {"[ ] to do", "[ ] to do"},
 		"not UTF-8":       {"a\xffb", "a\ufffdb"},
 		"shows the key":   {"the key is " + testKey + "!", "the key is [redacted]!"},
 		"lists the key":   {`[{"title":"sk-5ecret+/\"&<0815"}]`, "1. [redacted]"},
@@ -123,12 +126,7 @@ func TestCommandFails(t *testing.T) {
 	if e := failure(t, err); e.Code != "command" || e.Message != `Search error: the command sh failed: exit status 3: no such index \x1b [redacted]` {
 		t.Errorf("%s %q", e.Code, e.Message)
 	}
-	o := Options{Provider: "command", Command: []string{filepath.Join(t.TempDir(), "none")}, Run: running}
-	_, err = mustNew(t, o).Search(t.Context(), Query{Text: "q", Code: true})
-	if e := failure(t, err); e.Code != "command" || !strings.HasPrefix(e.Message, "Code search error: the command none failed: ") {
-		t.Errorf("%s %q", e.Code, e.Message)
-	}
-	_, err = mustNew(t, shell(t, "printf '['; head -c 3000000 /dev/zero | tr '\\0' x")).Search(t.Context(), Query{Text: "q"})
+	_, err = mustNew(t, shell(t, "printf '[{'; head -c 3000000 /dev/zero | tr '\\0' x")).Search(t.Context(), Query{Text: "q"})
 	if e := failure(t, err); e.Code != "command" || e.Message != "Search error: the command sh printed more than 2 MiB" {
 		t.Errorf("%s %q", e.Code, e.Message)
 	}
@@ -138,11 +136,57 @@ func TestCommandFails(t *testing.T) {
 	}
 }
 
+// A program that can not be started is told in one sentence.
+func TestCommandIsNotThere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are looked for by their extensions")
+	}
+	file := filepath.Join(t.TempDir(), "none")
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for program, why := range map[string]string{
+		"helve-no-such-program": "no program of that name is in PATH", file: "it is not there", plain: "it may not be run",
+	} {
+		o := Options{Provider: "command", Command: []string{program}, Section: "codesearch", Run: func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+			out, err := running(ctx, argv, stdin)
+			if err != nil {
+				err = fmt.Errorf("starting %s: start %s: %w", argv[0], argv[0], err)
+			}
+			return out, err
+		}}
+		_, err := mustNew(t, o).Search(t.Context(), Query{Text: "q", Code: true})
+		want := "Code search error: the command " + program + " can not be started: " + why + "\nSee codesearch.command in the config."
+		if e := failure(t, err); e.Code != "command" || e.Message != want {
+			t.Errorf("%s %q", e.Code, e.Message)
+		}
+	}
+}
+
+// JSON that is broken is a mistake of the program, and no answer.
+func TestCommandPrintsBrokenJSON(t *testing.T) {
+	for printed, want := range map[string]string{
+		`{"results":[`:                "line 1, column 13: unexpected end of JSON input",
+		"\ufeff\n {\n  \"é\": x}\n":   "line 3, column 8: invalid character 'x' looking for beginning of value",
+		`[{"title":"T"},]`:            "line 1, column 16: invalid character ']' looking for beginning of value",
+		`{'results': []}`:             `line 1, column 2: invalid character '\'' looking for beginning of object key string`,
+		"[\n":                         "line 1, column 2: unexpected end of JSON input",
+		"[{\"title\":\"T\"}]\nmore\n": "line 2, column 1: invalid character 'm' after top-level value",
+	} {
+		got, err := (&command{argv: []string{"/bin/finds"}, section: "websearch"}).read([]byte(printed), Query{}.filled())
+		var f *fault
+		if !errors.As(err, &f) || got != "" || f.code != "command" || f.text != "the command finds printed broken JSON: "+want || f.hint != "See websearch.command in the config." {
+			t.Errorf("%q: %q, %+v", printed, got, f)
+		}
+	}
+}
+
 func TestCommandEnds(t *testing.T) {
 	o := shell(t, "exec sleep 1000")
 	o.Timeout = 50 * time.Millisecond
 	_, err := mustNew(t, o).Search(t.Context(), Query{Text: "q"})
-	if e := failure(t, err); e.Message != "Search request timed out" || e.Code != "timeout" {
+	if e := failure(t, err); e.Message != "Search request timed out after 0.05 seconds; websearch.timeout_ms in the config allows more" || e.Code != "timeout" {
 		t.Errorf("%s %q", e.Code, e.Message)
 	}
 	reason := errors.New("enough")
@@ -166,6 +210,10 @@ func FuzzPrinted(f *testing.F) {
 		q := Query{MaxChars: most % 5000}.filled()
 		got, err := (&command{argv: []string{"x"}}).read(out, q)
 		body, _, _ := strings.Cut(got, "\n\n(Bounded to ")
+		var broken *fault
+		if errors.As(err, &broken) && got == "" && !json.Valid(out) {
+			return
+		}
 		if err != nil || text.HasHidden(got) || utf8.RuneCountInString(body) > q.chars() {
 			t.Fatalf("%q is shown as %q, %v", out, got, err)
 		}

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -46,14 +47,15 @@ func (e *exa) search(ctx context.Context, q Query) (string, error) {
 		return e.bounded(found, q.MaxChars), err
 	}
 	found, err := e.call(ctx, exaCode, codeArguments{q.Text, q.Tokens})
-	if !missing(err) {
-		return found, err
+	if missing(err) {
+		// The tool for pages finds code as well, but who allows one search has
+		// not allowed the other.
+		return "", &fault{
+			code: "server", text: "Exa offers no code search any more",
+			hint: "Set codesearch.provider in the config to another: searxng, brave, tavily or command.",
+		}
 	}
-	// Servers have begun to leave the tool for code out. The one for pages finds
-	// code as well.
-	q.MaxChars = q.chars()
-	found, err = e.call(ctx, exaWeb, arguments(q))
-	return e.bounded(found, q.MaxChars), err
+	return found, err
 }
 
 func arguments(q Query) webArguments {
@@ -92,7 +94,7 @@ func (e *exa) call(ctx context.Context, name string, args any) (string, error) {
 
 // missing reports whether a server says that it has no tool for code.
 func missing(err error) bool {
-	f, ok := err.(*fault)
+	f, ok := errors.AsType[*fault](err)
 	if !ok || f.code != "server" {
 		return false
 	}

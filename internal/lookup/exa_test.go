@@ -150,7 +150,7 @@ func TestExaReplies(t *testing.T) {
 	}
 }
 
-// A server without the tool for code is asked for pages.
+// Where a server has no tool for code, no other search is made instead.
 func TestExaCodeWithoutTool(t *testing.T) {
 	const missing = `MCP error -32602: Tool get_code_context_exa not found`
 	for name, reply := range map[string]string{
@@ -158,21 +158,14 @@ func TestExaCodeWithoutTool(t *testing.T) {
 		"error":  `{"error":{"code":-32602,"message":"Unknown tool: get_code_context_exa"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Query().Has("tools") {
-					io.WriteString(w, reply)
-					return
-				}
-				io.WriteString(w, `{"result":{"content":[{"text":"`+strings.Repeat("é", 500)+`"}]}}`)
-			})
+			srv := serve(t, says("application/json", reply))
 			got, err := mustNew(t, provided("exa", srv.URL)).Search(t.Context(), Query{Text: "q", Code: true, Tokens: 100})
-			want := strings.Repeat("é", 400) + "\n\n(Bounded to 400 characters. The end is left out.)"
-			if err != nil || got != want {
-				t.Errorf("Search = %q, %v", got, err)
+			const want = "Code search error: Exa offers no code search any more\nSet codesearch.provider in the config to another: searxng, brave, tavily or command."
+			if e := failure(t, err); got != "" || e.Code != "server" || e.Message != want {
+				t.Errorf("Search = %q, %s %q", got, e.Code, e.Message)
 			}
-			all := srv.requests()
-			if len(all) != 2 || !strings.Contains(all[1].body, `"name":"web_search_exa","arguments":{"query":"q","type":"auto","numResults":8,"livecrawl":"fallback","contextMaxCharacters":400}`) {
-				t.Errorf("requests %+v", all)
+			if r := srv.only(t); !strings.Contains(r.body, "get_code_context_exa") {
+				t.Errorf("sent was %s", r.body)
 			}
 		})
 	}

@@ -82,7 +82,9 @@ func TestTimeout(t *testing.T) {
 			})
 			o := provided(provider, srv.URL)
 			o.Timeout = 30 * time.Millisecond
-			for code, want := range map[bool]string{false: "Search request timed out", true: "Code search request timed out"} {
+			o.Section = "codesearch"
+			const more = " request timed out after 0.03 seconds; codesearch.timeout_ms in the config allows more"
+			for code, want := range map[bool]string{false: "Search" + more, true: "Code search" + more} {
 				_, err := mustNew(t, o).Search(t.Context(), Query{Text: "q", Code: code})
 				if e := failure(t, err); e.Message != want || e.Code != "timeout" {
 					t.Errorf("%s: %s %q, want %q", provider, e.Code, e.Message, want)
@@ -234,7 +236,8 @@ func TestRedirect(t *testing.T) {
 func TestKeyIsHidden(t *testing.T) {
 	forms := []string{
 		testKey, url.QueryEscape(testKey), url.PathEscape(testKey), "https://x.example/?exaApiKey=" + url.QueryEscape(testKey),
-		"sk-5ecret\u200b+/\"&<0815", "sk-5ecret+/&quot;&amp;&lt;0815",
+		"sk-5ecret\u200b+/\"&<0815", "sk-5ecret+/&quot;&amp;&lt;0815", "sk-5ecret&#43;&#x2F;&QUOT;&amp&lt;0815",
+		strings.ToLower(url.QueryEscape(testKey)), `sk-5ecret+\/\"&\u003c0815`, `sk-5ecret\u002B\x2f\"&%3c0815`,
 	}
 	q := func(s string) string { return strings.Trim(fmt.Sprintf("%q", s), `"`) } // as JSON writes it
 	reply := func(provider, s string) string {

@@ -77,6 +77,9 @@ type Engine interface {
 	// Search returns the answer as text, or "" where nothing was found. An error
 	// is an [*Error], or the cause of ctx where a person ended the search.
 	Search(ctx context.Context, q Query) (text string, err error)
+	// Where says in a few words where a query goes, for who has to allow it:
+	// "searxng at http://localhost:8888". It holds no secret.
+	Where() string
 }
 
 // Options choose an engine. They are what the config says under websearch or
@@ -137,11 +140,13 @@ func (f *fault) Error() string { return f.text }
 // A provider does one search. Its errors are faults, or errors of what it used.
 type provider interface {
 	search(ctx context.Context, q Query) (string, error)
+	where() string
 }
 
 // engine puts around a provider what all searches share.
 type engine struct {
 	provider
+	section string
 	timeout time.Duration
 	secret  secret
 }
@@ -163,7 +168,7 @@ func New(o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{provider: p, timeout: o.Timeout, secret: o.secret()}, nil
+	return &engine{provider: p, section: o.Section, timeout: o.Timeout, secret: o.secret()}, nil
 }
 
 // Defaults returns the options for a config that is silent: exa, where the
@@ -219,12 +224,26 @@ func (o Options) program() (provider, error) {
 	if o.Run == nil {
 		return nil, fmt.Errorf("%s.provider command can not be used here, for nothing runs programs", o.Section)
 	}
-	return &command{argv: append([]string(nil), o.Command...), run: o.Run, secret: o.secret()}, nil
+	return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
 }
 
 // lacks words that a key of the config is missing.
 func (o Options) lacks(key, what string) error {
 	return fmt.Errorf("%s.provider %s needs %s.%s: %s", o.Section, o.Provider, o.Section, key, what)
+}
+
+// Where is the provider and its server or program.
+func (e *engine) Where() string { return e.secret.hide(e.where()) }
+
+// limit is how long a search may take.
+func (e *engine) limit(q Query) time.Duration {
+	switch {
+	case e.timeout > 0:
+		return e.timeout
+	case q.Code:
+		return codeTimeout
+	}
+	return webTimeout
 }
 
 // Search bounds the provider's search in time and words what goes wrong.
@@ -235,15 +254,7 @@ func (e *engine) Search(ctx context.Context, q Query) (string, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return "", e.failed(ctx, q, &fault{code: "server", text: "the query is empty"})
 	}
-	limit := e.timeout
-	switch {
-	case limit > 0:
-	case q.Code:
-		limit = codeTimeout
-	default:
-		limit = webTimeout
-	}
-	timed, stop := context.WithTimeoutCause(ctx, limit, errTimeout)
+	timed, stop := context.WithTimeoutCause(ctx, e.limit(q), errTimeout)
 	defer stop()
 	found, err := e.search(timed, q.filled())
 	if err == nil {
@@ -263,8 +274,12 @@ func (e *engine) failed(ctx context.Context, q Query, err error) error {
 	var f *fault
 	var w *web.Error
 	switch {
-	case ctx.Err() != nil, errors.Is(err, errTimeout), errors.As(err, &w) && w.Code == web.CodeTimeout:
-		return &Error{Code: "timeout", Message: q.lead() + " request timed out"}
+	case ctx.Err() != nil:
+		return timedOut(q, "")
+	case errors.Is(err, errTimeout):
+		return timedOut(q, fmt.Sprintf(" after %v seconds; %s.timeout_ms in the config allows more", e.limit(q).Seconds(), e.section))
+	case errors.As(err, &w) && w.Code == web.CodeTimeout: // before our time was over
+		return timedOut(q, strings.TrimPrefix(w.Message, "Request timed out"))
 	case errors.As(err, &f):
 	case w != nil:
 		f = &fault{code: w.Code, text: masked(w.Error())}
@@ -280,4 +295,9 @@ func (e *engine) failed(ctx context.Context, q Query, err error) error {
 		message += "\n" + e.secret.hide(f.hint)
 	}
 	return &Error{Code: f.code, Message: message, Status: f.status}
+}
+
+// timedOut is the error of a search that took too long.
+func timedOut(q Query, more string) *Error {
+	return &Error{Code: "timeout", Message: q.lead() + " request timed out" + more}
 }

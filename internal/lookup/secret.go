@@ -1,10 +1,13 @@
 package lookup
 
 import (
-	"encoding/json"
 	"html"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"helve/internal/text"
 )
@@ -13,7 +16,10 @@ import (
 const maxBrief = 1000
 
 // A secret is what nobody may read, in all the ways it may be written.
-type secret struct{ forms *strings.Replacer }
+type secret struct {
+	keys   [][]rune
+	starts string // what one of them can begin with
+}
 
 // secret is the key, and what looks like one in the endpoint's own query.
 func (o Options) secret() secret {
@@ -25,29 +31,24 @@ func (o Options) secret() secret {
 			}
 		}
 	}
-	var pairs []string
+	var k secret
 	for _, key := range keys {
 		if key == "" {
 			continue
 		}
-		quoted, _ := json.Marshal(key) // a string can always be written
-		for _, form := range []string{
-			key, url.QueryEscape(key), url.PathEscape(key), strings.Trim(string(quoted), `"`),
-			html.EscapeString(key), strings.ReplaceAll(html.EscapeString(key), "&#34;", "&quot;"),
-		} {
-			pairs = append(pairs, form, "[redacted]")
-		}
+		k.keys = append(k.keys, []rune(key))
+		k.starts += string(k.keys[len(k.keys)-1][:1])
 	}
-	if pairs == nil {
-		return secret{}
+	if k.keys != nil {
+		k.starts += `%&\+` // see written
 	}
-	return secret{strings.NewReplacer(pairs...)}
+	return k
 }
 
 // secretName reports whether a parameter of that name holds a secret.
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range []string{"key", "token", "secret", "auth", "pass"} {
+	for _, part := range []string{"key", "token", "secret", "auth", "pass", "sig"} {
 		if strings.Contains(name, part) {
 			return true
 		}
@@ -76,10 +77,149 @@ func masked(s string) string {
 
 // hide returns s without the secret.
 func (k secret) hide(s string) string {
-	if k.forms == nil {
+	if k.keys == nil {
 		return s
 	}
-	return k.forms.Replace(s)
+	var out strings.Builder
+	kept := 0 // up to where s is in out
+	for at := 0; ; {
+		i := strings.IndexAny(s[at:], k.starts)
+		if i < 0 {
+			break
+		}
+		at += i
+		n := 0
+		for _, key := range k.keys {
+			n = max(n, span(key, s[at:]))
+		}
+		if n == 0 {
+			at++
+			continue
+		}
+		out.WriteString(s[kept:at])
+		out.WriteString("[redacted]")
+		at += n
+		kept = at
+	}
+	return out.String() + s[kept:]
+}
+
+// span returns how much of the beginning of s is the key, 0 for nothing.
+// Every character may be written in a way of its own.
+func span(key []rune, s string) int {
+	same := 0 // characters that stand as they are, which most do
+	for same < len(key) && same < len(s) && rune(s[same]) == key[same] && s[same] < utf8.RuneSelf && !strings.ContainsRune(`%&\`, key[same]) {
+		same++
+	}
+	ends, next := append(make([]int, 0, 4), same), make([]int, 0, 4) // where the part so far may end
+	for _, r := range key[same:] {
+		next = next[:0]
+		for _, at := range ends {
+			for _, n := range written(r, s[at:]) {
+				if n > 0 && !slices.Contains(next, at+n) {
+					next = append(next, at+n)
+				}
+			}
+		}
+		if len(next) == 0 {
+			return 0
+		}
+		ends, next = next, ends
+	}
+	return slices.Max(ends)
+}
+
+// written returns how much of the beginning of s stands for a character: as it
+// is, and as addresses, JSON and scripts, and HTML write it. 0 is not at all.
+func written(r rune, s string) [4]int {
+	var n [4]int
+	if s == "" {
+		return n
+	}
+	if got, size := utf8.DecodeRuneInString(s); got == r {
+		n[0] = size
+	}
+	switch s[0] {
+	case '+':
+		if r == ' ' {
+			n[1] = 1
+		}
+	case '%':
+		n[1] = percented(r, s)
+	case '\\':
+		n[2] = escaped(r, s)
+	case '&':
+		n[3] = referred(r, s)
+	}
+	return n
+}
+
+// percented is written for %2f, each byte of the character by itself.
+func percented(r rune, s string) int {
+	plain := string(r)
+	for i := range len(plain) {
+		if len(s) < 3*i+3 || s[3*i] != '%' || hex(s[3*i+1:3*i+3]) != rune(plain[i]) {
+			return 0
+		}
+	}
+	return 3 * len(plain)
+}
+
+// escaped is written for \/, \x2f and \u002f.
+func escaped(r rune, s string) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch digits := s[2:]; s[1] {
+	case 'x':
+		if len(digits) >= 2 && hex(digits[:2]) == r {
+			return 4
+		}
+	case 'u':
+		if len(digits) < 4 {
+			return 0
+		}
+		first := hex(digits[:4])
+		if first == r {
+			return 6
+		}
+		if digits = digits[4:]; strings.HasPrefix(digits, `\u`) && len(digits) >= 6 && utf16.DecodeRune(first, hex(digits[2:6])) == r {
+			return 12
+		}
+	}
+	if rune(s[1]) == r && strings.ContainsRune(`/"\'`, r) {
+		return 2
+	}
+	return 0
+}
+
+// hex reads digits; -1 where they are none.
+func hex(digits string) rune {
+	n, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// referred is written for &#47;, &#x2F; and &sol;.
+func referred(r rune, s string) int {
+	const longest = 40
+	n := 1
+	for n < min(len(s), longest) && (s[n] == '#' || s[n] >= '0' && s[n] <= '9' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z') {
+		n++
+	}
+	if n < len(s) && s[n] == ';' {
+		n++
+	}
+	if n < 3 {
+		return 0
+	}
+	rest, ok := strings.CutPrefix(html.UnescapeString(s[:n]), string(r))
+	if !ok || !strings.HasSuffix(s[:n], rest) { // some are known without a semicolon, whatever follows
+		return 0
+	}
+	return n - len(rest)
 }
 
 // brief returns what a server said as the part of an error: harmless, without

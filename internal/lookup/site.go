@@ -22,11 +22,13 @@ const maxReply = 2 << 20
 // A site is the server that a provider asks, and the only one.
 type site struct {
 	client  *web.Client
+	name    string // of the provider
 	section string
 	key     string
 	secret  secret
 	address string // of the endpoint, with what the provider's path adds
 	origin  string
+	host    string
 	own     bool // the config names it
 }
 
@@ -68,9 +70,17 @@ func (o Options) site(usual, path string) (*site, error) {
 		client = web.New(web.Options{UserAgent: "helve"})
 	}
 	return &site{
-		client: client, section: o.Section, key: o.Key, secret: o.secret(),
-		address: u.String(), origin: at.Origin(), own: own,
+		client: client, name: o.Provider, section: o.Section, key: o.Key, secret: o.secret(),
+		address: u.String(), origin: at.Origin(), host: at.Host(), own: own,
 	}, nil
+}
+
+// where names the server. Its path and query may hold a secret.
+func (s *site) where() string {
+	if s.own {
+		return s.name + " at " + s.origin
+	}
+	return fmt.Sprintf("%s (%s)", s.name, s.host)
 }
 
 // ask sends a request and returns the reply if its status is a good one.
@@ -123,10 +133,14 @@ func (s *site) get(r request) (web.Get, error) {
 	return g, nil
 }
 
-// judge lets a request go to the site itself, wherever it is, for the user has
-// named it; and to nothing else, for the user has not.
+// judge lets a request go to the site itself, and to nothing else, for the user
+// has not named it. A site that the user has named may be anywhere; the usual
+// one of a provider is on the internet, and who says otherwise is not it.
 func (s *site) judge(_ context.Context, h web.Hop) error {
 	if h.Address.Origin() == s.origin {
+		if h.Place.Inside() && !s.own {
+			return s.inside(h)
+		}
 		return nil
 	}
 	return &fault{
@@ -136,11 +150,26 @@ func (s *site) judge(_ context.Context, h web.Hop) error {
 	}
 }
 
+// inside words that the name of a provider's server leads to somewhere else.
+func (s *site) inside(h web.Hop) error {
+	return &fault{
+		code: web.CodeBlockedAddress,
+		text: fmt.Sprintf("%s leads to an address that is %s; that is not the server of %s", s.host, h.Place.Says(), s.name),
+		hint: fmt.Sprintf("If that is a server of yours, name it in %s.endpoint.", s.section),
+	}
+}
+
 // unreached adds to an error what the user can do.
 func (s *site) unreached(err error) error {
 	var f *fault
 	var w *web.Error
-	if errors.As(err, &f) || !errors.As(err, &w) || !s.own || w.Code != web.CodeConnection && w.Code != web.CodeUnknownHost {
+	if errors.As(err, &f) || !errors.As(err, &w) || w.Code != web.CodeConnection && w.Code != web.CodeUnknownHost {
+		return err
+	}
+	if !s.own {
+		if w.Code == web.CodeUnknownHost { // its name is ours, and spelled right
+			return &fault{code: w.Code, text: fmt.Sprintf("%s can not be looked up: the network or its name service can not be reached", s.host)}
+		}
 		return err
 	}
 	return &fault{
