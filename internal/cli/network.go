@@ -51,12 +51,21 @@ func address(req permission.Request, decide func(permission.Request) (permission
 		return permission.Decision{Action: permission.Deny}, "it is " + place.Says(), nil
 	}
 	req.Patterns, req.Addresses = []string{url}, true
+	if aliases := at.Aliases(); len(aliases) > 0 {
+		req.Spellings = map[string][]string{url: aliases}
+	}
+	inside := req
+	inside.Guards = map[string][]string{url: at.Words()}
 	if place.Inside() {
-		req.Guards = map[string][]string{url: at.Words()}
+		req = inside
 	}
 	d, err := decide(req)
+	if err != nil {
+		return d, "", err
+	}
+	there, err := decide(inside)
 	note := ""
-	if place == web.Unknown && d.Action == permission.Allow {
+	if place == web.Unknown && d.Action == permission.Allow && there.Action != permission.Allow {
 		note = "should the name turn out to lead to this machine or a private network, a rule has to name the host"
 	}
 	return d, note, err
