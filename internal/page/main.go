@@ -7,11 +7,11 @@ import (
 )
 
 // skips tells whether an element and all that is in it are never shown:
-// programs, styles and what a browser hides. It errs on the side of showing:
+// programs, styles, what a browser hides and what only repeats the rest. It errs on the side of showing:
 // tabs that are not in front stay, for their text is the page's.
 func (d *Doc) skips(n *node) bool {
 	if n.name == "" {
-		return false
+		return d.isPadding(n)
 	}
 	switch n.tag {
 	case atom.Script, atom.Style, atom.Meta, atom.Link, atom.Template, atom.Base:
@@ -22,6 +22,9 @@ func (d *Doc) skips(n *node) bool {
 	switch n.name {
 	case "desc", "metadata", "defs", "symbol":
 		return d.within(n, atom.Svg)
+	}
+	if d.unseen(n) {
+		return true
 	}
 	value, there := n.find("hidden")
 	return there && !strings.EqualFold(value, "until-found") && !n.says("role", "tabpanel")

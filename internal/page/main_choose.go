@@ -1,6 +1,10 @@
 package page
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+)
 
 // choose returns the element that is the main one, 0 where none surely is.
 func (m *measure) choose() int32 {
@@ -117,13 +121,15 @@ func (m *measure) narrow(root int32) int32 {
 }
 
 // parts returns the main part with what belongs to it and stands outside, in
-// the order of the page: the heading before it, comments and answers.
+// the order of the page: the heading before it, who wrote it and when, comments
+// and answers.
 func (m *measure) parts(root int32) (all []int32) {
 	heading, title := m.headingBefore(root), m.titleBefore(root)
+	bylines := m.bylines(root, max(heading, title))
 	for i := int32(1); i < int32(len(m.marks)); {
 		k := &m.marks[i]
 		said := k.talk >= 40 && k.body <= k.talk/4 && (i > root || k.end <= root)
-		if said || i == heading || i == title || i == root {
+		if said || i == heading || i == title || i == root || slices.Contains(bylines, i) {
 			all = append(all, i)
 			i = k.end
 		} else {

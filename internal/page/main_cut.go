@@ -12,13 +12,14 @@ type cutter struct {
 	from, to *Doc
 	out      func(int32) bool // what is not copied
 	left     int              // how many elements were not
+	lasts    []int32          // of the new page and what is open in it, the last child; 0 for none
 }
 
 // newCutter starts a page of so many nodes at the most.
 func newCutter(from *Doc, size int) *cutter {
 	to := &Doc{title: from.title, base: from.base, nodes: make([]node, 1, size)}
-	to.nodes[0] = node{parent: nobody, first: nobody, last: nobody, next: nobody}
-	return &cutter{from: from, to: to}
+	to.nodes[0] = node{parent: nobody, first: nobody, next: nobody}
+	return &cutter{from: from, to: to, lasts: []int32{0}}
 }
 
 // copy puts a node and what is in it at the end of the new page. Of a block
@@ -36,6 +37,7 @@ func (c *cutter) copy(root int32) {
 				made := c.put(n, up)
 				if !left && n.first != nobody {
 					at, up = n.first, made
+					c.lasts = append(c.lasts, 0)
 					continue
 				}
 			}
@@ -48,6 +50,7 @@ func (c *cutter) copy(root int32) {
 		default:
 			at, down = n.parent, false
 			up = c.to.nodes[up].parent
+			c.lasts = c.lasts[:len(c.lasts)-1]
 		}
 	}
 }
@@ -57,15 +60,15 @@ func (c *cutter) put(n *node, up int32) int32 {
 	made := int32(len(c.to.nodes))
 	c.to.nodes = append(c.to.nodes, node{
 		text: n.text, name: n.name, tag: n.tag, attrs: n.attrs,
-		parent: up, first: nobody, last: nobody, next: nobody,
+		parent: up, first: nobody, next: nobody,
 	})
-	parent := &c.to.nodes[up]
-	if parent.last == nobody {
-		parent.first = made
+	last := &c.lasts[len(c.lasts)-1]
+	if *last == 0 {
+		c.to.nodes[up].first = made
 	} else {
-		c.to.nodes[parent.last].next = made
+		c.to.nodes[*last].next = made
 	}
-	parent.last = made
+	*last = made
 	return made
 }
 

@@ -206,6 +206,14 @@ func TestOnlyMain(t *testing.T) {
 		{"nothing but comments", frame + `<div><div>On the walls of a town.</div></div><div class="comments">` + long + `</div>`, ""},
 		{"comments among other things", frame + `<main>` + long + `</main><div><p>` + long[:80] + `</p><div class="comments">` + long[:92] + `</div></div>`, long + "\n" + long[:92]},
 		{"all in the footer", frame + `<main>Loading</main><footer>` + long + `</footer>`, ""},
+		{"a byline after the heading", frame + `<div><h1>Title</h1><div class="entry-meta">By Joan, <time>May 5</time></div><div class="entry-content">` + long + `</div></div>`,
+			"Title\nBy Joan, May 5\n" + long},
+		{"a byline without a name", frame + `<h1>Title</h1><p>By <a rel="author" href=j>Joan</a> on May 5</p><main>` + long + `</main>`, "Title\nBy Joan on May 5\n" + long},
+		{"a byline beside", frame + `<div><p class="byline">By Joan</p><div class="entry-content"><h1>Title</h1>` + long + `</div><footer class="post-meta">May 5</footer></div>`,
+			"By Joan\nTitle\n" + long + "\nMay 5"},
+		{"a long byline", frame + `<div><h1>Title</h1><div class="byline">` + long + `</div><div class="entry-content">` + strings.Repeat(long, 9) + `</div></div>`,
+			"Title\n" + strings.Repeat(long, 9)},
+		{"a date in the navigation", frame + `<h1>Title</h1><nav><a href=x>Latest <time>May 6</time></a></nav><main>` + long + `</main>`, "Title\n" + long},
 		{"words apart", frame + `<main>` + long + `one<nav><a href=x>see</a></nav>two</main>`, long + "one\ntwo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

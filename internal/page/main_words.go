@@ -22,6 +22,8 @@ const (
 	isCopy                        // to copy code
 	isTitle                       // around a heading
 
+	isByline // who wrote it, and when
+
 	notTalk // it only has to do with comments
 	hedged  // named for what is beside it
 )
@@ -36,6 +38,8 @@ func purposeOf(n *node) purpose {
 			k |= purposeOfRole(strings.ToLower(strings.TrimSpace(a.value)))
 		case "class", "id":
 			named |= purposeOfNames(a.value)
+		case "rel", "itemprop":
+			k |= purposeOfLink(a.value)
 		case "aria-label":
 			if strings.EqualFold(a.value, "breadcrumb") || strings.EqualFold(a.value, "breadcrumbs") {
 				k |= isFrame
@@ -47,12 +51,12 @@ func purposeOf(n *node) purpose {
 
 // namesFor returns what a name can make of an element of a tag.
 func namesFor(tag atom.Atom, named purpose) purpose {
-	can := isFrame | isAround | isLead | isEdit | isTitle
+	can := isFrame | isAround | isLead | isEdit | isTitle | isByline
 	switch tag {
 	case atom.Html, atom.Body, atom.Pre, atom.Code, atom.Table:
 		can = 0
 	case atom.A:
-		can = isAnchor
+		can = isAnchor | isByline
 	case atom.Button:
 		can = isCopy
 	case atom.Div, atom.Section, atom.Td:
@@ -80,6 +84,17 @@ func purposeOfTag(tag atom.Atom) purpose {
 		return isTitle
 	case atom.Footer, atom.Aside, atom.Dialog:
 		return isFrame
+	case atom.Time, atom.Address:
+		return isByline
+	}
+	return 0
+}
+
+// purposeOfLink reads what a link, or a property of the page, is said to be.
+func purposeOfLink(value string) purpose {
+	switch value {
+	case "author", "datePublished", "dateModified", "dateCreated":
+		return isByline
 	}
 	return 0
 }
@@ -164,6 +179,8 @@ func purposeOfContent(name []byte) purpose {
 		return isContent
 	case "mw-editsection":
 		return isEdit
+	case "entry-meta", "post-meta", "article-meta", "story-meta", "post-info", "article-info", "post-date", "entry-date", "posted-on", "meta":
+		return isByline
 	}
 	return 0
 }
@@ -189,6 +206,8 @@ func purposeOfWord(word []byte) purpose {
 		return notTalk
 	case "header", "heading", "headline", "title", "hero":
 		return isTitle
+	case "byline", "dateline", "author", "pubdate":
+		return isByline
 	case "anchor", "headerlink", "permalink", "hash":
 		return isAnchor
 	case "copy", "clipboard":

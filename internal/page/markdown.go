@@ -47,9 +47,10 @@ type scribe struct {
 	code         int             // how many elements of code are open
 	raw          int             // how many preformatted elements are
 	bold, italic int             // how many marks are open
-	headings     int             // and headings
-	inCell       bool            // in a table
-	waiting      int32           // a link that has to be put on the words that come
+	struck       int
+	headings     int   // and headings
+	inCell       bool  // in a table
+	waiting      int32 // a link that has to be put on the words that come
 	steps        int
 }
 
@@ -166,7 +167,7 @@ func (w *scribe) block(ctx context.Context, at int32, n *node) chain {
 		return w.heading(ctx, at, n)
 	case atom.Hr:
 		if w.inCell {
-			return noChain()
+			return w.of("\n\n")
 		}
 		return w.of("\n\n---\n\n")
 	case atom.Blockquote:
@@ -178,7 +179,12 @@ func (w *scribe) block(ctx context.Context, at int32, n *node) chain {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
 		return w.preformatted(ctx, at, n)
 	case atom.Table:
+		if w.code == 0 && w.isRaw(n) {
+			return w.preformatted(ctx, at, n)
+		}
 		return w.table(ctx, at)
+	case atom.Dt, atom.Dd:
+		return w.term(ctx, at, n)
 	case atom.Audio:
 		return w.around("\n\n", w.media(ctx, at, n), "\n\n")
 	}
@@ -199,19 +205,27 @@ func (w *scribe) inlineElement(ctx context.Context, at int32, n *node, trim bool
 		return w.marked(ctx, at, &w.bold, trim)
 	case atom.I, atom.Em:
 		return w.marked(ctx, at, &w.italic, trim)
+	case atom.Del, atom.S, atom.Strike:
+		return w.marked(ctx, at, &w.struck, trim)
 	case atom.A:
 		if w.shapes[at].blocky && w.code == 0 {
 			return w.linkBlocks(ctx, at)
 		}
 		c = w.inside(ctx, at)
 	default:
+		if n.name == "annotation" {
+			return w.formula(ctx, at)
+		}
 		c = w.inside(ctx, at)
 	}
 	if trim {
 		c = w.trim(c)
 	}
-	if n.tag == atom.A {
+	switch {
+	case n.tag == atom.A:
 		return w.link(n, c)
+	case w.doc.placeOf(n) != onLine:
+		return w.raise(at, n, c)
 	}
 	return w.replaced(at, n, c)
 }
@@ -265,8 +279,11 @@ func (w *scribe) marked(ctx context.Context, at int32, open *int, trim bool) cha
 		return noChain()
 	}
 	mark := "*"
-	if open == &w.bold {
+	switch open {
+	case &w.bold:
 		mark = "**"
+	case &w.struck:
+		mark = "~~"
 	}
 	return w.around(mark, c, mark)
 }

@@ -10,6 +10,9 @@ import (
 
 // quote puts the mark of a quote before every line.
 func (w *scribe) quote(c chain) chain {
+	if w.inCell {
+		return w.around("\n\n", c, "\n\n")
+	}
 	c, _ = w.cutHead(c)
 	c, _ = w.cutTail(c)
 	return w.around("\n\n> ", w.indent(c, "> "), "\n\n")
@@ -42,14 +45,43 @@ func (w *scribe) list(ctx context.Context, at int32, n *node) chain {
 		}
 	}
 	flush()
+	if w.inCell {
+		return w.listInCell(n, out)
+	}
 	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li && w.shapes[up].last == at {
 		return w.around("\n", out, "")
 	}
 	return w.around("\n\n", out, "\n\n")
 }
 
+// listInCell writes a list on the line of a cell, one that is in another list
+// in parentheses.
+func (w *scribe) listInCell(n *node, items chain) chain {
+	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li {
+		if items = w.trim(items); !items.empty() {
+			items = w.around("(", items, ")")
+		}
+	}
+	return w.around("\n\n", items, "\n\n")
+}
+
+// itemInCell writes an item of a list in a cell.
+func (w *scribe) itemInCell(at int32, n *node, c chain) chain {
+	before, end := "", ""
+	if mark := w.mark(at, n); mark[0] != '-' {
+		before = strings.TrimRight(mark, " ") + " "
+	}
+	if w.shown(n.next) != nobody {
+		end = ";"
+	}
+	return w.inLine(before, c, end)
+}
+
 // item writes an item of a list, its lines indented under its mark.
 func (w *scribe) item(ctx context.Context, at int32, n *node) chain {
+	if w.inCell {
+		return w.itemInCell(at, n, w.inside(ctx, at))
+	}
 	c, _ := w.cutHead(w.inside(ctx, at))
 	c, lines := w.cutTail(c)
 	if lines > 0 {
@@ -60,6 +92,22 @@ func (w *scribe) item(ctx context.Context, at int32, n *node) chain {
 		c = w.around("", c, "\n")
 	}
 	return c
+}
+
+// term writes a term or what is said about it.
+func (w *scribe) term(ctx context.Context, at int32, n *node) chain {
+	c := w.inside(ctx, at)
+	if !w.inCell {
+		return w.around("\n\n", c, "\n\n")
+	}
+	end := ""
+	if w.shown(n.next) != nobody {
+		end = ";"
+		if n.tag == atom.Dt {
+			end = ":"
+		}
+	}
+	return w.inLine("", c, end)
 }
 
 // mark returns what stands before an item: a dash or its number.

@@ -7,12 +7,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// preformatted writes code between fences and other text as it is, without
-// any marks.
+// preformatted writes code between fences, and other text too where it would
+// not be read as it is. A line of it, and lines that are links, stay text
+// without any marks.
 func (w *scribe) preformatted(ctx context.Context, at int32, n *node) chain {
 	inner := w.onlyCode(n)
 	language, isCode := w.language(n, inner)
-	if inner == nobody && !isCode {
+	if w.inCell && w.code == 0 {
+		return w.around("\n\n", w.ticked(oneLine(w.plain(&w.shapes[at]))), "\n\n")
+	}
+	if inner == nobody && !isCode && n.tag != atom.Table && (w.raw > 0 || !w.needsFence(at)) {
 		w.raw++
 		c := w.inside(ctx, at)
 		w.raw--
@@ -21,6 +25,21 @@ func (w *scribe) preformatted(ctx context.Context, at int32, n *node) chain {
 	text := strings.TrimSuffix(w.plain(&w.shapes[at]), "\n")
 	fence := fenceFor(text)
 	return w.of("\n\n"+fence, language, "\n", text, "\n"+fence+"\n\n")
+}
+
+// needsFence tells whether preformatted text has lines, or a line that would
+// be read as Markdown.
+func (w *scribe) needsFence(at int32) bool {
+	me := &w.shapes[at]
+	if me.listing {
+		return false
+	}
+	if w.lines(me) > 1 {
+		return true
+	}
+	text := strings.TrimRightFunc(w.plain(me), isBlank)
+	line := strings.TrimLeft(text, "\n")
+	return escape(line, true) != line || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
 // onlyCode returns the element of code that a preformatted one starts with.
@@ -138,19 +157,26 @@ func (w *scribe) inlineCode(ctx context.Context, at int32, trim bool) chain {
 	if c.empty() {
 		return c
 	}
-	code := strings.ReplaceAll(w.spend(c), "\n", " ")
+	c = w.ticked(strings.ReplaceAll(w.spend(c), "\n", " "))
+	if only := w.shown(w.doc.nodes[at].first); only != nobody && w.shown(w.doc.nodes[only].next) == nobody &&
+		w.doc.nodes[only].tag == atom.A {
+		return w.link(&w.doc.nodes[only], c)
+	}
+	return c
+}
+
+// ticked puts backticks around code.
+func (w *scribe) ticked(code string) chain {
+	if code == "" {
+		return noChain()
+	}
 	mark := ticksFor(code)
 	pad := ""
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") ||
 		len(code) > 2 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {
 		pad = " "
 	}
-	c = w.of(mark+pad, code, pad+mark)
-	if only := w.shown(w.doc.nodes[at].first); only != nobody && w.shown(w.doc.nodes[only].next) == nobody &&
-		w.doc.nodes[only].tag == atom.A {
-		return w.link(&w.doc.nodes[only], c)
-	}
-	return c
+	return w.of(mark+pad, code, pad+mark)
 }
 
 // ticksFor returns the shortest row of backticks that a code does not have.

@@ -15,23 +15,24 @@ import (
 type planter struct {
 	doc  *Doc
 	open []int32
+	last map[int32]int32 // child of a node
 }
 
 func newPlanter() *planter {
-	return &planter{&Doc{nodes: []node{{parent: nobody, first: nobody, last: nobody, next: nobody}}}, []int32{0}}
+	return &planter{&Doc{nodes: []node{{parent: nobody, first: nobody, next: nobody}}}, []int32{0}, map[int32]int32{}}
 }
 
 func (p *planter) add(n node) int32 {
 	up := p.open[len(p.open)-1]
-	n.parent, n.first, n.last, n.next = up, nobody, nobody, nobody
+	n.parent, n.first, n.next = up, nobody, nobody
 	at := int32(len(p.doc.nodes))
 	p.doc.nodes = append(p.doc.nodes, n)
-	if parent := &p.doc.nodes[up]; parent.last == nobody {
-		parent.first = at
+	if last, there := p.last[up]; there {
+		p.doc.nodes[last].next = at
 	} else {
-		p.doc.nodes[parent.last].next = at
+		p.doc.nodes[up].first = at
 	}
-	p.doc.nodes[up].last = at
+	p.last[up] = at
 	return at
 }
 
@@ -40,7 +41,8 @@ func (p *planter) add(n node) int32 {
 func anyTree() *rapid.Generator[*Doc] {
 	tags := []string{"a", "a", "b", "i", "em", "strong", "code", "code", "span", "p", "div", "ul", "ol", "li", "li", "blockquote",
 		"h1", "h6", "pre", "table", "tbody", "tr", "tr", "td", "td", "th", "caption", "br", "hr", "img", "video", "audio", "source",
-		"iframe", "noscript", "picture", "select", "option", "title", "svg", "dl", "dt", "dd", "custom-tag", "wbr", "details", "summary"}
+		"iframe", "noscript", "picture", "select", "option", "title", "svg", "dl", "dt", "dd", "custom-tag", "wbr", "details", "summary",
+		"sup", "sub", "del", "s", "math", "semantics", "annotation"}
 	texts := []string{"a", "b2", " ", "\n", "  c  ", "- d", "1. e", "# f", "`", "``g", "*", "|h", "\u00a0", "\u00a0i ", "\\", "[j]", "é ",
 		"\n\n\n", "k\nl", "~~~", "\x1b[", "\u0085", "m\r\nn", "\ufeff", "0"}
 	values := []string{"", "x", "javascript:y", "/z (1)", "data:image/png;base64,AA", "3", "2", "q \"r\"\n\n s", "language-go", "highlight", "0"}
@@ -183,6 +185,14 @@ func TestMarkdownGrowth(t *testing.T) {
 		"bare lists":       nest("<ul><li>a</li>", "<li>b", ""),
 		"nested emphasis":  nest("<b><i>", "x", ""),
 		"blank paragraphs": repeat("<p> <b> </b>"),
+		"raised":           nest("a<sup>", "2<sub>i</sub>", "</sup>"),
+		"struck":           nest("<del>a<s>", "b ", ""),
+		"numbers":          nest("<pre><span class=ln>", "1 ", "x"),
+		"code tables":      repeat("<table><tr><td data-line-number=1><td>a<tr><td><td>b</table>"),
+		"lists in cells":   repeat("<table><tr><td>a<td><ul><li>b<ol><li>c</ol></ul><tr><td>d</table>"),
+		"formulas":         nest("<math><msup><mi>a</mi><mrow>", "<mfrac><mi>1</mi><mi>2</mi></mfrac>", ""),
+		"buttons":          repeat("<div><button class=copy>Copy</button><pre>a</pre></div>"),
+		"pre in pre":       nest("<pre>", "a ", ""),
 	} {
 		small, large := build(2000), build(8000)
 		a, _ := effort(t, small)
@@ -216,6 +226,8 @@ func FuzzMarkdown(f *testing.F) {
 	for _, s := range []string{
 		"<p>a <b> b </b>", "<ul><li><p>a<ol start=3><li>b</ol>c</ul>", "<pre><code class=language-x>a\n```\n", "<table><tr><th colspan=2>a<tr><td rowspan=3>b<td>c|d</table>",
 		"<a href='java\nscript:x' title='\"'>y<img src=data:,z data-src=w></a>", "<blockquote>a<blockquote><pre>b\n\nc", "<base href=//h/><a href=x>y", "\x1b<b>\x00</b>",
+		"2<sup>32</sup>x<sub> i</sub><del>c</del>", "<pre># a<sup>2</sup>\nb<table><tr><td data-line-number=1>1<td>c", "<math><semantics><mfrac><mi>a<mi>b</mfrac><annotation encoding=application/x-tex>c",
+		"<table><tr><td>a<td><ul><li>b<ul><li>c<dl><dt>d<dd>e</table>", "<div><button>Copy</button><pre><span class=ln>1</span>x", "<a href=x><img src=y><div>z",
 	} {
 		f.Add(s)
 	}

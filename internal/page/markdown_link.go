@@ -37,7 +37,7 @@ func (w *scribe) link(n *node, text chain) chain {
 }
 
 // linkBlocks writes a link that has blocks in it: a link can not be around
-// them, so it is on the first words.
+// them, so it is on the first words, and on an image before them.
 func (w *scribe) linkBlocks(ctx context.Context, at int32) chain {
 	outer := w.waiting
 	w.waiting = at
@@ -49,10 +49,12 @@ func (w *scribe) linkBlocks(ctx context.Context, at int32) chain {
 // linked writes the children of a node while a link waits for words to be on.
 func (w *scribe) linked(ctx context.Context, at int32) chain {
 	out, words := noChain(), noChain()
-	link := w.waiting
+	link, said := w.waiting, false
 	flush := func() {
 		if w.waiting != nobody && w.hasText(words) {
-			w.waiting = nobody
+			if said {
+				w.waiting = nobody
+			}
 			words = w.link(&w.doc.nodes[link], w.trim(words))
 		}
 		out, words = w.join(out, words), noChain()
@@ -67,6 +69,7 @@ func (w *scribe) linked(ctx context.Context, at int32) chain {
 			out = w.join(out, w.child(ctx, c))
 			continue
 		}
+		said = said || w.says(c)
 		waiting := w.waiting
 		w.waiting = nobody
 		words = w.join(words, w.child(ctx, c))
@@ -74,6 +77,20 @@ func (w *scribe) linked(ctx context.Context, at int32) chain {
 	}
 	flush()
 	return w.join(out, noChain())
+}
+
+// says tells whether there are words in a node, and not just images.
+func (w *scribe) says(at int32) bool {
+	me := &w.shapes[at]
+	if w.doc.nodes[at].name == "" {
+		return me.tail > 0
+	}
+	for i := me.from; i < me.to && i < me.from+farthest; i++ {
+		if w.shapes[w.texts[i]].tail > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // address returns an address as a browser reads it: without the blanks around

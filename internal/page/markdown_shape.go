@@ -10,7 +10,7 @@ import (
 // A shape is what the writer of Markdown has to know of a node beforehand.
 type shape struct {
 	text     string // of text: as it is shown, blanks collapsed
-	from, to int32  // of an element: which texts are in it
+	from, to int32  // of an element: which texts are in it; until it ends, how much there was to see before it
 	things   int32  // how many images and such were before it
 	thingsTo int32  // and how many before its end
 	lead     int32  // of text: how many bytes of blanks it starts with
@@ -19,12 +19,12 @@ type shape struct {
 	kids     int32  // how many elements it has
 	prev     int32  // the node before it that is shown
 	last     int32  // the last of them
-	weight   int32  // how much there was to see before it
 	gone     bool   // it is not shown
 	blank    bool   // there is nothing to see in it
 	fresh    bool   // of text: a line starts with it
 	blocky   bool   // of an element: there are blocks in it
 	layout   bool   // of a table: it has more than lines in its cells
+	listing  bool   // of preformatted text: its lines are links
 }
 
 // shaping goes over a page once, as a browser does that lays out lines: blanks
@@ -35,6 +35,8 @@ type shaping struct {
 	keep   bool  // a blank stays although no text is before it, for an image is
 	pre    int   // how many preformatted elements are open
 	start  int   // which text is the first in the outermost of them
+	links  int   // how many links were in it
+	bulky  int32 // the last element that may be too much for a cell
 	weight int32
 	last   int32   // the node shown before, within the same element
 	tables []int32 // those that are open
@@ -101,7 +103,7 @@ func (s *shaping) enter(at int32, n *node) bool {
 	}
 	s.edge(n)
 	s.open(at, n)
-	me.weight = s.weight
+	me.to = s.weight
 	if isVoid(n.tag) || isMeaningful(n.tag) {
 		s.weight++ // so that it is not found blank
 	}
@@ -111,8 +113,13 @@ func (s *shaping) enter(at int32, n *node) bool {
 
 // open keeps account of the elements that change what is within them.
 func (s *shaping) open(at int32, n *node) {
-	if len(s.tables) > 0 && isLayout(n.tag) {
-		s.shapes[s.tables[len(s.tables)-1]].layout = true
+	if len(s.tables) > 0 {
+		switch {
+		case isLayout(n.tag):
+			s.noData()
+		case isBulky(n.tag):
+			s.bulky = at
+		}
 	}
 	if s.isThing(at, n) {
 		s.things++
@@ -126,11 +133,19 @@ func (s *shaping) open(at int32, n *node) {
 	case n.tag == atom.Br:
 		s.breaks = append(s.breaks, at)
 	}
-	if isRaw(n.tag) {
+	if n.tag == atom.A && n.attr("href") != "" {
+		s.links++
+	}
+	if s.isRaw(n) {
 		if s.pre++; s.pre == 1 {
-			s.start = len(s.texts)
+			s.start, s.links = len(s.texts), 0
 		}
 	}
+}
+
+// noData says that the innermost table can not be written as one.
+func (s *shaping) noData() {
+	s.shapes[s.tables[len(s.tables)-1]].layout = true
 }
 
 // leave ends an element.
@@ -139,24 +154,73 @@ func (s *shaping) leave(at int32, n *node) {
 	if me.gone {
 		return
 	}
+	me.blank = me.to == s.weight
 	me.to, me.thingsTo = int32(len(s.texts)), s.things
-	me.blank = me.weight == s.weight
 	if n.parent != nobody && (me.blocky || !me.blank && s.isBlock(n)) {
 		s.shapes[n.parent].blocky = true
 	}
-	if isRaw(n.tag) {
-		s.pre--
-	}
-	if n.tag == atom.Table {
-		s.tables = s.tables[:len(s.tables)-1]
-	}
+	s.close(at, n, me)
 	s.edge(n)
+}
+
+// close is open for the end of an element.
+func (s *shaping) close(at int32, n *node, me *shape) {
+	switch n.tag {
+	case atom.Table:
+		s.tables = s.tables[:len(s.tables)-1]
+	case atom.Td, atom.Th:
+		if len(s.tables) > 0 && s.bulky > at && s.size(me, mostInCell) > mostInCell {
+			s.noData()
+		}
+	case atom.Sup, atom.Sub:
+		if s.pre > 0 {
+			s.raiseRaw(at, n)
+		}
+	}
+	if s.isRaw(n) {
+		if s.pre--; s.pre == 0 {
+			lines := s.lines(me)
+			me.listing = 2*s.links >= max(lines, 1)
+			if lines > 1 && len(s.tables) > 0 {
+				s.noData()
+			}
+		}
+	}
+}
+
+// mostInCell is how long a list or another block in a cell may be.
+const mostInCell = 500
+
+// size counts the bytes of text in an element, up to a number and a bit.
+func (w *scribe) size(me *shape, most int) (bytes int) {
+	for i := me.from; i < me.to && bytes <= most; i++ {
+		bytes += len(w.shapes[w.texts[i]].text)
+	}
+	return bytes
+}
+
+// lines counts the lines of preformatted text, but for empty ones at its ends.
+func (w *scribe) lines(me *shape) (lines int) {
+	empty := 0
+	for i := me.from; i < me.to; i++ {
+		text := &w.shapes[w.texts[i]]
+		before := text.text[:text.lead]
+		if text.tail > 0 {
+			if lines == 0 {
+				lines, empty, before = 1, 0, ""
+			}
+			lines += empty + strings.Count(before, "\n") + strings.Count(text.text[text.lead:text.tail], "\n")
+			empty, before = 0, text.text[text.tail:]
+		}
+		empty += strings.Count(before, "\n")
+	}
+	return lines
 }
 
 // edge is met at the start and at the end of an element.
 func (s *shaping) edge(n *node) {
 	switch {
-	case s.pre > 0 && !isRaw(n.tag):
+	case s.pre > 0 && !s.isRaw(n):
 	case n.name == "":
 	case s.isBlock(n):
 		s.endLine()
@@ -218,9 +282,11 @@ func (s *shaping) dropBreaks(keep int) {
 
 // words takes a text in.
 func (s *shaping) words(at int32, n *node, me *shape) {
-	if s.pre > 0 {
+	switch {
+	case s.pre > 0 && s.betweenCells(n) || s.doc.isPadding(n):
+	case s.pre > 0:
 		me.text = harmless(n.text)
-	} else {
+	default:
 		me.text = harmless(collapse(n.text))
 		if !s.keep && strings.HasPrefix(me.text, " ") &&
 			(s.held == nobody || strings.HasSuffix(s.shapes[s.held].text, " ")) {
@@ -303,7 +369,42 @@ func isMeaningful(tag atom.Atom) bool {
 	return false
 }
 
-// isRaw tells the elements whose blanks are shown as they are.
+// betweenCells tells the blanks between the cells and rows of a table.
+func (s *shaping) betweenCells(n *node) bool {
+	switch s.doc.nodes[n.parent].tag {
+	case atom.Table, atom.Tbody, atom.Thead, atom.Tr:
+		return isAllBlank(n.text)
+	}
+	return false
+}
+
+// isRaw tells the elements whose blanks are shown as they are: preformatted
+// ones, and tables that have a line of code in every row.
+func (w *scribe) isRaw(n *node) bool {
+	return isRaw(n.tag) || n.tag == atom.Table && w.doc.isCodeTable(n)
+}
+
+// isCodeTable tells a table whose first cell has the number of a line.
+func (d *Doc) isCodeTable(n *node) bool {
+	for range 4 {
+		at := n.first
+		for range nearby {
+			if at == nobody || d.nodes[at].name != "" && d.nodes[at].tag != atom.Colgroup {
+				break
+			}
+			at = d.nodes[at].next
+		}
+		if at == nobody || d.nodes[at].name == "" {
+			return false
+		}
+		if n = &d.nodes[at]; n.tag == atom.Td {
+			_, numbered := n.find("data-line-number")
+			return numbered
+		}
+	}
+	return false
+}
+
 func isRaw(tag atom.Atom) bool {
 	switch tag {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:

@@ -195,14 +195,37 @@ func (g *grid) texts(ctx context.Context, cells []int32) []string {
 	return texts
 }
 
-// isLayout tells the elements that can not be in a cell of a line.
+// isLayout tells the elements that are the parts of a page, not of a cell.
 func isLayout(tag atom.Atom) bool {
 	switch tag {
-	case atom.Article, atom.Aside, atom.Blockquote, atom.Dd, atom.Details, atom.Dir, atom.Dl, atom.Dt,
-		atom.Fieldset, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Header, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Plaintext,
-		atom.Pre, atom.Section, atom.Table, atom.Ul, atom.Xmp:
+	case atom.Article, atom.Aside, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Header, atom.Main, atom.Nav, atom.Plaintext, atom.Section, atom.Table:
 		return true
 	}
 	return false
+}
+
+// isBulky tells the elements that are put on one line in a cell, if they are
+// short.
+func isBulky(tag atom.Atom) bool {
+	switch tag {
+	case atom.Blockquote, atom.Details, atom.Dir, atom.Dl, atom.Fieldset, atom.Figure, atom.Form, atom.Listing,
+		atom.Menu, atom.Ol, atom.Pre, atom.Ul, atom.Xmp:
+		return true
+	}
+	return false
+}
+
+// inLine puts a part of a cell on a line of its own, which will be joined with
+// the others, and ends it so that it stays apart.
+func (w *scribe) inLine(before string, c chain, end string) chain {
+	c = w.trim(c)
+	if c.empty() {
+		return c
+	}
+	switch text := w.pieces[c.tail].text; text[len(text)-1] {
+	case '.', ',', ';', ':', '!', '?':
+		end = ""
+	}
+	return w.around("\n"+before, c, end+"\n")
 }

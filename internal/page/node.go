@@ -9,12 +9,12 @@ const nobody = -1
 // place in the tree's list, so that a page is a few allocations and a walk
 // needs no recursion.
 type node struct {
-	text  string    // of a text node: as it reads, entities decoded
-	name  string    // of an element: its tag in lower case; "" for text
-	tag   atom.Atom // the same, where the tag is a known one
+	text  string // of a text node: as it reads, entities decoded
+	name  string // of an element: its tag in lower case; "" for text
 	attrs []attr
+	tag   atom.Atom // the name, where it is a known one
 
-	parent, first, last, next int32
+	parent, first, next int32
 }
 
 // An attr is an attribute; its name is in lower case.

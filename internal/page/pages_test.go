@@ -321,13 +321,31 @@ func drawn(n *html.Node) bool {
 // nobodys are the elements that nobody sees.
 func nobodys(n *html.Node) bool {
 	switch n.Data {
-	case "script", "style", "template", "annotation":
+	case "script", "style", "template":
 		return true
 	}
 	for _, a := range n.Attr {
-		if a.Key == "hidden" {
+		switch {
+		case a.Key == "hidden":
 			return true // though some of it may be kept
+		case a.Key == "encoding" && a.Val != "application/x-tex":
+			return n.Data == "annotation"
+		case a.Key == "class" && beside(a.Val):
+			return true
 		}
+	}
+	if p := n.Parent; p != nil && p.Data == "semantics" && n.Data != "annotation" {
+		return p.LastChild.Data == "annotation"
+	}
+	return n.Data == "button" && n.FirstChild != nil && strings.HasPrefix(n.FirstChild.Data, "Copy ")
+}
+
+// beside tells the classes of what stands beside code, and of what shows a
+// formula a second time.
+func beside(class string) bool {
+	switch class {
+	case "linenos", "lnt", "gutter", "copy", "icon copy-icon", "katex-html":
+		return true
 	}
 	return false
 }

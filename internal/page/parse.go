@@ -45,7 +45,7 @@ func newBuilder(src string) *builder {
 		scan: scanner{src: src, words: newWords(src), attrs: make([]attr, 0, 8)},
 		xml:  strings.HasPrefix(strings.TrimLeft(headOf(src, 64), " \t\r\n"), "<?xml"),
 	}
-	b.doc.nodes = append(b.doc.nodes, node{parent: nobody, first: nobody, last: nobody, next: nobody})
+	b.doc.nodes = append(b.doc.nodes, node{parent: nobody, first: nobody, next: nobody})
 	b.open.push(open{traits: special | firm | fence})
 	return b
 }
@@ -106,16 +106,16 @@ func (b *builder) add() (int32, *node) {
 	if len(b.doc.nodes) == cap(b.doc.nodes) {
 		b.doc.nodes = slices.Grow(b.doc.nodes, b.missing())
 	}
-	id, parent := int32(len(b.doc.nodes)), b.open.top().node
+	id, top := int32(len(b.doc.nodes)), b.open.top()
 	b.doc.nodes = b.doc.nodes[:id+1]
-	n, p := &b.doc.nodes[id], &b.doc.nodes[parent]
-	n.parent, n.first, n.last, n.next = parent, nobody, nobody, nobody
-	if p.last == nobody {
-		p.first = id
+	n := &b.doc.nodes[id]
+	n.parent, n.first, n.next = top.node, nobody, nobody
+	if top.last == 0 {
+		b.doc.nodes[top.node].first = id
 	} else {
-		b.doc.nodes[p.last].next = id
+		b.doc.nodes[top.last].next = id
 	}
-	p.last = id
+	top.last = id
 	return id, n
 }
 

@@ -6,6 +6,7 @@ import "golang.org/x/net/html/atom"
 type open struct {
 	name    string
 	node    int32
+	last    int32 // of its children, the last so far; 0 for none
 	tag     atom.Atom
 	traits  trait
 	slot    uint8

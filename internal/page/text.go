@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/atom"
 )
@@ -44,6 +45,7 @@ func (d *Doc) text(ctx context.Context, skip func(*node) bool) (string, error) {
 			skipped := skip(n)
 			if !skipped {
 				w.enter(n, d.gapAround(n))
+				d.raise(&w, at)
 			}
 			if !skipped && n.first != nobody {
 				at = n.first
@@ -52,6 +54,7 @@ func (d *Doc) text(ctx context.Context, skip func(*node) bool) (string, error) {
 			enter = skipped // nothing to leave
 		}
 		if !enter {
+			w.lower(at)
 			w.leave(n, d.gapAround(n))
 		}
 		if enter = n.next != nobody && at != 0; enter {
@@ -79,6 +82,47 @@ type textWriter struct {
 	out strings.Builder
 	gap gap
 	pre int // how many preformatted elements are open
+	ups []raisedText
+}
+
+// A raisedText is an element that stands beside the line, and what ends it.
+type raisedText struct {
+	node int32
+	end  string
+}
+
+// raise writes the mark of raised and lowered text, as Markdown has it.
+func (d *Doc) raise(w *textWriter, at int32) {
+	n := &d.nodes[at]
+	place := d.placeOf(n)
+	if place == onLine || w.gap != glued && place != under {
+		return
+	}
+	text, next := d.little(n), utf8.RuneError
+	if text == "" || d.nodes[n.first].text != "" && isBlankByte(d.nodes[n.first].text[0]) {
+		return
+	}
+	if n.next != nobody && d.nodes[n.next].name == "" {
+		next, _ = utf8.DecodeRuneInString(d.nodes[n.next].text)
+	}
+	last, _ := utf8.DecodeLastRuneInString(w.out.String())
+	before, after := raisedMarks(place, last, text, next)
+	if place == over || place == under {
+		before, after = fractionMarks(place, text)
+	}
+	w.fill()
+	w.out.WriteString(before)
+	if after != "" {
+		w.ups = append(w.ups, raisedText{at, after})
+	}
+}
+
+// lower ends raised text.
+func (w *textWriter) lower(at int32) {
+	if end := len(w.ups) - 1; end >= 0 && w.ups[end].node == at {
+		w.out.WriteString(w.ups[end].end)
+		w.ups = w.ups[:end]
+	}
 }
 
 func (w *textWriter) enter(n *node, around gap) {
