@@ -82,6 +82,11 @@ func (f *fetch) show(ctx context.Context, p *web.Page, cached bool) (*tool.Resul
 	case strings.TrimSpace(res.Output) == "":
 		res.Output = ""
 		notes = append(notes, "The page has no text of its own; a program in the browser may make it")
+	case f.scripted:
+		notes = append(notes, "The page has little text of its own; a program in the browser may make the rest")
+	}
+	if f.refresh != "" {
+		notes = append(notes, "The page sends browsers on to "+f.refresh)
 	}
 	res.Output = noted(res.Output, notes)
 	return res, nil
@@ -157,6 +162,10 @@ func (f *fetch) html(ctx context.Context, src string) (out string, partial bool,
 		out, err = doc.Text(ctx)
 	} else {
 		out, partial, err = doc.Markdown(ctx, f.in.Whole)
+	}
+	f.scripted = doc.Scripted() && strings.Contains(strings.ToLower(src), "<noscript") // a short page with a script is one, too
+	if next, ok := doc.Refresh(); ok {
+		f.refresh = shortened(harmless(next))
 	}
 	return harmless(out), partial, err
 }

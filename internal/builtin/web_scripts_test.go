@@ -44,6 +44,8 @@ func internet(t *testing.T) func(*tooltest.Env) error {
 		"docs.example/notes":        page("application/octet-stream", "only text"),
 		"docs.example/untyped":      page("", "<!doctype html><p>x <i>y</i>"),
 		"docs.example/script":       page("text/html", "<body><div id=app></div><script>draw()</script>"),
+		"docs.example/app":          page("text/html", "<title>App</title><noscript>You need to enable JavaScript</noscript><script>draw()</script>"),
+		"docs.example/latest":       page("text/html", `<meta http-equiv="refresh" content="0; url=/short">`),
 		"docs.example/empty":        page("text/html", ""),
 		"docs.example/gone":         statusPage(http.StatusNotFound, "<h1>Not here</h1><script>x()</script>"),
 		"docs.example/busy":         busy,

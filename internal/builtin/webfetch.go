@@ -76,8 +76,12 @@ type fetch struct {
 	call *tool.Call
 	in   webfetchInput
 
-	turns   chan struct{}   // of those who convert a page, for it takes room
-	address web.Address     // of the page
+	turns   chan struct{} // of those who convert a page, for it takes room
+	address web.Address   // of the page
+	// What the page says about itself beside its text.
+	scripted bool
+	refresh  string
+
 	settled map[string]bool // what was asked about, by [fetch.judge]
 	inside  []bool          // by hop: it leads to this machine or a private network
 	refusal error           // of a rule, a person, or ours: why a hop is not taken
