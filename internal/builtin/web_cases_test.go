@@ -1,7 +1,9 @@
 package builtin_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,7 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"helve"
 	"helve/internal/builtin"
 	"helve/internal/lookup"
 	"helve/permission"
@@ -27,9 +31,9 @@ type webDesk struct {
 }
 
 // newWebDesk makes one on which a handler answers for every site.
-func newWebDesk(t *testing.T, action permission.Action, answer http.HandlerFunc) *webDesk {
+func newWebDesk(t *testing.T, action permission.Action, answer http.HandlerFunc, change ...func(*helve.Options)) *webDesk {
 	t.Helper()
-	d := &webDesk{desk: newDesk(t, action)}
+	d := &webDesk{desk: newDesk(t, action, change...)}
 	d.wire = newWire(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		d.mu.Lock()
@@ -278,5 +282,70 @@ func TestFetchedData(t *testing.T) {
 		`"redirects":["http://a.example/","http://a.example/b"],"cached":false,"partial":false}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s %v", got, err)
+	}
+}
+
+// What a person takes to answer is not time of the fetch.
+func TestFetchWaitsForPeople(t *testing.T) {
+	d := newWebDesk(t, permission.Allow, page("text/plain", "the intranet"))
+	d.wire.names["intranet.example"] = [][]string{{"10.1.2.3"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go func() {
+		for e := range d.rt.Events(ctx, 0) {
+			if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+				time.Sleep(400 * time.Millisecond) // longer than the fetch may take
+				_ = d.rt.Reply(asked.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
+			}
+		}
+	}()
+	res, err := d.call("webfetch", map[string]any{"url": "http://intranet.example/", "timeout": 0.3})
+	if err != nil || res.Output != "the intranet" {
+		t.Errorf("%v, %v", res, err)
+	}
+}
+
+// What a page is shown as in its source acts on nothing either.
+func TestFetchedSourceIsHarmless(t *testing.T) {
+	d := newWebDesk(t, permission.Allow, page("text/html", "<p>a\x1b[2Jb"))
+	d.shows("html", "<p>a␛[2Jb")
+}
+
+// A name that was approved while it led outside is asked about when it leads
+// inside.
+func TestFetchAfterRebinding(t *testing.T) {
+	d := newWebDesk(t, permission.Allow, page("text/plain", "x"), func(o *helve.Options) {
+		o.Agents = helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "webfetch", Pattern: "*", Action: permission.Ask}}})
+	})
+	d.wire.names["evil.example"] = [][]string{{publicIP}, {"127.0.0.1"}}
+	var asked []string
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	replied := make(chan struct{})
+	go func() {
+		defer close(replied)
+		for e := range d.rt.Events(ctx, 0) {
+			ask, ok := e.Properties.(helve.PermissionAsked)
+			if !ok {
+				continue
+			}
+			reply := permission.Reply{Verdict: permission.ReplyAlways}
+			asked = append(asked, fmt.Sprint(ask.Request.Metadata["place"], " ", ask.Request.Metadata["address"]))
+			if len(asked) > 1 {
+				reply.Verdict = permission.ReplyReject
+			}
+			_ = d.rt.Reply(ask.Request.ID, reply)
+		}
+	}()
+	if _, err := d.fetch("http://evil.example/a", "text"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.fetch("http://evil.example/b", "text"); !errors.Is(err, permission.ErrRejected) {
+		t.Errorf("got %v", err)
+	}
+	cancel()
+	<-replied
+	if want := []string{"<nil> <nil>", "this machine 127.0.0.1"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 }

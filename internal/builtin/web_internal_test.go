@@ -84,6 +84,41 @@ func TestNoted(t *testing.T) {
 	}
 }
 
+func TestPatience(t *testing.T) {
+	seconds := func(s float64) *float64 { return &s }
+	for _, c := range []struct {
+		room  Web
+		asked *float64
+		want  time.Duration
+	}{
+		{Web{}, nil, 30 * time.Second},
+		{Web{}, seconds(0.5), 500 * time.Millisecond},
+		{Web{}, seconds(500), 120 * time.Second},
+		{Web{}, seconds(1e300), 120 * time.Second},
+		{Web{Timeout: time.Minute, MaxTimeout: time.Second}, nil, time.Second},
+		{Web{Timeout: time.Minute}, nil, time.Minute},
+		{Web{}, seconds(0), 0},
+		{Web{}, seconds(-1), 0},
+	} {
+		f := fetch{web: c.room, in: webfetchInput{Timeout: c.asked}}
+		if got, err := f.patience(); got != c.want || (err != nil) != (c.want == 0) {
+			t.Errorf("%+v: %s, %v, want %s", c, got, err, c.want)
+		}
+	}
+}
+
+// A character that a cut went through is left out, so that the rest is still
+// known for UTF-8.
+func TestHalfACharacter(t *testing.T) {
+	for body, want := range map[string]string{
+		"caf\xc3": "caf", "caf\xc3\xa9": "café", "x\xf0\x9f\x98": "x", "x": "x", "": "",
+	} {
+		if got := pageText(&web.Page{Body: []byte("é" + body), Cut: true}); got != "é"+want {
+			t.Errorf("%q: %q", body, got)
+		}
+	}
+}
+
 func TestHarmless(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                             "",

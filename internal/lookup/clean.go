@@ -140,7 +140,7 @@ func words(page string) string {
 		end := strings.IndexByte(page, '>') + 1
 		for _, silent := range []string{"script", "style"} {
 			if len(page) > len(silent) && strings.EqualFold(page[1:1+len(silent)], silent) {
-				end = strings.Index(page, "</"+silent)
+				end = indexFold(page, "</"+silent)
 			}
 		}
 		if end <= 0 {
@@ -149,4 +149,17 @@ func words(page string) string {
 		page = page[end:]
 	}
 	return line(html.UnescapeString(out.String()))
+}
+
+// indexFold is [strings.Index] for a word in lower case that may stand in any.
+func indexFold(s, word string) int {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(s[at:], word[0])
+		if i < 0 || len(s)-at-i < len(word) {
+			return -1
+		}
+		if at += i; strings.EqualFold(s[at:at+len(word)], word) {
+			return at
+		}
+	}
 }

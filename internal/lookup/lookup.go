@@ -171,18 +171,6 @@ func New(o Options) (Engine, error) {
 	return &engine{provider: p, section: o.Section, timeout: o.Timeout, secret: o.secret()}, nil
 }
 
-// Defaults returns the options for a config that is silent: exa, where the
-// environment switches it on, with the key the environment has. The second
-// result is whether anything is switched on.
-func Defaults(getenv func(string) string) (Options, bool) {
-	for _, name := range []string{"HELVE_ENABLE_EXA", "OPENCODE_ENABLE_EXA", "OPENCODE_EXPERIMENTAL", "OPENCODE_EXPERIMENTAL_EXA"} {
-		if v := getenv(name); v == "1" || strings.EqualFold(v, "true") {
-			return Options{Provider: "exa", Key: getenv("EXA_API_KEY")}, true
-		}
-	}
-	return Options{}, false
-}
-
 // provider reads the options.
 func (o Options) provider() (provider, error) {
 	switch o.Provider {

@@ -3,7 +3,6 @@ package lookup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -145,33 +144,6 @@ func TestNew(t *testing.T) {
 			t.Errorf("New(%+v) = %v, %v", tt.o, e, err)
 		case tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)):
 			t.Errorf("New(%+v): error %v, want %s…", tt.o, err, tt.want)
-		}
-	}
-}
-
-func TestDefaults(t *testing.T) {
-	for _, tt := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{nil, " false"},
-		{map[string]string{"EXA_API_KEY": "k"}, " false"},
-		{map[string]string{"OPENCODE_ENABLE_EXA": "TRUE", "EXA_API_KEY": "k"}, "exa k true"},
-		{map[string]string{"OPENCODE_EXPERIMENTAL": "1"}, "exa  true"},
-		{map[string]string{"OPENCODE_EXPERIMENTAL_EXA": "true"}, "exa  true"},
-		{map[string]string{"HELVE_ENABLE_EXA": "1"}, "exa  true"},
-		{map[string]string{"HELVE_ENABLE_EXA": "yes", "OPENCODE_ENABLE_EXA": "0", "OPENCODE_EXPERIMENTAL": ""}, " false"},
-	} {
-		o, ok := Defaults(func(name string) string { return tt.env[name] })
-		got := fmt.Sprintf("%s %s %t", o.Provider, o.Key, ok)
-		if !ok {
-			got = fmt.Sprintf("%s%s %t", o.Provider, o.Key, ok)
-		}
-		if got != tt.want {
-			t.Errorf("Defaults with %v = %q, want %q", tt.env, got, tt.want)
-		}
-		if _, err := New(o); ok && err != nil {
-			t.Errorf("New with the defaults of %v: %v", tt.env, err)
 		}
 	}
 }

@@ -130,15 +130,6 @@ func (c *Cache) makeRoom(s *shelf, k *kept) {
 	}
 }
 
-// Forget drops all pages of a session.
-func (c *Cache) Forget(session string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sessions[session]; s != nil {
-		c.forget(s)
-	}
-}
-
 func (c *Cache) forget(s *shelf) {
 	for _, e := range s.pages {
 		c.drop(e)
