@@ -14,8 +14,10 @@ func (d *Doc) skips(n *node) bool {
 		return d.isPadding(n)
 	}
 	switch n.tag {
-	case atom.Script, atom.Style, atom.Meta, atom.Link, atom.Template, atom.Base:
+	case atom.Script, atom.Style, atom.Meta, atom.Link, atom.Template, atom.Base, atom.Noembed, atom.Datalist:
 		return true
+	case atom.Noframes:
+		return !d.framed
 	case atom.Html, atom.Head, atom.Body, atom.Main:
 		return false // hidden until a program shows them
 	}
@@ -52,7 +54,8 @@ func (n *node) find(name string) (value string, there bool) {
 
 // says tells whether an attribute has a value, in whatever case.
 func (n *node) says(name, value string) bool {
-	return strings.EqualFold(strings.TrimSpace(n.attr(name)), value)
+	said := n.attr(name)
+	return len(said) <= mostNames && strings.EqualFold(strings.TrimSpace(said), value)
 }
 
 // mainPart returns the element that holds what the page is about, and true;
@@ -66,12 +69,8 @@ func (n *node) says(name, value string) bool {
 // nor does the frame of a page (navigation, header, footer, banners), nor what
 // readers said, which onlyMain adds. In the last two cases there must be no
 // code and no table outside.
-func (d *Doc) mainPart() (root int32, sure bool) {
-	return d.measure().mainPart()
-}
-
 func (m *measure) mainPart() (root int32, sure bool) {
-	if len(m.marks) == 0 {
+	if len(m.marks) == 0 || m.ended {
 		return 0, false
 	}
 	if root = m.choose(); root != 0 {
@@ -87,10 +86,10 @@ func (m *measure) mainPart() (root int32, sure bool) {
 // one:
 //
 //	if !whole {
-//		d, partial = d.onlyMain()
+//		d, partial = d.onlyMain(look)
 //	}
-func (d *Doc) onlyMain() (page *Doc, partial bool) {
-	m := d.measure()
+func (d *Doc) onlyMain(look *watch) (page *Doc, partial bool) {
+	m := d.measure(look)
 	root, sure := m.mainPart()
 	if !sure {
 		return d, false
@@ -103,6 +102,7 @@ func (d *Doc) onlyMain() (page *Doc, partial bool) {
 	}
 	c := newCutter(d, int(size))
 	c.out = m.frameIn(root)
+	c.watch = look
 	for _, part := range parts {
 		c.copy(part)
 	}

@@ -9,6 +9,7 @@ import (
 // A cutter copies parts of a page into a page of their own, whose nodes are
 // in the order of the text again.
 type cutter struct {
+	*watch
 	from, to *Doc
 	out      func(int32) bool // what is not copied
 	left     int              // how many elements were not
@@ -17,7 +18,7 @@ type cutter struct {
 
 // newCutter starts a page of so many nodes at the most.
 func newCutter(from *Doc, size int) *cutter {
-	to := &Doc{title: from.title, base: from.base, nodes: make([]node, 1, size)}
+	to := &Doc{title: from.title, base: from.base, framed: from.framed, nodes: make([]node, 1, size)}
 	to.nodes[0] = node{parent: nobody, first: nobody, next: nobody}
 	return &cutter{from: from, to: to, lasts: []int32{0}}
 }
@@ -27,6 +28,9 @@ func newCutter(from *Doc, size int) *cutter {
 func (c *cutter) copy(root int32) {
 	at, up, down := root, int32(0), true
 	for {
+		if c.over(0) {
+			return
+		}
 		n := &c.from.nodes[at]
 		if down {
 			left := at != root && c.out(at)

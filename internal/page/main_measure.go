@@ -5,6 +5,7 @@ import "golang.org/x/net/html/atom"
 // A measure knows how much text is where. All counts are bytes that are not
 // blanks; what is never shown is not counted.
 type measure struct {
+	*watch
 	doc   *Doc
 	marks []mark // one for every node
 }
@@ -31,8 +32,12 @@ type mark struct {
 	skip, link, hard, chat, frame bool // it is in such a one
 }
 
-func (d *Doc) measure() *measure {
-	m := &measure{doc: d, marks: make([]mark, len(d.nodes))}
+func (d *Doc) measure(look *watch) *measure {
+	m := &measure{watch: look, doc: d}
+	if look.ended {
+		return m
+	}
+	m.marks = make([]mark, len(d.nodes))
 	m.count()
 	m.add()
 	m.frames()
@@ -44,6 +49,9 @@ func (d *Doc) measure() *measure {
 func (m *measure) count() {
 	for i := range m.marks {
 		n, k := &m.doc.nodes[i], &m.marks[i]
+		if m.over(len(n.text)) {
+			return
+		}
 		k.end = int32(i) + 1
 		if n.parent != nobody {
 			up := &m.marks[n.parent]
@@ -92,7 +100,7 @@ func (m *measure) element(n *node, k *mark) {
 
 // add sums up.
 func (m *measure) add() {
-	for i := len(m.marks) - 1; i > 0; i-- {
+	for i := len(m.marks) - 1; i > 0 && !m.over(0); i-- {
 		k := &m.marks[i]
 		if k.plain+k.links == 0 {
 			k.heads, k.codes, k.mains = 0, 0, 0
@@ -110,7 +118,7 @@ func (m *measure) add() {
 
 // frames finds the page's frame and sums up what is outside of it.
 func (m *measure) frames() {
-	for i := 1; i < len(m.marks); i++ {
+	for i := 1; i < len(m.marks) && !m.over(0); i++ {
 		n, k := &m.doc.nodes[i], &m.marks[i]
 		k.frame = m.marks[n.parent].frame || m.framing(k)
 		if k.frame {
@@ -129,7 +137,7 @@ func (m *measure) frames() {
 			k.prose = k.plain
 		}
 	}
-	for i := len(m.marks) - 1; i > 0; i-- {
+	for i := len(m.marks) - 1; i > 0 && !m.over(0); i-- {
 		k, up := &m.marks[i], &m.marks[m.doc.nodes[i].parent]
 		up.body += k.body
 		up.prose += k.prose

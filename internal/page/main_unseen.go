@@ -23,7 +23,7 @@ func (d *Doc) unseen(n *node) bool {
 	if inFormula(n.tag) && d.isFurtherForm(n) {
 		return true
 	}
-	for word := range strings.FieldsSeq(n.attr("class")) {
+	for word := range strings.FieldsSeq(n.names()) {
 		switch {
 		case word == "katex-html", strings.HasPrefix(word, "mwe-math-fallback-image"):
 			return d.hasFormula(n.parent)
@@ -133,7 +133,7 @@ func (d *Doc) numbers(n *node, depth int) bool {
 
 // copies tells the buttons that stand at code to copy it.
 func (d *Doc) copies(n *node) bool {
-	if n.tag != atom.Button && n.name != "clipboard-copy" && !strings.Contains(n.attr("class"), "copy") {
+	if n.tag != atom.Button && n.name != "clipboard-copy" && !strings.Contains(n.names(), "copy") {
 		return false
 	}
 	switch n.tag {
@@ -142,7 +142,7 @@ func (d *Doc) copies(n *node) bool {
 	}
 	said := strings.ToLower(d.little(n))
 	if len(said) > 24 || said != "" && !strings.HasPrefix(said, "cop") ||
-		said == "" && !strings.Contains(strings.ToLower(n.attr("aria-label")+n.attr("title")+n.attr("class")), "copy") {
+		said == "" && !strings.Contains(strings.ToLower(headOf(n.attr("aria-label"), mostNames)+headOf(n.attr("title"), mostNames)+n.names()), "copy") {
 		return false
 	}
 	return d.atCode(n)
@@ -160,7 +160,7 @@ func (d *Doc) little(n *node) string {
 		if i > n.first+4*nearby || out.Len() > 64 || c.tag == atom.Pre || c.tag == atom.Code {
 			return "much more than one would say in a word or two, so whatever it is, it is something else"
 		}
-		out.WriteString(headOf(strings.TrimSpace(c.text), 64))
+		out.WriteString(headOf(strings.TrimSpace(headOf(c.text, mostNames)), 64))
 	}
 	return out.String()
 }

@@ -12,12 +12,11 @@ import (
 // one, unless the whole page is asked for. partial says that something was
 // left out. Its only error is that of ctx.
 func (d *Doc) Markdown(ctx context.Context, whole bool) (text string, partial bool, err error) {
-	page := d
+	page, look := d, newWatch(ctx)
 	if !whole {
-		page, partial = d.onlyMain()
+		page, partial = d.onlyMain(look)
 	}
-	text, err = page.markdown(ctx, 0)
-	if err != nil {
+	if text, err = page.markdown(look, 0); err != nil {
 		return "", false, err
 	}
 	if title := escape(harmless(page.title), true); partial && title != "" && !strings.HasPrefix(text, "# "+title) {
@@ -27,11 +26,11 @@ func (d *Doc) Markdown(ctx context.Context, whole bool) (text string, partial bo
 }
 
 // markdown writes a node and what is in it.
-func (d *Doc) markdown(ctx context.Context, root int32) (string, error) {
-	if len(d.nodes) == 0 {
-		return "", nil
+func (d *Doc) markdown(look *watch, root int32) (string, error) {
+	if len(d.nodes) == 0 || look.ended {
+		return "", look.err()
 	}
-	return newScribe(d).page(ctx, root)
+	return newScribe(d, look).page(root)
 }
 
 // A scribe writes a page as Markdown. Every element becomes a chain of pieces
@@ -48,51 +47,50 @@ type scribe struct {
 	raw          int             // how many preformatted elements are
 	bold, italic int             // how many marks are open
 	struck       int
-	headings     int   // and headings
-	inCell       bool  // in a table
-	waiting      int32 // a link that has to be put on the words that come
-	steps        int
+	headings     int               // and headings
+	inCell       bool              // in a table
+	waiting      int32             // a link that has to be put on the words that come
+	boxes        map[int32]codeBox // what the elements around code say of it
+	pictures     map[int32]string  // where pictures are from
 }
 
-func newScribe(d *Doc) *scribe {
-	w := &scribe{doc: d, base: baseOf(d.base), waiting: nobody}
-	w.free, w.pieces = noChain(), make([]piece, 0, len(d.nodes))
+func newScribe(d *Doc, look *watch) *scribe {
+	w := &scribe{doc: d, base: baseOf(d.base), waiting: nobody, boxes: map[int32]codeBox{}, pictures: map[int32]string{}}
+	w.watch, w.free = look, noChain()
 	return w
 }
 
 // page writes a node and what is in it as a page of its own.
-func (w *scribe) page(ctx context.Context, root int32) (string, error) {
-	if err := w.shape(ctx, root); err != nil {
-		return "", err
-	}
+func (w *scribe) page(root int32) (string, error) {
+	w.shape(root)
 	w.spare = 1 << 20
 	for _, at := range w.texts {
 		w.spare += len(w.shapes[at].text)
 	}
 	var c chain
 	if w.doc.nodes[root].name == "" {
-		c = w.inside(ctx, root)
+		c = w.inside(root)
 	} else {
-		c = w.element(ctx, root)
-	}
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		c = w.element(root)
 	}
 	text := strings.TrimLeft(w.print(c), "\t\n")
+	if w.ended {
+		return "", w.err()
+	}
 	return strings.TrimRightFunc(text, isBlank), nil
 }
 
 // inside writes the children of a node.
-func (w *scribe) inside(ctx context.Context, at int32) chain {
+func (w *scribe) inside(at int32) chain {
 	if w.waiting != nobody {
-		return w.linked(ctx, at)
+		return w.linked(at)
 	}
 	out, apart := noChain(), false
-	for c := w.doc.nodes[at].first; c != nobody; c = w.doc.nodes[c].next {
+	for c := w.doc.nodes[at].first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
 		if w.shapes[c].gone {
 			continue
 		}
-		n, next := &w.doc.nodes[c], w.child(ctx, c)
+		n, next := &w.doc.nodes[c], w.child(c)
 		was := apart
 		apart = w.isApart(n)
 		switch {
@@ -111,11 +109,11 @@ func (w *scribe) inside(ctx context.Context, at int32) chain {
 }
 
 // child writes a node that is shown.
-func (w *scribe) child(ctx context.Context, at int32) chain {
+func (w *scribe) child(at int32) chain {
 	me := &w.shapes[at]
 	switch {
 	case w.doc.nodes[at].name != "":
-		return w.element(ctx, at)
+		return w.element(at)
 	case w.code+w.raw > 0:
 		return w.of(me.text)
 	}
@@ -140,83 +138,82 @@ func (w *scribe) isApart(n *node) bool {
 
 // element writes an element. Blanks at the edges of an inline one are put
 // outside of it, for marks do not work next to them.
-func (w *scribe) element(ctx context.Context, at int32) chain {
+func (w *scribe) element(at int32) chain {
 	n, me := &w.doc.nodes[at], &w.shapes[at]
-	if w.steps++; w.steps%4096 == 0 && ctx.Err() != nil {
-		return noChain()
-	}
 	isBlock := w.isBlock(n)
 	if isBlock {
 		if me.blank {
 			return w.of("\n\n")
 		}
-		return w.block(ctx, at, n)
+		return w.block(at, n)
 	}
 	before, after := w.flanks(at, n)
 	out := noChain()
 	if !me.blank {
-		out = w.inlineElement(ctx, at, n, before != "" || after != "")
+		out = w.inlineElement(at, n, before != "" || after != "")
 	}
 	return w.around(before, out, after)
 }
 
 // block writes an element that stands on lines of its own.
-func (w *scribe) block(ctx context.Context, at int32, n *node) chain {
+func (w *scribe) block(at int32, n *node) chain {
 	switch n.tag {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return w.heading(ctx, at, n)
+		return w.heading(at, n)
 	case atom.Hr:
 		if w.inCell {
 			return w.of("\n\n")
 		}
 		return w.of("\n\n---\n\n")
 	case atom.Blockquote:
-		return w.quote(w.inside(ctx, at))
+		return w.quote(w.inside(at))
 	case atom.Ul, atom.Ol:
-		return w.list(ctx, at, n)
+		return w.list(at, n)
 	case atom.Li:
-		return w.item(ctx, at, n)
+		return w.item(at, n)
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
-		return w.preformatted(ctx, at, n)
+		return w.preformatted(at, n)
 	case atom.Table:
 		if w.code == 0 && w.isRaw(n) {
-			return w.preformatted(ctx, at, n)
+			return w.preformatted(at, n)
 		}
-		return w.table(ctx, at)
+		return w.table(at)
 	case atom.Dt, atom.Dd:
-		return w.term(ctx, at, n)
+		return w.term(at, n)
 	case atom.Audio:
-		return w.around("\n\n", w.media(ctx, at, n), "\n\n")
+		return w.around("\n\n", w.media(at, n), "\n\n")
 	}
-	return w.around("\n\n", w.inside(ctx, at), "\n\n")
+	return w.around("\n\n", w.inside(at), "\n\n")
 }
 
 // inlineElement writes an element that is a part of a line. With trim the
 // blanks at its edges are already written.
-func (w *scribe) inlineElement(ctx context.Context, at int32, n *node, trim bool) chain {
+func (w *scribe) inlineElement(at int32, n *node, trim bool) chain {
 	var c chain
 	switch n.tag {
 	case atom.Code:
 		if w.code == 0 {
-			return w.inlineCode(ctx, at, trim)
+			return w.inlineCode(at, trim)
 		}
-		c = w.inside(ctx, at)
+		c = w.inside(at)
 	case atom.B, atom.Strong:
-		return w.marked(ctx, at, &w.bold, trim)
+		return w.marked(at, &w.bold, trim)
 	case atom.I, atom.Em:
-		return w.marked(ctx, at, &w.italic, trim)
+		return w.marked(at, &w.italic, trim)
 	case atom.Del, atom.S, atom.Strike:
-		return w.marked(ctx, at, &w.struck, trim)
+		return w.marked(at, &w.struck, trim)
 	case atom.A:
 		if w.shapes[at].blocky && w.code == 0 {
-			return w.linkBlocks(ctx, at)
+			return w.linkBlocks(at)
 		}
-		c = w.inside(ctx, at)
+		c = w.inside(at)
+	case atom.Video:
+		c = w.media(at, n)
 	default:
 		if n.name == "annotation" {
-			return w.formula(ctx, at)
+			return w.formula(at)
 		}
-		c = w.inside(ctx, at)
+		c = w.inside(at)
 	}
 	if trim {
 		c = w.trim(c)
@@ -243,8 +240,6 @@ func (w *scribe) replaced(at int32, n *node, c chain) chain {
 		return w.of(w.image(at, n))
 	case atom.Option:
 		return w.around("\n", c, "\n")
-	case atom.Video:
-		return w.film(at, n, c)
 	case atom.Iframe, atom.Frame:
 		return w.frame(n, c)
 	case atom.Input:
@@ -261,12 +256,12 @@ func (w *scribe) replaced(at int32, n *node, c chain) chain {
 
 // marked puts the marks of emphasis around a text. What is emphasised already,
 // and what has blocks in it, can not have them.
-func (w *scribe) marked(ctx context.Context, at int32, open *int, trim bool) chain {
+func (w *scribe) marked(at int32, open *int, trim bool) chain {
 	plain := *open > 0 || w.code+w.raw > 0 || w.shapes[at].blocky
 	if !plain {
 		*open++
 	}
-	c := w.inside(ctx, at)
+	c := w.inside(at)
 	if trim {
 		c = w.trim(c)
 	}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -21,27 +20,27 @@ func (w *scribe) quote(c chain) chain {
 // list writes a list. One that ends an item of another list stands right
 // under the item's text, and so does one that should have been in the item
 // before it.
-func (w *scribe) list(ctx context.Context, at int32, n *node) chain {
+func (w *scribe) list(at int32, n *node) chain {
 	out, loose := noChain(), noChain()
 	flush := func() {
 		if !loose.empty() {
 			out, loose = w.join(out, w.around("\n\n", loose, "\n\n")), noChain()
 		}
 	}
-	for c := n.first; c != nobody; c = w.doc.nodes[c].next {
+	for c := n.first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
 		child := &w.doc.nodes[c]
 		switch {
 		case w.shapes[c].gone:
 		case child.tag == atom.Li:
 			flush()
-			out = w.join(out, w.element(ctx, c))
+			out = w.join(out, w.element(c))
 		case (child.tag == atom.Ul || child.tag == atom.Ol) && !w.shapes[c].blank && !out.empty():
 			flush()
-			inner, _ := w.cutHead(w.element(ctx, c))
+			inner, _ := w.cutHead(w.element(c))
 			inner, _ = w.cutTail(inner)
 			out = w.join(out, w.around("\n    ", w.indent(inner, "    "), "\n"))
 		default:
-			loose = w.join(loose, w.child(ctx, c))
+			loose = w.join(loose, w.child(c))
 		}
 	}
 	flush()
@@ -78,11 +77,11 @@ func (w *scribe) itemInCell(at int32, n *node, c chain) chain {
 }
 
 // item writes an item of a list, its lines indented under its mark.
-func (w *scribe) item(ctx context.Context, at int32, n *node) chain {
+func (w *scribe) item(at int32, n *node) chain {
 	if w.inCell {
-		return w.itemInCell(at, n, w.inside(ctx, at))
+		return w.itemInCell(at, n, w.inside(at))
 	}
-	c, _ := w.cutHead(w.inside(ctx, at))
+	c, _ := w.cutHead(w.inside(at))
 	c, lines := w.cutTail(c)
 	if lines > 0 {
 		c = w.around("", c, "\n")
@@ -95,8 +94,8 @@ func (w *scribe) item(ctx context.Context, at int32, n *node) chain {
 }
 
 // term writes a term or what is said about it.
-func (w *scribe) term(ctx context.Context, at int32, n *node) chain {
-	c := w.inside(ctx, at)
+func (w *scribe) term(at int32, n *node) chain {
+	c := w.inside(at)
 	if !w.inCell {
 		return w.around("\n\n", c, "\n\n")
 	}
@@ -115,22 +114,28 @@ func (w *scribe) mark(at int32, n *node) string {
 	if n.parent == nobody || w.doc.nodes[n.parent].tag != atom.Ol {
 		return "-   "
 	}
-	first := 1
-	if s := strings.TrimSpace(w.doc.nodes[n.parent].attr("start")); s != "" && len(s) < 10 {
-		if start, err := strconv.Atoi(s); err == nil && start >= 0 {
-			first = start
+	return strconv.Itoa(1+int(w.shapes[at].place)) + ".  "
+}
+
+// startOf returns the number of the first item of a list.
+func (w *scribe) startOf(n *node) int32 {
+	start := n.attr("start")
+	w.made += len(start)
+	if s := strings.TrimSpace(start); s != "" && len(s) < 10 {
+		if first, err := strconv.Atoi(s); err == nil && first >= 0 {
+			return int32(first)
 		}
 	}
-	return strconv.Itoa(first+int(w.shapes[at].place)) + ".  "
+	return 1
 }
 
 // heading writes a heading, which has one line.
-func (w *scribe) heading(ctx context.Context, at int32, n *node) chain {
+func (w *scribe) heading(at int32, n *node) chain {
 	if w.headings > 0 {
-		return w.around("\n\n", w.inside(ctx, at), "\n\n")
+		return w.around("\n\n", w.inside(at), "\n\n")
 	}
 	w.headings++
-	text := oneLine(w.spend(w.inside(ctx, at)))
+	text := oneLine(w.spend(w.inside(at)))
 	w.headings--
 	return w.of("\n\n"+"######"[:n.name[1]-'0']+" ", text, "\n\n")
 }

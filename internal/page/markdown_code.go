@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -10,7 +9,7 @@ import (
 // preformatted writes code between fences, and other text too where it would
 // not be read as it is. A line of it, and lines that are links, stay text
 // without any marks.
-func (w *scribe) preformatted(ctx context.Context, at int32, n *node) chain {
+func (w *scribe) preformatted(at int32, n *node) chain {
 	inner := w.onlyCode(n)
 	language, isCode := w.language(n, inner)
 	if w.inCell && w.code == 0 {
@@ -18,7 +17,7 @@ func (w *scribe) preformatted(ctx context.Context, at int32, n *node) chain {
 	}
 	if inner == nobody && !isCode && n.tag != atom.Table && (w.raw > 0 || !w.needsFence(at)) {
 		w.raw++
-		c := w.inside(ctx, at)
+		c := w.inside(at)
 		w.raw--
 		return w.around("\n\n", c, "\n\n")
 	}
@@ -59,6 +58,9 @@ func (w *scribe) onlyCode(n *node) int32 {
 func (w *scribe) plain(me *shape) string {
 	var out strings.Builder
 	for _, at := range w.texts[me.from:me.to] {
+		if w.over(len(w.shapes[at].text)) {
+			break
+		}
 		out.WriteString(w.shapes[at].text)
 	}
 	return out.String()
@@ -79,19 +81,40 @@ func (w *scribe) language(n *node, inner int32) (name string, isCode bool) {
 		if n.parent == nobody || name != "" {
 			break
 		}
-		n = &w.doc.nodes[n.parent]
-		if !showsCode(n) && (inner == nobody || !strings.Contains(n.attr("class"), "language-")) {
+		box := w.box(n.parent)
+		if !box.shows && (inner == nobody || !box.named) {
 			break
 		}
-		isCode, name = true, languageOf(n)
+		n = &w.doc.nodes[n.parent]
+		isCode, name = true, box.language
 	}
 	return name, isCode
+}
+
+// A codeBox is what an element says of the code in it.
+type codeBox struct {
+	language string
+	shows    bool // it shows code
+	named    bool // one of its classes is that of a language
+}
+
+// box reads the names of an element around code, once: much code may be in
+// it.
+func (w *scribe) box(at int32) codeBox {
+	box, known := w.boxes[at]
+	if !known {
+		n := &w.doc.nodes[at]
+		box = codeBox{languageOf(n), showsCode(n), strings.Contains(n.names(), "language-")}
+		w.made += len(n.names())
+		w.boxes[at] = box
+	}
+	return box
 }
 
 // showsCode tells from the classes of an element whether it shows code with
 // its words in colours.
 func showsCode(n *node) bool {
-	for word := range strings.FieldsSeq(n.attr("class")) {
+	for word := range strings.FieldsSeq(n.names()) {
 		switch {
 		case strings.HasPrefix(word, "highlight"), word == "codehilite", word == "sourceCode", word == "prettyprint":
 			return true
@@ -108,7 +131,7 @@ func languageOf(n *node) string {
 			return name
 		}
 	}
-	words := strings.Fields(n.attr("class"))
+	words := strings.Fields(n.names())
 	for _, start := range []string{"language-", "lang-", "highlight-source-", "highlight-"} {
 		for _, word := range words {
 			if rest, ok := strings.CutPrefix(word, start); ok && languageName(rest) != "" {
@@ -116,7 +139,7 @@ func languageOf(n *node) string {
 			}
 		}
 	}
-	words = append(words, strings.Fields(n.attr("data-syntaxhighlighter-params"))...)
+	words = append(words, strings.Fields(headOf(n.attr("data-syntaxhighlighter-params"), mostNames))...)
 	for i, word := range words[:max(0, len(words)-1)] {
 		switch word {
 		case "hljs", "sourceCode", "brush:":
@@ -134,10 +157,14 @@ func languageName(s string) string {
 	return harmless(s)
 }
 
-// fenceFor returns a fence that no line of a text can close.
+// fenceFor returns a fence that no line of a text can close. Up to three
+// spaces may stand before the fence that closes another.
 func fenceFor(text string) string {
 	size := 3
 	for line := range strings.SplitSeq(text, "\n") {
+		for blanks := 0; blanks < 3 && strings.HasPrefix(line, " "); blanks++ {
+			line = line[1:]
+		}
 		run := len(line) - len(strings.TrimLeft(line, "`"))
 		size = max(size, run+1)
 	}
@@ -147,9 +174,9 @@ func fenceFor(text string) string {
 // inlineCode writes code within a line between backticks, more of them than
 // the code has in a row anywhere. Within it there are no marks; where all of
 // it is a link, the link goes around it.
-func (w *scribe) inlineCode(ctx context.Context, at int32, trim bool) chain {
+func (w *scribe) inlineCode(at int32, trim bool) chain {
 	w.code++
-	c := w.inside(ctx, at)
+	c := w.inside(at)
 	w.code--
 	if trim {
 		c = w.trim(c)

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"net/url"
 	"strings"
 	"unicode"
@@ -38,41 +37,44 @@ func (w *scribe) link(n *node, text chain) chain {
 
 // linkBlocks writes a link that has blocks in it: a link can not be around
 // them, so it is on the first words, and on an image before them.
-func (w *scribe) linkBlocks(ctx context.Context, at int32) chain {
+func (w *scribe) linkBlocks(at int32) chain {
 	outer := w.waiting
 	w.waiting = at
-	c := w.inside(ctx, at)
+	c := w.inside(at)
 	w.waiting = outer
 	return c
 }
 
 // linked writes the children of a node while a link waits for words to be on.
-func (w *scribe) linked(ctx context.Context, at int32) chain {
+func (w *scribe) linked(at int32) chain {
 	out, words := noChain(), noChain()
 	link, said := w.waiting, false
+	cost := len(w.doc.nodes[link].attr("href")) + len(w.doc.nodes[link].attr("title")) // once more for every image
 	flush := func() {
-		if w.waiting != nobody && w.hasText(words) {
+		if w.waiting != nobody && w.hasText(words) && (said || w.spare >= 0) {
 			if said {
 				w.waiting = nobody
+			} else {
+				w.spare -= cost
 			}
 			words = w.link(&w.doc.nodes[link], w.trim(words))
 		}
 		out, words = w.join(out, words), noChain()
 	}
-	for c := w.doc.nodes[at].first; c != nobody; c = w.doc.nodes[c].next {
+	for c := w.doc.nodes[at].first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
 		n, me := &w.doc.nodes[c], &w.shapes[c]
 		if me.gone {
 			continue
 		}
 		if n.name != "" && (me.blocky || w.isBlock(n)) {
 			flush()
-			out = w.join(out, w.child(ctx, c))
+			out = w.join(out, w.child(c))
 			continue
 		}
 		said = said || w.says(c)
 		waiting := w.waiting
 		w.waiting = nobody
-		words = w.join(words, w.child(ctx, c))
+		words = w.join(words, w.child(c))
 		w.waiting = waiting
 	}
 	flush()
@@ -153,31 +155,26 @@ func parentheses(s string) string {
 // title returns the title of a link or an image as it stands after the
 // address.
 func title(n *node) string {
-	s := lines(n.attr("title"))
+	s := onOneLine(n.attr("title"))
 	if s == "" {
 		return ""
 	}
-	return ` "` + strings.ReplaceAll(s, `"`, `\"`) + `"`
+	return ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// lines drops the empty lines of an attribute and the blanks that its lines
-// start with.
-func lines(s string) string {
-	if s = harmless(s); !strings.Contains(s, "\n") {
+// altOf returns what an image says to those who do not see it. Nothing in it
+// ends it, or begins anything else.
+func altOf(n *node) string {
+	s := onOneLine(n.attr("alt"))
+	if !strings.ContainsAny(s, "\\[]`") {
 		return s
 	}
-	var out strings.Builder
-	for i, line := range strings.Split(s, "\n") {
-		if i > 0 {
-			line = strings.TrimLeftFunc(line, isBlank)
-			if line == "" {
-				continue
-			}
-			out.WriteByte('\n')
-		}
-		out.WriteString(line)
-	}
-	return out.String()
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`").Replace(s)
+}
+
+// onOneLine makes one line of an attribute.
+func onOneLine(s string) string {
+	return strings.TrimFunc(collapse(harmless(s)), isBlank)
 }
 
 // image writes an image.
@@ -190,7 +187,7 @@ func (w *scribe) image(at int32, n *node) string {
 	if src = w.address(src); src == "" || isScript(src) {
 		return ""
 	}
-	return "![" + lines(n.attr("alt")) + "](" + src + title(n) + ")"
+	return "![" + altOf(n) + "](" + src + title(n) + ")"
 }
 
 // source returns where an image is from. Pages that load their images late
@@ -210,7 +207,7 @@ func (w *scribe) source(at int32, n *node) string {
 		}
 	}
 	if n.parent != nobody && w.doc.nodes[n.parent].tag == atom.Picture {
-		if s := w.firstSource(n.parent); s != "" {
+		if s := w.pictured(n.parent); s != "" {
 			return s
 		}
 	}
@@ -245,10 +242,22 @@ func firstOf(set string) string {
 	return strings.TrimRight(set, ",")
 }
 
+// pictured returns where a picture is from, and looks for it once: there may
+// be many images in it.
+func (w *scribe) pictured(at int32) string {
+	src, known := w.pictures[at]
+	if !known {
+		src = w.firstSource(at)
+		w.pictures[at] = src
+	}
+	return src
+}
+
 // firstSource returns the source of a picture, a film or a sound that its
 // children name.
 func (w *scribe) firstSource(at int32) string {
-	for c := w.doc.nodes[at].first; c != nobody; c = w.doc.nodes[c].next {
+	for c := w.doc.nodes[at].first; c != nobody && !w.ended; c = w.doc.nodes[c].next {
+		w.made++
 		n := &w.doc.nodes[c]
 		if n.tag != atom.Source {
 			continue
@@ -291,18 +300,26 @@ func (s *shaping) solid(at int32) int32 {
 	return at
 }
 
-// media writes a sound or a film: a link to it and what the page says to
+// media writes a sound or a film: a link to it, or else what the page says to
 // those who can not play it.
-func (w *scribe) media(ctx context.Context, at int32, n *node) chain {
-	return w.film(at, n, w.inside(ctx, at))
+func (w *scribe) media(at int32, n *node) chain {
+	if src := w.recording(at, n); src != "" {
+		return w.of("[" + n.name + "](" + parentheses(src) + ")")
+	}
+	return w.inside(at)
 }
 
-func (w *scribe) film(at int32, n *node, text chain) chain {
+// recording returns where a sound or a film is from, "" where no link can lead
+// there.
+func (w *scribe) recording(at int32, n *node) string {
 	src := strings.TrimSpace(n.attr("src"))
 	if isPlaceholder(src) {
 		src = w.firstSource(at)
 	}
-	return w.beside(n.name, src, text)
+	if src = w.address(src); isPlaceholder(src) || isScript(src) {
+		return ""
+	}
+	return src
 }
 
 // frame writes a page within the page: what it says to those who can not show

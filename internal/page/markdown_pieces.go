@@ -25,9 +25,10 @@ type chain struct{ head, tail int32 }
 
 // chains holds the pieces of all chains.
 type chains struct {
-	pieces []piece
-	free   chain // pieces that are in no chain any more
-	made   int   // how many bytes were ever put in pieces: the measure of what a page costs
+	*watch
+	blocks [][]piece // of blockSize; they never move, for that would cost as much again
+	free   chain     // pieces that are in no chain any more
+	made   int       // how many bytes were ever put in pieces: the measure of what a page costs
 }
 
 func noChain() chain { return chain{nobody, nobody} }
@@ -49,13 +50,39 @@ func (cs *chains) piece(text string, kind pieceKind) chain {
 	cs.made += 1 + len(text)
 	at := cs.free.head
 	if at == nobody {
-		at = int32(len(cs.pieces))
-		cs.pieces = append(cs.pieces, piece{})
-	} else if cs.free.head = cs.pieces[at].next; cs.free.head == nobody {
+		at = cs.more()
+	} else if cs.free.head = cs.at(at).next; cs.free.head == nobody {
 		cs.free = noChain()
 	}
-	cs.pieces[at] = piece{text: text, kind: kind, prev: nobody, next: nobody}
+	*cs.at(at) = piece{text: text, kind: kind, prev: nobody, next: nobody}
 	return chain{at, at}
+}
+
+// How many pieces there are in a block, and how many of the bits of a piece's
+// number tell which of them it is.
+const (
+	blockBits = 12
+	blockSize = 1 << blockBits
+)
+
+// at returns a piece by its number.
+func (cs *chains) at(i int32) *piece {
+	return &cs.blocks[i>>blockBits][i&(blockSize-1)]
+}
+
+// more makes a new piece.
+func (cs *chains) more() int32 {
+	last := len(cs.blocks) - 1
+	if last < 0 || len(cs.blocks[last]) == cap(cs.blocks[last]) {
+		size := blockSize
+		if last < 0 {
+			size = 64 // enough for a small page
+		}
+		cs.blocks = append(cs.blocks, make([]piece, 0, size))
+		last++
+	}
+	cs.blocks[last] = append(cs.blocks[last], piece{})
+	return int32(last<<blockBits + len(cs.blocks[last]) - 1)
 }
 
 // release gives up a chain that is of no more use.
@@ -69,8 +96,8 @@ func (cs *chains) add(a, b chain) chain {
 	if b.empty() {
 		return a
 	}
-	cs.pieces[a.tail].next = b.head
-	cs.pieces[b.head].prev = a.tail
+	cs.at(a.tail).next = b.head
+	cs.at(b.head).prev = a.tail
 	return chain{a.head, b.tail}
 }
 
@@ -101,7 +128,7 @@ func (cs *chains) join(a, b chain) chain {
 // cutHead takes the line ends off the start and says how many there were.
 func (cs *chains) cutHead(c chain) (rest chain, lines int) {
 	for !c.empty() {
-		p := &cs.pieces[c.head]
+		p := cs.at(c.head)
 		if p.kind != plainPiece {
 			break
 		}
@@ -118,7 +145,7 @@ func (cs *chains) cutHead(c chain) (rest chain, lines int) {
 // cutTail takes the line ends off the end and says how many there were.
 func (cs *chains) cutTail(c chain) (rest chain, lines int) {
 	for !c.empty() {
-		p := &cs.pieces[c.tail]
+		p := cs.at(c.tail)
 		if p.kind != plainPiece {
 			break
 		}
@@ -134,18 +161,18 @@ func (cs *chains) cutTail(c chain) (rest chain, lines int) {
 
 // drop takes a piece out of a chain.
 func (cs *chains) drop(c chain, at int32) chain {
-	p := cs.pieces[at]
+	p := *cs.at(at)
 	if p.prev == nobody {
 		c.head = p.next
 	} else {
-		cs.pieces[p.prev].next = p.next
+		cs.at(p.prev).next = p.next
 	}
 	if p.next == nobody {
 		c.tail = p.prev
 	} else {
-		cs.pieces[p.next].prev = p.prev
+		cs.at(p.next).prev = p.prev
 	}
-	cs.pieces[at].prev, cs.pieces[at].next = nobody, nobody
+	cs.at(at).prev, cs.at(at).next = nobody, nobody
 	cs.release(chain{at, at})
 	return c
 }
@@ -153,7 +180,7 @@ func (cs *chains) drop(c chain, at int32) chain {
 // trim takes all blanks off both ends.
 func (cs *chains) trim(c chain) chain {
 	for at := c.head; at != nobody; {
-		p := &cs.pieces[at]
+		p := cs.at(at)
 		next := p.next
 		if p.kind == plainPiece {
 			if p.text = strings.TrimLeftFunc(p.text, isBlank); p.text != "" {
@@ -164,7 +191,7 @@ func (cs *chains) trim(c chain) chain {
 		at = next
 	}
 	for at := c.tail; at != nobody; {
-		p := &cs.pieces[at]
+		p := cs.at(at)
 		prev := p.prev
 		if p.kind == plainPiece {
 			if p.text = strings.TrimRightFunc(p.text, isBlank); p.text != "" {
@@ -179,8 +206,8 @@ func (cs *chains) trim(c chain) chain {
 
 // hasText tells whether there is anything but blanks in a chain.
 func (cs *chains) hasText(c chain) bool {
-	for at := c.head; at != nobody; at = cs.pieces[at].next {
-		if p := &cs.pieces[at]; p.kind == plainPiece && strings.TrimLeftFunc(p.text, isBlank) != "" {
+	for at := c.head; at != nobody; at = cs.at(at).next {
+		if p := cs.at(at); p.kind == plainPiece && strings.TrimLeftFunc(p.text, isBlank) != "" {
 			return true
 		}
 	}
@@ -192,7 +219,7 @@ func (cs *chains) endsOpen(c chain) bool {
 	if c.empty() {
 		return true
 	}
-	p := &cs.pieces[c.tail]
+	p := cs.at(c.tail)
 	return p.kind != plainPiece || isGap(p.text[len(p.text)-1])
 }
 
@@ -201,7 +228,7 @@ func (cs *chains) startsOpen(c chain) bool {
 	if c.empty() {
 		return true
 	}
-	p := &cs.pieces[c.head]
+	p := cs.at(c.head)
 	return p.kind != plainPiece || isGap(p.text[0])
 }
 
@@ -210,7 +237,7 @@ func (cs *chains) oneBlank(a, b chain) chain {
 	if a.empty() || b.empty() {
 		return b
 	}
-	p, q := &cs.pieces[a.tail], &cs.pieces[b.head]
+	p, q := cs.at(a.tail), cs.at(b.head)
 	if p.kind != plainPiece || q.kind != plainPiece || !strings.HasSuffix(p.text, " ") ||
 		!strings.HasPrefix(q.text, " ") || strings.HasPrefix(q.text, "  \n") {
 		return b
@@ -225,8 +252,9 @@ func (cs *chains) oneBlank(a, b chain) chain {
 // up.
 func (cs *chains) spend(c chain) string {
 	var out strings.Builder
-	for at := c.head; at != nobody; at = cs.pieces[at].next {
-		if p := &cs.pieces[at]; p.kind == plainPiece {
+	for at := c.head; at != nobody && !cs.ended; at = cs.at(at).next {
+		if p := cs.at(at); p.kind == plainPiece {
+			cs.over(len(p.text))
 			out.WriteString(p.text)
 		}
 	}
@@ -244,13 +272,13 @@ type printer struct {
 // print returns the text of a chain.
 func (cs *chains) print(c chain) string {
 	size := 0
-	for at := c.head; at != nobody; at = cs.pieces[at].next {
-		size += len(cs.pieces[at].text)
+	for at := c.head; at != nobody && !cs.over(0); at = cs.at(at).next {
+		size += len(cs.at(at).text)
 	}
 	p := printer{spare: 4*size + 64<<10}
 	p.out.Grow(size + size/8)
-	for at := c.head; at != nobody; at = cs.pieces[at].next {
-		switch q := &cs.pieces[at]; q.kind {
+	for at := c.head; at != nobody && !cs.over(len(cs.at(at).text)); at = cs.at(at).next {
+		switch q := cs.at(at); q.kind {
 		case indentPiece:
 			p.prefix = append(p.prefix, q.text...)
 		case outdentPiece:

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,13 +21,19 @@ func (w *scribe) raise(at int32, n *node, c chain) chain {
 	return w.around(before, c, after)
 }
 
+// mostRaised is how long raised text in preformatted text may be.
+const mostRaised = 256
+
 // raiseRaw is raise for preformatted text, which is text only.
 func (s *shaping) raiseRaw(at int32, n *node) {
+	me := &s.shapes[at]
+	if s.size(me, mostRaised) > mostRaised {
+		return // it would be copied for each of those it stands in
+	}
 	before, after := s.raised(at, n)
 	if before == "" {
 		return
 	}
-	me := &s.shapes[at]
 	first, last := &s.shapes[s.texts[me.from]], &s.shapes[s.texts[me.to-1]]
 	first.text = before + first.text
 	first.tail += int32(len(before))
@@ -170,7 +175,7 @@ func isOrdinal(text string) bool {
 // that it is long.
 func (w *scribe) start(me *shape) string {
 	var out strings.Builder
-	for i := me.from; i < me.to && out.Len() < 64; i++ {
+	for i := me.from; i < me.to && i < me.from+farthest && out.Len() < 64; i++ {
 		out.WriteString(headOf(w.shapes[w.texts[i]].text, 64))
 	}
 	return strings.TrimRightFunc(out.String(), isBlank)
@@ -205,13 +210,16 @@ func (w *scribe) runeAfter(at int32) rune {
 }
 
 // formula writes a formula in TeX, as it is.
-func (w *scribe) formula(ctx context.Context, at int32) chain {
+func (w *scribe) formula(at int32) chain {
 	w.code++
-	c := w.trim(w.inside(ctx, at))
+	c := w.trim(w.inside(at))
 	w.code--
-	text := oneLine(w.spend(c))
-	if text == "" || w.code+w.raw > 0 {
-		return w.of(text)
+	if w.code+w.raw > 0 {
+		return c
 	}
-	return w.of("$" + text + "$")
+	text := oneLine(w.spend(c))
+	if text == "" {
+		return noChain()
+	}
+	return w.of("$", text, "$")
 }

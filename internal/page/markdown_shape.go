@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -15,8 +14,8 @@ type shape struct {
 	thingsTo int32  // and how many before its end
 	lead     int32  // of text: how many bytes of blanks it starts with
 	tail     int32  // of text: where the blanks begin that it ends with; 0 if it is nothing else
-	place    int32  // how many elements its parent has before it
-	kids     int32  // how many elements it has
+	place    int32  // how many elements its parent has before it, counted from where a list starts
+	kids     int32  // how many elements it has, counted so
 	prev     int32  // the node before it that is shown
 	last     int32  // the last of them
 	gone     bool   // it is not shown
@@ -47,16 +46,16 @@ type shaping struct {
 }
 
 // shape fills in the shapes of the nodes of a tree.
-func (w *scribe) shape(ctx context.Context, root int32) error {
+func (w *scribe) shape(root int32) {
 	w.shapes = make([]shape, len(w.doc.nodes))
 	s := shaping{scribe: w, held: nobody, last: nobody, fresh: true, first: true}
 	w.shapes[root].prev = nobody
-	at, down, seen := root, true, 0
+	at, down := root, true
 	for {
 		n := &w.doc.nodes[at]
 		if down {
-			if seen++; seen%4096 == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
+			if w.over(len(n.text)) {
+				return
 			}
 			if s.enter(at, n) && n.first != nobody {
 				at, s.last = n.first, nobody
@@ -79,7 +78,6 @@ func (w *scribe) shape(ctx context.Context, root int32) error {
 		}
 	}
 	s.endLine()
-	return nil
 }
 
 // enter starts a node and tells whether to look into it.
@@ -101,6 +99,9 @@ func (s *shaping) enter(at int32, n *node) bool {
 		up.kids++
 		up.last = at
 	}
+	if n.tag == atom.Ol {
+		me.kids = s.startOf(n) - 1
+	}
 	s.edge(n)
 	s.open(at, n)
 	me.to = s.weight
@@ -108,7 +109,8 @@ func (s *shaping) enter(at int32, n *node) bool {
 		s.weight++ // so that it is not found blank
 	}
 	me.from = int32(len(s.texts))
-	return true
+	isMedia := n.tag == atom.Video || n.tag == atom.Audio
+	return !isMedia || s.recording(at, n) == ""
 }
 
 // open keeps account of the elements that change what is within them.
@@ -193,7 +195,7 @@ const mostInCell = 500
 
 // size counts the bytes of text in an element, up to a number and a bit.
 func (w *scribe) size(me *shape, most int) (bytes int) {
-	for i := me.from; i < me.to && bytes <= most; i++ {
+	for i := me.from; i < me.to && i <= me.from+int32(most) && bytes <= most; i++ {
 		bytes += len(w.shapes[w.texts[i]].text)
 	}
 	return bytes
@@ -202,8 +204,9 @@ func (w *scribe) size(me *shape, most int) (bytes int) {
 // lines counts the lines of preformatted text, but for empty ones at its ends.
 func (w *scribe) lines(me *shape) (lines int) {
 	empty := 0
-	for i := me.from; i < me.to; i++ {
+	for i := me.from; i < me.to && !w.ended; i++ {
 		text := &w.shapes[w.texts[i]]
+		w.over(len(text.text))
 		before := text.text[:text.lead]
 		if text.tail > 0 {
 			if lines == 0 {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -11,16 +10,16 @@ import (
 // table writes a table of data as rows between bars. Where a table is there
 // for the layout, or has in its cells what does not fit on a line, its cells
 // follow each other as paragraphs.
-func (w *scribe) table(ctx context.Context, at int32) chain {
+func (w *scribe) table(at int32) chain {
 	g := grid{scribe: w}
 	if w.code > 0 || w.shapes[at].layout || !g.read(at) || !g.isData(&w.doc.nodes[at]) {
-		return w.around("\n\n", w.inside(ctx, at), "\n\n")
+		return w.around("\n\n", w.inside(at), "\n\n")
 	}
 	out := noChain()
 	for _, caption := range g.captions {
-		out = w.join(out, w.element(ctx, caption))
+		out = w.join(out, w.element(caption))
 	}
-	return w.join(out, w.of("\n\n"+g.write(ctx)+"\n\n"))
+	return w.join(out, w.of("\n\n"+g.write()+"\n\n"))
 }
 
 // A grid is a table laid out.
@@ -45,7 +44,7 @@ type gridRow struct {
 // read lays a table out. It reports false where the table holds anything but
 // rows of cells, and where the page asks for far more places than it fills.
 func (g *grid) read(table int32) bool {
-	for at := g.shown(g.doc.nodes[table].first); at != nobody; at = g.shown(g.doc.nodes[at].next) {
+	for at := g.shown(g.doc.nodes[table].first); at != nobody && !g.over(0); at = g.shown(g.doc.nodes[at].next) {
 		switch n := &g.doc.nodes[at]; n.tag {
 		case atom.Caption:
 			if g.real > 0 {
@@ -55,7 +54,7 @@ func (g *grid) read(table int32) bool {
 		case atom.Colgroup, atom.Col:
 		case atom.Thead, atom.Tbody, atom.Tfoot:
 			g.taken = g.taken[:0]
-			for row := g.shown(n.first); row != nobody; row = g.shown(g.doc.nodes[row].next) {
+			for row := g.shown(n.first); row != nobody && !g.over(0); row = g.shown(g.doc.nodes[row].next) {
 				if !g.row(row) {
 					return false
 				}
@@ -67,7 +66,7 @@ func (g *grid) read(table int32) bool {
 			}
 		}
 	}
-	return true
+	return !g.ended
 }
 
 // row adds a row. Empty places at its end are left to whoever reads it.
@@ -77,7 +76,7 @@ func (g *grid) row(at int32) bool {
 		return g.nothing(at)
 	}
 	start, heads := len(g.cells), g.heads
-	for at := g.shown(n.first); at != nobody; at = g.shown(g.doc.nodes[at].next) {
+	for at := g.shown(n.first); at != nobody && !g.over(0); at = g.shown(g.doc.nodes[at].next) {
 		cell := &g.doc.nodes[at]
 		if cell.tag != atom.Td && cell.tag != atom.Th {
 			if !g.nothing(at) {
@@ -155,11 +154,14 @@ func (g *grid) isData(n *node) bool {
 
 // write writes the table. Its first row is its head, for there must be one;
 // rows that only keep others apart are left out.
-func (g *grid) write(ctx context.Context) string {
+func (g *grid) write() string {
 	var out strings.Builder
 	start := 0
 	for _, row := range g.rows {
-		texts := g.texts(ctx, g.cells[start:row.end])
+		if g.over(0) {
+			break
+		}
+		texts := g.texts(g.cells[start:row.end])
 		start = row.end
 		first := out.Len() == 0
 		if strings.Join(texts, "") == "" && !row.head {
@@ -183,12 +185,12 @@ func (g *grid) write(ctx context.Context) string {
 
 // texts writes the cells of a row, each on one line, and keeps their bars from
 // ending a cell.
-func (g *grid) texts(ctx context.Context, cells []int32) []string {
+func (g *grid) texts(cells []int32) []string {
 	texts := make([]string, len(cells))
 	g.inCell = true
 	for i, at := range cells {
-		if at != nobody {
-			texts[i] = strings.ReplaceAll(oneLine(g.spend(g.trim(g.inside(ctx, at)))), "|", `\|`)
+		if at != nobody && !g.ended {
+			texts[i] = strings.ReplaceAll(oneLine(g.spend(g.trim(g.inside(at)))), "|", `\|`)
 		}
 	}
 	g.inCell = false
@@ -223,7 +225,7 @@ func (w *scribe) inLine(before string, c chain, end string) chain {
 	if c.empty() {
 		return c
 	}
-	switch text := w.pieces[c.tail].text; text[len(text)-1] {
+	switch text := w.at(c.tail).text; text[len(text)-1] {
 	case '.', ',', ';', ':', '!', '?':
 		end = ""
 	}

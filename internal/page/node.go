@@ -30,10 +30,19 @@ func (n *node) attr(name string) string {
 	return ""
 }
 
+// mostNames is how much is read of the classes of an element, and of what else
+// may be asked for again and again.
+const mostNames = 1 << 10
+
+// names returns the classes of an element, the first ones.
+func (n *node) names() string { return headOf(n.attr("class"), mostNames) }
+
 // A Doc is a page that was read. Its nodes are in the order of the text; node
 // 0 is the root, which has no name.
 type Doc struct {
 	nodes []node
 	title string // of the head, blanks collapsed
 	base  string // what relative links start at, where the page says so
+
+	framed bool // it is made of frames
 }

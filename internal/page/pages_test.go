@@ -321,8 +321,12 @@ func drawn(n *html.Node) bool {
 // nobodys are the elements that nobody sees.
 func nobodys(n *html.Node) bool {
 	switch n.Data {
-	case "script", "style", "template":
+	case "script", "style", "template", "noembed", "datalist":
 		return true
+	case "noframes":
+		return n.Parent.Data != "frameset" && n.Parent.Data != "html"
+	case "video", "audio":
+		return hasSource(n) // a link stands for it
 	}
 	for _, a := range n.Attr {
 		switch {
@@ -340,6 +344,21 @@ func nobodys(n *html.Node) bool {
 	return n.Data == "button" && n.FirstChild != nil && strings.HasPrefix(n.FirstChild.Data, "Copy ")
 }
 
+// hasSource tells whether a sound or a film says where it is from.
+func hasSource(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "src" && a.Val != "" {
+			return true
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Data == "source" && hasSource(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // beside tells the classes of what stands beside code, and of what shows a
 // formula a second time.
 func beside(class string) bool {
@@ -354,7 +373,7 @@ func beside(class string) bool {
 // that is shown instead.
 func standIns(n *html.Node) bool {
 	switch n.Data {
-	case "noscript", "iframe", "object", "embed":
+	case "noscript", "iframe", "object", "embed", "video", "audio", "canvas":
 		return true
 	}
 	return nobodys(n)

@@ -8,7 +8,8 @@ import (
 
 const (
 	maxDepth = 256     // elements inside each other; deeper ones become siblings
-	maxNodes = 1 << 20 // of a page; what is beyond becomes one text
+	maxNodes = 3 << 17 // of a page; what is beyond becomes one text
+	maxPlain = 1 << 19 // attributes of a page; of what is beyond only those are kept that lead elsewhere or say something
 	stride   = 64 << 10
 )
 
@@ -20,6 +21,9 @@ const (
 // It takes time and memory linear in the page. The tree is never deeper than
 // maxDepth nor larger than maxNodes; no text is lost for that.
 func Parse(ctx context.Context, src string) (*Doc, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	b := newBuilder(src)
 	if err := b.run(ctx); err != nil {
 		return nil, err
@@ -35,13 +39,14 @@ type builder struct {
 	lost  int  // elements that were closed because of maxDepth
 	xml   bool // the page says it is XML: a slash ends an element
 	seen  struct{ html, head, body bool }
+	kept  int             // how many attributes were
 	attrs []attr          // room for the attributes of elements to come
 	spill strings.Builder // text beyond maxNodes
 }
 
 func newBuilder(src string) *builder {
 	b := &builder{
-		doc:  &Doc{nodes: make([]node, 0, min(2*strings.Count(src, "<")+2, 16+len(src)/12))},
+		doc:  &Doc{nodes: make([]node, 0, min(2*strings.Count(src, "<")+2, 16+len(src)/12, maxNodes+1))},
 		scan: scanner{src: src, words: newWords(src), attrs: make([]attr, 0, 8)},
 		xml:  strings.HasPrefix(strings.TrimLeft(headOf(src, 64), " \t\r\n"), "<?xml"),
 	}
@@ -137,13 +142,26 @@ func (b *builder) element() int32 {
 
 // keepAttrs copies the attributes that were read to where they may stay.
 func (b *builder) keepAttrs() []attr {
+	if b.kept > maxPlain {
+		b.scan.attrs = slices.DeleteFunc(b.scan.attrs, func(a attr) bool { return !isWeighty(a.name) })
+	}
 	n := len(b.scan.attrs)
+	b.kept += n
 	if cap(b.attrs)-len(b.attrs) < n {
 		b.attrs = make([]attr, 0, max(n, min(1024, 16+len(b.doc.nodes))))
 	}
 	start := len(b.attrs)
 	b.attrs = append(b.attrs, b.scan.attrs...)
 	return b.attrs[start : start+n : start+n]
+}
+
+// isWeighty tells the attributes that a reader would miss.
+func isWeighty(name string) bool {
+	switch name {
+	case "href", "src", "srcset", "alt", "title", "class", "hidden", "start", "type", "http-equiv", "content":
+		return true
+	}
+	return false
 }
 
 // push opens an element. Where the tree is too deep already it takes the place

@@ -70,6 +70,8 @@ func (b *builder) startPlain(traits trait) {
 	switch b.scan.tag {
 	case atom.Base:
 		b.noteBase()
+	case atom.Frameset:
+		b.doc.framed = true
 	case atom.Pre, atom.Listing:
 		b.skipNewline()
 	}

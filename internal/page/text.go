@@ -12,9 +12,10 @@ import (
 // tab between the cells of a table, preformatted text as it is. Pictures have
 // no text. Its only error is that of ctx.
 func (d *Doc) Text(ctx context.Context) (string, error) {
-	text, err := d.text(ctx, d.skipsText)
+	look := newWatch(ctx)
+	text, err := d.text(look, d.skipsText)
 	if text == "" && err == nil {
-		return d.text(ctx, d.skips) // a page for those without scripts only
+		return d.text(look, d.skips) // a page for those without scripts only
 	}
 	return text, err
 }
@@ -23,24 +24,24 @@ func (d *Doc) Text(ctx context.Context) (string, error) {
 // for something better that a browser shows.
 func (d *Doc) skipsText(n *node) bool {
 	switch n.tag {
-	case atom.Noscript, atom.Iframe, atom.Object, atom.Embed:
+	case atom.Noscript, atom.Iframe, atom.Object, atom.Embed, atom.Video, atom.Audio, atom.Canvas:
 		return true
 	}
 	return d.skips(n)
 }
 
 // text writes the page's text but for what skip names.
-func (d *Doc) text(ctx context.Context, skip func(*node) bool) (string, error) {
-	if len(d.nodes) == 0 {
-		return "", nil
+func (d *Doc) text(look *watch, skip func(*node) bool) (string, error) {
+	if len(d.nodes) == 0 || look.ended {
+		return "", look.err()
 	}
 	var w textWriter
 	enter := true
 	for at := int32(0); at != nobody; {
 		n := &d.nodes[at]
 		if enter {
-			if at%4096 == 0 && ctx.Err() != nil {
-				return "", context.Cause(ctx)
+			if look.over(len(n.text)) {
+				return "", look.err()
 			}
 			skipped := skip(n)
 			if !skipped {
