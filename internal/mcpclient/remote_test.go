@@ -228,9 +228,10 @@ func TestRemoteRefused(t *testing.T) {
 		{"html", Failed, ""},
 		{"good", Connected, ""},
 	} {
-		if s := b.status(want.name); s.State != want.state || !strings.Contains(s.Error, want.text) {
-			t.Errorf("%s: %+v", want.name, s)
-		}
+		b.until(want.name, func() bool { // it may be trying again at this moment
+			s := b.status(want.name)
+			return s.State == want.state && strings.Contains(s.Error, want.text)
+		})
 	}
 	elsewhere.mu.Lock()
 	defer elsewhere.mu.Unlock()
