@@ -3,6 +3,7 @@ package permission
 import (
 	"net/netip"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 )
@@ -87,11 +88,11 @@ func shorthands(address string) []string {
 	if port == "" {
 		port = usualPort(scheme)
 	}
-	path, _, _ := strings.Cut(rest, "?")
-	rests := []string{"", rest, path, oneSlash(path)}
+	page, _, _ := strings.Cut(rest, "?")
+	rests := []string{"", rest, page, oneSlash(page)}
 	for _, r := range slices.Clone(rests) {
-		if plain, err := url.PathUnescape(r); err == nil {
-			rests = append(rests, plain)
+		if plain, err := url.PathUnescape(r); err == nil && plain != r {
+			rests = append(rests, plain, clean(plain))
 		}
 	}
 	slices.Sort(rests)
@@ -102,6 +103,15 @@ func shorthands(address string) []string {
 		}
 	}
 	return out
+}
+
+// clean resolves the dots and double slashes of a path whose escapes are
+// written out: some servers do.
+func clean(p string) string {
+	if strings.HasSuffix(p, "/") && p != "/" {
+		return path.Clean(p) + "/"
+	}
+	return path.Clean(p)
 }
 
 // oneSlash makes runs of slashes one.
@@ -127,11 +137,14 @@ func meant(pattern string) []string {
 	return []string{plain, scheme + "://" + host + open}
 }
 
-// namesHost reports whether the host of a pattern holds one of the words.
+// namesHost reports whether the host of a pattern is one of the words.
 func namesHost(pattern string, words []string) bool {
-	_, host, _ := cutAddress(plainAddress(pattern))
-	parts := strings.FieldsFunc(host, func(r rune) bool { return r == '*' || r == '?' })
-	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
+	scheme, host, _ := cutAddress(plainAddress(pattern))
+	host = strings.TrimSuffix(host, "*") // every port, or every page
+	if scheme == "*" && (host == "http" || host == "https" || host == "http:" || host == "https:") {
+		return false // the beginning of a scheme
+	}
+	return slices.Contains(words, host)
 }
 
 // matchAddress is [Match] for a rule that allows an address. What a star

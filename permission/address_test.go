@@ -80,6 +80,9 @@ func TestRestrictedAddress(t *testing.T) {
 		{"http://evil.example/admin", "http://evil.example/%61dmin http://evil.example/admin"},
 		{"http://evil.example/a%2Fb/my%20docs/%C3%BC", "http://evil.example/a%2fb/* evil.example/*/my%20docs/* http://evil.example/*/ü"},
 		{"http://evil.example//admin/x", "http://evil.example/admin/*"},
+		{"http://evil.example/%2Fadmin", "evil.example/admin"},
+		{"http://evil.example/x/..%2Fadmin", "evil.example/admin"},
+		{"http://evil.example/.%2Fadmin", "http://evil.example/admin"},
 		{"http://[2606:4700::1111]/", "http://[2606:4700:0:0:0:0:0:1111]/* [2606:4700::1111]"},
 	} {
 		for pattern := range strings.FieldsSeq(c.patterns) {
@@ -162,6 +165,10 @@ func TestNamedByItsHostAlone(t *testing.T) {
 		"http://http:6379/x":                "http://*",
 		"https://https:8443/":               "https://*",
 		"http://wiki/wiki/Passwords":        "http://*/wiki/*",
+		"http://http:6379/y":                "http:*",
+		"http://http/":                      "http*",
+		"http://http/z":                     "http:/*",
+		"http://wiki/":                      "*wiki*",
 		"http://localhost:22/localhost:z":   "http://*/localhost:*",
 		"http://localhost:22/?localhost:22": "http://*/?localhost:22",
 	} {

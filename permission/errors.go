@@ -66,7 +66,7 @@ func (e *UnattendedError) Error() string {
 			names = append(names, fmt.Sprintf("and %d more", len(e.Asked)-i))
 			break
 		}
-		names = append(names, d.Pattern)
+		names = append(names, short(d))
 	}
 	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
 		e.Permission, strings.Join(names, ", "))
@@ -93,6 +93,16 @@ func (e *UnattendedError) Error() string {
 		said += " (in a rule * and ? stand for any characters, so it allows more than this)"
 	}
 	return said
+}
+
+// short is a thing as an error names it: the length of an address is for
+// others to choose.
+func short(d Decision) string {
+	const most = 300
+	if !d.Address || len(d.Pattern) <= most {
+		return d.Pattern
+	}
+	return d.Pattern[:most] + "…"
 }
 
 // Rule returns the configuration that would allow what was asked.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"helve/internal/media"
@@ -104,7 +105,7 @@ func noted(output string, notes []string) string {
 	}
 	if len(output)+len(said) > fetchedShown || strings.Count(output, "\n")+len(notes) > fetchedLines {
 		if first, _, _ := strings.Cut(output, "\n"); len(first) > fetchedShown {
-			return said + " " + output // a line that does not fit is cut only if it is the first
+			return strings.ReplaceAll(said, "\n", " ") + " " + output // a line that does not fit is cut only if it is the first
 		}
 		return said + "\n\n" + output
 	}
@@ -154,7 +155,7 @@ func (f *fetch) html(ctx context.Context, src string) (out string, partial bool,
 	case <-ctx.Done():
 		return "", false, ctx.Err()
 	}
-	doc, err := htmlpage.Parse(ctx, src)
+	doc, err := htmlpage.Parse(ctx, unhidden(src))
 	if err != nil {
 		return "", false, err
 	}
@@ -165,9 +166,9 @@ func (f *fetch) html(ctx context.Context, src string) (out string, partial bool,
 	}
 	f.scripted = doc.Scripted() && strings.Contains(strings.ToLower(src), "<noscript") // a short page with a script is one, too
 	if next, ok := doc.Refresh(); ok {
-		f.refresh = shortened(harmless(next))
+		f.refresh = shortened(text.VisibleLine(next))
 	}
-	return harmless(out), partial, err
+	return disarmed(out, true), partial, err
 }
 
 // pageText is the text of a page. Of a character that was cut in half nothing
@@ -255,21 +256,21 @@ func readable(p *web.Page) bool {
 func (f *fetch) attach(ctx context.Context, p *web.Page, kind string) (*tool.Result, error) {
 	switch {
 	case p.Cut && int64(len(p.Body)) < f.limit():
-		return nil, tool.Fail(web.CodeConnection, "%s is %s, and the connection ended after %d bytes of it. Try again.", p.Address, aKind(kind), len(p.Body))
+		return nil, tool.Fail(web.CodeConnection, "%s is %s, and the connection ended after %d bytes of it. Try again.", shortened(p.Address.String()), aKind(kind), len(p.Body))
 	case p.Cut:
 		size := fmt.Sprintf("%d bytes", p.Size)
 		if p.Size < int64(len(p.Body)) { // not told, or compressed
 			size = fmt.Sprintf("more than %d bytes", len(p.Body))
 		}
 		return nil, tool.Fail(web.CodeTooLarge, "Response too large: %s is %s of %s, of which a part can not be shown. "+
-			"Download it with a command and read the file.", p.Address, aKind(kind), size)
+			"Download it with a command and read the file.", shortened(p.Address.String()), aKind(kind), size)
 	}
 	if kind == "pdf" {
 		return showPDF(ctx, p)
 	}
 	pic, err := media.Image(ctx, p.Body, media.Limits{})
 	if err != nil {
-		return nil, tool.Fail("bad-image", "Cannot show %s: %w", p.Address, err)
+		return nil, tool.Fail("bad-image", "Cannot show %s: %w", shortened(p.Address.String()), err)
 	}
 	output := "Image fetched successfully"
 	if pic.Scaled {
@@ -290,7 +291,7 @@ func aKind(kind string) string {
 func showPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
 	doc, err := media.OpenPDF(ctx, bytes.NewReader(p.Body), int64(len(p.Body)))
 	if err != nil {
-		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", p.Address, err)
+		return nil, tool.Fail("bad-pdf", "Cannot show %s: %w", shortened(p.Address.String()), err)
 	}
 	said, err := doc.Text(ctx, 1, doc.Pages)
 	switch {
@@ -301,7 +302,7 @@ func showPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
 	case doc.Pages <= readPDFPages && len(p.Body) <= readPDFBytes:
 		return enclosed(fmt.Sprintf("PDF fetched successfully\n\nIts %s hold no text, so it is attached as it is.", count(doc.Pages, "page")), media.PDF, p.Body), nil
 	}
-	return nil, tool.Fail("bad-pdf", "Cannot show %s: its %s hold no text, and they are too many to attach. Download it with a command.", p.Address, count(doc.Pages, "page"))
+	return nil, tool.Fail("bad-pdf", "Cannot show %s: its %s hold no text, and they are too many to attach. Download it with a command.", shortened(p.Address.String()), count(doc.Pages, "page"))
 }
 
 func enclosed(output, mime string, data []byte) *tool.Result {
@@ -356,7 +357,11 @@ func orNone(mime string) string {
 // people: controls but for tabs and line feeds become pictures of themselves,
 // what reorders text an escape, and what nobody sees goes. Joiners, which
 // some scripts need, stay where they are single.
-func harmless(s string) string {
+func harmless(s string) string { return disarmed(s, false) }
+
+// disarmed is harmless. In marked text, what nobody sees is shown and does not
+// go: what stands around it would come together and mean something else.
+func disarmed(s string, marked bool) string {
 	if !strings.ContainsFunc(s, acts) {
 		return s
 	}
@@ -367,10 +372,10 @@ func harmless(s string) string {
 		switch {
 		case !acts(r), joins(r) && !joins(before):
 			out.WriteRune(r)
-		case unseen(r), joins(r):
+		case !marked && (unseen(r) || joins(r)):
 			continue // not before anything
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
-		case r == '\r', r == 0x2028, r == 0x2029:
+		case r == '\r', !marked && (r == 0x2028 || r == 0x2029):
 			out.WriteByte('\n')
 		case r < ' ':
 			out.WriteRune(0x2400 + r) // ␛ for an escape
@@ -382,6 +387,29 @@ func harmless(s string) string {
 		before = r
 	}
 	return out.String()
+}
+
+// unhidden is the source of a page without what nobody sees, before it is
+// converted. Of characters that are written as numbers, the usual ones.
+func unhidden(src string) string {
+	for _, usual := range []string{"&shy;", "&#173;", "&#xad;", "&#xAD;", "&#8203;", "&#x200b;", "&#x200B;", "&#65039;", "&#xfe0f;", "&#xFE0F;"} {
+		if strings.Contains(src, usual) {
+			src = strings.ReplaceAll(src, usual, "")
+		}
+	}
+	hidden := func(r rune) bool { return unseen(r) || r == 0x2028 || r == 0x2029 }
+	if !strings.ContainsFunc(src, hidden) {
+		return src
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unseen(r):
+			return -1
+		case hidden(r):
+			return ' '
+		}
+		return r
+	}, src)
 }
 
 // acts reports whether a character does something beside being shown.
@@ -408,12 +436,11 @@ func turns(r rune) bool {
 // joins reports whether a character only says how its neighbours are written.
 func joins(r rune) bool { return r == 0x200c || r == 0x200d }
 
-// unseen reports whether a character shows nothing and means nothing, so that
-// a row of them can only hide something.
+// unseen reports whether a character shows nothing and means nothing by itself,
+// so that a row of them can only hide something.
 func unseen(r rune) bool {
-	switch r {
-	case 0xad, 0x34f, 0x115f, 0x1160, 0x180e, 0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x3164, 0xfeff, 0xffa0:
-		return true
+	if r < 0xad || joins(r) || turns(r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		return false
 	}
-	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

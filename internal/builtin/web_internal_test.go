@@ -79,8 +79,36 @@ func TestNoted(t *testing.T) {
 	if got := noted(strings.Repeat("x\n", 24_950), notes); !strings.HasPrefix(got, "(Redirected") {
 		t.Error("the note is behind what is cut")
 	}
+	two := noted(strings.Repeat("x", 60_000), []string{"one", "two"})
+	if !strings.HasPrefix(two, "(one) (two) xxx") {
+		t.Errorf("got %.40q", two)
+	}
 	if got := noted("short", notes); !strings.HasPrefix(got, "short\n\n(Redirected") {
 		t.Errorf("got %.40q", got)
+	}
+}
+
+// What nobody sees does not go from Markdown, where it keeps apart what would
+// mean something together.
+func TestHiddenInMarkdown(t *testing.T) {
+	for src, want := range map[string]string{
+		"<p>&#x2060;# Evil":                      `\u{2060}# Evil`,
+		"<pre>x\n``&#x2063;`\n# Evil</pre>":      "```\nx\n``\\u{2063}`\n# Evil\n```",
+		"<p>a&#x2028;# E":                        `a\u{2028}# E`,
+		"<img src=x alt='k&#x2029;&#x2029;# E'>": `![k\u{2029}\u{2029}# E](x)`,
+		"<p>Donau&shy;dampf\u00ad \u2764\ufe0f":  "Donaudampf \u2764",
+		"<p>\u200b# Evil":                        `\# Evil`,
+		"<p>a\u2028# E":                          "a # E",
+		"<p>&#x206a;&#x180b;x\U000e0149":         `\u{206a}\u{180b}x`,
+	} {
+		f := fetch{in: webfetchInput{Format: "markdown"}, turns: make(chan struct{}, 1)}
+		if got, _, err := f.html(t.Context(), src); err != nil || got != want {
+			t.Errorf("%q: %q, %v, want %q", src, got, err, want)
+		}
+	}
+	f := fetch{in: webfetchInput{Format: "markdown"}, turns: make(chan struct{}, 1)}
+	if _, _, err := f.html(t.Context(), "<meta http-equiv=refresh content='0;url=http://x/y)\n\n(Only this'>"); err != nil || strings.Contains(f.refresh, "\n") {
+		t.Errorf("%q, %v", f.refresh, err)
 	}
 }
 

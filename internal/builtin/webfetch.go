@@ -208,7 +208,7 @@ func (f *fetch) judge(ctx context.Context, h web.Hop) error {
 func (f *fetch) mayTake(ctx context.Context, h web.Hop) error {
 	place := cmp.Or(h.Place, h.Address.Place())
 	if place.Never() {
-		return refuse(web.CodeBlockedAddress, "%s is not fetched: it is %s, where no rule leads. Fetch another page.", h.Address, place.Says())
+		return refuse(web.CodeBlockedAddress, "%s is not fetched: it is %s, where no rule leads. Fetch another page.", shortened(h.Address.String()), place.Says())
 	}
 	from := len(h.Via) > 0 && f.inside[min(len(h.Via), len(f.inside))-1]
 	for len(f.inside) <= len(h.Via) {
@@ -223,7 +223,7 @@ func (f *fetch) mayTake(ctx context.Context, h web.Hop) error {
 	}
 	if from && place.Inside() && h.Via[len(h.Via)-1].Address.Origin() != h.Address.Origin() && !f.call.Allowed(req) {
 		return refuse(web.CodeRedirectRefused, "%s redirects to %s, another server that is %s. If that is meant, fetch it by its own address.",
-			h.Via[len(h.Via)-1].Address, h.Address, place.Says())
+			shortened(h.Via[len(h.Via)-1].Address.String()), shortened(h.Address.String()), place.Says())
 	}
 	if err := f.call.Ask(ctx, req); err != nil {
 		return redirected(h, err)
