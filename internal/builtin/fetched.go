@@ -374,19 +374,26 @@ func disarmed(s string, marked bool) string {
 			out.WriteRune(r)
 		case !marked && (unseen(r) || joins(r)):
 			continue // not before anything
-		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		case r == '\r', !marked && (r == 0x2028 || r == 0x2029):
 			out.WriteByte('\n')
-		case r < ' ':
-			out.WriteRune(0x2400 + r) // ␛ for an escape
-		case r == 0x7f:
-			out.WriteRune(0x2421)
 		default:
-			fmt.Fprintf(&out, `\u{%x}`, r)
+			out.WriteString(picture(r))
 		}
 		before = r
 	}
 	return out.String()
+}
+
+// picture shows a character that acts.
+func picture(r rune) string {
+	switch {
+	case r < ' ':
+		return string(0x2400 + r) // ␛ for an escape
+	case r == 0x7f:
+		return "\u2421"
+	}
+	return fmt.Sprintf(`\u{%x}`, r)
 }
 
 // unhidden is the source of a page without what nobody sees, before it is
