@@ -109,8 +109,7 @@ func (s *shaping) enter(at int32, n *node) bool {
 		s.weight++ // so that it is not found blank
 	}
 	me.from = int32(len(s.texts))
-	isMedia := n.tag == atom.Video || n.tag == atom.Audio
-	return !isMedia || s.recording(at, n) == ""
+	return true
 }
 
 // open keeps account of the elements that change what is within them.
