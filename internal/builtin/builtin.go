@@ -28,6 +28,7 @@ type Rooms struct {
 	// Resources are what other programs have to read; nil for none.
 	Resources Resources
 	Web       Web
+	Skills    Skills // nil for none
 }
 
 // Todos keeps the list of a session.
@@ -72,6 +73,7 @@ func All(r Rooms) []tool.Tool {
 		todoread(r.Todos),
 		websearch(r.Web),
 		codesearch(r.Web),
+		loadSkill(r.Skills),
 		batch(r.Calls),
 		applyPatch(e),
 		toolSearch(r.Calls),

@@ -23,7 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestScripts(t *testing.T) { tooltest.Scripts(t, "testdata", keepers, librarian(t), internet(t)) }
+func TestScripts(t *testing.T) {
+	tooltest.Scripts(t, "testdata", keepers, librarian(t), internet(t), school)
+}
 
 // specs returns what every tool is, in order.
 func specs() (out []tool.Spec) {

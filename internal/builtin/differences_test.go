@@ -70,7 +70,7 @@ func differences() []difference {
 	}
 	ds = append(ds, difference{"invalid.status", "batch.not_enabled", "calls.0.status", `"error"`,
 		"a call that was not understood has failed; the model reads the same text"})
-	return slices.Concat(ds, fileDifferences(), searchDifferences(), bashDifferences(), webDifferences())
+	return slices.Concat(ds, fileDifferences(), searchDifferences(), bashDifferences(), webDifferences(), skillDifferences())
 }
 
 // A finding is a value that is not as recorded.

@@ -171,6 +171,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		t.Fatal(err)
 	}
 	r.connect(t, rt)
+	r.teach(t, p, rt)
 	person := &person{rt: rt, always: askAll}
 	if !askAll {
 		person.replies, person.answers = r.PermissionReplies, r.QuestionReplies

@@ -1,0 +1,220 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"helve/internal/skill"
+	"helve/internal/text"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed skill.md
+var skillDoc string
+
+const (
+	skillBudget = 16_000 // bytes of the list of skills
+	skillAbout  = 1024   // bytes of a description in it, where there is room
+	skillLeast  = 80     // and where there is little
+)
+
+// Skills are texts that teach how to do something.
+type Skills interface {
+	// Skills returns those that there are now, never nil.
+	Skills() *skill.Set
+	// Denied reports whether the rules of an agent keep it from a skill.
+	Denied(agent, name string) bool
+}
+
+type skillInput struct {
+	Name string `json:"name" jsonschema:"the name of the skill, as the list gives it"`
+}
+
+// loadSkill gives the text of a skill to the model.
+func loadSkill(s Skills) tool.Tool {
+	board := &blackboard{}
+	spec := tool.Spec{Name: "skill", Description: skillDoc, ReadOnly: true}
+	spec.Offer = func(a tool.Audience) (string, bool) {
+		if s == nil {
+			return "There are no skills here.", false
+		}
+		set := s.Skills()
+		return describeSkills(board.words(set), listedSkills(s, set, a.Agent)), true
+	}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in skillInput) (*tool.Result, error) {
+		if s == nil {
+			return nil, tool.Fail("no-skills", "There are no skills here. Go on without.")
+		}
+		set := s.Skills()
+		k, found := set.Get(in.Name)
+		if !found {
+			return nil, noSkill(in.Name, listedSkills(s, set, c.Agent))
+		}
+		req := permission.Request{Permission: "skill", Patterns: []string{k.Name}, Always: []string{k.Name}}
+		if k.Guarded {
+			req.Metadata = map[string]any{"path": k.Path, "guarded": true}
+		}
+		if err := c.Ask(ctx, req); err != nil {
+			return nil, err
+		}
+		loaded, err := k.Load()
+		if err != nil {
+			return nil, tool.Fail("unreadable", "Skill %q could not be loaded: %w. Go on without it.", k.Name, plainError{err})
+		}
+		metadata := map[string]any{"name": k.Name, "dir": k.Dir}
+		if k.Guarded {
+			metadata["guarded"] = true
+		}
+		return &tool.Result{Title: "Loaded skill: " + k.Name, Output: showSkill(k, loaded), Metadata: metadata}, nil
+	})
+}
+
+// listedSkills are those of a set that an agent is told of.
+func listedSkills(s Skills, set *skill.Set, agent string) []skill.Skill {
+	return slices.DeleteFunc(slices.Clone(set.Skills), func(k skill.Skill) bool {
+		return k.Description == "" || s.Denied(agent, k.Name)
+	})
+}
+
+// A blackboard keeps the descriptions of the last set as they stand in the
+// list, by name: sets seldom change, and are listed for every request.
+type blackboard struct {
+	mu     sync.Mutex
+	of     *skill.Set
+	abouts map[string]string
+}
+
+func (b *blackboard) words(set *skill.Set) map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of != set {
+		b.of, b.abouts = set, make(map[string]string, len(set.Skills))
+		for _, k := range set.Skills {
+			b.abouts[k.Name] = inList(k.Description)
+		}
+	}
+	return b.abouts
+}
+
+func noSkill(name string, listed []skill.Skill) error {
+	names := make([]string, len(listed))
+	for i, k := range listed {
+		names[i] = k.Name
+	}
+	said, _ := text.Cut(name, 200)
+	err := tool.Fail("unknown-skill", "Skill \"%s\" not found. Available skills: %s", text.VisibleLine(said), enumerated(names))
+	if near, ok := text.Nearest(name, names); ok {
+		err.Hint = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return err
+}
+
+// showSkill is what the model reads. What we say stands before the text, where
+// no bound on the output can cut it off.
+func showSkill(k skill.Skill, t *skill.Text) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Skill: %s\n\n**Base directory**: %s\n\n", k.Name, plainName(k.Dir))
+	if len(t.Files) > 0 {
+		b.WriteString("**Files**: ")
+		for i, name := range t.Files {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString("`" + plainName(name) + "`")
+		}
+		switch {
+		case t.Many:
+			b.WriteString(" and many more")
+		case t.More > 0:
+			fmt.Fprintf(&b, " and %d more", t.More)
+		}
+		b.WriteString("\n\n")
+	}
+	return strings.TrimRight(b.String()+t.Body, "\n")
+}
+
+// plainName is the name of a file on a line of its own.
+func plainName(name string) string {
+	if text.HasHidden(name) || strings.Contains(name, "\n") {
+		return text.VisibleLine(name)
+	}
+	return name
+}
+
+// describeSkills is the description of the tool with the list, as much of it
+// as there is room for.
+func describeSkills(words map[string]string, skills []skill.Skill) string {
+	doc := strings.TrimSpace(skillDoc)
+	if len(skills) == 0 {
+		return doc + "\n\nNo skill is available now."
+	}
+	// what a stranger brings is the first to be left out
+	slices.SortStableFunc(skills, func(a, b skill.Skill) int {
+		switch {
+		case a.Guarded == b.Guarded:
+			return 0
+		case b.Guarded:
+			return -1
+		}
+		return 1
+	})
+	names, abouts := make([]string, len(skills)), make([]string, len(skills))
+	for i, k := range skills {
+		names[i], abouts[i] = inList(k.Name), words[k.Name]
+	}
+	room := fitting(names, abouts)
+	var lines []string
+	for i, size := 0, 0; i < len(skills); i++ {
+		line := skillLine(names[i], abouts[i], room)
+		if size += len(line); size > skillBudget {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	out := doc + "\n\n<available_skills>\n" + strings.Join(lines, "") + "</available_skills>"
+	if left := len(skills) - len(lines); left > 0 {
+		out += fmt.Sprintf("\n%d more skills are left out, for there are too many; they can be loaded by name all the same.", left)
+	}
+	return out
+}
+
+// inList is a text of a file as it stands in the list: on one line, and with
+// nothing in it that could end the list.
+func inList(s string) string {
+	s = text.VisibleLine(strings.Join(strings.Fields(s), " "))
+	return strings.ReplaceAll(strings.ReplaceAll(s, "<", "&lt;"), ">", "&gt;")
+}
+
+func skillLine(name, about string, room int) string {
+	about, cut := text.Cut(about, room)
+	if cut {
+		about += "…"
+	}
+	return "- " + name + ": " + about + "\n"
+}
+
+// fitting is how many bytes of each description can be shown, so that all
+// skills are.
+func fitting(names, abouts []string) int {
+	total := func(room int) (n int) {
+		for i := range names {
+			n += len("- : \n") + len(names[i]) + min(len(abouts[i]), room+len("…"))
+		}
+		return n
+	}
+	low, high := skillLeast, skillAbout
+	for low < high {
+		if mid := (low + high + 1) / 2; total(mid) <= skillBudget {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,112 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An edge is one import: to is the module's name as the compiler writes it.
+type edge struct {
+	to, spec string
+	always   bool // evaluated whenever the importing module is
+}
+
+// A graph is who imports whom. Files are named by their path, other modules
+// by namespace and name.
+type graph struct {
+	edges   map[string][]edge
+	modules map[string]string // of the files of the options
+	lost    []string          // files of the options the compiler did not find
+}
+
+// readGraph reads the compiler's account of a round.
+func readGraph(metafile string, files []string) (*graph, error) {
+	var meta struct {
+		Inputs map[string]struct {
+			Imports []struct {
+				Path, Kind, Original string
+				External             bool
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, fmt.Errorf("import graph: %w", err)
+	}
+	g := &graph{edges: make(map[string][]edge, len(meta.Inputs)), modules: map[string]string{}}
+	for name, in := range meta.Inputs {
+		name = withoutType(name)
+		for _, i := range in.Imports {
+			if !i.External {
+				g.edges[name] = append(g.edges[name], edge{withoutType(i.Path), i.Original, i.Kind == "import-statement"})
+			}
+		}
+	}
+	imports := g.edges[spaceEntry+":entry"]
+	bySpec := make(map[string]string, len(imports))
+	for _, e := range imports {
+		bySpec[e.spec] = e.to
+	}
+	for _, f := range files {
+		if module, ok := bySpec["./"+f]; ok {
+			g.modules[f] = module
+		} else {
+			g.lost = append(g.lost, f)
+		}
+	}
+	return g, nil
+}
+
+// withoutType is a module's name without the attributes it was imported with.
+func withoutType(name string) string {
+	for _, kind := range []string{"text", "json", "file"} {
+		name = strings.TrimSuffix(name, " with { type: '"+kind+"' }")
+	}
+	return name
+}
+
+// from returns all modules a file leads to, itself first, and whether each is
+// evaluated whenever the file is.
+func (g *graph) from(file string) (order []string, always map[string]bool) {
+	start := g.modules[file]
+	always = map[string]bool{}
+	for _, only := range []bool{true, false} {
+		queue := []string{start}
+		seen := map[string]bool{start: true}
+		for len(queue) > 0 {
+			module := queue[0]
+			queue = queue[1:]
+			if only {
+				always[module] = true
+			} else {
+				order = append(order, module)
+			}
+			for _, e := range g.edges[module] {
+				if !seen[e.to] && (e.always || !only) {
+					seen[e.to] = true
+					queue = append(queue, e.to)
+				}
+			}
+		}
+	}
+	return order, always
+}
+
+// problemsOf collects what is wrong with the modules a file leads to.
+func (s *session) problemsOf(file string) (problems []Problem) {
+	order, always := s.graph.from(file)
+	for _, module := range order {
+		p, ok := s.broken[module]
+		if src := s.sources[module]; !ok && src != nil && src.err != nil {
+			p, ok = Problem{File: module, Text: src.err.Error()}, true
+		}
+		if path, is := strings.CutPrefix(module, spaceMissing+":"); !ok && is {
+			p, ok = s.lostAt(path), true
+		}
+		if p.Late = !always[module]; ok && !slices.Contains(problems, p) {
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}

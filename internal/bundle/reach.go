@@ -1,0 +1,120 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A reach is where files may be read from. The compiler follows symbolic
+// links, so all of it is real paths.
+type reach struct {
+	folders []string
+	files   map[string]bool
+	root    string
+}
+
+// newReach gives the root, the folders beside it, the installed packages up
+// the tree and the files themselves, wherever they are linked to. A file whose
+// link leads to one of the same relative name (a folder of settings that is
+// linked into place file by file) brings the folder it really is in.
+func newReach(o Options) reach {
+	r := reach{files: map[string]bool{}, root: o.Root}
+	for _, dir := range append([]string{o.Root}, o.Also...) {
+		r.add(dir)
+	}
+	for dir := o.Root; ; dir = filepath.Dir(dir) {
+		r.add(filepath.Join(dir, "node_modules"))
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	for _, f := range o.Files {
+		f = filepath.FromSlash(f)
+		real, err := filepath.EvalSymlinks(filepath.Join(o.Root, f))
+		if err != nil {
+			continue
+		}
+		r.files[real] = true
+		if home, ok := strings.CutSuffix(real, string(filepath.Separator)+f); ok && home != "" {
+			r.add(home)
+		}
+	}
+	return r
+}
+
+func (r *reach) add(dir string) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		r.folders = append(r.folders, real)
+	}
+}
+
+// has reports whether the file at a real path may be read.
+func (r *reach) has(path string) bool {
+	if r.files[path] {
+		return true
+	}
+	for _, dir := range r.folders {
+		if rest, ok := strings.CutPrefix(path, dir); ok && (strings.HasPrefix(rest, string(filepath.Separator)) || strings.HasSuffix(dir, string(filepath.Separator))) {
+			return true
+		}
+	}
+	return false
+}
+
+// settings refuses a root whose settings are not files: the compiler reads
+// them itself, and a pipe would keep it waiting, a device feed it forever.
+func (r *reach) settings(files []string) error {
+	seen := map[string]bool{}
+	for _, f := range append([]string{"package.json"}, files...) {
+		for dir := filepath.Dir(filepath.Join(r.root, filepath.FromSlash(f))); !seen[dir]; dir = filepath.Dir(dir) {
+			seen[dir] = true
+			if err := regular(filepath.Join(dir, "package.json")); err != nil {
+				return err
+			}
+			if err := regularChain(filepath.Join(dir, "tsconfig.json"), seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// regular refuses what is there but neither a file nor a folder.
+func regular(path string) error {
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	return nil
+}
+
+// regularChain is regular for a tsconfig and those it extends by path.
+func regularChain(path string, seen map[string]bool) error {
+	if seen[path] {
+		return nil
+	}
+	seen[path] = true
+	if err := regular(path); err != nil {
+		return err
+	}
+	src := readSource(path, 4<<20)
+	if src.err != nil {
+		return nil // the compiler says so, if it comes to read it
+	}
+	for _, base := range extended(src.raw) {
+		if !relative(base) {
+			continue
+		}
+		target := filepath.FromSlash(base)
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		for _, p := range []string{target, target + ".json"} {
+			if err := regularChain(p, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

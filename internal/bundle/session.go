@@ -1,0 +1,224 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// maxRounds bounds how often a folder is compiled again after a mistake was
+// found. All mistakes of a kind are found at once, so a handful is usual.
+const maxRounds = 50
+
+// A ref is an import as it is written in a file.
+type ref struct{ importer, spec string }
+
+// A session is one build: what is known of the files after some rounds.
+type session struct {
+	o     Options
+	began time.Time
+	reach reach
+
+	// What earlier rounds found.
+	dropped  map[string][]Problem // of Files: those that can not be loaded
+	broken   map[string]Problem   // by path: files that can not be compiled
+	missing  map[ref]int          // imports that lead nowhere: which of losses
+	losses   []Problem
+	typesRef map[ref]bool        // imports of files of types only
+	undefs   map[string][]string // by path: names that are types, exported as undefined
+	odd      map[string]bool     // of Files: those the compiler does not find by name, such as one with a star
+	awaits   bool                // a file has an await outside of functions
+	lonely   bool                // tsconfig files are not heeded, as one is broken
+	problems []Problem           // about the folder
+
+	// What the last round gave.
+	code  string
+	srcs  []byte // the source map
+	table segments
+	graph *graph
+
+	mu      sync.Mutex // the compiler loads files on many goroutines
+	sources map[string]*source
+	total   int64
+	looked  map[ref]bool // imports of files that were looked up on disk
+}
+
+func newSession(o Options) *session {
+	return &session{
+		o: o, began: time.Now(), reach: newReach(o),
+		dropped: map[string][]Problem{}, broken: map[string]Problem{}, missing: map[ref]int{},
+		typesRef: map[ref]bool{}, undefs: map[string][]string{}, odd: map[string]bool{},
+		sources: map[string]*source{}, looked: map[ref]bool{},
+	}
+}
+
+// run compiles until nothing is left to complain about.
+func (s *session) run(ctx context.Context) error {
+	for _, f := range s.o.Files {
+		path := filepath.Join(s.o.Root, filepath.FromSlash(f))
+		if _, err := filepath.EvalSymlinks(path); err != nil {
+			s.dropped[f] = []Problem{{File: path, Text: plain(err).Error()}}
+		}
+	}
+	if err := s.reach.settings(s.o.Files); err != nil {
+		return err
+	}
+	for range maxRounds {
+		again, err := s.compile(ctx)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return nil
+		}
+	}
+	return errors.New("mistakes do not come to an end")
+}
+
+// compile makes a compiler for the present settings and has it work until it
+// is content (false) or needs other settings (true).
+func (s *session) compile(ctx context.Context) (again bool, err error) {
+	compiler, bad := api.Context(s.settings())
+	if bad != nil {
+		return false, fmt.Errorf("settings: %s", bad.Errors[0].Text)
+	}
+	defer compiler.Dispose()
+	stop := context.AfterFunc(ctx, compiler.Cancel)
+	defer stop()
+	awaits, lonely := s.awaits, s.lonely
+	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		out := compiler.Rebuild()
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if len(out.Errors) > 0 {
+			if err := s.absorb(out.Errors); err != nil {
+				return false, err
+			}
+		} else if done, err := s.accept(out); done || err != nil {
+			return false, err
+		}
+		if s.awaits != awaits || s.lonely != lonely {
+			return true, nil
+		}
+	}
+	return false, errors.New("mistakes do not come to an end")
+}
+
+// accept takes a round without errors. It is not done when files turn out to
+// need what is broken or missing: they are dropped, and there is another round.
+func (s *session) accept(out api.BuildResult) (done bool, err error) {
+	if s.graph, err = readGraph(out.Metafile, s.kept()); err != nil {
+		return false, err
+	}
+	for _, f := range s.graph.lost {
+		if s.odd[f] {
+			return false, fmt.Errorf("import graph: %q is not in it", f)
+		}
+		s.odd[f] = true
+	}
+	if len(s.graph.lost) > 0 {
+		return false, nil
+	}
+	for _, f := range s.kept() {
+		problems := s.problemsOf(f)
+		if !(File{Problems: problems}).Loads() {
+			s.dropped[f] = problems
+			done = true
+		}
+	}
+	if done {
+		return false, nil
+	}
+	for _, file := range out.OutputFiles {
+		if strings.HasSuffix(file.Path, ".map") {
+			s.srcs = file.Contents
+		} else {
+			s.code = string(file.Contents)
+		}
+	}
+	if s.table, err = readMap(s.srcs, s.o.Root); err != nil {
+		return false, err
+	}
+	s.mend()
+	return true, nil
+}
+
+// mend puts the paths right that the compiler's source map has changed: it
+// writes a backslash, which a name may have, as a slash.
+func (s *session) mend() {
+	slashed := map[string]string{}
+	for path := range s.sources {
+		if s := filepath.Clean(strings.ReplaceAll(path, "\\", "/")); s != path {
+			slashed[s] = path
+		}
+	}
+	for i, path := range s.table.sources {
+		if real, ok := slashed[filepath.ToSlash(path)]; ok && s.sources[path] == nil {
+			s.table.sources[i] = real
+		}
+	}
+}
+
+// kept are the files still in the program.
+func (s *session) kept() (files []string) {
+	for _, f := range s.o.Files {
+		if s.dropped[f] == nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// settings are the compiler's. Plain CommonJS is what sloppy packages need; a
+// file that awaits outside of functions needs the other format, in which the
+// program comes out the same but for such files.
+func (s *session) settings() api.BuildOptions {
+	o := api.BuildOptions{
+		EntryPoints: []string{"entry"}, Bundle: true, Write: false, Metafile: true,
+		AbsWorkingDir: s.o.Root, Outfile: filepath.Join(s.o.Root, "bundle.js"),
+		AbsPaths: api.LogAbsPath | api.MetafileAbsPath,
+		LogLevel: api.LogLevelSilent, LogLimit: 0,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII, KeepNames: false,
+		Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2023,
+		Conditions:        []string{"bun"}, // the compiler adds node, and import or require by what asks
+		ResolveExtensions: extensions(),
+		Supported:         map[string]bool{"dynamic-import": false},
+		Define:            defines(),
+		Plugins:           []api.Plugin{{Name: "helve", Setup: s.plug}},
+	}
+	if s.awaits {
+		o.Format = api.FormatESModule
+		o.Supported["top-level-await"] = true
+	}
+	if s.lonely {
+		o.TsconfigRaw = "{}"
+	}
+	return o
+}
+
+// extensions are those an import may leave out, in the order they are tried.
+func extensions() []string {
+	return []string{".tsx", ".jsx", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"}
+}
+
+// defines gives the names that are replaced in every file, where the file
+// does not declare them itself: by those of its first line, or by those that
+// are looked for in the program.
+func defines() map[string]string {
+	d := map[string]string{"import.meta": metaName, "__dirname": dirnameName, "__filename": filenameName}
+	for api, marker := range markers() {
+		d[api] = marker
+	}
+	return d
+}

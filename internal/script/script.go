@@ -1,0 +1,162 @@
+// Package script is the JavaScript that tools and plugins find around them: the modules of Node and Bun, written anew on top of what a
+// host answers, and the schema builder they describe their arguments with.
+//
+// An engine loads [Prelude] first. It leaves the global objects and one function that finds modules. What a program of tools imports
+// is only a reference to that ([Modules]), so that all share one instance. The modules themselves come in two ways: those that a
+// program is known to use are compiled with it ([Parts] of [Uses]), the others are asked for when they are first needed, by the
+// request "module.source", which a host answers with [Source]. Both are the same but for the time it takes.
+//
+// The requests modules make of a host are in OPS.md.
+package script
+
+import (
+	"embed"
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed js/*.js zod.js
+var files embed.FS
+
+// Prelude is the script an engine loads before all others.
+func Prelude() string {
+	return read("js/prelude.js") + Parts("helve:host", "globals") + `__helve.require("globals");` + "\n"
+}
+
+// Modules gives the sources of the modules that programs may import, by name: references to those an engine has.
+func Modules() map[string]string {
+	all := map[string]string{}
+	for name := range sources() {
+		if public(name) {
+			all[name] = `module.exports = __helve.require("` + name + `");` + "\n"
+		}
+	}
+	for alias, name := range aliases() {
+		if _, ok := all[name]; ok {
+			all[alias] = all[name]
+		}
+	}
+	return all
+}
+
+// Source is the text of a module, for hosts to answer "module.source" with.
+func Source(name string) (string, bool) {
+	file, ok := sources()[name]
+	if !ok {
+		return "", false
+	}
+	return read(file), true
+}
+
+// Uses finds the modules that a program made with [Modules] is likely to need: those it refers to and those behind the globals it
+// names. One that is missed is only slower to come.
+func Uses(program string) []string {
+	found := map[string]bool{}
+	for _, m := range regexp.MustCompile(`__helve\.require\("([^"]+)"\)`).FindAllStringSubmatch(program, -1) {
+		found[m[1]] = true
+	}
+	words := map[string]bool{}
+	for _, w := range regexp.MustCompile(`[A-Za-z_$][\w$]*`).FindAllString(program, -1) {
+		words[w] = true
+	}
+	for global, module := range globals() {
+		if words[global] {
+			found[module] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Parts is a script that gives an engine modules and those they begin with, to be loaded after [Prelude].
+func Parts(names ...string) string {
+	all := sources()
+	given := map[string]bool{}
+	var b strings.Builder
+	b.WriteString("__helve.define({\n")
+	var add func(name string)
+	add = func(name string) {
+		file, ok := all[name]
+		if !ok || given[name] {
+			return
+		}
+		given[name] = true
+		text := read(file)
+		quoted, err := json.Marshal(name)
+		if err != nil { // a string always has a JSON form
+			panic(err)
+		}
+		b.Write(quoted)
+		b.WriteString(": function (module, exports, require) {" + text + "\n},\n")
+		for _, m := range regexp.MustCompile(`(?m)^const .*= require\("([^"]+)"\)`).FindAllStringSubmatch(text, -1) {
+			add(strings.TrimPrefix(m[1], "node:"))
+		}
+	}
+	for _, name := range names {
+		add(name)
+	}
+	b.WriteString("});\n")
+	return b.String()
+}
+
+// globals tells which module each global comes from, by the lines of globals.js that say so.
+func globals() map[string]string {
+	all := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+): \["([^"]+)"`).FindAllStringSubmatch(read("js/globals.js"), -1) {
+		all[m[1]] = m[2]
+	}
+	return all
+}
+
+// sources are the files of all modules.
+func sources() map[string]string {
+	entries, err := files.ReadDir("js")
+	if err != nil { // it is part of the program
+		panic(err)
+	}
+	all := map[string]string{"zod": "zod.js"}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".js"); ok && name != "prelude" {
+			all[moduleName(name)] = path.Join("js", e.Name())
+		}
+	}
+	return all
+}
+
+// moduleName is that of a file: helve-host is helve:host, bun-sqlite is bun:sqlite, fs-promises is fs/promises.
+func moduleName(file string) string {
+	for _, space := range []string{"helve", "bun"} {
+		if rest, ok := strings.CutPrefix(file, space+"-"); ok {
+			return space + ":" + rest
+		}
+	}
+	return strings.Replace(file, "-", "/", 1)
+}
+
+// aliases are further names of modules. Those with "node:" need none.
+func aliases() map[string]string {
+	return map[string]string{"sys": "util", "zod/v4": "zod"}
+}
+
+// public reports whether programs may import a module by its name; the others are ours.
+func public(name string) bool {
+	switch name {
+	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto",
+		"events", "fs", "fs/promises", "module", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
+		"querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
+		"string_decoder", "timers", "timers/promises", "tty", "url", "util", "util/types", "zlib", "zod":
+		return true
+	}
+	return false
+}
+
+func read(name string) string {
+	text, err := files.ReadFile(name)
+	if err != nil { // it is part of the program
+		panic(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,109 @@
+package script_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"helve/internal/vm"
+)
+
+type fdArg struct {
+	FD       int
+	Position *int64
+	Length   int64
+	Path     string
+	Flags    string
+	Mode     *uint32
+}
+
+// descriptorOps are those on open files.
+func (w *world) descriptorOps() map[string]operation {
+	return map[string]operation{
+		"fs.open": op(func(a fdArg) (any, error) {
+			f, err := os.OpenFile(a.Path, openFlags(a.Flags), os.FileMode(pathArg{Mode: a.Mode}.mode(0o666)))
+			if err != nil {
+				return nil, err
+			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			fd := int(f.Fd())
+			w.opened[fd] = f
+			return fd, nil
+		}),
+		"fs.close": op(func(a fdArg) (any, error) {
+			f, err := w.file(a.FD)
+			if err != nil {
+				return nil, err
+			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			delete(w.opened, a.FD)
+			return nil, f.Close()
+		}),
+		"fs.readAt":  w.readAt,
+		"fs.writeAt": w.writeAt,
+		"fs.fstat": op(func(a fdArg) (any, error) {
+			var s syscall.Stat_t
+			return facts(&s, syscall.Fstat(a.FD, &s))
+		}),
+		"fs.sync":      op(func(a fdArg) (any, error) { return nil, syscall.Fsync(a.FD) }),
+		"fs.ftruncate": op(func(a fdArg) (any, error) { return nil, syscall.Ftruncate(a.FD, a.Length) }),
+	}
+}
+
+func (w *world) file(fd int) (*os.File, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.opened[fd]; f != nil {
+		return f, nil
+	}
+	return nil, syscall.EBADF
+}
+
+func (w *world) readAt(_ context.Context, arg vm.Data) (vm.Data, error) {
+	var a fdArg
+	if err := json.Unmarshal(arg.JSON, &a); err != nil {
+		return vm.Data{}, err
+	}
+	f, err := w.file(a.FD)
+	if err != nil {
+		return vm.Data{}, refused(err)
+	}
+	b := make([]byte, a.Length)
+	var n int
+	if a.Position != nil {
+		n, err = f.ReadAt(b, *a.Position)
+	} else {
+		n, err = f.Read(b)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return vm.Data{}, refused(err)
+	}
+	return vm.Data{Raw: b[:n]}, nil
+}
+
+func (w *world) writeAt(_ context.Context, arg vm.Data) (vm.Data, error) {
+	var a fdArg
+	if err := json.Unmarshal(arg.JSON, &a); err != nil {
+		return vm.Data{}, err
+	}
+	f, err := w.file(a.FD)
+	if err != nil {
+		return vm.Data{}, refused(err)
+	}
+	var n int
+	if a.Position != nil {
+		n, err = f.WriteAt(arg.Raw, *a.Position)
+	} else {
+		n, err = f.Write(arg.Raw)
+	}
+	if err != nil {
+		return vm.Data{}, refused(err)
+	}
+	text, err := json.Marshal(n)
+	return vm.Data{JSON: text}, err
+}

@@ -1,0 +1,128 @@
+package skill
+
+import (
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// fileName is what a skill's file is called.
+const fileName = "SKILL.md"
+
+// young is how long after a change a time stamp is not believed: another
+// change may get the same one.
+const young = 2 * time.Second
+
+// lateKept is how long the set of a search that ran out of time is kept: what
+// was slow may be so again.
+const lateKept = 30 * time.Second
+
+// A Finder finds skills again and again. While no file or folder changes,
+// that costs a look at each and nothing else; what changes is seen by the
+// next search.
+type Finder struct {
+	opt Options
+
+	mu    sync.Mutex
+	set   *Set            // of the last search
+	marks []mark          // what it looked at; nil if that does not show changes
+	until time.Time       // when the set of a search that ran out of time is too old
+	known map[string]note // what the files said, by path
+}
+
+// A mark is something that a search looked at, as it was then.
+type mark struct {
+	path string
+	info fs.FileInfo // nil: it was not there
+}
+
+// A note is what a file said.
+type note struct {
+	info  fs.FileInfo
+	young bool // see [isYoung]
+	doc   *Document
+	fault *Fault
+}
+
+// NewFinder returns a finder. It looks at nothing yet.
+func NewFinder(opt Options) *Finder {
+	opt.Limits = opt.Limits.withDefaults()
+	return &Finder{opt: opt}
+}
+
+// Find is a single search. It never fails: what could not be searched is
+// among the problems.
+func Find(opt Options) *Set { return NewFinder(opt).Find() }
+
+// Find returns the skills that there are now.
+func (f *Finder) Find() *Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.set != nil && (f.unchanged() || time.Now().Before(f.until)) {
+		return f.set
+	}
+	s := &search{opt: f.opt, known: f.known, start: time.Now(), notes: map[string]note{}}
+	s.run()
+	f.marks, f.known, f.until = s.settled(), s.notes, time.Time{}
+	if s.late {
+		f.until = time.Now().Add(lateKept)
+	}
+	f.set = decide(s.finds, f.opt.Limits.Bytes)
+	f.set.Problems = s.problems
+	return f.set
+}
+
+// Forget makes the next search begin anew, as after the user has trusted a
+// folder.
+func (f *Finder) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set, f.marks, f.known, f.until = nil, nil, nil, time.Time{}
+}
+
+// unchanged reports whether everything that was looked at is as it was.
+func (f *Finder) unchanged() bool {
+	if f.marks == nil {
+		return false
+	}
+	for _, m := range f.marks {
+		info, err := os.Stat(m.path)
+		if err != nil {
+			info = nil
+		}
+		if !same(m.info, info) {
+			return false
+		}
+	}
+	return true
+}
+
+// settled returns the marks of a search, or nil if one of them is too young
+// to show the next change, or if the search was cut short.
+func (s *search) settled() []mark {
+	if s.late {
+		return nil
+	}
+	for _, m := range s.marks {
+		if m.info != nil && isYoung(m.info, s.start) {
+			return nil
+		}
+	}
+	if s.marks == nil {
+		return []mark{}
+	}
+	return s.marks
+}
+
+func isYoung(info fs.FileInfo, at time.Time) bool { return at.Sub(info.ModTime()).Abs() < young }
+
+// same reports whether something is as it was, by what the disk says of it.
+func same(before, now fs.FileInfo) bool {
+	if before == nil || now == nil {
+		return before == nil && now == nil
+	}
+	return before.ModTime().Equal(now.ModTime()) && before.Size() == now.Size() && before.Mode() == now.Mode() && os.SameFile(before, now)
+}
+
+func sameFile(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }

@@ -1,0 +1,170 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Bounds on the list of a skill's files.
+const (
+	listedFiles  = 10
+	listingDepth = 8
+	listingSize  = 2000 // entries that are looked at
+)
+
+// ErrChanged says that a skill's file is not the skill's any more.
+var ErrChanged = errors.New("the file has changed and holds another skill now")
+
+// A Text is a skill as it is now.
+type Text struct {
+	Document
+	// Files are what else is in its folder: the first ten by name, with
+	// slashes, relative to the folder.
+	Files []string
+	More  int  // how many there are besides
+	Many  bool // there are too many to count; More is the least
+}
+
+// Load reads a skill. It was found some time ago: what is gone or broken now
+// is an error.
+func (s Skill) Load() (*Text, error) {
+	if s.fence != nil {
+		real, err := filepath.EvalSymlinks(s.Path)
+		if err != nil {
+			return nil, fmt.Errorf("reading a skill: %w", err)
+		}
+		if !s.fence.holds(real) {
+			return nil, fmt.Errorf("reading the skill %s: it leads out of a project that is not trusted", s.Path)
+		}
+	}
+	data, _, err := readFile(s.Path, s.limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading the skill %s: %w", s.Path, err)
+	}
+	doc, err := Read(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading the skill %s: %w", s.Path, err)
+	}
+	if doc.Name != s.Name {
+		return nil, fmt.Errorf("reading the skill %s: %w", s.Path, ErrChanged)
+	}
+	text := &Text{Document: *doc}
+	text.Files, text.Many = list(s.Dir)
+	slices.Sort(text.Files)
+	if n := len(text.Files); n > listedFiles {
+		text.Files, text.More = text.Files[:listedFiles:listedFiles], n-listedFiles
+	}
+	return text, nil
+}
+
+// readFile reads a regular file of at most limit bytes; a pipe or device of
+// that name holds nobody up. The error is a [*Fault].
+func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, unreadable(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, unreadable(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
+	}
+	if info.Size() > limit {
+		return nil, info, tooLarge(limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, info, unreadable(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, info, tooLarge(limit)
+	}
+	return data, info, nil
+}
+
+func tooLarge(limit int64) *Fault {
+	return &Fault{Code: TooLarge, Why: fmt.Sprintf("larger than %d bytes; move what is seldom needed to files beside it", limit)}
+}
+
+func unreadable(err error) *Fault {
+	return &Fault{Code: Unreadable, Why: "can not be read: " + reason(err)}
+}
+
+// reason is what an error of the disk says, without the path.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// list returns the files of a skill's folder, or as many as it looks at, and
+// whether there may be more. It follows no links to folders.
+func list(dir string) (files []string, many bool) {
+	type place struct {
+		rel   string
+		depth int
+	}
+	queue := []place{{"", 0}}
+	for seen := 0; len(queue) > 0; {
+		at := queue[0]
+		queue = queue[1:]
+		entries, more, err := readDir(filepath.Join(dir, filepath.FromSlash(at.rel)), listingSize-seen)
+		if err != nil {
+			continue // the rest is listed all the same
+		}
+		many = many || more
+		seen += len(entries)
+		for _, e := range entries {
+			rel := e.Name()
+			if at.rel != "" {
+				rel = at.rel + "/" + rel
+			}
+			switch {
+			case !e.IsDir():
+				if e.Name() != fileName {
+					files = append(files, rel)
+				}
+			case passed(e.Name()):
+			case at.depth == listingDepth || seen >= listingSize:
+				many = true
+			default:
+				queue = append(queue, place{rel, at.depth + 1})
+			}
+		}
+	}
+	return files, many
+}
+
+// passed reports whether folders of a name hold other people's files.
+func passed(name string) bool { return name == "node_modules" || name == ".git" }
+
+// readDir returns at most most entries of a folder by name, and whether there
+// are more.
+func readDir(path string, most int) (entries []fs.DirEntry, more bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	most = max(most, 0)
+	entries, err = f.ReadDir(most + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if more = len(entries) > most; more {
+		entries = entries[:most]
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, more, err
+}

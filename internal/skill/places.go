@@ -1,0 +1,156 @@
+package skill
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A place is a folder below which every SKILL.md counts.
+type place struct {
+	path   string
+	from   string
+	holder string // the folder whose trust it shares
+	ours   bool   // it is the user's and not the project's
+	named  bool   // somebody named it: it is a problem if it is not there
+}
+
+// places lists where skills may be, lowest first. Of a folder that is there
+// twice the last counts, and it is the user's if it is so once.
+func (o Options) places() []place {
+	var all []place
+	others := func(dir, from string, ours bool) {
+		for _, name := range []string{".claude", ".agents"} {
+			if o.OthersOff || o.ClaudeOff && name == ".claude" {
+				continue
+			}
+			holder := filepath.Join(dir, name)
+			all = append(all, place{path: filepath.Join(holder, "skills"), from: from, holder: holder, ours: ours})
+		}
+	}
+	for _, dir := range o.above() {
+		others(dir, "project", false)
+	}
+	if o.Home != "" {
+		others(o.Home, "home", true)
+	}
+	for _, f := range o.ConfigDirs {
+		for _, name := range []string{"skill", "skills"} {
+			all = append(all, place{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, ours: !f.Guarded})
+		}
+	}
+	for _, path := range o.Paths {
+		path = o.expand(path)
+		all = append(all, place{path: path, from: "path", holder: path, ours: !within(path, o.project()), named: true})
+	}
+	return lastOf(all)
+}
+
+// above returns Dir and the folders above it up to the root of the project,
+// nearest first.
+func (o Options) above() []string {
+	if o.Dir == "" {
+		return nil
+	}
+	dirs := []string{filepath.Clean(o.Dir)}
+	if o.Worktree == "" || !within(o.Dir, o.Worktree) {
+		return dirs
+	}
+	top := filepath.Clean(o.Worktree)
+	for dir := dirs[0]; dir != top; {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// project is the root of the project. Where there is none, and the worktree
+// is the whole disk, that is Dir.
+func (o Options) project() string {
+	if top := filepath.Clean(o.Worktree); o.Worktree != "" && filepath.Dir(top) != top && within(o.Dir, top) {
+		return top
+	}
+	return filepath.Clean(o.Dir)
+}
+
+// expand makes a path of a config file absolute.
+func (o Options) expand(path string) string {
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok || path == "~" {
+		if path == "~" {
+			rest = ""
+		}
+		return filepath.Join(o.Home, filepath.FromSlash(rest))
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// lastOf keeps the last of each folder.
+func lastOf(all []place) []place {
+	at := map[string]int{}
+	for i, p := range all {
+		if j, again := at[p.path]; again {
+			all[i].ours = p.ours || all[j].ours
+			all[i].named = p.named || all[j].named
+			all[j].path = ""
+		}
+		at[p.path] = i
+	}
+	out := all[:0]
+	for _, p := range all {
+		if p.path != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// within reports whether a path is a folder or lies in it, by its name.
+func within(path, dir string) bool {
+	path, dir = filepath.Clean(path), filepath.Clean(dir)
+	if path == dir {
+		return true
+	}
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator)
+	}
+	return strings.HasPrefix(path, dir)
+}
+
+// A fence is what links of a stranger may lead to.
+type fence struct{ dirs []string } // real paths
+
+// holds reports whether a real path is inside.
+func (f *fence) holds(real string) bool {
+	if f == nil {
+		return true
+	}
+	for _, dir := range f.dirs {
+		if within(real, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// newFence is the fence of a place: the project, and the folder that the place
+// belongs to, which may be above the project.
+func newFence(o Options, p place) *fence {
+	f := &fence{}
+	if real, err := filepath.EvalSymlinks(o.project()); err == nil && filepath.Dir(real) != real {
+		f.dirs = append(f.dirs, real)
+	}
+	if p.from == "path" {
+		return f // it is in the project
+	}
+	if above, err := filepath.EvalSymlinks(filepath.Dir(p.holder)); err == nil {
+		f.dirs = append(f.dirs, filepath.Join(above, filepath.Base(p.holder)))
+	}
+	return f
+}

@@ -1,0 +1,274 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Bounds that are not for anybody to change.
+const (
+	maxEntries  = 10_000 // of one folder
+	maxProblems = 100
+)
+
+// A search is one under way.
+type search struct {
+	opt   Options
+	known map[string]note // of the search before
+	start time.Time
+
+	finds    []find
+	problems []Problem
+	marks    []mark
+	notes    map[string]note
+	folders  int  // looked into
+	files    int  // found
+	late     bool // it ran out of time
+	full     bool // it may not go on
+}
+
+// run searches all places. Those of strangers come last: they must not use up
+// what the others need. What is found stays in the order of the places.
+func (s *search) run() {
+	var walks []*walk
+	for _, p := range s.opt.places() {
+		if w := s.enter(p); w != nil {
+			walks = append(walks, w)
+		}
+	}
+	for _, guarded := range []bool{false, true} {
+		for _, w := range walks {
+			if w.guarded == guarded {
+				w.run()
+			}
+		}
+	}
+	for _, w := range walks {
+		slices.SortFunc(w.finds, func(a, b find) int { return strings.Compare(a.Path, b.Path) })
+		s.finds = append(s.finds, w.finds...)
+	}
+}
+
+// A spot is a folder that is to be looked into.
+type spot struct {
+	path, real string
+	depth      int
+}
+
+// enter begins the walk through a place, and returns nil where there is none.
+func (s *search) enter(p place) *walk {
+	info, err := os.Stat(p.path)
+	if err != nil {
+		info = nil
+	}
+	s.marks = append(s.marks, mark{p.path, info})
+	switch {
+	case !p.named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)):
+		return nil
+	case err != nil:
+		s.problem(p.path, reason(err))
+		return nil
+	case !info.IsDir():
+		s.problem(p.path, "not a folder")
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(p.path)
+	if err != nil {
+		s.problem(p.path, reason(err))
+		return nil
+	}
+	w := &walk{search: s, place: p, seen: map[string]bool{real: true}, queue: []spot{{p.path, real, 0}}}
+	if w.guarded = !p.ours && (s.opt.Trusted == nil || !s.opt.Trusted(p.holder)); w.guarded {
+		w.fence = newFence(s.opt, p)
+		if !w.fence.holds(real) {
+			s.problem(p.path, "a link out of a project that is not trusted; it is not followed")
+			return nil
+		}
+	}
+	return w
+}
+
+// over reports whether a limit is reached, and says so once.
+func (s *search) over(p place) bool {
+	lim, what := s.opt.Limits, ""
+	switch {
+	case s.full:
+	case time.Since(s.start) > lim.Time:
+		s.late = true
+		what = fmt.Sprintf("the search took longer than %v", lim.Time)
+	case s.folders >= lim.Folders:
+		what = fmt.Sprintf("there are more than %d folders", lim.Folders)
+	case s.files >= lim.Files:
+		what = fmt.Sprintf("there are more than %d skills", lim.Files)
+	}
+	if what != "" {
+		s.full = true
+		s.problem(p.path, what+"; the rest was not searched")
+	}
+	return s.full
+}
+
+func (s *search) problem(path, message string) {
+	switch n := len(s.problems); {
+	case n < maxProblems:
+		s.problems = append(s.problems, Problem{path, message})
+	case n == maxProblems:
+		s.problems = append(s.problems, Problem{path, message + "; further problems are not listed"})
+	}
+}
+
+// A walk goes through one place.
+type walk struct {
+	*search
+	place   place
+	guarded bool
+	fence   *fence // nil for one that is not guarded
+	queue   []spot
+	seen    map[string]bool // real paths of folders, against loops
+	deep    bool            // that it is too deep was said
+	finds   []find
+}
+
+// run goes through the place, folders near its top first, so that a tree that
+// is too large is searched where skills usually are.
+func (w *walk) run() {
+	for len(w.queue) > 0 && !w.over(w.place) {
+		at := w.queue[0]
+		w.queue = w.queue[1:]
+		w.folder(at)
+	}
+}
+
+// folder looks into a folder.
+func (w *walk) folder(at spot) {
+	w.folders++
+	info, err := os.Stat(at.path)
+	if err != nil {
+		w.problem(at.path, "can not be searched: "+reason(err))
+		return
+	}
+	if at.depth > 0 { // of the first there is a mark
+		w.marks = append(w.marks, mark{at.path, info})
+	}
+	entries, more, err := readDir(at.path, maxEntries)
+	if err != nil {
+		w.problem(at.path, "can not be searched: "+reason(err))
+	}
+	if more {
+		w.problem(at.path, fmt.Sprintf("only %d of its entries were looked at", maxEntries))
+	}
+	for _, e := range entries {
+		w.entry(at, e)
+	}
+}
+
+// entry looks at something in a folder.
+func (w *walk) entry(at spot, e fs.DirEntry) {
+	path, named := filepath.Join(at.path, e.Name()), strings.EqualFold(e.Name(), fileName)
+	switch {
+	case e.IsDir():
+		w.below(spot{path, filepath.Join(at.real, e.Name()), at.depth + 1}, e.Name())
+	case e.Type()&fs.ModeSymlink != 0:
+		w.link(at, path, named)
+	case named:
+		w.candidate(at, path)
+	}
+}
+
+// link follows a link.
+func (w *walk) link(at spot, path string, named bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		if named {
+			w.candidate(at, path)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.problem(path, "a link that can not be followed: "+reason(err))
+		}
+		return
+	}
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case err != nil:
+		w.problem(path, "a link that can not be followed: "+reason(err))
+	case !w.fence.holds(real):
+		w.problem(path, "a link out of a project that is not trusted; it is not followed")
+	default:
+		w.below(spot{path, real, at.depth + 1}, filepath.Base(path))
+	}
+}
+
+// below notes a folder for later.
+func (w *walk) below(next spot, name string) {
+	switch {
+	case passed(name) || w.seen[next.real]:
+	case next.depth > w.opt.Limits.Depth:
+		if !w.deep {
+			w.deep = true
+			w.problem(next.path, fmt.Sprintf("more than %d folders deep; what is there was not searched", w.opt.Limits.Depth))
+		}
+	default:
+		w.seen[next.real] = true
+		w.queue = append(w.queue, next)
+	}
+}
+
+// candidate looks at a file that is called like a skill's.
+func (w *walk) candidate(at spot, path string) {
+	f := find{Candidate: Candidate{Path: path, From: w.place.from, Guarded: w.guarded}, dir: at.path, fence: w.fence}
+	w.files++
+	defer func() { w.finds = append(w.finds, f) }()
+	if filepath.Base(path) != fileName {
+		f.Code, f.Why = Misnamed, "it has to be called "+fileName
+		return
+	}
+	if w.fence != nil {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil && !w.fence.holds(real) {
+			f.Code, f.Why = LeadsOut, "a link out of a project that is not trusted"
+			return
+		}
+	}
+	n := w.read(path)
+	f.info = n.info
+	if n.fault != nil {
+		f.Code, f.Why, f.Line = n.fault.Code, n.fault.Why, n.fault.Line
+		return
+	}
+	f.Name, f.Description, f.Notes = n.doc.Name, n.doc.Description, n.doc.Notes
+}
+
+// read reads a file, unless it is as it was when it was read before.
+func (w *walk) read(path string) note {
+	info, err := os.Stat(path)
+	if err != nil {
+		info = nil
+	}
+	w.marks = append(w.marks, mark{path, info})
+	before, ok := w.known[path]
+	if !ok || info == nil || before.young || !same(before.info, info) {
+		before = w.open(path)
+		before.young = info != nil && isYoung(info, w.start)
+	}
+	w.notes[path] = before
+	return before
+}
+
+func (w *walk) open(path string) note {
+	data, info, err := readFile(path, w.opt.Limits.Bytes)
+	n := note{info: info}
+	if err == nil {
+		n.doc, err = Read(data)
+	}
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		return note{info: info, fault: fault}
+	}
+	n.doc.Body = "" // it is read again when it is loaded
+	return n
+}
