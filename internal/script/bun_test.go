@@ -56,15 +56,15 @@ func tables(t *testing.T) []string {
 	return found
 }
 
-// oursToTable evaluates a table in our engine.
-func oursToTable(t *testing.T, host vm.Host, name string) zodAnswers {
+// oursToTable evaluates the table of a file in our engine.
+func oursToTable(t *testing.T, host vm.Host, file string) zodAnswers {
 	t.Helper()
 	v := newEngine(t, host)
 	source := readZodFile(t, bunFile("run.js")) + "\nglobalThis.table = ({ text, dir }) => answers(text, dir, __helve.require);"
 	if err := v.Load(t.Context(), "run.js", vm.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
-	arg, err := json.Marshal(map[string]string{"text": readZodFile(t, bunFile(name+".js")), "dir": emptyFolder(t)})
+	arg, err := json.Marshal(map[string]string{"text": readZodFile(t, file), "dir": emptyFolder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestBunTables(t *testing.T) {
 	for _, name := range tables(t) {
 		t.Run(name, func(t *testing.T) {
 			golden := parseZodAnswers(t, []byte(readZodFile(t, bunFile("answers", name+".json"))))
-			compareBun(t, name, golden, oursToTable(t, newWorld(t), name))
+			compareBun(t, name, golden, oursToTable(t, newWorld(t), bunFile(name+".js")))
 		})
 	}
 }
@@ -147,14 +147,7 @@ func TestBunItself(t *testing.T) {
 	bun := needBun(t)
 	for _, name := range tables(t) {
 		t.Run(name, func(t *testing.T) {
-			command := exec.CommandContext(t.Context(), bun, bunFile("run.js"), bunFile(name+".js"), emptyFolder(t))
-			command.Env = append(os.Environ(), "TZ=UTC", "LANG=en_US.UTF-8")
-			var complaints bytes.Buffer
-			command.Stderr = &complaints
-			out, err := command.Output()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, complaints.String())
-			}
+			out := runBun(t, bun, bunFile("run.js"), bunFile(name+".js"), emptyFolder(t))
 			kept := bunFile("answers", name+".json")
 			if os.Getenv("HELVE_BUN_UPDATE") != "" {
 				if err := os.WriteFile(kept, append(out, '\n'), 0o644); err != nil {
@@ -172,6 +165,37 @@ func TestBunItself(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBunRandom holds our answers to expressions made at random against Bun's.
+func TestBunRandom(t *testing.T) {
+	bun := needBun(t)
+	if raceDetector {
+		t.Skip("a hundred times slower under the race detector")
+	}
+	for _, seed := range []string{"11", "12", "13"} {
+		t.Run(seed, func(t *testing.T) {
+			table := filepath.Join(t.TempDir(), "random.js")
+			if err := os.WriteFile(table, runBun(t, bun, bunFile("random", "make.js"), seed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			theirs := parseZodAnswers(t, runBun(t, bun, bunFile("run.js"), table, emptyFolder(t)))
+			compareBun(t, "random", theirs, oursToTable(t, newWorld(t), table))
+		})
+	}
+}
+
+func runBun(t *testing.T, bun string, args ...string) []byte {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), bun, args...)
+	command.Env = append(os.Environ(), "TZ=UTC", "LANG=en_US.UTF-8")
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, complaints.String())
+	}
+	return out
 }
 
 // differing reads a file of excuses, see zodDiffers.

@@ -32,15 +32,17 @@ func Modules() map[string]string {
 	all := map[string]string{}
 	for name := range sources() {
 		if public(name) {
-			all[name] = `module.exports = __helve.require("` + name + `");` + "\n"
+			all[name] = reference(name)
 		}
 	}
 	for alias, name := range aliases() {
-		if _, ok := all[name]; ok {
-			all[alias] = all[name]
-		}
+		all[alias] = reference(name)
 	}
 	return all
+}
+
+func reference(name string) string {
+	return `module.exports = __helve.require("` + name + `");` + "\n"
 }
 
 // Source is the text of a module, for hosts to answer "module.source" with.
@@ -145,7 +147,7 @@ func aliases() map[string]string {
 func public(name string) bool {
 	switch name {
 	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto",
-		"events", "fs", "fs/promises", "module", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
+		"events", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
 		"querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
 		"string_decoder", "timers", "timers/promises", "tty", "url", "util", "util/types", "zlib", "zod":
 		return true

@@ -47,11 +47,26 @@ func (w *world) descriptorOps() map[string]operation {
 		"fs.readAt":  w.readAt,
 		"fs.writeAt": w.writeAt,
 		"fs.fstat": op(func(a fdArg) (any, error) {
-			var s syscall.Stat_t
-			return facts(&s, syscall.Fstat(a.FD, &s))
+			f, err := w.file(a.FD)
+			if err != nil {
+				return nil, err
+			}
+			return facts(f.Stat())
 		}),
-		"fs.sync":      op(func(a fdArg) (any, error) { return nil, syscall.Fsync(a.FD) }),
-		"fs.ftruncate": op(func(a fdArg) (any, error) { return nil, syscall.Ftruncate(a.FD, a.Length) }),
+		"fs.sync": op(func(a fdArg) (any, error) {
+			f, err := w.file(a.FD)
+			if err != nil {
+				return nil, err
+			}
+			return nil, f.Sync()
+		}),
+		"fs.ftruncate": op(func(a fdArg) (any, error) {
+			f, err := w.file(a.FD)
+			if err != nil {
+				return nil, err
+			}
+			return nil, f.Truncate(a.Length)
+		}),
 	}
 }
 

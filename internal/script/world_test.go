@@ -24,8 +24,9 @@ type operation func(ctx context.Context, arg vm.Data) (vm.Data, error)
 
 // A world is a host for tests: it does what it is asked on the real machine, unguarded.
 type world struct {
-	ops map[string]operation
-	cwd string
+	ops  map[string]operation
+	cwd  string
+	born time.Time
 
 	mu     sync.Mutex
 	lines  []string // what was logged
@@ -38,7 +39,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{ops: map[string]operation{}, cwd: cwd, opened: map[int]*os.File{}}
+	w := &world{ops: map[string]operation{}, cwd: cwd, born: time.Now(), opened: map[int]*os.File{}}
 	w.add(w.machineOps())
 	w.add(fileOps())
 	w.add(w.descriptorOps())
@@ -110,6 +111,7 @@ func errnoName(e syscall.Errno) string {
 	return "EIO"
 }
 
+// none is no argument.
 type none struct{}
 
 func (w *world) machineOps() map[string]operation {
@@ -135,6 +137,18 @@ func (w *world) machineOps() map[string]operation {
 			time.Sleep(time.Duration(a.Ms * float64(time.Millisecond)))
 			return nil, nil
 		}),
+		"time.zone": op(func(a struct {
+			Zone string
+			Ms   float64
+		}) (any, error) {
+			zone, err := time.LoadLocation(a.Zone)
+			if err != nil {
+				return nil, err
+			}
+			name, seconds := time.UnixMilli(int64(a.Ms)).In(zone).Zone()
+			return map[string]any{"minutes": seconds / 60, "name": name}, nil
+		}),
+		"clock": op(func(none) (any, error) { return float64(time.Since(w.born).Microseconds()) / 1000, nil }),
 		"env.all": op(func(none) (any, error) {
 			all := map[string]string{}
 			for _, line := range os.Environ() {
@@ -164,10 +178,10 @@ func (w *world) machineOps() map[string]operation {
 }
 
 type pathArg struct {
-	Path, From, To, Target, Prefix, Flags, Position string
-	Mode                                            *uint32
-	Recursive, Force, Link, Exclusive               bool
-	Atime, Mtime, Length                            float64
+	Path, From, To, Target, Flags, Position string
+	Mode                                    *uint32
+	Recursive, Force, Link, Exclusive       bool
+	Atime, Mtime, Length                    float64
 }
 
 func (a pathArg) mode(usual uint32) uint32 {
@@ -182,11 +196,10 @@ func fileOps() map[string]operation {
 		"fs.read":  readOp,
 		"fs.write": writeOp,
 		"fs.stat": op(func(a pathArg) (any, error) {
-			var s syscall.Stat_t
 			if a.Link {
-				return facts(&s, syscall.Lstat(a.Path, &s))
+				return facts(os.Lstat(a.Path))
 			}
-			return facts(&s, syscall.Stat(a.Path, &s))
+			return facts(os.Stat(a.Path))
 		}),
 		"fs.list": op(func(a pathArg) (any, error) { return list(a.Path, a.Recursive) }),
 		"fs.mkdir": op(func(a pathArg) (any, error) {
@@ -214,12 +227,15 @@ func fileOps() map[string]operation {
 			}
 			return filepath.EvalSymlinks(a.Path)
 		}),
-		"fs.access": op(func(a pathArg) (any, error) { return nil, syscall.Access(a.Path, a.mode(0)) }),
-		"fs.chmod":  op(func(a pathArg) (any, error) { return nil, syscall.Chmod(a.Path, a.mode(0)) }),
-		"fs.temp": op(func(a pathArg) (any, error) {
-			return os.MkdirTemp(filepath.Dir(a.Prefix+"x"), filepath.Base(a.Prefix+"x")[:len(filepath.Base(a.Prefix+"x"))-1])
+		"fs.access": op(func(a pathArg) (any, error) { return nil, access(a.Path, a.mode(0)) }),
+		"fs.chmod":  op(func(a pathArg) (any, error) { return nil, os.Chmod(a.Path, os.FileMode(a.mode(0))) }),
+		"fs.chown": op(func(a struct {
+			Path     string
+			UID, GID int
+		}) (any, error) {
+			return nil, os.Chown(a.Path, a.UID, a.GID)
 		}),
-		"fs.truncate": op(func(a pathArg) (any, error) { return nil, syscall.Truncate(a.Path, int64(a.Length)) }),
+		"fs.truncate": op(func(a pathArg) (any, error) { return nil, os.Truncate(a.Path, int64(a.Length)) }),
 		"fs.utimes": op(func(a pathArg) (any, error) {
 			return nil, os.Chtimes(a.Path, moment(a.Atime), moment(a.Mtime))
 		}),
@@ -311,6 +327,8 @@ func openFlags(letters string) int {
 	switch {
 	case strings.HasPrefix(letters, "w"):
 		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	case strings.HasPrefix(letters, "c"):
+		flags = os.O_WRONLY | os.O_CREATE
 	case strings.HasPrefix(letters, "a"):
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
@@ -362,17 +380,4 @@ func list(path string, deep bool) (any, error) {
 		return nil
 	}
 	return all, walk("")
-}
-
-// facts are those of a file, by the names of Node.
-func facts(s *syscall.Stat_t, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	ms := func(t syscall.Timespec) float64 { return float64(t.Sec)*1e3 + float64(t.Nsec)/1e6 }
-	return map[string]any{
-		"dev": s.Dev, "ino": s.Ino, "mode": s.Mode, "nlink": s.Nlink, "uid": s.Uid, "gid": s.Gid, "rdev": s.Rdev, "size": s.Size,
-		"blksize": s.Blksize, "blocks": s.Blocks, "atimeMs": ms(s.Atim), "mtimeMs": ms(s.Mtim), "ctimeMs": ms(s.Ctim),
-		"birthtimeMs": ms(s.Ctim),
-	}, nil
 }

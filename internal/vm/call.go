@@ -203,6 +203,14 @@ func (v *VM) start(c *call) {
 	v.enter(c, c.begin)
 	if c.onlyOnce {
 		v.end(c, Data{}, nil)
+		v.settleKept(c)
+	}
+}
+
+// settleKept lets go of a call that ended well and waits for nothing any more.
+func (v *VM) settleKept(c *call) {
+	if c.kept && len(c.requests) == 0 {
+		v.release(c)
 	}
 }
 

@@ -134,6 +134,7 @@ func (v *VM) enter(c *call, begin func() error) {
 	v.tellUnhappy()
 	v.pause()
 	v.current = nil
+	v.settleKept(c)
 	if v.engine.arena.starved && v.engine.arena.used > v.opts.Memory/4*3 {
 		v.die(ErrLost)
 	}

@@ -13,7 +13,7 @@ function listenerNeeded(listener) {
 
 // EventEmitter is no class, for many call it without new.
 function EventEmitter(options) {
-  if (!(this instanceof EventEmitter)) return new EventEmitter(options);
+  if (this === undefined) return new EventEmitter(options);
   if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
     this._events = { __proto__: null };
     this._eventsCount = 0;
@@ -62,7 +62,7 @@ function wrap(emitter, name, listener) {
 
 const methods = {
   setMaxListeners(n) {
-    if (typeof n !== "number" || n < 0 || Number.isNaN(n)) throw outOfRange("setMaxListeners", "a non-negative number", n);
+    if (typeof n !== "number" || n < 0 || Number.isNaN(n)) throw outOfRange("setMaxListeners", ">= 0", n);
     this._maxListeners = n;
     return this;
   },
@@ -139,7 +139,7 @@ EventEmitter.prototype._maxListeners = undefined;
 
 function unhandled([error]) {
   if (error instanceof Error) return error;
-  const shown = typeof error === "string" ? `'${error}'` : require("util").inspect(error);
+  const shown = typeof error === "string" ? `'${error}'` : require("helve:inspect").inspect(error);
   return Object.assign(coded(Error, "ERR_UNHANDLED_ERROR", `Unhandled error. (${shown})`), { context: error });
 }
 
@@ -215,7 +215,7 @@ Object.defineProperty(EventEmitter, "defaultMaxListeners", {
   enumerable: true,
   get: () => most,
   set(n) {
-    if (typeof n !== "number" || n < 0 || Number.isNaN(n)) throw outOfRange("defaultMaxListeners", "a non-negative number", n);
+    if (typeof n !== "number" || n < 0 || Number.isNaN(n)) throw outOfRange("defaultMaxListeners", ">= 0", n);
     most = n;
   },
 });

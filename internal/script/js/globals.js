@@ -74,7 +74,7 @@ put(globalThis, "global", globalThis);
 put(globalThis, "self", globalThis);
 put(globalThis, "queueMicrotask", function queueMicrotask(callback) {
   if (typeof callback !== "function") {
-    throw Object.assign(new TypeError("queueMicrotask requires a function argument"), { code: "ERR_INVALID_ARG_TYPE" });
+    throw require("helve:check").wrongType("callback", "of type function", callback);
   }
   Promise.resolve().then(() => callback());
 });
@@ -105,7 +105,7 @@ if (!Array.fromAsync) {
 
 // Text in the way of the United States, which is the only one there is. The engine's own methods know no languages.
 for (const [type, names] of [
-  [Number, ["toLocaleString"]], [BigInt, ["toLocaleString"]], [String, ["localeCompare"]],
+  [Number, ["toLocaleString"]], [BigInt, ["toLocaleString"]],
   [Date, ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]],
 ]) {
   for (const name of names) {
@@ -113,3 +113,8 @@ for (const [type, names] of [
     put(type.prototype, name, method);
   }
 }
+let compareTexts;
+put(String.prototype, "localeCompare", function localeCompare(other, locales, options) {
+  compareTexts ??= require("intl").compareTexts;
+  return compareTexts(String(this), String(other), options);
+});

@@ -13,9 +13,9 @@ function received(value) {
   if (typeof value === "function") return value.name ? ` Received function ${value.name}` : " Received function ";
   if (typeof value === "object") {
     const name = value.constructor?.name;
-    return name ? ` Received an instance of ${name}` : ` Received ${require("util").inspect(value, { depth: -1 })}`;
+    return name ? ` Received an instance of ${name}` : ` Received ${require("helve:inspect").inspect(value, { depth: -1 })}`;
   }
-  let text = require("util").inspect(value, { colors: false });
+  let text = require("helve:inspect").inspect(value, { colors: false });
   if (text.length > 28) text = `${text.slice(0, 25)}...`;
   return ` Received type ${typeof value} (${text})`;
 }
@@ -29,7 +29,7 @@ function wrongType(name, kinds, value) {
 
 function wrongValue(name, value, reason = "is invalid") {
   const what = name.includes(".") ? "property" : "argument";
-  let text = require("util").inspect(value);
+  let text = require("helve:inspect").inspect(value);
   if (text.length > 128) text = `${text.slice(0, 128)}...`;
   return coded(TypeError, "ERR_INVALID_ARG_VALUE", `The ${what} '${name}' ${reason}. Received ${text}`);
 }

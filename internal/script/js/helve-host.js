@@ -33,9 +33,16 @@ function info() {
   return (told ??= now("proc.info").value);
 }
 
-// pending wraps the engine's own requests, "timer" and "cancelled".
+// The folder scripts work in is the engine's own; the host gets absolute paths.
+let folder;
+const cwd = () => (folder ??= info().cwd);
+function chdir(to) {
+  folder = to;
+}
+
+// The engine answers "timer" and "cancelled" itself.
 function timer(ms, key) {
   return natives.later("timer", `{"ms":${ms}}`, undefined, key);
 }
 
-module.exports = { now, later, drop: natives.drop, newKey, text, bytes, info, timer, cancelled: () => natives.later("cancelled", "null") };
+module.exports = { now, later, drop: natives.drop, newKey, text, bytes, info, cwd, chdir, timer, cancelled: () => natives.later("cancelled", "null") };

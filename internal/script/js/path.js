@@ -60,13 +60,11 @@ function make(windows) {
     return normalize(joined);
   }
 
-  const cwd = () => require("process").cwd();
-
   function resolve(...parts) {
     parts.forEach((part, i) => need(part, `paths[${i}]`));
     let device = "", rest = "", rooted = false;
     for (let i = parts.length - 1; i >= -1 && !(rooted && (!windows || device !== "")); i--) {
-      let path = i >= 0 ? parts[i] : cwd();
+      let path = i >= 0 ? parts[i] : host.cwd();
       if (path === "") continue;
       const root = rootOf(path);
       if (root.device !== "") {
@@ -103,14 +101,16 @@ function make(windows) {
   }
 
   // last finds the last part of a path: where it begins and ends.
-  function last(path) {
-    const root = rootOf(path);
+  function last(path, root = rootOf(path)) {
     let end = path.length;
     while (end > root.end && isSlash(path.charCodeAt(end - 1))) end--;
     let start = end;
     while (start > root.end && !isSlash(path.charCodeAt(start - 1))) start--;
     return { start, end, root };
   }
+
+  // Only a drive is no part of a name.
+  const drive = (path) => ({ end: windows && /^[a-zA-Z]:/.test(path) ? 2 : 0 });
 
   function dirname(path) {
     need(path, "path");
@@ -128,7 +128,7 @@ function make(windows) {
   function basename(path, suffix) {
     if (suffix !== undefined) need(suffix, "ext");
     need(path, "path");
-    const { start, end } = last(path);
+    const { start, end } = last(path, drive(path));
     const base = path.slice(start, end);
     return suffix && base.endsWith(suffix) ? base.slice(0, base.length - suffix.length) : base;
   }
@@ -140,7 +140,7 @@ function make(windows) {
 
   function extname(path) {
     need(path, "path");
-    const { start, end } = last(path);
+    const { start, end } = last(path, drive(path));
     return extensionOf(path.slice(start, end));
   }
 

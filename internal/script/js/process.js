@@ -2,6 +2,7 @@
 "use strict";
 const host = require("helve:host");
 const { wrongType, coded } = require("helve:check");
+const { failure } = require("helve:errno");
 const EventEmitter = require("events");
 
 const process = Object.create(EventEmitter.prototype);
@@ -33,9 +34,8 @@ lazy("env", () => new Proxy(host.now("env.all").value, {
   },
 }));
 
-let folder;
 put("cwd", function cwd() {
-  return (folder ??= host.info().cwd);
+  return host.cwd();
 });
 put("chdir", function chdir(to) {
   if (typeof to !== "string") throw wrongType("directory", "of type string", to);
@@ -45,10 +45,10 @@ put("chdir", function chdir(to) {
   try {
     found = fs.statSync(path);
   } catch (error) {
-    throw fs.failure(error.code, "chdir", process.cwd(), to);
+    throw failure(error.code, "chdir", process.cwd(), to);
   }
-  if (!found.isDirectory()) throw fs.failure("ENOTDIR", "chdir", process.cwd(), to);
-  folder = path;
+  if (!found.isDirectory()) throw failure("ENOTDIR", "chdir", process.cwd(), to);
+  host.chdir(path);
 });
 
 for (const name of ["platform", "arch", "pid", "ppid"]) lazy(name, () => host.info()[name]);
@@ -101,7 +101,7 @@ put("kill", function kill(pid, signal = "SIGTERM") {
     host.now("proc.signal", { pid, signal: typeof signal === "string" ? signals[signal] : signal });
   } catch (error) {
     if (error.syscall !== undefined || error.code === undefined) throw error;
-    throw require("fs").failure(error.code, "kill");
+    throw failure(error.code, "kill");
   }
   return true;
 });

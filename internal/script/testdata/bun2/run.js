@@ -30,6 +30,9 @@ function thrown(error, depth = 0) {
   return out;
 }
 
+// late ends the wait for a case that hangs.
+const late = (name) => new Promise((_, fail) => { setTimeout(() => fail(new Error(`${name} takes too long`)), 4000); });
+
 // perform gives an object of results by name; masks are pairs of a text and what to write for it.
 async function perform(table, dir, url, masks) {
   const out = {};
@@ -37,7 +40,7 @@ async function perform(table, dir, url, masks) {
     if (name in out) throw new Error(`two cases are named ${name}`);
     out[name] = "(never ended)";
     try {
-      out[name] = plain(await work());
+      out[name] = plain(await Promise.race([work(), late(name)]));
     } catch (error) {
       out[name] = thrown(error);
     }

@@ -1,0 +1,327 @@
+package script
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"helve/internal/vm"
+)
+
+// ProgramName is what a program is to be loaded and compiled as: stack traces tell by it what is of the program.
+const ProgramName = "program.js"
+
+// Program makes a script of a bundle's program. An engine loads it after [DriverPart].
+func Program(code string) string {
+	return `__helve.require("driver").program(function (exports, require, module) {` + "\n" + code + "\n});\n"
+}
+
+// programStart is how many lines a script has before its program.
+const programStart = 1
+
+// DriverPart is the script that gathers and calls tools and plugins, to be loaded after [Prelude].
+func DriverPart() string {
+	return Parts("driver") + `__helve.require("driver");` + "\n"
+}
+
+// PluginModules gives the sources of the modules by which tools and plugins describe themselves, in the manner of [Modules].
+func PluginModules() map[string]string {
+	const source = `module.exports = __helve.require("opencode/plugin");` + "\n"
+	return map[string]string{"@opencode-ai/plugin": source, "@opencode-ai/plugin/tool": source}
+}
+
+// A Driver calls the tools and plugins of one engine. Its methods may be called from any goroutine; what they answer with beside
+// [*Fault] is an error of the engine. If Load or Plugins ends with one, modules may be half made: the engine is to be given up.
+type Driver struct {
+	engine *vm.VM
+	at     func(line, column int) (file string, fileLine, fileColumn int)
+
+	mu     sync.Mutex
+	loaded map[string]*Fault // by file, nil for those that could be loaded
+	hooks  map[string]bool
+}
+
+// NewDriver makes a driver of an engine that has loaded [Prelude], [DriverPart] and a [Program]. at finds where the code at a
+// place of the program comes from; files have no name where it does not know.
+func NewDriver(engine *vm.VM, at func(line, column int) (file string, fileLine, fileColumn int)) *Driver {
+	return &Driver{engine: engine, at: at, loaded: map[string]*Fault{}, hooks: map[string]bool{}}
+}
+
+// A ToolFile is a file and the tools it exports.
+type ToolFile struct {
+	File    string   `json:"file"`
+	Error   *Fault   `json:"error,omitempty"` // why it could not be loaded
+	Tools   []Tool   `json:"tools"`
+	Exports []string `json:"exports"` // all names, those that are no tools too
+}
+
+// A Tool is the definition of one tool.
+type Tool struct {
+	ID          string          `json:"id"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of the arguments
+	// Raw schemas were given as JSON Schema: nothing checks arguments against them here.
+	Raw    bool   `json:"raw,omitempty"`
+	Export string `json:"export"`
+	Name   string `json:"tool,omitempty"`  // in the map of a plugin
+	Error  *Fault `json:"error,omitempty"` // why it can not be used
+}
+
+// Load runs tool files, all below tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
+func (d *Driver) Load(ctx context.Context, files ...string) ([]ToolFile, error) {
+	var told []ToolFile
+	if err := d.call(vm.Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range told {
+		d.locate(told[i].Error)
+		d.locateTools(told[i].Tools)
+		d.loaded[told[i].File] = told[i].Error
+	}
+	return told, nil
+}
+
+// A ToolCall says which tool is to be executed with what.
+type ToolCall struct {
+	File    string          `json:"file"`
+	Export  string          `json:"export"`
+	Tool    string          `json:"tool"` // of a plugin: its name in the map
+	Args    json.RawMessage `json:"args"`
+	Context ToolContext     `json:"context"`
+}
+
+// ToolContext is what a tool learns of the call it works for.
+type ToolContext struct {
+	SessionID string `json:"sessionID"`
+	MessageID string `json:"messageID"`
+	Agent     string `json:"agent"`
+	CallID    string `json:"callID,omitempty"`
+	Directory string `json:"directory"`
+	Worktree  string `json:"worktree"`
+}
+
+// Outcome is what a tool returned.
+type Outcome struct {
+	Title       string          `json:"title"`
+	Output      string          `json:"-"`
+	Metadata    json.RawMessage `json:"metadata"`    // an object, or nothing
+	Attachments json.RawMessage `json:"attachments"` // a list, or nothing
+}
+
+// Execute calls a tool and waits for it. Arguments are checked, but given to the tool as they are. What the tool throws is a
+// [*Fault].
+func (d *Driver) Execute(ctx context.Context, c ToolCall) (Outcome, error) {
+	var result Outcome
+	if err := d.prepare(ctx, c); err != nil {
+		return result, err
+	}
+	if len(c.Args) == 0 {
+		c.Args = json.RawMessage("{}")
+	}
+	body, err := d.framed(ctx, "__execute", c, &result)
+	result.Output = string(body)
+	return result, err
+}
+
+// prepare loads the file of a call, which a new engine may not have done.
+func (d *Driver) prepare(ctx context.Context, c ToolCall) error {
+	if c.Tool != "" {
+		return nil
+	}
+	d.mu.Lock()
+	fault, ok := d.loaded[c.File]
+	d.mu.Unlock()
+	if !ok {
+		told, err := d.Load(ctx, c.File)
+		if err != nil {
+			return err
+		}
+		for _, f := range told {
+			fault = f.Error
+		}
+	}
+	if fault != nil {
+		return fault
+	}
+	return nil
+}
+
+// PluginInput is what plugins are started with.
+type PluginInput struct {
+	Project   json.RawMessage `json:"project,omitempty"`
+	Directory string          `json:"directory"`
+	Worktree  string          `json:"worktree"`
+	ServerURL string          `json:"serverUrl,omitempty"`
+}
+
+// A PluginEntry names a plugin file and the options the configuration has for it.
+type PluginEntry struct {
+	File    string          `json:"file"`
+	Options json.RawMessage `json:"options,omitempty"`
+}
+
+// A PluginFile is a file and what it started, in its order. Those before an error stay.
+type PluginFile struct {
+	File    string   `json:"file"`
+	Error   *Fault   `json:"error,omitempty"`
+	Plugins []Plugin `json:"plugins"`
+}
+
+// A Plugin is what one export of a plugin file returned.
+type Plugin struct {
+	Export string   `json:"export"`
+	Hooks  []string `json:"hooks"`
+	Tools  []Tool   `json:"tools"`
+}
+
+// Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one after the other.
+func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...PluginEntry) ([]PluginFile, error) {
+	var told []PluginFile
+	if err := d.call(vm.Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.hooks)
+	for _, f := range told {
+		d.locate(f.Error)
+		for _, p := range f.Plugins {
+			d.locateTools(p.Tools)
+			for _, name := range p.Hooks {
+				d.hooks[name] = true
+			}
+		}
+	}
+	return told, nil
+}
+
+// Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if there is none.
+func (d *Driver) Has(hook string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hooks[hook]
+}
+
+// HookResult is what became of the output that hooks may change.
+type HookResult struct {
+	Output json.RawMessage `json:"-"`
+	Runs   []HookRun       `json:"runs"`
+	// Lost says that the hooks made something of the output that is no JSON; it is null then.
+	Lost bool `json:"lost"`
+}
+
+// Failed is what the first hook threw that did, or nil.
+func (r HookResult) Failed() *Fault {
+	for _, run := range r.Runs {
+		if run.Error != nil {
+			return run.Error
+		}
+	}
+	return nil
+}
+
+// A HookRun is one hook's part in a result.
+type HookRun struct {
+	File   string  `json:"file"`
+	Export string  `json:"export"`
+	Millis float64 `json:"ms"`
+	Error  *Fault  `json:"error,omitempty"`
+}
+
+// Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After an exception the next one is
+// run, except for tool.execute.before: there it ends the run. The output of config is its input.
+func (d *Driver) Hook(ctx context.Context, name string, input, output json.RawMessage) (HookResult, error) {
+	var result HookResult
+	if !d.Has(name) {
+		if name == "config" {
+			output = input
+		}
+		return HookResult{Output: output}, nil
+	}
+	arg := struct {
+		Name   string          `json:"name"`
+		Input  json.RawMessage `json:"input"`
+		Output json.RawMessage `json:"output"`
+	}{name, orNull(input), orNull(output)}
+	body, err := d.framed(ctx, "__hook", arg, &result)
+	result.Output = body
+	for _, run := range result.Runs {
+		d.locate(run.Error)
+	}
+	return result, err
+}
+
+// Event tells all plugins of an event and does not wait for what they make of it; their errors are logged.
+func (d *Driver) Event(ctx context.Context, event json.RawMessage) error {
+	if !d.Has("event") {
+		return nil
+	}
+	return d.call(vm.Lasting(ctx), "__event", map[string]any{"event": orNull(event)}, nil)
+}
+
+// Dispose lets plugins tidy up; they are not called again.
+func (d *Driver) Dispose(ctx context.Context) ([]HookRun, error) {
+	var runs []HookRun
+	err := d.call(ctx, "__dispose", struct{}{}, &runs)
+	for _, run := range runs {
+		d.locate(run.Error)
+	}
+	d.mu.Lock()
+	clear(d.hooks)
+	d.mu.Unlock()
+	return runs, err
+}
+
+func orNull(text json.RawMessage) json.RawMessage {
+	if len(text) == 0 {
+		return json.RawMessage("null")
+	}
+	return text
+}
+
+// call calls a function of the driver and reads its answer.
+func (d *Driver) call(ctx context.Context, function string, arg, answer any) error {
+	told, err := d.ask(ctx, function, arg)
+	if err != nil || answer == nil {
+		return err
+	}
+	if err := json.Unmarshal(told.JSON, answer); err != nil {
+		return fmt.Errorf("%s: answer: %w", function, err)
+	}
+	return nil
+}
+
+// framed calls a function that answers with a line of JSON, which is read, and a text, which is given back.
+func (d *Driver) framed(ctx context.Context, function string, arg, head any) ([]byte, error) {
+	told, err := d.ask(ctx, function, arg)
+	if err != nil {
+		return nil, err
+	}
+	line, body, ok := bytes.Cut(told.Raw, []byte("\n"))
+	if !ok {
+		return nil, fmt.Errorf("%s: the answer has no body", function)
+	}
+	if err := json.Unmarshal(line, head); err != nil {
+		return nil, fmt.Errorf("%s: answer: %w", function, err)
+	}
+	return body, nil
+}
+
+func (d *Driver) ask(ctx context.Context, function string, arg any) (vm.Data, error) {
+	text, err := json.Marshal(arg)
+	if err != nil {
+		return vm.Data{}, fmt.Errorf("%s: argument: %w", function, err)
+	}
+	told, err := d.engine.Call(ctx, function, vm.Data{JSON: text})
+	if thrown, ok := errors.AsType[*vm.Thrown](err); ok {
+		fault := &Fault{Name: thrown.Name, Message: thrown.Message, Stack: thrown.Stack, Code: thrown.Code, Data: thrown.Data}
+		d.locate(fault)
+		return told, fault
+	}
+	return told, err
+}

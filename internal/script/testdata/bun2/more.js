@@ -1,0 +1,120 @@
+module.exports = async (t) => {
+  const { $ } = require("bun");
+  const cp = require("child_process");
+  const run = (name, make) => t(name, async () => {
+    const out = await make().quiet().nothrow();
+    return [out.exitCode, out.stdout.toString(), out.stderr.toString()];
+  });
+  await run("echo -n", () => $`echo -n hi`);
+  await run("echo nothing", () => $`echo`);
+  await run("echo of a list", () => $`echo ${["a", "b c"]} d`);
+  await run("basename", () => $`basename /a/b.txt`);
+  await run("dirname", () => $`dirname /a/b.txt`);
+  await run("seq", () => $`seq 3`);
+  await run("touch and test", () => $`touch ${"t 1"} && test -f ${"t 1"} && echo ok`);
+  await run("mkdir, mv, cp, rm", () => $`mkdir -p m/n && echo x > m/n/f && cp m/n/f m/g && mv m/g m/h && cat m/h && rm -rf m && test ! -e m && echo gone`);
+  await run("cat of several", () => $`printf 1 > c1; printf 2 > c2; cat c1 c2`);
+  await run("cat from a pipe", () => $`printf abc | cat`);
+  await run("three in a pipe", () => $`printf 'b\na\nb\n' | sort | uniq -c | tr -s ' '`);
+  await run("grep that finds nothing", () => $`echo a | grep b`);
+  await run("grep or true", () => $`grep zzz a.txt || true`);
+  await run("variable in the middle", () => $`A=1; echo x$A-y`);
+  await run("two variables", () => $`A=1 B=2 sh -c 'echo $A$B'`);
+  await run("single quotes keep dollars", () => $`echo '$HOME \n'`);
+  await run("double quotes with escapes", () => $`echo "a \"b\" \$c"`);
+  await run("nested commands", () => $`echo $(echo $(echo deep))`);
+  await run("exit code of a command in one", () => $`echo "$(false)" done`);
+  await run("errors to a file", () => $`sh -c 'echo e >&2' 2> err.txt; cat err.txt`);
+  await run("both to a file", () => $`sh -c 'echo o; echo e >&2' &> both.txt; sort both.txt`);
+  await run("output to errors", () => $`echo x 1>&2`);
+  await run("a file put in for output", () => $`echo hi > ${Bun.file("bf.txt")} && cat bf.txt`);
+  await run("input put in as a file", () => $`cat < ${Bun.file("a.txt")}`);
+  await run("a long line", () => $`echo ${"x".repeat(100000)} | wc -c | tr -d ' '`);
+  await run("many words", () => $`echo ${Array.from({ length: 2000 }, (_, i) => `w${i}`)} | wc -w | tr -d ' '`);
+  await run("json in quotes", () => $`echo '${JSON.stringify({ a: "it's \"x\"" })}'`);
+  await run("json as a word", () => $`printf %s ${JSON.stringify({ a: "it's", b: [1] })}`);
+  await run("an option list", () => $`printf '[%s]' ${["--a", "--b=c d"]} ${[].concat("e")}`);
+  await run("a message with lines", () => $`printf '[%s]' -m ${"feat: x\n\n- y\n- `z`"}`);
+  await run("undefined in a list", () => $`printf '[%s]' ${["a", undefined, null, 1]}`);
+  await run("git", () => $`git --version | cut -d' ' -f1,2`);
+  await run("nothing said", () => $`true`);
+  await t("process.env reaches the shell", async () => { process.env.HELVE_SET = "s e t"; const a = await $`echo $HELVE_SET`.text(); delete process.env.HELVE_SET; return [a, await $`echo x$HELVE_SET`.text()]; });
+  await t("process.env reaches programs", () => { process.env.HELVE_SET = "s e t"; const a = cp.execSync("echo $HELVE_SET", { encoding: "utf8" }); delete process.env.HELVE_SET; return [a, cp.execSync("echo x$HELVE_SET", { encoding: "utf8" })]; });
+  await t("cwd given as relative", async () => { await $`mkdir -p sub`; return [await $`pwd`.cwd("sub").text(), cp.execSync("pwd", { cwd: "sub", encoding: "utf8" }), await new Response(Bun.spawn(["pwd"], { cwd: "sub" }).stdout).text()]; });
+  await t("process.chdir", async () => { const before = process.cwd(); process.chdir("sub"); try { return [await $`pwd`.text(), cp.execSync("pwd", { encoding: "utf8" })]; } finally { process.chdir(before); } });
+  await t("text and trim", async () => (await $`echo " x "`.text()).trim());
+  await t("output text twice", async () => { const o = await $`echo x`.quiet(); return [o.text(), o.text()]; });
+  await t("error to string", async () => { try { await $`exit 3`.quiet(); } catch (e) { return [String(e), e.toString(), Object.prototype.toString.call(e)]; } });
+  await t("error stack", async () => { try { await $`exit 3`.quiet(); } catch (e) { return typeof e.stack; } });
+
+  await t("stdio arrays", async () => { const p = Bun.spawn(["sh", "-c", "echo o; echo e >&2"], { stdio: ["ignore", "pipe", "pipe"] }); return [await p.stdout.text(), await p.stderr.text(), await p.exited]; });
+  await t("both at once", async () => { const p = Bun.spawn(["sh", "-c", "echo o; echo e >&2; exit 2"], { stdout: "pipe", stderr: "pipe" }); const [o, e, c] = await Promise.all([new Response(p.stdout).text(), new Response(p.stderr).text(), p.exited]); return [o, e, c]; });
+  await t("spawned and not read", async () => { const p = Bun.spawn(["sh", "-c", "exit 3"]); await p.exited; return p.exitCode; });
+  await t("many at once", async () => Promise.all(Array.from({ length: 8 }, async (_, i) => (await new Response(Bun.spawn(["echo", String(i)]).stdout).text()).trim())));
+  await t("much output", async () => (await new Response(Bun.spawn(["head", "-c", "300000", "/dev/zero"]).stdout).bytes()).length);
+  await t("much input", async () => { const p = Bun.spawn(["wc", "-c"], { stdin: "pipe" }); const chunk = "x".repeat(10000); for (let i = 0; i < 30; i++) p.stdin.write(chunk); p.stdin.end(); return (await p.stdout.text()).trim(); });
+  await t("stdin stream", async () => { const p = Bun.spawn(["cat"], { stdin: new ReadableStream({ start(c) { c.enqueue("a"); c.enqueue(new TextEncoder().encode("b")); c.close(); } }) }); return p.stdout.text(); });
+  await t("reader with decoder", async () => { const p = Bun.spawn(["printf", "é→"]); const d = new TextDecoder(); let s = ""; const r = p.stdout.getReader(); for (;;) { const { done, value } = await r.read(); if (done) break; s += d.decode(value, { stream: true }); } return s + d.decode(); });
+  await t("kill and wait", async () => { const p = Bun.spawn(["sleep", "5"]); const late = setTimeout(() => p.kill(), 20); const code = await p.exited; clearTimeout(late); return [code, p.signalCode]; });
+  await t("SIGKILL by name", async () => { const p = Bun.spawn(["sleep", "5"]); p.kill("SIGKILL"); return [await p.exited, p.signalCode]; });
+  await t("child pipes", async () => { const a = cp.spawn("echo", ["hi"]), b = cp.spawn("tr", ["h", "H"]); a.stdout.pipe(b.stdin); let s = ""; for await (const d of b.stdout) s += d; return s; });
+  await t("child once close", async () => { const c = cp.spawn("sh", ["-c", "exit 5"]); return new Promise((done) => c.once("close", (code) => done(code))); });
+  await t("child stdin end", async () => { const c = cp.spawn("cat"); c.stdin.end("only"); let s = ""; for await (const d of c.stdout) s += d; return s; });
+  await t("child env", () => new Promise((done) => cp.exec("echo $Q", { env: { ...process.env, Q: "q" } }, (e, o) => done([e, o]))));
+  await t("child detached", () => { const c = cp.spawn("true", [], { detached: true, stdio: "ignore" }); c.unref(); return new Promise((done) => c.on("exit", (code) => done(code))); });
+  await t("child spawn event", () => new Promise((done) => { const c = cp.spawn("true"); c.on("spawn", () => done("spawned")); }));
+  await t("child bad arguments", () => { try { cp.spawn(""); } catch (e) { return [e.name, e.code]; } });
+  await t("child bad command", () => { try { cp.execSync(5); } catch (e) { return [e.name, e.code]; } });
+  await t("child null byte", () => { try { cp.spawnSync("echo", ["a\0b"]); return "fine"; } catch (e) { return [e.name, e.code]; } });
+  await t("child latin1", () => cp.execSync("printf 'é'", { encoding: "latin1" }));
+  await t("child base64", () => cp.execSync("printf abc", { encoding: "base64" }));
+
+  await t("multipart post", async () => { const f = new FormData(); f.append("a", "1"); f.append("file", new Blob(["data"]), "n.bin"); const r = await (await fetch(t.url + "/echo", { method: "POST", body: f })).json(); return [r.type.replace(/boundary=.*/, "boundary=B"), r.body.replace(/--[^\r\n]+/g, "--B")]; });
+  await t("headers to object", async () => { const r = await fetch(t.url + "/hello"); const o = Object.fromEntries(r.headers); return [o["x-a"], o["content-type"], o["content-length"]]; });
+  await t("response clone of fetch", async () => { const r = await fetch(t.url + "/json"); const c = r.clone(); return [await r.json(), await c.text()]; });
+  await t("fetch array buffer", async () => (await (await fetch(t.url + "/hello")).arrayBuffer()).byteLength);
+  await t("fetch blob", async () => { const b = await (await fetch(t.url + "/json")).blob(); return [b.type, b.size]; });
+  await t("fetch parallel", () => Promise.all([1, 2, 3].map(async () => (await fetch(t.url + "/json")).status)));
+  await t("fetch read twice", async () => { const r = await fetch(t.url + "/json"); await r.text(); return r.json(); });
+  await t("fetch cancel", async () => { const r = await fetch(t.url + "/drip"); await r.body.cancel(); return r.bodyUsed; });
+  await t("fetch with any signal", () => fetch(t.url + "/slow", { signal: AbortSignal.any([AbortSignal.timeout(20), new AbortController().signal]) }).catch((e) => e.name));
+  await t("fetch json error", async () => { try { await (await fetch(t.url + "/hello")).json(); } catch (e) { return e.name; } });
+  await t("fetch of nothing", () => { try { return fetch(); } catch (e) { return e.name; } });
+  await t("fetch query", async () => { const u = new URL(t.url + "/echo"); u.searchParams.set("a", "b c"); return (await fetch(u)).url; });
+  await t("instances", async () => { const r = await fetch(t.url + "/hello"); return [r instanceof Response, r.headers instanceof Headers, r.body instanceof ReadableStream, new Request(t.url) instanceof Request]; });
+
+  await t("lines of a file", async () => { await Bun.write("l.txt", "one\ntwo\n"); const out = []; for await (const l of require("readline").createInterface({ input: require("fs").createReadStream("l.txt") })) out.push(l); return out; });
+  await t("writing a stream", async () => { const w = require("fs").createWriteStream("ws.txt"); w.write("a"); w.end("b"); await require("events").once(w, "close"); return Bun.file("ws.txt").text(); });
+  await t("file stream to hash", async () => { const h = require("crypto").createHash("md5"); for await (const c of require("fs").createReadStream("l.txt")) h.update(c); return h.digest("hex"); });
+  await t("hash as a stream", async () => { const h = require("crypto").createHash("md5"); h.setEncoding("hex"); h.write("x"); h.end(); return new Promise((done) => h.on("readable", () => { const d = h.read(); if (d) done(d); })); });
+  await t("gzip stream", async () => { const { Readable } = require("stream"); const zlib = require("zlib"); const parts = []; for await (const c of Readable.from([Buffer.from("aa"), Buffer.from("bb")]).pipe(zlib.createGzip()).pipe(zlib.createGunzip())) parts.push(c); return Buffer.concat(parts).toString(); });
+  await t("CompressionStream", async () => new Response(new Blob(["squeeze"]).stream().pipeThrough(new CompressionStream("gzip")).pipeThrough(new DecompressionStream("gzip"))).text());
+  await t("Bun.file in Response", async () => { const r = new Response(Bun.file("l.txt")); return [r.headers.get("content-type"), await r.text()]; });
+  await t("Bun.file json kinds", async () => { await Bun.write("j.json", JSON.stringify({ a: [1, "é"] }, null, 2)); return [await Bun.file("j.json").json(), (await Bun.file("j.json").text()).length, Bun.file("j.json").size]; });
+  await t("Bun.write returns", async () => [await Bun.write("n1", ""), await Bun.write("n2", "é"), await Bun.write("n3", new Uint8Array(5))]);
+  await t("Bun.write to folder", () => Bun.write(t.dir, "x").catch((e) => e.code));
+  await t("Bun.file text of folder", () => Bun.file(t.dir).text().catch((e) => e.code));
+  await t("Bun.file exists folder", () => Bun.file(t.dir).exists());
+  await t("inspect", () => [Bun.inspect({ a: 1, b: [1, "x"] }), Bun.inspect("s"), Bun.inspect(new Map([[1, 2]]))]);
+  await t("yaml more", () => [
+    "a:\n  b:\n    - c: 1\n      d: 2\n    -\n      e: 3\n", "- - 1\n  - 2\n- 3", "k: a\n  b\n  c", 'k: "a\n  b"', "k: |+\n  x\n\nz: 1", "k: >-\n  a\n  b", "a: 'x # y'", "{a: b, 'c d': [1, {e: f}]}", "a: b: c",
+    "a:\r\n  - 1\r\n", "---\na: 1", "key with spaces: v", "a: !!str 5", "x: 012", "t: 12:30", "v: 1.2.3", "- a: 1\n- a: 2\n  b:\n  - q", "e: {}\nf: []", "url: https://x.y/z?a=b&c", "s: -", "m: - x", "p: 50%", "q: @x", "r: \"\\u00e9\\t\"", "b: |2\n    x\n   y", "<<: 1", "base: &b {x: 1}\nd:\n  <<: *b\n  y: 2", "# only", "a: yes\nb: No\nc: off", "a: +1\nb: .5\nc: 1_000",
+  ].map((s) => { try { return Bun.YAML.parse(s); } catch (e) { return e.name; } }));
+  await t("glob more", () => [["**/*.test.ts", "a/b.test.ts"], ["src/**", "src"], ["*", "a/b"], ["**/", "a/"], ["a/**", "a"], ["[^a]b", "cb"], ["{a,b}/{c,d}", "b/c"], ["a{,b}", "a"], ["*.*", "x"], ["?", "é"], ["./a", "a"], ["a//b", "a/b"], ["", ""], ["**/a/**/b", "x/a/y/z/b"], ["!(a)", "b"], ["a+b", "a+b"], ["(x)", "(x)"]].map(([g, s]) => new Bun.Glob(g).match(s)));
+  await t("semver more", () => [["1.2.3-beta.2", ">1.2.3-beta.1"], ["1.2.3", ">1.2"], ["1.2.3", "<=1.2"], ["2.0.0", "1 || 2"], ["1.0.0", "latest"], ["v1.2.3", "^1"], ["1.2", "1.2.0"], ["0.0.3", "^0.0.3"], ["0.0.4", "^0.0.3"], ["1.2.3", ""], ["3.0.0", ">=1 <3"], ["1.2.3+build", "1.2.3"]].map(([v, r]) => Bun.semver.satisfies(v, r)));
+  await t("streams the old way", async () => {
+    const { Readable, Writable, Transform, Duplex, PassThrough } = require("stream");
+    const util = require("util");
+    function Up(options) { if (!(this instanceof Up)) return new Up(options); Transform.call(this, options); }
+    util.inherits(Up, Transform);
+    Up.prototype._transform = function (c, e, f) { this.push(String(c).toUpperCase()); f(); };
+    let s = "";
+    for await (const c of Readable.from(["a", "b"]).pipe(Up())) s += c;
+    class Count extends Writable { constructor() { super(); this.n = 0; } _write(c, e, f) { this.n += c.length; f(); } }
+    const n = new Count(); n.write("abc"); n.end("de"); await require("events").once(n, "finish");
+    return [s, n.n, n instanceof Writable, new PassThrough() instanceof Transform, new Transform() instanceof Duplex, new Duplex() instanceof Readable, Readable.name, n.constructor.name];
+  });
+  await t("http timeout", () => new Promise((done) => { const q = require("http").get(t.url + "/slow", { timeout: 30 }); q.on("timeout", () => q.destroy()); q.on("error", (e) => done([e.code, e.message])); }));
+  await t("http for await and headers", () => new Promise((done) => { require("http").get(t.url + "/json", async (res) => { let s = ""; for await (const c of res) s += c; done([JSON.parse(s), res.headers["content-type"], res.complete]); }); }));
+  await t("yaml keys with signs", () => [Bun.YAML.parse("a#b: 1"), Bun.YAML.parse("a  b: c   # d"), Bun.YAML.parse("'x': y")]);
+};
