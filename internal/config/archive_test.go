@@ -144,8 +144,9 @@ func dump(c *Config) string {
 		}
 	}
 	for _, e := range c.Plugins {
-		p("plugin %s <%s>", e.Value, e.From)
+		p("plugin %s from %s <%s>", e.Value, e.Dir, e.From)
 	}
+	dumpBrought(c, p)
 	for _, e := range c.Instructions {
 		p("instruction %s <%s>", e.Value, e.From)
 	}
@@ -170,6 +171,31 @@ func dump(c *Config) string {
 		p("void %v", c.PolicyError)
 	}
 	return b.String()
+}
+
+// dumpBrought writes what is about the code that users bring.
+func dumpBrought(c *Config, p func(format string, args ...any)) {
+	for _, kind := range []struct {
+		name  string
+		hooks []HookCommand
+	}{{"before", c.Hooks.Before}, {"after", c.Hooks.After}, {"event", c.Hooks.Event}} {
+		for _, h := range kind.hooks {
+			p("hook %s %q line=%q tools=%q events=%q timeout=%d required=%t from %s <%s>", kind.name, h.Command, h.Line,
+				h.Tools, h.Events, h.TimeoutMS, h.Required, h.Dir, h.From)
+		}
+	}
+	if x := c.Custom; !cmp.Equal(x, Custom{}) {
+		p("custom memory=%d load=%d hook=%d full=%q required=%q also=%q worker=%q", x.Memory, x.LoadTimeoutMS, x.HookTimeoutMS,
+			x.Full, x.Required, x.Also, x.Worker)
+	}
+	for _, path := range c.SkillPaths {
+		p("skills %s", path)
+	}
+	for _, f := range c.Folders {
+		if f.Guarded {
+			p("folder %s trusted=%t changed=%t", f.Path, f.Trusted, f.Changed)
+		}
+	}
 }
 
 func flags(a Agent) string {

@@ -30,6 +30,21 @@ func (c *checker) fail(n *node, s *shape, msg string) {
 
 // value reports whether n may stay.
 func (c *checker) value(n *node, s *shape) bool {
+	if !c.shaped(n, s) {
+		return false
+	}
+	if s.good == nil {
+		return true
+	}
+	said := s.good(n)
+	if said != "" {
+		c.fail(n, s, fmt.Sprintf("%q %s", c.key(), said))
+	}
+	return said == ""
+}
+
+// shaped reports whether n is what its shape says in kinds, words and keys.
+func (c *checker) shaped(n *node, s *shape) bool {
 	if s.kinds != "" && strings.IndexByte(s.kinds, n.kind) < 0 {
 		got := kindWord(n.kind)
 		if n.kind == 'b' {
@@ -64,13 +79,22 @@ func (c *checker) list(n *node, s *shape) bool {
 	if s.each == nil {
 		return true
 	}
-	ok := true
+	kept := make([]*node, 0, len(n.elems))
 	for i, e := range n.elems {
+		needed := s.alone && requires(e) // as it is written, for the check takes mistakes out
 		c.path = append(c.path, strconv.Itoa(i))
-		ok = c.value(e, s.each) && ok
+		switch {
+		case c.value(e, s.each):
+			kept = append(kept, e)
+		case needed:
+			c.unguarded(e)
+		}
 		c.path = c.path[:len(c.path)-1]
 	}
-	return ok
+	if s.alone {
+		n.elems = kept
+	}
+	return len(kept) == len(n.elems)
 }
 
 func (c *checker) object(n *node, s *shape) bool {

@@ -76,7 +76,10 @@ type Config struct {
 	Bash         Bash
 	Wall         Wall
 	Web          Web
-	HistoryBytes int64 // that earlier contents of files may take; 0 when no file says
+	Hooks        Hooks
+	Custom       Custom
+	SkillPaths   []string // absolute; Origins has where from, as skills.paths
+	HistoryBytes int64    // that earlier contents of files may take; 0 when no file says
 
 	// Sections other packages read for themselves; nil when absent.
 	MCP, LSP, Formatter, Skills json.RawMessage
@@ -90,6 +93,7 @@ type Config struct {
 	Origins map[string]permission.Source
 
 	Dirs     []string // config folders whose contents may be used, lowest first
+	Folders  []Folder // all config folders, also those that may not, in the same order
 	Sources  []Source // every file and folder that was found, lowest first
 	Problems []Problem
 	Withheld []Withheld
@@ -196,7 +200,8 @@ type ToolOutput struct {
 // An Entry is one element of a list that several files add to.
 type Entry struct {
 	Value json.RawMessage
-	From  permission.Source // relative paths start at this file's folder
+	Dir   string // where relative paths start: the folder of the file
+	From  permission.Source
 }
 
 // A Kind is the sort of place a source was found in.

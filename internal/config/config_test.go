@@ -79,13 +79,13 @@ func TestFields(t *testing.T) {
 		Experimental: Experimental{BatchTool: true, ContinueLoopOnDeny: true, OpenTelemetry: true, PrimaryTools: []string{"a", "b"}, MCPTimeout: 7},
 		ToolOutput:   ToolOutput{MaxLines: 1, MaxBytes: 2, RetentionDays: 3, QuotaBytes: 9000000000},
 		MCP:          json.RawMessage(`{"m":{"type":"remote","url":"u"}}`), LSP: json.RawMessage(`false`),
-		Formatter: json.RawMessage(`{"g":{"disabled":true}}`), Skills: json.RawMessage(`{"paths":["s"]}`),
+		Formatter: json.RawMessage(`{"g":{"disabled":true}}`), Skills: json.RawMessage(`{"paths":["s"]}`), SkillPaths: []string{filepath.Join(opt.Dir, "s")},
 		Agents: []Agent{{Name: "a", Temperature: &half, TopP: &one, Color: "#123456", Hidden: &yes, From: permission.Source{File: file, Line: 7}}},
 	}
 	if got := c.Origins["tool_output.max_bytes"]; got != (permission.Source{File: file, Line: 4}) {
 		t.Errorf("origin of max_bytes: %v", got)
 	}
-	c.Raw, c.Origins, c.Sources, c.Dirs = nil, nil, nil, nil
+	c.Raw, c.Origins, c.Sources, c.Dirs, c.Folders = nil, nil, nil, nil, nil
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}

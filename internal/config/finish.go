@@ -48,6 +48,7 @@ func (l *loader) finish() *Config {
 	}
 	c.MCP, c.LSP = section(m, "mcp"), section(m, "lsp")
 	c.Formatter, c.Skills = section(m, "formatter"), section(m, "skills")
+	l.brought()
 	c.Plugins, c.Instructions = entries(m.get("plugin")), entries(m.get("instructions"))
 	c.Raw = encode(m)
 	l.origins()
@@ -311,7 +312,7 @@ func entries(n *node) []Entry {
 	}
 	var all []Entry
 	for _, e := range n.elems {
-		all = append(all, Entry{Value: encode(e), From: e.source()})
+		all = append(all, Entry{Value: encode(e), Dir: e.in.dir, From: e.source()})
 	}
 	return all
 }

@@ -52,11 +52,21 @@ func (l *loader) folder(p place) {
 		l.unreadable(in, p, err)
 		return
 	}
-	if in.trusted {
-		l.cfg.Dirs = append(l.cfg.Dirs, p.path)
-	}
+	l.listFolder(in)
 	for _, d := range docs {
 		l.document(in, d)
+	}
+}
+
+// listFolder lists a folder whose trust is known.
+func (l *loader) listFolder(in *input) {
+	f := Folder{Path: in.path, Guarded: in.guarded, Trusted: in.trusted}
+	if n := len(l.cfg.Sources); n > 0 && l.cfg.Sources[n-1].Path == in.path {
+		f.Changed = l.cfg.Sources[n-1].Changed
+	}
+	l.cfg.Folders = append(l.cfg.Folders, f)
+	if in.trusted {
+		l.cfg.Dirs = append(l.cfg.Dirs, in.path)
 	}
 }
 
@@ -121,10 +131,10 @@ func ownWay(name string) bool {
 }
 
 // usable reports whether a name in a config folder is one that others load
-// things from.
+// things from once it is trusted. Skills are read without, with a mark.
 func usable(name string) bool {
 	switch strings.TrimSuffix(name, "s") {
-	case "tool", "plugin", "agent", "mode", "command", "skill", "hook":
+	case "tool", "plugin", "agent", "mode", "command", "hook":
 		return true
 	}
 	return false

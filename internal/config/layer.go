@@ -99,10 +99,11 @@ func (l *loader) source(in *input, hash string) {
 	l.cfg.Sources = append(l.cfg.Sources, s)
 }
 
-// decides reports whether a top-level key is about permissions.
+// decides reports whether a top-level key is about permissions, or, as hooks
+// can, refuses calls.
 func decides(key string) bool {
 	switch key {
-	case "permission", "tools", "agent", "mode", "permission_examples":
+	case "permission", "tools", "agent", "mode", "permission_examples", "hooks":
 		return true
 	}
 	return false
@@ -156,11 +157,13 @@ func (l *loader) combine(root *node) {
 		if have != nil {
 			sum.elems = append(sum.elems, have.elems...)
 		}
-		sum.extend(list)
+		sum.extend(list, startsAt)
 		m := root.members[root.find(key)]
 		m.val = sum
 		root.put(m)
 	}
+	l.addUp(root, "hooks")
+	l.addUp(root, "custom")
 	l.merged.merge(root)
 }
 

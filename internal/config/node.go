@@ -169,13 +169,14 @@ func restricts(n *node) bool {
 }
 
 // extend adds the elements of src that n does not hold yet; n must be owned.
-func (n *node) extend(src *node) {
+// Elements are the same if they look alike and start at the same folder.
+func (n *node) extend(src *node, starts func(*node) string) {
 	have := map[string]bool{}
 	for _, e := range n.elems {
-		have[string(encode(e))] = true
+		have[starts(e)+"\x00"+string(encode(e))] = true
 	}
 	for _, e := range src.elems {
-		if k := string(encode(e)); !have[k] {
+		if k := starts(e) + "\x00" + string(encode(e)); !have[k] {
 			have[k] = true
 			n.elems = append(n.elems, e)
 		}

@@ -8,16 +8,18 @@ import (
 
 // A shape says what a value may look like.
 type shape struct {
-	kinds  string            // the node kinds allowed; any when empty
-	words  []string          // a string must be one of these
-	above  bool              // a number must be whole and above 0
-	fields map[string]*shape // the keys of an object
-	open   bool              // any other key may stand in the object too
-	each   *shape            // of every other key's value, or of every element
-	whole  bool              // a mistake inside leaves out the whole value
-	policy bool              // a mistake inside makes the policy void
-	rules  bool              // it is a policy: read as one
-	helve  bool              // only in helve's own files
+	kinds  string             // the node kinds allowed; any when empty
+	words  []string           // a string must be one of these
+	above  bool               // a number must be whole and above 0
+	fields map[string]*shape  // the keys of an object
+	open   bool               // any other key may stand in the object too
+	each   *shape             // of every other key's value, or of every element
+	whole  bool               // a mistake inside leaves out the whole value
+	policy bool               // a mistake inside makes the policy void
+	rules  bool               // it is a policy: read as one
+	helve  bool               // only in helve's own files
+	alone  bool               // of a list: an element with a mistake is left out alone
+	good   func(*node) string // what else is wrong with it; "" for nothing
 }
 
 // The shapes of values that need no more than a kind.
@@ -121,7 +123,7 @@ func fileShape() *shape {
 		"lsp":           {kinds: "bo", each: lspShape()},
 		"formatter":     {kinds: "bo", each: formatterShape()},
 		"skills":        {kinds: "o", fields: map[string]*shape{"paths": textsShape(), "urls": textsShape()}},
-		"plugin":        {kinds: "a"},
+		"plugin":        {kinds: "a", alone: true, each: pluginShape()},
 		"instructions":  textsShape(),
 		"snapshot":      boolShape(),
 		"compaction": {kinds: "o", open: true, fields: map[string]*shape{
@@ -199,6 +201,8 @@ func ownFields() map[string]*shape {
 			"max_bytes":      {kinds: "n", above: true},
 			"cache":          boolShape(),
 		}},
+		"hooks":      hooksShape(),
+		"custom":     customShape(),
 		"websearch":  finderShape(),
 		"codesearch": finderShape(),
 		"history":    {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},

@@ -1,0 +1,310 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/text"
+	"helve/permission"
+)
+
+// Hooks are commands that are told of calls and events, lowest file first: the
+// lists of several files add up, so that no file can drop another's.
+type Hooks struct {
+	Before, After, Event []HookCommand
+}
+
+// A HookCommand is one of them. Zero fields were not given.
+type HookCommand struct {
+	Command   []string // the program and its arguments
+	Line      string   // or a line for the shell; one of the two is given
+	Tools     []string // names of tools, which may hold * and ?; all when empty
+	Events    []string // the same for events
+	TimeoutMS int
+	Required  bool   // where it fails, the call does too
+	Dir       string // where relative names start
+	From      permission.Source
+}
+
+// Custom says how the tools and plugins of the user are run. Zero fields were
+// not given; its lists add up too.
+type Custom struct {
+	Memory                       int64 // bytes
+	LoadTimeoutMS, HookTimeoutMS int
+	Full                         []string // tools that rules are not asked about, where they do not deny
+	Required                     []string // plugins without which no call is made
+	Also                         []string // folders that imports may lead to, absolute
+	Worker                       string   // auto, bun, node or off
+}
+
+// A Folder is a config folder.
+type Folder struct {
+	Path    string
+	Guarded bool // it comes with the project and needs trust
+	Trusted bool // it may be used
+	Changed bool // it was trusted with other contents
+}
+
+// TrustedFolder reports whether the config folder at a path may be used as it
+// is now: by the trust file and the contents that it has at this moment. A
+// folder that does not come with the project may always be.
+func TrustedFolder(opt Options, path string) bool {
+	l, err := newLoader(opt)
+	if err != nil {
+		return false
+	}
+	path = filepath.Clean(path)
+	if !l.guards(path) {
+		return true
+	}
+	if !l.wanted(path) {
+		return false
+	}
+	w := walker{root: path, keep: func(string, []byte) {}}
+	hash, err := w.digest()
+	if err != nil {
+		return false
+	}
+	trusted, _ := l.trusted(path, hash)
+	return trusted
+}
+
+// guards reports whether a folder comes with the project. What is not known
+// to be the user's does.
+func (l *loader) guards(path string) bool {
+	own := l.globalDirs()
+	if l.opt.Home != "" {
+		own = append(own, filepath.Join(l.opt.Home, ".opencode"), filepath.Join(l.opt.Home, ".helve"))
+	}
+	for _, name := range bothNames("CONFIG_DIR") {
+		dir := l.opt.Env(name)
+		if dir == "" {
+			continue
+		}
+		// One that the project has too was taken in as the project's.
+		if dir = l.abs(dir); !l.ofProject(dir) {
+			own = append(own, dir)
+		}
+	}
+	return !slices.Contains(own, path)
+}
+
+// ofProject reports whether a folder is one of those that load takes in as
+// the project's.
+func (l *loader) ofProject(dir string) bool {
+	base := filepath.Base(dir)
+	above := filepath.Dir(dir)
+	return (base == ".opencode" || base == ".helve") && !l.flag("DISABLE_PROJECT_CONFIG") &&
+		slices.Contains(l.levels(), above) && (l.opt.Home == "" || above != filepath.Clean(l.opt.Home))
+}
+
+// pluginShape is one entry of plugin.
+func pluginShape() *shape {
+	return &shape{kinds: "sa", good: func(n *node) string {
+		name := n
+		if n.kind == 'a' {
+			if len(n.elems) != 2 || n.elems[0].kind != 's' || n.elems[1].kind != 'o' {
+				return `is not the name of a plugin; write "name" or ["name", {options}]`
+			}
+			name = n.elems[0]
+		}
+		if strings.TrimSpace(name.text) == "" {
+			return "is empty; write the name of a plugin or the path of its file"
+		}
+		return ""
+	}}
+}
+
+// hooksShape is the section hooks.
+func hooksShape() *shape {
+	list := func(which string) *shape {
+		return &shape{kinds: "a", alone: true, policy: true, each: hookShape(which)}
+	}
+	return &shape{kinds: "o", helve: true, policy: true, fields: map[string]*shape{
+		"before": list("tools"), "after": list("tools"), "event": list("events"),
+	}}
+}
+
+// hookShape is one hook; which is the key that says what it is called for.
+func hookShape(which string) *shape {
+	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
+		"command":  {kinds: "as", each: textShape(), good: commandGood},
+		which:      {kinds: "a", each: nameShape()},
+		"timeout":  countShape(),
+		"required": boolShape(),
+	}, good: func(n *node) string {
+		if n.get("command") == nil {
+			return `lacks "command": the program and its arguments, such as ["./check.sh"], or a line for the shell`
+		}
+		return ""
+	}}
+}
+
+func commandGood(n *node) string {
+	first := n
+	if n.kind == 'a' && len(n.elems) > 0 {
+		first = n.elems[0]
+	}
+	if strings.TrimSpace(first.text) == "" {
+		return "is empty; write the program and its arguments, or a line for the shell"
+	}
+	return ""
+}
+
+// nameShape is a name that must not be empty, since an empty one fits nothing.
+func nameShape() *shape {
+	return &shape{kinds: "s", good: func(n *node) string {
+		if strings.TrimSpace(n.text) == "" {
+			return "is empty"
+		}
+		return ""
+	}}
+}
+
+// customShape is the section custom.
+func customShape() *shape {
+	names := func() *shape { return &shape{kinds: "a", each: nameShape()} }
+	required := names()
+	required.policy = true
+	return &shape{kinds: "o", helve: true, fields: map[string]*shape{
+		"memory":       countShape(),
+		"load_timeout": countShape(),
+		"hook_timeout": countShape(),
+		"full":         names(),
+		"required":     required,
+		"also":         names(),
+		"worker":       {kinds: "s", words: []string{"auto", "bun", "node", "off"}},
+	}}
+}
+
+// requires reports whether a hook says that calls need it. One that says so
+// in a wrong way does too.
+func requires(n *node) bool {
+	r := n.get("required")
+	return r != nil && (r.kind != 'b' || r.text == "true")
+}
+
+// unguarded makes the policy void: a hook that calls need can not be used.
+func (c *checker) unguarded(n *node) {
+	p := &Problem{File: n.in.path, Key: c.key(), Severity: Error, Message: fmt.Sprintf("%q is required and can not be used", c.key())}
+	p.Line, p.Col = n.in.position(n.at)
+	c.l.void(p)
+}
+
+// adding are the lists of the sections that add up.
+func adding(section string) []string {
+	switch section {
+	case "hooks":
+		return []string{"before", "after", "event"}
+	case "custom":
+		return []string{"full", "required", "also"}
+	}
+	return nil
+}
+
+// addUp puts the elements that a list below has before those of one file.
+func (l *loader) addUp(root *node, section string) {
+	own := root.get(section)
+	if own == nil {
+		return
+	}
+	for _, key := range adding(section) {
+		i, have := own.find(key), l.merged.get(section).get(key)
+		if i < 0 || have == nil {
+			continue
+		}
+		list := own.members[i].val
+		sum := &node{kind: 'a', in: list.in, at: list.at, elems: slices.Clone(have.elems)}
+		sum.extend(list, func(e *node) string { return e.in.dir })
+		own.members[i].val = sum
+	}
+}
+
+// startsAt is the folder that an entry of plugin or instructions starts at:
+// equal names of plugin files mean different ones in two folders.
+func startsAt(e *node) string {
+	first := e
+	if e.kind == 'a' && len(e.elems) > 0 {
+		first = e.elems[0]
+	}
+	if strings.HasPrefix(first.text, "./") || strings.HasPrefix(first.text, "../") {
+		return e.in.dir
+	}
+	return ""
+}
+
+// brought reads what is about the code that users bring.
+func (l *loader) brought() {
+	c, hooks := l.cfg, l.merged.get("hooks")
+	c.Hooks = Hooks{
+		Before: l.hooks("before", hooks.get("before")), After: l.hooks("after", hooks.get("after")), Event: l.hooks("event", hooks.get("event")),
+	}
+	if v := l.merged.get("custom"); v != nil {
+		c.Custom = Custom{
+			Memory: number(v.get("memory")), LoadTimeoutMS: millis(v.get("load_timeout")), HookTimeoutMS: millis(v.get("hook_timeout")),
+			Full: texts(v.get("full")), Required: texts(v.get("required")), Worker: textOf(v.get("worker")),
+		}
+		if also := v.get("also"); also != nil {
+			for _, e := range also.elems {
+				c.Custom.Also = append(c.Custom.Also, l.from(e.in.dir, e.text))
+			}
+		}
+	}
+	if paths := l.merged.get("skills").get("paths"); paths != nil {
+		for _, e := range paths.elems {
+			c.SkillPaths = append(c.SkillPaths, l.from(l.opt.Dir, e.text)) // as OpenCode does
+		}
+	}
+}
+
+// from makes a path absolute: ~/ is the user's folder, and others start at dir.
+func (l *loader) from(dir, path string) string {
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(path)+"/", "~/"); ok && l.opt.Home != "" {
+		return filepath.Join(l.opt.Home, filepath.FromSlash(rest))
+	}
+	return absFrom(dir, path)
+}
+
+func (l *loader) hooks(which string, list *node) (all []HookCommand) {
+	if list == nil {
+		return nil
+	}
+	for _, e := range list.elems {
+		h := HookCommand{
+			Tools: texts(e.get("tools")), Events: texts(e.get("events")), TimeoutMS: millis(e.get("timeout")),
+			Required: truth(e.get("required")), Dir: e.in.dir, From: e.source(),
+		}
+		if command := e.get("command"); command.kind == 's' {
+			h.Line = command.text
+		} else {
+			h.Command = texts(command)
+		}
+		all = append(all, h)
+		if tools := e.get("tools"); tools != nil {
+			l.toolNames("hooks."+which+".tools", tools)
+		}
+	}
+	return all
+}
+
+// toolNames warns of names that are nearly those of tools: a hook that waits
+// for a tool that is not there guards nothing.
+func (l *loader) toolNames(key string, list *node) {
+	known := append(knownPermissions(), "write", "multiedit", "apply_patch", "job", "batch", "tool_search", "tool_call")
+	for _, e := range list.elems {
+		if strings.ContainsAny(e.text, "*?") || slices.Contains(known, e.text) {
+			continue
+		}
+		if near := nearest(e.text, known); near != "" && text.Slips(e.text, near, 1) <= 1 {
+			l.report(e.in, e.at, Problem{
+				Key: key, Message: fmt.Sprintf("%q names %q, which is not a built-in tool", key, shorten(e.text)), Suggest: near, Severity: Warning,
+			})
+		}
+	}
+}
+
+// millis is a number of milliseconds that no arithmetic on times overflows.
+func millis(n *node) int { return int(min(number(n), math.MaxInt32)) }
