@@ -74,6 +74,16 @@ func (t Tool) strict(s string) ([]byte, error) {
 
 // walked holds v against the whole schema, and returns its canonical form.
 func (t Tool) walked(w *walker, v value) ([]byte, bool) {
+	if !t.d.spec.AsGiven {
+		return t.fitted(w, v)
+	}
+	given := v.appendJSON(make([]byte, 0, v.size()))
+	_, ok := t.fitted(w, v)
+	return given, ok
+}
+
+// fitted is walked for tools that want what the schema makes of arguments.
+func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 	v = w.walk(t.d.root(), v)
 	if w.count > 0 {
 		return nil, false

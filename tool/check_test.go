@@ -442,3 +442,23 @@ func BenchmarkManyOptions(b *testing.B) {
 		}
 	}
 }
+
+// A tool that takes arguments as given sees them so, and the schema still
+// decides whether they are good.
+func TestAsGiven(t *testing.T) {
+	schema := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{
+		"name": {Type: "string"}, "times": {Type: "integer", Default: json.RawMessage("3")},
+	}, Required: []string{"name"}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	made, err := tool.Dynamic(tool.Spec{Name: "x", Schema: schema, AsGiven: true}, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &tool.Call{Tool: "x", Input: json.RawMessage(`{ "name": "a", "more": [1] }`)}
+	if _, err := made.Check(c, false); err != nil || string(c.Input) != `{"name":"a","more":[1]}` {
+		t.Errorf("%s, %v", c.Input, err)
+	}
+	c = &tool.Call{Tool: "x", Input: json.RawMessage(`{"times": 1}`)}
+	if _, err := made.Check(c, false); err == nil {
+		t.Error("a missing argument was let through")
+	}
+}

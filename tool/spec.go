@@ -33,6 +33,10 @@ type Spec struct {
 	// it may not take the name of a built-in tool.
 	External bool
 
+	// AsGiven passes arguments on as they came once they were found good: no
+	// defaults, no coercions, and keys that the schema does not name stay.
+	AsGiven bool
+
 	// Explain, if set, words the error for arguments that do not fit.
 	Explain func([]Issue) string
 }
