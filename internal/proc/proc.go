@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -82,9 +83,14 @@ type Command struct {
 	Dir   string   // "" is the folder of this program
 	Place Place
 
+	// Name is what the command is told that it is called; Path when empty.
+	Name string
+
 	// Stdin gives the command a pipe, see [Process.Stdin]. Otherwise it reads
-	// nothing but the end.
+	// Input, or where that is nil nothing but the end.
 	Stdin bool
+	// Input is left open, as what the command prints to is.
+	Input *os.File
 	// Stderr takes what it prints there; nil is with the rest.
 	Stderr *os.File
 }
@@ -164,7 +170,7 @@ func (r *Runner) prepare(c Command, out *os.File) (*spawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &spawn{path: path, argv: append([]string{c.Path}, c.Args...), dir: c.Dir}
+	s := &spawn{path: path, argv: append([]string{cmp.Or(c.Name, c.Path)}, c.Args...), dir: c.Dir}
 	if s.dir == "" {
 		if s.dir, err = os.Getwd(); err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Path, err)
@@ -183,6 +189,9 @@ func (r *Runner) prepare(c Command, out *os.File) (*spawn, error) {
 	}
 	s.env = append(s.env, s.mark)
 	s.files = [3]*os.File{null, out, out}
+	if c.Input != nil {
+		s.files[0] = c.Input
+	}
 	if c.Stderr != nil {
 		s.files[2] = c.Stderr
 	}

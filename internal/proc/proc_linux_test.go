@@ -127,6 +127,29 @@ func TestStdin(t *testing.T) {
 	})
 }
 
+// A command may be called something else than its program, and read a file.
+func TestNameAndInput(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(name, []byte("given"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runners(t, func(t *testing.T, r *Runner) {
+		input, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer input.Close()
+		cmd := bash(`echo "$0 $(cat)"`)
+		cmd.Name, cmd.Input = "other", input
+		if out, _ := run(t, r, cmd); out.Head != "other given\n" {
+			t.Errorf("it printed %q", out.Head)
+		}
+		if _, err := input.Seek(0, 0); err != nil {
+			t.Errorf("what it read is not ours any more: %v", err)
+		}
+	})
+}
+
 func TestSeparateStderr(t *testing.T) {
 	runners(t, func(t *testing.T, r *Runner) {
 		f, err := os.Create(filepath.Join(t.TempDir(), "err"))

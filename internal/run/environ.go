@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -111,4 +112,15 @@ func unattended() map[string]string {
 		"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never", "SUDO_ASKPASS": "false",
 		"GCM_INTERACTIVE": "never", "GH_PROMPT_DISABLED": "1", "DEBIAN_FRONTEND": "noninteractive", "PIP_NO_INPUT": "1", "HELVE": "1",
 	}
+}
+
+// with returns the environment with further variables set. Of two values of
+// one name the last counts.
+func (e Environment) with(more ...map[string]string) Environment {
+	set := map[string]string{}
+	for _, one := range append([]map[string]string{e.Set}, more...) {
+		maps.Copy(set, one)
+	}
+	e.Set = set
+	return e
 }

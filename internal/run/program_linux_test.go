@@ -70,3 +70,98 @@ func TestProgramBehindTheWall(t *testing.T) {
 		t.Error("it could not write inside")
 	}
 }
+
+// printed runs a program that has no pipe to its input, and returns what it
+// prints.
+func printed(t *testing.T, r *Room, p Program) string {
+	t.Helper()
+	back, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer back.Close()
+	process, err := r.Start(t.Context(), p, out)
+	out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if process.Stdin() != nil {
+		t.Error("it has a pipe to its input")
+	}
+	said, err := io.ReadAll(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-process.Done()
+	return string(said)
+}
+
+// A program can be given all of its variables, a name and a file to read.
+func TestProgramGivenAll(t *testing.T) {
+	r := room(t, nil)
+	name := filepath.Join(r.opt.Dir, "input")
+	if err := os.WriteFile(name, []byte("from a file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	input, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	p := Program{
+		Path: "/bin/sh", Argv0: "another", Args: []string{"-c", `read line; echo "$0 $line $ONLY [$EDITOR$SET]"`},
+		Dir: r.opt.Dir, Env: []string{"ONLY=1"}, Set: map[string]string{"SET": "not counted"}, Input: input,
+	}
+	if got := printed(t, r, p); got != "another from a file 1 []\n" {
+		t.Errorf("it printed %q", got)
+	}
+	p.Input, p.Silent = nil, true
+	if got := printed(t, r, p); got != "another  1 []\n" {
+		t.Errorf("without input it printed %q", got)
+	}
+}
+
+// Variables are those that commands get.
+func TestVariables(t *testing.T) {
+	t.Setenv("SOME_API_KEY", "hidden")
+	r := room(t, func(o *Options) { o.Env.Set = map[string]string{"ROOM": "1"} })
+	vars := strings.Join(r.Variables(), "\n") + "\n"
+	if strings.Contains(vars, "SOME_API_KEY") || !strings.Contains(vars, "ROOM=1\n") || !strings.Contains(vars, "EDITOR=false\n") {
+		t.Errorf("they are %s", vars)
+	}
+}
+
+// A program that is to be where commands are is behind the wall if there is
+// one for them, or if it may change nothing.
+func TestProgramAsCommands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		level    string
+		readOnly bool
+		want     string // what it could write
+	}{
+		"no wall":   {"", false, "inside outside"},
+		"a wall":    {"write", false, "inside"},
+		"read only": {"", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := room(t, func(o *Options) { o.Wall.Level = tc.level })
+			if lacks := r.Lacks(); lacks != "" {
+				t.Skip(lacks)
+			}
+			outside := filepath.Join(t.TempDir(), "outside")
+			got := printed(t, r, Program{
+				Path: "/bin/sh", Args: []string{"-c", `for f in inside "$1"; do echo x > "$f" && basename "$f"; done`, "sh", outside},
+				Dir: r.opt.Dir, Silent: true, AsCommands: true, ReadOnly: tc.readOnly,
+			})
+			var wrote []string
+			for _, word := range strings.Fields(got) {
+				if word == "inside" || word == "outside" {
+					wrote = append(wrote, word)
+				}
+			}
+			if strings.Join(wrote, " ") != tc.want {
+				t.Errorf("it wrote %v: %s", wrote, got)
+			}
+		})
+	}
+}

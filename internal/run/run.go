@@ -31,10 +31,11 @@ type Command struct {
 	Line, Dir     string
 	Title         string
 	Session, Call string
-	Timeout       time.Duration // the room's when 0
-	Background    bool          // it becomes a job at once
-	ReadOnly      bool          // the worktree is not to be changed
-	Sieve         Sieve         // what may be read, for the wall
+	Timeout       time.Duration     // the room's when 0
+	Background    bool              // it becomes a job at once
+	ReadOnly      bool              // the worktree is not to be changed
+	Sieve         Sieve             // what may be read, for the wall
+	Set           map[string]string // variables it gets beside the usual ones
 	Hint          func(path string) string
 	Watch         func(preview string)
 	// Ended, if set, is called when the command went on as a job and nothing
@@ -119,7 +120,7 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, secrets := r.opt.Env.Build(os.Environ())
+	env, secrets := r.opt.Env.with(cmd.Set).Build(os.Environ())
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
 	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
