@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"helve/internal/lookup"
 	"helve/internal/web"
-	"helve/permission"
 	"helve/tool"
 )
 
@@ -65,7 +62,11 @@ func webfetch(w Web) tool.Tool {
 	}
 	turns := make(chan struct{}, fetchConversions)
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in webfetchInput) (*tool.Result, error) {
-		f := &fetch{web: w, call: c, in: in, turns: turns, settled: map[string]bool{}}
+		shown := map[string]any{"format": in.Format}
+		if in.Timeout != nil {
+			shown["timeout"] = *in.Timeout
+		}
+		f := &fetch{web: w, call: c, in: in, turns: turns, rules: &web.Judge{By: c, Metadata: shown}}
 		return f.run(ctx)
 	})
 }
@@ -82,9 +83,8 @@ type fetch struct {
 	scripted bool
 	refresh  string
 
-	settled map[string]bool // what was asked about, by [fetch.judge]
-	inside  []bool          // by hop: it leads to this machine or a private network
-	refusal error           // of a rule, a person, or ours: why a hop is not taken
+	rules   *web.Judge
+	refusal error // of a rule, a person, or ours: why a hop is not taken
 }
 
 func (f *fetch) run(ctx context.Context) (*tool.Result, error) {
@@ -198,57 +198,14 @@ func accepts(format string) string {
 // judge asks about a hop: an address before anything of it is looked up, and
 // once more where its name turns out to lead inside.
 func (f *fetch) judge(ctx context.Context, h web.Hop) error {
-	err := f.mayTake(ctx, h)
+	err := f.rules.Hop(ctx, h)
+	if _, ours := errors.AsType[*web.Error](err); ours {
+		err = webFailure(err)
+	}
 	if err != nil && f.refusal == nil {
 		f.refusal = err
 	}
 	return err
-}
-
-func (f *fetch) mayTake(ctx context.Context, h web.Hop) error {
-	place := cmp.Or(h.Place, h.Address.Place())
-	if place.Never() {
-		return refuse(web.CodeBlockedAddress, "%s is not fetched: it is %s, where no rule leads. Fetch another page.", shortened(h.Address.String()), place.Says())
-	}
-	from := len(h.Via) > 0 && f.inside[min(len(h.Via), len(f.inside))-1]
-	for len(f.inside) <= len(h.Via) {
-		f.inside = append(f.inside, false)
-	}
-	f.inside[len(h.Via)] = place.Inside()
-
-	req := f.request(h, place)
-	key := fmt.Sprint(place.Inside(), " ", req.Patterns[0])
-	if f.settled[key] {
-		return nil
-	}
-	if from && place.Inside() && h.Via[len(h.Via)-1].Address.Origin() != h.Address.Origin() && !f.call.Allowed(req) {
-		return refuse(web.CodeRedirectRefused, "%s redirects to %s, another server that is %s. If that is meant, fetch it by its own address.",
-			shortened(h.Via[len(h.Via)-1].Address.String()), shortened(h.Address.String()), place.Says())
-	}
-	if err := f.call.Ask(ctx, req); err != nil {
-		return redirected(h, err)
-	}
-	f.settled[key] = true
-	return nil
-}
-
-// A wayward error is one that a redirect has led to.
-type wayward struct {
-	err error
-	way string
-}
-
-func (w *wayward) Error() string {
-	return w.err.Error() + "\n\nIt was asked for by a redirect: " + w.way
-}
-func (w *wayward) Unwrap() error { return w.err }
-
-// redirected adds the way to why a hop is not taken.
-func redirected(h web.Hop, err error) error {
-	if len(h.Via) == 0 {
-		return err
-	}
-	return &wayward{err: err, way: way(h.Via) + shortened(h.Address.String())}
 }
 
 // way is a chain of redirects, with an arrow after each.
@@ -258,51 +215,6 @@ func way(chain []web.Step) string {
 		fmt.Fprintf(&out, "%s (%d) -> ", shortened(s.Address.String()), s.Status)
 	}
 	return out.String()
-}
-
-// addresses lists what a name leads to, in an order of its own.
-func addresses(ips []netip.Addr) string {
-	sorted := slices.SortedFunc(slices.Values(ips), netip.Addr.Compare)
-	var out []string
-	for _, ip := range slices.Compact(sorted) {
-		out = append(out, ip.String())
-	}
-	return strings.Join(out, ", ")
-}
-
-// request is what a person is asked about a hop.
-func (f *fetch) request(h web.Hop, place web.Place) permission.Request {
-	url := h.Address.String()
-	req := permission.Request{
-		Permission: "webfetch", Patterns: []string{url}, Always: []string{h.Address.Origin() + "/*"}, Addresses: true,
-		Metadata: map[string]any{"url": url, "format": f.in.Format},
-	}
-	if f.in.Timeout != nil {
-		req.Metadata["timeout"] = *f.in.Timeout
-	}
-	if len(h.Via) > 0 {
-		req.Metadata["redirectedFrom"] = h.Via[len(h.Via)-1].Address.String()
-	}
-	if aliases := h.Address.Aliases(); len(aliases) > 0 {
-		req.Spellings = map[string][]string{url: aliases}
-	}
-	if place.Inside() {
-		req.Guards = map[string][]string{url: h.Address.Words()}
-		req.Metadata["place"] = place.Says()
-		req.Place = string(place)
-		if len(h.IPs) > 0 && h.Address.Place() == web.Unknown { // a name may lead elsewhere tomorrow
-			led := addresses(h.IPs)
-			req.Metadata["address"], req.Place = led, req.Place+" "+led
-		}
-	}
-	return req
-}
-
-// refuse is the error of something that no person is asked about.
-func refuse(code, format string, args ...any) *tool.Error {
-	e := tool.Fail(code, format, args...)
-	e.Kind = tool.Denied
-	return e
 }
 
 // failed words why there is no page.

@@ -205,19 +205,17 @@ func redirects(status int) bool {
 
 // turn follows a redirect on paper.
 func (f *fetch) turn(at Address, location string, status int) (Address, error) {
-	to, err := at.Follow(location)
-	if err != nil {
-		return to, &Error{Code: CodeRedirectRefused, Err: err,
-			Message: fmt.Sprintf("%s redirects to %q, which can not be followed: %v", brief(at.String()), brief(location), err)}
-	}
-	f.chain = append(f.chain, Step{Address: at, Status: status})
+	to, err := f.step(at, location, status)
 	switch {
+	case err != nil:
+		return to, err
 	case f.seen[to.String()]:
 		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("the redirects go in a circle: %s was asked before; fetch another URL", brief(to.String()))}
 	case len(f.chain) > maxRedirects:
 		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s; fetch that if it is what you want", maxRedirects, brief(to.String()))}
-	case at.scheme == "https" && to.scheme == "http":
-		return to, &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from https to http is not followed: %s; fetch that URL itself if it is what you want", brief(to.String()))}
+	}
+	if err := downgraded(at, to); err != nil {
+		return to, err
 	}
 	if at.Origin() != to.Origin() {
 		for name := range f.header {
@@ -227,6 +225,25 @@ func (f *fetch) turn(at Address, location string, status int) (Address, error) {
 		}
 	}
 	return to, nil
+}
+
+// step reads where a redirect leads, and notes that it was taken.
+func (f *fetch) step(at Address, location string, status int) (Address, error) {
+	to, err := at.Follow(location)
+	if err != nil {
+		return to, &Error{Code: CodeRedirectRefused, Err: err,
+			Message: fmt.Sprintf("%s redirects to %q, which can not be followed: %v", brief(at.String()), brief(location), err)}
+	}
+	f.chain = append(f.chain, Step{Address: at, Status: status})
+	return to, nil
+}
+
+// downgraded refuses a redirect to where others could read along.
+func downgraded(at, to Address) error {
+	if at.scheme == "https" && to.scheme == "http" {
+		return &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from https to http is not followed: %s; fetch that URL itself if it is what you want", brief(to.String()))}
+	}
+	return nil
 }
 
 // explain makes an error one that the caller can use.

@@ -11,6 +11,7 @@ const (
 	CodeBlockedAddress      = "blocked-address"      // leads where nobody may be sent
 	CodeRedirectRefused     = "redirect-refused"     // a redirect to where it may not lead
 	CodeTooManyRedirects    = "too-many-redirects"   // or a loop of them
+	CodeUnexpectedRedirect  = "unexpected-redirect"  // one that was not wanted
 	CodeTooLarge            = "too-large"            // an answer made to exhaust who reads it
 	CodeUnsupportedEncoding = "unsupported-encoding" // a body in an encoding that was not asked for
 	CodeTimeout             = "timeout"              // the caller's time is over
@@ -53,8 +54,9 @@ func invalid(format string, args ...any) *Error {
 }
 
 // brief shortens what somebody else chose the length of.
-func brief(s string) string {
-	const most = 200
+func brief(s string) string { return shorten(s, 200) }
+
+func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

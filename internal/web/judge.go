@@ -1,0 +1,130 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"helve/permission"
+)
+
+// An Asker decides about requests: alone, or by asking a person.
+type Asker interface {
+	Ask(ctx context.Context, req permission.Request) error
+	// Allowed decides without asking anybody.
+	Allowed(req permission.Request) bool
+}
+
+// A Judge puts the hops of one fetch to the rules, each before anything of it
+// is looked up, and once more where its name turns out to lead inside: the
+// permission is "webfetch", and for what is inside a rule has to name the
+// host. Whoever fetches for a model goes by it, so that one rule is about all
+// of them.
+type Judge struct {
+	By Asker
+	// Metadata is shown to a person beside the address.
+	Metadata map[string]any
+
+	settled map[string]bool // what was asked about
+	inside  []bool          // by hop: it leads to this machine or a private network
+}
+
+// Hop asks about a hop; it is what [Get] wants for a judge. What no rule opens
+// is an *[Error], all else is the asker's.
+func (j *Judge) Hop(ctx context.Context, h Hop) error {
+	place := cmp.Or(h.Place, h.Address.Place())
+	if place.Never() {
+		return &Error{Code: CodeBlockedAddress,
+			Message: fmt.Sprintf("%s is not fetched: it is %s, where no rule leads. Fetch another page.", shown(h.Address), place.Says())}
+	}
+	from := len(h.Via) > 0 && len(j.inside) > 0 && j.inside[min(len(h.Via), len(j.inside))-1]
+	for len(j.inside) <= len(h.Via) {
+		j.inside = append(j.inside, false)
+	}
+	j.inside[len(h.Via)] = place.Inside()
+
+	req := j.request(h, place)
+	key := fmt.Sprint(place.Inside(), " ", req.Patterns[0])
+	if j.settled[key] {
+		return nil
+	}
+	if from && place.Inside() && h.Via[len(h.Via)-1].Address.Origin() != h.Address.Origin() && !j.By.Allowed(req) {
+		return &Error{Code: CodeRedirectRefused,
+			Message: fmt.Sprintf("%s redirects to %s, another server that is %s. If that is meant, fetch it by its own address.",
+				shown(h.Via[len(h.Via)-1].Address), shown(h.Address), place.Says())}
+	}
+	if err := j.By.Ask(ctx, req); err != nil {
+		return redirected(h, err)
+	}
+	if j.settled == nil {
+		j.settled = map[string]bool{}
+	}
+	j.settled[key] = true
+	return nil
+}
+
+// request is what a person is asked about a hop.
+func (j *Judge) request(h Hop, place Place) permission.Request {
+	url := h.Address.String()
+	req := permission.Request{
+		Permission: "webfetch", Patterns: []string{url}, Always: []string{h.Address.Origin() + "/*"}, Addresses: true,
+		Metadata: map[string]any{"url": url},
+	}
+	maps.Copy(req.Metadata, j.Metadata)
+	if len(h.Via) > 0 {
+		req.Metadata["redirectedFrom"] = h.Via[len(h.Via)-1].Address.String()
+	}
+	if aliases := h.Address.Aliases(); len(aliases) > 0 {
+		req.Spellings = map[string][]string{url: aliases}
+	}
+	if place.Inside() {
+		req.Guards = map[string][]string{url: h.Address.Words()}
+		req.Metadata["place"] = place.Says()
+		req.Place = string(place)
+		if len(h.IPs) > 0 && h.Address.Place() == Unknown { // a name may lead elsewhere tomorrow
+			led := addresses(h.IPs)
+			req.Metadata["address"], req.Place = led, req.Place+" "+led
+		}
+	}
+	return req
+}
+
+// addresses lists what a name leads to, in an order of its own.
+func addresses(ips []netip.Addr) string {
+	sorted := slices.SortedFunc(slices.Values(ips), netip.Addr.Compare)
+	var out []string
+	for _, ip := range slices.Compact(sorted) {
+		out = append(out, ip.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// A wayward error is one that a redirect has led to.
+type wayward struct {
+	err error
+	way string
+}
+
+func (w *wayward) Error() string {
+	return w.err.Error() + "\n\nIt was asked for by a redirect: " + w.way
+}
+func (w *wayward) Unwrap() error { return w.err }
+
+// redirected adds the way to why a hop is not taken.
+func redirected(h Hop, err error) error {
+	if len(h.Via) == 0 {
+		return err
+	}
+	var way strings.Builder
+	for _, s := range h.Via {
+		fmt.Fprintf(&way, "%s (%d) -> ", shown(s.Address), s.Status)
+	}
+	return &wayward{err: err, way: way.String() + shown(h.Address)}
+}
+
+// shown is an address in a sentence.
+func shown(a Address) string { return shorten(a.String(), 300) }
