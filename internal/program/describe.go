@@ -1,0 +1,361 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"helve/internal/run"
+	"helve/tool"
+)
+
+// What a program may say about itself.
+const (
+	maxDescribe    = 1 << 20   // bytes in all
+	maxTools       = 128       // tools of one program
+	maxDescription = 16 << 10  // bytes of a description
+	maxSchema      = 256 << 10 // bytes of a schema
+	maxNesting     = 256       // lists and objects inside each other
+	describeTime   = 10 * time.Second
+	callTime       = 2 * time.Minute // of a tool that names no time
+	maxCallTime    = 24 * time.Hour
+)
+
+// A Definition is what a program says about one of its tools.
+type Definition struct {
+	ID          string // what models call it
+	Name        string // what the program calls it; "" where it has but one
+	Description string
+	Schema      json.RawMessage // of its arguments
+	Timeout     time.Duration   // of one call
+	File        string          // the program, absolute
+	Hash        string          // changes when the program or its description does
+}
+
+// Describe returns the tools of a program. What it says about itself stands in
+// a file beside it, for x.py in x.py.tool.json or x.tool.json. Without one
+// 'x.py describe' has to print it, which is asked for once as long as the
+// program stays the same.
+//
+// The error names what is wrong, for people. It may be about some of the tools
+// only: those that are good are returned all the same.
+func (r *Room) Describe(ctx context.Context, file string) ([]Definition, error) {
+	if !executable(file) {
+		return nil, r.faulty(file, errors.New("it is not a file that can be executed; make it one with 'chmod +x'"))
+	}
+	beside, said, err := sidecar(file)
+	if err != nil {
+		return nil, r.faulty(file, err)
+	}
+	hash, err := fingerprint(file, said)
+	if err != nil {
+		return nil, r.faulty(file, err)
+	}
+	source, kept := beside, true
+	if beside == "" {
+		source = "describe"
+		if said, kept = r.recall(hash); !kept {
+			if said, err = r.askDescription(ctx, file); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		source = filepath.Base(beside)
+	}
+	all, err := read(said, file, hash)
+	if err != nil {
+		return all, r.faulty(file, fmt.Errorf("%s: %w", source, err))
+	}
+	if !kept {
+		r.keep(hash, said)
+	}
+	return all, nil
+}
+
+func (r *Room) faulty(file string, err error) error {
+	return fmt.Errorf("%s: %w", r.shown(file), err)
+}
+
+// sidecar finds the file beside a program that describes it; "" if there is
+// none.
+func sidecar(file string) (name string, said []byte, err error) {
+	for _, name := range []string{file + ".tool.json", filepath.Join(filepath.Dir(file), base(file)+".tool.json")} {
+		said, err := readBounded(name, maxDescribe)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			continue
+		case err != nil:
+			return "", nil, err
+		}
+		return name, said, nil
+	}
+	return "", nil, nil
+}
+
+// askDescription has the program itself say what it is.
+func (r *Room) askDescription(ctx context.Context, file string) ([]byte, error) {
+	p := r.prepare(r.quiet(base(file)), file, "describe")
+	reply, err := r.opt.Shell.Converse(ctx, p, run.Talk{Limit: maxDescribe, Time: r.patience})
+	const instead = "; have it print its description, or write that to " // and the name of the file
+	beside := instead + filepath.Base(file) + ".tool.json"
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, run.ErrLate):
+		return nil, r.faulty(file, fmt.Errorf("'describe' took longer than %s%s", r.patience, beside))
+	case errors.Is(err, run.ErrTooMuch):
+		return nil, r.faulty(file, fmt.Errorf("'describe' printed more than %d bytes%s", maxDescribe, beside))
+	case err != nil:
+		return nil, errors.New(r.unstarted(file, err))
+	case reply.Code != 0:
+		return nil, r.faulty(file, fmt.Errorf("'describe' %s%s", ending(reply), beside))
+	case len(bytes.TrimSpace(reply.Out)) == 0:
+		return nil, r.faulty(file, errors.New("'describe' printed nothing"+beside))
+	}
+	return reply.Out, nil
+}
+
+// ending says how a program ended that did not end well.
+func ending(reply run.Reply) string {
+	how := "ended with code " + strconv.Itoa(reply.Code)
+	if reply.Signal != "" {
+		how = "was ended by the signal " + reply.Signal
+	}
+	said := reply.Said
+	if said == "" {
+		said = string(reply.Out)
+	}
+	if said = readable(strings.ToValidUTF8(said, "\ufffd"), maxComplaint); said != "" {
+		how += ": " + said
+	}
+	return how
+}
+
+// A told is a description as it comes.
+type told struct {
+	name, description string
+	parameters        json.RawMessage
+	timeout           time.Duration
+	tools             []json.RawMessage
+}
+
+// read reads what a program says about itself.
+func read(said []byte, file, hash string) ([]Definition, error) {
+	whole, err := readTold(said)
+	if err != nil {
+		return nil, err
+	}
+	if whole.tools == nil {
+		d, err := define(whole, file, hash)
+		if err != nil {
+			return nil, err
+		}
+		d.ID, d.Name = base(file), ""
+		if err := d.check(); err != nil {
+			return nil, err
+		}
+		return []Definition{d}, nil
+	}
+	if len(whole.tools) == 0 || len(whole.tools) > maxTools {
+		return nil, fmt.Errorf("it describes %d tools, and 1 to %d are what one program may have", len(whole.tools), maxTools)
+	}
+	var all []Definition
+	var problems []error
+	seen := map[string]bool{}
+	for i, raw := range whole.tools {
+		d, err := one(raw, whole, file)
+		if err == nil && seen[d.ID] {
+			err = fmt.Errorf("there is another tool %s", line(d.ID, maxQuote))
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("tools[%d]: %w", i, err))
+			continue
+		}
+		d.Hash, seen[d.ID] = hash, true
+		all = append(all, d)
+	}
+	return all, errors.Join(problems...)
+}
+
+// one reads one of several tools.
+func one(raw json.RawMessage, whole told, file string) (Definition, error) {
+	t, err := readTold(raw)
+	if err != nil {
+		return Definition{}, err
+	}
+	if t.tools != nil {
+		return Definition{}, errors.New(`it has "tools" within "tools"`)
+	}
+	if t.timeout == 0 {
+		t.timeout = whole.timeout
+	}
+	d, err := define(t, file, "")
+	if err != nil {
+		return d, err
+	}
+	d.ID = base(file)
+	if d.Name != "" {
+		d.ID += "_" + d.Name
+	}
+	return d, d.check()
+}
+
+// define makes a definition without an id.
+func define(t told, file, hash string) (Definition, error) {
+	d := Definition{Name: t.name, Description: readable(t.description, maxDescription), Schema: t.parameters, Timeout: t.timeout, File: file, Hash: hash}
+	switch {
+	case d.Description == "":
+		return d, errors.New(`it has no "description", which tells a model what the tool does`)
+	case len(t.description) > maxDescription:
+		return d, fmt.Errorf(`its "description" has %d bytes, and %d are the most`, len(t.description), maxDescription)
+	case d.Schema == nil:
+		d.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if d.Timeout == 0 {
+		d.Timeout = callTime
+	}
+	return d, nil
+}
+
+// check reports whether a tool can be made of it.
+func (d Definition) check() error {
+	spec, err := d.spec()
+	if err == nil {
+		_, err = tool.Dynamic(spec, func(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil })
+	}
+	return err
+}
+
+func (d Definition) spec() (tool.Spec, error) {
+	spec := tool.Spec{Name: d.ID, Description: d.Description, Schema: &jsonschema.Schema{}}
+	if len(d.Schema) > maxSchema {
+		return spec, fmt.Errorf(`its "parameters" have %d bytes, and %d are the most`, len(d.Schema), maxSchema)
+	}
+	if nesting(d.Schema) > maxNesting {
+		return spec, fmt.Errorf(`its "parameters" are nested more than %d deep`, maxNesting)
+	}
+	if err := json.Unmarshal(d.Schema, spec.Schema); err != nil {
+		return spec, fmt.Errorf(`its "parameters" are no JSON Schema: %s`, line(err.Error(), maxQuote))
+	}
+	return spec, nil
+}
+
+// nesting is how deep lists and objects of valid JSON stand inside each other.
+func nesting(raw []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch b := raw[i]; {
+		case quoted && b == '\\':
+			i++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '{' || b == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+// readTold reads one description. Keys that are not known are let be.
+func readTold(raw []byte) (t told, err error) {
+	keys, err := object(raw)
+	if err != nil {
+		return t, err
+	}
+	for key, into := range map[string]any{"name": &t.name, "description": &t.description, "tools": &t.tools} {
+		if err := take(keys, key, into); err != nil {
+			return t, err
+		}
+	}
+	if p, ok := keys["parameters"]; ok && !isNull(p) {
+		if p[0] != '{' {
+			return t, errors.New(`its "parameters" are not an object, and so no JSON Schema of arguments`)
+		}
+		t.parameters = p
+	}
+	var ms float64
+	if err := take(keys, "timeout", &ms); err != nil {
+		return t, err
+	}
+	if most := float64(maxCallTime.Milliseconds()); ms < 0 || ms > most || ms > 0 && ms < 1 {
+		return t, fmt.Errorf(`its "timeout" is not from 1 to %.0f milliseconds`, most)
+	}
+	t.timeout = time.Duration(ms * float64(time.Millisecond))
+	return t, nil
+}
+
+// object reads the keys of an object. Unlike the decoder of structs it takes
+// no key for another that differs in case.
+func object(raw []byte) (map[string]json.RawMessage, error) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0:
+		return nil, errors.New("it is empty, and a JSON object is wanted")
+	case !utf8.Valid(raw):
+		return nil, errors.New("it is not UTF-8, and a JSON object is wanted")
+	case raw[0] != '{':
+		return nil, fmt.Errorf("it is no JSON object, but begins with %s", line(string(raw), 40))
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return nil, fmt.Errorf("it is no JSON: %s", line(err.Error(), maxQuote))
+	}
+	return keys, nil
+}
+
+// take reads the value of a key where there is one.
+func take(keys map[string]json.RawMessage, key string, into any) error {
+	raw, ok := keys[key]
+	if !ok || isNull(raw) {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("its %q is %s, and %s is wanted", key, kind(raw), wanted(into))
+	}
+	return nil
+}
+
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+// kind names what a JSON value is.
+func kind(raw json.RawMessage) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+func wanted(into any) string {
+	switch into.(type) {
+	case *string:
+		return "a text"
+	case *float64:
+		return "a number"
+	case *map[string]any:
+		return "an object"
+	}
+	return "a list"
+}

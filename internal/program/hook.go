@@ -1,0 +1,229 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"helve/internal/run"
+	"helve/tool"
+)
+
+const (
+	hookTime  = 10 * time.Second
+	exitBlock = 2 // the code of a hook that refuses
+)
+
+// A Hook is a command that sees calls or events.
+type Hook struct {
+	Command  []string      // a program and its arguments
+	Tools    []string      // whose calls it sees, with * and ?; all when empty
+	Events   []string      // the events it sees, likewise
+	Timeout  time.Duration // 10 seconds when 0
+	Required bool          // without its word no call goes on
+	Dir      string        // where it runs; the folder of the call when empty
+	From     string        // the config file it stands in, for messages
+}
+
+// Applies reports whether the hook sees calls of a tool.
+func (h Hook) Applies(name string) bool { return among(h.Tools, name) }
+
+// Hears reports whether the hook sees events of a type.
+func (h Hook) Hears(event string) bool { return among(h.Events, event) }
+
+// String is what people are told of it: the command, and where it stands.
+func (h Hook) String() string {
+	s := "the hook '" + line(strings.Join(h.Command, " "), 100) + "'"
+	if h.From != "" {
+		s += " of " + line(h.From, maxQuote)
+	}
+	return s
+}
+
+// capital is the same at the beginning of a sentence.
+func (h Hook) capital() string { return "T" + strings.TrimPrefix(h.String(), "t") }
+
+// among reports whether one of the patterns fits; all do where there are none.
+func among(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if fits(p, name) {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// fits reports whether a pattern with * for any text and ? for any character
+// fits the whole of a name.
+func fits(pattern, name string) bool {
+	p, s := []rune(pattern), []rune(name)
+	i, j, star, from := 0, 0, -1, 0
+	for j < len(s) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, from = i, j
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == s[j]):
+			i, j = i+1, j+1
+		case star >= 0: // the last star takes one more
+			from++
+			i, j = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(string(p[i:]), "*") == ""
+}
+
+// A Verdict is what a hook says about a call. Of Block, Result and Args one is
+// set at the most; none means that the call goes on as it is.
+type Verdict struct {
+	Block  string          // why the call is refused
+	Args   json.RawMessage // an object in place of the arguments
+	Result *tool.Result    // in place of running the tool, or of its result
+	// Problem is how the hook failed, where the call goes on without it: for
+	// the log.
+	Problem string
+}
+
+// An occasion is what a hook is told.
+type occasion struct {
+	Hook    string          `json:"hook"`
+	Tool    string          `json:"tool,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Result  *outcome        `json:"result,omitempty"`
+	Event   json.RawMessage `json:"event,omitempty"`
+	Context *whereabouts    `json:"context,omitempty"`
+}
+
+// An outcome is a result as hooks see it: attachments by name only.
+type outcome struct {
+	Title       string         `json:"title"`
+	Output      string         `json:"output"`
+	Metadata    map[string]any `json:"metadata"`
+	Attachments []attachment   `json:"attachments,omitempty"`
+}
+
+type attachment struct {
+	Mime     string `json:"mime"`
+	Filename string `json:"filename,omitempty"`
+}
+
+// Before lets a hook see a call before it is run. The error is the end of ctx
+// and nothing else: a hook that fails blocks the call if it is required, and is
+// passed over otherwise.
+func (r *Room) Before(ctx context.Context, c *tool.Call, h Hook) (Verdict, error) {
+	where := r.context(c)
+	v, err := r.consult(ctx, c, h, occasion{Hook: "before", Tool: c.Tool, Args: arguments(c), Context: &where})
+	return v.Verdict, err
+}
+
+// After lets a hook see the result of a call. A result in the verdict is the
+// one given with what the hook has changed of it; it has to be bounded again.
+// As for the rest it is as [Room.Before].
+func (r *Room) After(ctx context.Context, c *tool.Call, res *tool.Result, h Hook) (Verdict, error) {
+	seen := &outcome{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
+	for _, a := range res.Attachments {
+		seen.Attachments = append(seen.Attachments, attachment{Mime: a.Mime, Filename: a.Filename})
+	}
+	where := r.context(c)
+	v, err := r.consult(ctx, c, h, occasion{Hook: "after", Tool: c.Tool, Args: arguments(c), Result: seen, Context: &where})
+	if v.Result != nil {
+		v.Result = v.merge(res)
+	}
+	return v.Verdict, err
+}
+
+// Event tells a hook of an event: an object with type and properties. It waits
+// for the command; who must not wait calls it on a goroutine of its own.
+func (r *Room) Event(ctx context.Context, event json.RawMessage, h Hook) error {
+	asked, err := encode(occasion{Hook: "event", Event: event})
+	if err != nil {
+		return fmt.Errorf("%s: %w", h, err)
+	}
+	reply, err := r.put(ctx, r.quiet(""), h, run.Talk{Question: asked, Time: h.time()})
+	if err == nil && reply.Code != 0 {
+		err = fmt.Errorf("%s %s", h, ending(reply))
+	}
+	return err
+}
+
+func (h Hook) time() time.Duration {
+	if h.Timeout <= 0 {
+		return hookTime
+	}
+	return h.Timeout
+}
+
+// consult asks a hook about a call.
+func (r *Room) consult(ctx context.Context, c *tool.Call, h Hook, o occasion) (word, error) {
+	v, err := r.hear(ctx, c, h, o)
+	switch {
+	case ctx.Err() != nil:
+		return word{}, context.Cause(ctx)
+	case err == nil && v.blocked && v.Block == "":
+		v.Block = h.capital() + " refused the call and gave no reason."
+		return v, nil
+	case err == nil:
+		return v, nil
+	case h.Required:
+		v = word{}
+		v.Block = fmt.Sprintf("The call is not made, because a hook that is required failed: %v. Mend the hook, or do not mark it as required.", err)
+		return v, nil
+	}
+	v = word{}
+	v.Problem = err.Error()
+	return v, nil
+}
+
+// hear runs the command of a hook and reads what it says about a call.
+func (r *Room) hear(ctx context.Context, c *tool.Call, h Hook, o occasion) (word, error) {
+	asked, err := encode(o)
+	if err != nil {
+		return word{}, fmt.Errorf("%s can not be told of the call: %w", h, err)
+	}
+	reply, err := r.put(ctx, c, h, run.Talk{Question: asked, Limit: maxAnswer, Time: h.time()})
+	switch {
+	case err != nil:
+		return word{}, err
+	case reply.Code == exitBlock:
+		return word{Verdict: Verdict{Block: readable(reply.Said, maxComplaint)}, blocked: true}, nil
+	case reply.Code != 0:
+		return word{}, fmt.Errorf("%s %s", h, ending(reply))
+	}
+	v, err := readWord(reply.Out, o.Hook)
+	if err != nil {
+		err = fmt.Errorf("%s gave an answer that can not be used: %w", h, err)
+	}
+	return v, err
+}
+
+// put runs the command of a hook. The error is a sentence that names the hook.
+func (r *Room) put(ctx context.Context, c *tool.Call, h Hook, t run.Talk) (run.Reply, error) {
+	if len(h.Command) == 0 || h.Command[0] == "" {
+		return run.Reply{}, fmt.Errorf("%s has no command", h)
+	}
+	p := r.prepare(c, h.Command[0], h.Command[1:]...)
+	if h.Dir != "" {
+		p.Dir = h.Dir
+	}
+	if strings.ContainsAny(p.Path, `/\`) && !filepath.IsAbs(p.Path) {
+		p.Path = filepath.Join(p.Dir, p.Path)
+	}
+	reply, err := r.opt.Shell.Converse(ctx, p, t)
+	switch {
+	case err == nil:
+		return reply, nil
+	case ctx.Err() != nil:
+		return reply, context.Cause(ctx)
+	case errors.Is(err, run.ErrLate):
+		return reply, fmt.Errorf("%s took longer than %s", h, t.Time)
+	case errors.Is(err, run.ErrTooMuch):
+		return reply, fmt.Errorf("%s printed more than %d bytes", h, t.Limit)
+	}
+	return reply, fmt.Errorf("%s: %s", h, r.unstarted(p.Path, err))
+}

@@ -1,0 +1,1 @@
+@python "%~dp0__NAME__.py" %*
