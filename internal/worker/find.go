@@ -1,0 +1,94 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"helve/internal/run"
+)
+
+// A Runtime is a program that runs JavaScript.
+type Runtime struct {
+	Name    string // bun or node
+	Path    string // absolute
+	Version string // without a "v"
+}
+
+// leastNode is the oldest major version of node that has all the worker needs.
+const leastNode = 20
+
+// Find finds the runtime that [Options.Runtime] means: bun if there is one, else node. The error says what to install.
+func Find(ctx context.Context, opt Options) (Runtime, error) {
+	if runtime.GOOS == "windows" {
+		return Runtime{}, errors.New("files that need bun or node can not be run on Windows yet, because there is no wall to keep them behind: use them in WSL, or make them an MCP server")
+	}
+	var names []string
+	switch opt.Runtime {
+	case "", "auto":
+		names = []string{"bun", "node"}
+	case "bun", "node":
+		names = []string{opt.Runtime}
+	case "off":
+		return Runtime{}, errors.New("running files in bun or node is switched off: set the config key custom.worker to auto to allow it")
+	default:
+		return Runtime{}, fmt.Errorf("the config key custom.worker is %q, which is not one of auto, bun, node, off", opt.Runtime)
+	}
+	if lacks := opt.Shell.Lacks(); lacks != "" && !opt.open {
+		return Runtime{}, fmt.Errorf("files that need bun or node run behind the wall or not at all, and there is none here: %s. See 'helve doctor'", strings.TrimSuffix(lacks, "."))
+	}
+	var misses []string
+	for _, name := range names {
+		found, err := find(ctx, opt, name)
+		if err == nil {
+			return found, nil
+		}
+		if _, refused := errors.AsType[*run.WallError](err); refused || ctx.Err() != nil {
+			return Runtime{}, err
+		}
+		misses = append(misses, err.Error())
+	}
+	install := "Install bun (https://bun.com), or node 20 or newer (https://nodejs.org)"
+	switch opt.Runtime {
+	case "bun":
+		install = "Install bun (https://bun.com), or set the config key custom.worker to auto"
+	case "node":
+		install = "Install node 20 or newer (https://nodejs.org), or set the config key custom.worker to auto"
+	}
+	return Runtime{}, fmt.Errorf("there is nothing that runs these files: %s. %s, and see that it is on the PATH", strings.Join(misses, "; "), install)
+}
+
+// find looks for one runtime and asks it for its version.
+func find(ctx context.Context, opt Options, name string) (Runtime, error) {
+	look := opt.LookPath
+	if look == nil {
+		look = exec.LookPath
+	}
+	path, err := look(name)
+	if err != nil || !filepath.IsAbs(path) {
+		return Runtime{}, fmt.Errorf("%s was not found", name)
+	}
+	said, err := opt.Shell.Answer(ctx, run.Program{Path: path, Args: []string{"--version"}, Dir: startDir, Walled: !opt.open, Sieve: opt.Sieve}, nil, 1000)
+	if errors.Is(err, fs.ErrNotExist) && !opt.open {
+		return Runtime{}, fmt.Errorf("%s can not be seen behind the wall (name its folder in the config key wall.readable)", path)
+	}
+	if err != nil {
+		return Runtime{}, fmt.Errorf("asking %s for its version: %w", path, err)
+	}
+	version := strings.TrimPrefix(strings.TrimSpace(string(said)), "v")
+	major, _, _ := strings.Cut(version, ".")
+	number, err := strconv.Atoi(major)
+	switch {
+	case err != nil:
+		return Runtime{}, fmt.Errorf("%s says that its version is %.40q", path, version)
+	case name == "node" && number < leastNode:
+		return Runtime{}, fmt.Errorf("%s is version %s, which is too old", path, version)
+	}
+	return Runtime{Name: name, Path: path, Version: version}, nil
+}

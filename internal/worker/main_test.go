@@ -1,0 +1,18 @@
+package worker
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"helve/internal/run"
+)
+
+// TestMain lets the program of the tests be the helper of commands.
+func TestMain(m *testing.M) {
+	if code, ok := run.Helper(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}

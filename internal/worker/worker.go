@@ -1,0 +1,231 @@
+// Package worker runs tool and plugin files in bun or node, for what the embedded engine can not do: native add-ons, WebAssembly,
+// servers. A [Worker] has one process, which serves the files of one config folder, stays between calls, and is started again when
+// it was lost. It answers what a script.Driver answers, in the same types.
+//
+// The process runs behind the wall that commands have, or not at all, with the variables that commands get. Nothing asks about the
+// single files and programs it touches, as there is nobody in between: the wall is what holds it. Its memory is not bounded here,
+// because both runtimes reserve far more addresses than they use, which is all that a limit of the shell could count.
+package worker
+
+import (
+	"context"
+	_ "embed" // for worker.js
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"helve/internal/run"
+	"helve/internal/script"
+)
+
+//go:embed worker.js
+var source string
+
+// ErrGone is wrapped by the errors of calls whose process ended under them, whoever ended it. The next call starts a new one.
+var ErrGone = errors.New("the worker is gone")
+
+// ErrClosed is the error of calls after Close.
+var ErrClosed = errors.New("the worker was closed")
+
+// Options set up a worker.
+type Options struct {
+	Shell   *run.Room // starts the process, behind its wall
+	Runtime string    // auto, bun, node or off; auto when empty
+	// Dir is where files work, that of the project.
+	Dir string
+	// LookPath finds a program; exec.LookPath when nil.
+	LookPath func(name string) (string, error)
+	// Sieve is what may be read, for the wall.
+	Sieve  run.Sieve
+	Logger *slog.Logger
+	// Tell takes what files print and log, a line at a time; nil drops it. It is not called twice at once, and
+	// must not block.
+	Tell func(level, text string)
+	// Requests answers what files ask of the host: "client", "ask" and "meta", never another, with the arguments that script's OPS.md has. ctx is that
+	// of the call they work for: it has its values and ends with it. Where they work for none it has the values of the last Load, Plugins
+	// or Event. A *script.Fault is thrown as it is. What "meta" returns is not
+	// looked at, and it must not block; the others may.
+	Requests func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error)
+
+	open  bool          // without the wall, for tests
+	grace time.Duration // after a cancel; cancelGrace when 0
+	pulse time.Duration // between pings; pingEvery when 0
+	frame int           // the longest frame in bytes; maxFrame when 0
+}
+
+// A Folder is what a worker serves.
+type Folder struct {
+	Root string // the config folder, absolute
+	// Files are the tool and plugin files, relative to Root with slashes, or absolute.
+	Files []string
+	// Also are further folders whose files may become part of what node runs, absolute.
+	Also []string
+	// Bundle, where it is set, gives node its program: the body of a CommonJS module as package bundle makes it, and the folder from
+	// which its packages are found. Where it is nil the worker makes one of Files, with all packages left where they are.
+	Bundle func(ctx context.Context) (code, dir string, err error)
+}
+
+// A Worker calls the tools and plugins of one folder in a process of its own. Its methods may be called from any goroutine; what
+// they answer with beside [*script.Fault] is an error of the process or of ctx. A call whose ctx ends is told so by its signal; if it
+// has not ended two seconds later, the process is killed.
+type Worker struct {
+	opt     Options
+	folder  Folder
+	runtime Runtime
+
+	starting chan struct{}  // has one token, for whoever starts a process
+	telling  sync.Mutex     // while something is told
+	work     sync.WaitGroup // requests and watches of all processes
+
+	mu      sync.Mutex
+	closed  bool
+	life    *life
+	starts  []time.Time     // newest last
+	started *plugins        // what a new process has to start
+	hooks   map[string]bool // of all plugins
+	quiet   context.Context // whom files work for when no call is under way
+}
+
+// plugins are the arguments of the last call of Plugins.
+type plugins struct {
+	Input   script.PluginInput   `json:"input"`
+	Entries []script.PluginEntry `json:"files,omitempty"`
+}
+
+// Start finds a runtime and starts the process. ctx bounds the starting only.
+func Start(ctx context.Context, opt Options, folder Folder) (*Worker, error) {
+	if opt.grace == 0 {
+		opt.grace = cancelGrace
+	}
+	if opt.pulse == 0 {
+		opt.pulse = pingEvery
+	}
+	if opt.frame == 0 {
+		opt.frame = maxFrame
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	found, err := Find(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{opt: opt, folder: folder, runtime: found, starting: make(chan struct{}, 1), hooks: map[string]bool{}, quiet: context.WithoutCancel(ctx)}
+	w.starting <- struct{}{}
+	if _, err := w.living(ctx, false); err != nil {
+		_ = w.Close() // it failed already, and that is told
+		return nil, err
+	}
+	return w, nil
+}
+
+// Runtime tells what runs the files.
+func (w *Worker) Runtime() Runtime { return w.runtime }
+
+// Close ends the process with all that it has started. Calls under way fail. Nothing of the worker runs when it returns, except if
+// Requests goes on after its ctx has ended: it is waited for.
+func (w *Worker) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	l := w.life
+	w.mu.Unlock()
+	if l != nil {
+		l.kill(ErrClosed)
+	}
+	<-w.starting // whoever starts a process has seen that it is over
+	w.mu.Lock()
+	l = w.life
+	w.mu.Unlock()
+	w.starting <- struct{}{}
+	if l == nil {
+		return nil
+	}
+	<-l.gone
+	w.work.Wait()
+	return l.left
+}
+
+const (
+	// mostStarts is how often a process may be started within startsWithin.
+	mostStarts   = 5
+	startsWithin = time.Minute
+)
+
+// living is the process that runs, or a new one, in which the plugins are started again if restore is set.
+func (w *Worker) living(ctx context.Context, restore bool) (*life, error) {
+	if l, err := w.current(); l != nil || err != nil {
+		return l, err
+	}
+	select {
+	case <-w.starting:
+		defer func() { w.starting <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if l, err := w.current(); l != nil || err != nil {
+		return l, err
+	}
+	if err := w.mayStart(); err != nil {
+		return nil, err
+	}
+	l, err := w.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	started := w.started
+	w.mu.Unlock()
+	if restore && started != nil {
+		if _, err := w.startPlugins(ctx, l, *started); err != nil {
+			l.kill(err)
+			return nil, fmt.Errorf("starting the plugins again: %w", err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.ready = true
+	return l, nil
+}
+
+// current is the process that runs; nil for none.
+func (w *Worker) current() (*life, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return nil, ErrClosed
+	case w.life == nil || !w.life.ready || w.life.over():
+		return nil, nil
+	}
+	return w.life, nil
+}
+
+// mayStart counts the starts, so that a folder that ends its process each time does not keep the machine busy.
+func (w *Worker) mayStart() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if len(w.starts) >= mostStarts {
+		if wait := startsWithin - now.Sub(w.starts[len(w.starts)-mostStarts]); wait > 0 {
+			return fmt.Errorf("%s was started %d times within a minute for the files of %s, and ended each time; the last time: %w. Mend the file that does this, or try again in %s",
+				w.runtime.Name, mostStarts, w.folder.Root, w.why(), wait.Round(time.Second))
+		}
+		w.starts = w.starts[1:]
+	}
+	w.starts = append(w.starts, now)
+	return nil
+}
+
+// why is how the last process ended.
+func (w *Worker) why() error {
+	if w.life == nil {
+		return ErrGone
+	}
+	if why := w.life.reason(); why != nil {
+		return why
+	}
+	return ErrGone
+}
