@@ -1,0 +1,225 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"helve/internal/vm"
+)
+
+// parse reads the script, and refuses what Bun's shell does not know and what
+// could not be bounded or judged here. The text becomes that of what runs, so
+// that this is judged: variables outside of quotes are not split.
+func (s *shellScript) parse() (*syntax.File, error) {
+	if len(s.text) > longestScript {
+		return nil, &vm.Failure{Message: fmt.Sprintf("The script has %d bytes, and a shell takes no more than %d. Write it to a file and run the file.", len(s.text), longestScript)}
+	}
+	if strings.ContainsRune(s.text, 0) {
+		return nil, coded("EINVAL")
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(s.text), "")
+	if err != nil {
+		return nil, &vm.Failure{Message: err.Error()}
+	}
+	odd := ""
+	mine := map[*syntax.Stmt]bool{}
+	heredocs := map[*syntax.Word]bool{} // nothing is split in these
+	var quoted []uint
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if odd != "" {
+			return false
+		}
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			weighed(node, mine)
+		case *syntax.Redirect:
+			heredocs[node.Hdoc] = true
+		case *syntax.Word:
+			apart := &syntax.Word{Parts: slices.Clone(node.Parts)}
+			if syntax.SplitBraces(apart) && words(apart) > mostWords {
+				odd = "braces for so many words"
+			}
+			if !heredocs[node] {
+				quoted = append(quoted, unsplit(node)...)
+			}
+		default:
+			odd = notOurs(node)
+		}
+		return odd == ""
+	})
+	if odd != "" {
+		return nil, &vm.Failure{Message: "Bun.$: " + odd + " is not available. Run a shell of the system for it, such as sh -c."}
+	}
+	s.text = withQuotes(s.text, quoted)
+	return file, nil
+}
+
+// notOurs names what is not run here; "" for the rest.
+func notOurs(node syntax.Node) string {
+	switch node := node.(type) {
+	case *syntax.ParamExp:
+		if node.Repl != nil {
+			return "${…/…}"
+		}
+	case *syntax.Assign:
+		if node.Array != nil || node.Index != nil {
+			return "an array"
+		}
+	case *syntax.ProcSubst:
+		return "process substitution"
+	case *syntax.FuncDecl:
+		return "a function"
+	case *syntax.CoprocClause:
+		return "coproc"
+	}
+	return ""
+}
+
+// unsplit makes variables outside of quotes one word, or none if they are not
+// set: Bun does not split them. "${x[@]}" is that. It tells where they stand
+// in the text.
+func unsplit(word *syntax.Word) (at []uint) {
+	for i, part := range word.Parts {
+		if p, ok := part.(*syntax.ParamExp); ok && p.Short && syntax.ValidName(p.Param.Value) {
+			at = append(at, p.Pos().Offset(), p.End().Offset())
+			index := &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: "@"}}}
+			word.Parts[i] = &syntax.DblQuoted{Parts: []syntax.WordPart{&syntax.ParamExp{Param: p.Param, Index: index}}}
+		}
+	}
+	return at
+}
+
+// withQuotes puts a quote at each of these places of a text.
+func withQuotes(text string, at []uint) string {
+	slices.Sort(at)
+	var out strings.Builder
+	last := uint(0)
+	for _, i := range at {
+		out.WriteString(text[last:i] + `"`)
+		last = i
+	}
+	return out.String() + text[last:]
+}
+
+// called sees each command before it runs. Of what the interpreter can do by
+// itself, Bun's shell has no commands that run more text.
+func (s *shellScript) called(ctx context.Context, args []string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	held := 0
+	for _, variable := range interp.HandlerCtx(ctx).Env.Each {
+		held += len(variable.Str)
+		for _, one := range variable.List {
+			held += len(one)
+		}
+	}
+	for _, word := range args {
+		held += len(word)
+	}
+	times := 1
+	if args[0] == weighing {
+		times, _ = strconv.Atoi(args[1]) // it was made by us
+	}
+	if held > mostOutput/max(times, 1) {
+		s.cancel(errTooMuch)
+		return nil, errTooMuch
+	}
+	if args[0] == "printf" { // the program of that name uses its own memory
+		return append([]string{asProgram + args[0]}, args[1:]...), nil
+	}
+	if runsText(args[0]) || args[0] == "command" && slices.ContainsFunc(args[1:], runsText) {
+		return []string{unknownCommand, args[0]}, nil
+	}
+	return args, nil
+}
+
+// The names of commands that can not be written: one that is not there, one
+// that has what variables hold weighed, and the beginning of those that are not
+// the interpreter's own.
+const (
+	unknownCommand = "\x00"
+	weighing       = "\x00\x00"
+	asProgram      = "\x00\x00\x00"
+)
+
+// weighed puts before a statement that puts variables together that they are
+// weighed, so that they do not grow beyond all bounds. mine are statements that
+// were made so.
+func weighed(st *syntax.Stmt, mine map[*syntax.Stmt]bool) {
+	if mine[st] || st.Cmd == nil {
+		return
+	}
+	times := 0
+	syntax.Walk(st, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			return node == st
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			times++
+		}
+		return true
+	})
+	if times < 2 {
+		return
+	}
+	literal := func(text string) *syntax.Word {
+		return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}
+	}
+	first := &syntax.Stmt{Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(weighing), literal(strconv.Itoa(times))}}}
+	second := &syntax.Stmt{Cmd: st.Cmd}
+	mine[first], mine[second] = true, true
+	st.Cmd = &syntax.Block{Stmts: []*syntax.Stmt{first, second}}
+}
+
+func runsText(name string) bool {
+	switch name {
+	case "eval", "source", ".", "trap", "alias", "unalias", "builtin":
+		return true
+	}
+	return false
+}
+
+// words counts what the braces of a word come to, roughly and never too few.
+func words(word *syntax.Word) int {
+	n := 1
+	for _, part := range word.Parts {
+		braces, ok := part.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		sum := 0
+		for _, elem := range braces.Elems {
+			sum += words(elem)
+		}
+		if braces.Sequence {
+			sum = sequence(braces.Elems)
+		}
+		if n *= max(sum, 1); n > mostWords {
+			return n
+		}
+	}
+	return n
+}
+
+// sequence counts the steps of {from..to} without regard to how wide they are.
+func sequence(ends []*syntax.Word) int {
+	var from, to int
+	if len(ends) < 2 {
+		return 1
+	}
+	if _, err := fmt.Sscanf(ends[0].Lit()+" "+ends[1].Lit(), "%d %d", &from, &to); err != nil {
+		return 256 // letters
+	}
+	if steps := math.Abs(float64(to) - float64(from)); steps < mostWords {
+		return int(steps) + 1
+	}
+	return mostWords + 1
+}

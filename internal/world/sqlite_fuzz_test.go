@@ -1,0 +1,148 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// Whatever is run in a database, no file is touched but its own.
+func FuzzDatabaseStatement(f *testing.F) {
+	for _, text := range []string{
+		"select 1", "attach 'other' as o", "vacuum into 'other'", "vacuum", "pragma journal_mode=wal; create table t(a)", "create virtual table f using fts5(a)",
+		"create trigger t after insert on x begin select load_extension('a'); end", "pragma temp_store_directory='.'", "select * from pragma_database_list", "explain attach 'a' as b",
+		"savepoint a; create temp table t as select 1; release a", "pragma writable_schema=1; update sqlite_schema set sql='x'", ";;--\n/*", "select ?1, :a",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		own := filepath.Join(dir, "own", "x.db")
+		if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d, err := openDatabase(own, 6) // to write, and made
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &databases{open: map[int]*database{1: d}}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err = s.exec(ctx, nil, databaseArg{ID: 1, SQL: text})
+		if err == nil && strings.Contains(strings.ToLower(text), "attach 'other'") && !strings.ContainsAny(text, "-/") {
+			t.Error("attached")
+		}
+		d.close()
+		left, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range left {
+			if e.Name() != "own" {
+				t.Errorf("%q has made %s", text, e.Name())
+			}
+		}
+		left, err = os.ReadDir(filepath.Dir(own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range left {
+			if !slices.Contains([]string{"x.db", "x.db-journal", "x.db-wal", "x.db-shm"}, e.Name()) {
+				t.Errorf("%q has made %s", text, e.Name())
+			}
+		}
+	})
+}
+
+// Values come back as they were.
+func FuzzDatabaseValue(f *testing.F) {
+	f.Add("text \x00 \"é\\", int64(math.MaxInt64), 1.5, []byte{0, 255})
+	f.Add("", int64(-1<<53), math.Inf(-1), []byte{})
+	f.Add("\u2028\xff", int64(0), math.Copysign(0, -1), []byte("x"))
+	f.Fuzz(func(t *testing.T, text string, whole int64, real float64, blob []byte) {
+		d, err := openDatabase("", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.close()
+		var out []byte
+		err = d.first(t.Context(), "select ?, ?, ?, ?", func(st *statement) error {
+			for i, v := range []any{text, whole, real, blob} {
+				if err := st.bind(i+1, v); err != nil {
+					return err
+				}
+			}
+			var err error
+			out, err = databaseArg{}.rows(st, nil)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row []json.RawMessage
+		if err := json.Unmarshal(out, &row); err != nil || len(row) != 4 {
+			t.Fatalf("%s: %v", out, err)
+		}
+		var got []any
+		for _, raw := range row {
+			v, err := sqliteValueOf(raw)
+			if err != nil {
+				t.Fatalf("%s: %v", raw, err)
+			}
+			got = append(got, v)
+		}
+		if utf8.ValidString(text) && got[0] != text || got[1] != whole || string(got[3].([]byte)) != string(blob) {
+			t.Errorf("%q %d %q came back as %v", text, whole, blob, got)
+		}
+		if n, ok := got[2].(float64); !math.IsNaN(real) && (!ok || n != real) {
+			t.Errorf("%v came back as %v", real, got[2])
+		}
+	})
+}
+
+func TestDatabaseHoldsItsFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is nothing to tell files by")
+	}
+	r := newRoom(t, `{"*": "allow"}`)
+	var all []facts
+	for _, name := range []string{"a.db", "b.db"} {
+		r.write(name, "")
+		at, err := r.world.find(r.ctx, &work{call: r.call, name: "custom"}, r.path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := at.look()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, st)
+	}
+	d, err := openDatabase(r.path("a.db"), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	if !d.holds(all[0]) || d.holds(all[1]) {
+		t.Error("a file is taken for another")
+	}
+	if err := os.Symlink(r.path("b.db"), r.path("c.db")); err != nil {
+		t.Skip(err)
+	}
+	if other, err := openDatabase(r.path("c.db"), 2); err == nil {
+		other.close()
+		t.Error("a link was followed")
+	}
+}

@@ -1,0 +1,133 @@
+package world
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"helve/internal/vm"
+)
+
+// The sums of "abc", and keys, by published vectors.
+func TestSums(t *testing.T) {
+	r := newRoom(t, `{"*": "deny"}`)
+	for alg, want := range map[string]string{
+		"md5":        "900150983cd24fb0d6963f7d28e17f72",
+		"sha1":       "a9993e364706816aba3e25717850c26c9cd0d89d",
+		"sha224":     "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
+		"sha256":     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		"sha512-256": "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23",
+		"sha3-256":   "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+	} {
+		answer, err := r.do("crypto.hash", arg{"alg": alg}, []byte("abc")...)
+		if got := hex.EncodeToString(answer.Raw); err != nil || got != want {
+			t.Errorf("%s: %s, %v", alg, got, err)
+		}
+	}
+	for alg, size := range map[string]int{"sha384": 48, "sha512": 64, "sha512-224": 28, "sha3-224": 28, "sha3-384": 48, "sha3-512": 64} {
+		if answer, err := r.do("crypto.hash", arg{"alg": alg}); err != nil || len(answer.Raw) != size {
+			t.Errorf("%s: %d bytes, %v", alg, len(answer.Raw), err)
+		}
+	}
+	answer, err := r.do("crypto.hmac", arg{"alg": "sha256", "key": []byte("Jefe")}, []byte("what do ya want for nothing?")...)
+	if got := hex.EncodeToString(answer.Raw); err != nil || got != "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" {
+		t.Errorf("hmac: %s, %v", got, err)
+	}
+	for _, c := range []struct {
+		iterations, length int
+		want               string
+	}{
+		{1, 20, "0c60c80f961f0e71f3a9b524af6012062fe037a6"},
+		{4096, 20, "4b007901b765489abead49d926f721d065a429c1"},
+		{1, 0, ""},
+	} {
+		answer, err := r.do("crypto.pbkdf2", arg{"alg": "sha1", "password": []byte("password"), "salt": []byte("salt"), "iterations": c.iterations, "length": c.length})
+		if got := hex.EncodeToString(answer.Raw); err != nil || got != c.want {
+			t.Errorf("pbkdf2: %s, %v", got, err)
+		}
+	}
+	answer, err = r.do("crypto.pbkdf2", arg{
+		"alg": "sha1", "password": []byte("passwordPASSWORDpassword"), "salt": []byte("saltSALTsaltSALTsaltSALTsaltSALTsalt"), "iterations": 4096, "length": 25,
+	})
+	if got := hex.EncodeToString(answer.Raw); err != nil || got != "3d2eec4fe41c849b80c8d83662c0e44a8b291a964cf2f07038" {
+		t.Errorf("a key of two blocks: %s, %v", got, err)
+	}
+	for op, a := range map[string]arg{"crypto.hash": {"alg": "nope"}, "crypto.pbkdf2": {"alg": "sha1", "iterations": 1, "length": 1 << 30}, "crypto.random": {"n": 1 << 40}} {
+		if _, err := r.do(op, a); err == nil {
+			t.Errorf("%s %v went well", op, a)
+		}
+	}
+	if a, _ := r.do("crypto.random", arg{"n": 16}); len(a.Raw) != 16 || bytes.Equal(a.Raw, make([]byte, 16)) {
+		t.Errorf("random: %x", a.Raw)
+	}
+}
+
+// A key that takes for ever ends with its context.
+func TestKeysEnd(t *testing.T) {
+	r := newRoom(t, `{"*": "deny"}`)
+	ctx, cancel := context.WithCancel(r.ctx)
+	cancel()
+	_, err := r.world.Now(ctx, "crypto.pbkdf2", vm.Data{JSON: []byte(`{"alg":"sha512","password":"","salt":"","iterations":2000000000,"length":64}`)})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPacking(t *testing.T) {
+	r := newRoom(t, `{"*": "deny"}`)
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+		format := rapid.SampledFrom([]string{"gzip", "deflate", "deflate-raw"}).Draw(t, "format")
+		level := rapid.IntRange(-1, 9).Draw(t, "level")
+		packed, err := r.do("zlib.run", arg{"format": format, "level": level}, data...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if format != "deflate-raw" && rapid.Bool().Draw(t, "auto") {
+			format = "auto"
+		}
+		back, err := r.do("zlib.run", arg{"format": format, "unpack": true}, packed.Raw...)
+		if err != nil || !bytes.Equal(back.Raw, data) {
+			t.Fatalf("%q became %q, %v", data, back.Raw, err)
+		}
+	})
+}
+
+func TestUnpackingIsBounded(t *testing.T) {
+	r := newRoom(t, `{"*": "deny"}`)
+	var bomb bytes.Buffer // what is not really packed is quick to unpack
+	w, err := gzip.NewWriterLevel(&bomb, gzip.NoCompression)
+	must(t, err)
+	_, err = w.Write(make([]byte, 1<<20))
+	must(t, err)
+	must(t, w.Close())
+	packed := bytes.Repeat(bomb.Bytes(), maxUnpacked>>20+1) // one after the other they are one text
+	small, err := r.do("zlib.run", arg{"format": "gzip"}, []byte(strings.Repeat("a", 1000))...)
+	must(t, err)
+	for _, c := range []struct {
+		arg  arg
+		raw  []byte
+		want string
+	}{
+		{arg{"format": "gzip", "max": 1 << 40}, packed, "ERR_BUFFER_TOO_LARGE"},
+		{arg{"format": "gzip", "max": 999}, small.Raw, "ERR_BUFFER_TOO_LARGE"},
+		{arg{"format": "gzip", "max": 1000}, small.Raw, "ok"},
+		{arg{"format": "gzip"}, small.Raw[:15], "Z_BUF_ERROR"},
+		{arg{"format": "gzip"}, []byte("no gzip at all"), "Z_DATA_ERROR"},
+		{arg{"format": "deflate"}, []byte("no zlib at all"), "Z_DATA_ERROR"},
+		{arg{"format": "deflate-raw"}, []byte("\xff\xff\xff\xff"), "Z_DATA_ERROR"},
+		{arg{"format": "gzip"}, nil, "Z_BUF_ERROR"},
+		{arg{"format": "gzip"}, append(small.Raw[:len(small.Raw)-8:len(small.Raw)-8], make([]byte, 8)...), "Z_DATA_ERROR"},
+	} {
+		c.arg["unpack"] = true
+		if got := r.code("zlib.run", c.arg, c.raw...); got != c.want {
+			t.Errorf("%v: %s, want %s", c.arg, got, c.want)
+		}
+	}
+}
