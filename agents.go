@@ -154,6 +154,7 @@ func (m agentMaker) defaults() permission.Ruleset {
 		"read", "*.env", "ask",
 		"read", "*.env.*", "ask",
 		"read", "*.env.example", "allow",
+		"worker", "*", "ask",
 	)
 }
 

@@ -131,6 +131,9 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if ctx.Err() != nil {
 		return tool.Tool{}, context.Cause(ctx)
 	}
+	if err := r.needCustom(ctx, c.Tool); err != nil {
+		return tool.Tool{}, err
+	}
 	if t, ok := r.find(ctx, c, a); ok {
 		return t, nil
 	}
@@ -230,33 +233,6 @@ func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
 	return err
 }
 
-// before lets every hook see the call. Arguments that a hook rewrote are
-// checked again, so that what runs is what was checked; nothing else that a
-// hook changes counts.
-func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
-	for _, h := range r.opt.Hooks {
-		if h.Before == nil {
-			continue
-		}
-		seen := c.Call
-		seen.Input = bytes.Clone(c.Input)
-		res, err := r.await(ctx, func() (*tool.Result, error) { return h.Before(ctx, &seen) })
-		if err != nil {
-			return nil, refusal(ctx, err)
-		}
-		if res != nil {
-			return r.complete(res), nil
-		}
-		if !bytes.Equal(seen.Input, c.Input) {
-			c.Input = seen.Input
-			if err := r.check(ctx, t, c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return nil, nil
-}
-
 // run hands the call to its tool.
 func (r *Runtime) run(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
 	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input)})
@@ -303,21 +279,6 @@ func guard(f func() (*tool.Result, error)) (res *tool.Result, err error) {
 		}
 	}()
 	return f()
-}
-
-// after lets every hook see the result.
-func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error {
-	for _, h := range r.opt.Hooks {
-		if h.After == nil {
-			continue
-		}
-		seen := c.Call
-		_, err := r.await(ctx, func() (*tool.Result, error) { return nil, h.After(ctx, &seen, res) })
-		if err != nil {
-			return refusal(ctx, err)
-		}
-	}
-	return nil
 }
 
 // complete gives a result what the wire form promises.

@@ -18,6 +18,7 @@ const (
 // was missed.
 type feed struct {
 	now func() time.Time
+	tap func(Happening) // sees every event before anybody else; must not wait, nor publish
 
 	mu     sync.Mutex
 	events []Event // kept, oldest first, without gaps
@@ -37,6 +38,9 @@ func (f *feed) publish(h Happening) {
 	defer f.mu.Unlock()
 	if f.closed {
 		return
+	}
+	if f.tap != nil {
+		f.tap(h)
 	}
 	f.seq++
 	f.events = append(f.events, Event{Seq: f.seq, Time: f.now().UTC(), Type: h.kind(), Properties: h})

@@ -26,7 +26,7 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) er
 		return fmt.Errorf("the metadata of a request does not encode: %w", err)
 	}
 	req.Metadata, req.Fingerprint = metadata, cmp.Or(req.Fingerprint, h.fingerprint)
-	return h.r.engine.Ask(ctx, req, h.agent.Policy)
+	return h.ask(ctx, req)
 }
 
 // Allowed decides without asking. What can not be decided is not allowed.

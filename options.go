@@ -1,12 +1,10 @@
 package helve
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
 	"helve/permission"
-	"helve/tool"
 )
 
 // Options set up a [Runtime]. The zero value is a runtime in the current
@@ -75,6 +73,12 @@ type Options struct {
 	// Web says how tools reach the network, and where they search it.
 	Web Web
 
+	// Custom says what users bring: tools, plugins and hooks of their own.
+	Custom Custom
+
+	// Skills say where skills are looked for; nil for nowhere.
+	Skills *Skills
+
 	// Protected are folders of the host's own, such as those of its config:
 	// only a rule that names one lets tools write there. DataDir is always
 	// among them.
@@ -142,17 +146,6 @@ func (l Limits) withDefaults() Limits {
 		l.History = 1 << 30
 	}
 	return l
-}
-
-// A Hook sees every call. Each of its functions may be nil.
-type Hook struct {
-	// Before runs when the arguments were found good. It may rewrite c.Input,
-	// which is then checked again. An error refuses the call, and the model is
-	// told why. A result answers instead of the tool.
-	Before func(ctx context.Context, c *tool.Call) (*tool.Result, error)
-	// After runs when the tool succeeded and its output was bounded. It may
-	// rewrite res. An error replaces it.
-	After func(ctx context.Context, c *tool.Call, res *tool.Result) error
 }
 
 // An Agent is who calls: a name, and the rules that hold for it.

@@ -12,13 +12,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"helve/internal/builtin"
+	"helve/internal/custom"
 	"helve/internal/mcpclient"
+	"helve/internal/program"
 	"helve/internal/replace"
 	"helve/internal/search"
 	"helve/internal/store"
+	"helve/internal/web"
 	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
@@ -37,18 +41,24 @@ type Runtime struct {
 	log                    *slog.Logger
 	agents                 []Agent
 
-	registry  *registry
-	engine    *permission.Engine
-	interview *interview
-	feed      *feed
-	doom      *doom
-	vault     *vault
-	files     *workspace.Files
-	search    *search.Engine
-	shell     *shellRoom
-	pool      *mcpclient.Pool
-	sources   []source      // of tools that come when they are needed
-	session   func() string // of calls that name none
+	registry    *registry
+	engine      *permission.Engine
+	interview   *interview
+	feed        *feed
+	doom        *doom
+	vault       *vault
+	files       *workspace.Files
+	search      *search.Engine
+	shell       *shellRoom
+	pool        *mcpclient.Pool
+	custom      *custom.Set   // what users bring; nil for nothing
+	skills      *skillRoom    // nil for none
+	programs    *program.Room // hooks and tools that are programs
+	web         *web.Client
+	configShown atomic.Bool   // plugins have seen the configuration
+	sources     []source      // of tools that come when they are needed
+	hooks       []Hook        // that see calls, in order
+	session     func() string // of calls that name none
 
 	flying   flying // recorded calls under way
 	crew     *crew  // what runs tools and hooks
@@ -165,9 +175,13 @@ func (r *Runtime) registerBuiltins() error {
 	if err := r.furnishMCP(); err != nil {
 		return err
 	}
+	network := r.furnishWeb()
+	if err := r.furnishCustom(); err != nil {
+		return err
+	}
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
-		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: r.furnishWeb(),
+		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: network, Skills: r.furnishSkills(),
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {
@@ -202,7 +216,7 @@ func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
 		hides = agent.Policy.Hides
 	}
 	a = r.complement(a)
-	return shown(r.registry.offered(a, hides), a)
+	return r.redefine(shown(r.registry.offered(a, hides), a))
 }
 
 func (r *Runtime) complement(a tool.Audience) tool.Audience {
@@ -286,6 +300,7 @@ func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
 // approved for it alone, and ends its jobs.
 func (r *Runtime) EndSession(session string) error {
 	r.interview.endSession(session)
+	r.ended(r.life, session)
 	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.life, session))
 }
 

@@ -92,7 +92,7 @@ func (r *Runtime) furnishShell() error {
 	opt := r.opt.Shell
 	wall := run.Wall{
 		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir),
-		Hidden: r.records(), Writable: opt.Wall.Writable, Readable: append(slices.Clone(opt.Wall.Readable), r.outputs),
+		Hidden: r.records(), Writable: opt.Wall.Writable, Readable: slices.Concat(opt.Wall.Readable, []string{r.outputs}, r.customReadable()),
 	}
 	room, err := run.New(run.Options{
 		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
@@ -147,6 +147,7 @@ func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*ru
 	if agent := s.r.agent(c.Agent); agent != nil {
 		cmd.ReadOnly = agent.ReadOnly
 	}
+	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
 	passes, key := c.Sieve("read")
 	cmd.Sieve = run.Sieve{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
 	return s.Room.Run(ctx, cmd)

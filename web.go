@@ -68,6 +68,7 @@ func (r *Runtime) furnishWeb() builtin.Web {
 	client := web.New(web.Options{
 		UserAgent: agent, Fallback: "helve", Proxy: opt.Proxy, Resolver: opt.Resolver, Dial: opt.Dial, TLS: opt.TLS,
 	})
+	r.web = client
 	room := builtin.Web{Client: client, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout, Limit: opt.Limit}
 	if !opt.NoCache {
 		room.Cache = &web.Cache{Now: r.now}

@@ -68,6 +68,8 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "websearch", Input: `{"query":"x","numResults":3,"livecrawl":"fallback","type":"auto","contextMaxCharacters":100}`,
 			Options: helve.Options{Web: helve.Web{Search: finder}}},
 		{Name: "codesearch", Input: `{"query":"x","tokensNum":1000}`, Options: helve.Options{Web: helve.Web{Code: finder}}},
+		{Name: "skill", Input: `{"name":"demo"}`, Options: helve.Options{Skills: &helve.Skills{}},
+			Files: map[string]string{".agents/skills/demo/SKILL.md": "---\nname: demo\ndescription: shows\n---\nDo it.\n"}},
 		{Name: "tool_search", Input: `{"query":"send mail","limit":3}`, Options: helve.Options{Flags: map[string]bool{"compact": true}}},
 	}
 	var checked []string
@@ -78,7 +80,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 			tooltest.Conform(t, s)
 		})
 	}
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}})
+	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}, Skills: &helve.Skills{}})
 	if err != nil {
 		t.Fatal(err)
 	}

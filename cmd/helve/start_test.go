@@ -1,8 +1,12 @@
 package main_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -37,5 +41,50 @@ func BenchmarkStart(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1e3, "median-ms")
 			b.ReportMetric(float64(took[0].Microseconds())/1e3, "best-ms")
 		})
+	}
+}
+
+// BenchmarkStartWithFiles is what fifty tool files that are not called cost
+// the call of another tool, beside a run without any: in the user's own config
+// folder, and in one of a project that was trusted. The runs take turns.
+func BenchmarkStartWithFiles(b *testing.B) {
+	bin := build(b)
+	for _, where := range []string{".config/opencode/tool", "work/.opencode/tool"} {
+		b.Run(strings.ReplaceAll(where, "/", "_"), func(b *testing.B) {
+			none, fifty := newWorld(b), newWorld(b)
+			plantTools(b, filepath.Join(fifty.home, filepath.FromSlash(where)), 50)
+			if out, err := fifty.command(bin, "trust", "--yes").CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, w := range []world{none, fifty} {
+					start := time.Now()
+					if out, err := w.command(bin, "call", "read", "filePath=a.txt").CombinedOutput(); err != nil {
+						b.Fatalf("%v\n%s", err, out)
+					}
+					took[i] = append(took[i], time.Since(start))
+				}
+			}
+			for i, name := range []string{"none", "fifty"} {
+				slices.Sort(took[i])
+				b.ReportMetric(float64(took[i][len(took[i])/2].Microseconds())/1e3, name+"-median-ms")
+				b.ReportMetric(float64(took[i][0].Microseconds())/1e3, name+"-best-ms")
+			}
+		})
+	}
+}
+
+func plantTools(tb testing.TB, dir string, n int) {
+	tb.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	for i := range n {
+		text := fmt.Sprintf("import { tool } from \"@opencode-ai/plugin\"\nexport default tool({\n  description: \"Tool %d\",\n  args: { path: tool.schema.string() },\n  async execute(args) { return args.path },\n})\n%s",
+			i, strings.Repeat("// A comment, as real files have them.\n", 50))
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("tool%d.ts", i)), []byte(text), 0o644); err != nil {
+			tb.Fatal(err)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func definitions(t *testing.T, specs []tool.Spec) map[string]string {
 // What few people switch on (batch, tool_search and its like) is counted by
 // itself.
 func TestFootprint(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}})
+	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}})
 	if err != nil {
 		t.Fatal(err)
 	}

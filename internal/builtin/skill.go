@@ -74,6 +74,16 @@ func loadSkill(s Skills) tool.Tool {
 	})
 }
 
+// SkillEntries returns what stands for each skill of a set in the list that
+// an agent is shown, by name. It is what the skill costs there.
+func SkillEntries(s Skills, set *skill.Set, agent string) map[string]string {
+	entries := map[string]string{}
+	for _, e := range skillEntries((&blackboard{}).words(set), listedSkills(s, set, agent)) {
+		entries[e.name] = e.line
+	}
+	return entries
+}
+
 // listedSkills are those of a set that an agent is told of.
 func listedSkills(s Skills, set *skill.Set, agent string) []skill.Skill {
 	return slices.DeleteFunc(slices.Clone(set.Skills), func(k skill.Skill) bool {
@@ -153,6 +163,25 @@ func describeSkills(words map[string]string, skills []skill.Skill) string {
 	if len(skills) == 0 {
 		return doc + "\n\nNo skill is available now."
 	}
+	entries := skillEntries(words, skills)
+	slices.SortFunc(entries, func(a, b skillEntry) int { return strings.Compare(a.line, b.line) })
+	var out strings.Builder
+	out.WriteString(doc + "\n\n<available_skills>\n")
+	for _, e := range entries {
+		out.WriteString(e.line)
+	}
+	out.WriteString("</available_skills>")
+	if left := len(skills) - len(entries); left > 0 {
+		fmt.Fprintf(&out, "\n%d more skills are left out, for there are too many; they can be loaded by name all the same.", left)
+	}
+	return out.String()
+}
+
+// A skillEntry is the line of a skill in the list.
+type skillEntry struct{ name, line string }
+
+// skillEntries are the lines that there is room for.
+func skillEntries(words map[string]string, skills []skill.Skill) (entries []skillEntry) {
 	// what a stranger brings is the first to be left out
 	slices.SortStableFunc(skills, func(a, b skill.Skill) int {
 		switch {
@@ -168,20 +197,14 @@ func describeSkills(words map[string]string, skills []skill.Skill) string {
 		names[i], abouts[i] = inList(k.Name), words[k.Name]
 	}
 	room := fitting(names, abouts)
-	var lines []string
 	for i, size := 0, 0; i < len(skills); i++ {
 		line := skillLine(names[i], abouts[i], room)
 		if size += len(line); size > skillBudget {
 			break
 		}
-		lines = append(lines, line)
+		entries = append(entries, skillEntry{skills[i].Name, line})
 	}
-	slices.Sort(lines)
-	out := doc + "\n\n<available_skills>\n" + strings.Join(lines, "") + "</available_skills>"
-	if left := len(skills) - len(lines); left > 0 {
-		out += fmt.Sprintf("\n%d more skills are left out, for there are too many; they can be loaded by name all the same.", left)
-	}
-	return out
+	return entries
 }
 
 // inList is a text of a file as it stands in the list: on one line, and with

@@ -90,7 +90,7 @@ happened.`,
 	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
-		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.permissionCommand(),
+		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.pluginsCommand(), a.skillsCommand(), a.permissionCommand(),
 		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(), a.mcpCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),

@@ -189,6 +189,8 @@ func (a *app) options(s *setup) helve.Options {
 		},
 		Shell:     a.shell(s),
 		Web:       a.network(s),
+		Skills:    a.skillPlaces(s),
+		Custom:    a.custom(s),
 		Protected: s.configDirs(),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,

@@ -22,8 +22,10 @@ type toolsFlags struct {
 	agent, model, provider string
 	all, asJSON            bool
 	tokens, compact        bool
-	builtin                bool // start nothing for tools of other programs
+	builtin                bool // start nothing for tools of other programs, and load no files
 	quiet                  bool // say nothing about the config files
+
+	own map[string]helve.CustomFile // tools from files of the user, by name; known after specs
 }
 
 // forTools is how long a list of tools waits for those of MCP servers.
@@ -36,7 +38,8 @@ type shownTool struct {
 	Permission  string             `json:"permission"`
 	ReadOnly    bool               `json:"readOnly"`
 	External    bool               `json:"external,omitempty"`
-	Tokens      int                `json:"tokens"` // about so many, with its schema
+	Tokens      int                `json:"tokens"`           // about so many, with its schema
+	Source      *shownFile         `json:"source,omitempty"` // of a tool of the user's own
 	Schema      *jsonschema.Schema `json:"schema"`
 }
 
@@ -48,7 +51,8 @@ func (a *app) toolsCommand() *cobra.Command {
 		Long: `Tools lists the tools that are offered here, in the order a model is shown
 them. With a name it shows that tool: its description, how it is called, and
 the schema of its arguments. Tools marked with r change nothing, those marked
-with x come from an MCP server of the config, which is started for it.
+with x come from an MCP server of the config, which is started for it, and
+those marked with u from files of your own (see 'helve plugins').
 
 A model reads all of it before it has read anything else: --tokens shows about
 what each tool costs, and --compact what is left with the tools of other
@@ -74,9 +78,10 @@ programs behind a search.`,
 	fs.BoolVar(&f.all, "all", false, "also tools that are switched off or hidden by rules")
 	fs.BoolVar(&f.tokens, "tokens", false, "show about how many tokens each costs a model")
 	fs.BoolVar(&f.compact, "compact", false, "as 'helve mcp --compact' offers them")
-	fs.BoolVar(&f.builtin, "builtin", false, "start no MCP server")
+	fs.BoolVar(&f.builtin, "builtin", false, "only those that helve has: start no MCP server, load no files")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	a.completeFlags(c)
+	c.AddCommand(a.toolsNewCommand(), a.toolsTestCommand())
 	return c
 }
 
@@ -91,7 +96,7 @@ func (a *app) tools(ctx context.Context, f *toolsFlags, name string) error {
 	if f.asJSON {
 		out := make([]shownTool, len(specs))
 		for i, s := range specs {
-			out[i] = shown(s)
+			out[i] = f.shown(s)
 		}
 		return a.printJSON(out)
 	}
@@ -105,12 +110,12 @@ func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 		first, _, _ := strings.Cut(strings.TrimSpace(s.Description), "\n")
 		first, _ = text.Cut(first, 200)
 		if !f.tokens {
-			fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, marks(s), text.VisibleLine(first))
+			fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, f.marks(s), text.VisibleLine(first))
 			continue
 		}
 		cost := tokens(s)
 		total += cost
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\n", s.Name, marks(s), cost, text.VisibleLine(first))
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\n", s.Name, f.marks(s), cost, text.VisibleLine(first))
 	}
 	if err := tw.Flush(); err != nil || !f.tokens {
 		return err
@@ -120,8 +125,11 @@ func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 }
 
 // marks says in letters what a tool is.
-func marks(s tool.Spec) string {
+func (f *toolsFlags) marks(s tool.Spec) string {
 	out := ""
+	if _, ok := f.own[s.Name]; ok {
+		out += "u"
+	}
 	if s.ReadOnly {
 		out += "r"
 	}
@@ -163,22 +171,32 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	}
 	opt.Flags["compact"] = f.compact
 	if f.builtin {
-		opt.MCP.Servers = nil
+		opt.MCP.Servers, opt.Custom = nil, helve.Custom{}
 	}
 	rt, err := helve.New(opt)
 	if err != nil {
 		return nil, err
 	}
 	defer rt.Close()
-	if len(opt.MCP.Servers) > 0 {
-		stop := a.progress("connecting to the MCP servers")
-		ctx, cancel := context.WithTimeout(ctx, forTools)
-		rt.Gather(ctx)
-		cancel()
-		stop()
-		a.warnServers(rt)
-	}
+	a.gather(ctx, rt, len(opt.MCP.Servers) > 0)
+	f.own = sources(rt.CustomFiles())
 	return rt.Tools(audience), nil
+}
+
+// gather brings in the tools of MCP servers and of files, and tells what could
+// not be.
+func (a *app) gather(ctx context.Context, rt *helve.Runtime, servers bool) {
+	doing := "loading your tools"
+	if servers {
+		doing = "connecting to the MCP servers"
+	}
+	stop := a.progress(doing)
+	ctx, cancel := context.WithTimeout(ctx, forTools)
+	rt.Gather(ctx)
+	cancel()
+	stop()
+	a.warnServers(rt)
+	a.warnFiles(rt.CustomFiles())
 }
 
 // warnServers tells which MCP servers could not be reached.
@@ -193,8 +211,12 @@ func (a *app) warnServers(rt *helve.Runtime) {
 	}
 }
 
-func shown(s tool.Spec) shownTool {
-	return shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, External: s.External, Tokens: tokens(s), Schema: s.Schema}
+func (f *toolsFlags) shown(s tool.Spec) shownTool {
+	out := shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, External: s.External, Tokens: tokens(s), Schema: s.Schema}
+	if file, ok := f.own[s.Name]; ok {
+		out.Source = &shownFiles([]helve.CustomFile{file})[0]
+	}
+	return out
 }
 
 func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, name string) error {
@@ -205,12 +227,15 @@ func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, nam
 			continue
 		}
 		if f.asJSON {
-			return a.printJSON(shown(s))
+			return a.printJSON(f.shown(s))
 		}
 		st := a.style(a.Stdout)
 		fmt.Fprintf(a.Stdout, "%s  permission %s", st.bold(s.Name), s.Permission)
 		if s.ReadOnly {
 			fmt.Fprint(a.Stdout, ", changes nothing")
+		}
+		if file, ok := f.own[s.Name]; ok {
+			fmt.Fprintf(a.Stdout, "\nfrom %s (%s, sha256 %.12s, loaded in %.1f ms)", safe(file.Path), file.Engine, file.Hash, float64(file.LoadTime.Microseconds())/1000)
 		}
 		fmt.Fprintf(a.Stdout, "\n\n%s\n\n%s\n", safe(strings.TrimSpace(s.Description)), safe(teach(s)))
 		return a.printJSON(s.Schema)

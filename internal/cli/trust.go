@@ -174,6 +174,10 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", text.VisibleLine(line))
 		}
 	}
+	if hasSkills(s.Path) {
+		effects++
+		fmt.Fprintln(a.Stdout, "  would let its skills take the place of yours of the same name")
+	}
 	for _, l := range limits(cfg) {
 		who := ""
 		if l.Agent != "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"helve/internal/vm"
@@ -15,7 +16,12 @@ import (
 const ProgramName = "program.js"
 
 // Program makes a script of a bundle's program. An engine loads it after [DriverPart].
+//
+// The compiler gives a CommonJS module that says it was an ES module, but has no default, no default either; in Bun it is then the
+// module itself, and files rely on it.
 func Program(code string) string {
+	const compilers, ours = `|| !mod.__esModule ? `, `|| !mod.__esModule || !("default" in mod) ? `
+	code = strings.Replace(code, compilers, ours, 1)
 	return `__helve.require("driver").program(function (exports, require, module) {` + "\n" + code + "\n});\n"
 }
 

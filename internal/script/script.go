@@ -146,7 +146,7 @@ func aliases() map[string]string {
 // public reports whether programs may import a module by its name; the others are ours.
 func public(name string) bool {
 	switch name {
-	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto",
+	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto", "diagnostics_channel",
 		"events", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
 		"querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
 		"string_decoder", "timers", "timers/promises", "tty", "url", "util", "util/types", "zlib", "zod":

@@ -129,6 +129,8 @@ type work struct {
 	call *tool.Call
 	name string
 
+	end context.CancelCauseFunc // ends the work before its time; nil where nothing can
+
 	mu   sync.Mutex
 	last error // the last refusal
 }
@@ -137,6 +139,27 @@ type work struct {
 // call, and the name of the tool or plugin that questions are asked in.
 func For(ctx context.Context, c *tool.Call, name string) context.Context {
 	return context.WithValue(ctx, workKey{}, &work{call: c, name: name})
+}
+
+// Ending is [For] for work that a script may end by itself, as by process.exit:
+// end is then called with an [*Exit].
+func Ending(ctx context.Context, end context.CancelCauseFunc, c *tool.Call, name string) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{call: c, name: name, end: end})
+}
+
+// An Exit is how a script ended that asked for the end of its process.
+type Exit struct{ Code int }
+
+// Error says what the script did.
+func (e *Exit) Error() string { return fmt.Sprintf("process.exit(%d) was called", e.Code) }
+
+// exit ends the work of the script that asks, and nothing else. While files are
+// loaded nothing is ended: what the script throws says enough.
+func exit(_ context.Context, by *work, a struct{ Code int }) (any, error) {
+	if by.end != nil {
+		by.end(&Exit{Code: a.Code})
+	}
+	return nil, nil
 }
 
 // RefusedIn gives the last request that was refused to the scripts that run

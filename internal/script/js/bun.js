@@ -201,7 +201,7 @@ function pipeOf(running, from) {
 }
 
 class Subprocess {
-  #running; #exited; #exitCode = null; #signalCode = null; #killed = false;
+  #running; #exited; #exitCode = null; #signalCode = null;
   constructor(running, settings) {
     const { modes, options, source } = settings;
     const { signalNumber } = require("helve:proc");
@@ -224,13 +224,12 @@ class Subprocess {
   get exited() { return this.#exited; }
   get exitCode() { return this.#exitCode; }
   get signalCode() { return this.#signalCode; }
-  get killed() { return this.#killed || this.#signalCode !== null; }
+  get killed() { return this.#exitCode !== null || this.#signalCode !== null; } // of one that has ended, however it did
   get readable() { return this.stdout; }
   get stdio() { return [null, null, null]; }
   kill(signal) {
     if (this.#exitCode !== null || this.#signalCode !== null) return;
     this.#running.kill(signal);
-    this.#killed = true;
   }
   ref() {}
   unref() {}
@@ -441,9 +440,22 @@ for (const [name, kind] of Object.entries({ gzipSync: "gzipSync", gunzipSync: "g
   Bun[name] = (data, options) => new Uint8Array(require("zlib")[kind](data, options));
 }
 
+// hash is Bun's own, of a text or bytes.
+Bun.hash = function hash(data, seed = 0) {
+  const { wyhash } = require("helve:wyhash");
+  return wyhash(hashable(data), BigInt.asUintN(64, BigInt(seed)));
+};
+Bun.hash.wyhash = Bun.hash;
+Bun.hash.crc32 = (data, seed = 0) => require("zlib").crc32(hashable(data), Number(seed));
+function hashable(data) {
+  const { Buffer } = require("buffer");
+  if (typeof data === "string") return Buffer.from(data);
+  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+}
+
 // --- what an engine has not
 
-for (const name of ["serve", "listen", "connect", "udpSocket", "build", "plugin", "Transpiler", "FileSystemRouter", "dns", "sql", "redis", "hash", "password", "resolveSync", "resolve", "openInEditor", "mmap"]) {
+for (const name of ["serve", "listen", "connect", "udpSocket", "build", "plugin", "Transpiler", "FileSystemRouter", "dns", "sql", "redis", "password", "resolveSync", "resolve", "openInEditor", "mmap"]) {
   Bun[name] = function () {
     throw Object.assign(new Error(`Bun.${name} is not available in the embedded engine`), { code: "ERR_METHOD_NOT_IMPLEMENTED" });
   };

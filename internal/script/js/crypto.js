@@ -58,7 +58,7 @@ class Hash extends Transform {
     this.update(chunk, encoding);
     done();
   }
-  _flush(done) { done(null, this.digest()); }
+  _flush(done) { done(null, encoded(sum(this.#op, this.#arg, this.#chunks))); } // digest() may still follow
 }
 class Hmac extends Hash {}
 

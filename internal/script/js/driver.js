@@ -3,18 +3,24 @@
 "use strict";
 const host = require("helve:host");
 const { parse, stringify } = JSON;
-const { keys, values, defineProperty } = Object;
+const { keys, values, defineProperty, hasOwn } = Object;
 const clock = Date.now;
 
 let files = []; // of the program: {file, load}
 const modules = new Map(); // by file: a promise of {exports} or {error}
-const tools = new Map(); // by file, export and name: {id, definition, check}, or {thrown}
+const tools = new Map(); // by file, export and name: {id, definition, check, schema}, or {thrown}
 let plugins = []; // in the order they were started: {file, export, hooks}
 
 function program(body) {
   const module = { exports: {} };
-  body.call(module.exports, module.exports, require, module);
+  body.call(module.exports, module.exports, computed, module);
   files = module.exports.files;
+}
+
+// computed is the require of the program: it is asked for what the program names while it runs.
+function computed(name) {
+  const files = typeof name === "string" && require("helve:files");
+  return files && files.isPath(name) ? files.load(name) : require(String(name));
 }
 
 // --- errors and text
@@ -159,7 +165,7 @@ async function describe(key, id, value) {
     const { schema, raw, check } = parameters(args);
     told.schema = schema;
     told.raw = raw;
-    tools.set(key, { id, definition, check });
+    tools.set(key, { id, definition, check, schema });
   } catch (thrown) {
     told.error = tell(thrown);
     tools.set(key, { thrown });
@@ -238,6 +244,26 @@ function contextOf(given) {
   };
 }
 
+// ordered gives arguments the order of their schema, which is the one models write them in: hosts sort them, and tools that list
+// them show it.
+function ordered(value, schema) {
+  if (!isObject(value) || !isObject(schema)) return value;
+  if (Array.isArray(value)) {
+    if (!isObject(schema.items)) return value;
+    return value.map((one) => ordered(one, schema.items));
+  }
+  if (!isObject(schema.properties)) return value;
+  const { properties } = schema;
+  const made = {};
+  for (const name of keys(properties)) {
+    if (hasOwn(value, name)) defineProperty(made, name, { value: ordered(value[name], properties[name]), enumerable: true, configurable: true, writable: true });
+  }
+  for (const name of keys(value)) {
+    if (!hasOwn(made, name)) defineProperty(made, name, { value: value[name], enumerable: true, configurable: true, writable: true });
+  }
+  return made;
+}
+
 async function check({ id, definition, check }, args) {
   if (!check) return;
   const { success, error } = await check.safeParseAsync(args);
@@ -263,7 +289,7 @@ async function execute({ file, export: name, tool = "", args, context }) {
   if (!found) throw new ReferenceError(`there is no tool ${[file, name, tool].filter(Boolean).join(" ")}`);
   if ("thrown" in found) throw found.thrown;
   await check(found, args);
-  return outcome(await found.definition.execute(args, contextOf(context)));
+  return outcome(await found.definition.execute(ordered(args, found.schema), contextOf(context)));
 }
 
 // --- plugins

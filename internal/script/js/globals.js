@@ -83,6 +83,18 @@ put(globalThis, "reportError", function reportError(error) {
 });
 put(globalThis, "navigator", Object.freeze({ userAgent: "Bun/1.4.4", hardwareConcurrency: 1, language: "en-US" }));
 
+// Errors of JSON.parse are read by models and matched by tools, so they are in Bun's words.
+const parseJSON = JSON.parse;
+put(JSON, "parse", function parse(text, reviver) {
+  try {
+    return parseJSON(text, reviver);
+  } catch (error) {
+    const message = error instanceof SyntaxError ? require("helve:json").wrong(String(text)) : undefined;
+    if (message !== undefined) error.message = message;
+    throw error;
+  }
+});
+
 // What the engine lacks of the language.
 for (const name of ["dispose", "asyncDispose"]) {
   if (!(name in Symbol)) define(Symbol, name, { value: Symbol(`Symbol.${name}`) });

@@ -86,12 +86,18 @@ class Exit extends Error {
   }
 }
 Object.defineProperty(Exit.prototype, "name", { value: "ProcessExit", configurable: true, writable: true });
+function end(code) {
+  try {
+    host.now("proc.exit", { code });
+  } catch {} // a host that can not end the call leaves it to what is thrown
+  throw new Exit(code);
+}
 put("exit", function exit(code = process.exitCode ?? 0) {
-  throw new Exit(Number(code) || 0);
+  end(Math.trunc(Number(code)) || 0);
 });
 put("reallyExit", process.exit);
 put("abort", function abort() {
-  throw new Exit(134);
+  end(134);
 });
 put("kill", function kill(pid, signal = "SIGTERM") {
   if (typeof pid !== "number") throw wrongType("pid", "of type number", pid);
@@ -148,7 +154,7 @@ function writer(level, fd) {
   const stream = Object.create(EventEmitter.prototype);
   EventEmitter.call(stream);
   return Object.assign(stream, {
-    fd, isTTY: false, writable: true, columns: 80,
+    fd, writable: true, columns: 80,
     write(data, encoding, done) {
       if (typeof data !== "string" && !ArrayBuffer.isView(data)) throw wrongType("chunk", "of type string or an instance of Buffer, TypedArray, or DataView", data);
       const lines = (rest + (typeof data === "string" ? data : host.text(data))).split("\n");
@@ -173,7 +179,7 @@ lazy("stdin", () => {
   EventEmitter.call(stream);
   const self = () => stream;
   return Object.assign(stream, {
-    fd: 0, isTTY: false, readable: true, setEncoding: self, resume: self, pause: self, ref: self, unref: self, read: () => null,
+    fd: 0, readable: true, setEncoding: self, resume: self, pause: self, ref: self, unref: self, read: () => null,
     on(name, listener) {
       EventEmitter.prototype.on.call(stream, name, listener);
       if (name === "end" || name === "close") process.nextTick(listener);

@@ -67,17 +67,23 @@ class Interface extends EventEmitter {
   }
   [Symbol.dispose]() { this.close(); }
   [Symbol.asyncIterator]() {
-    const lines = [], waiting = [];
+    const lines = [], waiting = [], failed = [];
     let over = this.#closed;
-    const put = (line) => { waiting.length > 0 ? waiting.shift()({ value: line, done: false }) : lines.push(line); };
+    const put = (line) => { waiting.length > 0 ? waiting.shift()[0]({ value: line, done: false }) : lines.push(line); };
     const end = () => {
       over = true;
-      for (const wake of waiting.splice(0)) wake({ value: undefined, done: true });
+      for (const [done] of waiting.splice(0)) done({ value: undefined, done: true });
     };
-    this.on("line", put).on("close", end);
+    const fail = (error) => {
+      if (waiting.length > 0) waiting.shift()[1](error);
+      else failed.push(error);
+      end();
+    };
+    this.on("line", put).on("close", end).on("error", fail);
     return {
       next: () => lines.length > 0 ? Promise.resolve({ value: lines.shift(), done: false })
-        : over ? Promise.resolve({ value: undefined, done: true }) : new Promise((done) => { waiting.push(done); }),
+        : failed.length > 0 ? Promise.reject(failed.shift())
+        : over ? Promise.resolve({ value: undefined, done: true }) : new Promise((done, no) => { waiting.push([done, no]); }),
       return: async () => {
         this.close();
         return { value: undefined, done: true };

@@ -71,7 +71,7 @@ typeof process.memoryUsage().heapUsed
 typeof process.memoryUsage().rss
 process.exitCode
 process.title.length > 0
-process.chdir("/nope/x")
+(() => { try { process.chdir("/nope/x"); } catch (e) { const here = process.cwd(); return [e.name, e.code, e.errno, e.syscall, e.dest, e.path === here, e.message.replace(here, "<here>")]; } })()
 process.chdir(5)
 (process.chdir(dir), process.cwd())
 process.kill("x")
@@ -127,3 +127,6 @@ new Error("x").stack.startsWith("Error: x\n")
 await Array.fromAsync([1, Promise.resolve(2)])
 typeof Symbol.dispose + typeof Symbol.asyncDispose
 typeof console.table
+Bun.hash("hello").toString(36)
+[0, 1, 3, 4, 8, 16, 17, 48, 49, 96, 97, 200].map((n) => Bun.hash("abcdefghij".repeat(20).slice(0, n)).toString())
+[typeof Bun.hash("x"), Bun.hash.wyhash("x", 7n).toString(), Bun.hash(new Uint8Array([1, 2])).toString(), Bun.hash.crc32("hello")]

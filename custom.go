@@ -1,0 +1,320 @@
+package helve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"helve/internal/custom"
+	"helve/internal/program"
+	"helve/internal/run"
+	"helve/internal/worker"
+	"helve/internal/world"
+	"helve/permission"
+	"helve/tool"
+)
+
+// Custom says what users bring. Nothing of it is read before a call or a
+// listing needs it, and nothing of a folder that is not trusted is run.
+type Custom struct {
+	// Folders hold tools in tool/ and tools/, and plugins in plugin/ and
+	// plugins/. Of two tools of one name that of the later folder counts.
+	Folders []CustomFolder
+	// Plugins are further plugins: files, or packages that are installed.
+	Plugins []PluginEntry
+	// Commands see calls and events as hooks do.
+	Commands HookCommands
+
+	// Memory bounds each engine, 128 MiB when 0; LoadTimeout how long a folder
+	// may take to load, 30 seconds when 0; HookTimeout how long the hooks of
+	// plugins may take, 10 seconds when 0.
+	Memory                   int64
+	LoadTimeout, HookTimeout time.Duration
+
+	// Full names tools that may do what rules would ask about. What rules deny
+	// they may not, nor change what decides what is run or allowed later.
+	Full []string
+	// Required names plugins without whose hooks no call is made: by file
+	// name, with or without its ending, or by package.
+	Required []string
+	// Also are further folders that files may import from.
+	Also []string
+	// Worker is what runs files that need more than the engine within has:
+	// "bun", "node", "off", or "" for whichever is installed.
+	Worker string
+	// Watch is how often files are looked at while nobody calls; 0 for never.
+	Watch time.Duration
+
+	// Config is what plugins are told about the configuration, as JSON.
+	Config json.RawMessage
+	// Client answers what plugins ask of a client that this runtime is not
+	// itself, such as session.prompt; nil answers that there is nobody.
+	Client func(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error)
+}
+
+// A CustomFolder is a config folder of a user or a project.
+type CustomFolder struct {
+	Path    string
+	Project bool // it comes with the project
+	// Trusted says whether the folder may be run from with what it holds now;
+	// nil is always. It is asked again when files have changed.
+	Trusted func() bool
+}
+
+// A PluginEntry is a plugin that a config file names.
+type PluginEntry struct {
+	Spec    string // ./file.ts, file:///… or the name of a package
+	Base    string // the folder that relative names start from
+	Options json.RawMessage
+	// Trusted says whether it may be run; nil is always.
+	Trusted func() bool
+}
+
+// HookCommands are commands that see calls before and after they are run, and
+// events.
+type HookCommands struct{ Before, After, Event []HookCommand }
+
+// A HookCommand is a program that gets JSON and answers with JSON; see
+// docs/custom-tools.md.
+type HookCommand struct {
+	Command  []string
+	Tools    []string // which calls it sees, with * and ?; all when empty
+	Events   []string // which events it sees, likewise
+	Timeout  time.Duration
+	Required bool   // a call is not made if it fails
+	Dir      string // where it runs; Options.Dir when empty
+	From     string // the config file, for messages
+}
+
+// A CustomFile is a file that a user brought, and what became of it.
+type CustomFile = custom.File
+
+// CustomFiles returns the files that users brought, with what is known about
+// them so far. [Runtime.Gather] loads them.
+func (r *Runtime) CustomFiles() []CustomFile {
+	if r.custom == nil {
+		return nil
+	}
+	return r.custom.Status()
+}
+
+// needCustom brings in what a call of a tool may need of what users brought.
+func (r *Runtime) needCustom(ctx context.Context, name string) error {
+	if r.custom == nil {
+		return nil
+	}
+	_, err := r.await(ctx, func() (*tool.Result, error) {
+		r.custom.Need(ctx, name)
+		r.showConfig(ctx)
+		return nil, ctx.Err()
+	})
+	return err
+}
+
+// showConfig lets plugins see the configuration, once. It is settled before
+// plugins are loaded, so what they make of it is not taken over.
+func (r *Runtime) showConfig(ctx context.Context) {
+	if !r.custom.Has(hookConfig) || !r.configShown.CompareAndSwap(false, true) {
+		return
+	}
+	config := asJSON([]byte(r.opt.Custom.Config))
+	done, err := r.custom.Hook(ctx, r.quiet(hookConfig), hookConfig, config, nil)
+	for _, run := range done.Runs {
+		err = errors.Join(err, run.Error)
+	}
+	if err != nil {
+		r.log.Warn("a plugin failed when it was shown the configuration", "error", err)
+	} else if !sameJSON(done.Output, config) {
+		r.log.Info("a plugin changed the configuration, which is not taken over")
+	}
+}
+
+// furnishCustom makes the room for what users bring. It reads nothing.
+func (r *Runtime) furnishCustom() error {
+	opt := r.opt.Custom
+	r.hooks = slices.Clone(r.opt.Hooks)
+	r.programs = program.New(program.Options{
+		Shell: r.shell.Room, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.quiet, Logger: r.log,
+	})
+	for _, h := range slices.Concat(opt.Commands.Before, opt.Commands.After, opt.Commands.Event) {
+		if len(h.Command) == 0 || h.Command[0] == "" {
+			return fmt.Errorf("a hook of %s has no command", cmp.Or(h.From, "the options"))
+		}
+	}
+	r.hookCommands()
+	r.tellEvents()
+	if len(opt.Folders) == 0 && len(opt.Plugins) == 0 {
+		if len(opt.Required) > 0 {
+			return fmt.Errorf("the plugin %q is required, and there are none", opt.Required[0])
+		}
+		return nil
+	}
+	o := custom.Options{
+		Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Programs: r.programs,
+		World: world.Options{
+			Files: r.files, Shell: r.shell.Room, Programs: r.programsOf, Variables: r.variables, Web: r.web,
+			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
+		},
+		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
+		Register: r.Register, Quiet: r.quiet, Changed: func() { r.feed.publish(CustomChanged{}) },
+		Watch: opt.Watch, Memory: cmp.Or(opt.Memory, 128<<20), LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
+	}
+	for _, f := range opt.Folders {
+		o.Folders = append(o.Folders, custom.Folder{Path: f.Path, Project: f.Project, Trusted: f.Trusted})
+	}
+	for _, p := range opt.Plugins {
+		o.Plugins = append(o.Plugins, custom.Plugin{Spec: p.Spec, Base: p.Base, Options: p.Options, Trusted: p.Trusted})
+	}
+	r.custom = custom.New(o)
+	r.sources = append(r.sources, r.custom)
+	r.hooks = append(r.hooks, r.pluginHook())
+	return nil
+}
+
+// CustomChanged says that files which users bring were loaded, changed or
+// broke.
+type CustomChanged struct{}
+
+func (CustomChanged) kind() string { return "custom.changed" }
+func (CustomChanged) weight() int  { return 64 }
+
+// customCache is where what was made of files is kept; "" for nowhere.
+func (r *Runtime) customCache() string {
+	if r.opt.DataDir == "" {
+		return ""
+	}
+	return r.private("custom-cache")
+}
+
+// customReadable are the folders that programs of users have to read behind a
+// strict wall: their own. What else is in a config folder stays hidden.
+func (r *Runtime) customReadable() (out []string) {
+	for _, f := range r.opt.Custom.Folders {
+		for _, name := range []string{"tool", "tools", "plugin", "plugins", "node_modules"} {
+			out = append(out, filepath.Join(f.Path, name))
+		}
+	}
+	return out
+}
+
+// programsOf says how the programs of a call run: as the commands of its agent
+// do.
+func (r *Runtime) programsOf(c *tool.Call) run.Program {
+	p := run.Program{AsCommands: true}
+	if agent := r.agent(c.Agent); agent != nil {
+		p.ReadOnly = agent.ReadOnly
+	}
+	passes, key := c.Sieve("read")
+	p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(c.Dir)}
+	return p
+}
+
+// variables are those that scripts see: the ones that commands get.
+func (r *Runtime) variables() map[string]string {
+	env, _ := run.Environment{Pass: r.opt.Shell.PassEnv, Set: r.opt.Shell.SetEnv}.Build(os.Environ())
+	out := make(map[string]string, len(env))
+	for _, v := range env {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// scriptSaid passes on what a script has logged.
+func (r *Runtime) scriptSaid(l world.Line) {
+	r.feed.publish(ScriptSaid{Tool: l.Tool, Level: l.Level, Text: l.Text})
+}
+
+// ScriptSaid is something that a tool or plugin of a user has logged.
+type ScriptSaid struct {
+	Tool  string `json:"tool"`
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+func (ScriptSaid) kind() string  { return "script.said" }
+func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
+
+// quiet is whom scripts work for while there is no call: the first agent, who
+// is never asked.
+func (r *Runtime) quiet(name string) *tool.Call {
+	agent := r.agent("")
+	if agent == nil {
+		agent = &Agent{Policy: permission.Policy{Rules: rules("no agent", "*", "*", "deny")}}
+	}
+	return &tool.Call{
+		ID: r.newID("call"), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
+		Host: &quietHost{host{r: r, agent: agent}},
+	}
+}
+
+// A quietHost decides by the rules alone.
+type quietHost struct{ host }
+
+// Ask refuses what would have to be asked.
+func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request) error {
+	req.Session = c.Session
+	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	if err != nil {
+		return err
+	}
+	var asked []permission.Decision
+	for _, d := range decisions {
+		switch d.Action {
+		case permission.Deny:
+			return &permission.DeniedError{Decision: d, Rules: h.agent.Policy.Rules.About(req.Permission)}
+		case permission.Ask:
+			asked = append(asked, d)
+		}
+	}
+	if len(asked) > 0 {
+		return &permission.UnattendedError{Permission: req.Permission, Asked: asked}
+	}
+	return nil
+}
+
+// ask asks for a script of a user: plugins may answer for the person, but not
+// for their own scripts, and some tools need not be asked about.
+func (h *host) ask(ctx context.Context, req permission.Request) error {
+	script, scripted := world.Working(ctx)
+	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
+	if !full && (h.r.custom == nil || !h.r.custom.Has("permission.ask")) {
+		return h.r.engine.Ask(ctx, req, h.agent.Policy)
+	}
+	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	if err != nil {
+		return err
+	}
+	asks := slices.DeleteFunc(decisions, func(d permission.Decision) bool { return d.Action == permission.Allow })
+	if len(asks) == 0 || asks[0].Action == permission.Deny {
+		return h.r.engine.Ask(ctx, req, h.agent.Policy)
+	}
+	if full && !slices.ContainsFunc(asks, func(d permission.Decision) bool { return d.Guarded || d.Ceiling }) {
+		return nil
+	}
+	switch h.r.pluginAnswer(ctx, req) {
+	case "allow":
+		if !scripted {
+			return nil
+		}
+	case "deny":
+		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New("A plugin denied the permission " + req.Permission + " for this call.")}
+	}
+	return h.r.engine.Ask(ctx, req, h.agent.Policy)
+}
+
+// inWorktree is a path as rules and people see it.
+func (r *Runtime) inWorktree(path string) string {
+	if rel, err := filepath.Rel(r.worktree, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,223 @@
+package helve_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"helve"
+	"helve/permission"
+	"helve/tool"
+)
+
+// plant writes the files of an archive into a new folder.
+func plant(t *testing.T, archive string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// owned opens a runtime in a project with a config folder of its own.
+func owned(t *testing.T, archive string, opt helve.Options) (*helve.Runtime, string) {
+	t.Helper()
+	dir := plant(t, archive)
+	opt.Dir, opt.Worktree = dir, dir
+	opt.Custom.Folders = append(opt.Custom.Folders, helve.CustomFolder{Path: filepath.Join(dir, ".opencode"), Project: true})
+	return open(t, opt), dir
+}
+
+func callJSON(t *testing.T, rt *helve.Runtime, name, args string) (*tool.Result, error) {
+	t.Helper()
+	return rt.Call(t.Context(), tool.Call{Tool: name, Input: json.RawMessage(args)})
+}
+
+const pluginProject = `
+-- a.txt --
+one
+two
+-- .opencode/tool/lines.ts --
+import { tool } from "@opencode-ai/plugin"
+import { readFileSync } from "node:fs"
+export default tool({
+  description: "Counts lines",
+  args: { path: tool.schema.string() },
+  async execute(args) { return String(readFileSync(args.path, "utf8").trim().split("\n").length) },
+})
+-- .opencode/plugin/guard.ts --
+export const Guard = async ({ client }) => ({
+  "tool.execute.before": async (input, output) => {
+    if (output.args.path === "forbidden") throw new Error("guard says no")
+    if (output.args.path === "alias") output.args.path = "a.txt"
+    if (output.args.path === "bad") output.args.path = 7
+    if (output.args.path === "cached") output.result = { title: "kept", output: "from the guard" }
+  },
+  "tool.execute.after": async (input, output) => { output.output += "|" + input.args.path; output.metadata.seen = true },
+})
+`
+
+func TestPluginSeesCalls(t *testing.T) {
+	rt, _ := owned(t, pluginProject, helve.Options{Unattended: true})
+	for _, test := range []struct{ path, want, fails string }{
+		{path: "a.txt", want: "2|a.txt"},
+		{path: "alias", want: "2|a.txt"},
+		{path: "cached", want: "from the guard|cached"},
+		{path: "forbidden", fails: "guard says no"},
+		{path: "bad", fails: "plugins"},
+	} {
+		res, err := callJSON(t, rt, "lines", `{"path": "`+test.path+`"}`)
+		switch {
+		case test.fails != "":
+			if err == nil || !strings.Contains(err.Error(), test.fails) {
+				t.Errorf("%s: %v, %v", test.path, res, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", test.path, err)
+		case res.Output != test.want || res.Metadata["seen"] != true:
+			t.Errorf("%s: %+v", test.path, res)
+		}
+	}
+	// The hooks of plugins see built-in tools as well.
+	if _, err := callJSON(t, rt, "list", `{"path": "forbidden"}`); err == nil || !strings.Contains(err.Error(), "guard says no") {
+		t.Errorf("a built-in tool was not refused: %v", err)
+	}
+}
+
+// Nothing of a folder that is not trusted runs, and a required plugin that is
+// not there lets no call pass.
+func TestUntrustedFolder(t *testing.T) {
+	trusted := false
+	dir := plant(t, pluginProject)
+	rt := open(t, helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{
+		Folders:  []helve.CustomFolder{{Path: filepath.Join(dir, ".opencode"), Project: true, Trusted: func() bool { return trusted }}},
+		Required: []string{"guard"},
+	}})
+	_, err := callJSON(t, rt, "read", `{"filePath": "a.txt"}`)
+	if e := kindOf(t, err); e.Kind != tool.Denied || !strings.Contains(e.Error(), "not trusted") {
+		t.Errorf("a call went on without the plugin it needs: %+v", e)
+	}
+	if _, err := callJSON(t, rt, "lines", `{"path": "a.txt"}`); err == nil {
+		t.Error("a tool of a folder that is not trusted ran")
+	}
+}
+
+func TestPermissionHook(t *testing.T) {
+	const project = `
+-- .env --
+KEY=1
+-- other.env --
+KEY=2
+-- .opencode/tool/peek.ts --
+export default { description: "peeks", args: {}, async execute() { return await Bun.file("other.env").text() } }
+-- .opencode/plugin/answer.ts --
+export default async () => ({
+  "permission.ask": async (input, output) => { output.status = input.permission === "read" && input.patterns.some((p) => p.endsWith("other.env")) ? "allow" : "deny" },
+})
+`
+	rt, _ := owned(t, project, helve.Options{Unattended: true})
+	if res, err := callJSON(t, rt, "read", `{"filePath": "other.env"}`); err != nil || !strings.Contains(res.Output, "KEY=2") {
+		t.Errorf("the plugin's yes did not count: %v, %v", res, err)
+	}
+	_, err := callJSON(t, rt, "read", `{"filePath": ".env"}`)
+	if e := kindOf(t, err); e.Kind != tool.Denied {
+		t.Errorf("the plugin's no did not count: %+v", e)
+	}
+	// A plugin does not answer for scripts: they would allow themselves what they want.
+	_, err = callJSON(t, rt, "peek", `{}`)
+	if e := kindOf(t, err); e.Kind != tool.Unattended {
+		t.Errorf("a script was allowed by a plugin: %+v", e)
+	}
+}
+
+// Full spares a tool questions, and nothing else.
+func TestFull(t *testing.T) {
+	const project = `
+-- a.env --
+KEY=1
+-- b.env --
+KEY=2
+-- .opencode/tool/peek.ts --
+export default { description: "peeks", args: { path: { type: "string" } }, async execute({ path }) { return await Bun.file(path).text() } }
+`
+	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*b.env", Action: permission.Deny}}})
+	rt, _ := owned(t, project, helve.Options{Unattended: true, Agents: agents, Custom: helve.Custom{Full: []string{"peek"}}})
+	if res, err := callJSON(t, rt, "peek", `{"path": "a.env"}`); err != nil || !strings.Contains(res.Output, "KEY=1") {
+		t.Errorf("%v, %v", res, err)
+	}
+	_, err := callJSON(t, rt, "peek", `{"path": "b.env"}`)
+	if e := kindOf(t, err); e.Kind != tool.Denied {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestShellEnvAndDefinition(t *testing.T) {
+	const project = `
+-- .opencode/plugin/words.ts --
+export default async () => ({
+  "shell.env": async (input, output) => { output.env.FROM_PLUGIN = "yes in " + (input.cwd === process.cwd()) },
+  "tool.definition": async (input, output) => { if (input.toolID === "read") output.description = "READ, SAYS THE PLUGIN" },
+})
+`
+	rt, _ := owned(t, project, helve.Options{Unattended: true})
+	res, err := callJSON(t, rt, "bash", `{"command": "echo $FROM_PLUGIN", "description": "says it"}`)
+	if err != nil || strings.TrimSpace(res.Output) != "yes in true" {
+		t.Errorf("%v, %v", res, err)
+	}
+	specs := rt.Tools(tool.Audience{})
+	i := slices.IndexFunc(specs, func(s tool.Spec) bool { return s.Name == "read" })
+	if specs[i].Description != "READ, SAYS THE PLUGIN" {
+		t.Errorf("the description is %q", specs[i].Description)
+	}
+}
+
+// Events reach plugins, which talk to the runtime by their client.
+func TestEventsAndClient(t *testing.T) {
+	const project = `
+-- .opencode/plugin/watch.ts --
+export default async ({ client }) => ({
+  event: async ({ event }) => {
+    if (event.type !== "session.idle") return
+    const { data } = await client.session.get({ path: { id: event.properties.sessionID } })
+    const messages = await client.session.messages({ path: { id: data.id } })
+    const prompt = await client.session.prompt({ path: { id: data.id }, body: {} })
+    await client.tui.showToast({ body: { message: [data.id, messages.data[0].parts[0].tool, typeof prompt.error].join(" "), variant: "info" } })
+  },
+})
+`
+	rt, _ := owned(t, project, helve.Options{Unattended: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := rt.Call(ctx, tool.Call{Tool: "list", Session: "ses_1", Input: json.RawMessage(`{}`)}); err != nil {
+		t.Fatal(err)
+	}
+	rt.Notify("session.idle", json.RawMessage(`{"sessionID": "ses_1"}`))
+	for e := range rt.Events(ctx, 0) {
+		n, ok := e.Properties.(helve.Notice)
+		if !ok || n.Name != "tui.toast.show" {
+			continue
+		}
+		if got := string(n.Body); !strings.Contains(got, `"ses_1 list object"`) {
+			t.Errorf("the toast says %s", got)
+		}
+		return
+	}
+	t.Error("there was no toast")
+}

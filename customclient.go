@@ -1,0 +1,241 @@
+package helve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"helve/internal/store"
+	"helve/tool"
+)
+
+// A clientAnswer is what the reference's client gives back.
+type clientAnswer struct {
+	Data  any `json:"data,omitempty"`
+	Error any `json:"error,omitempty"`
+}
+
+// A clientArgs is the argument of the client's methods.
+type clientArgs struct {
+	Path struct {
+		ID string `json:"id"`
+	} `json:"path"`
+	Query map[string]any  `json:"query"`
+	Body  json.RawMessage `json:"body"`
+
+	SessionID string `json:"sessionID"` // as later versions have it
+}
+
+// clientCall answers what plugins ask of the runtime through their client.
+func (r *Runtime) clientCall(ctx context.Context, c *tool.Call, method string, raw json.RawMessage) (json.RawMessage, error) {
+	var args clientArgs
+	if len(raw) > 0 && string(raw) != "null" {
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return asJSON(clientAnswer{Error: clientError("BadRequest", "the argument of "+method+" can not be read: "+err.Error())}), nil
+		}
+	}
+	if args.Path.ID == "" {
+		args.Path.ID = args.SessionID
+	}
+	data, err := r.clientData(ctx, method, args)
+	if errors.Is(err, errNoMethod) {
+		if r.opt.Custom.Client != nil {
+			return r.opt.Custom.Client(ctx, method, raw)
+		}
+		err = fmt.Errorf("%s is not known here: there is no model and no screen behind this client", method)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return asJSON(clientAnswer{Error: clientError("NotFoundError", "there is no session "+args.Path.ID)}), nil
+	case err != nil:
+		return asJSON(clientAnswer{Error: clientError("UnknownError", err.Error())}), nil
+	}
+	return asJSON(clientAnswer{Data: data}), nil
+}
+
+func clientError(name, message string) map[string]any {
+	return map[string]any{"name": name, "message": message, "data": map[string]string{"message": message}}
+}
+
+var errNoMethod = errors.New("no such method")
+
+// clientData answers the methods that need no model.
+func (r *Runtime) clientData(ctx context.Context, method string, args clientArgs) (any, error) {
+	switch method {
+	case "app.log":
+		return r.clientLog(args.Body)
+	case "app.agents":
+		return r.clientAgents(), nil
+	case "config.get":
+		return asJSON([]byte(r.opt.Custom.Config)), nil
+	case "path.get":
+		return map[string]string{"directory": r.dir, "worktree": r.worktree}, nil
+	case "project.current":
+		return r.projectInfo(), nil
+	case "tool.ids":
+		var names []string
+		for _, s := range r.Tools(tool.Audience{}) {
+			names = append(names, s.Name)
+		}
+		return names, nil
+	case "provider.list", "config.providers":
+		return map[string]any{"providers": []any{}, "default": map[string]string{}}, nil
+	case "tui.showToast", "tui.appendPrompt", "tui.executeCommand", "tui.publish":
+		return r.clientScreen(method, args.Body), nil
+	}
+	return r.clientSession(ctx, method, args)
+}
+
+// clientScreen tells who watches what a plugin would show on a screen.
+func (r *Runtime) clientScreen(method string, body json.RawMessage) bool {
+	name := map[string]string{
+		"tui.showToast": "tui.toast.show", "tui.appendPrompt": "tui.prompt.append", "tui.executeCommand": "tui.command.execute",
+	}[method]
+	if method == "tui.publish" {
+		var e struct {
+			Type       string
+			Properties json.RawMessage
+		}
+		if json.Unmarshal(body, &e) != nil || e.Type == "" {
+			return false
+		}
+		name, body = e.Type, e.Properties
+	}
+	r.Notify(name, body)
+	return true
+}
+
+func (r *Runtime) clientLog(body json.RawMessage) (any, error) {
+	var l struct {
+		Service, Level, Message string
+		Extra                   map[string]any
+	}
+	if err := json.Unmarshal(body, &l); err != nil {
+		return nil, fmt.Errorf("a log entry can not be read: %w", err)
+	}
+	level := slog.LevelInfo
+	switch l.Level {
+	case "debug":
+		level = slog.LevelDebug
+	case "warn":
+		level = slog.LevelWarn
+	case "error":
+		level = slog.LevelError
+	}
+	r.log.Log(context.Background(), level, l.Message, "plugin", l.Service, "extra", l.Extra)
+	r.feed.publish(ScriptSaid{Tool: l.Service, Level: l.Level, Text: l.Message})
+	return true, nil
+}
+
+func (r *Runtime) clientAgents() []map[string]any {
+	var out []map[string]any
+	for _, a := range r.agents {
+		out = append(out, map[string]any{"name": a.Name, "description": a.Description, "mode": a.Mode, "hidden": a.Hidden})
+	}
+	return out
+}
+
+// clientSession answers what is about sessions.
+func (r *Runtime) clientSession(ctx context.Context, method string, args clientArgs) (any, error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	switch method {
+	case "session.get":
+		return r.clientInfo(ctx, s, args.Path.ID)
+	case "session.list":
+		all, err := s.Sessions(ctx, 100)
+		out := []map[string]any{}
+		for _, v := range all {
+			out = append(out, r.sessionOf(v))
+		}
+		return out, err
+	case "session.create":
+		return r.clientCreate(ctx, s, args.Body)
+	case "session.update":
+		var b struct{ Title string }
+		if err := json.Unmarshal(args.Body, &b); err != nil || b.Title == "" {
+			return nil, errors.New("only the title of a session can be changed")
+		}
+		if err := s.SetTitle(ctx, args.Path.ID, b.Title); err != nil {
+			return nil, err
+		}
+		return r.clientInfo(ctx, s, args.Path.ID)
+	case "session.children":
+		return []any{}, nil
+	case "session.todo":
+		return s.Todos(ctx, args.Path.ID)
+	case "session.messages":
+		return r.clientMessages(ctx, s, args.Path.ID)
+	}
+	return nil, errNoMethod
+}
+
+// clientInfo is a session that is recorded, or the runtime's own.
+func (r *Runtime) clientInfo(ctx context.Context, s *store.Store, id string) (any, error) {
+	v, err := s.Session(ctx, id)
+	if errors.Is(err, store.ErrNotFound) && id == r.session() {
+		return r.sessionInfo(id), nil
+	}
+	return r.sessionOf(v), err
+}
+
+func (r *Runtime) clientCreate(ctx context.Context, s *store.Store, body json.RawMessage) (any, error) {
+	var b struct{ Title string }
+	_ = json.Unmarshal(body, &b) // a title is all that counts, and it may be missing
+	v := store.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()}
+	if err := s.AddSession(ctx, v); err != nil {
+		return nil, err
+	}
+	if b.Title != "" {
+		if err := s.SetTitle(ctx, v.ID, b.Title); err != nil {
+			return nil, err
+		}
+		v.Title = b.Title
+	}
+	return r.sessionOf(v), nil
+}
+
+// maxMessages is how many calls of a session plugins are shown.
+const maxMessages = 1000
+
+// clientMessages are the calls of a session, each as a message with one part.
+func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session string) (any, error) {
+	calls, err := s.Calls(ctx, store.Query{Session: session, Limit: maxMessages})
+	out := []map[string]any{}
+	for _, c := range slices.Backward(calls) { // the newest comes first
+		state := map[string]any{"status": string(c.State), "input": json.RawMessage(asJSON([]byte(c.Input)))}
+		if c.Result != nil {
+			state["title"], state["output"], state["metadata"] = c.Result.Title, c.Result.Output, c.Result.Metadata
+		}
+		if c.Error != nil {
+			state["error"] = c.Error.Message
+		}
+		out = append(out, map[string]any{
+			"info":  map[string]any{"id": c.ID, "sessionID": session, "role": "assistant"},
+			"parts": []any{part(tool.Call{ID: c.ID, Session: session, Tool: c.Tool}, state)["part"]},
+		})
+	}
+	return out, err
+}
+
+// sessionInfo is what plugins are told of a session that may not be recorded.
+func (r *Runtime) sessionInfo(id string) map[string]any {
+	return r.sessionOf(store.Session{ID: id, Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()})
+}
+
+func (r *Runtime) sessionOf(v store.Session) map[string]any {
+	return map[string]any{
+		"id": v.ID, "projectID": v.Project, "directory": v.Dir, "title": v.Title, "version": "helve",
+		"time": map[string]int64{"created": v.Created, "updated": max(v.Created, v.Updated)},
+	}
+}
+
+// projectInfo is what plugins are told of the project.
+func (r *Runtime) projectInfo() map[string]any {
+	return map[string]any{"id": r.project, "worktree": r.worktree}
+}

@@ -1,0 +1,167 @@
+package helve
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"helve/internal/program"
+	"helve/tool"
+)
+
+// A Notice is something that a program, or a plugin, tells everybody who
+// listens: [Runtime.Notify].
+type Notice struct {
+	Name string          `json:"-"` // the event's, as "session.idle"
+	Body json.RawMessage `json:"-"`
+}
+
+// MarshalJSON gives the body.
+func (n Notice) MarshalJSON() ([]byte, error) {
+	if len(n.Body) == 0 {
+		return []byte("{}"), nil
+	}
+	return n.Body, nil
+}
+
+func (n Notice) kind() string { return n.Name }
+func (n Notice) weight() int  { return 64 + len(n.Body) }
+
+// Notify tells plugins, hook commands and subscribers that something has
+// happened which the runtime does not know by itself, as that a session is
+// idle. name is the reference's where it has one; properties is JSON.
+func (r *Runtime) Notify(name string, properties json.RawMessage) {
+	r.feed.publish(Notice{Name: name, Body: asJSON([]byte(properties))})
+}
+
+// tellEvents lets plugins and commands know what happens, if there are any.
+func (r *Runtime) tellEvents() {
+	var commands []program.Hook
+	for _, h := range r.opt.Custom.Commands.Event {
+		commands = append(commands, plainHook(h))
+	}
+	if len(commands) == 0 && len(r.opt.Custom.Folders) == 0 && len(r.opt.Custom.Plugins) == 0 {
+		return
+	}
+	t := &teller{r: r, commands: commands, sessions: map[string]bool{}, queue: make(chan told, 256)}
+	r.feed.tap = t.take
+	if len(commands) > 0 {
+		r.crew.run(t.runCommands)
+	}
+}
+
+// A teller passes events on to plugins and commands, in their words.
+type teller struct {
+	r        *Runtime
+	commands []program.Hook
+	queue    chan told // for the commands; what does not fit is dropped
+
+	mu       sync.Mutex
+	sessions map[string]bool // that were told of
+}
+
+type told struct {
+	name string
+	body json.RawMessage
+}
+
+// take is called for every event, in order, by whoever publishes it. It must
+// not wait.
+func (t *teller) take(h Happening) {
+	plugins := t.r.custom != nil && t.r.custom.Has("event")
+	if !plugins && len(t.commands) == 0 {
+		return
+	}
+	for _, e := range t.translate(h) {
+		if plugins {
+			t.r.custom.Event(e.name, e.body)
+		}
+		if slices.ContainsFunc(t.commands, func(c program.Hook) bool { return c.Hears(e.name) }) {
+			select {
+			case t.queue <- e:
+			default:
+				t.r.log.Warn("an event was not told to a command, because too many wait", "event", e.name)
+			}
+		}
+	}
+}
+
+// runCommands tells commands about events, one after the other.
+func (t *teller) runCommands() {
+	for {
+		var e told
+		select {
+		case <-t.r.life.Done():
+			return
+		case e = <-t.queue:
+		}
+		body := asJSON(map[string]any{"type": e.name, "properties": e.body})
+		for _, c := range t.commands {
+			if !c.Hears(e.name) {
+				continue
+			}
+			if err := t.r.programs.Event(t.r.life, body, c); err != nil && t.r.life.Err() == nil {
+				t.r.log.Warn("a hook failed", "hook", c.Command[0], "event", e.name, "error", err)
+			}
+		}
+	}
+}
+
+// translate gives what happened in the reference's words. What it has no words
+// for is told in ours.
+func (t *teller) translate(h Happening) []told {
+	var out []told
+	add := func(name string, body any) { out = append(out, told{name, asJSON(body)}) }
+	switch h := h.(type) {
+	case CallStarted:
+		if t.begins(h.Call.Session) {
+			add("session.created", map[string]any{"info": t.r.sessionInfo(h.Call.Session)})
+		}
+		add("message.part.updated", part(h.Call, map[string]any{"status": "pending", "input": h.Call.Input}))
+	case CallRunning:
+		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, map[string]any{"status": "running", "input": h.Input}))
+	case CallFinished:
+		state := map[string]any{"status": h.State}
+		if h.Result != nil {
+			state["title"], state["output"], state["metadata"] = h.Result.Title, h.Result.Output, h.Result.Metadata
+		}
+		if h.Error != nil {
+			state["error"] = h.Error.Message
+		}
+		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
+	case CallProgress, ScriptSaid, HookRan, Missed:
+		// too many, or of interest to people only
+	default:
+		add(h.kind(), h)
+	}
+	return out
+}
+
+// begins reports whether a session has not been told of before.
+func (t *teller) begins(session string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sessions[session] {
+		return false
+	}
+	if len(t.sessions) > 4096 {
+		clear(t.sessions)
+	}
+	t.sessions[session] = true
+	return true
+}
+
+// part is a call as a part of a message.
+func part(c tool.Call, state map[string]any) map[string]any {
+	return map[string]any{"part": map[string]any{
+		"id": c.ID, "sessionID": c.Session, "messageID": c.Message, "type": "tool", "callID": c.ID, "tool": c.Tool, "state": state,
+	}}
+}
+
+// ended tells plugins that nothing more will come, before they are let go.
+func (r *Runtime) ended(ctx context.Context, session string) {
+	if ctx.Err() == nil {
+		r.Notify("session.deleted", asJSON(map[string]any{"info": r.sessionInfo(session)}))
+	}
+}

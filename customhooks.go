@@ -1,0 +1,324 @@
+package helve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"helve/internal/custom"
+	"helve/internal/program"
+	"helve/permission"
+	"helve/tool"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// The hooks of plugins that are about tools, by the reference's names.
+const (
+	hookBefore     = "tool.execute.before"
+	hookAfter      = "tool.execute.after"
+	hookDefinition = "tool.definition"
+	hookShell      = "shell.env"
+	hookPermission = "permission.ask"
+	hookConfig     = "config"
+)
+
+// hookCommands makes hooks of the commands that see calls. Each has its own
+// limit of time, and decides itself what its failure means.
+func (r *Runtime) hookCommands() {
+	for _, h := range r.opt.Custom.Commands.Before {
+		p := plainHook(h)
+		r.hooks = append(r.hooks, Hook{Name: h.called(), Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+			if !p.Applies(c.Tool) {
+				return nil, nil
+			}
+			v, err := r.programs.Before(ctx, c, p)
+			if err := r.verdict(h, v, err); err != nil {
+				return nil, err
+			}
+			if v.Args != nil {
+				c.Input = v.Args
+			}
+			return v.Result, nil
+		}})
+	}
+	for _, h := range r.opt.Custom.Commands.After {
+		p := plainHook(h)
+		r.hooks = append(r.hooks, Hook{Name: h.called(), After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
+			if !p.Applies(c.Tool) {
+				return nil
+			}
+			v, err := r.programs.After(ctx, c, res, p)
+			if err := r.verdict(h, v, err); err != nil {
+				return err
+			}
+			if v.Result != nil {
+				*res = *v.Result
+			}
+			return nil
+		}})
+	}
+}
+
+// verdict is what a command said, as an error if it refused the call.
+func (r *Runtime) verdict(h HookCommand, v program.Verdict, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case v.Block != "":
+		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + h.called() + " of " + h.From + " said so."}
+	case v.Problem != "":
+		r.log.Warn("a hook failed and was passed over", "hook", h.called(), "problem", v.Problem)
+	}
+	return nil
+}
+
+func plainHook(h HookCommand) program.Hook {
+	return program.Hook{
+		Command: h.Command, Tools: h.Tools, Events: h.Events, Timeout: h.Timeout, Required: h.Required, Dir: h.Dir, From: h.From,
+	}
+}
+
+// called is what messages call a command.
+func (h HookCommand) called() string { return filepath.Base(h.Command[0]) }
+
+// pluginHook is all plugins as one hook.
+func (r *Runtime) pluginHook() Hook {
+	return Hook{Name: "plugins", Before: r.pluginsBefore, After: r.pluginsAfter}
+}
+
+// pluginsBefore lets plugins see the arguments of a call and change them.
+func (r *Runtime) pluginsBefore(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+	if err := r.requiredPlugins(); err != nil {
+		return nil, err
+	}
+	if !r.custom.Has(hookBefore) {
+		return nil, nil
+	}
+	input := asJSON(map[string]string{"tool": c.Tool, "sessionID": c.Session, "callID": c.ID})
+	done, err := r.custom.Hook(ctx, c, hookBefore, input, asJSON(map[string]any{"args": json.RawMessage(c.Input)}))
+	if err := r.pluginsFailed(ctx, done, err); err != nil {
+		return nil, err
+	}
+	var out struct {
+		Args   json.RawMessage `json:"args"`
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(done.Output, &out); err != nil {
+		return nil, fmt.Errorf("what plugins made of the arguments can not be read: %w", err)
+	}
+	if len(out.Result) > 0 && !bytes.Equal(out.Result, []byte("null")) {
+		return readResult(out.Result)
+	}
+	if len(out.Args) > 0 && !sameJSON(out.Args, c.Input) {
+		c.Input = out.Args
+	}
+	return nil, nil
+}
+
+// readResult reads what a plugin answers instead of a tool: a text, or an
+// object with output.
+func readResult(raw json.RawMessage) (*tool.Result, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return &tool.Result{Output: text}, nil
+	}
+	var res tool.Result
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return nil, fmt.Errorf("the answer of a plugin can not be read: %w", err)
+	}
+	res.Inner = nil
+	return &res, nil
+}
+
+// sameJSON reports whether two texts mean the same.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {
+		return false
+	}
+	return bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// pluginsAfter lets plugins see the result of a call and change it.
+func (r *Runtime) pluginsAfter(ctx context.Context, c *tool.Call, res *tool.Result) error {
+	if !r.custom.Has(hookAfter) {
+		return nil
+	}
+	input := asJSON(map[string]any{"tool": c.Tool, "sessionID": c.Session, "callID": c.ID, "args": json.RawMessage(c.Input)})
+	output, err := json.Marshal(map[string]any{"title": res.Title, "output": res.Output, "metadata": res.Metadata})
+	if err != nil {
+		return fmt.Errorf("a result does not encode: %w", err)
+	}
+	done, err := r.custom.Hook(ctx, c, hookAfter, input, output)
+	if err := r.pluginsFailed(ctx, done, err); err != nil {
+		return err
+	}
+	var out struct {
+		Title, Output *string
+		Metadata      map[string]any
+	}
+	if err := json.Unmarshal(done.Output, &out); err != nil {
+		return fmt.Errorf("what plugins made of the result can not be read: %w", err)
+	}
+	if out.Title != nil {
+		res.Title = *out.Title
+	}
+	if out.Output != nil {
+		res.Output = *out.Output
+	}
+	if out.Metadata != nil && !bytes.Equal(asJSON(res.Metadata), asJSON(out.Metadata)) {
+		res.Metadata = out.Metadata
+	}
+	return nil
+}
+
+// pluginsFailed is what the failures of plugins mean for a call: what a
+// plugin throws refuses it, and one that is late or lost does so where it is
+// required.
+func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, run := range done.Runs {
+		switch {
+		case run.Error == nil:
+		case run.Thrown():
+			return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(run.Said()), Hint: "The plugin " + r.inWorktree(run.Source) + " said so."}
+		case required(r.opt.Custom.Required, run.Source, run.Name):
+			return &tool.Error{Kind: tool.Denied, Code: "hook-failed",
+				Err: fmt.Errorf("the plugin %s failed, and no call is made without it: %w", r.inWorktree(run.Source), run.Error)}
+		default:
+			r.log.Warn("a plugin failed and was passed over", "plugin", run.Source, "error", run.Error)
+		}
+	}
+	return err
+}
+
+// required reports whether calls need a plugin, which settings name by its
+// file, with or without the ending, or by its package.
+func required(names []string, source, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return n == name || n == source || n == filepath.Base(source) })
+}
+
+// requiredPlugins refuses all calls while a plugin that they need is not
+// there.
+func (r *Runtime) requiredPlugins() error {
+	if len(r.opt.Custom.Required) == 0 {
+		return nil
+	}
+	files := r.custom.Status()
+	for _, name := range r.opt.Custom.Required {
+		i := slices.IndexFunc(files, func(f custom.File) bool {
+			return f.Kind == "plugin" && required([]string{name}, f.Path, f.Name)
+		})
+		why := "there is no such plugin"
+		if i >= 0 {
+			if files[i].State == custom.Ready {
+				continue
+			}
+			why = "it is " + string(files[i].State)
+			if p := files[i].Problem; p != "" {
+				why += ": " + p
+			}
+		}
+		return &tool.Error{Kind: tool.Denied, Code: "hook-failed", Err: fmt.Errorf("no call is made without the plugin %s, and %s", name, why),
+			Hint: "'helve plugins' shows what became of it; the config key custom.required names it."}
+	}
+	return nil
+}
+
+// pluginAnswer asks plugins about a request that would wait for a person:
+// "allow", "deny" or "ask".
+func (r *Runtime) pluginAnswer(ctx context.Context, req permission.Request) string {
+	c := r.quiet(hookPermission)
+	c.Session = req.Session
+	message, call := "", ""
+	if req.Call != nil {
+		message, call = req.Call.Message, req.Call.Call
+	}
+	input := asJSON(map[string]any{
+		"id": req.ID, "type": req.Permission, "permission": req.Permission, "pattern": req.Patterns, "patterns": req.Patterns,
+		"always": req.Always, "sessionID": req.Session, "messageID": message, "callID": call,
+		"title": req.Permission, "metadata": req.Metadata, "time": map[string]int64{"created": r.now().UnixMilli()},
+	})
+	done, err := r.custom.Hook(ctx, c, hookPermission, input, asJSON(map[string]string{"status": "ask"}))
+	if err == nil {
+		for _, run := range done.Runs {
+			err = errors.Join(err, run.Error)
+		}
+	}
+	if err != nil {
+		r.log.Warn("a plugin could not answer a request", "error", err)
+		return "ask"
+	}
+	var out struct{ Status string }
+	if json.Unmarshal(done.Output, &out) != nil {
+		return "ask"
+	}
+	return out.Status
+}
+
+// shellVariables are what plugins add to the environment of a command.
+func (r *Runtime) shellVariables(ctx context.Context, c *tool.Call, dir string) map[string]string {
+	if r.custom == nil || !r.custom.Has(hookShell) {
+		return nil
+	}
+	input := asJSON(map[string]string{"cwd": dir, "sessionID": c.Session, "callID": c.ID})
+	done, err := r.custom.Hook(ctx, c, hookShell, input, asJSON(map[string]any{"env": map[string]string{}}))
+	for _, run := range done.Runs {
+		err = errors.Join(err, run.Error)
+	}
+	if err != nil {
+		r.log.Warn("a plugin could not add variables", "error", err)
+	}
+	var out struct{ Env map[string]any }
+	if json.Unmarshal(done.Output, &out) != nil {
+		return nil
+	}
+	set := map[string]string{}
+	for name, value := range out.Env {
+		if text, ok := value.(string); ok && name != "" && !strings.ContainsAny(name, "=\x00") && !strings.Contains(text, "\x00") {
+			set[name] = text
+		}
+	}
+	return set
+}
+
+// redefine lets plugins change how tools are shown to models. What arguments
+// are held against stays the tool's own schema.
+func (r *Runtime) redefine(specs []tool.Spec) []tool.Spec {
+	if r.custom == nil || !r.custom.Has(hookDefinition) {
+		return specs
+	}
+	for i := range specs {
+		output, err := json.Marshal(map[string]any{"description": specs[i].Description, "parameters": specs[i].Schema})
+		if err != nil {
+			continue
+		}
+		done, err := r.custom.Hook(r.life, r.quiet(hookDefinition), hookDefinition, asJSON(map[string]string{"toolID": specs[i].Name}), output)
+		if err != nil || bytes.Equal(done.Output, output) {
+			continue
+		}
+		var out struct {
+			Description string
+			Parameters  *jsonschema.Schema
+		}
+		if json.Unmarshal(done.Output, &out) != nil {
+			r.log.Warn("a plugin made a definition that can not be read", "tool", specs[i].Name)
+			continue
+		}
+		if out.Description != "" {
+			specs[i].Description = out.Description
+		}
+		if out.Parameters != nil {
+			specs[i].Schema = out.Parameters
+		}
+	}
+	return specs
+}

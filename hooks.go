@@ -1,0 +1,209 @@
+package helve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"helve/tool"
+)
+
+// A Hook sees every call. Each of its functions may be nil.
+type Hook struct {
+	// Name is what events and messages call it; hooks without one are not
+	// told about in events.
+	Name string
+	// Timeout is how long each function may take; no limit when 0.
+	Timeout time.Duration
+	// Required blocks a call that the hook is too late for. Without it the
+	// call goes on as if there were no such hook.
+	Required bool
+
+	// Before runs when the arguments were found good. It may rewrite c.Input,
+	// which is then checked again. An error refuses the call, and the model is
+	// told why. A result answers instead of the tool.
+	Before func(ctx context.Context, c *tool.Call) (*tool.Result, error)
+	// After runs when the tool succeeded and its output was bounded. It may
+	// rewrite res. An error replaces it.
+	After func(ctx context.Context, c *tool.Call, res *tool.Result) error
+}
+
+// HookRan is a hook that has seen a call.
+type HookRan struct {
+	Call    string  `json:"call"`
+	Session string  `json:"session"`
+	Tool    string  `json:"tool"`
+	Hook    string  `json:"hook"`   // its name
+	When    string  `json:"when"`   // before or after
+	Effect  string  `json:"effect"` // passed, changed, answered, refused, failed or late
+	Millis  float64 `json:"ms"`
+	Error   string  `json:"error,omitempty"`
+}
+
+func (HookRan) kind() string  { return "hook.ran" }
+func (e HookRan) weight() int { return 256 + len(e.Error) }
+
+// errLate says that a hook took longer than it may. It is what its context
+// ends with.
+var errLate = errors.New("the hook is late")
+
+// before lets every hook see the call. Arguments that a hook rewrote are
+// checked again, so that what runs is what was checked; nothing else that a
+// hook changes counts.
+func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
+	for i := range r.hooks {
+		h := &r.hooks[i]
+		if h.Before == nil {
+			continue
+		}
+		seen := c.Call
+		seen.Input = bytes.Clone(c.Input)
+		began := time.Now()
+		res, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return h.Before(ctx, &seen) })
+		changed := !bytes.Equal(seen.Input, c.Input)
+		r.ran(c, h, hookRun{when: "before", began: began, changed: changed, answered: res != nil, err: err})
+		switch {
+		case errors.Is(err, errLate) && !h.Required:
+			continue // and what it may have done to its copy of the call does not count
+		case err != nil:
+			return nil, refusal(ctx, err)
+		case res != nil:
+			res = r.complete(res)
+			if h.Name != "" {
+				res.Metadata["answeredBy"] = h.Name
+			}
+			return res, nil
+		case changed:
+			c.Input = seen.Input
+			if err := r.check(ctx, t, c); err != nil {
+				return nil, blame(h, err)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// blame says that arguments which do not fit came from a hook and not from the
+// model.
+func blame(h *Hook, err error) error {
+	if h.Name == "" {
+		return err
+	}
+	e := *asError(err)
+	e.Err = fmt.Errorf("the hook %s changed the arguments to ones that the tool does not take: %w", h.Name, err)
+	return &e
+}
+
+// after lets every hook see the result. What a hook makes longer than an
+// output may be is cut again.
+func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error {
+	for i := range r.hooks {
+		h := &r.hooks[i]
+		if h.After == nil {
+			continue
+		}
+		seen, own := c.Call, *res // a hook that is left behind keeps its own copy
+		began := time.Now()
+		_, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return nil, h.After(ctx, &seen, &own) })
+		if late := errors.Is(err, errLate); late {
+			r.ran(c, h, hookRun{when: "after", began: began, err: err})
+			if h.Required {
+				return refusal(ctx, err)
+			}
+			continue
+		}
+		changed := err == nil && (own.Output != res.Output || own.Title != res.Title)
+		r.ran(c, h, hookRun{when: "after", began: began, changed: changed, err: err})
+		if err != nil {
+			return refusal(ctx, err)
+		}
+		if own.Output != res.Output {
+			r.rebound(c, &own)
+		}
+		*res = own
+	}
+	return nil
+}
+
+// rebound cuts what a hook has made too long. That a result was cut before is
+// still said.
+func (r *Runtime) rebound(c *flight, res *tool.Result) {
+	r.complete(res)
+	before, was := res.Metadata["truncated"]
+	delete(res.Metadata, "truncated")
+	r.bound(c, res)
+	if cut, _ := res.Metadata["truncated"].(bool); !cut && was {
+		res.Metadata["truncated"] = before
+	}
+}
+
+// timed runs a hook, and goes on without one that takes longer than it may.
+func (r *Runtime) timed(ctx context.Context, h *Hook, f func(ctx context.Context) (*tool.Result, error)) (*tool.Result, error) {
+	if h.Timeout <= 0 {
+		return r.await(ctx, func() (*tool.Result, error) { return f(ctx) })
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	defer cancel()
+	res, err := r.await(bounded, func() (*tool.Result, error) { return f(bounded) })
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return nil, &tool.Error{Kind: tool.Denied, Code: "hook-timeout",
+			Err:  fmt.Errorf("%w: %s took longer than %s, and the call may not go on without it", errLate, h.called(), h.Timeout),
+			Hint: "Find out why the hook is slow, give it more time in the config, or do not mark it as required.",
+		}
+	}
+	return res, err
+}
+
+func (h *Hook) called() string {
+	if h.Name == "" {
+		return "it"
+	}
+	return h.Name
+}
+
+// A hookRun is what became of one hook.
+type hookRun struct {
+	when              string
+	began             time.Time
+	changed, answered bool
+	err               error
+}
+
+// ran tells who watches what a hook did, and how long it took.
+func (r *Runtime) ran(c *flight, h *Hook, run hookRun) {
+	if h.Name == "" {
+		return
+	}
+	e := HookRan{
+		Call: c.ID, Session: c.Session, Tool: c.Tool, Hook: h.Name, When: run.when, Effect: "passed",
+		Millis: float64(time.Since(run.began).Microseconds()) / 1000,
+	}
+	switch {
+	case errors.Is(run.err, errLate):
+		e.Effect, e.Error = "late", run.err.Error()
+		r.log.Warn("a hook is late", "hook", h.Name, "call", c.ID, "tool", c.Tool)
+	case run.err != nil:
+		e.Effect, e.Error = "refused", said(run.err, 4096).Error()
+	case run.answered:
+		e.Effect = "answered"
+	case run.changed:
+		e.Effect = "changed"
+	}
+	r.feed.publish(e)
+}
+
+// Hook lets plugins see something that is not a call, as chat.message or
+// chat.params: input is what it is about, and output what they may change.
+// It returns the output. A program with a model of its own calls it where the
+// reference would.
+func (r *Runtime) Hook(ctx context.Context, name string, input, output json.RawMessage) (json.RawMessage, error) {
+	if r.custom == nil {
+		return output, nil
+	}
+	r.custom.Need(ctx, "")
+	done, err := r.custom.Hook(ctx, r.quiet(name), name, input, output)
+	return done.Output, err
+}

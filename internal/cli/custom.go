@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"helve"
+	"helve/internal/config"
+)
+
+// watchFiles is how often a program that stays looks whether the files of
+// users have changed.
+const watchFiles = time.Second
+
+// custom turns what the config files say about tools, plugins and hooks of
+// users into options.
+func (a *app) custom(s *setup) helve.Custom {
+	c := s.cfg.Custom
+	out := helve.Custom{
+		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
+		LoadTimeout: time.Duration(c.LoadTimeoutMS) * time.Millisecond, HookTimeout: time.Duration(c.HookTimeoutMS) * time.Millisecond,
+		Commands: helve.HookCommands{Before: hookCommands(s.cfg.Hooks.Before), After: hookCommands(s.cfg.Hooks.After), Event: hookCommands(s.cfg.Hooks.Event)},
+		Config:   redacted(s.cfg.Raw),
+	}
+	for _, f := range s.cfg.Folders {
+		folder := helve.CustomFolder{Path: f.Path, Project: f.Guarded}
+		if f.Guarded {
+			folder.Trusted = func() bool { return config.TrustedFolder(s.opt, f.Path) }
+		}
+		out.Folders = append(out.Folders, folder)
+	}
+	for _, e := range s.cfg.Plugins {
+		if p, ok := plugin(e); ok {
+			p.Trusted = func() bool { return s.trustedPlugin(p) }
+			out.Plugins = append(out.Plugins, p)
+		}
+	}
+	return out
+}
+
+// plugin reads an entry of the list of plugins: a name, or a name and options.
+func plugin(e config.Entry) (helve.PluginEntry, bool) {
+	p := helve.PluginEntry{Base: e.Dir}
+	if json.Unmarshal(e.Value, &p.Spec) == nil {
+		return p, p.Spec != ""
+	}
+	var pair []json.RawMessage
+	if json.Unmarshal(e.Value, &pair) != nil || len(pair) == 0 || json.Unmarshal(pair[0], &p.Spec) != nil {
+		return p, false // a problem of the config, told there
+	}
+	if len(pair) > 1 {
+		p.Options = pair[1]
+	}
+	return p, p.Spec != ""
+}
+
+// trustedPlugin reports whether a plugin may be run: not a file of the project
+// that lies outside the folders that were trusted, since what it holds was never
+// shown to the user. Packages are trusted with the file that names them.
+func (s *setup) trustedPlugin(p helve.PluginEntry) bool {
+	path, isFile := pluginFile(p)
+	if !isFile {
+		return true
+	}
+	for _, f := range s.cfg.Folders {
+		if below(f.Path, path) {
+			return !f.Guarded || config.TrustedFolder(s.opt, f.Path)
+		}
+	}
+	root := s.opt.Worktree
+	if filepath.Dir(root) == root { // no worktree: not the whole disk
+		root = s.opt.Dir
+	}
+	return !below(root, path)
+}
+
+// pluginFile is the file that an entry names, if it names one.
+func pluginFile(p helve.PluginEntry) (path string, ok bool) {
+	path = p.Spec
+	if u, err := url.Parse(path); err == nil && u.Scheme == "file" {
+		return filepath.FromSlash(u.Path), true
+	}
+	switch {
+	case filepath.IsAbs(path):
+		return filepath.Clean(path), true
+	case strings.HasPrefix(path, "."):
+		return filepath.Join(p.Base, path), true
+	}
+	return "", false
+}
+
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
+	for _, h := range list {
+		command := slices.Clone(h.Command)
+		if len(command) > 0 && strings.ContainsAny(command[0], `/\`) && !filepath.IsAbs(command[0]) {
+			command[0] = filepath.Join(h.Dir, command[0])
+		}
+		if h.Line != "" {
+			command = []string{"/bin/sh", "-c", h.Line}
+			if runtime.GOOS == "windows" {
+				command = []string{"cmd", "/C", h.Line}
+			}
+		}
+		out = append(out, helve.HookCommand{
+			Command: command, Tools: h.Tools, Events: h.Events, Timeout: time.Duration(h.TimeoutMS) * time.Millisecond,
+			Required: h.Required, From: h.From.String(),
+		})
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/text"
+)
+
+// forFiles is how long a listing waits for the files of users to load.
+const forFiles = time.Minute
+
+// A shownFile is a file of a user's as --json prints it.
+type shownFile struct {
+	Path    string   `json:"path"`
+	Kind    string   `json:"kind"`
+	Engine  string   `json:"engine"`
+	State   string   `json:"state"`
+	Tools   []string `json:"tools"`
+	Hooks   []string `json:"hooks"`
+	Hash    string   `json:"sha256,omitempty"`
+	Millis  float64  `json:"loadMs"`
+	Problem string   `json:"problem,omitempty"`
+	Needs   []string `json:"needs,omitempty"`
+}
+
+func (a *app) pluginsCommand() *cobra.Command {
+	var asJSON, noLoad, check bool
+	c := &cobra.Command{
+		Use:   "plugins",
+		Short: "List your own tools and plugins, and what became of each",
+		Long: `Plugins lists the files in tool/, tools/, plugin/ and plugins/ of every config
+folder, and the plugins that the config names: whether each could be loaded,
+which tools and hooks it brought, what runs it, its hash, and how long loading
+took. What is wrong with a file is shown with its line.
+
+Listing loads the files, which runs them; nothing of a project runs before
+'helve trust'. With --no-load nothing is run.`,
+		Example: `  helve plugins
+  helve plugins --no-load
+  helve plugins --json
+  helve plugins --check`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withOwnFiles(c.Context(), noLoad, func(files []helve.CustomFile) error {
+				if asJSON {
+					return errors.Join(a.printJSON(shownFiles(files)), broken(files, check))
+				}
+				return errors.Join(a.listFiles(files), broken(files, check))
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&noLoad, "no-load", false, "run nothing")
+	c.Flags().BoolVar(&check, "check", false, "fail if a file could not be loaded")
+	return c
+}
+
+// broken is the error for files that could not be loaded, where that counts.
+func broken(files []helve.CustomFile, check bool) error {
+	n := 0
+	for _, f := range files {
+		if f.State == "failed" {
+			n++
+		}
+	}
+	if !check || n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d files could not be loaded", n, len(files))
+}
+
+// withOwnFiles hands on what became of the files of users.
+func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]helve.CustomFile) error) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	opt := a.options(s)
+	opt.Unattended, opt.MCP.Servers = true, nil
+	rt, err := helve.New(opt)
+	if err != nil {
+		return err
+	}
+	if !noLoad {
+		stop := a.progress("loading")
+		ctx, cancel := context.WithTimeout(ctx, forFiles)
+		rt.Gather(ctx)
+		cancel()
+		stop()
+	}
+	return errors.Join(do(rt.CustomFiles()), rt.Close())
+}
+
+func shownFiles(files []helve.CustomFile) []shownFile {
+	out := []shownFile{}
+	for _, f := range files {
+		out = append(out, shownFile{
+			Path: f.Path, Kind: f.Kind, Engine: f.Engine, State: string(f.State), Tools: append([]string{}, f.Tools...), Hooks: append([]string{}, f.Hooks...),
+			Hash: f.Hash, Millis: float64(f.LoadTime.Microseconds()) / 1000, Problem: f.Problem, Needs: f.Needs,
+		})
+	}
+	return out
+}
+
+// listFiles prints a block for every folder.
+func (a *app) listFiles(files []helve.CustomFile) error {
+	if len(files) == 0 {
+		_, err := fmt.Fprintln(a.Stdout, "There are none. 'helve tools new NAME' writes an example; docs/custom-tools.md says where files are looked for.")
+		return err
+	}
+	folder := ""
+	for _, f := range files {
+		if f.Folder != folder {
+			if folder != "" {
+				fmt.Fprintln(a.Stdout)
+			}
+			folder = f.Folder
+			fmt.Fprintln(a.Stdout, text.VisibleLine(folder))
+		}
+		if err := listFile(a.Stdout, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listFile(w io.Writer, f helve.CustomFile) error {
+	name := f.Path
+	if rel, err := filepath.Rel(f.Folder, f.Path); err == nil && filepath.IsLocal(rel) {
+		name = rel
+	}
+	facts := []string{f.Kind}
+	if f.Engine != "" && f.Engine != f.Kind {
+		facts = append(facts, f.Engine)
+	}
+	if f.State == "ready" {
+		facts = append(facts, fmt.Sprintf("%.1f ms", float64(f.LoadTime.Microseconds())/1000))
+	}
+	if len(f.Hash) >= 12 {
+		facts = append(facts, "sha256 "+f.Hash[:12])
+	}
+	fmt.Fprintf(w, "  %-11s  %s  (%s)\n", f.State, text.VisibleLine(name), strings.Join(facts, ", "))
+	for _, line := range [][2]string{
+		{"tools", strings.Join(f.Tools, ", ")}, {"hooks", strings.Join(f.Hooks, ", ")},
+		{"needs", strings.Join(f.Needs, ", ")}, {"problem", f.Problem},
+	} {
+		if line[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "               %s: %s\n", line[0], text.VisibleLine(line[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sources are the files that tools come from, by the name of the tool.
+func sources(files []helve.CustomFile) map[string]helve.CustomFile {
+	out := map[string]helve.CustomFile{}
+	for _, f := range files {
+		for _, name := range f.Tools {
+			out[name] = f
+		}
+	}
+	return out
+}
+
+// warnFiles tells which files of users could not be loaded.
+func (a *app) warnFiles(files []helve.CustomFile) {
+	for _, f := range slices.DeleteFunc(files, func(f helve.CustomFile) bool { return f.State != "failed" }) {
+		a.note(fmt.Sprintf("%s could not be loaded: %s", f.Path, f.Problem))
+	}
+}

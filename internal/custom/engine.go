@@ -1,0 +1,377 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"helve/internal/script"
+	"helve/internal/vm"
+	"helve/internal/worker"
+	"helve/internal/world"
+	"helve/tool"
+)
+
+// embedded is the name of the engine that is part of helve.
+const embedded = "embedded"
+
+// maxTurn is how long a script may run without waiting for anything.
+const maxTurn = 5 * time.Second
+
+// turn is the same for this set: a loop is to be told from something that takes long.
+func (s *Set) turn() time.Duration { return min(maxTurn, s.opt.LoadTime/2) }
+
+// disposeTime is how long plugins have to tidy up.
+const disposeTime = 2 * time.Second
+
+// A loader runs files, and tells what they are.
+type loader interface {
+	Load(ctx context.Context, files ...string) ([]script.ToolFile, error)
+	Plugins(ctx context.Context, input script.PluginInput, entries ...script.PluginEntry) ([]script.PluginFile, error)
+}
+
+// A runner calls what files have. What it answers with beside a fault is an error of the engine.
+type runner interface {
+	Execute(ctx context.Context, c script.ToolCall) (script.Outcome, error)
+	Hook(ctx context.Context, name string, input, output json.RawMessage) (script.HookResult, error)
+	Event(ctx context.Context, event json.RawMessage) error
+	Dispose(ctx context.Context) ([]script.HookRun, error)
+}
+
+// An engine is a running program: the files of a unit.
+type engine struct {
+	unit  *unit
+	build *build
+	at    place
+	kind  string // embedded, bun or node
+	load  loader
+	run   runner
+	close func() error
+
+	gate   gate
+	watch  stopwatch
+	lost   atomic.Bool
+	ending sync.Once
+	ended  error
+
+	users   int  // guarded by the unit
+	plugins bool // there are some
+}
+
+// newEngine makes an engine for files; none of them has run.
+func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, error) {
+	if at == outside {
+		return newWorker(ctx, b, some)
+	}
+	u := b.unit
+	first, err := u.set.base()
+	if err != nil {
+		return nil, err
+	}
+	opt := u.set.opt
+	host := world.New(opt.World)
+	e := &engine{unit: u, build: b, at: at, kind: embedded}
+	v, err := vm.New(vm.Options{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: u.set.log})
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	e.close = func() error { return errors.Join(v.Close(), host.Close()) }
+	ctx, cancel := context.WithTimeout(e.quiet(ctx, ""), opt.LoadTime)
+	defer cancel()
+	for _, part := range []struct {
+		name string
+		code []byte
+	}{{"prelude.js", first.prelude}, {"driver.js", first.driver}, {"parts.js", b.parts}, {script.ProgramName, b.program}} {
+		if err := v.Load(ctx, part.name, vm.Code{Bytecode: part.code}); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", part.name, err), e.finish())
+		}
+	}
+	driver := script.NewDriver(v, b.result.Position)
+	e.load, e.run = driver, driver
+	return e, nil
+}
+
+// enter waits for a call's turn in the engine. The context given back is for what is done there.
+func (e *engine) enter(ctx context.Context, who string) (context.Context, func(), error) {
+	if e.at == outside { // it keeps calls apart by itself
+		return ctx, func() {}, nil
+	}
+	ctx, leave, err := e.gate.enter(ctx, who)
+	return vm.WithOwner(ctx, who), leave, err
+}
+
+// slip is enter for what is done in a moment: after some time it goes in beside the calls of others.
+func (e *engine) slip(ctx context.Context, who string, patience time.Duration) (context.Context, func(), error) {
+	if e.at == outside {
+		return ctx, func() {}, nil
+	}
+	ctx, who, leave, err := e.gate.short(ctx, who, patience)
+	return vm.WithOwner(ctx, who), leave, err
+}
+
+// quiet is the context of what runs while there is no call.
+func (e *engine) quiet(ctx context.Context, name string) context.Context {
+	if e.unit.set.opt.Quiet == nil {
+		return ctx
+	}
+	return world.For(ctx, e.unit.set.opt.Quiet(name), name)
+}
+
+// quietOwner is whose work it is while there is no call.
+const quietOwner = "\x00"
+
+// owner is whose work a call is.
+func owner(c *tool.Call) string {
+	if c == nil {
+		return quietOwner
+	}
+	return c.Session + "\x00" + c.Agent
+}
+
+// note remembers what an error says about the engine.
+func (e *engine) note(err error) {
+	if errors.Is(err, vm.ErrLost) || errors.Is(err, vm.ErrClosed) || errors.Is(err, worker.ErrClosed) {
+		e.lost.Store(true)
+	}
+}
+
+// retire is end for an engine that was replaced.
+func (e *engine) retire() {
+	defer e.unit.set.ending.Add(-1)
+	e.end()
+}
+
+// end is finish for where nobody takes the error.
+func (e *engine) end() {
+	if err := e.finish(); err != nil {
+		e.unit.set.log.Warn("an engine did not end well", "folder", e.build.root, "error", err)
+	}
+}
+
+// finish tells plugins to tidy up and ends the engine.
+func (e *engine) finish() error {
+	e.ending.Do(func() {
+		if e.plugins && !e.lost.Load() {
+			ctx, cancel := context.WithTimeout(e.quiet(context.Background(), ""), disposeTime)
+			if err := e.dispose(ctx); err != nil {
+				e.unit.set.log.Debug("plugins did not tidy up", "folder", e.build.root, "error", err)
+			}
+			cancel()
+		}
+		e.lost.Store(true)
+		e.ended = e.close()
+	})
+	return e.ended
+}
+
+func (e *engine) dispose(ctx context.Context) error {
+	ctx, leave, err := e.slip(ctx, quietOwner, 0)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = e.run.Dispose(ctx)
+	return err
+}
+
+// raise makes an engine and has it load those of some files that run in a place. A file that ruins it is left out, and another engine
+// is made: so a file that never ends loses only itself. There is no engine if there is nothing to run.
+func (b *build) raise(ctx context.Context, at place, some []entry, all map[string]*fact) *engine {
+	for {
+		facts := map[string]*fact{}
+		run := b.runnable(at, some, facts)
+		if at == outside {
+			run = b.permitted(ctx, run, facts)
+		}
+		if len(run) == 0 || ctx.Err() != nil {
+			maps.Copy(all, facts)
+			return nil
+		}
+		e, err := newEngine(ctx, b, at, run)
+		if err != nil {
+			for _, en := range run {
+				all[en.name] = &fact{state: Failed, engine: embedded, problem: b.why(en, b.unit.engineProblem(err))}
+			}
+			maps.Copy(all, facts)
+			return nil
+		}
+		bad, err := e.fill(ctx, run, facts)
+		if err == nil && e.start(ctx, run, facts) {
+			maps.Copy(all, facts)
+			return e
+		}
+		if err != nil {
+			b.blame(bad, b.unit.engineProblem(err))
+		}
+		e.end()
+	}
+}
+
+// extend has the engine load further files. It reports false if another engine has to be made: because plugins are started together,
+// because bun and node are told of their files at the start, or because it was ruined, by whomever.
+func (e *engine) extend(ctx context.Context, some []entry, facts map[string]*fact) bool {
+	plugin := func(en entry) bool { return en.kind == kindPlugin }
+	if e == nil || e.lost.Load() || e.at == outside || slices.ContainsFunc(some, plugin) {
+		return false
+	}
+	_, err := e.fill(ctx, e.build.runnable(e.at, some, facts), facts)
+	return err == nil
+}
+
+// fill loads files, one after the other. It stops with the one that ruined the engine.
+func (e *engine) fill(ctx context.Context, some []entry, facts map[string]*fact) (bad entry, err error) {
+	for _, en := range some {
+		if facts[en.name] != nil {
+			continue
+		}
+		f, err := e.loadFile(ctx, en)
+		if err != nil {
+			e.note(err)
+			return en, err
+		}
+		facts[en.name] = f
+	}
+	return entry{}, nil
+}
+
+// loadFile runs a file, and tells what tools it exports. The error is the engine's.
+func (e *engine) loadFile(ctx context.Context, en entry) (*fact, error) {
+	began := time.Now()
+	ctx, cancel := e.watch.limit(e.quiet(ctx, en.called()), e.unit.set.opt.LoadTime)
+	defer cancel()
+	ctx, leave, err := e.slip(ctx, quietOwner, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	told, err := e.load.Load(ctx, en.name)
+	if fault, ok := errors.AsType[*script.Fault](err); ok {
+		told, err = []script.ToolFile{{File: en.name, Error: fault}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &fact{state: Ready, engine: e.kind, took: time.Since(began)}
+	for _, t := range told {
+		if t.Error != nil {
+			f.state, f.problem = Failed, e.place(en, t.Error)
+		}
+		if en.kind == kindTool {
+			f.tools = append(f.tools, t.Tools...)
+		}
+	}
+	e.describeProblems(en, f)
+	return f, nil
+}
+
+// mostProblems bounds how many tools of a file are told about.
+const mostProblems = 10
+
+// describeProblems tells of tools that can not be used.
+func (e *engine) describeProblems(en entry, f *fact) {
+	var all []string
+	if f.problem != "" {
+		all = append(all, f.problem)
+	}
+	for _, t := range f.tools {
+		if t.Error != nil && len(all) < mostProblems {
+			all = append(all, e.place(en, t.Error))
+		}
+	}
+	f.problem = strings.Join(all, "\n")
+	if len(f.tools) == 0 && en.kind == kindTool && f.state == Ready {
+		f.problem = e.unit.path(e.build.root, en) + ": exports no tool: a tool is an object with description, args and execute"
+	}
+}
+
+// start starts the plugins among files that could be loaded.
+func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact) bool {
+	var plugins []entry
+	for _, en := range some {
+		if f := facts[en.name]; en.kind == kindPlugin && f != nil && f.state == Ready {
+			plugins = append(plugins, en)
+		}
+	}
+	if len(plugins) == 0 {
+		return true
+	}
+	began := time.Now()
+	told, err := e.startPlugins(ctx, plugins)
+	if err != nil {
+		e.note(err)
+		e.trial(ctx, plugins, err)
+		return false
+	}
+	e.plugins = true
+	took := time.Since(began) / time.Duration(len(plugins))
+	for i, file := range told {
+		f := facts[plugins[i].name]
+		f.took += took
+		if file.Error != nil {
+			f.state, f.problem = Failed, e.place(plugins[i], file.Error)
+		}
+		for _, p := range file.Plugins {
+			f.tools = append(f.tools, p.Tools...)
+			f.hooks = sorted(append(f.hooks, p.Hooks...))
+		}
+		e.describeProblems(plugins[i], f)
+	}
+	return true
+}
+
+func (e *engine) startPlugins(ctx context.Context, plugins []entry) ([]script.PluginFile, error) {
+	opt := e.unit.set.opt
+	ctx, cancel := e.watch.limit(e.quiet(ctx, names(plugins)), opt.LoadTime)
+	defer cancel()
+	ctx, leave, err := e.slip(ctx, quietOwner, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var list []script.PluginEntry
+	for _, en := range plugins {
+		list = append(list, script.PluginEntry{File: en.name, Options: json.RawMessage(en.options)})
+	}
+	input := script.PluginInput{Project: opt.Project, Directory: opt.Dir, Worktree: opt.Worktree, ServerURL: opt.ServerURL}
+	told, err := e.load.Plugins(ctx, input, list...)
+	if err == nil && len(told) != len(plugins) {
+		err = errors.New("the driver told of other plugins than it was asked to start")
+	}
+	return told, err
+}
+
+// trial finds out which plugin ruined an engine when all were started: each is started in an engine of its own.
+func (e *engine) trial(ctx context.Context, plugins []entry, cause error) {
+	u, b := e.unit, e.build
+	if len(plugins) == 1 {
+		b.blame(plugins[0], u.engineProblem(cause))
+		return
+	}
+	found := false
+	for _, en := range plugins {
+		other, err := newEngine(ctx, b, e.at, []entry{en})
+		if err == nil {
+			if _, err = other.loadFile(ctx, en); err == nil {
+				_, err = other.startPlugins(ctx, []entry{en})
+			}
+			other.end()
+		}
+		if err != nil {
+			found = true
+			b.blame(en, u.engineProblem(err))
+		}
+	}
+	if found {
+		return
+	}
+	for _, en := range plugins {
+		b.blame(en, u.engineProblem(cause)+" (when all plugins of the folder were started)")
+	}
+}

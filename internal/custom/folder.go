@@ -1,0 +1,145 @@
+package custom
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kinds of files.
+const (
+	kindTool    = "tool"
+	kindPlugin  = "plugin"
+	kindProgram = "program"
+)
+
+// An entry is a file of a config folder that is a tool, a plugin or a program.
+type entry struct {
+	name    string // relative to the folder, with slashes
+	kind    string
+	label   string // the npm package it is the plugin of
+	options string // what the config starts the plugin with, JSON
+	problem string // why there is no such file
+}
+
+// called is the name that settings know the file by.
+func (e entry) called() string {
+	if e.label != "" {
+		return e.label
+	}
+	return e.stem()
+}
+
+// stem is what the file's tools are named by.
+func (e entry) stem() string { return stem(e.name) }
+
+func stem(name string) string {
+	base := name[strings.LastIndexByte(name, '/')+1:]
+	if dot := strings.LastIndexByte(base, '.'); dot >= 0 {
+		return base[:dot]
+	}
+	return base
+}
+
+// mayDefine reports whether a file of that name may define a tool of an id: its own name, or its own name and an export's.
+func (e entry) mayDefine(id string) bool {
+	rest, ok := strings.CutPrefix(id, e.stem())
+	return ok && (rest == "" || rest[0] == '_')
+}
+
+// A shelfDir is one of the four folders, as it was last seen.
+type shelfDir struct {
+	time    time.Time // when it last changed; zero if it is not there
+	seen    time.Time
+	entries []entry
+}
+
+// grain is how much older than a look a folder's time must be to be believed: one that changed just before may change again within
+// the grain of the clock.
+const grain = 2 * time.Second
+
+// A lister finds the files of a config folder, and reads a folder again only if it has changed.
+type lister struct {
+	root string
+	dirs map[string]shelfDir
+	all  []entry
+}
+
+// kinds are the folders files are looked for in, in order, and what they hold.
+func kinds() []entry {
+	return []entry{
+		{name: "plugin", kind: kindPlugin}, {name: "plugins", kind: kindPlugin},
+		{name: "tool", kind: kindTool}, {name: "tools", kind: kindTool},
+	}
+}
+
+// look gives the files there are now, and whether they are others than at the last look.
+func (l *lister) look() (all []entry, changed bool) {
+	if l.dirs == nil {
+		l.dirs = map[string]shelfDir{}
+	}
+	again := false
+	for _, k := range kinds() {
+		old, known := l.dirs[k.name]
+		path := filepath.Join(l.root, k.name)
+		now := time.Now()
+		st, err := os.Stat(path)
+		switch {
+		case err != nil || !st.IsDir():
+			if known && old.time.IsZero() {
+				continue
+			}
+			l.dirs[k.name] = shelfDir{seen: now}
+		case known && st.ModTime().Equal(old.time) && old.seen.Sub(old.time) > grain:
+			continue
+		default:
+			l.dirs[k.name] = shelfDir{time: st.ModTime(), seen: now, entries: list(path, k)}
+		}
+		again = true
+	}
+	if !again {
+		return l.all, false
+	}
+	for _, k := range kinds() {
+		all = append(all, l.dirs[k.name].entries...)
+	}
+	changed = !slices.Equal(all, l.all)
+	l.all = all
+	return all, changed
+}
+
+// list finds the tool or plugin files in one folder. Symbolic links are followed; what is below is not looked at.
+func list(path string, kind entry) (found []entry) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if !isScript(e.Name()) {
+			continue
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			if st, err := os.Stat(filepath.Join(path, e.Name())); err == nil && !st.Mode().IsRegular() {
+				continue
+			}
+		} else if !e.Type().IsRegular() {
+			continue
+		}
+		found = append(found, entry{name: kind.name + "/" + e.Name(), kind: kind.kind})
+	}
+	return found
+}
+
+// isScript reports whether a file of a name is one of JavaScript or TypeScript that is looked at. Declarations are not.
+func isScript(name string) bool {
+	switch filepath.Ext(name) {
+	case ".js":
+		return true
+	case ".ts":
+		return !strings.HasSuffix(name, ".d.ts")
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package custom
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A gate lets calls into an engine. Those of one owner go in together; those of others wait, so that what a script keeps for one is
+// not answered with the rights of another. The engine has the same rule, but there a call that waits also holds up those behind it.
+type gate struct {
+	mu      sync.Mutex
+	owner   string
+	inside  int
+	waiting []*waiter
+}
+
+type waiter struct {
+	owner string
+	in    chan struct{}
+}
+
+// A gateKey marks the contexts of what is done inside a gate.
+type gateKey struct{ gate *gate }
+
+// holds reports whether somebody with the context is inside.
+func (g *gate) holds(ctx context.Context) bool { return ctx.Value(gateKey{g}) != nil }
+
+func (g *gate) marked(ctx context.Context) context.Context {
+	return context.WithValue(ctx, gateKey{g}, true)
+}
+
+// enter waits for an owner's turn. Work on behalf of a call that is inside goes in at once. The context given back is for what is
+// done inside.
+func (g *gate) enter(ctx context.Context, owner string) (context.Context, func(), error) {
+	if g.holds(ctx) {
+		return ctx, func() {}, nil
+	}
+	g.mu.Lock()
+	if g.inside == 0 || g.owner == owner && len(g.waiting) == 0 {
+		g.owner = owner
+		g.inside++
+		g.mu.Unlock()
+		return g.marked(ctx), g.leave, nil
+	}
+	w := &waiter{owner, make(chan struct{})}
+	g.waiting = append(g.waiting, w)
+	g.mu.Unlock()
+	select {
+	case <-w.in:
+		return g.marked(ctx), g.leave, nil
+	case <-ctx.Done():
+		g.withdraw(w)
+		return ctx, nil, context.Cause(ctx)
+	}
+}
+
+// short is enter for what is done in a moment, such as a hook: it does not wait for those of other owners behind it, and for those
+// who are inside only for some time; then it goes in with them, under their name. The name to go by is given back.
+func (g *gate) short(ctx context.Context, owner string, patience time.Duration) (context.Context, string, func(), error) {
+	if g.holds(ctx) {
+		return ctx, owner, func() {}, nil
+	}
+	g.mu.Lock()
+	if g.inside == 0 || g.owner == owner || patience <= 0 {
+		if g.inside == 0 {
+			g.owner = owner
+		}
+		owner = g.owner
+		g.inside++
+		g.mu.Unlock()
+		return g.marked(ctx), owner, g.leave, nil
+	}
+	w := &waiter{owner, make(chan struct{})}
+	g.waiting = append([]*waiter{w}, g.waiting...)
+	g.mu.Unlock()
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-w.in:
+		return g.marked(ctx), owner, g.leave, nil
+	case <-t.C:
+		g.withdraw(w)
+		return g.short(ctx, owner, 0)
+	case <-ctx.Done():
+		g.withdraw(w)
+		return ctx, owner, nil, context.Cause(ctx)
+	}
+}
+
+// withdraw takes back a waiter. If it was let in meanwhile, it leaves.
+func (g *gate) withdraw(w *waiter) {
+	g.mu.Lock()
+	for i, other := range g.waiting {
+		if other == w {
+			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
+			g.admit()
+			g.mu.Unlock()
+			return
+		}
+	}
+	g.mu.Unlock()
+	g.leave()
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	g.admit()
+}
+
+// admit lets in who is first, and those of the same owner behind.
+func (g *gate) admit() {
+	for len(g.waiting) > 0 {
+		w := g.waiting[0]
+		if g.inside > 0 && g.owner != w.owner {
+			return
+		}
+		g.waiting[0] = nil
+		g.waiting = g.waiting[1:]
+		g.owner = w.owner
+		g.inside++
+		close(w.in)
+	}
+}

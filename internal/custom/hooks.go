@@ -1,0 +1,288 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"helve/internal/script"
+	"helve/internal/vm"
+	"helve/internal/world"
+	"helve/tool"
+)
+
+// Hooked is what became of an output that hooks may change.
+type Hooked struct {
+	Output json.RawMessage
+	Runs   []Run
+}
+
+// Run is the part of one plugin in it.
+type Run struct {
+	Source string // the plugin's file
+	Name   string // by which settings name it: the file's name without ending, or that of the npm package
+	Millis float64
+	Error  error // nil if all went well
+}
+
+// Thrown reports whether the plugin itself threw the error. Otherwise it came too late, or its engine was lost.
+func (r Run) Thrown() bool {
+	_, ok := errors.AsType[*script.Fault](r.Error)
+	return ok
+}
+
+// Said is what the plugin wants callers to read: the message of what it threw.
+func (r Run) Said() string {
+	if fault, ok := errors.AsType[*script.Fault](r.Error); ok && fault.Message != "" {
+		return fault.Message
+	}
+	return r.Error.Error()
+}
+
+// Has reports whether a loaded plugin has a hook of a name.
+func (s *Set) Has(hook string) bool {
+	for _, u := range s.units {
+		if u.has(hook) {
+			return true
+		}
+	}
+	return false
+}
+
+// beforeHook is the one hook that ends the run by throwing; configHook the one whose output is its input.
+const (
+	beforeHook = "tool.execute.before"
+	configHook = "config"
+)
+
+// Hook runs the hooks of a name of all plugins, one after the other, on the same output, for a call; nil for none. The payload is the
+// input of the hooks and the output they may change; config has an input only. What goes wrong with one is told in its run, and the
+// next goes on, except that tool.execute.before ends with the first that throws. The error is that of ctx.
+func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...json.RawMessage) (Hooked, error) {
+	var input, output json.RawMessage
+	if len(payload) > 0 {
+		input = payload[0]
+	}
+	if len(payload) > 1 {
+		output = payload[1]
+	}
+	done := Hooked{Output: output}
+	if name == configHook {
+		done.Output = input
+	}
+	for _, u := range s.units {
+		if !u.has(name) {
+			continue
+		}
+		in := input
+		if name == configHook {
+			in = done.Output
+		}
+		runs, out := u.hook(ctx, c, hookCall{name, in, done.Output})
+		done.Runs = append(done.Runs, runs...)
+		if out != nil {
+			done.Output = out
+		}
+		if err := ctx.Err(); err != nil {
+			return done, context.Cause(ctx)
+		}
+		if name == beforeHook && anyThrew(runs) {
+			break
+		}
+	}
+	return done, nil
+}
+
+func anyThrew(runs []Run) bool {
+	for _, r := range runs {
+		if r.Thrown() {
+			return true
+		}
+	}
+	return false
+}
+
+// A hookCall is one run of hooks.
+type hookCall struct {
+	name          string
+	input, output json.RawMessage
+}
+
+// patience is how long a hook waits for the calls of others that are in its engine, before it runs beside them.
+const patience = time.Second
+
+// has reports whether a plugin of the unit has a hook of a name.
+func (u *unit) has(hook string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, f := range u.facts {
+		if slices.Contains(f.hooks, hook) {
+			return true
+		}
+	}
+	return false
+}
+
+// having are the plugins of the unit that have a hook of a name and run in a place.
+func (u *unit) having(hook string, at place) (some []entry) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.build == nil {
+		return nil
+	}
+	for _, e := range u.build.entries {
+		if f := u.facts[e.name]; f != nil && slices.Contains(f.hooks, hook) && u.build.place(e) == at {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+// hook runs the hooks of the unit's plugins. No output means that they have not changed it.
+func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall) (runs []Run, out json.RawMessage) {
+	for at := range places {
+		some := u.having(h.name, at)
+		if len(some) == 0 {
+			continue
+		}
+		did, made := u.hookIn(ctx, c, h, some)
+		runs = append(runs, did...)
+		if made != nil {
+			out = made
+			h.output = made
+			if h.name == configHook {
+				h.input = made
+			}
+		}
+		if h.name == beforeHook && anyThrew(did) {
+			break
+		}
+	}
+	return runs, out
+}
+
+// hookIn runs the hooks of plugins that share an engine.
+func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []entry) ([]Run, json.RawMessage) {
+	began := time.Now()
+	res, b, err := u.runHooks(ctx, c, h, some)
+	root := ""
+	if b != nil {
+		root = b.root
+	}
+	if err == nil && res.Lost {
+		err = fmt.Errorf("the plugins of %s made something of the output that is not JSON", root)
+	}
+	var runs []Run
+	if err != nil { // which one is to blame is not known
+		for _, e := range some {
+			runs = append(runs, Run{u.path(root, e), e.called(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
+		}
+		return runs, nil
+	}
+	for _, r := range res.Runs {
+		run := Run{Source: filepath.Join(root, filepath.FromSlash(r.File)), Millis: r.Millis}
+		if i := slices.IndexFunc(some, func(e entry) bool { return e.name == r.File }); i >= 0 {
+			run.Name = some[i].called()
+		}
+		if r.Error != nil {
+			run.Error = r.Error
+			if r.Error.Name == "" && r.Error.Message == "null" {
+				r.Error.Message = "null, which is also what an engine throws that has no memory left"
+			}
+		}
+		runs = append(runs, run)
+	}
+	return runs, res.Output
+}
+
+func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, some []entry) (res script.HookResult, b *build, err error) {
+	u.mu.Lock()
+	b = u.build
+	u.mu.Unlock()
+	if b == nil {
+		return res, nil, errNoEngine
+	}
+	e, err := u.acquire(ctx, b.place(some[0]))
+	if err != nil {
+		return res, b, err
+	}
+	defer u.release(e)
+	ctx, leave, err := e.slip(ctx, owner(c), patience)
+	if err != nil {
+		return res, b, err
+	}
+	defer leave()
+	ctx, cancel := e.watch.limit(ctx, u.set.opt.HookTime)
+	defer cancel()
+	if c == nil {
+		ctx = e.quiet(ctx, names(some))
+	} else {
+		ctx = world.For(ctx, c, names(some))
+	}
+	res, err = e.run.Hook(ctx, h.name, h.input, h.output)
+	if err == nil {
+		err = stopped(ctx, res)
+	}
+	e.note(err)
+	return res, e.build, err
+}
+
+// stopped tells hooks that were stopped, or had no memory left, from those that threw something of their own: scripts that go on
+// after such an end see it as an exception.
+func stopped(ctx context.Context, res script.HookResult) error {
+	for _, r := range res.Runs {
+		switch {
+		case r.Error == nil || r.Error.Name != "InternalError":
+		case r.Error.Message == "interrupted" && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case r.Error.Message == "interrupted":
+			return vm.ErrTurn
+		case r.Error.Message == "out of memory":
+			return fmt.Errorf("%w: %w", vm.ErrLost, vm.ErrMemory)
+		}
+	}
+	return nil
+}
+
+// hookError words what became of hooks that did not come to an end.
+func (u *unit) hookError(hook string, err error) error {
+	switch {
+	case errors.Is(err, errLate):
+		return fmt.Errorf("the hook %s did not end within %v: look for something it waits for, or allow more by \"custom\": {\"hook_timeout\": …}: %w", hook, u.set.opt.HookTime, err)
+	case errors.Is(err, vm.ErrMemory), errors.Is(err, vm.ErrTurn):
+		return fmt.Errorf("the hook %s was stopped: %s: %w", hook, u.engineProblem(err), err)
+	}
+	return fmt.Errorf("the hook %s did not run: %w", hook, err)
+}
+
+// event tells the plugins of the unit of an event, if they are there.
+func (u *unit) event(ctx context.Context, event json.RawMessage) {
+	for at := range places {
+		some := u.having("event", at)
+		if len(some) == 0 {
+			continue
+		}
+		if e := u.hold(at); e != nil {
+			e.event(ctx, event, names(some))
+			u.release(e)
+		}
+	}
+}
+
+func (e *engine) event(ctx context.Context, event json.RawMessage, name string) {
+	ctx, leave, err := e.slip(ctx, quietOwner, 0)
+	if err != nil {
+		return
+	}
+	defer leave()
+	ctx, cancel := e.watch.limit(e.quiet(ctx, name), e.unit.set.opt.HookTime)
+	defer cancel()
+	if err := e.run.Event(ctx, event); err != nil {
+		e.note(err)
+		e.unit.set.log.Warn("plugins were not told of an event", "folder", e.build.root, "error", err)
+	}
+}

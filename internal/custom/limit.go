@@ -1,0 +1,76 @@
+package custom
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"helve/internal/vm"
+)
+
+// A stopwatch knows for how long an engine was held up by a question that a script waits for without giving control back. A person
+// may take minutes to answer, and nothing else can run in the engine meanwhile: that time is nobody's.
+type stopwatch struct {
+	mu    sync.Mutex
+	held  time.Duration
+	since time.Time // zero while nothing holds the engine up
+}
+
+func (s *stopwatch) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since = time.Now()
+}
+
+func (s *stopwatch) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held += time.Since(s.since)
+	s.since = time.Time{}
+}
+
+func (s *stopwatch) total() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() {
+		return s.held
+	}
+	return s.held + time.Since(s.since)
+}
+
+// grit is the least pause between two looks at the watch.
+const grit = 10 * time.Millisecond
+
+// limit ends a context by errLate after some time in which the engine was not held up.
+func (s *stopwatch) limit(ctx context.Context, most time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	began, before := time.Now(), s.total()
+	var timer *time.Timer
+	set := make(chan struct{})
+	timer = time.AfterFunc(most, func() {
+		<-set
+		used := time.Since(began) - (s.total() - before)
+		if used < most && ctx.Err() == nil {
+			timer.Reset(max(most-used, grit))
+			return
+		}
+		cancel(errLate)
+	})
+	close(set)
+	return ctx, func() {
+		cancel(nil)
+		timer.Stop()
+	}
+}
+
+// A watched host tells the stopwatch when it holds the engine up.
+type watched struct {
+	vm.Host
+	watch *stopwatch
+}
+
+func (w watched) Now(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+	w.watch.start()
+	defer w.watch.stop()
+	return w.Host.Now(ctx, op, arg)
+}

@@ -1,0 +1,304 @@
+package custom
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// arrange makes the units: the plugins of the config that are in no config folder, then the config folders.
+func (s *Set) arrange() []*unit {
+	var loose, folders []*unit
+	sources := map[string]*folderSource{}
+	for _, f := range s.opt.Folders {
+		path := filepath.Clean(f.Path)
+		if sources[path] != nil {
+			continue
+		}
+		src := &folderSource{lister: lister{root: path}}
+		if s.opt.Programs != nil {
+			src.programs = programsIn
+		}
+		sources[path] = src
+		u := newUnit(s, src, f.Trusted)
+		u.project = f.Project
+		folders = append(folders, u)
+	}
+	seen := map[string]bool{}
+	for _, p := range s.opt.Plugins {
+		path, name := p.where()
+		key := path + "\x00" + name
+		if seen[key] || ignored(name) {
+			continue
+		}
+		seen[key] = true
+		if src, rel := home(sources, path); src != nil {
+			src.listed = append(src.listed, entry{name: rel, kind: kindPlugin, options: string(p.Options)})
+			continue
+		}
+		loose = append(loose, newUnit(s, &packageSource{plugin: p, path: path, name: name, further: s.opt.Packages}, p.Trusted))
+	}
+	return append(loose, folders...)
+}
+
+// ignored reports whether a package is one that only signs in to providers, which helve has no use for.
+func ignored(name string) bool {
+	switch name {
+	case "opencode-copilot-auth", "opencode-anthropic-auth", "opencode-openai-codex-auth":
+		return true
+	}
+	return false
+}
+
+// where reads an entry: the path of a file, or the name of a package.
+func (p Plugin) where() (path, name string) {
+	spec := p.Spec
+	if strings.HasPrefix(spec, "file:") {
+		if u, err := url.Parse(spec); err == nil && u.Path != "" {
+			path := filepath.FromSlash(u.Path)
+			if runtime.GOOS == "windows" {
+				path = strings.TrimPrefix(path, `\`)
+			}
+			return filepath.Clean(path), ""
+		}
+		spec = strings.TrimPrefix(spec, "file:")
+	}
+	if spec == "." || spec == ".." || strings.HasPrefix(spec, "./") || strings.HasPrefix(spec, "../") ||
+		strings.HasPrefix(spec, `.\`) || strings.HasPrefix(spec, `..\`) {
+		return filepath.Join(p.Base, filepath.FromSlash(spec)), ""
+	}
+	if filepath.IsAbs(spec) {
+		return filepath.Clean(spec), ""
+	}
+	return "", packageName(spec)
+}
+
+// packageName is a package's name without its version.
+func packageName(spec string) string {
+	spec = strings.TrimPrefix(spec, "npm:")
+	if at := strings.LastIndexByte(spec, '@'); at > 0 {
+		spec = spec[:at]
+	}
+	return spec
+}
+
+// home finds the config folder a file is in, and its name there.
+func home(sources map[string]*folderSource, path string) (*folderSource, string) {
+	if path == "" || !isScript(path) {
+		return nil, ""
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if src := sources[dir]; src != nil {
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return nil, ""
+			}
+			return src, filepath.ToSlash(rel)
+		}
+		if dir == filepath.Dir(dir) || filepath.Base(dir) == "node_modules" {
+			return nil, ""
+		}
+	}
+}
+
+// A folderSource is a config folder with the plugins that the config names in it.
+type folderSource struct {
+	lister
+	listed   []entry
+	programs func(root string) []entry // nil where there are none
+	ran      []entry                   // what programs gave, and
+	asked    time.Time                 // when
+}
+
+// programsPause is how long the list of programs is believed: whether a file can be run is not seen from its folder.
+const programsPause = time.Second
+
+func (f *folderSource) look() (string, []entry) {
+	found, changed := f.lister.look()
+	if f.programs != nil && (changed || time.Since(f.asked) > programsPause) {
+		f.ran, f.asked = f.programs(f.root), time.Now()
+	}
+	if len(f.listed)+len(f.ran) == 0 {
+		return f.root, found
+	}
+	merged := make([]entry, 0, len(found)+len(f.listed))
+	for _, e := range f.listed {
+		if _, err := os.Stat(filepath.Join(f.root, filepath.FromSlash(e.name))); err != nil {
+			e.problem = missingFile(filepath.Join(f.root, filepath.FromSlash(e.name)), err)
+		}
+		merged = append(merged, e)
+	}
+	for _, e := range found {
+		if !slices.ContainsFunc(f.listed, func(l entry) bool { return l.name == e.name }) {
+			merged = append(merged, e)
+		}
+	}
+	return f.root, append(merged, f.ran...)
+}
+
+func missingFile(path string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return path + ": there is no such file, but the config lists it under \"plugin\": correct the path there or take it out"
+	}
+	return path + ": " + err.Error()
+}
+
+// A packageSource is a plugin of the config that is in no config folder: a file, or an npm package that is installed.
+type packageSource struct {
+	plugin  Plugin
+	path    string // of a file or folder
+	name    string // of a package
+	further []string
+}
+
+func (p *packageSource) look() (string, []entry) {
+	e := entry{kind: kindPlugin, label: p.name, options: string(p.plugin.Options)}
+	dir := p.path
+	if dir == "" {
+		if dir = p.installed(); dir == "" {
+			e.problem = "the plugin " + p.plugin.Spec + " is not installed, and helve installs nothing by itself. " +
+				howToInstall(p.plugin.Spec, p.plugin.Base)
+			return p.plugin.Base, []entry{e}
+		}
+	}
+	st, err := os.Stat(dir)
+	for _, ending := range []string{".ts", ".js"} {
+		if err == nil {
+			break
+		}
+		if other, failed := os.Stat(dir + ending); failed == nil {
+			st, dir, err = other, dir+ending, nil
+		}
+	}
+	switch {
+	case err != nil:
+		e.name, e.problem = filepath.Base(dir), missingFile(dir, err)
+		return filepath.Dir(dir), []entry{e}
+	case !st.IsDir():
+		e.name = filepath.Base(dir)
+		return filepath.Dir(dir), []entry{e}
+	}
+	if e.name = mainFile(dir); e.name == "" {
+		e.name = "package.json"
+		e.problem = dir + ": package.json names no file that is there: helve looks at \"exports\", \"module\" and \"main\""
+	}
+	return dir, []entry{e}
+}
+
+// installed finds the folder of a package, in the node_modules of the config's folder and above, or further folders.
+func (p *packageSource) installed() string {
+	if !validPackage(p.name) {
+		return ""
+	}
+	rel := filepath.FromSlash(p.name)
+	var dirs []string
+	for dir := p.plugin.Base; dir != ""; dir = filepath.Dir(dir) {
+		dirs = append(dirs, filepath.Join(dir, "node_modules"))
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	for _, dir := range append(dirs, p.further...) {
+		path := filepath.Join(dir, rel)
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			return path
+		}
+	}
+	return ""
+}
+
+// validPackage reports whether a name is that of a package, and leads nowhere else.
+func validPackage(name string) bool {
+	parts := strings.Split(name, "/")
+	if len(parts) > 2 || len(parts) == 2 != strings.HasPrefix(name, "@") {
+		return false
+	}
+	for _, part := range parts {
+		if part = strings.TrimPrefix(part, "@"); part == "" || part[0] == '.' || strings.ContainsAny(part, "\\:\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// maxManifest bounds how much of a package.json is read.
+const maxManifest = 1 << 20
+
+// mainFile finds the file of a package that is loaded, relative to it with slashes; there may be none.
+func mainFile(dir string) string {
+	var m struct {
+		Exports json.RawMessage `json:"exports"`
+		Module  string          `json:"module"`
+		Main    string          `json:"main"`
+	}
+	if st, err := os.Stat(filepath.Join(dir, "package.json")); err == nil && st.Mode().IsRegular() && st.Size() <= maxManifest {
+		if data, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil && json.Unmarshal(data, &m) != nil {
+			m.Exports, m.Module, m.Main = nil, "", ""
+		}
+	}
+	names := append(exported(m.Exports), m.Module, m.Main)
+	for _, name := range append(names, "index.ts", "index.js") {
+		if name == "" {
+			continue
+		}
+		rel := filepath.Clean(filepath.FromSlash(name))
+		if !filepath.IsLocal(rel) {
+			continue
+		}
+		for _, try := range []string{rel, rel + ".js", rel + ".ts", filepath.Join(rel, "index.js"), filepath.Join(rel, "index.ts")} {
+			if st, err := os.Stat(filepath.Join(dir, try)); err == nil && st.Mode().IsRegular() {
+				return filepath.ToSlash(try)
+			}
+		}
+	}
+	return ""
+}
+
+// exported reads which files a package exports as a plugin, or as itself, best first.
+func exported(raw json.RawMessage) []string {
+	var paths map[string]json.RawMessage
+	if json.Unmarshal(raw, &paths) != nil {
+		return conditional(raw, 0)
+	}
+	if paths["./server"] == nil && paths["."] == nil {
+		return conditional(raw, 0)
+	}
+	return append(conditional(paths["./server"], 0), conditional(paths["."], 0)...)
+}
+
+// conditional reads a target of exports: a file, a list, or an object of conditions.
+func conditional(raw json.RawMessage, depth int) (all []string) {
+	var one string
+	var list []json.RawMessage
+	var when map[string]json.RawMessage
+	switch {
+	case len(raw) == 0 || depth > 8:
+	case json.Unmarshal(raw, &one) == nil:
+		all = append(all, one)
+	case json.Unmarshal(raw, &list) == nil:
+		for _, r := range list {
+			all = append(all, conditional(r, depth+1)...)
+		}
+	case json.Unmarshal(raw, &when) == nil:
+		for _, condition := range []string{"bun", "import", "node", "module", "default", "require"} {
+			all = append(all, conditional(when[condition], depth+1)...)
+		}
+	}
+	return all
+}
+
+// names joins what plugins are called.
+func names(some []entry) string {
+	var all []string
+	for _, e := range some {
+		all = append(all, e.called())
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,91 @@
+package custom
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"helve/internal/program"
+)
+
+// programsIn finds the programs of a config folder.
+func programsIn(root string) (all []entry) {
+	for _, path := range program.Files(root) {
+		if rel, err := filepath.Rel(root, path); err == nil {
+			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram})
+		}
+	}
+	return all
+}
+
+// describe has programs say what they are: those that are wanted, or were before and have changed.
+func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool) {
+	u.mu.Lock()
+	root := u.root
+	var ask []entry
+	marks := map[string]string{}
+	for _, e := range all {
+		mark := markOf(u.path(root, e))
+		switch {
+		case u.facts[e.name] == nil && !w.has(e):
+			continue
+		case u.facts[e.name] == nil || u.marks[e.name] != mark:
+			ask = append(ask, e)
+		}
+		marks[e.name] = mark
+	}
+	for name := range u.marks {
+		if _, stays := marks[name]; !stays {
+			delete(u.facts, name)
+			changed = true
+		}
+	}
+	u.marks = marks
+	u.mu.Unlock()
+	facts := make([]*fact, len(ask))
+	for i, e := range ask {
+		facts[i] = u.ask(ctx, u.path(root, e))
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i, e := range ask {
+		u.facts[e.name] = facts[i]
+	}
+	return changed || len(ask) > 0
+}
+
+// ask has a program describe itself.
+func (u *unit) ask(ctx context.Context, path string) *fact {
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTime, errLate)
+	defer cancel()
+	defs, err := u.set.opt.Programs.Describe(ctx, path)
+	f := &fact{state: Ready, engine: kindProgram, defs: slices.Clone(defs), took: time.Since(began)}
+	if err != nil {
+		f.problem = err.Error()
+		if !strings.Contains(f.problem, path) {
+			f.problem = path + ": " + f.problem
+		}
+		if len(defs) == 0 {
+			f.state = Failed
+		}
+	}
+	return f
+}
+
+// markOf is what a program and the files that may describe it look like from outside.
+func markOf(path string) string {
+	var b strings.Builder
+	for _, name := range []string{path, path + ".tool.json", strings.TrimSuffix(path, filepath.Ext(path)) + ".tool.json"} {
+		if st, err := os.Stat(name); err == nil {
+			fmt.Fprintf(&b, "%d %d %v\n", st.Size(), st.ModTime().UnixNano(), st.Mode())
+		} else {
+			b.WriteString("-\n")
+		}
+	}
+	return b.String()
+}

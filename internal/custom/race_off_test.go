@@ -1,0 +1,6 @@
+//go:build !race
+
+package custom
+
+// raceDetector is off.
+const raceDetector = false

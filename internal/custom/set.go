@@ -1,0 +1,179 @@
+// Package custom makes tools, plugins and hooks of what users put into their
+// config folders: JavaScript and TypeScript files, npm packages that are named
+// in the config, and programs of any language.
+//
+// Nothing is read before it is needed, and nothing of a folder that is not
+// trusted is read at all but the names of its files. Each folder has one engine,
+// so that its files share what they import; files do not share their mistakes.
+// A file that changes is there, in its new form, at the next call.
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"helve/internal/program"
+	"helve/internal/worker"
+	"helve/internal/world"
+	"helve/tool"
+)
+
+// Folder is a config folder.
+type Folder struct {
+	Path    string
+	Project bool // it comes with the project
+	// Trusted says whether what is in the folder may be run; nil: always. It is asked before anything is read to be run, again
+	// after that was read, and now and then afterwards.
+	Trusted func() bool
+}
+
+// Plugin is an entry of the config's list of plugins.
+type Plugin struct {
+	Spec    string          // a path ("./x.ts", "file://…") or the name of an npm package, with or without a version
+	Base    string          // the folder of the config file it stands in
+	Options json.RawMessage // what the plugin is started with
+	Trusted func() bool     // as of a Folder, for what is in none
+}
+
+// Options say what users bring, and what it is run with.
+type Options struct {
+	// Folders are those of the config, lowest first: of two tools of one name the later counts.
+	Folders []Folder
+	Plugins []Plugin
+	// Packages are further folders in which npm packages are looked for, such as another program's node_modules.
+	Packages []string
+
+	Dir, Worktree string
+	Project       json.RawMessage // what plugins are told of the project
+	ServerURL     string          // what plugins are told of where the runtime listens
+
+	// Cache is a folder for what was compiled; none is kept if it is empty. It must be the user's own.
+	Cache string
+	World world.Options
+	// Programs runs tools that are programs; nil knows none.
+	Programs *program.Room
+	// Worker is what files run in that need more than the embedded engine; without a shell in it there is none.
+	Worker worker.Options
+
+	// Register makes a tool callable.
+	Register func(tool.Tool) (remove func(), err error)
+	// Quiet is whom scripts work for while there is no call: it refuses what the rules do not allow, and asks nobody.
+	Quiet func(name string) *tool.Call
+	// Changed is called after tools, plugins or their problems have changed. It must not use the set.
+	Changed func()
+
+	Watch              time.Duration // how often files are looked at while nobody calls; 0 never
+	Memory             int64         // bytes an engine may use; 64 MiB when 0
+	LoadTime, HookTime time.Duration // 30 s and 10 s when 0
+	Also               []string      // further folders imports may lead to
+	Logger             *slog.Logger
+}
+
+// Set is what users have brought.
+type Set struct {
+	opt    Options
+	log    *slog.Logger
+	store  *store
+	base   func() (*base, error) // what all engines begin with
+	units  []*unit
+	events *mailbox
+
+	life context.Context
+	stop context.CancelCauseFunc
+	work sync.WaitGroup
+	// ending counts the engines that were replaced and have not ended.
+	ending atomic.Int32
+
+	mu     sync.Mutex
+	closed bool
+
+	shelf shelf
+}
+
+var errClosed = errors.New("the runtime was closed")
+
+// New makes a set. It reads nothing and starts nothing, but for the watcher if there is to be one.
+func New(opt Options) *Set {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opt.LoadTime <= 0 {
+		opt.LoadTime = 30 * time.Second
+	}
+	if opt.HookTime <= 0 {
+		opt.HookTime = 10 * time.Second
+	}
+	if opt.Memory <= 0 {
+		opt.Memory = 64 << 20
+	}
+	if opt.Changed == nil {
+		opt.Changed = func() {}
+	}
+	s := &Set{opt: opt, log: opt.Logger, store: newStore(opt.Cache, opt.Logger)}
+	s.life, s.stop = context.WithCancelCause(context.Background())
+	s.base = sync.OnceValues(func() (*base, error) { return newBase(s.store) })
+	s.events = newMailbox(s)
+	s.units = s.arrange()
+	if opt.Watch > 0 && len(s.units) > 0 {
+		s.goes(s.watch)
+	}
+	return s
+}
+
+// goes runs something in the background, until Close; it reports false if that was.
+func (s *Set) goes(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.work.Go(f)
+	return true
+}
+
+// Need brings what a call of a tool may need: the files whose names say that they may define it, and every plugin, as their hooks
+// see all calls. It costs a look at the folders if there is nothing to bring.
+func (s *Set) Need(ctx context.Context, name string) {
+	s.bring(ctx, want{tool: name})
+}
+
+// Gather brings all tools and plugins.
+func (s *Set) Gather(ctx context.Context) {
+	s.bring(ctx, want{all: true})
+}
+
+// bring has all units load and register what is wanted.
+func (s *Set) bring(ctx context.Context, w want) {
+	var waits sync.WaitGroup
+	for _, u := range s.units {
+		if !u.loading(ctx) && u.wants(w) {
+			waits.Go(func() { u.load(ctx, w) })
+		}
+	}
+	waits.Wait()
+	s.events.open()
+}
+
+// Close ends all engines and takes the tools away.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.stop(errClosed)
+	s.work.Wait()
+	var errs []error
+	for _, u := range s.units {
+		errs = append(errs, u.close())
+	}
+	s.shelf.clear()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,111 @@
+package custom
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// State is where a file stands.
+type State string
+
+// The states of a file.
+const (
+	Ready      State = "ready"       // its tools or hooks are there
+	Failed     State = "failed"      // Problem says why
+	NotTrusted State = "not trusted" // nothing of it was read
+	NotLoaded  State = "not loaded"  // nobody needed it yet
+)
+
+// File is what is known about one file or package a user brought.
+type File struct {
+	Path   string // absolute; of a package that is not installed its name
+	Name   string // by which settings name it: the file's name without ending, or that of the npm package
+	Folder string // the config folder, or that of the package
+	Kind   string // tool, plugin or program
+	// Project says that the folder comes with the project.
+	Project bool
+	Engine  string // embedded, bun, node or program
+	Tools   []string
+	Hooks   []string
+	Hash    string // of its contents, as far as they were read
+	// LoadTime is how long it took to load.
+	LoadTime time.Duration
+	State    State
+	Problem  string   // what is wrong with it, or worth knowing; a line each
+	Needs    []string // what it uses that the embedded engine does not have
+}
+
+// Status tells about all files, in the order they are loaded in. It looks at the folders, but runs nothing.
+func (s *Set) Status() []File {
+	var all []File
+	for _, u := range s.units {
+		all = append(all, u.status()...)
+	}
+	lost := s.shelf.lost()
+	for i := range all {
+		f := &all[i]
+		l := lost[f.Path]
+		if len(l.notes) == 0 || f.State == NotTrusted {
+			continue
+		}
+		f.Tools = slices.DeleteFunc(f.Tools, func(id string) bool { return slices.Contains(l.failed, id) })
+		f.Problem = strings.TrimPrefix(f.Problem+"\n"+strings.Join(l.notes, "\n"), "\n")
+	}
+	return all
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// status tells about the files of the unit.
+func (u *unit) status() (all []File) {
+	u.mu.Lock()
+	u.see()
+	unsure := u.trusted != nil && u.asked.IsZero()
+	u.mu.Unlock()
+	if unsure {
+		u.allowed(true)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, e := range slices.Concat(u.scripts, u.programs) {
+		all = append(all, u.fileOf(e))
+	}
+	return all
+}
+
+// fileOf tells about one.
+func (u *unit) fileOf(e entry) File {
+	f := File{Path: u.path(u.root, e), Name: e.called(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: NotLoaded}
+	if e.kind == kindProgram {
+		f.Engine = kindProgram
+	}
+	if u.denied != "" {
+		f.State, f.Problem = NotTrusted, u.denied
+		return f
+	}
+	if u.build != nil && e.kind != kindProgram {
+		f.Hash, f.Needs = u.build.sum(e), u.build.needs(e)
+	}
+	known := u.facts[e.name]
+	switch {
+	case e.problem != "":
+		f.State, f.Problem = Failed, e.problem
+		return f
+	case known == nil:
+		return f
+	}
+	f.State, f.Engine, f.Problem, f.LoadTime, f.Hooks = known.state, known.engine, known.problem, known.took, slices.Clone(known.hooks)
+	for _, t := range known.tools {
+		if t.Error == nil {
+			f.Tools = append(f.Tools, t.ID)
+		}
+	}
+	for _, d := range known.defs {
+		f.Tools, f.Hash = append(f.Tools, d.ID), d.Hash
+	}
+	return f
+}

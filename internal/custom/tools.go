@@ -1,0 +1,303 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"helve/internal/script"
+	"helve/internal/world"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A shelf is what is registered.
+type shelf struct {
+	turn sync.Mutex // held by who changes it
+
+	mu     sync.Mutex
+	on     map[string]*offer // by the name of the tool
+	losses map[string]losses // by file
+	shape  string            // of all there was, when it was last changed
+}
+
+// losses are what of a file's tools is not to be had.
+type losses struct {
+	notes  []string // about all
+	failed []string // those that can not be used
+}
+
+// An offer is a tool that a file has.
+type offer struct {
+	id     string
+	key    string // equal keys are equal tools
+	path   string // of the file
+	make   func() (tool.Tool, error)
+	remove func()
+}
+
+// settle registers what the units have now, and takes away what they have not any more. What has not changed is left alone.
+func (s *Set) settle() {
+	s.shelf.turn.Lock()
+	defer s.shelf.turn.Unlock()
+	winners, lost := map[string]*offer{}, map[string]losses{}
+	lose := func(path, note string, failed ...string) {
+		l := lost[path]
+		lost[path] = losses{append(l.notes, note), append(l.failed, failed...)}
+	}
+	var order []string
+	for _, o := range s.offers() {
+		if first := winners[o.id]; first == nil {
+			order = append(order, o.id)
+		} else if first.path != o.path {
+			lose(first.path, fmt.Sprintf("Its tool %s is hidden by that of %s.", o.id, o.path))
+		}
+		winners[o.id] = o
+	}
+	old := s.shelf.on
+	on := map[string]*offer{}
+	for _, id := range order {
+		o := winners[id]
+		if was := old[id]; was != nil && was.key == o.key {
+			on[id] = was
+			continue
+		}
+		made, err := o.make()
+		if err == nil {
+			o.remove, err = s.opt.Register(made)
+		}
+		if err != nil {
+			lose(o.path, fmt.Sprintf("Its tool %s can not be used: %v.", id, err), id)
+			continue
+		}
+		on[id] = o
+	}
+	for id, was := range old {
+		if on[id] != was {
+			was.remove()
+		}
+	}
+	shape := s.shape()
+	s.shelf.mu.Lock()
+	changed := s.shelf.shape != shape
+	s.shelf.on, s.shelf.losses, s.shelf.shape = on, lost, shape
+	s.shelf.mu.Unlock()
+	if changed {
+		s.opt.Changed()
+	}
+}
+
+// shape is a text that changes with whatever the units have.
+func (s *Set) shape() string {
+	var all []string
+	for _, u := range s.units {
+		u.mu.Lock()
+		if u.build != nil {
+			all = append(all, u.root, u.denied, u.build.failed, u.build.result.Hash)
+		}
+		for _, name := range slices.Sorted(maps.Keys(u.facts)) {
+			f := u.facts[name]
+			all = append(all, name, string(f.state), f.engine, f.problem, strings.Join(f.hooks, " "))
+			for _, d := range f.defs {
+				all = append(all, d.ID, d.Hash)
+			}
+		}
+		u.mu.Unlock()
+	}
+	return digest(all...)
+}
+
+// offers are the tools of all units, those that count last: tools of files and programs, folder by folder, then those of plugins.
+func (s *Set) offers() (all []*offer) {
+	for _, u := range s.units {
+		all = append(all, u.offers(kindTool)...)
+		all = append(all, u.offers(kindProgram)...)
+	}
+	for _, u := range s.units {
+		all = append(all, u.offers(kindPlugin)...)
+	}
+	return all
+}
+
+func (u *unit) offers(kind string) (all []*offer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	entries := u.programs
+	if u.build != nil && kind != kindProgram {
+		entries = u.build.entries
+	}
+	for _, e := range entries {
+		f := u.facts[e.name]
+		if e.kind != kind || f == nil {
+			continue
+		}
+		for _, t := range f.tools {
+			if t.Error == nil {
+				all = append(all, u.offer(e, t))
+			}
+		}
+		for _, d := range f.defs {
+			all = append(all, &offer{id: d.ID, path: d.File, key: digest(d.File, d.ID, d.Name, d.Hash), make: func() (tool.Tool, error) { return u.set.opt.Programs.Tool(d) }})
+		}
+	}
+	return all
+}
+
+// offer makes an offer of a tool that a script defines.
+func (u *unit) offer(e entry, t script.Tool) *offer {
+	path, at := u.path(u.build.root, e), u.build.place(e)
+	return &offer{
+		id: t.ID, path: path,
+		key: digest(path, e.name, strconv.Itoa(int(at)), t.Export, t.Name, t.ID, t.Description, string(t.Schema)),
+		make: func() (tool.Tool, error) {
+			schema, err := schemaOf(t.Schema)
+			if err != nil {
+				return tool.Tool{}, err
+			}
+			return tool.Dynamic(tool.Spec{Name: t.ID, Description: t.Description, Schema: schema}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+				return u.execute(ctx, c, errand{e, t, path, at})
+			})
+		},
+	}
+}
+
+// schemaOf reads the schema of a tool's arguments. Defaults are told in words: tools get their arguments as the model gave them.
+func schemaOf(raw json.RawMessage) (*jsonschema.Schema, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	schema := &jsonschema.Schema{}
+	if err := json.Unmarshal(raw, schema); err != nil {
+		return nil, fmt.Errorf("its schema can not be read: %w", err)
+	}
+	tellDefaults(schema, 0)
+	return schema, nil
+}
+
+// maxNesting is how deep a schema is looked at; what is deeper is refused when the tool is made.
+const maxNesting = 64
+
+// tellDefaults moves defaults into the descriptions.
+func tellDefaults(s *jsonschema.Schema, depth int) {
+	if s == nil || depth > maxNesting {
+		return
+	}
+	if s.Default != nil {
+		if !strings.Contains(strings.ToLower(s.Description), "default") {
+			s.Description = strings.TrimSpace(s.Description + " (default: " + string(s.Default) + ")")
+		}
+		s.Default = nil
+	}
+	for _, sub := range [...]map[string]*jsonschema.Schema{s.Properties, s.PatternProperties, s.Defs, s.Definitions, s.DependentSchemas} {
+		for _, p := range sub {
+			tellDefaults(p, depth+1)
+		}
+	}
+	for _, sub := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, {s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
+		for _, p := range sub {
+			tellDefaults(p, depth+1)
+		}
+	}
+}
+
+func (s *shelf) clear() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.mu.Lock()
+	on := s.on
+	s.on, s.losses = nil, nil
+	s.mu.Unlock()
+	for _, o := range on {
+		o.remove()
+	}
+}
+
+// lost tells what of the files' tools is not to be had, by their paths.
+func (s *shelf) lost() map[string]losses {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.losses
+}
+
+// An errand is a tool to be executed.
+type errand struct {
+	entry entry
+	tool  script.Tool
+	path  string
+	place place
+}
+
+// execute runs a tool of a script for a call.
+func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Result, error) {
+	id := j.tool.ID
+	if err := c.Ask(ctx, permission.Request{
+		Permission: id, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: map[string]any{"file": j.path},
+	}); err != nil {
+		return nil, err
+	}
+	e, err := u.acquire(ctx, j.place)
+	if err != nil {
+		return nil, u.toolError(id, err)
+	}
+	defer u.release(e)
+	ctx, leave, err := e.enter(ctx, owner(c))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx = world.For(ctx, c, id)
+	out, err := e.run.Execute(ctx, script.ToolCall{
+		File: j.entry.name, Export: j.tool.Export, Tool: j.tool.Name, Args: c.Input,
+		Context: script.ToolContext{
+			SessionID: c.Session, MessageID: c.Message, Agent: c.Agent, CallID: c.ID, Directory: dirOf(c, u.set.opt.Dir), Worktree: u.set.opt.Worktree,
+		},
+	})
+	if err != nil {
+		e.note(err)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, refusedOr(ctx, u.toolError(id, err))
+	}
+	return result(out)
+}
+
+func dirOf(c *tool.Call, other string) string {
+	if c.Dir != "" {
+		return c.Dir
+	}
+	return other
+}
+
+// result makes a result of what a tool returned.
+func result(out script.Outcome) (*tool.Result, error) {
+	r := &tool.Result{Title: out.Title, Output: out.Output, Metadata: map[string]any{}}
+	if len(out.Metadata) > 0 {
+		if err := json.Unmarshal(out.Metadata, &r.Metadata); err != nil {
+			return nil, fmt.Errorf("metadata of a tool: %w", err)
+		}
+		if r.Metadata == nil {
+			r.Metadata = map[string]any{}
+		}
+	}
+	var all []json.RawMessage
+	if len(out.Attachments) > 0 && json.Unmarshal(out.Attachments, &all) != nil {
+		all = nil
+	}
+	for _, raw := range all {
+		var a tool.Attachment
+		if json.Unmarshal(raw, &a) != nil || a.Mime == "" || a.URL == "" { // not an attachment
+			continue
+		}
+		a.ID, a.Type = "", "file"
+		r.Attachments = append(r.Attachments, a)
+	}
+	return r, nil
+}

@@ -1,0 +1,388 @@
+package custom
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"helve/internal/program"
+	"helve/internal/script"
+)
+
+// lookPause is how long what was seen of a folder is believed; trustPause the same for trust, which is dearer to look up.
+const (
+	lookPause  = 200 * time.Millisecond
+	trustPause = 2 * time.Second
+)
+
+// A want is what is to be brought.
+type want struct {
+	tool string // what may define a tool of that name, and all plugins
+	all  bool
+}
+
+func (w want) has(e entry) bool {
+	return w.all || e.kind == kindPlugin || w.tool != "" && e.mayDefine(w.tool)
+}
+
+// A source knows the files of a unit.
+type source interface {
+	// look gives the folder the files are in, and the files. It is cheap if nothing has changed.
+	look() (root string, all []entry)
+}
+
+// A unit is a config folder, or a plugin that is in none: files that share an engine.
+type unit struct {
+	set     *Set
+	source  source
+	project bool
+	trusted func() bool
+
+	turn chan struct{} // held by who builds and loads
+
+	mu       sync.Mutex
+	looked   time.Time
+	root     string
+	scripts  []entry
+	programs []entry
+	asked    time.Time // when trust was last looked up
+	ran      bool      // it was trusted once
+	denied   string    // why nothing may be run
+	build    *build
+	engines  [places]*engine
+	old      map[*engine]bool  // those that calls still run in
+	facts    map[string]*fact  // by file: what was brought
+	marks    map[string]string // by program: what it looked like when it was described
+}
+
+// A fact is what became of a file.
+type fact struct {
+	state   State
+	engine  string
+	tools   []script.Tool
+	defs    []program.Definition // of a program
+	hooks   []string
+	problem string
+	took    time.Duration
+}
+
+func newUnit(s *Set, src source, trusted func() bool) *unit {
+	return &unit{
+		set: s, source: src, trusted: trusted, turn: make(chan struct{}, 1),
+		old: map[*engine]bool{}, facts: map[string]*fact{}, marks: map[string]string{},
+	}
+}
+
+// see looks at the folder, if the last look is some time ago.
+func (u *unit) see() {
+	if time.Since(u.looked) < lookPause {
+		return
+	}
+	root, all := u.source.look()
+	u.root, u.scripts, u.programs = root, nil, nil
+	for _, e := range all {
+		if e.kind == kindProgram {
+			u.programs = append(u.programs, e)
+		} else {
+			u.scripts = append(u.scripts, e)
+		}
+	}
+	u.looked = time.Now()
+}
+
+// wants reports whether there may be something to do to bring what is wanted.
+func (u *unit) wants(w want) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	recent := time.Since(u.looked) < lookPause
+	u.see()
+	switch {
+	case recent && u.complete(w):
+		return false
+	case slices.ContainsFunc(u.scripts, w.has), slices.ContainsFunc(u.programs, w.has):
+		return true
+	}
+	return u.build != nil && !slices.Equal(u.scripts, u.build.entries) || len(u.marks) > len(u.programs) // something was taken away
+}
+
+// complete reports whether all that is wanted is there.
+func (u *unit) complete(w want) bool {
+	if u.build != nil && !slices.Equal(u.scripts, u.build.entries) || u.denied != "" {
+		return false
+	}
+	lacks := func(e entry) bool { return w.has(e) && u.facts[e.name] == nil }
+	return !slices.ContainsFunc(u.scripts, lacks) && !slices.ContainsFunc(u.programs, lacks)
+}
+
+// A loadKey marks the contexts of what files do while they are loaded: it can not wait for the unit to be loaded.
+type loadKey struct{ unit *unit }
+
+func (u *unit) loading(ctx context.Context) bool { return ctx.Value(loadKey{u}) != nil }
+
+// alone runs f as the only one who builds and loads, in the background: who waits for it may give up.
+func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
+	select {
+	case u.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	done := make(chan struct{})
+	if !u.set.goes(func() {
+		defer func() { <-u.turn; close(done) }()
+		f(context.WithValue(u.set.life, loadKey{u}, true))
+	}) {
+		<-u.turn
+		return errClosed
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// load brings what is wanted. It goes on when nobody waits for it any more.
+func (u *unit) load(ctx context.Context, w want) {
+	err := u.alone(ctx, func(ctx context.Context) {
+		if u.bring(ctx, w) {
+			u.set.settle()
+		}
+	})
+	if err != nil {
+		u.set.log.Debug("nobody waits for what is loaded", "error", err)
+	}
+}
+
+// bring builds what has changed, and loads what is wanted and not there.
+func (u *unit) bring(ctx context.Context, w want) (changed bool) {
+	u.mu.Lock()
+	u.see()
+	root, scripts, programs, built := u.root, u.scripts, u.programs, u.build
+	u.mu.Unlock()
+	if !u.allowed(built == nil) {
+		return u.unload()
+	}
+	switch {
+	case built == nil && !slices.ContainsFunc(scripts, w.has):
+	case built == nil || !built.fresh(root, scripts):
+		made, ok := u.rebuild(ctx, root, scripts)
+		if !ok {
+			return u.unload()
+		}
+		u.renew(ctx, made, w)
+		changed = true
+	default:
+		changed = u.extend(ctx, built, w)
+	}
+	return u.describe(ctx, programs, w) || changed
+}
+
+// allowed asks whether the folder is trusted, now or not long ago.
+func (u *unit) allowed(now bool) bool {
+	if u.trusted == nil {
+		return true
+	}
+	u.mu.Lock()
+	recent := time.Since(u.asked) < trustPause
+	denied := u.denied != ""
+	u.mu.Unlock()
+	if recent && (denied || !now) {
+		return !denied
+	}
+	ok := u.trusted()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asked = time.Now()
+	switch {
+	case ok:
+		u.denied, u.ran = "", true
+	case u.ran:
+		u.denied = u.root + " has changed since it was trusted: look at it and run 'helve trust'"
+	default:
+		u.denied = u.root + " is not trusted: look at it and run 'helve trust'"
+	}
+	return ok
+}
+
+// unload lets go of everything.
+func (u *unit) unload() (changed bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	changed = len(u.facts) > 0 || u.build != nil
+	u.build, u.facts, u.marks = nil, map[string]*fact{}, map[string]string{}
+	for at := range u.engines {
+		u.swap(place(at), nil)
+	}
+	return changed
+}
+
+// rebuild makes a program of the files there are now. It reports false if they may not be run.
+func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*build, bool) {
+	if !u.allowed(true) {
+		return nil, false
+	}
+	made := newBuild(ctx, u, root, entries)
+	return made, u.allowed(true) // what was read is what was trusted
+}
+
+// renew makes engines for a program and has them load what was loaded before, and what is wanted.
+func (u *unit) renew(ctx context.Context, made *build, w want) {
+	u.mu.Lock()
+	some := u.wanted(made, w)
+	u.mu.Unlock()
+	facts := map[string]*fact{}
+	var engines [places]*engine
+	for at := range engines {
+		engines[at] = made.raise(ctx, place(at), some, facts)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, e := range u.programs {
+		if f := u.facts[e.name]; f != nil {
+			facts[e.name] = f
+		}
+	}
+	u.build, u.facts = made, facts
+	for at, e := range engines {
+		u.swap(place(at), e)
+	}
+}
+
+// wanted are the files of a program that are wanted or were loaded before.
+func (u *unit) wanted(b *build, w want) (some []entry) {
+	for _, e := range b.entries {
+		if w.has(e) || u.facts[e.name] != nil {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+// extend has the engines load what is wanted beside what they have.
+func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
+	for at := range places {
+		u.mu.Lock()
+		e := u.engines[at]
+		var missing []entry
+		for _, en := range b.entries {
+			if w.has(en) && u.facts[en.name] == nil && b.place(en) == at {
+				missing = append(missing, en)
+			}
+		}
+		some := u.wanted(b, w)
+		u.mu.Unlock()
+		if len(missing) == 0 {
+			continue
+		}
+		changed = true
+		facts := map[string]*fact{}
+		if !e.extend(ctx, missing, facts) {
+			clear(facts)
+			other := b.raise(ctx, at, some, facts)
+			u.mu.Lock()
+			u.swap(at, other)
+			u.mu.Unlock()
+		}
+		u.mu.Lock()
+		maps.Copy(u.facts, facts)
+		u.mu.Unlock()
+	}
+	return changed
+}
+
+// swap puts an engine into the place of the one there is, which ends after the calls that are in it.
+func (u *unit) swap(at place, e *engine) {
+	last := u.engines[at]
+	u.engines[at] = e
+	if last == nil || last == e {
+		return
+	}
+	u.old[last] = true
+	u.set.ending.Add(1)
+	if last.users == 0 {
+		u.discard(last)
+	}
+}
+
+// discard ends an engine nobody uses any more.
+func (u *unit) discard(e *engine) {
+	if u.set.goes(e.retire) { // otherwise close ends it
+		delete(u.old, e)
+	}
+}
+
+// acquire gives an engine to somebody who has to release it. One that was lost is made anew.
+func (u *unit) acquire(ctx context.Context, at place) (*engine, error) {
+	for range 2 {
+		if e := u.hold(at); e != nil {
+			return e, nil
+		}
+		if u.loading(ctx) {
+			break
+		}
+		err := u.alone(ctx, func(ctx context.Context) {
+			u.mu.Lock()
+			b, e := u.build, u.engines[at]
+			u.mu.Unlock()
+			if b != nil && (e == nil || e.lost.Load()) {
+				u.renew(ctx, b, want{})
+				u.set.settle()
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, errNoEngine
+}
+
+var errNoEngine = errors.New("its engine could not be started; 'helve plugins' shows why")
+
+// hold gives an engine, if there is one that works.
+func (u *unit) hold(at place) *engine {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e := u.engines[at]
+	if e == nil || e.lost.Load() {
+		return nil
+	}
+	e.users++
+	return e
+}
+
+func (u *unit) release(e *engine) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e.users--
+	if e.users == 0 && u.old[e] {
+		u.discard(e)
+	}
+}
+
+// close ends all engines of the unit.
+func (u *unit) close() error {
+	u.mu.Lock()
+	all := slices.AppendSeq(slices.Clone(u.engines[:]), maps.Keys(u.old))
+	u.engines, u.build = [places]*engine{}, nil
+	u.mu.Unlock()
+	var errs []error
+	for _, e := range all {
+		if e != nil {
+			errs = append(errs, e.finish())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// path is where a file of the unit is.
+func (u *unit) path(root string, e entry) string {
+	if e.name == "" {
+		return e.label
+	}
+	return filepath.Join(root, filepath.FromSlash(e.name))
+}

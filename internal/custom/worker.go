@@ -1,0 +1,84 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"helve/internal/script"
+	"helve/internal/vm"
+	"helve/internal/worker"
+	"helve/internal/world"
+	"helve/permission"
+)
+
+var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
+
+// permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
+func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*fact) (may []entry) {
+	u := b.unit
+	for _, e := range some {
+		path := u.path(b.root, e)
+		name := path
+		if rel, err := filepath.Rel(u.set.opt.Worktree, path); u.set.opt.Worktree != "" && err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+		err := errors.New("there is nobody who could allow it")
+		if u.set.opt.Quiet != nil {
+			err = u.set.opt.Quiet(e.called()).Ask(ctx, permission.Request{
+				Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
+			})
+		}
+		if err != nil {
+			facts[e.name] = &fact{state: Failed, engine: "worker", problem: b.why(e, err.Error())}
+			continue
+		}
+		may = append(may, e)
+	}
+	return may
+}
+
+// newWorker starts bun or node for files.
+func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
+	u := b.unit
+	opt := u.set.opt.Worker
+	if opt.Shell == nil {
+		return nil, errNoWorker
+	}
+	host := world.New(u.set.opt.World)
+	if opt.Requests == nil {
+		opt.Requests = func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
+			return answer(ctx, host, op, arg)
+		}
+	}
+	if opt.Tell == nil && u.set.opt.World.Tell != nil {
+		opt.Tell = func(level, text string) { u.set.opt.World.Tell(world.Line{Level: level, Text: text}) }
+	}
+	if opt.Logger == nil {
+		opt.Logger = u.set.log
+	}
+	e := &engine{unit: u, build: b, at: outside}
+	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
+	defer cancel()
+	folder := worker.Folder{Root: b.root, Also: u.set.opt.Also}
+	for _, en := range some {
+		folder.Files = append(folder.Files, en.name)
+	}
+	w, err := worker.Start(ctx, opt, folder)
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	e.kind, e.load, e.run = w.Runtime().Name, w, w
+	e.close = func() error { return errors.Join(w.Close(), host.Close()) }
+	return e, nil
+}
+
+// answer is what a script in a worker gets: the same as one in the embedded engine.
+func answer(ctx context.Context, host *world.World, op string, arg json.RawMessage) (json.RawMessage, error) {
+	got, err := host.Later(ctx, op, vm.Data{JSON: arg})
+	if f, ok := errors.AsType[*vm.Failure](err); ok {
+		return nil, &script.Fault{Name: f.Name, Message: f.Message, Code: f.Code, Data: f.Data}
+	}
+	return got.JSON, err
+}
