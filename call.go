@@ -131,7 +131,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if ctx.Err() != nil {
 		return tool.Tool{}, context.Cause(ctx)
 	}
-	if err := r.needCustom(ctx, c.Tool); err != nil {
+	if err := r.needCustom(ctx, c); err != nil {
 		return tool.Tool{}, err
 	}
 	if t, ok := r.find(ctx, c, a); ok {

@@ -105,13 +105,14 @@ func (r *Runtime) CustomFiles() []CustomFile {
 	return r.custom.Status()
 }
 
-// needCustom brings in what a call of a tool may need of what users brought.
-func (r *Runtime) needCustom(ctx context.Context, name string) error {
+// needCustom brings in what a call may need of what users brought.
+func (r *Runtime) needCustom(ctx context.Context, c *flight) error {
 	if r.custom == nil {
 		return nil
 	}
 	_, err := r.await(ctx, func() (*tool.Result, error) {
-		r.custom.Need(ctx, name)
+		own := c.Call // one that is left behind keeps its own copy
+		r.custom.NeedFor(ctx, &own)
 		r.showConfig(ctx)
 		return nil, ctx.Err()
 	})

@@ -189,7 +189,7 @@ func (s *session) settings() api.BuildOptions {
 		AbsPaths: api.LogAbsPath | api.MetafileAbsPath,
 		LogLevel: api.LogLevelSilent, LogLimit: 0,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
-		LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII, KeepNames: false,
+		LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII, KeepNames: true,
 		Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2023,
 		Conditions:        []string{"bun"}, // the compiler adds node, and import or require by what asks
 		ResolveExtensions: extensions(),

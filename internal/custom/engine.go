@@ -54,6 +54,7 @@ type engine struct {
 	load  loader
 	run   runner
 	close func() error
+	over  func(ctx context.Context) // lets go of what the work under a context has left open
 
 	gate   gate
 	watch  stopwatch
@@ -77,7 +78,7 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 	}
 	opt := u.set.opt
 	host := world.New(opt.World)
-	e := &engine{unit: u, build: b, at: at, kind: embedded}
+	e := &engine{unit: u, build: b, at: at, kind: embedded, over: host.Over}
 	v, err := vm.New(vm.Options{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: u.set.log})
 	if err != nil {
 		return nil, errors.Join(err, host.Close())

@@ -223,7 +223,7 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, some []en
 	} else {
 		ctx = world.For(ctx, c, names(some))
 	}
-	res, err = e.run.Hook(ctx, h.name, h.input, h.output)
+	res, err = e.run.Hook(vm.Lasting(ctx), h.name, h.input, h.output) // what a hook sets going and does not wait for goes on
 	if err == nil {
 		err = stopped(ctx, res)
 	}

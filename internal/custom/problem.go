@@ -103,11 +103,19 @@ func scriptError(id string, f *script.Fault) error {
 	}
 	switch {
 	case f.Code == "ERR_PROCESS_EXIT":
-		e.Code = "script-exit"
-		e.Err = tool.Failf("The tool %s ended by %s instead of returning a result. Let it return or throw instead.", id, strings.TrimSuffix(f.Message, " was called")).Err
+		exit := exited(id, f.Message)
+		exit.Hint = e.Hint
+		return exit
 	case strings.HasPrefix(f.Message, "The "+id+" tool was called with invalid arguments: "):
 		e.Kind = tool.InvalidInput
 	}
+	return e
+}
+
+// exited is the error of a tool that wanted to end its process.
+func exited(id, how string) *tool.Error {
+	e := tool.Fail("script-exit", "The tool %s ended by %s instead of returning a result. Let it return or throw instead.", id, strings.TrimSuffix(how, " was called"))
+	e.Tool = id
 	return e
 }
 

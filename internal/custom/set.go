@@ -142,6 +142,11 @@ func (s *Set) Need(ctx context.Context, name string) {
 	s.bring(ctx, want{tool: name})
 }
 
+// NeedFor is Need for a call, which is asked where a file may run only after a question.
+func (s *Set) NeedFor(ctx context.Context, c *tool.Call) {
+	s.bring(ctx, want{tool: c.Tool, by: c})
+}
+
 // Gather brings all tools and plugins.
 func (s *Set) Gather(ctx context.Context) {
 	s.bring(ctx, want{all: true})

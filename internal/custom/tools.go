@@ -3,6 +3,7 @@ package custom
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -161,14 +162,14 @@ func (u *unit) offer(e entry, t script.Tool) *offer {
 			if err != nil {
 				return tool.Tool{}, err
 			}
-			return tool.Dynamic(tool.Spec{Name: t.ID, Description: t.Description, Schema: schema}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+			return tool.Dynamic(tool.Spec{Name: t.ID, Description: t.Description, Schema: schema, AsGiven: true}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 				return u.execute(ctx, c, errand{e, t, path, at})
 			})
 		},
 	}
 }
 
-// schemaOf reads the schema of a tool's arguments. Defaults are told in words: tools get their arguments as the model gave them.
+// schemaOf reads the schema of a tool's arguments.
 func schemaOf(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -177,34 +178,7 @@ func schemaOf(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err := json.Unmarshal(raw, schema); err != nil {
 		return nil, fmt.Errorf("its schema can not be read: %w", err)
 	}
-	tellDefaults(schema, 0)
 	return schema, nil
-}
-
-// maxNesting is how deep a schema is looked at; what is deeper is refused when the tool is made.
-const maxNesting = 64
-
-// tellDefaults moves defaults into the descriptions.
-func tellDefaults(s *jsonschema.Schema, depth int) {
-	if s == nil || depth > maxNesting {
-		return
-	}
-	if s.Default != nil {
-		if !strings.Contains(strings.ToLower(s.Description), "default") {
-			s.Description = strings.TrimSpace(s.Description + " (default: " + string(s.Default) + ")")
-		}
-		s.Default = nil
-	}
-	for _, sub := range [...]map[string]*jsonschema.Schema{s.Properties, s.PatternProperties, s.Defs, s.Definitions, s.DependentSchemas} {
-		for _, p := range sub {
-			tellDefaults(p, depth+1)
-		}
-	}
-	for _, sub := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, {s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
-		for _, p := range sub {
-			tellDefaults(p, depth+1)
-		}
-	}
 }
 
 func (s *shelf) clear() {
@@ -252,7 +226,10 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 		return nil, err
 	}
 	defer leave()
-	ctx = world.For(ctx, c, id)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	ctx = world.Ending(ctx, end, c, id)
+	defer e.over(ctx)
 	out, err := e.run.Execute(ctx, script.ToolCall{
 		File: j.entry.name, Export: j.tool.Export, Tool: j.tool.Name, Args: c.Input,
 		Context: script.ToolContext{
@@ -261,12 +238,22 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 	})
 	if err != nil {
 		e.note(err)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, refusedOr(ctx, u.toolError(id, err))
+		return nil, u.failed(ctx, id, err)
 	}
 	return result(out)
+}
+
+// failed is the error of a tool that came to no good end.
+func (u *unit) failed(ctx context.Context, id string, err error) error {
+	_, threw := errors.AsType[*script.Fault](err)
+	exit, exits := errors.AsType[*world.Exit](context.Cause(ctx))
+	switch {
+	case exits && !threw: // in a timer, or where the script caught what exit throws
+		return exited(id, exit.Error())
+	case !exits && ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return refusedOr(ctx, u.toolError(id, err))
 }
 
 func dirOf(c *tool.Call, other string) string {
@@ -286,6 +273,8 @@ func result(out script.Outcome) (*tool.Result, error) {
 		if r.Metadata == nil {
 			r.Metadata = map[string]any{}
 		}
+		delete(r.Metadata, "truncated") // by these a tool of ours says that it has bounded its output itself
+		delete(r.Metadata, "outputPath")
 	}
 	var all []json.RawMessage
 	if len(out.Attachments) > 0 && json.Unmarshal(out.Attachments, &all) != nil {

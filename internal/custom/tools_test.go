@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -165,12 +166,16 @@ export const full = { description: "d", args: {}, execute: () => ({ title: "T", 
 }
 
 // Models are told of defaults, but tools get what the model gave.
-func TestDefaultsInWords(t *testing.T) {
+func TestDefaultsAreShown(t *testing.T) {
 	b := newBench(t, greet, nil)
 	b.set.Gather(t.Context())
 	loud, _ := b.tool("greet_loud")
 	p := loud.Spec().Schema.Properties["name"]
-	if p.Default != nil || p.Description != `(default: "all")` {
+	if string(p.Default) != `"all"` || p.Description != "" {
 		t.Errorf("%+v", p)
+	}
+	c := &tool.Call{Tool: "greet_loud", Input: json.RawMessage(`{}`)}
+	if _, err := loud.Check(c, false); err != nil || string(c.Input) != `{}` {
+		t.Errorf("%s, %v", c.Input, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"helve/internal/program"
 	"helve/internal/script"
+	"helve/tool"
 )
 
 // lookPause is how long what was seen of a folder is believed; trustPause the same for trust, which is dearer to look up.
@@ -23,6 +24,7 @@ const (
 type want struct {
 	tool string // what may define a tool of that name, and all plugins
 	all  bool
+	by   *tool.Call // whom questions are put to; nil for nobody
 }
 
 func (w want) has(e entry) bool {
@@ -67,6 +69,7 @@ type fact struct {
 	defs    []program.Definition // of a program
 	hooks   []string
 	problem string
+	refused bool // nobody has allowed it to run outside
 	took    time.Duration
 }
 
@@ -114,8 +117,14 @@ func (u *unit) complete(w want) bool {
 	if u.build != nil && !slices.Equal(u.scripts, u.build.entries) || u.denied != "" {
 		return false
 	}
-	lacks := func(e entry) bool { return w.has(e) && u.facts[e.name] == nil }
+	lacks := func(e entry) bool { return w.has(e) && (u.facts[e.name] == nil || u.again(e, w)) }
 	return !slices.ContainsFunc(u.scripts, lacks) && !slices.ContainsFunc(u.programs, lacks)
+}
+
+// again reports whether a file that was refused is to be asked about once more: because somebody calls its tool who can be asked.
+func (u *unit) again(e entry, w want) bool {
+	f := u.facts[e.name]
+	return f != nil && f.refused && w.by != nil && e.kind == kindTool && e.mayDefine(w.tool)
 }
 
 // A loadKey marks the contexts of what files do while they are loaded: it can not wait for the unit to be loaded.
@@ -148,7 +157,11 @@ func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
 
 // load brings what is wanted. It goes on when nobody waits for it any more.
 func (u *unit) load(ctx context.Context, w want) {
+	call := ctx
 	err := u.alone(ctx, func(ctx context.Context) {
+		if w.by != nil {
+			ctx = context.WithValue(ctx, askedKey{}, &asked{call, w.by})
+		}
 		if u.bring(ctx, w) {
 			u.set.settle()
 		}
@@ -270,7 +283,7 @@ func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 		e := u.engines[at]
 		var missing []entry
 		for _, en := range b.entries {
-			if w.has(en) && u.facts[en.name] == nil && b.place(en) == at {
+			if w.has(en) && (u.facts[en.name] == nil || u.again(en, w)) && b.place(en) == at {
 				missing = append(missing, en)
 			}
 		}

@@ -11,9 +11,29 @@ import (
 	"helve/internal/worker"
 	"helve/internal/world"
 	"helve/permission"
+	"helve/tool"
 )
 
 var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
+
+// asked is who can be asked while files are loaded, and for how long.
+type asked struct {
+	ctx  context.Context
+	call *tool.Call
+}
+
+type askedKey struct{}
+
+// mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
+func (u *unit) mayRun(ctx context.Context, e entry, req permission.Request) error {
+	if by, ok := ctx.Value(askedKey{}).(*asked); ok {
+		return by.call.Ask(by.ctx, req)
+	}
+	if u.set.opt.Quiet == nil {
+		return errors.New("there is nobody who could allow it")
+	}
+	return u.set.opt.Quiet(e.called()).Ask(ctx, req)
+}
 
 // permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
 func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*fact) (may []entry) {
@@ -24,14 +44,11 @@ func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*f
 		if rel, err := filepath.Rel(u.set.opt.Worktree, path); u.set.opt.Worktree != "" && err == nil && filepath.IsLocal(rel) {
 			name = filepath.ToSlash(rel)
 		}
-		err := errors.New("there is nobody who could allow it")
-		if u.set.opt.Quiet != nil {
-			err = u.set.opt.Quiet(e.called()).Ask(ctx, permission.Request{
-				Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
-			})
-		}
+		err := u.mayRun(ctx, e, permission.Request{
+			Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
+		})
 		if err != nil {
-			facts[e.name] = &fact{state: Failed, engine: "worker", problem: b.why(e, err.Error())}
+			facts[e.name] = &fact{state: Failed, engine: "worker", refused: true, problem: b.why(e, err.Error())}
 			continue
 		}
 		may = append(may, e)
@@ -58,7 +75,7 @@ func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
 	if opt.Logger == nil {
 		opt.Logger = u.set.log
 	}
-	e := &engine{unit: u, build: b, at: outside}
+	e := &engine{unit: u, build: b, at: outside, over: host.Over}
 	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
 	defer cancel()
 	folder := worker.Folder{Root: b.root, Also: u.set.opt.Also}

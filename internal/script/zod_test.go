@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"modernc.org/quickjs"
+	"helve/internal/vm"
 )
 
 // Real zod's answers to the table are kept in answers.json, so that ours can be held against them where it is not
@@ -132,12 +133,12 @@ func TestZodInEngine(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine only, and a hundred times slower under the race detector")
 	}
-	vm, err := quickjs.NewVM()
+	engine, err := vm.New(vm.Options{Memory: 256 << 20, Turn: time.Minute, Host: newWorld(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := vm.Close(); err != nil {
+		if err := engine.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -146,31 +147,19 @@ func TestZodInEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []string{
-		"globalThis.zod = (function (module) {" + readZodFile(t, "zod.js") + "\nreturn module.exports; })({ exports: {} }); 0",
-		readZodFile(t, zodData("run.js")) + "\n;0",
-		"globalThis.told = ''; answers(zod, " + string(table) + ").then((all) => { told = JSON.stringify(all); }, (e) => { told = String(e.stack); }); 0",
+		"globalThis.zod = (function (module) {" + readZodFile(t, "zod.js") + "\nreturn module.exports; })({ exports: {} });",
+		readZodFile(t, zodData("run.js")),
+		"globalThis.tell = (table) => answers(zod, table);",
 	} {
-		if _, err := vm.Eval(source, quickjs.EvalGlobal); err != nil {
+		if err := engine.Load(t.Context(), "zod", vm.Code{Source: source}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for {
-		ran, err := vm.ExecutePendingJobs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ran == 0 {
-			break
-		}
-	}
-	told, err := vm.Eval("told", quickjs.EvalGlobal)
+	told, err := engine.Call(t.Context(), "tell", vm.Data{JSON: table})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, ok := told.(string)
-	if !ok || !strings.HasPrefix(text, "{") {
-		t.Fatalf("the table did not run: %v", told)
-	}
+	text := string(told.JSON)
 	differs := zodDiffers(t)
 	excused := maps.Clone(differs["zod"])
 	maps.Copy(excused, differs["engine"])

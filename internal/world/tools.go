@@ -38,7 +38,7 @@ func (w *World) toolOps() map[string]operation {
 	reports := &flow{burst: reportsAtOnce, rate: reportsASecond}
 	w.onClose(log.end)
 	return map[string]operation{
-		"proc.exit": op(exit),
+		"proc.exit":     op(exit),
 		"module.source": moduleSource,
 		"log":           op(log.line),
 		"meta":          op(reports.meta),

@@ -157,10 +157,14 @@ func (e *Exit) Error() string { return fmt.Sprintf("process.exit(%d) was called"
 // loaded nothing is ended: what the script throws says enough.
 func exit(_ context.Context, by *work, a struct{ Code int }) (any, error) {
 	if by.end != nil {
-		by.end(&Exit{Code: a.Code})
+		time.AfterFunc(exitPause, func() { by.end(&Exit{Code: a.Code}) })
 	}
 	return nil, nil
 }
+
+// exitPause is how long what process.exit throws has to end the call by itself,
+// which tells where that was.
+const exitPause = 20 * time.Millisecond
 
 // RefusedIn gives the last request that was refused to the scripts that run
 // under the context, nil where none was: a call whose script fails without

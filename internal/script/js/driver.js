@@ -356,7 +356,9 @@ const isToolMap = (value) => isObject(value) && values(value).length > 0 && valu
 
 // starters are the functions of a module that make hooks, with the names of their exports.
 function starters(exports) {
-  const main = exports.default;
+  let main = exports.default;
+  const itself = isObject(main) && main.__esModule && !("default" in main); // a module without a default is no plugin
+  if (itself) main = undefined;
   if (isPluginObject(main)) {
     if (typeof main.server !== "function") throw new TypeError("Plugin must default export an object with server()");
     return [["default", (input, options) => main.server(input, options)]];
@@ -365,7 +367,7 @@ function starters(exports) {
   const seen = new Set();
   for (const name of names(exports)) {
     const value = exports[name];
-    if (value === undefined || seen.has(value)) continue;
+    if (value === undefined || seen.has(value) || itself && name === "default") continue;
     seen.add(value);
     if (typeof value === "function") found.push([name, value]);
     else if (isObject(value) && typeof value.server === "function") found.push([name, (input, options) => value.server(input, options)]);
