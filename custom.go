@@ -66,6 +66,9 @@ type CustomFolder struct {
 	// Trusted says whether the folder may be run from with what it holds now;
 	// nil is always. It is asked again when files have changed.
 	Trusted func() bool
+	// Stamp, if set, names the act by which the folder came to be trusted. The
+	// packages that its files import have to stay what they were after it.
+	Stamp func() string
 }
 
 // A PluginEntry is a plugin that a config file names.
@@ -168,7 +171,7 @@ func (r *Runtime) furnishCustom() error {
 		Watch: opt.Watch, Memory: cmp.Or(opt.Memory, 128<<20), LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
 	for _, f := range opt.Folders {
-		o.Folders = append(o.Folders, custom.Folder{Path: f.Path, Project: f.Project, Trusted: f.Trusted})
+		o.Folders = append(o.Folders, custom.Folder{Path: f.Path, Project: f.Project, Trusted: f.Trusted, Stamp: f.Stamp})
 	}
 	for _, p := range opt.Plugins {
 		o.Plugins = append(o.Plugins, custom.Plugin{Spec: p.Spec, Base: p.Base, Options: p.Options, Trusted: p.Trusted})

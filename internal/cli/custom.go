@@ -31,6 +31,7 @@ func (a *app) custom(s *setup) helve.Custom {
 		folder := helve.CustomFolder{Path: f.Path, Project: f.Guarded}
 		if f.Guarded {
 			folder.Trusted = func() bool { return config.TrustedFolder(s.opt, f.Path) }
+			folder.Stamp = func() string { return config.TrustStamp(s.opt, f.Path) }
 		}
 		out.Folders = append(out.Folders, folder)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"helve/internal/text"
 	"helve/permission"
@@ -70,6 +71,17 @@ func TrustedFolder(opt Options, path string) bool {
 	}
 	trusted, _ := l.trusted(path, hash)
 	return trusted
+}
+
+// TrustStamp names the act by which a config folder of the project came to be
+// trusted: its contents, and when. It does not look whether they still hold.
+func TrustStamp(opt Options, path string) string {
+	l, err := newLoader(opt)
+	if err != nil {
+		return ""
+	}
+	e := l.trustedPaths()[filepath.Clean(path)]
+	return e.Hash + " " + e.Time.UTC().Format(time.RFC3339)
 }
 
 // guards reports whether a folder comes with the project. What is not known

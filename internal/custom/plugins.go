@@ -28,6 +28,7 @@ func (s *Set) arrange() []*unit {
 		}
 		sources[path] = src
 		u := newUnit(s, src, f.Trusted)
+		u.stamp = f.Stamp
 		u.project = f.Project
 		folders = append(folders, u)
 	}

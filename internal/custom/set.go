@@ -30,6 +30,9 @@ type Folder struct {
 	// Trusted says whether what is in the folder may be run; nil: always. It is asked before anything is read to be run, again
 	// after that was read, and now and then afterwards.
 	Trusted func() bool
+	// Stamp names the act by which the folder came to be trusted. As long as it is the same, installed packages have to be as well;
+	// nil does not look at them.
+	Stamp func() string
 }
 
 // Plugin is an entry of the config's list of plugins.

@@ -43,6 +43,7 @@ type unit struct {
 	source  source
 	project bool
 	trusted func() bool
+	stamp   func() string // names the act of trusting
 
 	turn chan struct{} // held by who builds and loads
 
@@ -240,7 +241,16 @@ func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*buil
 		return nil, false
 	}
 	made := newBuild(ctx, u, root, entries)
-	return made, u.allowed(true) // what was read is what was trusted
+	if !u.allowed(true) { // what was read is what was trusted
+		return nil, false
+	}
+	if file := u.repacked(made); file != "" {
+		u.mu.Lock()
+		u.denied = file + " has changed since the folder was trusted: look at the package and run 'helve trust'"
+		u.mu.Unlock()
+		return nil, false
+	}
+	return made, true
 }
 
 // renew makes engines for a program and has them load what was loaded before, and what is wanted.
