@@ -116,6 +116,10 @@ func (r *Runtime) needCustom(ctx context.Context, c *flight) error {
 	_, err := r.await(ctx, func() (*tool.Result, error) {
 		own := c.Call // one that is left behind keeps its own copy
 		r.custom.NeedFor(ctx, &own)
+		if lower := strings.ToLower(c.Tool); lower != c.Tool {
+			own.Tool = lower
+			r.custom.NeedFor(ctx, &own)
+		}
 		r.showConfig(ctx)
 		return nil, ctx.Err()
 	})
@@ -247,6 +251,9 @@ type ScriptSaid struct {
 func (ScriptSaid) kind() string  { return "script.said" }
 func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
 
+// quietPrefix begins the ids of what scripts do while there is no call.
+const quietPrefix = "event"
+
 // quiet is whom scripts work for while there is no call: the first agent, who
 // is never asked.
 func (r *Runtime) quiet(name string) *tool.Call {
@@ -255,7 +262,7 @@ func (r *Runtime) quiet(name string) *tool.Call {
 		agent = &Agent{Policy: permission.Policy{Rules: rules("no agent", "*", "*", "deny")}}
 	}
 	return &tool.Call{
-		ID: r.newID("call"), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
+		ID: r.newID(quietPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
 		Host: &quietHost{host{r: r, agent: agent}},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"helve/internal/program"
 	"helve/tool"
@@ -47,7 +49,19 @@ func (r *Runtime) tellEvents() {
 	t := &teller{r: r, commands: commands, sessions: map[string]bool{}, queue: make(chan told, 256)}
 	r.feed.tap = t.take
 	if len(commands) > 0 {
+		r.teller = t
 		r.crew.run(t.runCommands)
+	}
+}
+
+// finish waits until commands have been told of what has happened, for a
+// moment: a program that makes one call and ends has told of it as well.
+func (t *teller) finish(limit time.Duration) {
+	if t == nil {
+		return
+	}
+	for end := time.Now().Add(limit); t.waiting.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(2 * time.Millisecond)
 	}
 }
 
@@ -55,7 +69,8 @@ func (r *Runtime) tellEvents() {
 type teller struct {
 	r        *Runtime
 	commands []program.Hook
-	queue    chan told // for the commands; what does not fit is dropped
+	queue    chan told    // for the commands; what does not fit is dropped
+	waiting  atomic.Int64 // how many of these have not been told yet
 
 	mu       sync.Mutex
 	sessions map[string]bool // that were told of
@@ -80,6 +95,7 @@ func (t *teller) take(h Happening) {
 		if slices.ContainsFunc(t.commands, func(c program.Hook) bool { return c.Hears(e.name) }) {
 			select {
 			case t.queue <- e:
+				t.waiting.Add(1)
 			default:
 				t.r.log.Warn("an event was not told to a command, because too many wait", "event", e.name)
 			}
@@ -105,6 +121,7 @@ func (t *teller) runCommands() {
 				t.r.log.Warn("a hook failed", "hook", c.Command[0], "event", e.name, "error", err)
 			}
 		}
+		t.waiting.Add(-1)
 	}
 }
 
@@ -132,6 +149,14 @@ func (t *teller) translate(h Happening) []told {
 		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
 	case CallProgress, ScriptSaid, HookRan, Missed:
 		// too many, or of interest to people only
+	case FileEdited:
+		if !h.quiet { // a plugin that writes down what it hears would hear of that for ever
+			add(h.kind(), h)
+		}
+	case FileChanged:
+		if !h.quiet {
+			add(h.kind(), h)
+		}
 	default:
 		add(h.kind(), h)
 	}

@@ -115,6 +115,8 @@ type TodosChanged struct {
 type FileEdited struct {
 	Session string `json:"sessionID"`
 	File    string `json:"file"`
+
+	quiet bool // a plugin did it that heard of an event
 }
 
 // FileChanged says what happened to a file that a tool, or an undo, has
@@ -122,6 +124,8 @@ type FileEdited struct {
 type FileChanged struct {
 	File  string `json:"file"`
 	Event string `json:"event"`
+
+	quiet bool // a plugin did it that heard of an event
 }
 
 // JobChanged is a command in the background that has begun, printed something

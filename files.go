@@ -23,10 +23,11 @@ func (r *Runtime) furnishFiles() {
 			Dir: r.private("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
 		OnChange: func(ch workspace.Changed) {
+			quiet := strings.HasPrefix(ch.Call, quietPrefix+"_")
 			if ch.Event != "unlink" {
-				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File})
+				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File, quiet: quiet})
 			}
-			r.feed.publish(FileChanged{File: ch.File, Event: ch.Event})
+			r.feed.publish(FileChanged{File: ch.File, Event: ch.Event, quiet: quiet})
 		},
 	}
 	r.files.OnTrouble = func(err error) { r.log.Warn("the end of an earlier change was not cleaned up", "error", err) }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"helve/tool"
@@ -72,6 +74,7 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Res
 			return nil, refusal(ctx, err)
 		case res != nil:
 			res = r.complete(res)
+			disown(res.Metadata)
 			if h.Name != "" {
 				res.Metadata["answeredBy"] = h.Name
 			}
@@ -105,7 +108,7 @@ func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error 
 		if h.After == nil {
 			continue
 		}
-		seen, own := c.Call, *res // a hook that is left behind keeps its own copy
+		seen, own := c.Call, copyOf(res) // a hook that is left behind keeps its own copy
 		began := time.Now()
 		_, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return nil, h.After(ctx, &seen, &own) })
 		if late := errors.Is(err, errLate); late {
@@ -120,12 +123,38 @@ func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error 
 		if err != nil {
 			return refusal(ctx, err)
 		}
+		r.complete(&own)
+		for _, key := range boundKeys() { // what the runtime says about an output is not for hooks to say
+			delete(own.Metadata, key)
+			if v, ok := res.Metadata[key]; ok {
+				own.Metadata[key] = v
+			}
+		}
 		if own.Output != res.Output {
 			r.rebound(c, &own)
 		}
 		*res = own
 	}
 	return nil
+}
+
+// boundKeys are the metadata by which the runtime tells that an output was cut.
+func boundKeys() []string { return []string{"truncated", "outputPath"} }
+
+// disown takes away what only a tool of the runtime's own may say: that its
+// output was bounded already.
+func disown(metadata map[string]any) {
+	for _, key := range boundKeys() {
+		delete(metadata, key)
+	}
+}
+
+// copyOf is a result that shares nothing with res that a hook could change.
+func copyOf(res *tool.Result) tool.Result {
+	own := *res
+	own.Metadata = maps.Clone(res.Metadata)
+	own.Attachments, own.Inner = slices.Clone(res.Attachments), slices.Clone(res.Inner)
+	return own
 }
 
 // rebound cuts what a hook has made too long. That a result was cut before is

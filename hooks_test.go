@@ -165,3 +165,46 @@ func TestChangedArgumentsAreAskedAbout(t *testing.T) {
 		t.Errorf("what the hook put in was not asked about: %v", err)
 	}
 }
+
+// A hook that goes on after its time does not touch what the caller gets.
+func TestLateHookKeepsItsCopy(t *testing.T) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	rt := open(t, helve.Options{Hooks: []helve.Hook{{Name: "late", Timeout: time.Millisecond, After: func(_ context.Context, _ *tool.Call, res *tool.Result) error {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			res.Metadata["n"] = i
+			select {
+			case <-stop:
+				return nil
+			default:
+			}
+		}
+	}}}})
+	register(t, rt, echo("echo", nil))
+	res, err := rt.Call(t.Context(), say("echo", "hi"))
+	if err != nil || res.Metadata["n"] != nil {
+		t.Errorf("%v, %v", res, err)
+	}
+	close(stop)
+	<-stopped
+}
+
+// A program that makes one call and ends has told its commands of it.
+func TestEventCommandOfOneCall(t *testing.T) {
+	dir := t.TempDir()
+	h := helve.HookCommand{Command: hookScript(t, `cat >> `+filepath.Join(dir, "heard")), Events: []string{"file.edited"}, From: "helve.json"}
+	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{Commands: helve.HookCommands{Event: []helve.HookCommand{h}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := callJSON(t, rt, "write", `{"filePath": "a.txt", "content": "a"}`); err != nil {
+		t.Error(err)
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+	heard, err := os.ReadFile(filepath.Join(dir, "heard"))
+	if err != nil || !strings.Contains(string(heard), `"file.edited"`) {
+		t.Errorf("it heard %q, %v", heard, err)
+	}
+}

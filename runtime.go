@@ -28,6 +28,9 @@ import (
 	"helve/tool"
 )
 
+// tellGrace is how long Close waits for commands that are told of events.
+const tellGrace = 2 * time.Second
+
 // closeGrace is how long Close waits for tools that do not end.
 const closeGrace = 2 * time.Second
 
@@ -54,6 +57,7 @@ type Runtime struct {
 	custom      *custom.Set   // what users bring; nil for nothing
 	skills      *skillRoom    // nil for none
 	programs    *program.Room // hooks and tools that are programs
+	teller      *teller       // tells commands of events; nil where there are none
 	web         *web.Client
 	configShown atomic.Bool   // plugins have seen the configuration
 	sources     []source      // of tools that come when they are needed
@@ -322,6 +326,7 @@ func (r *Runtime) Close() error {
 	if again {
 		return nil
 	}
+	r.teller.finish(tellGrace)
 	r.end()
 	r.engine.Close()
 	r.interview.close()

@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -139,6 +140,34 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	type made struct {
+		result *Result
+		err    error
+	}
+	done := make(chan made, 1)
+	go func() {
+		r, err := build(ctx, o)
+		done <- made{r, err}
+	}()
+	select {
+	case m := <-done:
+		return m.result, m.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case m := <-done:
+		return m.result, m.err
+	case <-timer.C: // it hangs in a file system that does not answer
+		return nil, fmt.Errorf("bundle %s: %w", o.Root, ctx.Err())
+	}
+}
+
+// grace is how long Build waits for the compiler to stop.
+const grace = time.Second
+
+func build(ctx context.Context, o Options) (*Result, error) {
 	s := newSession(o)
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", o.Root, err)

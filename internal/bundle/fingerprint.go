@@ -175,6 +175,8 @@ func (s *session) fingerprint() Fingerprint {
 		switch {
 		case src.sum != "":
 			w.files[path] = FileMark{path, src.size, src.time, src.sum}
+		case errors.Is(src.err, errSlow):
+			f.Unsure = true // to look again would take as long
 		case s.reach.has(path):
 			w.file(path)
 		}
@@ -190,7 +192,7 @@ func (s *session) fingerprint() Fingerprint {
 	for l := range s.looked {
 		w.lookup(filepath.Dir(l.importer), l.spec)
 	}
-	f.Unsure = w.paths && len(s.losses) > 0
+	f.Unsure = f.Unsure || w.paths && len(s.losses) > 0
 	for _, m := range w.files {
 		f.Files = append(f.Files, m)
 	}

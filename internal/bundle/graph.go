@@ -99,7 +99,7 @@ func (s *session) problemsOf(file string) (problems []Problem) {
 	for _, module := range order {
 		p, ok := s.broken[module]
 		if src := s.sources[module]; !ok && src != nil && src.err != nil {
-			p, ok = Problem{File: module, Text: src.err.Error()}, true
+			p, ok = s.unread(module, order), true
 		}
 		if path, is := strings.CutPrefix(module, spaceMissing+":"); !ok && is {
 			p, ok = s.lostAt(path), true
@@ -109,4 +109,27 @@ func (s *session) problemsOf(file string) (problems []Problem) {
 		}
 	}
 	return problems
+}
+
+// unread is the problem of a file that has no text. If imports may not lead
+// to it, that is the mistake of the first of some modules that imports it.
+func (s *session) unread(module string, order []string) Problem {
+	src := s.sources[module]
+	p := Problem{File: module, Text: src.err.Error()}
+	if !src.outside {
+		return p
+	}
+	for _, importer := range order {
+		by := s.sources[importer]
+		for _, e := range s.graph.edges[importer] {
+			if e.to == module && by != nil {
+				p = Problem{File: importer, Text: fmt.Sprintf("%q is %s", e.spec, p.Text)}
+				if p.Line = by.lineOf(e.spec); p.Line > 0 {
+					p.Column = 1
+				}
+				return p
+			}
+		}
+	}
+	return p
 }

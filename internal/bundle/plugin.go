@@ -161,7 +161,7 @@ func (s *session) source(path string) *source {
 	}
 	switch {
 	case !s.reach.has(path):
-		src = &source{err: fmt.Errorf("outside of %s: imports from there are not allowed", s.o.Root)}
+		src = &source{err: s.outside(path), outside: true}
 	case left <= 0:
 		src = &source{err: fmt.Errorf("the files together are larger than %d bytes", s.o.MaxTotal)}
 	default:
@@ -182,6 +182,13 @@ func (s *session) source(path string) *source {
 		return first
 	}
 	s.sources[path] = src
-	s.total += src.size
+	if src.sum != "" { // what was not read does not count
+		s.total += src.size
+	}
 	return src
+}
+
+// outside says what to do about a file that imports may not lead to.
+func (s *session) outside(path string) error {
+	return fmt.Errorf("outside of %s: imports from there are not allowed. Name its folder in the config key custom.also: {\"custom\": {\"also\": [%s]}}", s.o.Root, quote(filepath.Dir(path)))
 }

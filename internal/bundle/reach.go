@@ -1,8 +1,6 @@
 package bundle
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -77,14 +75,6 @@ func (r *reach) settings(files []string) error {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-// regular refuses what is there but neither a file nor a folder.
-func regular(path string) error {
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
-		return fmt.Errorf("%s is not a regular file", path)
 	}
 	return nil
 }

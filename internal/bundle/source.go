@@ -34,10 +34,21 @@ type source struct {
 	time   time.Time
 	sum    string // SHA-256 of the file's bytes
 	err    error  // why there is no text
+	// outside says that it is where imports may not lead.
+	outside bool
 }
 
-// readSource reads a regular file of at most limit bytes.
+// readSource reads a regular file of at most limit bytes, if it can be read
+// in due time.
 func readSource(path string, limit int64) *source {
+	s, ok := within(patience, func() *source { return newSource(path, limit) })
+	if !ok {
+		return &source{err: errSlow}
+	}
+	return s
+}
+
+func newSource(path string, limit int64) *source {
 	s := &source{}
 	data, err := s.read(path, limit)
 	if err != nil {
@@ -58,6 +69,8 @@ func (s *source) read(path string, limit int64) ([]byte, error) {
 		return nil, plain(err)
 	} else if !st.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
+	} else if kernels(path) {
+		return nil, errKernel
 	}
 	f, err := os.Open(path)
 	if err != nil {

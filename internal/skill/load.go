@@ -35,6 +35,21 @@ type Text struct {
 // Load reads a skill. It was found some time ago: what is gone or broken now
 // is an error.
 func (s Skill) Load() (*Text, error) {
+	type loaded struct {
+		text *Text
+		err  error
+	}
+	l, ok := within(loadTime, func() loaded {
+		text, err := s.load()
+		return loaded{text, err}
+	})
+	if !ok {
+		return nil, fmt.Errorf("reading the skill %s: %w", s.Path, errSlow)
+	}
+	return l.text, l.err
+}
+
+func (s Skill) load() (*Text, error) {
 	if s.fence != nil {
 		real, err := filepath.EvalSymlinks(s.Path)
 		if err != nil {
@@ -78,6 +93,9 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
+	}
+	if kernels(path) {
+		return nil, info, &Fault{Code: NotAFile, Why: "a file of the kernel's"}
 	}
 	if info.Size() > limit {
 		return nil, info, tooLarge(limit)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ type spot struct {
 
 // enter begins the walk through a place, and returns nil where there is none.
 func (s *search) enter(p place) *walk {
-	info, err := os.Stat(p.path)
+	info, err := s.stat(p.path)
 	if err != nil {
 		info = nil
 	}
@@ -79,7 +78,7 @@ func (s *search) enter(p place) *walk {
 		s.problem(p.path, "not a folder")
 		return nil
 	}
-	real, err := filepath.EvalSymlinks(p.path)
+	real, err := s.real(p.path)
 	if err != nil {
 		s.problem(p.path, reason(err))
 		return nil
@@ -149,7 +148,7 @@ func (w *walk) run() {
 // folder looks into a folder.
 func (w *walk) folder(at spot) {
 	w.folders++
-	info, err := os.Stat(at.path)
+	info, err := w.stat(at.path)
 	if err != nil {
 		w.problem(at.path, "can not be searched: "+reason(err))
 		return
@@ -157,7 +156,7 @@ func (w *walk) folder(at spot) {
 	if at.depth > 0 { // of the first there is a mark
 		w.marks = append(w.marks, mark{at.path, info})
 	}
-	entries, more, err := readDir(at.path, maxEntries)
+	entries, more, err := w.readDir(at.path, maxEntries)
 	if err != nil {
 		w.problem(at.path, "can not be searched: "+reason(err))
 	}
@@ -184,7 +183,7 @@ func (w *walk) entry(at spot, e fs.DirEntry) {
 
 // link follows a link.
 func (w *walk) link(at spot, path string, named bool) {
-	info, err := os.Stat(path)
+	info, err := w.stat(path)
 	if err != nil || !info.IsDir() {
 		if named {
 			w.candidate(at, path)
@@ -193,7 +192,7 @@ func (w *walk) link(at spot, path string, named bool) {
 		}
 		return
 	}
-	real, err := filepath.EvalSymlinks(path)
+	real, err := w.real(path)
 	switch {
 	case err != nil:
 		w.problem(path, "a link that can not be followed: "+reason(err))
@@ -229,7 +228,7 @@ func (w *walk) candidate(at spot, path string) {
 		return
 	}
 	if w.fence != nil {
-		real, err := filepath.EvalSymlinks(path)
+		real, err := w.real(path)
 		if err == nil && !w.fence.holds(real) {
 			f.Code, f.Why = LeadsOut, "a link out of a project that is not trusted"
 			return
@@ -246,7 +245,7 @@ func (w *walk) candidate(at spot, path string) {
 
 // read reads a file, unless it is as it was when it was read before.
 func (w *walk) read(path string) note {
-	info, err := os.Stat(path)
+	info, err := w.stat(path)
 	if err != nil {
 		info = nil
 	}
@@ -261,7 +260,16 @@ func (w *walk) read(path string) note {
 }
 
 func (w *walk) open(path string) note {
-	data, info, err := readFile(path, w.opt.Limits.Bytes)
+	limit := w.opt.Limits.Bytes
+	made, ok := within(w.patience(), func() opened {
+		data, info, err := readFile(path, limit)
+		return opened{data, info, err}
+	})
+	if !ok {
+		w.late = true
+		return note{fault: unreadable(errSlow)}
+	}
+	data, info, err := made.data, made.info, made.err
 	n := note{info: info}
 	if err == nil {
 		n.doc, err = Read(data)

@@ -1,0 +1,46 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What does not come back is left behind after the limit.
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan int)
+		defer close(never)
+		began := time.Now()
+		if got, ok := within(patience, func() int { return <-never }); ok || got != 0 || time.Since(began) != patience {
+			t.Error(got, ok, time.Since(began))
+		}
+		if got, ok := within(patience, func() int { return 7 }); !ok || got != 7 {
+			t.Error(got, ok)
+		}
+	})
+}
+
+// A file that is refused for its own size takes nothing from the others.
+func TestOneFileTooLargeIsAlone(t *testing.T) {
+	root := t.TempDir()
+	for name, size := range map[string]int64{"a.ts": 1 << 40, "b.ts": 0, "c.ts": 0} {
+		path := filepath.Join(root, "tool", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("export const x = 1\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		if size > 0 {
+			if err := os.Truncate(path, size); err != nil {
+				t.Skip("no sparse files here:", err)
+			}
+		}
+	}
+	r, err := Build(context.Background(), Options{Root: root, Files: []string{"tool/a.ts", "tool/b.ts", "tool/c.ts"}})
+	if err != nil || r.Files[0].Loads() || !r.Files[1].Loads() || !r.Files[2].Loads() {
+		t.Error(err, r)
+	}
+}

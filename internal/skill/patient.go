@@ -1,0 +1,93 @@
+package skill
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// loadTime is how long it may take to load a skill.
+const loadTime = 3 * time.Second
+
+// errSlow is what comes of a file system that does not answer, such as a
+// mount whose server is gone.
+var errSlow = errors.New("it does not answer")
+
+// within does something that may never come back. After the limit it is left
+// behind, and what it still gives is nobody's.
+func within[T any](limit time.Duration, do func() T) (made T, ok bool) {
+	done := make(chan T, 1)
+	go func() { done <- do() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case made = <-done:
+		return made, true
+	case <-timer.C:
+		return made, false
+	}
+}
+
+// kernels reports whether a path leads to a file that the kernel makes up. It
+// says that it is a regular file, and reading it may wait for ever.
+func kernels(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	real = filepath.ToSlash(real)
+	return strings.HasPrefix(real, "/proc/") || strings.HasPrefix(real, "/sys/")
+}
+
+// opened is what came of reading a file.
+type opened struct {
+	data []byte
+	info fs.FileInfo
+	err  error
+}
+
+// patience is how long a search waits for one file or folder, so that one that
+// does not answer leaves time for the others.
+func (s *search) patience() time.Duration { return s.opt.Limits.Time / 3 }
+
+// patient asks something of the disk. A search with a disk that does not
+// answer is like one that ran out of time.
+func patient[T any](s *search, ask func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	a, ok := within(s.patience(), func() answer {
+		value, err := ask()
+		return answer{value, err}
+	})
+	if !ok {
+		s.late = true
+		return a.value, errSlow
+	}
+	return a.value, a.err
+}
+
+func (s *search) stat(path string) (fs.FileInfo, error) {
+	return patient(s, func() (fs.FileInfo, error) { return os.Stat(path) })
+}
+
+func (s *search) real(path string) (string, error) {
+	return patient(s, func() (string, error) { return filepath.EvalSymlinks(path) })
+}
+
+// readDir is [readDir] with patience.
+func (s *search) readDir(path string, most int) (entries []fs.DirEntry, more bool, err error) {
+	type listing struct {
+		entries []fs.DirEntry
+		more    bool
+	}
+	l, err := patient(s, func() (listing, error) {
+		entries, more, err := readDir(path, most)
+		return listing{entries, more}, err
+	})
+	return l.entries, l.more, err
+}
