@@ -3,45 +3,45 @@ package custom
 import (
 	"encoding/json"
 	"maps"
-	"path/filepath"
-	"strings"
+	"slices"
 )
 
-// repacked names a file of an installed package that is not what it was when the folder was first run after it was trusted; "" for
-// none. Packages are not part of what is shown when a folder is trusted, as they are not written by hand: what they held then counts,
-// until the folder is trusted anew.
-func (u *unit) repacked(b *build) string {
-	if u.stamp == nil {
+// drifted names a file that is not what it was when the folder was first run after it was trusted: one that has changed, that was
+// not there, or that is gone; "" for none. What is shown when a folder is trusted is what is in it. What else a program was made of
+// (installed packages, settings above the folder, other folders that the config names) counts as it was then, until the folder is
+// trusted anew.
+func (u *unit) drifted(b *build) string {
+	if u.stamp == nil || len(b.result.Inputs.Files) == 0 {
 		return ""
 	}
 	now := map[string]string{}
 	for _, f := range b.result.Inputs.Files {
-		if strings.Contains(filepath.ToSlash(f.Path), "/node_modules/") {
-			now[f.Path] = f.Sum
-		}
+		now[f.Path] = f.Sum
 	}
-	if len(now) == 0 {
-		return ""
-	}
-	key := digest("packages", u.root, u.stamp())
-	known := map[string]string{}
+	key := digest("inputs", u.root, u.stamp())
 	if _, head, ok := u.set.store.get(key); ok {
-		if json.Unmarshal(head, &known) != nil {
-			known = map[string]string{}
+		known := map[string]string{}
+		if json.Unmarshal(head, &known) == nil {
+			return difference(known, now)
 		}
 	}
-	for path, sum := range now {
-		if was, ok := known[path]; ok && was != sum {
+	if head, err := json.Marshal(now); err == nil {
+		u.set.store.put(key, head)
+	}
+	return ""
+}
+
+// difference names the first file that two records of files disagree about.
+func difference(a, b map[string]string) string {
+	for _, path := range slices.Sorted(maps.Keys(a)) {
+		if a[path] != b[path] {
 			return path
 		}
 	}
-	before := len(known)
-	maps.Copy(known, now)
-	if len(known) == before {
-		return ""
-	}
-	if head, err := json.Marshal(known); err == nil {
-		u.set.store.put(key, head)
+	for _, path := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[path]; !ok {
+			return path
+		}
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ exports.word = "good"
 	if _, ok := b.tool("x"); ok {
 		t.Error("the changed package ran")
 	}
-	if all := b.set.Status(); len(all) != 1 || all[0].State != NotTrusted || !strings.Contains(all[0].Problem, "index.js has changed since") {
+	if all := b.set.Status(); len(all) != 1 || all[0].State != NotTrusted || !strings.Contains(all[0].Problem, "index.js is not what it was") {
 		t.Errorf("%+v", all)
 	}
 	stamp = "second"

@@ -102,8 +102,8 @@ func (r *fileReader) dd(args []Word) {
 	}
 }
 
-// link adds the files that ln links, which can be read under their new names,
-// and the links.
+// link adds the files that ln links, which can be read under their new names
+// and, where a name is as good as the other, changed; and the links.
 func (r *fileReader) link(args []Word) {
 	a := argReader{fileReader: r, spec: fileSpec{
 		words: map[string]bool{},
@@ -132,6 +132,9 @@ func (r *fileReader) link(args []Word) {
 			at.Dir, at.placed = place, true // the link is followed from where it lies
 		}
 		r.add(at)
+		if a.star != "symbolic" { // another name of the file, by which it can be changed without anybody seeing which it is
+			r.add(Access{Kind: Write, Path: w})
+		}
 	}
 	r.add(Access{Kind: Write, Path: to[0], Into: from, Link: true, From: place})
 }

@@ -76,9 +76,9 @@ rm | w* -r:deep -R:deep --recursive:deep
 chmod chattr | -,w* -R:deep --recursive:deep --reference=v!w*
 chown chgrp | -,w* -R:deep --recursive:deep --reference=v!w* --from=-
 setfacl | w* -m=- -x=- -M=r -X=r -R:deep --restore=r
-cp | r*,W -t=T -S=- -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
+cp | r*,W -t=T -S=- -l:rw --link:rw -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
 mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
-link | r,w
+link | rw,w
 install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
 rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=r --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=-
 scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
