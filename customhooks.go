@@ -85,7 +85,7 @@ func plainHook(h HookCommand) program.Hook {
 }
 
 // called is what messages call a command.
-func (h HookCommand) called() string { return filepath.Base(h.Command[0]) }
+func (h HookCommand) called() string { return plainHook(h).Called() }
 
 // pluginHook is all plugins as one hook.
 func (r *Runtime) pluginHook() Hook {

@@ -96,7 +96,10 @@ type UndoRequest struct {
 	Call    string   // what a call changed
 	Message string   // what the calls of a message changed
 	To      string   // everything after this change set, which itself stays
-	Last    int      // the newest so many that were not taken back yet
+	// Last is what the newest so many calls changed that was not taken back
+	// yet. What was done while hearing an event is no call: it is taken back
+	// only along with a call whose files it changed later.
+	Last    int
 	Session string
 	Preview bool // change nothing, only say what would be done
 }
@@ -200,26 +203,73 @@ func (r *Runtime) chosen(ctx context.Context, req UndoRequest) ([]history.Set, e
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	sets, err := r.sets(ctx, ChangeQuery{Session: req.Session, Call: req.Call, Message: req.Message})
+	query := ChangeQuery{Session: req.Session, Call: req.Call, Message: req.Message}
+	if req.Last > 0 {
+		query.Session = "" // what was done while hearing an event may be of none
+	}
+	sets, err := r.sets(ctx, query)
 	if len(sets) == 0 && err != nil {
 		return nil, err
 	}
 	if req.To != "" && !slices.ContainsFunc(sets, func(s history.Set) bool { return s.ID == req.To }) {
 		return nil, fmt.Errorf("there is no change set %q to go back to", req.To)
 	}
-	var out []history.Set
-	for _, s := range sets {
-		switch {
-		case len(req.Sets) > 0 && !slices.Contains(req.Sets, s.ID), req.To != "" && s.ID <= req.To:
+	if req.Last > 0 {
+		return lastCalls(sets, req), nil
+	}
+	return slices.DeleteFunc(sets, func(s history.Set) bool {
+		return len(req.Sets) > 0 && !slices.Contains(req.Sets, s.ID) || req.To != "" && s.ID <= req.To
+	}), nil
+}
+
+// eventCall is how the call of a change begins that was made while hearing an
+// event, and not in a call.
+const eventCall = "event_"
+
+// lastCalls finds what the newest calls changed, of sets that are newest first:
+// so many calls as asked for, of the session asked for or of any. Sets that were taken back, and the taking back itself, are no part of
+// it. Sets of one call follow each other; one of no call stands for itself.
+func lastCalls(sets []history.Set, req UndoRequest) (out []history.Set) {
+	calls, end := 0, 0
+	var last history.Set
+	chosen := map[string]bool{}
+	for i, s := range sets {
+		foreign := req.Session != "" && s.Session != req.Session
+		if foreign || s.UndoneBy != "" || len(s.Undoes) > 0 || strings.HasPrefix(s.Call, eventCall) {
 			continue
-		case req.Last > 0 && (s.UndoneBy != "" || len(s.Undoes) > 0):
-			continue // taken back already, or the taking back itself
 		}
-		if out = append(out, s); len(out) == req.Last {
+		if calls == 0 || s.Call == "" || s.Call != last.Call || s.Session != last.Session {
+			calls++
+		}
+		if calls > req.Last {
 			break
 		}
+		last, end, chosen[s.ID] = s, i+1, true
 	}
-	return out, nil
+	withEvents(sets[:end], chosen)
+	for _, s := range sets[:end] {
+		if chosen[s.ID] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// withEvents chooses also what was done while hearing an event to a file that a
+// chosen set had changed before: the file could not be put back otherwise.
+func withEvents(sets []history.Set, chosen map[string]bool) {
+	changed := map[string]bool{}
+	for _, s := range slices.Backward(sets) {
+		heard := s.UndoneBy == "" && strings.HasPrefix(s.Call, eventCall)
+		if heard && slices.ContainsFunc(s.Changes, func(c history.Change) bool { return changed[c.Path] }) {
+			chosen[s.ID] = true
+		}
+		for _, c := range s.Changes {
+			if chosen[s.ID] {
+				changed[c.Path] = true
+			}
+		}
+	}
 }
 
 // report says what a plan is, with the difference it makes to texts.

@@ -62,11 +62,13 @@ type UnattendedError struct {
 func (e *UnattendedError) Error() string {
 	var names []string
 	for i, d := range e.Asked {
-		if i == mostAsked {
+		if len(names) == mostAsked {
 			names = append(names, fmt.Sprintf("and %d more", len(e.Asked)-i))
 			break
 		}
-		names = append(names, short(d))
+		if name := short(d); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
 		e.Permission, strings.Join(names, ", "))
@@ -109,14 +111,22 @@ func short(d Decision) string {
 func (e *UnattendedError) Rule() string {
 	var b strings.Builder
 	b.WriteString(`{"permission": {` + encoded(e.Permission) + `: {`)
-	for i, d := range e.Asked[:min(len(e.Asked), mostAsked)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
+	var named []string // each pattern once: two keys of one name make a policy void
+	for _, d := range e.Asked {
 		pattern := d.Pattern
 		if d.Address {
 			pattern = origin(pattern)
 		}
+		if slices.Contains(named, pattern) {
+			continue
+		}
+		if len(named) == mostAsked {
+			break
+		}
+		if len(named) > 0 {
+			b.WriteString(", ")
+		}
+		named = append(named, pattern)
 		b.WriteString(encoded(pattern) + `: "allow"`)
 	}
 	b.WriteString("}}}")

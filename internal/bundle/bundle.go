@@ -34,7 +34,7 @@ import (
 
 // Version is that of the program's shape. Whoever keeps programs on disk
 // makes it a part of the key.
-const Version = 1
+const Version = 2
 
 // ErrOptions is wrapped by errors about what Build was asked, rather than
 // about the files.

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -18,13 +19,15 @@ type edge struct {
 type graph struct {
 	edges   map[string][]edge
 	modules map[string]string // of the files of the options
+	strict  map[string]bool   // modules with ES imports or exports, by the name they have in the program
 	lost    []string          // files of the options the compiler did not find
 }
 
 // readGraph reads the compiler's account of a round.
-func readGraph(metafile string, files []string) (*graph, error) {
+func readGraph(metafile, root string, files []string) (*graph, error) {
 	var meta struct {
 		Inputs map[string]struct {
+			Format  string
 			Imports []struct {
 				Path, Kind, Original string
 				External             bool
@@ -34,8 +37,11 @@ func readGraph(metafile string, files []string) (*graph, error) {
 	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
 		return nil, fmt.Errorf("import graph: %w", err)
 	}
-	g := &graph{edges: make(map[string][]edge, len(meta.Inputs)), modules: map[string]string{}}
+	g := &graph{edges: make(map[string][]edge, len(meta.Inputs)), modules: map[string]string{}, strict: map[string]bool{}}
 	for name, in := range meta.Inputs {
+		if in.Format == "esm" {
+			g.strict[shown(root, name)] = true
+		}
 		name = withoutType(name)
 		for _, i := range in.Imports {
 			if !i.External {
@@ -56,6 +62,14 @@ func readGraph(metafile string, files []string) (*graph, error) {
 		}
 	}
 	return g, nil
+}
+
+// shown is a module's name as the compiler writes it into the program.
+func shown(root, name string) string {
+	if rel, err := filepath.Rel(root, name); err == nil && filepath.IsAbs(name) {
+		return filepath.ToSlash(rel)
+	}
+	return name
 }
 
 // withoutType is a module's name without the attributes it was imported with.

@@ -129,6 +129,9 @@ func virtualSource(text string) string {
 
 // load gives the text of a file, or of a module that throws in its place.
 func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
+	if kind := dataOf(a.Path, a.With["type"]); kind != "" {
+		return s.loadData(a.Path, kind)
+	}
 	loader := loaderOf(a.Path, a.With["type"])
 	if loader == api.LoaderFile {
 		text := "export default " + quote(a.Path) + ";\n"
@@ -149,6 +152,16 @@ func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
 		}
 	}
 	return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: filepath.Dir(a.Path)}
+}
+
+// loadData gives a module that parses a file of data when it is loaded.
+func (s *session) loadData(path, kind string) api.OnLoadResult {
+	src := s.source(path)
+	text := fmt.Sprintf("module.exports = require(%q).%s(%s);\n", dataModule, kind, quote(src.raw))
+	if src.err != nil {
+		text = throwing("Error", Problem{File: path, Text: src.err.Error()}.String())
+	}
+	return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(path)}
 }
 
 // source reads a file, or has read it in an earlier round.

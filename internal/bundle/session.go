@@ -41,6 +41,7 @@ type session struct {
 	code  string
 	srcs  []byte // the source map
 	table segments
+	moved []int32 // by line of the program: which it was in the compiler's
 	graph *graph
 
 	mu      sync.Mutex // the compiler loads files on many goroutines
@@ -117,7 +118,7 @@ func (s *session) compile(ctx context.Context) (again bool, err error) {
 // accept takes a round without errors. It is not done when files turn out to
 // need what is broken or missing: they are dropped, and there is another round.
 func (s *session) accept(out api.BuildResult) (done bool, err error) {
-	if s.graph, err = readGraph(out.Metafile, s.kept()); err != nil {
+	if s.graph, err = readGraph(out.Metafile, s.o.Root, s.kept()); err != nil {
 		return false, err
 	}
 	for _, f := range s.graph.lost {
@@ -150,6 +151,8 @@ func (s *session) accept(out api.BuildResult) (done bool, err error) {
 		return false, err
 	}
 	s.mend()
+	s.code = strings.Replace(s.code, nodeInterop, bunInterop, 1)
+	s.arrange()
 	return true, nil
 }
 
@@ -168,6 +171,14 @@ func (s *session) mend() {
 		}
 	}
 }
+
+// Where a CommonJS module says that it was made of an ES module, its default
+// export is meant, whatever the file is called that imports it. The compiler
+// goes by Node's rule for files that can only be ES modules.
+const (
+	nodeInterop = "isNodeMode || !mod || !mod.__esModule ?"
+	bunInterop  = "!mod || !mod.__esModule ?"
+)
 
 // kept are the files still in the program.
 func (s *session) kept() (files []string) {

@@ -199,6 +199,25 @@ func loaderOf(path, asked string) api.Loader {
 	return api.LoaderFile
 }
 
+// dataModule is the virtual module that parses what the compiler can not. It
+// has a function of a text for each kind of data.
+const dataModule = "helve:data"
+
+// dataOf is the kind of data of a file, by the type its import asks for or
+// else by its name; "" if it is no data, or is read by the compiler.
+func dataOf(path, asked string) string {
+	if asked == "" {
+		asked = strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	}
+	switch asked {
+	case "yaml", "yml":
+		return "yaml"
+	case "toml", "jsonc", "json5":
+		return asked
+	}
+	return ""
+}
+
 // script reports whether a loader reads JavaScript or TypeScript.
 func script(l api.Loader) bool {
 	switch l {

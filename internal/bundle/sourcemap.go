@@ -33,6 +33,7 @@ func readMap(data []byte, dir string) (segments, error) {
 		Sources  []string
 		Mappings string
 		Shift    []int32 `json:"x_shift"`
+		Moved    []int32 `json:"x_moved"`
 	}
 	var t segments
 	if len(data) == 0 {
@@ -49,6 +50,7 @@ func readMap(data []byte, dir string) (segments, error) {
 	if t.list, err = readMappings(m.Mappings, len(m.Sources)); err != nil {
 		return t, fmt.Errorf("source map: %w", err)
 	}
+	t.move(m.Moved)
 	return t, nil
 }
 
@@ -157,11 +159,13 @@ func (s *session) packMap() ([]byte, error) {
 		Names    []string `json:"names"`
 		Mappings string   `json:"mappings"`
 		Shift    []int32  `json:"x_shift"`
+		Moved    []int32  `json:"x_moved,omitempty"`
 	}
 	if err := json.Unmarshal(s.srcs, &m); err != nil {
 		return nil, fmt.Errorf("source map: %w", err)
 	}
 	m.Names = []string{}
+	m.Moved = s.moved
 	m.Shift = make([]int32, len(m.Sources))
 	for i, path := range s.table.sources {
 		if src := s.sources[path]; src != nil {

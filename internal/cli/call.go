@@ -48,6 +48,10 @@ Slips in the arguments that can be put right without loss are, and are named;
 With --jsonl it serves a program: one request a line on standard input, one
 answer a line on standard output.
 
+What your own tools write with console.warn and console.error is told on
+standard error. All that they write is in the events of --jsonl --events, as
+script.said.
+
 Exit codes: 'helve help exit-codes'.`,
 		Example: `  helve call read filePath=go.mod limit=5
   helve call read '{"filePath": "go.mod", "offset": 2}'
@@ -134,6 +138,9 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	}
 	req.Input = in
 	res, err := a.attend(ctx, rt, f, req)
+	if !f.asJSON {
+		a.noteSaid(rt, req.ID)
+	}
 	return a.show(f, req, res, err)
 }
 
@@ -286,8 +293,7 @@ func (a *app) saveAttachments(res *tool.Result, dir string) error {
 		if err != nil {
 			return fmt.Errorf("saving attachment %d: %w", i+1, err)
 		}
-		name := filepath.Join(dir, fmt.Sprintf("attachment-%d%s", i+1, extension(at.Mime)))
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		file, err := newFile(dir, at.Filename, fmt.Sprintf("attachment-%d%s", i+1, extension(at.Mime)))
 		if err != nil {
 			return fmt.Errorf("saving attachments: %w", err)
 		}
@@ -295,9 +301,29 @@ func (a *app) saveAttachments(res *tool.Result, dir string) error {
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("saving attachments: %w", err)
 		}
-		a.note("wrote " + name)
+		a.note("wrote " + file.Name())
 	}
 	return nil
+}
+
+// newFile makes a file of the name that is wanted, or, where that is no plain
+// name or is taken, of the other.
+func newFile(dir, wanted, other string) (*os.File, error) {
+	if plainName(wanted) {
+		file, err := os.OpenFile(filepath.Join(dir, wanted), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			return file, nil
+		}
+	}
+	return os.OpenFile(filepath.Join(dir, other), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+}
+
+// plainName reports whether a name is one of a file on every system, that
+// nothing hides in and no program takes for its settings.
+func plainName(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	return name != "" && len(name) <= 200 && name[0] != '.' && name[0] != '-' && !strings.HasSuffix(name, ".") && strings.TrimSpace(name) == name &&
+		!strings.ContainsAny(name, `/\:*?"<>|`+"`$") && filepath.IsLocal(name) && filepath.IsLocal(stem) && !text.HasHidden(name) && text.VisibleLine(name) == name
 }
 
 // extension is the ending of files of a type.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"encoding/json"
-	"net/url"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,7 +39,7 @@ func (a *app) custom(s *setup) helve.Custom {
 	}
 	for _, e := range s.cfg.Plugins {
 		if p, ok := plugin(e); ok {
-			p.Trusted = func() bool { return s.trustedPlugin(p) }
+			p.Trusted = func() bool { return s.trustedPlugin(p, e.From.File) }
 			out.Plugins = append(out.Plugins, p)
 		}
 	}
@@ -60,18 +62,24 @@ func plugin(e config.Entry) (helve.PluginEntry, bool) {
 	return p, p.Spec != ""
 }
 
-// trustedPlugin reports whether a plugin may be run: not a file of the project
-// that lies outside the folders that were trusted, since what it holds was never
-// shown to the user. Packages are trusted with the file that names them.
-func (s *setup) trustedPlugin(p helve.PluginEntry) bool {
-	path, isFile := pluginFile(p)
-	if !isFile {
+// trustedPlugin reports whether a plugin that a config file names may be run. A
+// file of the project may where it was trusted: with its config folder or,
+// outside of those, with the config file of the project that names it. Packages
+// are trusted with the file that names them.
+func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
+	path, isFile := config.PluginPath(p.Spec, p.Base)
+	if !isFile || missing(path) { // it is told as missing, and asked about again before it is run
 		return true
 	}
+	guarded := slices.ContainsFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == from && src.Guarded })
+	named := !guarded || config.TrustedFile(s.opt, from)
 	for _, f := range s.cfg.Folders {
 		if below(f.Path, path) {
-			return !f.Guarded || config.TrustedFolder(s.opt, f.Path)
+			return named && (!f.Guarded || config.TrustedFolder(s.opt, f.Path))
 		}
+	}
+	if guarded {
+		return named
 	}
 	root := s.opt.Worktree
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
@@ -80,19 +88,15 @@ func (s *setup) trustedPlugin(p helve.PluginEntry) bool {
 	return !below(root, path)
 }
 
-// pluginFile is the file that an entry names, if it names one.
-func pluginFile(p helve.PluginEntry) (path string, ok bool) {
-	path = p.Spec
-	if u, err := url.Parse(path); err == nil && u.Scheme == "file" {
-		return filepath.FromSlash(u.Path), true
+// missing reports whether neither a plugin's file nor one with an ending that
+// may be left out is there.
+func missing(path string) bool {
+	for _, ending := range []string{"", ".ts", ".js"} {
+		if _, err := os.Lstat(path + ending); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
 	}
-	switch {
-	case filepath.IsAbs(path):
-		return filepath.Clean(path), true
-	case strings.HasPrefix(path, "."):
-		return filepath.Join(p.Base, path), true
-	}
-	return "", false
+	return true
 }
 
 func below(dir, path string) bool {

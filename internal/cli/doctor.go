@@ -172,7 +172,30 @@ func (a *app) examineConfig() []finding {
 		return append(out, finding{"fail", "tools", err.Error()})
 	}
 	defer rt.Close()
-	return append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
+	out = append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
+	return append(out, examineFiles(rt.CustomFiles())...)
+}
+
+// examineFiles tells what is known of the files of users without running one.
+func examineFiles(files []helve.CustomFile) []finding {
+	if len(files) == 0 {
+		return nil
+	}
+	var out []finding
+	waiting := 0
+	for _, f := range files {
+		switch f.State {
+		case "failed":
+			out = append(out, finding{"warn", "own tools", fmt.Sprintf("%s: %s", f.Path, f.Problem)})
+		case "not trusted":
+			waiting++
+		}
+	}
+	says := fmt.Sprintf("files with tools or plugins of yours: %d", len(files))
+	if waiting > 0 {
+		says += fmt.Sprintf(", %d not trusted", waiting)
+	}
+	return append(out, finding{"ok", "own tools", says + "; 'helve plugins' loads them and tells more"})
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -28,10 +28,15 @@ func (a *app) skillPlaces(s *setup) *helve.Skills {
 		ClaudeOff: set("DISABLE_CLAUDE_CODE") || set("DISABLE_CLAUDE_CODE_SKILLS"),
 		OthersOff: set("DISABLE_EXTERNAL_SKILLS"),
 	}
-	for _, f := range s.cfg.Folders {
+	for _, f := range s.there() {
 		out.Folders = append(out.Folders, helve.SkillFolder{Path: f.Path, Guarded: f.Guarded})
 	}
 	return out
+}
+
+// there are the config folders but those that do not exist yet.
+func (s *setup) there() []config.Folder {
+	return slices.DeleteFunc(slices.Clone(s.cfg.Folders), func(f config.Folder) bool { return f.Missing })
 }
 
 // trusts reports whether a path is, or is in, a config folder that the user

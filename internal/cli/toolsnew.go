@@ -95,7 +95,7 @@ func (s *setup) toolFolder(global bool) (folder string, guarded bool, err error)
 		}
 		return filepath.Join(base, "helve"), false, nil
 	}
-	for _, f := range s.cfg.Folders {
+	for _, f := range s.there() {
 		if f.Guarded {
 			return f.Path, true, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -174,6 +175,7 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", text.VisibleLine(line))
 		}
 	}
+	a.showTrusted(s)
 	if hasSkills(s.Path) {
 		effects++
 		fmt.Fprintln(a.Stdout, "  would let its skills take the place of yours of the same name")
@@ -193,6 +195,39 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	}
 	if effects == 0 {
 		fmt.Fprintln(a.Stdout, "  would loosen nothing as it is now")
+	}
+}
+
+// mostFiles is how many files of a source are shown.
+const mostFiles = 40
+
+// showTrusted lists the files that are trusted with a source: where it is known
+// what was trusted before, those that are others now.
+func (a *app) showTrusted(s config.Source) {
+	files := s.Files
+	if len(files) == 1 && files[0].Path == filepath.Base(s.Path) {
+		return // the file itself
+	}
+	differs := func(f config.TrustFile) bool { return f.State != "" }
+	if slices.ContainsFunc(files, differs) {
+		files = slices.DeleteFunc(slices.Clone(files), func(f config.TrustFile) bool { return !differs(f) })
+	}
+	for i, f := range files {
+		if i == mostFiles {
+			fmt.Fprintf(a.Stdout, "  and %d more files\n", len(files)-i)
+			break
+		}
+		says := fmt.Sprintf("%d bytes", f.Size)
+		switch f.State {
+		case "gone":
+			says = "gone"
+		case "new", "changed":
+			says += ", " + f.State
+		}
+		fmt.Fprintf(a.Stdout, "  file: %s (%s)\n", text.VisibleLine(f.Path), says)
+	}
+	if same := len(s.Files) - len(files); same > 0 {
+		fmt.Fprintf(a.Stdout, "  files as trusted before: %d\n", same)
 	}
 }
 

@@ -138,9 +138,12 @@ func (a *app) undoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo [ID]",
 		Short: "Put back what tools changed on disk",
-		Long: `Undo puts files back as they were before a change: the newest one that was not
-undone yet, or the one with the id that 'helve history' shows, or what a call or a
-message changed, or everything after a point.
+		Long: `Undo puts files back as they were: before the newest call whose changes were not
+undone yet, before the change with the id that 'helve history' shows, or before what
+a call or a message changed, or everything after a point.
+
+What a plugin did on its own, while it heard an event, is passed over, unless it is
+named or lies over what is undone.
 
 It shows what it would do and asks. A file that somebody else has changed since
 is reported and left as it is (exit code 1). An undo is a change itself: 'helve undo
@@ -167,7 +170,7 @@ ID' with the id of the undo brings back what it took away.`,
 	fs.StringVar(&f.req.Call, "call", "", "what this call changed")
 	fs.StringVar(&f.req.Message, "message", "", "what the calls of this message changed")
 	fs.StringVar(&f.req.To, "to", "", "everything after this change, which itself stays")
-	fs.IntVar(&f.req.Last, "last", 0, "the newest `N` changes that were not undone yet")
+	fs.IntVar(&f.req.Last, "last", 0, "what the newest `N` calls changed that was not undone yet")
 	fs.StringVar(&f.req.Session, "session", "", "only what this session changed")
 	fs.BoolVar(&f.req.Preview, "dry-run", false, "change nothing, show what would be done")
 	fs.BoolVar(&f.yes, "yes", false, "do not ask")

@@ -192,7 +192,7 @@ func dumpBrought(c *Config, p func(format string, args ...any)) {
 		p("skills %s", path)
 	}
 	for _, f := range c.Folders {
-		if f.Guarded {
+		if f.Guarded && !f.Missing {
 			p("folder %s trusted=%t changed=%t", f.Path, f.Trusted, f.Changed)
 		}
 	}

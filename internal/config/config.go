@@ -93,7 +93,7 @@ type Config struct {
 	Origins map[string]permission.Source
 
 	Dirs     []string // config folders whose contents may be used, lowest first
-	Folders  []Folder // all config folders, also those that may not, in the same order
+	Folders  []Folder // all config folders, also those that may not or are not there yet, in the same order
 	Sources  []Source // every file and folder that was found, lowest first
 	Problems []Problem
 	Withheld []Withheld
@@ -224,6 +224,9 @@ type Source struct {
 	Trusted bool   `json:"trusted"`
 	Changed bool   `json:"changed,omitempty"` // it was trusted with other contents
 	Hash    string `json:"sha256,omitempty"`  // of the contents; empty when it was not needed
+
+	// Files are those that are trusted with it, for [TrustStatus].
+	Files []TrustFile `json:"files,omitempty"`
 }
 
 // Withheld is something that is not in force because its file is not trusted.

@@ -47,6 +47,7 @@ type Folder struct {
 	Guarded bool // it comes with the project and needs trust
 	Trusted bool // it may be used
 	Changed bool // it was trusted with other contents
+	Missing bool // it is not there yet, and may come while the program runs
 }
 
 // TrustedFolder reports whether the config folder at a path may be used as it

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,6 +29,9 @@ func (l *loader) folder(p place) {
 	}
 	info, err := os.Stat(p.path)
 	if err != nil && absent(err) && p.named == "" {
+		if p.awaited {
+			l.cfg.Folders = append(l.cfg.Folders, Folder{Path: p.path, Guarded: p.guarded, Trusted: !p.guarded, Missing: true})
+		}
 		return
 	}
 	l.seen[p.path] = true
@@ -94,16 +98,18 @@ func (l *loader) contents(in *input) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return ownWay(e.Name()) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return ownWay(e.Name()) || !e.IsDir() && stray(e.Name()) })
 	if len(entries) == 0 {
 		return nil, nil
 	}
 	hash := ""
 	if l.wanted(in.path) {
+		w.list = l.hashAll
 		if hash, err = w.digest(); err != nil {
 			l.report(in, 0, Problem{Message: "cannot be trusted: " + plainError(err), Severity: Error})
 			hash, docs = "", nil
 		}
+		in.files = w.listed
 	}
 	l.source(in, hash)
 	if !in.trusted {
@@ -128,6 +134,23 @@ func (l *loader) contents(in *input) ([]document, error) {
 func ownWay(name string) bool {
 	return name == "node_modules" || name == "plans" || name == ".git" ||
 		slices.Contains(configNames(".jsonc", ".json"), name)
+}
+
+// stray reports whether a file of a config folder, by its path there, is no
+// part of the folder's hash since it comes and goes as work goes on and never
+// is code: logs, what package managers note, and what file managers leave. In
+// the folders of tools every file counts, for any of them may be a program.
+// One that a script imports counts all the same.
+func stray(rel string) bool {
+	dir, name := path.Split(rel)
+	if dir = strings.ToLower(dir); dir == "tool/" || dir == "tools/" {
+		return false
+	}
+	switch name {
+	case "bun.lock", "bun.lockb", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", ".gitignore", ".DS_Store", "Thumbs.db":
+		return true
+	}
+	return strings.HasSuffix(name, ".log")
 }
 
 // usable reports whether a name in a config folder is one that others load
@@ -167,6 +190,10 @@ type walker struct {
 	files int
 	bytes int64
 	above []fs.FileInfo // the folders on the way down, to see a loop
+
+	imports map[string]bool // where the imports of scripts may lead, relative to root
+	list    bool            // list the files
+	listed  []TrustFile
 }
 
 // agents reads the agent files only.
@@ -182,11 +209,12 @@ func (w *walker) agents() error {
 // digest hashes every file by name and contents.
 func (w *walker) digest() (string, error) {
 	h, keep := sha256.New(), w.keep
-	w.every = true
+	w.every, w.imports = true, map[string]bool{}
 	w.keep = func(rel string, data []byte) {
 		hashPart(h, "file")
 		hashPart(h, rel)
 		hashPart(h, string(data))
+		w.learn(rel, data)
 		keep(rel, data)
 	}
 	w.link = func(rel, leads string) {
@@ -197,7 +225,52 @@ func (w *walker) digest() (string, error) {
 	if err := w.dir(""); err != nil {
 		return "", err
 	}
+	if err := w.imported(); err != nil {
+		return "", err
+	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// learn lists a file that was hashed, and where its imports lead.
+func (w *walker) learn(rel string, data []byte) {
+	if w.list {
+		half, _ := sum(data)
+		w.listed = append(w.listed, TrustFile{Path: rel, Size: int64(len(data)), Hash: half})
+	}
+	if !mayImport(rel) || path.Ext(rel) == "" {
+		return
+	}
+	for _, lead := range leads(data) {
+		for _, to := range places(filepath.Dir(filepath.Join(w.root, filepath.FromSlash(rel))), lead) {
+			if to, err := filepath.Rel(w.root, to); err == nil && filepath.IsLocal(to) && leftOut(filepath.ToSlash(to)) {
+				w.imports[filepath.ToSlash(to)] = true
+			}
+		}
+	}
+}
+
+// leftOut reports whether a file is none that dir comes to. Packages are held
+// to what they were by those that load them.
+func leftOut(rel string) bool {
+	first, _, _ := strings.Cut(rel, "/")
+	return first != "node_modules" && (ownWay(first) || stray(rel))
+}
+
+// imported hashes files that scripts import although they are left out.
+func (w *walker) imported() error {
+	done := map[string]bool{}
+	for len(done) < len(w.imports) {
+		for _, rel := range slices.Sorted(maps.Keys(w.imports)) {
+			if done[rel] {
+				continue
+			}
+			done[rel] = true
+			if err := w.file(rel); err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *walker) dir(rel string) error {
@@ -259,15 +332,23 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 	if isDir {
 		return w.dir(rel)
 	}
-	if _, _, ok := agentName(rel); !ok && !w.every {
+	if _, _, ok := agentName(rel); !ok && !w.every || stray(rel) {
 		return nil
 	}
-	data, err := readRegular(full, maxFolder-w.bytes)
+	if err := w.file(rel); err != nil {
+		return fmt.Errorf("%s: %s", rel, plainError(err))
+	}
+	return nil
+}
+
+// file reads one file.
+func (w *walker) file(rel string) error {
+	data, err := readRegular(filepath.Join(w.root, filepath.FromSlash(rel)), maxFolder-w.bytes)
 	switch {
 	case errors.Is(err, errTooBig):
 		return fmt.Errorf("more than %d MiB in all", maxFolder>>20)
 	case err != nil:
-		return fmt.Errorf("%s: %s", rel, plainError(err))
+		return err
 	}
 	w.bytes += int64(len(data))
 	w.keep(rel, data)

@@ -15,6 +15,7 @@ type place struct {
 	kind    Kind
 	guarded bool   // it comes with the project
 	named   string // the variable that names it, so that it has to be there
+	awaited bool   // a folder that is told of also while it is not there
 }
 
 // file takes in one file, if there is one.
@@ -29,7 +30,7 @@ func (l *loader) file(p place) {
 	l.seen[p.path] = true
 	in := &input{
 		path: p.path, dir: filepath.Dir(p.path), kind: p.kind, guarded: p.guarded,
-		helve: strings.HasPrefix(filepath.Base(p.path), "helve.") || strings.HasPrefix(p.named, "HELVE_"),
+		helve: helveFile(p.path) || strings.HasPrefix(p.named, "HELVE_"),
 	}
 	if err != nil {
 		// What it would have forbidden is not known.
@@ -55,7 +56,10 @@ func (l *loader) text(in *input) {
 	root, doubles, err := parse(in)
 	hash := ""
 	if !in.guarded || l.wanted(in.path) {
-		hash = l.digest(raw, root, in)
+		var failed error
+		if hash, failed = l.digest(raw, root, in); failed != nil {
+			l.report(in, 0, Problem{Message: "cannot be trusted: " + failed.Error(), Severity: Error})
+		}
 	}
 	l.source(in, hash)
 	if err != nil {
@@ -94,6 +98,7 @@ func (l *loader) source(in *input, hash string) {
 	s := Source{Path: in.path, Kind: in.kind, Guarded: in.guarded, Trusted: !in.guarded, Hash: hash}
 	if in.guarded {
 		s.Trusted, s.Changed = l.trusted(in.path, hash)
+		s.Files = l.compared(in.path, in.files)
 	}
 	in.trusted = s.Trusted
 	l.cfg.Sources = append(l.cfg.Sources, s)

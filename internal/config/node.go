@@ -31,6 +31,8 @@ type input struct {
 	lines   []int // where each line starts; made when first asked for
 	count   int   // problems reported so far
 	held    int   // things withheld so far
+
+	files []TrustFile // that are trusted with it
 }
 
 // line gives the line of an offset, from 1; 0 when there is no text. Every rule

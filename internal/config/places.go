@@ -69,18 +69,20 @@ func (l *loader) projectFiles(levels []string) {
 // comes first and so is overridden by the outer ones: OpenCode's order.
 func (l *loader) folders(global, levels []string) {
 	for _, dir := range global {
-		l.folder(place{path: dir, kind: Global})
+		l.folder(place{path: dir, kind: Global, awaited: true})
 	}
 	names := []string{".opencode", ".helve"}
 	home := ""
 	if l.opt.Home != "" {
 		home = filepath.Clean(l.opt.Home)
 	}
-	for _, dir := range levels {
+	for i, dir := range levels {
+		// Those of the disk as a whole are nobody's to make.
+		awaited := (i == 0 || i == len(levels)-1) && dir != filepath.Dir(dir)
 		for _, name := range names {
 			// The user's own folder is no part of a project below it.
 			if dir != home {
-				l.folder(place{path: filepath.Join(dir, name), kind: Dir, guarded: true})
+				l.folder(place{path: filepath.Join(dir, name), kind: Dir, guarded: true, awaited: awaited})
 			}
 		}
 	}

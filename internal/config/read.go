@@ -236,11 +236,14 @@ func (l *loader) referredPath(arg string, in *input) string {
 }
 
 // digest is the hash of a text and, if it needs trust, of every file it
-// refers to: a change in either is a change of what the user trusted.
-func (l *loader) digest(raw []byte, root *node, in *input) string {
+// refers to or has run: a change in either is a change of what the user
+// trusted.
+func (l *loader) digest(raw []byte, root *node, in *input) (string, error) {
 	h := sha256.New()
 	h.Write(raw)
 	if root != nil && in.guarded {
+		half, _ := sum(raw)
+		in.files = []TrustFile{{Path: filepath.Base(in.path), Size: int64(len(raw)), Hash: half}}
 		done := map[string]bool{}
 		eachReference(root, func(s string) {
 			s, err := l.replace(s, "env", func(arg string) (string, error) { return l.opt.Env(arg), nil })
@@ -257,8 +260,11 @@ func (l *loader) digest(raw []byte, root *node, in *input) string {
 				s = after
 			}
 		})
+		if err := l.cover(h, root, in); err != nil {
+			return "", err
+		}
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // hashPart adds a string to a hash so that no two lists of strings look alike.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,6 +28,56 @@ type trustRecord struct {
 type trustEntry struct {
 	Hash string    `json:"sha256"`
 	Time time.Time `json:"time"`
+
+	// Files are the hashes of the single files, to tell which have changed.
+	// They decide nothing, and are left out where there are very many.
+	Files map[string]string `json:"files,omitempty"`
+}
+
+// maxTrustFiles bounds the files that are kept for one entry.
+const maxTrustFiles = 500
+
+// entryOf is what is kept about a source that is trusted.
+func entryOf(s Source) trustEntry {
+	e := trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Second)}
+	if len(s.Files) > maxTrustFiles {
+		return e
+	}
+	for _, f := range s.Files {
+		if f.State == "gone" {
+			continue
+		}
+		if e.Files == nil {
+			e.Files = map[string]string{}
+		}
+		e.Files[f.Path] = f.Hash
+	}
+	return e
+}
+
+// compared says of files what they are against those that were trusted; those
+// that are gone come last.
+func (l *loader) compared(path string, files []TrustFile) []TrustFile {
+	if !l.hashAll {
+		return nil
+	}
+	had := maps.Clone(l.trustedPaths()[path].Files)
+	if had == nil {
+		return files
+	}
+	for i, f := range files {
+		switch was, ok := had[f.Path]; {
+		case !ok:
+			files[i].State = "new"
+		case was != f.Hash:
+			files[i].State = "changed"
+		}
+		delete(had, f.Path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(had)) {
+		files = append(files, TrustFile{Path: name, Hash: had[name], State: "gone"})
+	}
+	return files
 }
 
 // Trust trusts files and folders of the project with the contents that were
@@ -50,7 +101,8 @@ func Trust(opt Options, shown ...Source) error {
 	}
 	return updateTrust(opt.TrustFile, func(trusted map[string]trustEntry) {
 		for _, s := range shown {
-			trusted[s.Path] = trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Second)}
+			i := slices.IndexFunc(now, func(o Source) bool { return o.Path == s.Path })
+			trusted[s.Path] = entryOf(now[i])
 		}
 	})
 }

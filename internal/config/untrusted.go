@@ -56,7 +56,7 @@ func (l *loader) withhold(root *node) {
 			l.withholdSkills(m)
 		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
 		default:
-			if known[m.key] == nil {
+			if s := known[m.key]; s == nil || s.helve && !m.in.helve {
 				return true // the check reports it and drops it
 			}
 			l.withheld(m.in, m.key, whyUntrusted)

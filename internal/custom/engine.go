@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"helve/internal/script"
+	"helve/internal/text"
 	"helve/internal/vm"
 	"helve/internal/worker"
 	"helve/internal/world"
@@ -57,8 +59,10 @@ type engine struct {
 	over  func(ctx context.Context) // lets go of what the work under a context has left open
 
 	gate   gate
+	busy   roll
 	watch  stopwatch
 	lost   atomic.Bool
+	closes atomic.Bool // what is stopped now was done
 	ending sync.Once
 	ended  error
 
@@ -79,7 +83,7 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 	opt := u.set.opt
 	host := world.New(opt.World)
 	e := &engine{unit: u, build: b, at: at, kind: embedded, over: host.Over}
-	v, err := vm.New(vm.Options{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: u.set.log})
+	v, err := vm.New(vm.Options{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: slog.New(hushed{u.set.log.Handler(), &e.closes})})
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
@@ -95,17 +99,43 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 		}
 	}
 	driver := script.NewDriver(v, b.result.Position)
-	e.load, e.run = driver, driver
+	e.load, e.run = driver, fork{driver, e}
 	return e, nil
 }
 
-// enter waits for a call's turn in the engine. The context given back is for what is done there.
+// A hushed log says nothing any more once its engine is closed: that timers and the like are stopped by that is no news.
+type hushed struct {
+	slog.Handler
+	closed *atomic.Bool
+}
+
+func (h hushed) Enabled(ctx context.Context, l slog.Level) bool {
+	return !h.closed.Load() && h.Handler.Enabled(ctx, l)
+}
+
+func (h hushed) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return hushed{h.Handler.WithAttrs(attrs), h.closed}
+}
+
+func (h hushed) WithGroup(name string) slog.Handler {
+	return hushed{h.Handler.WithGroup(name), h.closed}
+}
+
+// enter waits for a call's turn in the engine. The context given back is for what is done there. After some time a call goes in
+// without its turn: then what it executes runs elsewhere.
 func (e *engine) enter(ctx context.Context, who string) (context.Context, func(), error) {
 	if e.at == outside { // it keeps calls apart by itself
 		return ctx, func() {}, nil
 	}
-	ctx, leave, err := e.gate.enter(ctx, who)
-	return vm.WithOwner(ctx, who), leave, err
+	err := errBusy
+	in, leave := ctx, func() {}
+	if ctx.Value(detourKey{e}) == nil { // otherwise it is part of a call that went elsewhere
+		in, leave, err = e.gate.try(ctx, who, callPatience)
+	}
+	if errors.Is(err, errBusy) {
+		in, leave, err = context.WithValue(ctx, detourKey{e}, who), func() {}, nil
+	}
+	return vm.WithOwner(in, who), leave, err
 }
 
 // slip is enter for what is done in a moment: after some time it goes in beside the calls of others.
@@ -138,6 +168,9 @@ func owner(c *tool.Call) string {
 
 // note remembers what an error says about the engine.
 func (e *engine) note(err error) {
+	if _, ok := errors.AsType[*elsewhere](err); ok {
+		return
+	}
 	if errors.Is(err, vm.ErrLost) || errors.Is(err, vm.ErrClosed) || errors.Is(err, worker.ErrClosed) {
 		e.lost.Store(true)
 	}
@@ -167,6 +200,7 @@ func (e *engine) finish() error {
 			cancel()
 		}
 		e.lost.Store(true)
+		e.closes.Store(true)
 		e.ended = e.close()
 	})
 	return e.ended
@@ -286,9 +320,38 @@ func (e *engine) describeProblems(en entry, f *fact) {
 			all = append(all, e.place(en, t.Error))
 		}
 	}
+	if len(f.tools) > 0 && en.kind == kindTool && !slices.ContainsFunc(f.tools, func(t script.Tool) bool { return t.Error == nil }) {
+		f.state = Failed
+	}
+	for _, hook := range f.unknown {
+		if len(all) < mostProblems {
+			all = append(all, e.unit.path(e.build.root, en)+": "+unknownHook(hook))
+		}
+	}
 	f.problem = strings.Join(all, "\n")
 	if len(f.tools) == 0 && en.kind == kindTool && f.state == Ready {
+		f.state = Failed
 		f.problem = e.unit.path(e.build.root, en) + ": exports no tool: a tool is an object with description, args and execute"
+	}
+}
+
+// unknownHook tells of a hook that nothing calls.
+func unknownHook(hook string) string {
+	said, _ := text.Cut(hook, 100)
+	note := fmt.Sprintf("there is no hook %q, so nothing calls it", said)
+	if near, ok := text.Nearest(hook, knownHooks()); ok {
+		return note + fmt.Sprintf(": did you mean %q?", near)
+	}
+	return note + ": take it out, or use \"event\" if it is the name of an event"
+}
+
+// knownHooks are what plugins may have, those that are only of use elsewhere too.
+func knownHooks() []string {
+	return []string{
+		"auth", "chat.headers", "chat.message", "chat.params", "command.execute.before", "config", "dispose", "event",
+		"experimental.chat.messages.transform", "experimental.chat.system.transform", "experimental.compaction.autocontinue",
+		"experimental.provider.small_model", "experimental.session.compacting", "experimental.text.complete", "permission.ask", "provider",
+		"shell.env", "tool", "tool.definition", "tool.execute.after", "tool.execute.before",
 	}
 }
 
@@ -321,6 +384,7 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 		for _, p := range file.Plugins {
 			f.tools = append(f.tools, p.Tools...)
 			f.hooks = sorted(append(f.hooks, p.Hooks...))
+			f.unknown = sorted(append(f.unknown, p.Unknown...))
 		}
 		e.describeProblems(plugins[i], f)
 	}

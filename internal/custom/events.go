@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 )
 
 // maxEvents is how many events may wait.
@@ -18,7 +19,11 @@ type mailbox struct {
 	opened bool // plugins are loaded
 	busy   bool // somebody delivers
 	lost   int
+	idle   chan struct{} // closed when there is nothing to deliver; nil while nobody waits for that
 }
+
+// flushTime is how long events may take that wait when the set is closed.
+const flushTime = 500 * time.Millisecond
 
 func newMailbox(s *Set) *mailbox { return &mailbox{set: s} }
 
@@ -98,12 +103,34 @@ func (m *mailbox) take() (json.RawMessage, bool) {
 	if len(m.queue) == 0 || m.set.life.Err() != nil {
 		m.busy = false
 		m.queue = nil
+		if m.idle != nil {
+			close(m.idle)
+			m.idle = nil
+		}
 		return nil, false
 	}
 	event := m.queue[0]
 	m.queue[0] = nil
 	m.queue = m.queue[1:]
 	return event, true
+}
+
+// flush waits until what there is to tell was told, but not for long.
+func (m *mailbox) flush(most time.Duration) {
+	m.mu.Lock()
+	if !m.busy {
+		m.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	m.idle = idle
+	m.mu.Unlock()
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-idle:
+	case <-t.C:
+	}
 }
 
 func (m *mailbox) deliver() {

@@ -2,9 +2,13 @@ package custom
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
+
+// errBusy ends the wait of who has waited long enough for the calls of others.
+var errBusy = errors.New("calls of others are in the engine")
 
 // A gate lets calls into an engine. Those of one owner go in together; those of others wait, so that what a script keeps for one is
 // not answered with the rights of another. The engine has the same rule, but there a call that waits also holds up those behind it.
@@ -13,6 +17,8 @@ type gate struct {
 	owner   string
 	inside  int
 	waiting []*waiter
+	// weary are those who waited in vain for who is inside now, and how long: they do not wait as long again.
+	weary map[string]time.Duration
 }
 
 type waiter struct {
@@ -38,8 +44,7 @@ func (g *gate) enter(ctx context.Context, owner string) (context.Context, func()
 	}
 	g.mu.Lock()
 	if g.inside == 0 || g.owner == owner && len(g.waiting) == 0 {
-		g.owner = owner
-		g.inside++
+		g.begin(owner)
 		g.mu.Unlock()
 		return g.marked(ctx), g.leave, nil
 	}
@@ -55,19 +60,66 @@ func (g *gate) enter(ctx context.Context, owner string) (context.Context, func()
 	}
 }
 
+// try is enter for who has another way: it waits only for some time, and not again for the same stay of somebody else. Then the
+// error is errBusy.
+func (g *gate) try(ctx context.Context, owner string, patience time.Duration) (context.Context, func(), error) {
+	if g.tired(owner, patience) {
+		return ctx, nil, errBusy
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, patience, errBusy)
+	defer cancel()
+	_, leave, err := g.enter(limited, owner)
+	if err == nil {
+		return g.marked(ctx), leave, nil
+	}
+	if ctx.Err() != nil {
+		return ctx, nil, context.Cause(ctx)
+	}
+	g.tire(owner, patience)
+	return ctx, nil, err
+}
+
+// tired reports whether an owner has waited as long before for who is inside.
+func (g *gate) tired(owner string, patience time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside > 0 && g.owner != owner && g.weary[owner] >= patience
+}
+
+// tire remembers that an owner has waited in vain.
+func (g *gate) tire(owner string, patience time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inside == 0 || g.owner == owner {
+		return
+	}
+	if g.weary == nil {
+		g.weary = map[string]time.Duration{}
+	}
+	g.weary[owner] = max(g.weary[owner], patience)
+}
+
+// begin lets an owner in.
+func (g *gate) begin(owner string) {
+	if g.inside == 0 {
+		g.weary = nil
+	}
+	g.owner = owner
+	g.inside++
+}
+
 // short is enter for what is done in a moment, such as a hook: it does not wait for those of other owners behind it, and for those
-// who are inside only for some time; then it goes in with them, under their name. The name to go by is given back.
+// who are inside only for some time, once; then it goes in with them, under their name. The name to go by is given back.
 func (g *gate) short(ctx context.Context, owner string, patience time.Duration) (context.Context, string, func(), error) {
 	if g.holds(ctx) {
 		return ctx, owner, func() {}, nil
 	}
 	g.mu.Lock()
-	if g.inside == 0 || g.owner == owner || patience <= 0 {
-		if g.inside == 0 {
-			g.owner = owner
+	if g.inside == 0 || g.owner == owner || g.weary[owner] >= patience {
+		if g.inside > 0 {
+			owner = g.owner
 		}
-		owner = g.owner
-		g.inside++
+		g.begin(owner)
 		g.mu.Unlock()
 		return g.marked(ctx), owner, g.leave, nil
 	}
@@ -81,6 +133,7 @@ func (g *gate) short(ctx context.Context, owner string, patience time.Duration) 
 		return g.marked(ctx), owner, g.leave, nil
 	case <-t.C:
 		g.withdraw(w)
+		g.tire(owner, patience)
 		return g.short(ctx, owner, 0)
 	case <-ctx.Done():
 		g.withdraw(w)
@@ -119,8 +172,7 @@ func (g *gate) admit() {
 		}
 		g.waiting[0] = nil
 		g.waiting = g.waiting[1:]
-		g.owner = w.owner
-		g.inside++
+		g.begin(w.owner)
 		close(w.in)
 	}
 }

@@ -79,19 +79,70 @@ func TestGateShort(t *testing.T) {
 			t.Error("it waited for its own owner", who, err)
 		}
 		out()
+		_, who, out, err = g.short(t.Context(), "b", time.Second)
+		if err != nil || who != "a" || time.Since(began) != time.Second {
+			t.Error("it waited twice for the same call", who, err, time.Since(began))
+		}
+		out()
+		if _, _, _, err := g.short(t.Context(), "c", 0); err != nil {
+			t.Error(err)
+		}
+		g.leave()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("enough")
 		cancel(stop)
-		if _, _, _, err := g.short(ctx, "b", time.Second); !errors.Is(err, stop) {
+		if _, _, _, err := g.short(ctx, "d", time.Second); !errors.Is(err, stop) {
 			t.Error(err)
 		}
 		go func() {
 			time.Sleep(time.Millisecond)
 			leave()
 		}()
-		if _, who, out, err = g.short(t.Context(), "b", time.Second); err != nil || who != "b" {
+		if _, who, out, err = g.short(t.Context(), "e", time.Second); err != nil || who != "e" {
 			t.Error(who, err)
 		}
 		out()
+	})
+}
+
+// Who has another way waits once for a stay of somebody else, and anew for the next.
+func TestGateTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		stay := func() func() {
+			_, leave, err := g.enter(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return leave
+		}
+		waits := func(want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if _, _, err := g.try(t.Context(), "b", time.Second); !errors.Is(err, errBusy) || time.Since(began) != want {
+				t.Error(err, time.Since(began))
+			}
+		}
+		leave := stay()
+		if _, _, out, err := g.short(t.Context(), "b", time.Millisecond); err != nil {
+			t.Error(err)
+		} else {
+			out()
+		}
+		waits(time.Second)
+		waits(0)
+		leave()
+		ctx, out, err := g.try(t.Context(), "b", time.Second)
+		if err != nil || !g.holds(ctx) {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if ctx.Err() != nil {
+			t.Error("what is inside ends with the wait for it")
+		}
+		out()
+		leave = stay()
+		waits(time.Second)
+		leave()
 	})
 }

@@ -61,7 +61,8 @@ const (
 
 // Hook runs the hooks of a name of all plugins, one after the other, on the same output, for a call; nil for none. The payload is the
 // input of the hooks and the output they may change; config has an input only. What goes wrong with one is told in its run, and the
-// next goes on, except that tool.execute.before ends with the first that throws. The error is that of ctx.
+// next goes on, except that tool.execute.before ends with the first that throws. A plugin that had the hook before and did not run it,
+// because it was lost on the way, has a run with an error. The error is that of ctx.
 func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...json.RawMessage) (Hooked, error) {
 	var input, output json.RawMessage
 	if len(payload) > 0 {
@@ -74,15 +75,16 @@ func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...js
 	if name == configHook {
 		done.Output = input
 	}
-	for _, u := range s.units {
-		if !u.has(name) {
-			continue
-		}
+	parts := make([][places][]expected, len(s.units)) // before any is run: a run may lose plugins of other units
+	for i, u := range s.units {
+		parts[i] = u.expects(name)
+	}
+	for i, u := range s.units {
 		in := input
 		if name == configHook {
 			in = done.Output
 		}
-		runs, out := u.hook(ctx, c, hookCall{name, in, done.Output})
+		runs, out := u.hook(ctx, c, hookCall{name: name, input: in, output: done.Output}, parts[i])
 		done.Runs = append(done.Runs, runs...)
 		if out != nil {
 			done.Output = out
@@ -110,10 +112,11 @@ func anyThrew(runs []Run) bool {
 type hookCall struct {
 	name          string
 	input, output json.RawMessage
+	at            place
 }
 
 // patience is how long a hook waits for the calls of others that are in its engine, before it runs beside them.
-const patience = time.Second
+const patience = 100 * time.Millisecond
 
 // has reports whether a plugin of the unit has a hook of a name.
 func (u *unit) has(hook string) bool {
@@ -127,28 +130,43 @@ func (u *unit) has(hook string) bool {
 	return false
 }
 
-// having are the plugins of the unit that have a hook of a name and run in a place.
-func (u *unit) having(hook string, at place) (some []entry) {
+// An expected plugin has a hook, by what was known of it.
+type expected struct {
+	entry
+	sound bool // it was ready
+}
+
+// expects are the plugins of the unit that have a hook of a name, by where they run.
+func (u *unit) expects(hook string) (some [places][]expected) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.build == nil {
-		return nil
+		return some
 	}
 	for _, e := range u.build.entries {
-		if f := u.facts[e.name]; f != nil && slices.Contains(f.hooks, hook) && u.build.place(e) == at {
-			some = append(some, e)
+		if f := u.facts[e.name]; f != nil && slices.Contains(f.hooks, hook) {
+			at := u.build.place(e)
+			some[at] = append(some[at], expected{e, f.state == Ready})
 		}
 	}
 	return some
 }
 
+// entriesOf are the files of plugins.
+func entriesOf(some []expected) (all []entry) {
+	for _, e := range some {
+		all = append(all, e.entry)
+	}
+	return all
+}
+
 // hook runs the hooks of the unit's plugins. No output means that they have not changed it.
-func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall) (runs []Run, out json.RawMessage) {
-	for at := range places {
-		some := u.having(h.name, at)
+func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall, all [places][]expected) (runs []Run, out json.RawMessage) {
+	for at, some := range all {
 		if len(some) == 0 {
 			continue
 		}
+		h.at = place(at)
 		did, made := u.hookIn(ctx, c, h, some)
 		runs = append(runs, did...)
 		if made != nil {
@@ -166,26 +184,23 @@ func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall) (runs []Run, 
 }
 
 // hookIn runs the hooks of plugins that share an engine.
-func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []entry) ([]Run, json.RawMessage) {
+func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expected) ([]Run, json.RawMessage) {
 	began := time.Now()
 	res, b, err := u.runHooks(ctx, c, h, some)
-	root := ""
-	if b != nil {
-		root = b.root
-	}
+	root := u.home(b)
 	if err == nil && res.Lost {
 		err = fmt.Errorf("the plugins of %s made something of the output that is not JSON", root)
 	}
 	var runs []Run
 	if err != nil { // which one is to blame is not known
 		for _, e := range some {
-			runs = append(runs, Run{u.path(root, e), e.called(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
+			runs = append(runs, Run{u.path(root, e.entry), e.called(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
 		}
 		return runs, nil
 	}
 	for _, r := range res.Runs {
 		run := Run{Source: filepath.Join(root, filepath.FromSlash(r.File)), Millis: r.Millis}
-		if i := slices.IndexFunc(some, func(e entry) bool { return e.name == r.File }); i >= 0 {
+		if i := slices.IndexFunc(some, func(e expected) bool { return e.name == r.File }); i >= 0 {
 			run.Name = some[i].called()
 		}
 		if r.Error != nil {
@@ -196,24 +211,49 @@ func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []entr
 		}
 		runs = append(runs, run)
 	}
-	return runs, res.Output
+	if h.name == beforeHook && anyThrew(runs) { // those behind were not to run
+		return runs, res.Output
+	}
+	return append(runs, u.missing(h, some, res.Runs)...), res.Output
 }
 
-func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, some []entry) (res script.HookResult, b *build, err error) {
-	u.mu.Lock()
-	b = u.build
-	u.mu.Unlock()
-	if b == nil {
-		return res, nil, errNoEngine
+// home is the folder of a build, or of the unit if there is none.
+func (u *unit) home(b *build) string {
+	if b != nil {
+		return b.root
 	}
-	e, err := u.acquire(ctx, b.place(some[0]))
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.root
+}
+
+// missing are the runs of plugins that were to run a hook and did not: since they were looked up they may have been lost, or could
+// not be started again. That must not count as a run that went well.
+func (u *unit) missing(h hookCall, some []expected, did []script.HookRun) (runs []Run) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, e := range some {
+		now := u.facts[e.name]
+		ran := slices.ContainsFunc(did, func(r script.HookRun) bool { return r.File == e.name })
+		if ran && (!e.sound || now != nil && now.state == Ready) {
+			continue
+		}
+		err := errors.New("its plugin is not there any more; 'helve plugins' shows why")
+		runs = append(runs, Run{Source: u.path(u.root, e.entry), Name: e.called(), Error: u.hookError(h.name, err)})
+	}
+	return runs
+}
+
+func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins []expected) (res script.HookResult, b *build, err error) {
+	some := entriesOf(plugins)
+	e, err := u.acquire(ctx, h.at)
 	if err != nil {
-		return res, b, err
+		return res, nil, err
 	}
 	defer u.release(e)
 	ctx, leave, err := e.slip(ctx, owner(c), patience)
 	if err != nil {
-		return res, b, err
+		return res, e.build, err
 	}
 	defer leave()
 	ctx, cancel := e.watch.limit(ctx, u.set.opt.HookTime)
@@ -261,19 +301,19 @@ func (u *unit) hookError(hook string, err error) error {
 
 // event tells the plugins of the unit of an event, if they are there.
 func (u *unit) event(ctx context.Context, event json.RawMessage) {
-	for at := range places {
-		some := u.having("event", at)
+	for at, some := range u.expects("event") {
 		if len(some) == 0 {
 			continue
 		}
-		if e := u.hold(at); e != nil {
-			e.event(ctx, event, names(some))
+		if e := u.hold(place(at)); e != nil {
+			e.event(ctx, event, names(entriesOf(some)))
 			u.release(e)
 		}
 	}
 }
 
 func (e *engine) event(ctx context.Context, event json.RawMessage, name string) {
+	life := ctx
 	ctx, leave, err := e.slip(ctx, quietOwner, 0)
 	if err != nil {
 		return
@@ -283,6 +323,8 @@ func (e *engine) event(ctx context.Context, event json.RawMessage, name string) 
 	defer cancel()
 	if err := e.run.Event(ctx, event); err != nil {
 		e.note(err)
-		e.unit.set.log.Warn("plugins were not told of an event", "folder", e.build.root, "error", err)
+		if life.Err() == nil { // otherwise everything ends
+			e.unit.set.log.Warn("plugins were not told of an event", "folder", e.build.root, "error", err)
+		}
 	}
 }

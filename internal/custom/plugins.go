@@ -122,6 +122,11 @@ type folderSource struct {
 const programsPause = time.Second
 
 func (f *folderSource) look() (string, []entry) {
+	if len(f.all)+len(f.listed)+len(f.ran) == 0 { // it may not be there at all
+		if _, err := os.Stat(f.root); errors.Is(err, fs.ErrNotExist) {
+			return f.root, nil
+		}
+	}
 	found, changed := f.lister.look()
 	if f.programs != nil && (changed || time.Since(f.asked) > programsPause) {
 		f.ran, f.asked = f.programs(f.root), time.Now()

@@ -94,8 +94,14 @@ func (u *unit) toolError(id string, err error) error {
 // scriptError is what a tool threw, as the reference words it: the message alone.
 func scriptError(id string, f *script.Fault) error {
 	said, _ := text.Cut(f.Message, maxProblem)
-	if said == "" {
+	switch {
+	case said == "":
 		said = f.Error()
+	case f.Name == "" && f.Stack == "" && (said == "null" || said == "undefined"): // what the engine throws when nothing is left for an error, too
+		said = fmt.Sprintf("The script threw %s, which says nothing. If it has no such throw, it had no memory or stack left: ask it for less at a time.", said)
+	}
+	if more, _ := text.Cut(f.More(), maxProblem); more != "" {
+		said += "\n" + more
 	}
 	e := &tool.Error{Tool: id, Kind: tool.Failed, Code: "script-error", Err: errors.New(said)}
 	if f.File != "" {

@@ -23,7 +23,7 @@ import (
 	"helve/tool"
 )
 
-// Folder is a config folder.
+// Folder is a config folder. It need not be there: one that comes to be is found.
 type Folder struct {
 	Path    string
 	Project bool // it comes with the project
@@ -65,6 +65,8 @@ type Options struct {
 
 	// Register makes a tool callable.
 	Register func(tool.Tool) (remove func(), err error)
+	// Builtin reports whether a tool of a name is part of helve; nil knows none.
+	Builtin func(name string) bool
 	// Quiet is whom scripts work for while there is no call: it refuses what the rules do not allow, and asks nobody.
 	Quiet func(name string) *tool.Call
 	// Changed is called after tools, plugins or their problems have changed. It must not use the set.
@@ -92,8 +94,12 @@ type Set struct {
 	// ending counts the engines that were replaced and have not ended.
 	ending atomic.Int32
 
-	mu     sync.Mutex
-	closed bool
+	// gathered says that somebody wanted all there is.
+	gathered atomic.Bool
+
+	mu      sync.Mutex
+	closing bool // Close was called
+	closed  bool // nothing new is begun
 
 	shelf shelf
 }
@@ -140,7 +146,7 @@ func (s *Set) goes(f func()) bool {
 }
 
 // Need brings what a call of a tool may need: the files whose names say that they may define it, and every plugin, as their hooks
-// see all calls. It costs a look at the folders if there is nothing to bring.
+// see all calls. It costs a look at the folders if there is nothing to bring. It returns when ctx ends, and what it began goes on.
 func (s *Set) Need(ctx context.Context, name string) {
 	s.bring(ctx, want{tool: name})
 }
@@ -152,36 +158,87 @@ func (s *Set) NeedFor(ctx context.Context, c *tool.Call) {
 
 // Gather brings all tools and plugins.
 func (s *Set) Gather(ctx context.Context) {
+	s.gathered.Store(true)
 	s.bring(ctx, want{all: true})
 }
 
 // bring has all units load and register what is wanted.
 func (s *Set) bring(ctx context.Context, w want) {
-	var waits sync.WaitGroup
-	for _, u := range s.units {
-		if !u.loading(ctx) && u.wants(w) {
-			waits.Go(func() { u.load(ctx, w) })
-		}
+	if len(s.units) == 0 {
+		return
 	}
-	waits.Wait()
-	s.events.open()
+	done := make(chan struct{})
+	if !s.goes(func() {
+		defer close(done)
+		var waits sync.WaitGroup
+		for _, u := range s.units {
+			if !u.loading(ctx) && u.wants(w) {
+				waits.Go(func() { u.load(ctx, w) })
+			}
+		}
+		waits.Wait()
+		s.events.open()
+	}) {
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done(): // a folder may be on a disk that does not answer
+	}
 }
 
-// Close ends all engines and takes the tools away.
+// closeTime is how long Close waits for files that are being read, or plugins that tidy up.
+const closeTime = 4 * time.Second
+
+// Close ends all engines and takes the tools away. Events that wait are told to plugins first, if that does not take long. What does
+// not end is left behind.
 func (s *Set) Close() error {
 	s.mu.Lock()
-	if s.closed {
+	if s.closing {
 		s.mu.Unlock()
 		return nil
 	}
+	s.closing = true
+	s.mu.Unlock()
+	s.events.flush(flushTime)
+	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.stop(errClosed)
-	s.work.Wait()
+	if !ends(s.work.Wait) {
+		s.log.Warn("something that reads or loads files of tools does not end and is left behind")
+	}
+	errs := make(chan error, 2)
+	if !ends(func() { errs <- s.closeUnits() }) {
+		s.log.Warn("an engine does not end and is left behind")
+		errs <- nil
+	}
+	s.shelf.clear()
+	return <-errs
+}
+
+// closeUnits ends all engines.
+func (s *Set) closeUnits() error {
 	var errs []error
 	for _, u := range s.units {
 		errs = append(errs, u.close())
 	}
-	s.shelf.clear()
 	return errors.Join(errs...)
+}
+
+// ends reports whether f ends soon. Otherwise it is left behind.
+func ends(f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	t := time.NewTimer(closeTime)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-t.C:
+		return false
+	}
 }

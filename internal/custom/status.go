@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,8 @@ type File struct {
 	// LoadTime is how long it took to load.
 	LoadTime time.Duration
 	State    State
-	Problem  string   // what is wrong with it, or worth knowing; a line each
+	Problem  string   // what is wrong with it, a line each
+	Notes    []string // what is worth knowing, a sentence each
 	Needs    []string // what it uses that the embedded engine does not have
 }
 
@@ -45,6 +47,7 @@ func (s *Set) Status() []File {
 	lost := s.shelf.lost()
 	for i := range all {
 		f := &all[i]
+		f.Notes = s.replaces(f.Tools)
 		l := lost[f.Path]
 		if len(l.notes) == 0 || f.State == NotTrusted {
 			continue
@@ -53,6 +56,88 @@ func (s *Set) Status() []File {
 		f.Problem = strings.TrimPrefix(f.Problem+"\n"+strings.Join(l.notes, "\n"), "\n")
 	}
 	return all
+}
+
+// replaces tells which tools take the place of built-in ones.
+func (s *Set) replaces(tools []string) (notes []string) {
+	if s.opt.Builtin == nil {
+		return nil
+	}
+	for _, id := range tools {
+		if s.opt.Builtin(id) {
+			notes = append(notes, "Its tool "+id+" takes the place of the built-in one.")
+		}
+	}
+	return notes
+}
+
+// Why tells in a sentence why there is no tool of a name, although a file would define it by its own name; "" if there is one, or no
+// such file, or if the file was not loaded yet.
+func (s *Set) Why(name string) string {
+	s.shelf.mu.Lock()
+	_, there := s.shelf.on[name]
+	s.shelf.mu.Unlock()
+	if there || name == "" {
+		return ""
+	}
+	best := ""
+	for _, f := range s.Status() {
+		e := entry{name: filepath.ToSlash(f.Path)}
+		if f.Kind == kindPlugin || !e.mayDefine(name) {
+			continue
+		}
+		if why := f.lacks(name, e.stem() == name); why != "" {
+			if best = why; e.stem() == name {
+				break
+			}
+		}
+	}
+	return best
+}
+
+// lacks tells why a file that may define a tool has none of that name. One that is named like the tool ought to.
+func (f File) lacks(name string, ought bool) string {
+	problem, _, _ := strings.Cut(f.Problem, "\n")
+	for line := range strings.SplitSeq(f.Problem, "\n") {
+		if strings.Contains(line, " "+name+" ") {
+			problem = line
+			break
+		}
+	}
+	problem = strings.TrimSuffix(problem, ".")
+	switch {
+	case f.State == NotTrusted:
+		return "The file " + f.Path + " would define it, but " + problem + "."
+	case f.State == Failed:
+		return "The file " + f.Path + " would define it, but could not be loaded: " + strings.TrimPrefix(problem, f.Path+": ") + "."
+	case f.State != Ready || slices.Contains(f.Tools, name):
+		return ""
+	case problem != "":
+		return "The file " + f.Path + " may define it, but something is wrong with it: " + strings.TrimPrefix(problem, f.Path+": ") + "."
+	case ought && len(f.Tools) > 0:
+		return "The file " + f.Path + " is named like it, but defines " + strings.Join(f.Tools, ", ") + ": only a default export has the name of the file."
+	}
+	return ""
+}
+
+// Names are those of the tools there are, and of the files that are not loaded and may define one of their own name.
+func (s *Set) Names() (all []string) {
+	s.shelf.mu.Lock()
+	for name := range s.shelf.on {
+		all = append(all, name)
+	}
+	s.shelf.mu.Unlock()
+	for _, u := range s.units {
+		u.mu.Lock()
+		u.see()
+		for _, e := range slices.Concat(u.scripts, u.programs) {
+			if e.kind != kindPlugin && u.facts[e.name] == nil {
+				all = append(all, e.stem())
+			}
+		}
+		u.mu.Unlock()
+	}
+	return sorted(all)
 }
 
 func sorted(names []string) []string {
@@ -64,7 +149,7 @@ func sorted(names []string) []string {
 func (u *unit) status() (all []File) {
 	u.mu.Lock()
 	u.see()
-	unsure := u.trusted != nil && u.asked.IsZero()
+	unsure := u.trusted != nil && u.asked.IsZero() && len(u.scripts)+len(u.programs) > 0
 	u.mu.Unlock()
 	if unsure {
 		u.allowed(true)

@@ -2,9 +2,11 @@ package custom
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"helve/internal/script"
+	"helve/internal/text"
 	"helve/internal/world"
 	"helve/permission"
 	"helve/tool"
@@ -240,7 +243,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 		e.note(err)
 		return nil, u.failed(ctx, id, err)
 	}
-	return result(out)
+	return u.result(id, out), nil
 }
 
 // failed is the error of a tool that came to no good end.
@@ -263,14 +266,14 @@ func dirOf(c *tool.Call, other string) string {
 	return other
 }
 
-// result makes a result of what a tool returned.
-func result(out script.Outcome) (*tool.Result, error) {
-	r := &tool.Result{Title: out.Title, Output: out.Output, Metadata: map[string]any{}}
+// maxTitle bounds the titles of results, in bytes.
+const maxTitle = 200
+
+// result makes a result of what a tool returned. What of it can not be used is left out.
+func (u *unit) result(id string, out script.Outcome) *tool.Result {
+	r := &tool.Result{Title: titleOf(out.Title), Output: out.Output, Metadata: map[string]any{}}
 	if len(out.Metadata) > 0 {
-		if err := json.Unmarshal(out.Metadata, &r.Metadata); err != nil {
-			return nil, fmt.Errorf("metadata of a tool: %w", err)
-		}
-		if r.Metadata == nil {
+		if err := json.Unmarshal(out.Metadata, &r.Metadata); err != nil || r.Metadata == nil {
 			r.Metadata = map[string]any{}
 		}
 		delete(r.Metadata, "truncated") // by these a tool of ours says that it has bounded its output itself
@@ -280,13 +283,48 @@ func result(out script.Outcome) (*tool.Result, error) {
 	if len(out.Attachments) > 0 && json.Unmarshal(out.Attachments, &all) != nil {
 		all = nil
 	}
-	for _, raw := range all {
+	for i, raw := range all {
 		var a tool.Attachment
-		if json.Unmarshal(raw, &a) != nil || a.Mime == "" || a.URL == "" { // not an attachment
+		if err := attachmentOf(raw, &a); err != nil {
+			u.set.log.Warn("an attachment of a result was left out", "tool", id, "number", i+1, "error", err)
 			continue
 		}
-		a.ID, a.Type = "", "file"
 		r.Attachments = append(r.Attachments, a)
 	}
-	return r, nil
+	return r
+}
+
+// titleOf is a title on one line.
+func titleOf(title string) string {
+	title, cut := text.Cut(title, maxTitle)
+	if strings.ContainsAny(title, "\n\r") {
+		title = strings.Join(strings.Fields(title), " ")
+	}
+	if cut {
+		title += "…"
+	}
+	return title
+}
+
+// attachmentOf reads an attachment, or says what is wrong with it.
+func attachmentOf(raw json.RawMessage, a *tool.Attachment) error {
+	if json.Unmarshal(raw, a) != nil || a.Mime == "" || a.URL == "" {
+		return errors.New("it has no mime or no url")
+	}
+	a.ID, a.Type = "", "file"
+	data, ok := strings.CutPrefix(a.URL, "data:")
+	if !ok {
+		return nil
+	}
+	head, body, ok := strings.Cut(data, ",")
+	if !ok {
+		return errors.New("its data URL has no data")
+	}
+	if !strings.HasSuffix(strings.ToLower(head), ";base64") {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(strings.TrimRight(body, "=")))); err != nil {
+		return errors.New("its data is not base64")
+	}
+	return nil
 }

@@ -24,6 +24,17 @@ export const text = { description: "Throws a text", args: {}, async execute() { 
 export const exit = { description: "Exits", args: {}, async execute() { process.exit(3) } }
 export const loop = { description: "Loops", args: {}, execute() { for (;;); } }
 export const memory = { description: "Eats", args: {}, execute() { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } }
+export const piece = { description: "Eats at once", args: {}, execute: () => "q".repeat(100 << 20) }
+export const nothing = { description: "Throws null", args: {}, execute() { throw null } }
+export const shell = { description: "Fails", args: {}, execute() {
+  throw Object.assign(new Error("Failed with exit code 1"), { exitCode: 1, stderr: Buffer.from("ls: no such folder\n"), stdout: Buffer.from("out") })
+} }
+export const printed = { description: "Fails", args: {}, execute() {
+  throw Object.assign(new Error("Failed with exit code 2"), { exitCode: 2, stderr: Buffer.alloc(0), stdout: Buffer.alloc(9000, 120) })
+} }
+export const cause = { description: "Fails", args: {}, execute() {
+  throw new Error("outer: said", { cause: new Error("said", { cause: new TypeError("inner", { cause: "deep" }) }) })
+} }
 export const fine = { description: "Works", args: {}, execute: () => "fine" }
 `, func(_ *bench, o *Options) { o.Memory = 32 << 20; o.LoadTime = 500_000_000 })
 	for _, c := range []struct{ name, text, code, hint string }{
@@ -32,10 +43,15 @@ export const fine = { description: "Works", args: {}, execute: () => "fine" }
 		{"bad_exit", "The tool bad_exit ended by process.exit(3) instead of returning a result.", "script-exit", "bad.ts:5:"},
 		{"bad_loop", "The tool bad_loop ran for 250ms without waiting for anything", "script-endless", ""},
 		{"bad_memory", "The tool bad_memory used more than 32 MiB of memory and was stopped.", "script-memory", ""},
+		{"bad_piece", "The tool bad_piece used more than 32 MiB of memory and was stopped.", "script-memory", ""},
+		{"bad_nothing", "The script threw null, which says nothing. If it has no such throw, ", "script-error", ""},
+		{"bad_shell", "Failed with exit code 1\nls: no such folder$", "script-error", "bad.ts:11:"},
+		{"bad_printed", "Failed with exit code 2\n" + strings.Repeat("x", 2048) + "$", "script-error", ""},
+		{"bad_cause", "outer: said\nCaused by TypeError: inner\nCaused by deep$", "script-error", ""},
 	} {
 		_, err := b.call(t.Context(), c.name, `{}`)
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || !strings.HasPrefix(e.Error(), c.text) || e.Code != c.code || !strings.Contains(e.Hint, c.hint) || e.Kind != tool.Failed || e.Tool != c.name {
+		if !ok || !strings.HasPrefix(e.Error()+"$", c.text) || e.Code != c.code || !strings.Contains(e.Hint, c.hint) || e.Kind != tool.Failed || e.Tool != c.name {
 			t.Errorf("%s: %#v", c.name, err)
 		}
 		if got := b.output("bad_fine", `{}`); got != "fine" {
@@ -146,14 +162,19 @@ export const text = { description: "d", args: {}, execute: () => "text" }
 export const none = { description: "d", args: {}, execute: () => undefined }
 export const object = { description: "d", args: {}, execute: () => ({ a: [1] }) }
 export const full = { description: "d", args: {}, execute: () => ({ title: "T", output: "O", metadata: { n: 1 },
-  attachments: [{ type: "file", mime: "text/plain", url: "data:text/plain;base64,aGk=", filename: "hi.txt", id: "mine" }, { junk: 1 }] }) }
+  attachments: [{ type: "file", mime: "text/plain", url: "data:text/plain;base64,aGk=", filename: "hi.txt", id: "mine" }, { junk: 1 },
+    { mime: "image/png", url: "data:image/png;base64,!!" }, { mime: "image/png", url: "data:image/png;base64" }, { mime: "text/plain", url: "data:,hi" }, 5] }) }
+export const odd = { description: "d", args: {}, execute: () => ({ title: "one\ntwo " + "é".repeat(500), output: 5, metadata: [1], attachments: "x" }) }
+export const deep = { description: "d", args: {}, execute() { const m = {}; m.m = m; return { output: "O", metadata: m } } }
 `, nil)
 	for name, want := range map[string]*tool.Result{
 		"r_text":   {Output: "text", Metadata: map[string]any{}},
 		"r_none":   {Output: "", Metadata: map[string]any{}},
 		"r_object": {Output: `{"a":[1]}`, Metadata: map[string]any{}},
 		"r_full": {Title: "T", Output: "O", Metadata: map[string]any{"n": 1.0},
-			Attachments: []tool.Attachment{{Type: "file", Mime: "text/plain", URL: "data:text/plain;base64,aGk=", Filename: "hi.txt"}}},
+			Attachments: []tool.Attachment{{Type: "file", Mime: "text/plain", URL: "data:text/plain;base64,aGk=", Filename: "hi.txt"}, {Type: "file", Mime: "text/plain", URL: "data:,hi"}}},
+		"r_odd":  {Title: "one two " + strings.Repeat("é", 96) + "…", Output: "5", Metadata: map[string]any{}},
+		"r_deep": {Output: "O", Metadata: map[string]any{}},
 	} {
 		got, err := b.call(t.Context(), name, `{}`)
 		if err != nil {

@@ -25,6 +25,7 @@ type want struct {
 	tool string // what may define a tool of that name, and all plugins
 	all  bool
 	by   *tool.Call // whom questions are put to; nil for nobody
+	idle bool       // nobody waits for it
 }
 
 func (w want) has(e entry) bool {
@@ -60,6 +61,8 @@ type unit struct {
 	old      map[*engine]bool  // those that calls still run in
 	facts    map[string]*fact  // by file: what was brought
 	marks    map[string]string // by program: what it looked like when it was described
+	sides    map[string]*side  // by owner: engines of those who did not want to wait
+	left     map[*side]bool    // those that were let go and have not ended
 }
 
 // A fact is what became of a file.
@@ -69,6 +72,7 @@ type fact struct {
 	tools   []script.Tool
 	defs    []program.Definition // of a program
 	hooks   []string
+	unknown []string // what a plugin has that nothing calls
 	problem string
 	refused bool // nobody has allowed it to run outside
 	took    time.Duration
@@ -78,6 +82,7 @@ func newUnit(s *Set, src source, trusted func() bool) *unit {
 	return &unit{
 		set: s, source: src, trusted: trusted, turn: make(chan struct{}, 1),
 		old: map[*engine]bool{}, facts: map[string]*fact{}, marks: map[string]string{},
+		sides: map[string]*side{}, left: map[*side]bool{},
 	}
 }
 
@@ -139,6 +144,8 @@ func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
 	case u.turn <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-u.set.life.Done():
+		return errClosed
 	}
 	done := make(chan struct{})
 	if !u.set.goes(func() {
@@ -153,6 +160,8 @@ func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-u.set.life.Done():
+		return errClosed
 	}
 }
 
@@ -163,7 +172,7 @@ func (u *unit) load(ctx context.Context, w want) {
 		if w.by != nil {
 			ctx = context.WithValue(ctx, askedKey{}, &asked{call, w.by})
 		}
-		if u.bring(ctx, w) {
+		if u.bring(ctx, w) && ctx.Err() == nil {
 			u.set.settle()
 		}
 	})
@@ -177,8 +186,12 @@ func (u *unit) bring(ctx context.Context, w want) (changed bool) {
 	u.mu.Lock()
 	u.see()
 	root, scripts, programs, built := u.root, u.scripts, u.programs, u.build
+	now := built == nil || u.news(w)
 	u.mu.Unlock()
-	if !u.allowed(built == nil) {
+	if w.idle && u.still(w) {
+		return false
+	}
+	if !u.allowed(now) {
 		return u.unload()
 	}
 	switch {
@@ -244,9 +257,9 @@ func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*buil
 	if !u.allowed(true) { // what was read is what was trusted
 		return nil, false
 	}
-	if file := u.repacked(made); file != "" {
+	if file := u.drifted(made); file != "" {
 		u.mu.Lock()
-		u.denied = file + " has changed since the folder was trusted: look at the package and run 'helve trust'"
+		u.denied = file + " is not what it was when the folder was trusted: look at it and run 'helve trust'"
 		u.mu.Unlock()
 		return nil, false
 	}
@@ -322,6 +335,11 @@ func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 func (u *unit) swap(at place, e *engine) {
 	last := u.engines[at]
 	u.engines[at] = e
+	if at == within {
+		for _, s := range u.sides {
+			u.dropSide(s)
+		}
+	}
 	if last == nil || last == e {
 		return
 	}
@@ -390,7 +408,7 @@ func (u *unit) release(e *engine) {
 // close ends all engines of the unit.
 func (u *unit) close() error {
 	u.mu.Lock()
-	all := slices.AppendSeq(slices.Clone(u.engines[:]), maps.Keys(u.old))
+	all := slices.AppendSeq(slices.Concat(u.engines[:], u.closeSides()), maps.Keys(u.old))
 	u.engines, u.build = [places]*engine{}, nil
 	u.mu.Unlock()
 	var errs []error

@@ -1,8 +1,15 @@
 package custom
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
-// watch looks at the files now and then, so that changes are seen while nobody calls.
+// watchPause is how long the watcher waits for the files of one folder before it looks at the next: they go on being loaded.
+const watchPause = 2 * time.Second
+
+// watch looks at the files now and then, so that changes are seen while nobody calls. Once all tools were gathered, it keeps them
+// so: what is added, mended or trusted is loaded without being asked for.
 func (s *Set) watch() {
 	t := time.NewTicker(max(s.opt.Watch, lookPause))
 	defer t.Stop()
@@ -12,10 +19,16 @@ func (s *Set) watch() {
 			return
 		case <-t.C:
 		}
+		w := want{idle: true, all: s.gathered.Load()}
 		for _, u := range s.units {
-			if u.inUse() {
-				u.load(s.life, want{})
+			if (w.all || u.inUse()) && u.wants(w) {
+				ctx, cancel := context.WithTimeout(s.life, watchPause)
+				u.load(ctx, w)
+				cancel()
 			}
+		}
+		if s.life.Err() == nil {
+			s.events.open()
 		}
 	}
 }
@@ -25,4 +38,26 @@ func (u *unit) inUse() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.build != nil
+}
+
+// still reports whether a watcher has nothing to do: all is there, as it was, and the folder was trusted. Then nobody has to look
+// up again whether it is.
+func (u *unit) still(w want) bool {
+	u.mu.Lock()
+	root, scripts, built := u.root, u.scripts, u.build
+	unsure := u.denied != "" || u.asked.IsZero() && u.trusted != nil
+	there := u.complete(w) && len(u.marks) <= len(u.programs) && !u.news(w)
+	u.mu.Unlock()
+	return !unsure && there && (built == nil || built.fresh(root, scripts))
+}
+
+// news reports whether a program is to describe itself, for the first time or because it has changed.
+func (u *unit) news(w want) bool {
+	for _, e := range u.programs {
+		known := u.facts[e.name] != nil
+		if (known || w.has(e)) && (!known || u.marks[e.name] != markOf(u.path(u.root, e))) {
+			return true
+		}
+	}
+	return false
 }

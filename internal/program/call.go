@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ const (
 func (r *Room) Tool(d Definition) (tool.Tool, error) {
 	spec, err := d.spec()
 	if err != nil {
-		return tool.Tool{}, r.faulty(d.File, err)
+		return tool.Tool{}, faulty(d.File, err)
 	}
 	return tool.Dynamic(spec, func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 		err := c.Ask(ctx, permission.Request{
@@ -68,6 +69,8 @@ func (r *Room) call(ctx context.Context, c *tool.Call, d Definition) (*tool.Resu
 	switch {
 	case said != "":
 		return nil, tool.Fail("program-error", "%s", said)
+	case unknownToEnv(d.File, reply):
+		return nil, tool.Fail("program-start", "%s", unstarted(name, d.File, fs.ErrNotExist))
 	case reply.Code != 0:
 		return nil, tool.Fail("program-failed", "%s %s", name, ending(reply))
 	case err != nil:
@@ -131,7 +134,7 @@ func (r *Room) unanswered(ctx context.Context, d Definition, reply run.Reply, er
 	case errors.As(err, &walled):
 		return tool.Fail("wall", "%w", err)
 	}
-	return tool.Fail("program-start", "%s", r.unstarted(d.File, err))
+	return tool.Fail("program-start", "%s", unstarted(name, d.File, err))
 }
 
 // A report is how a call is getting on.

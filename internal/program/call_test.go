@@ -152,6 +152,32 @@ func callEnds(t *testing.T, p *place) {
 	}
 }
 
+// Where there is no project around, a program is named by its whole path.
+func TestShown(t *testing.T) {
+	root := filepath.VolumeName(t.TempDir()) + string(filepath.Separator)
+	file := filepath.Join(root, "tmp", "p", "tools", "slow.sh")
+	for worktree, want := range map[string]string{
+		root: file, "": file, filepath.Join(root, "tmp", "p"): filepath.Join("tools", "slow.sh"), filepath.Join(root, "home"): file,
+	} {
+		if got := New(Options{Worktree: worktree}).shown(file); got != want {
+			t.Errorf("%q: got %s", worktree, got)
+		}
+	}
+}
+
+// A program that can not begin, because its language is not there, says so in
+// a call too.
+func TestCallWithoutLanguage(t *testing.T) {
+	p := newPlace(t)
+	p.file(t, "tools/lost.tool.json", `{"description": "Lost."}`, 0o644)
+	tl := p.tool(t, p.script(t, "lost", "#!/usr/bin/env no-such-language\n"))
+	_, err := tl.Run(t.Context(), p.call(t, tl, "{}"))
+	var e *tool.Error
+	if !errors.As(err, &e) || e.Code != "program-start" || !strings.HasPrefix(e.Error(), ".opencode/tools/lost could not be started: what its first line names is not installed") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A program that is too slow is ended with all that it has started, deaf or
 // not.
 func TestCallIsLate(t *testing.T) {

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"helve/internal/run"
+	"helve/internal/text"
 	"helve/tool"
 )
 
@@ -26,6 +30,7 @@ const (
 	maxDescription = 16 << 10  // bytes of a description
 	maxSchema      = 256 << 10 // bytes of a schema
 	maxNesting     = 256       // lists and objects inside each other
+	maxSlips       = 5         // keys that are told of
 	describeTime   = 10 * time.Second
 	callTime       = 2 * time.Minute // of a tool that names no time
 	maxCallTime    = 24 * time.Hour
@@ -51,15 +56,15 @@ type Definition struct {
 // only: those that are good are returned all the same.
 func (r *Room) Describe(ctx context.Context, file string) ([]Definition, error) {
 	if !executable(file) {
-		return nil, r.faulty(file, errors.New("it is not a file that can be executed; make it one with 'chmod +x'"))
+		return nil, faulty(file, errors.New("it is not a file that can be executed; make it one with 'chmod +x'"))
 	}
 	beside, said, err := sidecar(file)
 	if err != nil {
-		return nil, r.faulty(file, err)
+		return nil, faulty(file, err)
 	}
 	hash, err := fingerprint(file, said)
 	if err != nil {
-		return nil, r.faulty(file, err)
+		return nil, faulty(file, err)
 	}
 	source, kept := beside, true
 	if beside == "" {
@@ -73,17 +78,19 @@ func (r *Room) Describe(ctx context.Context, file string) ([]Definition, error) 
 		source = filepath.Base(beside)
 	}
 	all, err := read(said, file, hash)
-	if err != nil {
-		return all, r.faulty(file, fmt.Errorf("%s: %w", source, err))
-	}
-	if !kept {
+	if !kept && len(all) > 0 {
 		r.keep(hash, said)
+	}
+	if err != nil {
+		return all, faulty(file, fmt.Errorf("%s: %w", source, err))
 	}
 	return all, nil
 }
 
-func (r *Room) faulty(file string, err error) error {
-	return fmt.Errorf("%s: %w", r.shown(file), err)
+// faulty says what is wrong with a program that can not be used. It is named
+// by its whole path: who reads this has no call and maybe no project at hand.
+func faulty(file string, err error) error {
+	return fmt.Errorf("%s: %w", line(file, maxPath), err)
 }
 
 // sidecar finds the file beside a program that describes it; "" if there is
@@ -112,15 +119,17 @@ func (r *Room) askDescription(ctx context.Context, file string) ([]byte, error) 
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, run.ErrLate):
-		return nil, r.faulty(file, fmt.Errorf("'describe' took longer than %s%s", r.patience, beside))
+		return nil, faulty(file, fmt.Errorf("'describe' took longer than %s%s", r.patience, beside))
 	case errors.Is(err, run.ErrTooMuch):
-		return nil, r.faulty(file, fmt.Errorf("'describe' printed more than %d bytes%s", maxDescribe, beside))
+		return nil, faulty(file, fmt.Errorf("'describe' printed more than %d bytes%s", maxDescribe, beside))
 	case err != nil:
-		return nil, errors.New(r.unstarted(file, err))
+		return nil, errors.New(unstarted(line(file, maxPath), file, err))
+	case unknownToEnv(file, reply):
+		return nil, errors.New(unstarted(line(file, maxPath), file, fs.ErrNotExist))
 	case reply.Code != 0:
-		return nil, r.faulty(file, fmt.Errorf("'describe' %s%s", ending(reply), beside))
+		return nil, faulty(file, fmt.Errorf("'describe' %s%s", ending(reply), beside))
 	case len(bytes.TrimSpace(reply.Out)) == 0:
-		return nil, r.faulty(file, errors.New("'describe' printed nothing"+beside))
+		return nil, faulty(file, errors.New("'describe' printed nothing"+beside))
 	}
 	return reply.Out, nil
 }
@@ -147,6 +156,7 @@ type told struct {
 	parameters        json.RawMessage
 	timeout           time.Duration
 	tools             []json.RawMessage
+	slips             error // keys that may be meant to be others
 }
 
 // read reads what a program says about itself.
@@ -157,28 +167,32 @@ func read(said []byte, file, hash string) ([]Definition, error) {
 	}
 	if whole.tools == nil {
 		d, err := define(whole, file, hash)
-		if err != nil {
-			return nil, err
-		}
 		d.ID, d.Name = base(file), ""
-		if err := d.check(); err != nil {
-			return nil, err
+		if err == nil {
+			err = d.check()
 		}
-		return []Definition{d}, nil
+		if err != nil {
+			return nil, errors.Join(err, whole.slips)
+		}
+		return []Definition{d}, whole.slips
 	}
 	if len(whole.tools) == 0 || len(whole.tools) > maxTools {
 		return nil, fmt.Errorf("it describes %d tools, and 1 to %d are what one program may have", len(whole.tools), maxTools)
 	}
 	var all []Definition
-	var problems []error
+	problems := []error{whole.slips}
 	seen := map[string]bool{}
 	for i, raw := range whole.tools {
-		d, err := one(raw, whole, file)
+		d, slips, err := one(raw, whole, file)
 		if err == nil && seen[d.ID] {
 			err = fmt.Errorf("there is another tool %s", line(d.ID, maxQuote))
 		}
+		for _, problem := range []error{err, slips} {
+			if problem != nil {
+				problems = append(problems, fmt.Errorf("tools[%d]: %w", i, problem))
+			}
+		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("tools[%d]: %w", i, err))
 			continue
 		}
 		d.Hash, seen[d.ID] = hash, true
@@ -187,27 +201,26 @@ func read(said []byte, file, hash string) ([]Definition, error) {
 	return all, errors.Join(problems...)
 }
 
-// one reads one of several tools.
-func one(raw json.RawMessage, whole told, file string) (Definition, error) {
+// one reads one of several tools. slips are no reason to do without it.
+func one(raw json.RawMessage, whole told, file string) (d Definition, slips, err error) {
 	t, err := readTold(raw)
 	if err != nil {
-		return Definition{}, err
+		return d, nil, err
 	}
 	if t.tools != nil {
-		return Definition{}, errors.New(`it has "tools" within "tools"`)
+		return d, nil, errors.New(`it has "tools" within "tools"`)
 	}
 	if t.timeout == 0 {
 		t.timeout = whole.timeout
 	}
-	d, err := define(t, file, "")
-	if err != nil {
-		return d, err
+	if d, err = define(t, file, ""); err != nil {
+		return d, t.slips, err
 	}
 	d.ID = base(file)
 	if d.Name != "" {
 		d.ID += "_" + d.Name
 	}
-	return d, d.check()
+	return d, t.slips, d.check()
 }
 
 // define makes a definition without an id.
@@ -244,6 +257,9 @@ func (d Definition) spec() (tool.Spec, error) {
 	if nesting(d.Schema) > maxNesting {
 		return spec, fmt.Errorf(`its "parameters" are nested more than %d deep`, maxNesting)
 	}
+	if err := checkSchema(d.Schema); err != nil {
+		return spec, fmt.Errorf(`its "parameters" are no JSON Schema: %w`, err)
+	}
 	if err := json.Unmarshal(d.Schema, spec.Schema); err != nil {
 		return spec, fmt.Errorf(`its "parameters" are no JSON Schema: %s`, line(err.Error(), maxQuote))
 	}
@@ -270,7 +286,8 @@ func nesting(raw []byte) (deepest int) {
 	return deepest
 }
 
-// readTold reads one description. Keys that are not known are let be.
+// readTold reads one description. Keys that are not known are let be, and told
+// of where they look like a slip.
 func readTold(raw []byte) (t told, err error) {
 	keys, err := object(raw)
 	if err != nil {
@@ -295,11 +312,50 @@ func readTold(raw []byte) (t told, err error) {
 		return t, fmt.Errorf(`its "timeout" is not from 1 to %.0f milliseconds`, most)
 	}
 	t.timeout = time.Duration(ms * float64(time.Millisecond))
+	t.slips = slips(keys, "description", "parameters", "timeout", "name", "tools")
 	return t, nil
 }
 
+// slips tells of keys that are not known and may be meant to be one that is
+// not there.
+func slips(keys map[string]json.RawMessage, known ...string) error {
+	var missing []string
+	for _, k := range known {
+		if _, ok := keys[k]; !ok {
+			missing = append(missing, k)
+		}
+	}
+	var all []error
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		meant, ok := text.Nearest(key, missing)
+		if other := synonym(key); !ok && slices.Contains(missing, other) {
+			meant, ok = other, true
+		}
+		if ok && len(all) < maxSlips {
+			all = append(all, fmt.Errorf("it has the key %q, which means nothing here; %q may be meant", line(key, maxQuote), meant))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// synonym is the key that others call by another name.
+func synonym(key string) string {
+	switch strings.ToLower(key) {
+	case "args", "arguments", "params", "schema", "inputschema", "input_schema":
+		return "parameters"
+	case "timeoutms", "timeout_ms":
+		return "timeout"
+	case "desc":
+		return "description"
+	}
+	return ""
+}
+
 // object reads the keys of an object. Unlike the decoder of structs it takes
-// no key for another that differs in case.
+// no key for another that differs in case, and no second value of a key.
 func object(raw []byte) (map[string]json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -314,7 +370,36 @@ func object(raw []byte) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return nil, fmt.Errorf("it is no JSON: %s", line(err.Error(), maxQuote))
 	}
+	if key, twice := twice(raw); twice {
+		return nil, fmt.Errorf("it has the key %q twice", line(key, maxQuote))
+	}
 	return keys, nil
+}
+
+// twice finds a key that a valid object has more than once: it can not be known
+// which of them is meant.
+func twice(raw []byte) (string, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		key, ok := token.(string)
+		if err != nil || !ok {
+			return "", false
+		}
+		if seen[key] {
+			return key, true
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return "", false
+		}
+	}
+	return "", false
 }
 
 // take reads the value of a key where there is one.

@@ -42,6 +42,33 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestSleeping(t *testing.T) {
+	p := newPlace(t)
+	var want []string
+	for _, f := range []struct {
+		name, code string
+		mode       os.FileMode
+		is         bool
+	}{
+		{"tool/loc.py", "print()", 0o644, true}, {"tool/loc.test.json", "[]", 0o644, false}, {"tools/a.SH", "", 0o600, true}, {"tools/b", "#!/bin/sh\n", 0o644, true},
+		{"tools/described", "\x7fELF", 0o644, true}, {"tools/described.tool.json", "{}", 0o644, false},
+		{"tools/awake.py", "", 0o755, false}, {"tools/data.csv", "#,!", 0o644, false}, {"tools/notes.txt", "#!/bin/sh\n", 0o644, false},
+		{"tools/x.ts", "#!/usr/bin/env bun\n", 0o644, false}, {"tools/.hidden.py", "", 0o644, false}, {"tools/_shared.py", "", 0o644, false},
+		{"tools/deeper/d.py", "", 0o644, false}, {"plugin/e.py", "", 0o644, false},
+	} {
+		name := p.file(t, f.name, f.code, f.mode)
+		if f.is {
+			want = append(want, name)
+		}
+	}
+	if diff := cmp.Diff(want, Sleeping(p.config)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Sleeping(filepath.Join(p.dir, "none")); got != nil {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestRead(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
 	for _, c := range []struct {
@@ -72,6 +99,13 @@ func TestRead(t *testing.T) {
 		{name: "hidden characters", said: `{"description": "A\u202eB"}`, want: []Definition{
 			{ID: "x", Description: `A\u{202e}B`, Schema: json.RawMessage(`{"type":"object","properties":{}}`), Timeout: callTime, File: "/t/x.py", Hash: "h"},
 		}},
+		{name: "slips", said: `{"description": "A.", "timout": 5, "Parameters": {}, "more": 1}`, want: []Definition{
+			{ID: "x", Description: "A.", Schema: json.RawMessage(`{"type":"object","properties":{}}`), Timeout: callTime, File: "/t/x.py", Hash: "h"},
+		}, fails: `it has the key "Parameters", which means nothing here; "parameters" may be meant` + "\n" + `it has the key "timout", which means nothing here; "timeout" may be meant`},
+		{name: "the words of others", said: `{"tools": [{"name": "b", "description": "B.", "inputSchema": {}}]}`, want: []Definition{
+			{ID: "x_b", Name: "b", Description: "B.", Schema: json.RawMessage(`{"type":"object","properties":{}}`), Timeout: callTime, File: "/t/x.py", Hash: "h"},
+		}, fails: `tools[0]: it has the key "inputSchema", which means nothing here; "parameters" may be meant`},
+		{name: "a key twice", said: `{"description": "A.", "descr\u0069ption": "B."}`, fails: `it has the key "description" twice`},
 		{name: "none", said: `{"tools": []}`, fails: "it describes 0 tools, and 1 to 128 are what one program may have"},
 		{name: "very many", said: `{"tools": [` + strings.Repeat(`{},`, 9_999) + `{}]}`, fails: "it describes 10000 tools, and 1 to 128 are what one program may have"},
 		{name: "tools in tools", said: `{"tools": [{"tools": []}]}`, fails: `tools[0]: it has "tools" within "tools"`},
@@ -157,8 +191,23 @@ func TestDescribeOnce(t *testing.T) {
 		t.Errorf("the hashes are %q", hashes)
 	}
 	p.file(t, "tools/count.sh.tool.json", `{"description": 5}`, 0o644)
-	if _, err := p.Describe(t.Context(), file); err == nil || err.Error() != `.opencode/tools/count.sh: count.sh.tool.json: its "description" is a number, and a text is wanted` {
+	if _, err := p.Describe(t.Context(), file); err == nil || err.Error() != file+`: count.sh.tool.json: its "description" is a number, and a text is wanted` {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A slip that does no harm is told each time, and the program is asked once.
+func TestDescribeSlip(t *testing.T) {
+	p := newPlace(t)
+	file := p.script(t, "slip.sh", "#!/bin/sh\necho x >> \"$HELVE_DIRECTORY/asked\"\necho '{\"description\": \"A.\", \"timout\": 5}'\n")
+	for range 2 {
+		all, err := p.Describe(t.Context(), file)
+		if len(all) != 1 || err == nil || err.Error() != file+`: describe: it has the key "timout", which means nothing here; "timeout" may be meant` {
+			t.Errorf("got %+v, %v", all, err)
+		}
+	}
+	if n := p.asked(t); n != 1 {
+		t.Errorf("it was asked %d times", n)
 	}
 }
 
@@ -201,14 +250,22 @@ func TestDescribeFails(t *testing.T) {
 		{"endless", "#!/bin/sh\nexec yes\n", "'describe' printed more than 1048576 bytes; have it print"},
 		{"dies", "#!/bin/sh\nkill -SEGV $$\n", "'describe' was ended by the signal SIGSEGV; have it print"},
 		{"nolang", "#!/no/such/interpreter -x\n", "could not be started: what its first line names is not installed (/no/such/interpreter -x)."},
+		{"envless", "#!/usr/bin/env no-such-language\nx\n", "could not be started: what its first line names is not installed (/usr/bin/env no-such-language). Install it or change that line."},
+		{"envcrlf", "#!/usr/bin/env no-such-language\r\nx\r\n", "could not be started: its first line ends with a carriage return."},
+		{"env126", "#!/usr/bin/env sh\necho 'env: what the sh wants' >&2\necho sh >&2\nexit 126\n", "'describe' ended with code 126: "},
+		{"envless2", "#!/usr/bin/env sh\nenv no-such-command\n", "'describe' ended with code 127: env: "},
 		{"crlf", "#!/bin/sh\r\necho\r\n", "could not be started: its first line ends with a carriage return."},
 		{"noline", "echo hello\n", "could not be started: it is neither a program of this kind of machine nor"},
 		{"escapes", "#!/bin/sh\nprintf '\\033[2J' >&2; exit 1\n", `'describe' ended with code 1: \x1b[2J;`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := p.Describe(t.Context(), p.script(t, c.name, c.code))
-			if err == nil || !strings.HasPrefix(err.Error(), ".opencode/tools/"+c.name) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v", err)
+			file := p.script(t, c.name, c.code)
+			_, err := p.Describe(t.Context(), file)
+			if err == nil || !strings.HasPrefix(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v", err)
+			}
+			if n := strings.Count(err.Error(), "/tools/"+c.name); n != 1 {
+				t.Errorf("the file is named %d times: %v", n, err)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +17,8 @@ import (
 
 const (
 	hookTime  = 10 * time.Second
-	exitBlock = 2 // the code of a hook that refuses
+	exitBlock = 2  // the code of a hook that refuses
+	maxCalled = 80 // bytes of the short name of a hook
 )
 
 // A Hook is a command that sees calls or events.
@@ -42,6 +45,48 @@ func (h Hook) String() string {
 		s += " of " + line(h.From, maxQuote)
 	}
 	return s
+}
+
+// Called is a short name of it: the script, where the command is one or hands
+// one to what runs it, and the line that it is otherwise.
+func (h Hook) Called() string {
+	if len(h.Command) == 0 {
+		return "without a command"
+	}
+	first := h.Command[0]
+	if !interprets(first) && strings.ContainsAny(first, `/\`) {
+		return line(first, maxCalled)
+	}
+	for _, arg := range h.Command[1:] {
+		if interprets(first) && !strings.HasPrefix(arg, "-") && h.isFile(arg) {
+			return line(arg, maxCalled)
+		}
+	}
+	return line(strings.Join(h.Command, " "), maxCalled)
+}
+
+// isFile reports whether an argument names a file, as seen from where the hook
+// runs.
+func (h Hook) isFile(arg string) bool {
+	if !filepath.IsAbs(arg) {
+		if h.Dir == "" {
+			return false
+		}
+		arg = filepath.Join(h.Dir, arg)
+	}
+	info, err := os.Stat(arg)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// interprets reports whether a program runs scripts that others have written.
+func interprets(program string) bool {
+	name := strings.ToLower(strings.TrimSuffix(filepath.Base(program), ".exe"))
+	switch strings.TrimRight(name, ".0123456789") {
+	case "sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "powershell", "cmd", "env",
+		"python", "node", "bun", "deno", "tsx", "ruby", "perl", "php", "lua", "uv":
+		return true
+	}
+	return false
 }
 
 // capital is the same at the beginning of a sentence.
@@ -172,12 +217,21 @@ func (r *Room) consult(ctx context.Context, c *tool.Call, h Hook, o occasion) (w
 		return v, nil
 	case h.Required:
 		v = word{}
-		v.Block = fmt.Sprintf("The call is not made, because a hook that is required failed: %v. Mend the hook, or do not mark it as required.", err)
+		v.Block = "The call is not made, because a hook that is required failed: " + stopped(err.Error()) + " Mend the hook, or do not mark it as required."
 		return v, nil
 	}
 	v = word{}
 	v.Problem = err.Error()
 	return v, nil
+}
+
+// stopped is a sentence with a full stop, whether it has one or not.
+func stopped(s string) string {
+	s = strings.TrimSpace(s)
+	if s != "" && strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
 }
 
 // hear runs the command of a hook and reads what it says about a call.
@@ -216,6 +270,8 @@ func (r *Room) put(ctx context.Context, c *tool.Call, h Hook, t run.Talk) (run.R
 	}
 	reply, err := r.opt.Shell.Converse(ctx, p, t)
 	switch {
+	case err == nil && unknownToEnv(p.Path, reply):
+		err = fs.ErrNotExist
 	case err == nil:
 		return reply, nil
 	case ctx.Err() != nil:
@@ -225,5 +281,5 @@ func (r *Room) put(ctx context.Context, c *tool.Call, h Hook, t run.Talk) (run.R
 	case errors.Is(err, run.ErrTooMuch):
 		return reply, fmt.Errorf("%s printed more than %d bytes", h, t.Limit)
 	}
-	return reply, fmt.Errorf("%s: %s", h, r.unstarted(p.Path, err))
+	return reply, errors.New(unstarted(h.String(), p.Path, err))
 }

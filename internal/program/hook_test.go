@@ -72,6 +72,8 @@ func TestBefore(t *testing.T) {
 		{name: "nothing", code: "cat >/dev/null"},
 		{name: "an empty object", code: "echo '{}'"},
 		{name: "nothing of the kind", code: `echo '{"block": false, "args": null}'`},
+		{name: "nothing at all", code: `echo '{"block": null}'`},
+		{name: "more beside", code: `echo '{"args": {"a": 1}, "comment": "b"}'`, want: Verdict{Args: json.RawMessage(`{"a": 1}`)}},
 		{name: "refused", code: `echo '{"block": "Not on Fridays.", "args": {}}'`, want: Verdict{Block: "Not on Fridays."}},
 		{name: "refused without a reason", code: `echo '{"block": true}'`, want: Verdict{Block: "The hook 'sh -c echo '{\"block\": true}'' of helve.json refused the call and gave no reason."}},
 		{name: "refused with an empty reason", code: `echo '{"block": ""}'`, want: Verdict{Block: "The hook 'sh -c echo '{\"block\": \"\"}'' of helve.json refused the call and gave no reason."}},
@@ -86,6 +88,11 @@ func TestBefore(t *testing.T) {
 		{name: "prints no JSON", code: "echo ok", want: Verdict{Problem: "gave an answer that can not be used: it is no JSON object, but begins with ok"}},
 		{name: "prints no text", code: `printf '{"block": "\377"}'`, want: Verdict{Problem: "it is not UTF-8"}},
 		{name: "slips", code: `echo '{"blocked": "no"}'`, want: Verdict{Problem: `it has none of the keys ["block" "args" "result"]`}},
+		{name: "slips beside nothing", code: `echo '{"blocked": true, "args": null}'`, want: Verdict{Problem: `it has none of the keys ["block" "args" "result"]`}},
+		{name: "slips beside arguments", code: `echo '{"blocked": true, "args": {}}'`, want: Verdict{Problem: `it has the key "blocked", which means nothing here; "block" may be meant`}},
+		{name: "slips beside an answer", code: `echo '{"Block": "no", "result": {"output": ""}}'`, want: Verdict{Problem: `it has the key "Block", which means nothing here; "block" may be meant`}},
+		{name: "says it twice", code: `echo '{"block": "dup", "block": null}'`, want: Verdict{Problem: `it has the key "block" twice`}},
+		{name: "says it twice within", code: `echo '{"result": {"output": "a", "output": "b"}}'`, want: Verdict{Problem: `its "result": it has the key "output" twice`}},
 		{name: "refuses oddly", code: `echo '{"block": 5}'`, want: Verdict{Problem: `its "block" is a number, and a text is wanted`}},
 		{name: "gives odd arguments", code: `echo '{"args": []}'`, want: Verdict{Problem: `its "args" are a list, and an object is wanted`}},
 		{name: "gives no output", code: `echo '{"result": {"title": "T"}}'`, want: Verdict{Problem: `its "result" has no "output"`}},
@@ -122,17 +129,42 @@ func TestBefore(t *testing.T) {
 // A hook that can not be started fails as any other.
 func TestHookIsNotThere(t *testing.T) {
 	p := newPlace(t)
+	p.file(t, "hooks/lost", "#!/usr/bin/env no-such-language\n", 0o755)
 	for _, c := range []struct {
 		command []string
 		want    string
 	}{
 		{nil, "has no command"},
 		{[]string{"no-such-program"}, "because no program of that name is in PATH"},
-		{[]string{"./hooks/none"}, "is not there"},
+		{[]string{"./hooks/none"}, "the hook './hooks/none' could not be started, because it or"},
+		{[]string{"./hooks/lost"}, "what its first line names is not installed (/usr/bin/env no-such-language)"},
 	} {
-		got, err := p.Before(t.Context(), p.about(), Hook{Command: c.command, Required: true})
-		if err != nil || !strings.Contains(got.Block, c.want) {
+		got, err := p.Before(t.Context(), p.about(), Hook{Command: c.command, Required: true, Dir: p.config})
+		if err != nil || !strings.Contains(got.Block, c.want) || strings.Contains(got.Block, "..") || !strings.Contains(got.Block, ". Mend the hook") {
 			t.Errorf("%q: got %+v, %v", c.command, got, err)
+		}
+	}
+}
+
+func TestHookCalled(t *testing.T) {
+	p := newPlace(t)
+	file := p.file(t, "hooks/guard.py", "", 0o755)
+	for _, c := range []struct {
+		command []string
+		want    string
+	}{
+		{[]string{"./hooks/guard.py", "x"}, "./hooks/guard.py"},
+		{[]string{"python3", "-u", "hooks/guard.py", "x"}, "hooks/guard.py"},
+		{[]string{"/usr/bin/python3.12", file}, file},
+		{[]string{"env", "A=b", "node", "hooks/guard.py"}, "hooks/guard.py"},
+		{[]string{"python3", "-m", "guard"}, "python3 -m guard"},
+		{[]string{"/bin/sh", "-c", "grep -q x && exit 2"}, "/bin/sh -c grep -q x && exit 2"},
+		{[]string{"linter", "hooks/guard.py"}, "linter hooks/guard.py"},
+		{[]string{"sh", "-c", strings.Repeat("x", 200)}, "sh -c " + strings.Repeat("x", 74) + "…"},
+		{nil, "without a command"},
+	} {
+		if got := (Hook{Command: c.command, Dir: p.config}).Called(); got != line(c.want, maxQuote) {
+			t.Errorf("%q: got %q", c.command, got)
 		}
 	}
 }

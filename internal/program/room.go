@@ -79,6 +79,40 @@ func Files(folder string) []string {
 	return files
 }
 
+// Sleeping returns the files below tool/ and tools/ of a config folder that
+// look like programs and are not, because they may not be executed: those with
+// a #! line, the ending of a script or a description beside them, sorted. A
+// name that begins with _ is a part of another program.
+func Sleeping(folder string) []string {
+	var files []string
+	for _, sub := range []string{"tool", "tools"} {
+		entries, _ := os.ReadDir(filepath.Join(folder, sub))
+		for _, e := range entries {
+			if name := filepath.Join(folder, sub, e.Name()); candidate(e.Name()) && !strings.HasPrefix(e.Name(), "_") && sleeps(name) {
+				files = append(files, name)
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// sleeps reports whether a file is a program that nobody may execute.
+func sleeps(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || executable(name) {
+		return false
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".py", ".sh", ".rb", ".pl", ".php", ".lua":
+		return true
+	}
+	if beside, _, err := sidecar(name); beside != "" || err != nil {
+		return true
+	}
+	return interpreter(name) != ""
+}
+
 // candidate reports whether a file of the name may be a program.
 func candidate(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") { // the copy of an editor
@@ -111,10 +145,14 @@ func base(file string) string {
 
 // shown is a file as people and models are told of it.
 func (r *Room) shown(file string) string {
-	if rel, err := filepath.Rel(r.opt.Worktree, file); r.opt.Worktree != "" && err == nil && filepath.IsLocal(rel) {
+	root := r.opt.Worktree
+	if root == "" || filepath.Dir(root) == root { // no project: the whole path
+		return line(file, maxPath)
+	}
+	if rel, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(rel) {
 		file = rel
 	}
-	return line(file, maxQuote)
+	return line(file, maxPath)
 }
 
 // prepare says how a program is started for a call.
@@ -179,9 +217,26 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unstarted says why a program could not be started, and what to do.
-func (r *Room) unstarted(file string, err error) string {
-	name := r.shown(file)
+// unknownToEnv reports whether a script did not begin, because the env of its
+// first line found no program of the name that follows.
+func unknownToEnv(file string, reply run.Reply) bool {
+	const notFound = 127
+	said, _, _ := strings.Cut(reply.Said, "\n")
+	_, what, ok := strings.Cut(said, "env: ")
+	if reply.Code != notFound || !ok {
+		return false
+	}
+	words := strings.Fields(interpreter(file))
+	if len(words) == 0 || filepath.Base(words[0]) != "env" {
+		return false
+	}
+	i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") })
+	return i >= 0 && strings.Contains(what, words[1+i])
+}
+
+// unstarted says why a program could not be started, and what to do. name is
+// what it is called.
+func unstarted(name, file string, err error) string {
 	first := interpreter(file)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -197,7 +252,11 @@ func (r *Room) unstarted(file string, err error) string {
 	case errors.Is(err, syscall.ENOEXEC):
 		return name + " could not be started: it is neither a program of this kind of machine nor does its first line say what runs it. Begin it with a line such as '#!/bin/sh'."
 	}
-	return name + " could not be started: " + readable(err.Error(), maxComplaint)
+	why := err.Error()
+	for _, said := range []string{"starting ", "fork/exec "} { // and the name, which is told already
+		why = strings.TrimPrefix(why, said+file+": ")
+	}
+	return name + " could not be started: " + readable(why, maxComplaint)
 }
 
 // interpreter is what stands behind the #! of a script; "" for another file.
@@ -220,6 +279,7 @@ func interpreter(file string) string {
 // What may be shown of what a program says.
 const (
 	maxQuote     = 200     // bytes of a name or one line
+	maxPath      = 4 << 10 // bytes of a path
 	maxComplaint = 8 << 10 // bytes of an error
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"helve/tool"
 )
@@ -29,29 +30,39 @@ func readWord(out []byte, when string) (w word, err error) {
 	if err := w.readBlock(keys); w.blocked || err != nil {
 		return w, err
 	}
+	words := []string{"block", "args", "result"}
+	if when == "after" {
+		words = []string{"block", "result"}
+	}
+	if err := known(keys, words); err != nil {
+		return w, err
+	}
 	if raw, ok := keys["result"]; ok && !isNull(raw) {
 		return w, w.readResult(raw, when)
 	}
-	if when == "after" {
-		return w, known(keys, "block", "result")
-	}
-	if raw, ok := keys["args"]; ok && !isNull(raw) {
+	if raw, ok := keys["args"]; ok && when == "before" && !isNull(raw) {
 		if raw[0] != '{' {
 			return w, fmt.Errorf(`its "args" are %s, and an object is wanted`, kind(raw))
 		}
 		w.Args = raw
 	}
-	return w, known(keys, "block", "args", "result")
+	return w, nil
 }
 
-// known reports it as an error if none of the words is there.
-func known(keys map[string]json.RawMessage, words ...string) error {
-	for _, w := range words {
-		if _, ok := keys[w]; ok {
-			return nil
-		}
+// known reports it as an error if an answer is not understood: it has other
+// keys, and none of the words, or one of them may be a slip. A word with null
+// says nothing, and so does not make others understood.
+func known(keys map[string]json.RawMessage, words []string) error {
+	others, said := false, false
+	for key, raw := range keys {
+		is := slices.Contains(words, key)
+		others = others || !is
+		said = said || is && !isNull(raw)
 	}
-	return fmt.Errorf("it has none of the keys %q", words)
+	if others && !said {
+		return fmt.Errorf("it has none of the keys %q", words)
+	}
+	return slips(keys, words...)
 }
 
 // readBlock reads a refusal: a reason, or true for one without. An empty reason

@@ -183,6 +183,8 @@ type Plugin struct {
 	Export string   `json:"export"`
 	Hooks  []string `json:"hooks"`
 	Tools  []Tool   `json:"tools"`
+	// Unknown are the names in what it returned that nothing here calls.
+	Unknown []string `json:"unknown,omitempty"`
 }
 
 // Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one after the other.
@@ -325,9 +327,25 @@ func (d *Driver) ask(ctx context.Context, function string, arg any) (vm.Data, er
 	}
 	told, err := d.engine.Call(ctx, function, vm.Data{JSON: text})
 	if thrown, ok := errors.AsType[*vm.Thrown](err); ok {
+		if err := starved(thrown); err != nil {
+			return told, err
+		}
 		fault := &Fault{Name: thrown.Name, Message: thrown.Message, Stack: thrown.Stack, Code: thrown.Code, Data: thrown.Data}
 		d.locate(fault)
 		return told, fault
 	}
 	return told, err
+}
+
+// starved is the error of an engine that had no memory for what was asked. Where there was none left even for the words, the engine
+// is of no more use.
+func starved(t *vm.Thrown) error {
+	switch {
+	case t.Name != "InternalError":
+	case t.Message == "out of memory": // of a single piece that was too large: the rest goes on
+		return fmt.Errorf("a script: %w", vm.ErrMemory)
+	case t.Message == "":
+		return fmt.Errorf("%w: %w", vm.ErrLost, vm.ErrMemory)
+	}
+	return nil
 }

@@ -329,6 +329,9 @@ func (a answer) String() string {
 		fmt.Fprintf(&b, "%s:\n", f.File)
 		for _, p := range f.Plugins {
 			fmt.Fprintf(&b, "  %s has %s\n", p.Export, strings.Join(p.Hooks, ", "))
+			if len(p.Unknown) > 0 {
+				fmt.Fprintf(&b, "  and unknown %s\n", strings.Join(p.Unknown, ", "))
+			}
 			writeTools(&b, p.Tools)
 		}
 		writeFault(&b, "  ", f.Error)
@@ -381,5 +384,8 @@ func writeFault(b *strings.Builder, indent string, f *script.Fault) {
 	b.WriteString("\n")
 	if f.File != "" {
 		fmt.Fprintf(b, "%s  at %s:%d:%d\n", indent, f.File, f.Line, f.Column)
+	}
+	if more := f.More(); more != "" {
+		fmt.Fprintf(b, "%s  and says %q\n", indent, more)
 	}
 }

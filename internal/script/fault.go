@@ -93,3 +93,15 @@ func (d *Driver) locateTools(tools []Tool) {
 		d.locate(tools[i].Error)
 	}
 }
+
+// More is what the error of a call carries beside its message, if anything: what a program printed before it failed, and what caused
+// the error. Messages are as Bun gives them, and often do not say it.
+func (f *Fault) More() string {
+	var data struct {
+		More string `json:"helveMore"`
+	}
+	if json.Unmarshal(f.Data, &data) != nil { // nothing of ours
+		return ""
+	}
+	return data.More
+}

@@ -149,7 +149,7 @@ func public(name string) bool {
 	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto", "diagnostics_channel",
 		"events", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
 		"querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
-		"string_decoder", "timers", "timers/promises", "tty", "url", "util", "util/types", "zlib", "zod":
+		"string_decoder", "timers", "timers/promises", "tty", "url", "util", "util/types", "zlib", "zod", "helve:data": // the last is what the bundler makes calls of
 		return true
 	}
 	return false

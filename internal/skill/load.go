@@ -39,7 +39,7 @@ func (s Skill) Load() (*Text, error) {
 		text *Text
 		err  error
 	}
-	l, ok := within(loadTime, func() loaded {
+	l, ok := inTime(loadTime, func() loaded {
 		text, err := s.load()
 		return loaded{text, err}
 	})

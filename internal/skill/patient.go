@@ -16,9 +16,9 @@ const loadTime = 3 * time.Second
 // mount whose server is gone.
 var errSlow = errors.New("it does not answer")
 
-// within does something that may never come back. After the limit it is left
+// inTime does something that may never come back. After the limit it is left
 // behind, and what it still gives is nobody's.
-func within[T any](limit time.Duration, do func() T) (made T, ok bool) {
+func inTime[T any](limit time.Duration, do func() T) (made T, ok bool) {
 	done := make(chan T, 1)
 	go func() { done <- do() }()
 	timer := time.NewTimer(limit)
@@ -51,7 +51,10 @@ type opened struct {
 
 // patience is how long a search waits for one file or folder, so that one that
 // does not answer leaves time for the others.
-func (s *search) patience() time.Duration { return s.opt.Limits.Time / 3 }
+func (s *search) patience() time.Duration {
+	left := s.opt.Limits.Time - time.Since(s.start)
+	return max(min(s.opt.Limits.Time/3, left), 50*time.Millisecond)
+}
 
 // patient asks something of the disk. A search with a disk that does not
 // answer is like one that ran out of time.
@@ -60,7 +63,7 @@ func patient[T any](s *search, ask func() (T, error)) (T, error) {
 		value T
 		err   error
 	}
-	a, ok := within(s.patience(), func() answer {
+	a, ok := inTime(s.patience(), func() answer {
 		value, err := ask()
 		return answer{value, err}
 	})

@@ -164,6 +164,9 @@ func (w *walk) folder(at spot) {
 		w.problem(at.path, fmt.Sprintf("only %d of its entries were looked at", maxEntries))
 	}
 	for _, e := range entries {
+		if w.late && w.over(w.place) { // something in it does not answer
+			return
+		}
 		w.entry(at, e)
 	}
 }
@@ -261,7 +264,7 @@ func (w *walk) read(path string) note {
 
 func (w *walk) open(path string) note {
 	limit := w.opt.Limits.Bytes
-	made, ok := within(w.patience(), func() opened {
+	made, ok := inTime(w.patience(), func() opened {
 		data, info, err := readFile(path, limit)
 		return opened{data, info, err}
 	})

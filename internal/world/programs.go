@@ -144,7 +144,7 @@ func (p *programs) ready(ctx context.Context, by *asker, a *wanted) (run.Program
 	}
 	if !named {
 		if line.found = which(a.Argv[0], dir, ""); line.found == "" {
-			return run.Program{}, notFound()
+			return run.Program{}, notRunnable(a.Argv[0], dir)
 		}
 	}
 	if !vars.whole {
@@ -253,6 +253,18 @@ func coded(code string) error { return &vm.Failure{Message: code, Code: code} }
 
 // notFound says that there is no such program.
 func notFound() error { return &vm.Failure{Message: "not found", Code: "ENOENT", Syscall: "which"} }
+
+// notRunnable says why what a name leads to can not be run: it is not there, or
+// no program.
+func notRunnable(name, dir string) error {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	if _, err := os.Stat(name); errnoName(err) != "" {
+		return coded(errnoName(err))
+	}
+	return coded("EACCES")
+}
 
 // system words what the system said.
 func system(err error) error {

@@ -187,8 +187,8 @@ func TestProgramNotStarted(t *testing.T) {
 		want string // code and syscall
 	}{
 		"no such name":    {object{"argv": []string{"no-such-program"}}, "ENOENT which"},
-		"no such file":    {object{"argv": []string{"./none"}}, "ENOENT which"},
-		"no program":      {object{"argv": []string{"./plain"}}, "ENOENT which"},
+		"no such file":    {object{"argv": []string{"./none"}}, "ENOENT "},
+		"no program":      {object{"argv": []string{"./plain"}}, "EACCES "},
 		"no folder":       {object{"argv": []string{"true"}, "cwd": r.path("none")}, "ENOENT "},
 		"a file":          {object{"argv": []string{"true"}, "cwd": r.path("plain")}, "ENOTDIR "},
 		"no interpreter":  {object{"argv": []string{"./odd"}}, "ENOENT "},

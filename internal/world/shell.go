@@ -13,6 +13,7 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
 
 	"helve/internal/run"
 	"helve/internal/vm"
@@ -35,7 +36,8 @@ type shellScript struct {
 	path   string // where programs are looked for that have no PATH
 	cancel context.CancelCauseFunc
 	out    bounded
-	err    bounded
+	err    errorOutput
+	globs  map[uint][]*syntax.Word // what stands for names of files, by where its command is
 }
 
 // shell is proc.shell: a script of Bun.$, with what differs between Bun's
@@ -99,7 +101,7 @@ func (s *shellScript) run(ctx context.Context, a *wanted, input []byte) (int, er
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	defer s.cancel(nil)
 	full := func() { s.cancel(errTooMuch) }
-	s.out, s.err = bounded{max: usualOutput, full: full}, bounded{max: usualOutput, full: full}
+	s.out.max, s.out.full, s.err.max, s.err.full = usualOutput, full, usualOutput, full
 	runner, err := interp.New(
 		interp.Env(expand.ListEnviron(vars.list()...)), interp.Dir(dir), interp.StdIO(stdin, &s.out, &s.err),
 		interp.CallHandler(s.called), interp.OpenHandler(s.open),
@@ -170,15 +172,22 @@ func (s *shellScript) open(ctx context.Context, path string, flags int, _ fs.Fil
 		if errors.As(err, &no) || ctx.Err() != nil {
 			return nil, err
 		}
-		if told, ok := errors.AsType[*fs.PathError](err); ok {
-			err = told.Err
-		}
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err} // for the script to see
+		return nil, s.unopened(path, err)
 	}
 	if f.settle == nil {
 		return f.File, nil
 	}
 	return f, nil
+}
+
+// unopened words for the script that a file could not be opened.
+func (s *shellScript) unopened(path string, err error) error {
+	if told, ok := errors.AsType[*fs.PathError](err); ok {
+		err = told.Err
+	}
+	shown := &fs.PathError{Op: "bun:", Path: inWords(err), Err: errors.New(path)}
+	s.err.bare.set(shown.Error())
+	return shown
 }
 
 // A through is an output that goes where another one goes.
@@ -204,13 +213,27 @@ func (s *shellScript) execute(ctx context.Context, args []string) error {
 			return interp.ExitStatus(uint8(hc.LastExitStatus))
 		}
 		return nil
+	case saying:
+		_, _ = io.WriteString(hc.Stderr, args[1])
+		return interp.ExitStatus(1)
 	}
 	args[0] = strings.TrimPrefix(args[0], asProgram)
+	if do := s.ownCommand(args[0]); do != nil {
+		if err := s.perform(ctx, do, args); !errors.Is(err, errMachine) {
+			return err
+		}
+	}
+	return s.program(ctx, args)
+}
+
+// program runs a program of the machine.
+func (s *shellScript) program(ctx context.Context, args []string) error {
+	hc := interp.HandlerCtx(ctx)
 	path := hc.Env.Get("PATH").String()
 	if path == "" {
 		path = s.path
 	}
-	if args[0] == "which" && len(args) > 1 {
+	if args[0] == "which" {
 		return whichAll(hc, args[1:], path)
 	}
 	program := s.base
@@ -223,8 +246,14 @@ func (s *shellScript) execute(ctx context.Context, args []string) error {
 			program.Env = append(program.Env, name+"="+variable.String())
 		}
 	}
-	program.Argv0, program.Args, program.Dir = args[0], args[1:], hc.Dir
-	return s.await(ctx, program, hc)
+	program.Argv0, program.Args, program.Dir = program.Path, args[1:], hc.Dir // Bun tells them where they are
+	err := s.await(ctx, program, hc)
+	var told *vm.Failure
+	if errors.As(err, &told) && told.Syscall == "" { // it is said and the script goes on, except where the rules are against it
+		fmt.Fprintf(hc.Stderr, "bun: %s: %s\n", told.Code, args[0])
+		return interp.ExitStatus(1)
+	}
+	return err
 }
 
 func notThere(hc interp.HandlerContext, name string) error {
@@ -233,7 +262,10 @@ func notThere(hc interp.HandlerContext, name string) error {
 }
 
 func whichAll(hc interp.HandlerContext, names []string, path string) error {
-	missing := false
+	missing := len(names) == 0
+	if missing {
+		fmt.Fprintln(hc.Stdout)
+	}
 	for _, name := range names {
 		if found := which(name, hc.Dir, path); found != "" {
 			fmt.Fprintln(hc.Stdout, found)
@@ -269,7 +301,7 @@ func (s *shellScript) await(ctx context.Context, program run.Program, hc interp.
 	r, err := s.p.launch(s.call, s.by.work, program, pipes)
 	if err != nil {
 		closeAll(out, errs)
-		return s.unstarted(hc, program.Argv0, err)
+		return err
 	}
 	gather(ctx, stream{out, s.limited(hc.Stdout)}, stream{errs, s.limited(hc.Stderr)})
 	select {
@@ -335,15 +367,4 @@ func (c *counted) Write(p []byte) (int, error) {
 		return 0, errTooMuch
 	}
 	return c.to.Write(p)
-}
-
-// unstarted makes of a program that could not be started what a shell does: it
-// says so and goes on, except where the rules are against it.
-func (s *shellScript) unstarted(hc interp.HandlerContext, name string, err error) error {
-	var told *vm.Failure
-	if errors.As(err, &told) && told.Syscall == "" {
-		fmt.Fprintf(hc.Stderr, "bun: %s: %s\n", told.Code, name)
-		return interp.ExitStatus(1)
-	}
-	return err
 }

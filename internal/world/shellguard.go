@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
@@ -39,6 +41,8 @@ func (s *shellScript) parse() (*syntax.File, error) {
 		switch node := node.(type) {
 		case *syntax.Stmt:
 			weighed(node, mine)
+		case *syntax.CallExpr:
+			s.note(node)
 		case *syntax.Redirect:
 			heredocs[node.Hdoc] = true
 		case *syntax.Word:
@@ -138,7 +142,76 @@ func (s *shellScript) called(ctx context.Context, args []string) ([]string, erro
 	if runsText(args[0]) || args[0] == "command" && slices.ContainsFunc(args[1:], runsText) {
 		return []string{unknownCommand, args[0]}, nil
 	}
-	return args, nil
+	hc := interp.HandlerCtx(ctx)
+	if pattern := s.unmatched(hc); pattern != "" {
+		return []string{saying, "bun: no matches found: " + pattern + "\n"}, nil
+	}
+	return ownWords(hc, args), nil
+}
+
+// note notes the words of a command that stand for names of files. Of the
+// letters for that, Bun's shell knows the star.
+func (s *shellScript) note(call *syntax.CallExpr) {
+	for _, word := range call.Args {
+		if slices.ContainsFunc(word.Parts, starred) {
+			at := call.Args[0].Pos().Offset()
+			if s.globs == nil {
+				s.globs = map[uint][]*syntax.Word{}
+			}
+			s.globs[at] = append(s.globs[at], word)
+		}
+	}
+}
+
+// starred reports whether a part of a word has a star that is not quoted.
+func starred(part syntax.WordPart) bool {
+	lit, ok := part.(*syntax.Lit)
+	if !ok {
+		return false
+	}
+	for i := 0; i < len(lit.Value); i++ {
+		switch lit.Value[i] {
+		case '\\':
+			i++
+		case '*':
+			return true
+		}
+	}
+	return false
+}
+
+// unmatched is a word of a command that stands for files of which there are
+// none; "" where there is no such.
+func (s *shellScript) unmatched(hc interp.HandlerContext) string {
+	words := s.globs[hc.Pos.Offset()]
+	if len(words) == 0 || !hc.Pos.IsValid() {
+		return ""
+	}
+	config := &expand.Config{Env: inFolder{hc.Env, hc.Dir}, ReadDir2: os.ReadDir, NullGlob: true}
+	for _, word := range words {
+		found, err := expand.Fields(config, word)
+		if err != nil || len(found) > 0 { // what a command says is not known here
+			continue
+		}
+		if pattern, err := expand.Literal(config, word); err == nil {
+			return pattern
+		}
+	}
+	return ""
+}
+
+// inFolder is what variables hold in a folder.
+type inFolder struct {
+	expand.Environ
+	dir string
+}
+
+// Get is the value of a variable.
+func (e inFolder) Get(name string) expand.Variable {
+	if name == "PWD" {
+		return expand.Variable{Set: true, Kind: expand.String, Str: e.dir}
+	}
+	return e.Environ.Get(name)
 }
 
 // The names of commands that can not be written: one that is not there, one

@@ -41,7 +41,42 @@ function tell(thrown) {
   const code = property(thrown, "code");
   if (code !== "") told.code = code;
   if (told.message === "" && told.stack === "" && told.name === "") told.message = text(thrown);
+  if (told.message === "" && told.name === "InternalError") told.message = "out of memory"; // there was none left for the words
   return told;
+}
+
+const mostPrinted = 2048; // of what a program printed, in bytes or characters
+
+// printed is the beginning of what a program printed.
+function printed(value) {
+  if (typeof value === "string") return value.slice(0, mostPrinted).trim();
+  if (!(value instanceof Uint8Array)) return "";
+  const bytes = value.subarray(0, mostPrinted);
+  return (typeof TextDecoder === "function" ? new TextDecoder().decode(bytes) : bytes.toString()).trim();
+}
+
+// more is what an error carries beside its message and nobody would be told otherwise: what a program printed before it failed, and
+// what caused the error.
+function more(thrown) {
+  const said = property(thrown, "message");
+  const parts = [];
+  const add = (words, prefix) => {
+    if (words !== "" && !said.includes(words) && !parts.includes(prefix + words)) parts.push(prefix + words);
+  };
+  add(printed(thrown.stderr) || ("exitCode" in thrown ? printed(thrown.stdout) : ""), "");
+  for (let cause = thrown.cause, depth = 0; cause !== undefined && cause !== null && depth < 3; cause = cause.cause, depth++) {
+    const { name, message } = tell(cause);
+    if (!said.includes(message)) add(name === "" ? message : `${name}: ${message}`, "Caused by ");
+  }
+  return parts.join("\n").slice(0, 2 * mostPrinted);
+}
+
+// explain puts what more an error has to say where the host finds it. The message stays as it is.
+function explain(thrown) {
+  try {
+    const words = isObject(thrown) ? more(thrown) : "";
+    if (words !== "") defineProperty(thrown, "helveMore", { value: words, enumerable: true, configurable: true, writable: true });
+  } catch {} // it does not let itself be looked at
 }
 
 function log(level, line) {
@@ -275,13 +310,48 @@ async function check({ id, definition, check }, args) {
   throw new Error(message, { cause: error });
 }
 
-function outcome(result) {
-  if (!isObject(result) || !("output" in result)) return framed({}, text(result));
-  const head = {};
-  if (typeof result.title === "string") head.title = result.title;
-  if (isObject(result.metadata) && json(result.metadata) !== undefined) head.metadata = result.metadata;
-  if (Array.isArray(result.attachments) && json(result.attachments) !== undefined) head.attachments = result.attachments;
-  return framed(head, text(result.output));
+const deepest = 500; // levels of what goes to the host
+
+// deep reports whether a value has too many levels for others to read.
+function deep(value, left) {
+  if (!isObject(value)) return false;
+  return left === 0 || keys(value).some((key) => deep(value[key], left - 1));
+}
+
+// encoded is the JSON of a part of a result, if it is of the kind that it should be; else it is left out, and the log says so.
+function encoded(what, value, open) {
+  if (value === undefined || value === null) return undefined;
+  const made = json(value);
+  let why;
+  if (made === undefined) why = "it can not be written as JSON";
+  else if (!made.startsWith(open)) why = `it is not ${open === "{" ? "an object" : "a list"}`;
+  else if (made.length > 2 * deepest && deep(value, deepest)) why = `it has more than ${deepest} levels`;
+  if (why === undefined) return made;
+  log("warn", `${what} of a result was left out: ${why}`);
+  return undefined;
+}
+
+// collected is a result as it is to be told: what comes bit by bit is waited for.
+async function collected(value) {
+  if (!isObject(value) || typeof value[Symbol.asyncIterator] !== "function") return text(value);
+  const parts = [];
+  let decoder;
+  for await (const part of value) {
+    if (part instanceof Uint8Array && typeof TextDecoder === "function") parts.push((decoder ??= new TextDecoder()).decode(part, { stream: true }));
+    else parts.push(text(part));
+  }
+  return parts.join("");
+}
+
+async function outcome(result) {
+  if (!isObject(result) || !("output" in result)) return framed({}, await collected(result));
+  const head = [];
+  if (typeof result.title === "string") head.push(`"title":${stringify(result.title)}`);
+  const metadata = encoded("the metadata", result.metadata, "{");
+  if (metadata !== undefined) head.push(`"metadata":${metadata}`);
+  const attachments = encoded("the list of attachments", result.attachments, "[");
+  if (attachments !== undefined) head.push(`"attachments":${attachments}`);
+  return host.bytes(`{${head.join(",")}}\n${await collected(result.output)}`);
 }
 
 async function execute({ file, export: name, tool = "", args, context }) {
@@ -289,7 +359,12 @@ async function execute({ file, export: name, tool = "", args, context }) {
   if (!found) throw new ReferenceError(`there is no tool ${[file, name, tool].filter(Boolean).join(" ")}`);
   if ("thrown" in found) throw found.thrown;
   await check(found, args);
-  return outcome(await found.definition.execute(ordered(args, found.schema), contextOf(context)));
+  try {
+    return await outcome(await found.definition.execute(ordered(args, found.schema), contextOf(context)));
+  } catch (thrown) {
+    explain(thrown);
+    throw thrown;
+  }
 }
 
 // --- plugins
@@ -382,10 +457,18 @@ const known = ["auth", "chat.headers", "chat.message", "chat.params", "command.e
   "experimental.provider.small_model", "experimental.session.compacting", "experimental.text.complete", "permission.ask", "provider",
   "shell.env", "tool", "tool.definition", "tool.execute.after", "tool.execute.before"];
 
+const plainHooks = ["auth", "provider", "tool"]; // are objects
+
 async function start(file, name, hooks) {
+  const set = (one) => hooks[one] !== undefined && hooks[one] !== null;
+  const told = { export: name, hooks: known.filter((one) => one in hooks && set(one)), tools: [] };
+  for (const one of told.hooks) {
+    const want = plainHooks.includes(one) ? "object" : "function";
+    if (typeof hooks[one] !== want) throw new TypeError(`The hook ${one} is a ${typeof hooks[one]}, not ${want === "object" ? "an" : "a"} ${want}`);
+  }
+  const unknown = keys(hooks).filter((one) => !known.includes(one) && set(one)).sort();
+  if (unknown.length > 0) told.unknown = unknown;
   plugins.push({ file, export: name, hooks });
-  const has = new Set(keys(hooks).concat(known.filter((one) => one in hooks)));
-  const told = { export: name, hooks: [...has].filter((one) => hooks[one] !== undefined && hooks[one] !== null).sort(), tools: [] };
   if (!isObject(hooks.tool)) return told;
   for (const id of keys(hooks.tool)) {
     const value = hooks.tool[id];
@@ -436,10 +519,35 @@ async function run(name, args, stop) {
   return runs;
 }
 
+// settled is a result as hooks have left it, with the types that it should have.
+function settled(result) {
+  const made = { ...result };
+  for (const key of ["output", "title"]) {
+    if (made[key] !== undefined && made[key] !== null) made[key] = text(made[key]);
+  }
+  const metadata = encoded("the metadata", made.metadata, "{");
+  if (metadata === undefined) delete made.metadata;
+  else made.metadata = parse(metadata);
+  if (!Array.isArray(made.attachments) || json(made.attachments) === undefined) delete made.attachments;
+  return made;
+}
+
+// agreed is what hooks have made of an output, as the host can read it.
+function agreed(name, output) {
+  if (!isObject(output)) return output;
+  if (name === "tool.execute.after") return settled(output);
+  const { result } = output;
+  if (name !== "tool.execute.before" || result === undefined || result === null || typeof result === "string") return output;
+  return { ...output, result: isObject(result) && "output" in result ? settled(result) : text(result) };
+}
+
 async function hook({ name, input, output }) {
   const changed = name === "config" ? input : output; // the configuration is changed where it is
   const runs = await run(name, name === "config" ? [input] : [input, output], name === "tool.execute.before");
-  const made = json(changed);
+  let made;
+  try {
+    made = json(agreed(name, changed));
+  } catch {} // it does not let itself be looked at
   return framed(made === undefined ? { runs, lost: true } : { runs }, made ?? "null");
 }
 

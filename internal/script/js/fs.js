@@ -749,15 +749,38 @@ method(fs, "glob", (patterns, options, callback = options) => {
 // located is the path a stream tells of in its errors.
 const located = (path) => paths.resolve(pathOf(path));
 
+// opened is a promise of the file of a stream.
+function opened(path, o, flags) {
+  if (o.fd !== undefined && o.fd !== null) return Promise.resolve(o.fd instanceof FileHandle ? o.fd : new FileHandle(o.fd));
+  return promises.open(located(path), o.flags ?? flags, o.mode);
+}
+
+// announce tells of the opening, which is begun whether or not anybody reads or writes.
+function announce(stream, opening, given) {
+  opening.then((file) => {
+    stream.fd = file.fd;
+    stream.pending = false;
+    if (stream.destroyed || given) return;
+    stream.emit("open", file.fd);
+    stream.emit("ready");
+  }, (error) => stream.destroy(complete(error, "open")));
+}
+
+// shut closes the file a stream is done with, if it was opened.
+function shut(opening) {
+  return opening.then((file) => file.close()).catch(() => {});
+}
+
 method(fs, "createReadStream", (path, options) => {
   const o = optionsOf(options);
   const { Readable } = require("stream");
-  let file, at = o.start ?? null, left = o.end === undefined ? Infinity : o.end - (o.start ?? 0) + 1;
+  const opening = opened(path, o, "r");
+  let at = o.start ?? null, left = o.end === undefined ? Infinity : o.end - (o.start ?? 0) + 1;
   const stream = new Readable({
     highWaterMark: o.highWaterMark ?? 65536, encoding: o.encoding, objectMode: false,
     read(size) {
       (async () => {
-        file ??= o.fd === undefined ? await promises.open(located(path), o.flags ?? "r", o.mode) : o.fd instanceof FileHandle ? o.fd : new FileHandle(o.fd);
+        const file = await opening;
         const chunk = left > 0 ? answered(await host.later("fs.readAt", { fd: file.fd, length: Math.min(left, size || 65536), position: at })) : [];
         stream.bytesRead += chunk.length;
         left -= chunk.length;
@@ -770,21 +793,28 @@ method(fs, "createReadStream", (path, options) => {
       })().catch((error) => stream.destroy(complete(error, "read")));
     },
     destroy(error, done) {
-      (file ? file.close() : Promise.resolve()).then(() => done(error), () => done(error));
+      shut(opening).then(() => done(error));
     },
   });
-  return Object.assign(stream, { path, bytesRead: 0, flags: o.flags ?? "r" });
+  announce(stream, opening, o.fd !== undefined && o.fd !== null);
+  return Object.assign(stream, {
+    path, bytesRead: 0, flags: o.flags ?? "r", pending: true, fd: null,
+    close(done) {
+      if (done) stream.once("close", () => done());
+      stream.destroy();
+    },
+  });
 });
 method(fs, "createWriteStream", (path, options) => {
   const o = optionsOf(options);
   const { Writable } = require("stream");
-  let opening, at = o.start ?? null;
-  const open = () => (opening ??= o.fd === undefined ? promises.open(located(path), o.flags ?? "w", o.mode) : Promise.resolve(o.fd instanceof FileHandle ? o.fd : new FileHandle(o.fd)));
+  const opening = opened(path, o, "w");
+  let at = o.start ?? null;
   const stream = new Writable({
     decodeStrings: true, defaultEncoding: o.encoding ?? "utf8",
     write(chunk, encoding, done) {
       (async () => {
-        const { fd } = await open();
+        const { fd } = await opening;
         const bytes = bytesOf(chunk, encoding === "buffer" ? undefined : encoding);
         const steps = writeAll(fd, bytes, at);
         await runLater(steps, steps.next());
@@ -793,22 +823,53 @@ method(fs, "createWriteStream", (path, options) => {
       })().then(() => done(), done);
     },
     final(done) {
-      open().then((file) => file.close()).then(() => done(), done);
+      opening.then((file) => file.close()).then(() => done(), done);
     },
     destroy(error, done) {
-      (opening ? opening.then((file) => file.close()) : Promise.resolve()).then(() => done(error), () => done(error));
+      shut(opening).then(() => done(error));
     },
   });
-  return Object.assign(stream, { path, bytesWritten: 0 });
+  announce(stream, opening, o.fd !== undefined && o.fd !== null);
+  return Object.assign(stream, {
+    path, bytesWritten: 0, flags: o.flags ?? "w", pending: true, fd: null,
+    close(done) {
+      if (done) stream.once("close", () => done());
+      stream.end();
+    },
+  });
 });
 
-for (const name of ["watch", "watchFile"]) {
-  method(fs, name, () => {
-    throw coded(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM", `fs.${name} is not available to tools that run in the embedded engine`);
-  });
+// Nothing is watched: a watcher is there to be closed.
+function watcher(path, listener) {
+  pathOf(path);
+  const made = new (require("events"))();
+  if (typeof listener === "function") made.on("change", listener);
+  let closed = false;
+  made.close = () => {
+    if (!closed) process.nextTick(() => made.emit("close"));
+    closed = true;
+  };
+  made.ref = made.unref = () => made;
+  return made;
 }
+method(fs, "watch", (path, options, listener = options) => {
+  const at = pathOf(path);
+  fs.statSync(at); // one that is not there can not be watched
+  return watcher(at, listener);
+});
+method(fs, "watchFile", (path, options, listener = options) => {
+  needFunction(listener, "listener");
+  return watcher(path, listener);
+});
 method(fs, "unwatchFile", () => {});
-promises.watch = fs.watch;
+method(promises, "watch", async function* (path, options) {
+  const { signal } = options ?? {};
+  await promises.stat(path);
+  await new Promise((_, fail) => {
+    if (signal?.aborted) fail(signal.reason);
+    signal?.addEventListener("abort", () => fail(signal.reason), { once: true });
+  });
+});
 promises.constants = constants;
 
 const { F_OK, R_OK, W_OK, X_OK } = constants;

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"helve"
+	"helve/internal/text"
+)
+
+// Bounds on what scripts have said that a person is told.
+const (
+	mostSaid = 20
+	longSaid = 500
+)
+
+// noteSaid tells what tools and plugins warned of until a call had ended.
+func (a *app) noteSaid(rt *helve.Runtime, call string) {
+	// All of it is there already; the time is for a call whose end nobody told.
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	count := 0
+	for e := range rt.Events(ctx, 0) {
+		switch p := e.Properties.(type) {
+		case helve.ScriptSaid:
+			if p.Level != "warn" && p.Level != "error" {
+				continue
+			}
+			if count++; count <= mostSaid {
+				line, cut := text.Cut(p.Text, longSaid)
+				if cut {
+					line += "…"
+				}
+				a.note(fmt.Sprintf("%s says (%s): %s", text.VisibleLine(p.Tool), p.Level, text.VisibleLine(line)))
+			}
+		case helve.CallFinished:
+			if p.ID == call {
+				cancel()
+			}
+		}
+	}
+	if count > mostSaid {
+		a.note(fmt.Sprintf("and %d more that tools said: all of it is in the events of 'helve call --jsonl --events'", count-mostSaid))
+	}
+}

@@ -1,0 +1,353 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Bounds on the files that one config file names.
+const (
+	maxNamed      = 200
+	maxHookFiles  = 16
+	maxHookWords  = 500
+	maxNamedBytes = 64 << 20
+)
+
+// A TrustFile is a file whose contents are trusted with a source: one of a
+// config folder, or one that a config file has run.
+type TrustFile struct {
+	Path  string `json:"path"` // seen from the folder of the source, with slashes; absolute where it is elsewhere
+	Size  int64  `json:"size"`
+	Hash  string `json:"sha256"`          // its first half
+	State string `json:"state,omitempty"` // new, changed or gone against what was trusted; "" also where that is not known
+}
+
+// sum is the hash of one file as trust files keep it: it only serves to say
+// which file has changed, so that half of it does.
+func sum(data []byte) (half, whole string) {
+	all := sha256.Sum256(data)
+	whole = hex.EncodeToString(all[:])
+	return whole[:len(whole)/2], whole
+}
+
+// named are the files of the project that a config file has run: what they
+// hold is what the user trusts, and not their names.
+type named struct {
+	l     *loader
+	dir   string // of the config file
+	seen  map[string]bool
+	files map[string]namedFile // by absolute path
+	bytes int64
+}
+
+type namedFile struct {
+	TrustFile
+	whole string // its whole hash
+}
+
+// cover adds the files that a config file names to its hash.
+func (l *loader) cover(h hash.Hash, root *node, in *input) error {
+	n := &named{l: l, dir: in.dir, seen: map[string]bool{in.path: true}, files: map[string]namedFile{}}
+	if err := n.plugins(root.get("plugin"), in); err != nil {
+		return err
+	}
+	if in.helve {
+		before := len(n.files)
+		for _, list := range []string{"before", "after", "event"} {
+			if err := n.hooks(root.get("hooks").get(list), in); err != nil {
+				return err
+			}
+		}
+		if len(n.files)-before > maxHookFiles {
+			return fmt.Errorf("its hooks name more than %d files", maxHookFiles)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(n.files)) {
+		f := n.files[path]
+		hashPart(h, "named")
+		hashPart(h, f.Path)
+		hashPart(h, f.whole)
+		in.files = append(in.files, f.TrustFile)
+	}
+	return nil
+}
+
+// plugins covers the files that a list of plugins names.
+func (n *named) plugins(list *node, in *input) error {
+	if list == nil {
+		return nil
+	}
+	for _, e := range list.elems {
+		if e.kind == 'a' && len(e.elems) > 0 {
+			e = e.elems[0]
+		}
+		spec, err := n.l.expand(e.text, in)
+		if err != nil {
+			continue // the setting is left out then
+		}
+		path, ok := PluginPath(spec, in.dir)
+		if !ok || !n.inside(path) || n.l.folderHashes(path) {
+			continue
+		}
+		if err := n.plugin(path); err != nil {
+			return fmt.Errorf("the plugin %s: %w", shorten(spec), err)
+		}
+	}
+	return nil
+}
+
+// PluginPath is the path of the file or folder that an entry of plugin names,
+// where it does not name a package.
+func PluginPath(spec, dir string) (path string, ok bool) {
+	if strings.HasPrefix(spec, "file:") {
+		if u, err := url.Parse(spec); err == nil && u.Path != "" {
+			path := filepath.FromSlash(u.Path)
+			if runtime.GOOS == "windows" {
+				path = strings.TrimPrefix(path, `\`)
+			}
+			return filepath.Clean(path), true
+		}
+		spec = strings.TrimPrefix(spec, "file:")
+	}
+	slashed := strings.ReplaceAll(spec, `\`, "/")
+	switch {
+	case slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../"):
+		return filepath.Join(dir, filepath.FromSlash(spec)), true
+	case filepath.IsAbs(spec):
+		return filepath.Clean(spec), true
+	}
+	return "", false
+}
+
+// plugin covers a plugin: the file and what it imports, or all of a folder.
+func (n *named) plugin(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return n.tree(path)
+	}
+	for _, ending := range []string{"", ".ts", ".js"} {
+		if err := n.script(path + ending); err != nil {
+			return err
+		}
+	}
+	// These can lead the names of packages to files of the project.
+	for dir := filepath.Dir(path); n.inside(dir); dir = filepath.Dir(dir) {
+		for _, name := range []string{"tsconfig.json", "jsconfig.json", "package.json"} {
+			if err := n.settings(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return nil
+}
+
+// settings covers a file that says where names lead, if it does.
+func (n *named) settings(path string) error {
+	data, err := readRegular(path, maxFile)
+	if err != nil || n.seen[path] {
+		return nil // what can not be read leads nowhere
+	}
+	for _, key := range []string{`"paths"`, `"baseUrl"`, `"extends"`, `"imports"`} {
+		if strings.Contains(string(data), key) {
+			return n.script(path)
+		}
+	}
+	return nil
+}
+
+// script covers a file and those that it may import, as far as they are there.
+func (n *named) script(path string) error {
+	for todo := []string{path}; len(todo) > 0; todo = todo[1:] {
+		data, err := n.add(todo[0])
+		if err != nil {
+			return err
+		}
+		if data == nil || !mayImport(todo[0]) {
+			continue
+		}
+		for _, lead := range leads(data) {
+			todo = append(todo, places(filepath.Dir(todo[0]), lead)...)
+			if len(todo) > maxNamed*50 {
+				return fmt.Errorf("it may import more files than can be looked at")
+			}
+		}
+	}
+	return nil
+}
+
+// tree covers the files below a folder that can be imported. Installed
+// packages are not among them.
+func (n *named) tree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "node_modules" || e.Name() == ".git"):
+			return fs.SkipDir
+		case e.IsDir() || !importable(path):
+			return nil
+		}
+		return n.script(path)
+	})
+}
+
+// hooks covers the files that the commands of hooks name.
+func (n *named) hooks(list *node, in *input) error {
+	if list == nil {
+		return nil
+	}
+	for _, e := range list.elems {
+		command := e.get("command")
+		if command == nil {
+			continue
+		}
+		parts := command.elems
+		if command.kind == 's' {
+			parts = []*node{command}
+		}
+		for _, part := range parts {
+			line, err := n.l.expand(part.text, in)
+			if err != nil {
+				continue
+			}
+			if err := n.words(line); err != nil {
+				return fmt.Errorf("a hook: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// words covers the files that the words of a line are the names of. Where it
+// runs is the working folder, and a program is looked for beside the config
+// file, so that both are looked at.
+func (n *named) words(line string) error {
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>'\"`=,", r) })
+	if len(words) > maxHookWords {
+		return fmt.Errorf("its command has more than %d words", maxHookWords)
+	}
+	for _, word := range append(words, line) {
+		if strings.HasPrefix(word, "$") { // a folder, most likely the project's
+			_, word, _ = strings.Cut(word, "/")
+		}
+		if word == "" || strings.ContainsRune(word, 0) {
+			continue
+		}
+		for _, dir := range []string{n.dir, n.l.opt.Dir} {
+			if _, err := n.add(n.l.from(dir, word)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add covers one file, if it is a regular one of the project, and returns what
+// it holds if it had not been seen before.
+func (n *named) add(path string) ([]byte, error) {
+	if n.seen[path] {
+		return nil, nil
+	}
+	n.seen[path] = true
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || !n.inside(path) {
+		return nil, nil
+	}
+	name := path
+	if rel, err := filepath.Rel(n.dir, path); err == nil && filepath.IsLocal(rel) {
+		name = filepath.ToSlash(rel)
+	}
+	if len(n.files) >= maxNamed {
+		return nil, fmt.Errorf("more than %d files belong to it", maxNamed)
+	}
+	data, err := readRegular(path, maxNamedBytes-n.bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", name, plainError(err))
+	}
+	n.bytes += int64(len(data))
+	half, whole := sum(data)
+	n.files[path] = namedFile{TrustFile{Path: name, Size: int64(len(data)), Hash: half}, whole}
+	return data, nil
+}
+
+// inside reports whether a path is one of the project, by its name or by
+// where it really is.
+func (n *named) inside(path string) bool {
+	root := n.l.opt.Worktree
+	if filepath.Dir(root) == root { // no worktree: not the whole disk
+		root = n.l.opt.Dir
+	}
+	if within(root, path) || within(n.dir, path) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	if from, err := filepath.EvalSymlinks(root); err == nil {
+		root = from
+	}
+	return within(root, real)
+}
+
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// folderHashes reports whether a path is in a config folder of the project,
+// and of what its hash is of.
+func (l *loader) folderHashes(path string) bool {
+	for dir, below := filepath.Dir(path), filepath.Base(path); ; dir, below = filepath.Dir(dir), filepath.Base(dir) {
+		if l.ofProject(dir) {
+			return !ownWay(below)
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// TrustedFile reports whether a config file of the project is trusted as it is
+// now, with the files that it names.
+func TrustedFile(opt Options, path string) bool {
+	l, err := newLoader(opt)
+	if err != nil {
+		return false
+	}
+	path = filepath.Clean(path)
+	if !l.wanted(path) {
+		return false
+	}
+	data, err := readRegular(path, maxFile)
+	if err != nil {
+		return false
+	}
+	in := &input{path: path, dir: filepath.Dir(path), guarded: true, helve: helveFile(path), data: data}
+	root, _, err := parse(in)
+	if err != nil {
+		return false
+	}
+	hash, err := l.digest(data, root, in)
+	if err != nil {
+		return false
+	}
+	trusted, _ := l.trusted(path, hash)
+	return trusted
+}
+
+// helveFile reports whether helve's own keys may stand in a file.
+func helveFile(path string) bool { return strings.HasPrefix(filepath.Base(path), "helve.") }

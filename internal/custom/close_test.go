@@ -1,0 +1,88 @@
+package custom
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"helve/internal/world"
+)
+
+// Nobody waits for ever for a folder that does not answer.
+func TestFolderDoesNotAnswer(t *testing.T) {
+	dir := realTemp(t)
+	plant(t, dir, "-- tools/a.ts --\n"+toolA)
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		var log bytes.Buffer
+		s := New(Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Folders: []Folder{{Path: dir, Trusted: func() bool { <-answer; return false }}}})
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s.Need(ctx, "a")
+		if d := time.Since(began); d != time.Second {
+			t.Error("waited", d)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > 10*time.Second || !strings.Contains(log.String(), "left behind") {
+			t.Error("waited", d, log.String())
+		}
+		close(answer)
+		synctest.Wait()
+	})
+}
+
+// A locked buffer takes lines of several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// What waits when everything ends is told, and the end itself is no news.
+func TestCloseTellsEvents(t *testing.T) {
+	const many = 40
+	var log lockedBuffer
+	var mu sync.Mutex
+	var lines []string
+	b := newBench(t, `
+-- plugins/e.ts --
+export const E = () => ({ event: ({ event }) => console.log(event.type) })
+-- tools/a.ts --
+export default { description: "d", args: {}, execute() { setInterval(() => { for (let i = 0; i < 1e6; i++); }, 0); return "a" } }
+`, func(b *bench, o *Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.World.Tell = func(l world.Line) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, l.Text)
+		}
+	})
+	if got := b.output("a", "{}"); got != "a" {
+		t.Error(got)
+	}
+	for i := range many {
+		b.set.Event("e"+strconv.Itoa(i), nil)
+	}
+	if err := b.set.Close(); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(lines) != many || log.Len() > 0 {
+		t.Errorf("%d events were told: %s", len(lines), log.String())
+	}
+}
