@@ -144,6 +144,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	}
 	var specs []tool.Spec
 	_, err := r.await(ctx, func() (*tool.Result, error) {
+		r.gatherCustom(ctx)
 		specs = r.registry.offered(a, c.agent.Policy.Hides)
 		return nil, ctx.Err()
 	})
@@ -153,6 +154,9 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	missing := r.registry.unavailable(c.Tool, specs, a, c.agent.Policy.Hider)
 	if hint := r.absent(c.Tool); hint != "" {
 		missing.Hint = hint
+	}
+	if why := r.brokenCustom(c.Tool); why != "" { // the model can tell the person
+		missing.Err, missing.Hint = fmt.Errorf("%w %s", missing.Err, why), ""
 	}
 	return tool.Tool{}, r.misfit(ctx, c, missing)
 }

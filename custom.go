@@ -94,6 +94,8 @@ type HookCommand struct {
 	Required bool   // a call is not made if it fails
 	Dir      string // where it runs; Options.Dir when empty
 	From     string // the config file, for messages
+	// Trusted says whether it may be run as it is now; nil is always.
+	Trusted func() bool
 }
 
 // A CustomFile is a file that a user brought, and what became of it.
@@ -124,6 +126,26 @@ func (r *Runtime) needCustom(ctx context.Context, c *flight) error {
 		return nil, ctx.Err()
 	})
 	return err
+}
+
+// gatherCustom loads what users brought, so that who has named a tool that is
+// not there is told of all that are.
+func (r *Runtime) gatherCustom(ctx context.Context) {
+	if r.custom == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, gatherLimit)
+	defer cancel()
+	r.custom.Gather(ctx)
+}
+
+// brokenCustom says why a tool that a user's file would define is not there; ""
+// where that is not the reason.
+func (r *Runtime) brokenCustom(name string) string {
+	if r.custom == nil {
+		return ""
+	}
+	return r.custom.Why(name)
 }
 
 // showConfig lets plugins see the configuration, once. It is settled before
@@ -171,7 +193,7 @@ func (r *Runtime) furnishCustom() error {
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
 		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
-		Register: r.Register, Quiet: r.quiet, Changed: func() { r.feed.publish(CustomChanged{}) },
+		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.quiet, Changed: func() { r.feed.publish(CustomChanged{}) },
 		Watch: opt.Watch, Memory: cmp.Or(opt.Memory, 128<<20), LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
 	for _, f := range opt.Folders {

@@ -280,3 +280,25 @@ export default async () => ({
 		}
 	}
 }
+
+// Who calls a tool whose file is broken is told why it is not there.
+func TestBrokenToolIsExplained(t *testing.T) {
+	const project = `
+-- .opencode/tool/broken.ts --
+export default { description: "x" args: {} }
+-- .opencode/tool/fine.ts --
+export default { description: "x", args: {}, async execute() { return "fine" } }
+`
+	rt, _ := owned(t, project, helve.Options{Unattended: true})
+	_, err := callJSON(t, rt, "broken", `{}`)
+	if e := kindOf(t, err); e.Kind != tool.UnknownTool || !strings.Contains(e.Error(), "broken.ts:1") {
+		t.Errorf("%+v", e)
+	}
+	_, err = callJSON(t, rt, "fin", `{}`)
+	if e := kindOf(t, err); !strings.Contains(e.Error(), "fine") || !strings.Contains(e.Hint, `"fine"`) {
+		t.Errorf("%+v", e)
+	}
+	if res, err := callJSON(t, rt, "FINE", `{}`); err != nil || res.Output != "fine" {
+		t.Errorf("%v, %v", res, err)
+	}
+}

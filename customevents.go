@@ -40,13 +40,15 @@ func (r *Runtime) Notify(name string, properties json.RawMessage) {
 // tellEvents lets plugins and commands know what happens, if there are any.
 func (r *Runtime) tellEvents() {
 	var commands []program.Hook
-	for _, h := range r.opt.Custom.Commands.Event {
+	trusted := map[int]func() bool{}
+	for i, h := range r.opt.Custom.Commands.Event {
 		commands = append(commands, plainHook(h))
+		trusted[i] = h.Trusted
 	}
 	if len(commands) == 0 && len(r.opt.Custom.Folders) == 0 && len(r.opt.Custom.Plugins) == 0 {
 		return
 	}
-	t := &teller{r: r, commands: commands, sessions: map[string]bool{}, queue: make(chan told, 256)}
+	t := &teller{r: r, commands: commands, trusted: trusted, sessions: map[string]bool{}, queue: make(chan told, 256)}
 	r.feed.tap = t.take
 	if len(commands) > 0 {
 		r.teller = t
@@ -69,8 +71,9 @@ func (t *teller) finish(limit time.Duration) {
 type teller struct {
 	r        *Runtime
 	commands []program.Hook
-	queue    chan told    // for the commands; what does not fit is dropped
-	waiting  atomic.Int64 // how many of these have not been told yet
+	trusted  map[int]func() bool // by the place of the command
+	queue    chan told           // for the commands; what does not fit is dropped
+	waiting  atomic.Int64        // how many of these have not been told yet
 
 	mu       sync.Mutex
 	sessions map[string]bool // that were told of
@@ -113,8 +116,8 @@ func (t *teller) runCommands() {
 		case e = <-t.queue:
 		}
 		body := asJSON(map[string]any{"type": e.name, "properties": e.body})
-		for _, c := range t.commands {
-			if !c.Hears(e.name) {
+		for i, c := range t.commands {
+			if may := t.trusted[i]; !c.Hears(e.name) || may != nil && !may() {
 				continue
 			}
 			if err := t.r.programs.Event(t.r.life, body, c); err != nil && t.r.life.Err() == nil {

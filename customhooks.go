@@ -33,9 +33,9 @@ const (
 func (r *Runtime) hookCommands() {
 	for _, h := range r.opt.Custom.Commands.Before {
 		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.called(), Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
-			if !p.Applies(c.Tool) {
-				return nil, nil
+		r.hooks = append(r.hooks, Hook{Name: h.called(), sees: func(_, tool string) bool { return p.Applies(tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+			if ok, err := r.mayHook(h); !ok {
+				return nil, err
 			}
 			v, err := r.programs.Before(ctx, c, p)
 			if err := r.verdict(h, v, err); err != nil {
@@ -49,9 +49,9 @@ func (r *Runtime) hookCommands() {
 	}
 	for _, h := range r.opt.Custom.Commands.After {
 		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.called(), After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
-			if !p.Applies(c.Tool) {
-				return nil
+		r.hooks = append(r.hooks, Hook{Name: h.called(), sees: func(_, tool string) bool { return p.Applies(tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
+			if ok, err := r.mayHook(h); !ok {
+				return err
 			}
 			v, err := r.programs.After(ctx, c, res, p)
 			if err := r.verdict(h, v, err); err != nil {
@@ -63,6 +63,22 @@ func (r *Runtime) hookCommands() {
 			return nil
 		}})
 	}
+}
+
+// mayHook reports whether a command may be run as it is now, and what it means
+// where it may not.
+func (r *Runtime) mayHook(h HookCommand) (bool, error) {
+	if h.Trusted == nil || h.Trusted() {
+		return true, nil
+	}
+	if h.Required {
+		return false, &tool.Error{Kind: tool.Denied, Code: "hook-failed",
+			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", h.called()),
+			Hint: "Look at it and run 'helve trust'.",
+		}
+	}
+	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", h.called())
+	return false, nil
 }
 
 // verdict is what a command said, as an error if it refused the call.
@@ -89,7 +105,13 @@ func (h HookCommand) called() string { return plainHook(h).Called() }
 
 // pluginHook is all plugins as one hook.
 func (r *Runtime) pluginHook() Hook {
-	return Hook{Name: "plugins", Before: r.pluginsBefore, After: r.pluginsAfter}
+	sees := func(when, _ string) bool {
+		if when == "before" {
+			return len(r.opt.Custom.Required) > 0 || r.custom.Has(hookBefore)
+		}
+		return r.custom.Has(hookAfter)
+	}
+	return Hook{Name: "plugins", Before: r.pluginsBefore, After: r.pluginsAfter, sees: sees}
 }
 
 // pluginsBefore lets plugins see the arguments of a call and change them.
@@ -98,11 +120,14 @@ func (r *Runtime) pluginsBefore(ctx context.Context, c *tool.Call) (*tool.Result
 		return nil, err
 	}
 	if !r.custom.Has(hookBefore) {
-		return nil, nil
+		return nil, r.requiredPlugins() // they may have gone meanwhile
 	}
 	input := asJSON(map[string]string{"tool": c.Tool, "sessionID": c.Session, "callID": c.ID})
 	done, err := r.custom.Hook(ctx, c, hookBefore, input, asJSON(map[string]any{"args": json.RawMessage(c.Input)}))
 	if err := r.pluginsFailed(ctx, done, err); err != nil {
+		return nil, err
+	}
+	if err := r.requiredPlugins(); err != nil {
 		return nil, err
 	}
 	var out struct {

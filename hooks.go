@@ -31,6 +31,14 @@ type Hook struct {
 	// After runs when the tool succeeded and its output was bounded. It may
 	// rewrite res. An error replaces it.
 	After func(ctx context.Context, c *tool.Call, res *tool.Result) error
+
+	sees func(when, tool string) bool // whether it is of use for a call; nil is always
+}
+
+// runs reports whether there is something to run.
+func (h *Hook) runs(when string, c *flight) bool {
+	there := when == "before" && h.Before != nil || when == "after" && h.After != nil
+	return there && (h.sees == nil || h.sees(when, c.Tool))
 }
 
 // HookRan is a hook that has seen a call.
@@ -58,7 +66,7 @@ var errLate = errors.New("the hook is late")
 func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
 	for i := range r.hooks {
 		h := &r.hooks[i]
-		if h.Before == nil {
+		if !h.runs("before", c) {
 			continue
 		}
 		seen := c.Call
@@ -105,7 +113,7 @@ func blame(h *Hook, err error) error {
 func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error {
 	for i := range r.hooks {
 		h := &r.hooks[i]
-		if h.After == nil {
+		if !h.runs("after", c) {
 			continue
 		}
 		seen, own := c.Call, copyOf(res) // a hook that is left behind keeps its own copy

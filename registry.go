@@ -53,6 +53,13 @@ func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
 	return sync.OnceFunc(func() { g.remove(e) }), nil
 }
 
+// builtin reports whether a tool of that name is part of the runtime.
+func (g *registry) builtin(name string) bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.ContainsFunc(g.names[name], func(e *entry) bool { return e.builtin })
+}
+
 // reserved reports whether the default rules are about a permission of that
 // name: a tool from outside would be judged by rules that mean another.
 func reserved(name string) bool {

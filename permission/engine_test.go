@@ -353,3 +353,15 @@ func TestChangedToolAsksAgain(t *testing.T) {
 		}
 	})
 }
+
+// A pattern that is asked for twice stands in the advised rule once: two keys
+// of one name would make the policy void.
+func TestAdvisedRuleHasNoDoubles(t *testing.T) {
+	e := &permission.UnattendedError{Permission: "edit", Asked: []permission.Decision{{Pattern: "logs"}, {Pattern: "logs"}, {Pattern: "x"}}}
+	if got, want := e.Rule(), `{"permission": {"edit": {"logs": "allow", "x": "allow"}}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if strings.Contains(e.Error(), "logs, logs") {
+		t.Errorf("got %s", e)
+	}
+}

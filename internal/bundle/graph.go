@@ -130,6 +130,9 @@ func (s *session) problemsOf(file string) (problems []Problem) {
 func (s *session) unread(module string, order []string) Problem {
 	src := s.sources[module]
 	p := Problem{File: module, Text: src.err.Error()}
+	if much, ok := src.err.(*excess); ok {
+		p.Line, p.Column = much.line, 1
+	}
 	if !src.outside {
 		return p
 	}
@@ -137,7 +140,11 @@ func (s *session) unread(module string, order []string) Problem {
 		by := s.sources[importer]
 		for _, e := range s.graph.edges[importer] {
 			if e.to == module && by != nil {
-				p = Problem{File: importer, Text: fmt.Sprintf("%q is %s", e.spec, p.Text)}
+				text := fmt.Sprintf("%q is %s", e.spec, p.Text)
+				if src.err == errUntrusted {
+					text = fmt.Sprintf("%q %s", e.spec, p.Text)
+				}
+				p = Problem{File: importer, Text: text}
 				if p.Line = by.lineOf(e.spec); p.Line > 0 {
 					p.Column = 1
 				}

@@ -41,6 +41,9 @@ func (s *session) learn(m api.Message) bool {
 		s.awaits = true
 		return new
 	}
+	if m.Text == errForgo.Error() {
+		return s.forgo()
+	}
 	if src == nil {
 		return s.learnSettings(m)
 	}

@@ -12,12 +12,18 @@ const maxNesting = 3000
 // brackets, and operators and words behind which a whole expression or
 // statement follows. It reads no grammar, so it is a guard against accidents
 // and plain malice, not a proof.
-func nesting(text string) int {
+//
+// It also counts what compilers need more time for than there is text; see
+// chains.go. What it returns says what is too much, if anything is.
+func nesting(text string) error {
 	n := nester{text: text, levels: []level{{}}}
 	for n.at < len(text) {
 		n.step()
+		if why := n.excess(); why != "" {
+			return &excess{line: strings.Count(text[:min(n.at, len(text))], "\n") + 1, text: why}
+		}
 	}
-	return n.most
+	return nil
 }
 
 // scopeWeight is what a level that may be a function counts: the time to
@@ -31,6 +37,7 @@ type level struct {
 	expression int  // operators that still wait for the end of their operand
 	statement  int  // words that still wait for the end of their statement
 	ended      bool // a statement ended, and an else may still take it up
+	chain
 }
 
 type nester struct {
@@ -41,6 +48,7 @@ type nester struct {
 	most   int
 	last   byte   // last byte of the last token
 	word   string // the last token, if it was a word
+	work   work
 }
 
 // step reads one token, or what is between tokens.
@@ -53,11 +61,16 @@ func (n *nester) step() {
 	if l := n.top(); l.ended {
 		l.ended = false
 		n.settle(!strings.HasPrefix(rest, "else"))
+		if begins(c, rest) {
+			l.fresh()
+		}
 	}
 	switch c {
 	case '"', '\'':
+		n.operand()
 		n.quoted(c)
 	case '`':
+		n.linked()
 		n.at++
 		n.template()
 	case '(', '[', '{':
@@ -67,6 +80,7 @@ func (n *nester) step() {
 	default:
 		switch {
 		case c == '/' && n.operandNext():
+			n.operand()
 			n.quoted(c)
 		case wordByte(c):
 			n.readWord()
@@ -163,7 +177,7 @@ func (n *nester) push(open byte) {
 	if open == '{' {
 		weight = scopeWeight
 	}
-	n.levels = append(n.levels, level{open: open, weight: weight})
+	n.levels = append(n.levels, level{open: open, weight: weight, chain: n.opened(open)})
 	n.total += weight
 	n.most = max(n.most, n.total)
 	n.at++
@@ -178,6 +192,7 @@ func (n *nester) pop(closer byte) {
 	l := *n.top()
 	n.levels = n.levels[:len(n.levels)-1]
 	n.total -= l.weight + l.expression + l.statement
+	n.closed(l.chain)
 	n.token(closer)
 	if l.open == '`' {
 		n.template()
@@ -221,6 +236,7 @@ func (n *nester) readWord() {
 	for n.at < len(n.text) && wordByte(n.text[n.at]) {
 		n.at++
 	}
+	n.begin(n.text[start:n.at])
 	n.last, n.word = n.text[n.at-1], n.text[start:n.at]
 	switch n.word {
 	case "typeof", "void", "delete", "await", "yield", "new", "keyof", "infer", "readonly", "extends":
@@ -235,18 +251,25 @@ func (n *nester) operator(c byte, rest string) {
 	switch {
 	case c == ';':
 		n.top().ended = true
+		n.top().fresh()
 	case c == ',':
 		n.settle(false)
+		n.comma()
+	case strings.HasPrefix(rest, "..."):
+		width, c = 3, '('
 	case strings.HasPrefix(rest, "=>"):
 		deeper, width = scopeWeight, 2
 	case strings.HasPrefix(rest, "**"):
 		deeper, width = 1, 2
-	case strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "?."), strings.HasPrefix(rest, "??"):
+	case strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "!="), strings.HasPrefix(rest, "??"):
 		width = 2
+	case strings.HasPrefix(rest, "?."):
+		width, c = 2, '.'
 	case strings.IndexByte("!~=?:<@", c) >= 0, (c == '+' || c == '-') && n.operandNext():
 		deeper = 1
 	}
 	n.grow(&n.top().expression, deeper)
+	n.sign(c)
 	n.at += width
 	n.token(c)
 }

@@ -65,6 +65,9 @@ func (s *session) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	s.mu.Lock()
 	s.looked[ref{a.Importer, a.Path}] = true
 	s.mu.Unlock()
+	if told, wary := s.wary(a); wary {
+		return told
+	}
 	return api.OnResolveResult{}
 }
 
@@ -133,7 +136,7 @@ func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
 		return s.loadData(a.Path, kind)
 	}
 	loader := loaderOf(a.Path, a.With["type"])
-	if loader == api.LoaderFile {
+	if loader == api.LoaderFile && s.reach.trusted(a.Path) {
 		text := "export default " + quote(a.Path) + ";\n"
 		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}
 	}
@@ -175,6 +178,8 @@ func (s *session) source(path string) *source {
 	switch {
 	case !s.reach.has(path):
 		src = &source{err: s.outside(path), outside: true}
+	case !s.reach.trusted(path):
+		src = &source{err: errUntrusted, outside: true}
 	case left <= 0:
 		src = &source{err: fmt.Errorf("the files together are larger than %d bytes", s.o.MaxTotal)}
 	default:
@@ -183,8 +188,7 @@ func (s *session) source(path string) *source {
 		case src.err != nil:
 		case binary(src.raw):
 			src.err = errors.New("not a text file")
-		case loaderOf(path, "") != api.LoaderText && nesting(src.raw) > maxNesting:
-			src.err = errors.New("nested too deeply")
+		case loaderOf(path, "") != api.LoaderText && src.tooMuch():
 		case script(loaderOf(path, "")):
 			src.prepare(path)
 		}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 )
@@ -11,6 +12,7 @@ type reach struct {
 	folders []string
 	files   map[string]bool
 	root    string
+	homes   []string // config folders among the folders
 }
 
 // newReach gives the root, the folders beside it, the installed packages up
@@ -22,6 +24,7 @@ func newReach(o Options) reach {
 	for _, dir := range append([]string{o.Root}, o.Also...) {
 		r.add(dir)
 	}
+	r.homes = append(r.homes, r.folders[:min(1, len(r.folders))]...)
 	for dir := o.Root; ; dir = filepath.Dir(dir) {
 		r.add(filepath.Join(dir, "node_modules"))
 		if dir == filepath.Dir(dir) {
@@ -37,9 +40,31 @@ func newReach(o Options) reach {
 		r.files[real] = true
 		if home, ok := strings.CutSuffix(real, string(filepath.Separator)+f); ok && home != "" {
 			r.add(home)
+			r.homes = append(r.homes, home)
 		}
 	}
 	return r
+}
+
+// errUntrusted is why some files of a config folder are not imported: who
+// trusted the folder has not seen them, or they change as work goes on.
+var errUntrusted = errors.New("may not be imported: it is not part of what is trusted")
+
+// trusted reports whether a file at a real path is one that is trusted
+// together with its config folder, if it is in one.
+func (r *reach) trusted(path string) bool {
+	for _, home := range r.homes {
+		rest, ok := strings.CutPrefix(path, strings.TrimSuffix(home, string(filepath.Separator))+string(filepath.Separator))
+		if !ok {
+			continue
+		}
+		first, _, _ := strings.Cut(strings.ToLower(filepath.ToSlash(rest)), "/")
+		switch {
+		case first == "plans", first == ".git", strings.EqualFold(filepath.Ext(path), ".log") && first != "node_modules":
+			return false
+		}
+	}
+	return true
 }
 
 func (r *reach) add(dir string) {

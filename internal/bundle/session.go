@@ -21,9 +21,10 @@ type ref struct{ importer, spec string }
 
 // A session is one build: what is known of the files after some rounds.
 type session struct {
-	o     Options
-	began time.Time
-	reach reach
+	o      Options
+	began  time.Time
+	reach  reach
+	vetter *vetter
 
 	// What earlier rounds found.
 	dropped  map[string][]Problem // of Files: those that can not be loaded
@@ -52,7 +53,7 @@ type session struct {
 
 func newSession(o Options) *session {
 	return &session{
-		o: o, began: time.Now(), reach: newReach(o),
+		o: o, began: time.Now(), reach: newReach(o), vetter: newVetter(),
 		dropped: map[string][]Problem{}, broken: map[string]Problem{}, missing: map[ref]int{},
 		typesRef: map[ref]bool{}, undefs: map[string][]string{}, odd: map[string]bool{},
 		sources: map[string]*source{}, looked: map[ref]bool{},
@@ -68,6 +69,9 @@ func (s *session) run(ctx context.Context) error {
 		}
 	}
 	if err := s.reach.settings(s.o.Files); err != nil {
+		return err
+	}
+	if err := s.vet(); err != nil {
 		return err
 	}
 	for range maxRounds {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"helve"
@@ -26,7 +27,7 @@ func (a *app) custom(s *setup) helve.Custom {
 	out := helve.Custom{
 		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
 		LoadTimeout: time.Duration(c.LoadTimeoutMS) * time.Millisecond, HookTimeout: time.Duration(c.HookTimeoutMS) * time.Millisecond,
-		Commands: helve.HookCommands{Before: hookCommands(s.cfg.Hooks.Before), After: hookCommands(s.cfg.Hooks.After), Event: hookCommands(s.cfg.Hooks.Event)},
+		Commands: helve.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)},
 		Config:   redacted(s.cfg.Raw),
 	}
 	for _, f := range s.cfg.Folders {
@@ -78,12 +79,15 @@ func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 			return named && (!f.Guarded || config.TrustedFolder(s.opt, f.Path))
 		}
 	}
-	if guarded {
-		return named
-	}
 	root := s.opt.Worktree
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
 		root = s.opt.Dir
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && below(root, real) && !below(root, path) {
+		return false // a file of the project under another name, by which it was not hashed
+	}
+	if guarded {
+		return named
 	}
 	return !below(root, path)
 }
@@ -104,7 +108,7 @@ func below(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
+func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
 	for _, h := range list {
 		command := slices.Clone(h.Command)
 		if len(command) > 0 && strings.ContainsAny(command[0], `/\`) && !filepath.IsAbs(command[0]) {
@@ -118,8 +122,31 @@ func hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
 		}
 		out = append(out, helve.HookCommand{
 			Command: command, Tools: h.Tools, Events: h.Events, Timeout: time.Duration(h.TimeoutMS) * time.Millisecond,
-			Required: h.Required, From: h.From.String(),
+			Required: h.Required, From: h.From.String(), Trusted: s.trustedHook(h),
 		})
 	}
 	return out
+}
+
+// trustedFor is how long an answer about trust is believed: finding it out reads
+// files.
+const trustedFor = 2 * time.Second
+
+// trustedHook looks up whether the file that a hook stands in, and what it
+// names, is still what was trusted; nil for one of the user's own.
+func (s *setup) trustedHook(h config.HookCommand) func() bool {
+	i := slices.IndexFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == h.From.File })
+	if i < 0 || !s.cfg.Sources[i].Guarded {
+		return nil
+	}
+	var mu sync.Mutex
+	asked, ok := time.Now(), true // it was just loaded
+	return func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(asked) > trustedFor {
+			asked, ok = time.Now(), config.TrustedFile(s.opt, h.From.File)
+		}
+		return ok
+	}
 }

@@ -192,6 +192,9 @@ func TestEventsComeBeforeTheEnd(t *testing.T) {
 			t.Errorf("event %v follows %v", s, seq)
 		}
 		seq++
+		if get(m, "event", "type") == "hook.ran" {
+			continue // names its call otherwise, and is no state of it
+		}
 		id, ok := get(m, "event", "properties", "id").(string)
 		if !ok {
 			id = get(m, "event", "properties", "call", "id").(string)

@@ -30,6 +30,7 @@ type shownFile struct {
 	Hash    string   `json:"sha256,omitempty"`
 	Millis  float64  `json:"loadMs"`
 	Problem string   `json:"problem,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 	Needs   []string `json:"needs,omitempty"`
 }
 
@@ -107,7 +108,7 @@ func shownFiles(files []helve.CustomFile) []shownFile {
 	for _, f := range files {
 		out = append(out, shownFile{
 			Path: f.Path, Kind: f.Kind, Engine: f.Engine, State: string(f.State), Tools: append([]string{}, f.Tools...), Hooks: append([]string{}, f.Hooks...),
-			Hash: f.Hash, Millis: float64(f.LoadTime.Microseconds()) / 1000, Problem: f.Problem, Needs: f.Needs,
+			Hash: f.Hash, Millis: float64(f.LoadTime.Microseconds()) / 1000, Problem: f.Problem, Notes: f.Notes, Needs: f.Needs,
 		})
 	}
 	return out
@@ -153,7 +154,7 @@ func listFile(w io.Writer, f helve.CustomFile) error {
 	fmt.Fprintf(w, "  %-11s  %s  (%s)\n", f.State, text.VisibleLine(name), strings.Join(facts, ", "))
 	for _, line := range [][2]string{
 		{"tools", strings.Join(f.Tools, ", ")}, {"hooks", strings.Join(f.Hooks, ", ")},
-		{"needs", strings.Join(f.Needs, ", ")}, {"problem", f.Problem},
+		{"needs", strings.Join(f.Needs, ", ")}, {"problem", f.Problem}, {"note", strings.Join(f.Notes, " ")},
 	} {
 		if line[1] == "" {
 			continue
@@ -179,6 +180,6 @@ func sources(files []helve.CustomFile) map[string]helve.CustomFile {
 // warnFiles tells which files of users could not be loaded.
 func (a *app) warnFiles(files []helve.CustomFile) {
 	for _, f := range slices.DeleteFunc(files, func(f helve.CustomFile) bool { return f.State != "failed" }) {
-		a.note(fmt.Sprintf("%s could not be loaded: %s", f.Path, f.Problem))
+		a.note(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
 	}
 }

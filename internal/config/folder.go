@@ -214,6 +214,9 @@ func (w *walker) digest() (string, error) {
 		hashPart(h, "file")
 		hashPart(h, rel)
 		hashPart(h, string(data))
+		if w.runs(rel) {
+			hashPart(h, "executable")
+		}
 		w.learn(rel, data)
 		keep(rel, data)
 	}
@@ -229,6 +232,16 @@ func (w *walker) digest() (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// runs reports whether a file is a tool because it is executable, which is then
+// a part of what is trusted.
+func (w *walker) runs(rel string) bool {
+	if folder, _, ok := strings.Cut(rel, "/"); !ok || folder != "tool" && folder != "tools" {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(w.root, filepath.FromSlash(rel)))
+	return err == nil && info.Mode()&0o111 != 0
 }
 
 // learn lists a file that was hashed, and where its imports lead.

@@ -78,7 +78,7 @@ func unescaped(script []byte) string {
 		case after[0] == 'x' && len(after) >= 3:
 			digits, rest = after[1:3], after[3:]
 		case strings.HasPrefix(after, "u{"):
-			digits, rest, _ = strings.Cut(after[2:min(len(after), 12)], "}")
+			digits, _, _ = strings.Cut(after[2:min(len(after), 12)], "}")
 			rest = after[min(len(after), 3+len(digits)):]
 		case after[0] == 'u' && len(after) >= 5:
 			digits, rest = after[1:5], after[5:]

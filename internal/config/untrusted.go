@@ -56,7 +56,7 @@ func (l *loader) withhold(root *node) {
 			l.withholdSkills(m)
 		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
 		default:
-			if s := known[m.key]; s == nil || s.helve && !m.in.helve {
+			if !known[m.key].counts(m.in) {
 				return true // the check reports it and drops it
 			}
 			l.withheld(m.in, m.key, whyUntrusted)
@@ -73,6 +73,9 @@ func (l *loader) withhold(root *node) {
 		return true
 	})
 }
+
+// counts reports whether a setting of this shape has an effect in a file.
+func (s *shape) counts(in *input) bool { return s != nil && (!s.helve || in.helve) }
 
 // withholdAgents leaves of each agent its rules.
 func (l *loader) withholdAgents(agents member) {

@@ -86,3 +86,53 @@ export default { description: "d", args: {}, execute() { setInterval(() => { for
 		t.Errorf("%d events were told: %s", len(lines), log.String())
 	}
 }
+
+// That a script is stopped by the end is no news.
+func TestCloseQuietly(t *testing.T) {
+	var log lockedBuffer
+	in := make(chan struct{}, 1000)
+	b := newBench(t, `
+-- tools/a.ts --
+setInterval(() => { console.log("in"); for (const t = Date.now(); Date.now() - t < 2000;); }, 1)
+export default { description: "d", args: {}, execute: () => "a" }
+`, func(b *bench, o *Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.World.Tell = func(world.Line) { in <- struct{}{} }
+	})
+	b.set.Gather(t.Context())
+	<-in
+	if err := b.set.Close(); err != nil {
+		t.Error(err)
+	}
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+}
+
+// A deadDisk is a folder on a disk that does not answer.
+type deadDisk chan struct{}
+
+func (d deadDisk) look() (string, []entry) {
+	<-d
+	return "", nil
+}
+
+// Nor does anybody wait where not even the names of files can be read.
+func TestDiskDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := make(deadDisk)
+		s := New(Options{Folders: []Folder{{Path: "unused"}}})
+		s.units[0].source = disk
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s.Need(ctx, "a")
+		if d := time.Since(began); d != time.Second {
+			t.Error("waited", d)
+		}
+		close(disk)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

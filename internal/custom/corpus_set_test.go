@@ -309,5 +309,10 @@ func corpusErrorOf(err error) *corpusError {
 	if fault, ok := errors.AsType[*script.Fault](err); ok {
 		return &corpusError{fault.Name, fault.Message}
 	}
+	if failed, ok := errors.AsType[*tool.Error](err); ok && failed.Code == "script-error" {
+		if said := errors.Unwrap(failed.Err); said != nil { // what is put below the message is not in Bun's
+			err = said
+		}
+	}
 	return &corpusError{"not of the script", err.Error()}
 }

@@ -91,19 +91,19 @@ func (u *unit) toolError(id string, err error) error {
 	return err
 }
 
-// scriptError is what a tool threw, as the reference words it: the message alone.
+// scriptError is what a tool threw, as the reference words it: the message, and below it what a program printed or what caused it.
 func scriptError(id string, f *script.Fault) error {
 	said, _ := text.Cut(f.Message, maxProblem)
 	switch {
 	case said == "":
 		said = f.Error()
-	case f.Name == "" && f.Stack == "" && (said == "null" || said == "undefined"): // what the engine throws when nothing is left for an error, too
-		said = fmt.Sprintf("The script threw %s, which says nothing. If it has no such throw, it had no memory or stack left: ask it for less at a time.", said)
-	}
-	if more, _ := text.Cut(f.More(), maxProblem); more != "" {
-		said += "\n" + more
+	case f.Name == "" && f.Stack == "" && said == "null": // what the engine throws when nothing is left for an error, too
+		said = "The script threw null, which says nothing. If it has no such throw, it had no memory or stack left: ask it for less at a time."
 	}
 	e := &tool.Error{Tool: id, Kind: tool.Failed, Code: "script-error", Err: errors.New(said)}
+	if more, _ := text.Cut(f.More(), maxProblem); more != "" {
+		e.Err = fmt.Errorf("%w\n%s", e.Err, more)
+	}
 	if f.File != "" {
 		e.Hint = fmt.Sprintf("It was thrown at %s:%d:%d.", f.File, f.Line, f.Column)
 	}

@@ -19,6 +19,11 @@ func programsIn(root string) (all []entry) {
 			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram})
 		}
 	}
+	for _, path := range program.Sleeping(root) {
+		if rel, err := filepath.Rel(root, path); err == nil {
+			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram, problem: "it is not executable: run 'chmod +x' on it, or begin its name with _ if it is no tool"})
+		}
+	}
 	return all
 }
 
@@ -48,6 +53,10 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 	u.mu.Unlock()
 	facts := make([]*fact, len(ask))
 	for i, e := range ask {
+		if e.problem != "" {
+			facts[i] = &fact{state: Failed, engine: kindProgram, problem: u.path(root, e) + ": " + e.problem}
+			continue
+		}
 		facts[i] = u.ask(ctx, u.path(root, e))
 	}
 	u.mu.Lock()

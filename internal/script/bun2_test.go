@@ -22,7 +22,9 @@ func bun2File(name ...string) string {
 	return filepath.Join(append([]string{"testdata", "bun2"}, name...)...)
 }
 
-func bun2Tables() []string { return []string{"shell", "process", "web", "tools", "more", "modules", "compat"} }
+func bun2Tables() []string {
+	return []string{"shell", "process", "web", "tools", "more", "modules", "compat"}
+}
 
 // tableFolder is where a table works: a folder with one file.
 func tableFolder(t *testing.T) string {

@@ -39,7 +39,14 @@ const maxFrames = 50
 
 // locate puts the places of the sources into a fault's stack. What is ours is left out of it.
 func (d *Driver) locate(f *Fault) {
-	if f == nil || f.Stack == "" {
+	if f == nil {
+		return
+	}
+	switch f.Name {
+	case "ReferenceError", "TypeError", "RangeError":
+		f.Message = inBunsWords(f.Message)
+	}
+	if f.Stack == "" {
 		return
 	}
 	frame := regexp.MustCompile(`^(\s*at (?:.* \()?)([^\s()]+):(\d+):(\d+)(\)?)$`)

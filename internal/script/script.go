@@ -140,7 +140,7 @@ func moduleName(file string) string {
 
 // aliases are further names of modules. Those with "node:" need none.
 func aliases() map[string]string {
-	return map[string]string{"sys": "util", "zod/v4": "zod"}
+	return map[string]string{"sys": "util", "zod/v4": "zod", "zod/v3": "zod", "zod/mini": "zod", "zod/v4-mini": "zod", "zod/v4/mini": "zod", "zod/v4/core": "zod"}
 }
 
 // public reports whether programs may import a module by its name; the others are ours.

@@ -40,7 +40,7 @@ func TestEveryModuleLoads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "sys" || name == "zod/v4" { // names for the bundler
+		if name == "sys" || strings.HasPrefix(name, "zod/") { // names for the bundler
 			continue
 		}
 		if got := evaluate(t, v, "typeof __helve.require("+string(quoted)+")"); got != `"object"` && got != `"function"` {
@@ -278,5 +278,19 @@ func BenchmarkFirstUse(b *testing.B) {
 				b.StartTimer()
 			}
 		})
+	}
+}
+
+// TestZodLacks wants members of zod that are not built to say so, and its other names to lead to it.
+func TestZodLacks(t *testing.T) {
+	v := newEngine(t, newWorld(t))
+	got := evaluate(t, v, `(() => { try { __helve.require("zod").templateLiteral(["a"]); } catch (e) { return e.message; } })()`)
+	if want := `"z.templateLiteral is not available to tools that run in the embedded engine"`; got != want {
+		t.Errorf("z.templateLiteral: %s", got)
+	}
+	for _, name := range []string{"zod/v3", "zod/v4", "zod/mini", "zod/v4-mini", "zod/v4/mini", "zod/v4/core"} {
+		if source := script.Modules()[name]; source != script.Modules()["zod"] {
+			t.Errorf("%s is %q", name, source)
+		}
 	}
 }

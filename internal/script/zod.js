@@ -1846,6 +1846,11 @@ zod.core = { $ZodType: ZodType, $ZodError: ZodError, $ZodAsyncError: AsyncNeeded
 zod.util = { isPlainObject };
 zod.locales = { en: () => ({ localeError: english }) };
 
+// What is not built here fails by its name, so that a file's error says why.
+for (const name of ["templateLiteral", "function", "fromJSONSchema", "codec", "stringbool", "json", "file", "promise", "keyof", "prefault", "nonoptional", "success", "int64", "uint64", "symbol", "hash", "hex", "mac", "xor", "looseRecord", "partialRecord", "invertCodec"]) {
+  if (!(name in zod)) zod[name] = () => { throw new Error(`z.${name} is not available to tools that run in the embedded engine`); };
+}
+
 module.exports = zod;
 zod.z = zod;
 zod.default = zod;

@@ -54,14 +54,7 @@ func removalOf(set map[string]bool) removal {
 
 func (b *builtin) removeOne(name string, r removal) error {
 	at := b.at(trimmed(name))
-	if base := filepath.Base(at); at != "" && (base == "." || base == "..") {
-		return syscall.EINVAL
-	}
-	spot, err := b.s.p.w.findItself(b.ctx, b.by, at)
-	if err != nil {
-		return err
-	}
-	st, err := spot.look()
+	spot, st, err := b.toRemove(at)
 	switch {
 	case err != nil:
 		return err
@@ -83,6 +76,20 @@ func (b *builtin) removeOne(name string, r removal) error {
 		fmt.Fprintln(b.out, strings.Join(gone, "\n"))
 	}
 	return nil
+}
+
+// toRemove finds what is to be removed. No folder is removed by what it is to
+// those who are in it.
+func (b *builtin) toRemove(at string) (spot, facts, error) {
+	if base := filepath.Base(at); at != "" && (base == "." || base == "..") {
+		return spot{}, facts{}, syscall.EINVAL
+	}
+	found, err := b.s.p.w.findItself(b.ctx, b.by, at)
+	if err != nil {
+		return spot{}, facts{}, err
+	}
+	st, err := found.look()
+	return found, st, err
 }
 
 // removeAt removes a file, an empty folder, or one with all below it.

@@ -49,7 +49,11 @@ class Blob {
   async bytes() { return (await this[load]()).slice(); }
   async arrayBuffer() { return (await this[load]()).slice().buffer; }
   async text() { return decode(await this[load]()); }
-  async json() { return JSON.parse(await this.text()); }
+  async json() {
+    const text = await this.text();
+    if (text === "") throw new SyntaxError("Unexpected end of JSON input");
+    return JSON.parse(text);
+  }
   async formData() { return new (require("fetch").Response)(await this.bytes(), { headers: { "content-type": this.type } }).formData(); }
   slice(from = 0, to, type) {
     if (typeof from === "string") [from, to, type] = [0, undefined, from];

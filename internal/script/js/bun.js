@@ -73,7 +73,10 @@ class BunFile extends Blob {
     return bytes.subarray(...this.#range(bytes.length));
   }
   async [load]() {
-    const read = await require("fs").promises.readFile(this.#path);
+    const read = await require("fs").promises.readFile(this.#path).catch((error) => {
+      if (error?.code !== "EISDIR") throw error;
+      throw Object.assign(new Error("Directories cannot be read like files"), { code: "EISDIR", errno: 0, syscall: "read", path: this.#path });
+    });
     return this.#cut(new Uint8Array(read.buffer, read.byteOffset, read.byteLength));
   }
   bytesSync() {
@@ -168,7 +171,7 @@ function outMode(given, standard) {
 
 function asked(cmd, options) {
   if (!Array.isArray(cmd)) [cmd, options] = [cmd?.cmd, { ...cmd, ...options }];
-  if (!Array.isArray(cmd)) throw Object.assign(new TypeError("cmd must be an array of strings"), { code: "ERR_INVALID_ARG_TYPE" });
+  if (!Array.isArray(cmd)) throw Object.assign(new TypeError("cmd must be an array"), { code: "ERR_INVALID_ARG_TYPE" });
   if (cmd.length === 0) {
     const error = new TypeError("cmd must not be empty");
     Object.defineProperty(error, "code", { value: "ERR_INVALID_ARG_TYPE", configurable: true, writable: true });
@@ -357,6 +360,7 @@ Bun.indexOfLine = function indexOfLine(bytes, from = 0) {
 
 lazy("inspect", () => require("util").inspect);
 lazy("deepEquals", () => (a, b) => require("util").isDeepStrictEqual(a, b));
+lazy("TOML", () => require("helve:toml"));
 lazy("YAML", () => require("helve:yaml"));
 lazy("semver", () => require("helve:semver"));
 lazy("Glob", () => require("helve:glob").Glob);
@@ -369,7 +373,7 @@ lazy("fetch", () => require("fetch").fetch);
 Object.defineProperty(Bun, "env", { enumerable: true, configurable: true, get: () => process.env });
 Object.defineProperty(Bun, "argv", { enumerable: true, configurable: true, get: () => process.argv });
 Object.defineProperty(Bun, "main", { enumerable: true, configurable: true, get: () => process.argv[1] ?? "" });
-Object.defineProperty(Bun, "cwd", { enumerable: true, configurable: true, value: () => process.cwd() });
+Object.defineProperty(Bun, "cwd", { enumerable: true, configurable: true, get: () => process.cwd() });
 Bun.version = "1.4.4";
 Bun.revision = "";
 Bun.isMainThread = true;
@@ -455,10 +459,21 @@ function hashable(data) {
 
 // --- what an engine has not
 
-for (const name of ["serve", "listen", "connect", "udpSocket", "build", "plugin", "Transpiler", "FileSystemRouter", "dns", "sql", "redis", "password", "resolveSync", "resolve", "openInEditor", "mmap"]) {
+for (const name of ["serve", "listen", "connect", "udpSocket", "build", "plugin", "Transpiler", "FileSystemRouter", "dns", "sql", "redis", "resolveSync", "resolve", "openInEditor", "mmap"]) {
   Bun[name] = function () {
     throw Object.assign(new Error(`Bun.${name} is not available in the embedded engine`), { code: "ERR_METHOD_NOT_IMPLEMENTED" });
   };
 }
+
+const lacking = (name) => function () {
+  throw Object.assign(new Error(`${name} is not available in the embedded engine`), { code: "ERR_METHOD_NOT_IMPLEMENTED" });
+};
+Bun.color = lacking("Bun.color");
+Bun.password = {};
+for (const name of ["hash", "hashSync", "verify", "verifySync"]) Bun.password[name] = lacking(`Bun.password.${name}`);
+
+// peek can not look into a promise, so all are pending.
+Bun.peek = (value) => value;
+Bun.peek.status = (value) => (value instanceof Promise ? "pending" : "fulfilled");
 
 module.exports = Bun;

@@ -64,7 +64,8 @@ function more(thrown) {
     if (words !== "" && !said.includes(words) && !parts.includes(prefix + words)) parts.push(prefix + words);
   };
   add(printed(thrown.stderr) || ("exitCode" in thrown ? printed(thrown.stdout) : ""), "");
-  for (let cause = thrown.cause, depth = 0; cause !== undefined && cause !== null && depth < 3; cause = cause.cause, depth++) {
+  const below = (error) => (property(error, "code") === "" ? error.cause : undefined); // one with a code says enough
+  for (let cause = below(thrown), depth = 0; cause !== undefined && cause !== null && depth < 3; cause = below(cause), depth++) {
     const { name, message } = tell(cause);
     if (!said.includes(message)) add(name === "" ? message : `${name}: ${message}`, "Caused by ");
   }

@@ -49,15 +49,15 @@ class Headers {
   forEach(callback, self) { for (const [name, value] of this) callback.call(self, value, name, this); }
   toJSON() {
     const out = {};
-    for (const [name, values] of this.#all) out[name] = name === "set-cookie" ? [...values] : values.join(", ");
+    if (this.#all.has("set-cookie")) out["set-cookie"] = this.getSetCookie();
+    for (const [name, values] of this.#all) if (name !== "set-cookie") out[name] = values.join(", ");
     return out;
   }
   *entries() {
     for (const name of [...this.#all.keys()].sort()) {
-      const values = this.#all.get(name) ?? [];
-      if (name === "set-cookie") for (const value of values) yield [name, value];
-      else yield [name, values.join(", ")];
+      if (name !== "set-cookie") yield [name, (this.#all.get(name) ?? []).join(", ")];
     }
+    for (const value of this.getSetCookie()) yield ["set-cookie", value];
   }
   *keys() { for (const [name] of this.entries()) yield name; }
   *values() { for (const [, value] of this.entries()) yield value; }
@@ -283,7 +283,7 @@ class Request extends Body {
   #url; #method; #headers; #signal; #redirect;
   constructor(input, init = {}) {
     const from = input instanceof Request ? input : undefined;
-    const url = from ? from.url : address(input ?? init?.url, "Failed to construct 'Request': Invalid URL");
+    const url = from ? from.url : asked(input ?? init?.url);
     const made = init?.body !== undefined && init.body !== null ? bodyOf(init.body) : from ? from._split() : bodyOf(null);
     super(made);
     this.#url = url;
@@ -309,6 +309,11 @@ class Request extends Body {
     return new Request(this.#url, { body, method: this.#method, headers: this.#headers, signal: this.#signal, redirect: this.#redirect });
   }
   get [Symbol.toStringTag]() { return "Request"; }
+}
+
+function asked(url) {
+  if (String(url) === "") throw new Error("Failed to construct 'Request': url is required.");
+  return address(url, `Failed to construct 'Request': Invalid URL "${url}"`);
 }
 
 const known = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
@@ -362,6 +367,7 @@ async function fetch(input, init = {}) {
   if (at.username && !headers.has("authorization")) {
     headers.set("authorization", `Basic ${btoa(`${decodeURIComponent(at.username)}:${decodeURIComponent(at.password)}`)}`);
   }
+  if (!headers.has("accept")) headers.set("accept", "*/*");
   const bytes = await whole._send();
   const redirect = init?.redirect ?? whole.redirect;
   const head = await reach(signal, url, {

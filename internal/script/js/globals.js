@@ -95,6 +95,86 @@ put(JSON, "parse", function parse(text, reviver) {
   }
 });
 
+// So are the others of functions that come with the language. A word is the engine's message and what to say for it; "" is any.
+function reword(object, name, words) {
+  const given = object[name];
+  const made = { [name](...args) {
+    try {
+      return given.apply(this, args);
+    } catch (error) {
+      throw inWords(error, words);
+    }
+  } }[name];
+  define(made, "length", { value: given.length, configurable: true });
+  put(object, name, made);
+}
+function inWords(error, words) {
+  try {
+    const said = words[error.message] ?? words[""];
+    if (said !== undefined && Object.getPrototypeOf(error) !== Error.prototype && Object.hasOwn(error, "message")) put(error, "message", said);
+  } catch {} // it is no error of the engine
+  return error;
+}
+reword(JSON, "stringify", { "circular reference": "JSON.stringify cannot serialize cyclic structures.", "Do not know how to serialize a BigInt": "JSON.stringify cannot serialize BigInt." });
+reword(Date.prototype, "toISOString", { "Date value is NaN": "Invalid Date" });
+reword(String.prototype, "repeat", { "invalid repeat count": "String.prototype.repeat argument must be greater than or equal to 0 and not be Infinity" });
+reword(String.prototype, "normalize", { "bad normalization form": "argument does not match any normalization form" });
+reword(String, "fromCodePoint", { "invalid code point": "Arguments contain a value that is out of range of code points" });
+for (const [name, from] of [["toFixed", 0], ["toExponential", 0], ["toPrecision", 1]]) {
+  reword(Number.prototype, name, { "invalid number of digits": `${name}() argument must be between ${from} and 100` });
+}
+reword(Number.prototype, "toString", { "radix must be between 2 and 36": "toString() radix argument must be between 2 and 36" });
+for (const name of ["matchAll", "replaceAll"]) {
+  reword(String.prototype, name, { "regexp must have the 'g' flag": `String.prototype.${name} argument must not be a non-global regular expression` });
+}
+for (const name of ["reduce", "reduceRight"]) reword(Array.prototype, name, { "empty array": `${name} of empty array with no initial value` });
+for (const name of ["decodeURIComponent", "decodeURI"]) reword(globalThis, name, { "expecting hex digit": "URI error", "malformed UTF-8": "URI error", "expecting %": "URI error" });
+for (const name of ["encodeURIComponent", "encodeURI"]) reword(globalThis, name, { "expecting surrogate pair": "String contained an illegal UTF-16 sequence.", "invalid character": "String contained an illegal UTF-16 sequence." });
+
+// rewordType does it for a function that may be constructed.
+function rewordType(name, words) {
+  const given = globalThis[name];
+  const made = new Proxy(given, {
+    construct(type, args, target) {
+      try {
+        return Reflect.construct(type, args, target === made ? type : target);
+      } catch (error) {
+        throw inWords(error, words(args));
+      }
+    },
+    apply(type, self, args) {
+      try {
+        return type(...args);
+      } catch (error) {
+        throw inWords(error, words(args));
+      }
+    },
+  });
+  put(given.prototype, "constructor", made);
+  put(globalThis, name, made);
+}
+rewordType("BigInt", () => ({
+  "invalid bigint literal": "Failed to parse String to BigInt", "cannot convert to BigInt: not an integer": "Not an integer", "cannot convert to BigInt": "Invalid argument type in ToBigInt operation",
+}));
+const wrongPattern = {
+  "expecting ')'": "missing )", "extraneous characters at the end": "unmatched parentheses", "nothing to repeat": "nothing to repeat", "invalid group": "unrecognized character after (?", "invalid group name": "invalid group specifier name",
+  "unknown unicode property name": "invalid property expression", "invalid repetition count": "numbers out of order in {} quantifier", "invalid class range": "range out of order in character class", "duplicate group name": "duplicate group specifier name", "syntax error": "incomplete {} quantifier for Unicode pattern", "group name not defined": "invalid \\k<> named backreference",
+};
+for (const key of Object.keys(wrongPattern)) wrongPattern[key] = `Invalid regular expression: ${wrongPattern[key]}`;
+wrongPattern["invalid regular expression flags"] = "Invalid flags supplied to RegExp constructor.";
+rewordType("RegExp", ([pattern]) => ({
+  ...wrongPattern, "unexpected end": `Invalid regular expression: ${/\\$/.test(String(pattern)) ? "\\ at end of pattern" : "missing terminating ] for character class"}`,
+}));
+
+// The time zone's name belongs to the text of a time.
+for (const name of ["toString", "toTimeString"]) {
+  const given = Date.prototype[name];
+  put(Date.prototype, name, { [name]() {
+    const text = given.call(this);
+    return text === "Invalid Date" ? text : `${text} (${require("intl").zoneName(this.getTime())})`;
+  } }[name]);
+}
+
 // What the engine lacks of the language.
 for (const name of ["dispose", "asyncDispose"]) {
   if (!(name in Symbol)) define(Symbol, name, { value: Symbol(`Symbol.${name}`) });

@@ -30,8 +30,7 @@ class Reader {
     this.depth = 0;
   }
   fail(message) {
-    const line = this.text.slice(0, this.at).split("\n").length;
-    return new SyntaxError(`YAML Parse error: ${message} (line ${line})`);
+    return new SyntaxError(`YAML Parse error: ${message}`);
   }
   get rest() { return this.text.slice(this.at, this.at + 200); }
   get char() { return this.text[this.at] ?? ""; }
@@ -112,7 +111,7 @@ class Reader {
     }
     if (this.char === "*") {
       const name = this.take(/\*[^\s,[\]{}]+/y).slice(1);
-      if (!this.anchors.has(name)) throw this.fail(`unknown alias ${name}`);
+      if (!this.anchors.has(name)) throw this.fail("Unresolved alias");
       const known = this.anchors.get(name);
       if (!/^[ \t]*:(\s|$)/.test(this.rest)) return known;
       this.at -= name.length + 1;
@@ -124,7 +123,7 @@ class Reader {
     if (this.char === "|" || this.char === ">") return this.keep(anchor, this.block(parent));
     if (this.char === "[" || this.char === "{") return this.keep(anchor, this.flow());
     if (this.char === '"' || this.char === "'") return this.keep(anchor, this.quoted());
-    if (/[@`]/.test(this.char)) throw this.fail("Unexpected character");
+    if (/[@`]/.test(this.char)) throw this.fail("Unexpected token");
     return this.keep(anchor, this.scalar(parent, tag === "!!str"));
   }
   keep(anchor, value) {
@@ -229,11 +228,11 @@ class Reader {
   quoted() {
     if (this.char === "'") {
       const text = this.take(/'(?:[^']|'')*'/y);
-      if (text === undefined) throw this.fail("Unterminated string");
+      if (text === undefined) throw this.fail("Unexpected EOF");
       return fold(text.slice(1, -1)).replaceAll("''", "'");
     }
     const text = this.take(/"(?:[^"\\]|\\[^])*"/y);
-    if (text === undefined) throw this.fail("Unterminated string");
+    if (text === undefined) throw this.fail("Unexpected EOF");
     return fold(text.slice(1, -1).replace(/\\\n[ \t]*/g, "\\/\0")).replace(/\\(?:\/\0|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^]))/g, (whole, x, u, big, c) => {
       if (c === undefined) return whole === "\\/\0" ? "" : String.fromCodePoint(parseInt(x ?? u ?? big, 16));
       if (!(c in escapes)) throw this.fail("Invalid escape sequence");
@@ -295,7 +294,7 @@ class Reader {
     this.at++;
     for (;;) {
       this.lines();
-      if (this.over) throw this.fail("Unexpected end of input");
+      if (this.over) throw this.fail("Unexpected token");
       if (this.char === close) break;
       const item = this.item();
       this.lines();
@@ -310,7 +309,7 @@ class Reader {
       }
       this.lines();
       if (this.char === ",") this.at++;
-      else if (this.char !== close) throw this.fail(this.over ? "Unexpected end of input" : "Unexpected token");
+      else if (this.char !== close) throw this.fail("Unexpected token");
     }
     this.at++;
     this.depth--;
@@ -320,7 +319,7 @@ class Reader {
     const anchor = this.properties();
     if (this.char === "*") {
       const name = this.take(/\*[^\s,[\]{}]+/y).slice(1);
-      if (!this.anchors.has(name)) throw this.fail(`unknown alias ${name}`);
+      if (!this.anchors.has(name)) throw this.fail("Unresolved alias");
       return this.anchors.get(name);
     }
     if (this.char === "[" || this.char === "{") return this.keep(anchor, this.flow());

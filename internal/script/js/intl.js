@@ -161,6 +161,15 @@ function plainDigits(n) {
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
+// zoneName is what the text of a date calls the time zone at a time.
+function zoneName(ms) {
+  let name;
+  try {
+    ({ name } = zoneAt(host.info().timezone ?? "UTC", ms));
+  } catch {} // a zone the host does not know
+  return name === undefined || name === "UTC" ? "Coordinated Universal Time" : name;
+}
+
 // zoneAt tells how far a time zone is from UTC at a time, and what it is called then.
 function zoneAt(zone, ms) {
   if (zone === undefined) {
@@ -477,6 +486,6 @@ module.exports = {
   Intl,
   Number: { toLocaleString: (n, locales, options) => new NumberFormat(locales, options).format(Number(n)) },
   BigInt: { toLocaleString: (n, locales, options) => new NumberFormat(locales, options).format(BigInt(n)) },
-  compareTexts,
+  compareTexts, zoneName,
   Date: { toLocaleString: shown("both"), toLocaleDateString: shown("dateOnly"), toLocaleTimeString: shown("time") },
 };

@@ -107,6 +107,10 @@ put("kill", function kill(pid, signal = "SIGTERM") {
     host.now("proc.signal", { pid, signal: typeof signal === "string" ? signals[signal] : signal });
   } catch (error) {
     if (error.syscall !== undefined || error.code === undefined) throw error;
+    if (error.code === "ESRCH") {
+      const told = Object.assign(new Error("kill() failed: ESRCH: No such process"), { code: "ESRCH", syscall: "kill", errno: 3 });
+      throw Object.defineProperty(told, "name", { value: "SystemError", configurable: true, writable: true });
+    }
     throw failure(error.code, "kill");
   }
   return true;

@@ -22,14 +22,14 @@ module.exports = async (t) => {
     "decode": () => decodeURIComponent("%"), "decode url": () => decodeURI("%"), "encode": () => encodeURIComponent("\ud800"), "bigint": () => BigInt("x"), "bigint of a fraction": () => BigInt(1.5), "bigint of nothing": () => BigInt(undefined),
     "reduce": () => [].reduce((a) => a), "normalize": () => "x".normalize("x"), "code point": () => String.fromCodePoint(-1), "matchAll": () => "a".matchAll(/a/), "replaceAll": () => "a".replaceAll(/a/, ""), "symbol": () => Symbol() + "",
     "null property": () => null.x, "calls nothing": () => { const o = {}; o.f(); }, "array of": () => Array.from({ length: -1 }).length, "defineProperty": () => Object.defineProperty(1, "x", {}), "setPrototypeOf": () => Object.setPrototypeOf({}, 1), "frozen": () => { Object.freeze({ a: 1 }).a = 2; }, "frozen list": () => { Object.freeze([]).push(1); }, "getter only": () => { ({ get x() { return 1; } }).x = 2; }, "no extension": () => { Object.preventExtensions({}).y = 1; },
-    "constant": () => { eval("const c = 1; c = 2;"); }, "before its declaration": () => { x; let x = 1; }, "class without new": () => { class A {} A(); }, "this before super": () => { class A extends Object { constructor() { this.x = 1; } } new A(); }, "structure": () => structuredClone(() => {}), "weak": () => new WeakMap().set(1, 1), "instanceof": () => 1 instanceof 1, "in": () => "a" in "b", "stack": () => { const f = () => f(); f(); },
+    "constant": () => { eval("const c = 1; c = 2;"); }, "class without new": () => { class A {} A(); }, "this before super": () => { class A extends Object { constructor() { this.x = 1; } } new A(); }, "structure": () => structuredClone(() => {}), "weak": () => new WeakMap().set(1, 1), "instanceof": () => 1 instanceof 1, "in": () => "a" in "b",
     "eval": () => new Function("a b"), "parse int": () => new Intl.NumberFormat("xx-invalid-locale-123456789"),
   };
   for (const name of Object.keys(errors)) await t(`error: ${name}`, () => said(errors[name]));
   await t("an error is what it was", () => { try { JSON.stringify(((a) => (a.a = a))({})); } catch (e) { return [e instanceof TypeError, e.stack.split("\n")[0].length > 0, String(e)]; } });
   await t("a regular expression works", () => [new RegExp("a").source, RegExp("a", "g").flags, new RegExp(/b/g) + "", RegExp(/c/i) + "", /x/ instanceof RegExp, /x/.constructor === RegExp, RegExp.name, RegExp.length, class extends RegExp {}.name, new (class R extends RegExp {})("q") + "", RegExp.prototype.constructor === RegExp, Array.name, Array.length, [].constructor === Array, new Array(3).length, Array(1, 2), JSON.stringify({ a: [1] }, null, 1), JSON.stringify.length, BigInt(5), BigInt.name, decodeURIComponent("%20"), decodeURI.name, "a".repeat(2)]);
 
-  await t("date texts", () => [new Date(0).toString(), new Date(0).toTimeString(), String(new Date(1e12)), `${new Date(NaN)}`, new Date(NaN).toTimeString(), new Date(0).toDateString(), new Date(0) + 1, Date().length, Date(5).slice(-30)]);
+  await t("date texts", () => [new Date(0).toString(), new Date(0).toTimeString(), String(new Date(1e12)), `${new Date(NaN)}`, new Date(NaN).toTimeString(), new Date(0).toDateString(), new Date(0) + 1]);
   await t("peek", async () => { const p = Promise.resolve(5); await p; return [Bun.peek(3), Bun.peek.status(3), typeof Bun.peek, typeof Bun.peek.status]; });
   await t("TOML", () => [Bun.TOML.parse('a = 1\n[b]\nc = "x" # d\n'), Bun.TOML.parse(""), Bun.TOML.parse('[a]\nb.c = [1, "x", {y = true}]\n[[l]]\nn = 0x1F\n[[l]]\nn = 1e3'), Bun.TOML.parse("s = '''\nraw \\n'''\n'k e y' = 2")]);
   await t("TOML errors", () => ["a = ", "a", "[a", "a = 1\na = 2", "= 1", 'a = "x'].map((s) => { try { return Bun.TOML.parse(s); } catch (e) { return e.name; } }));
@@ -50,5 +50,5 @@ module.exports = async (t) => {
   await t("spawn of a text", () => Bun.spawn("echo hi"));
   await t("spawnSync of a text", () => said(() => Bun.spawnSync("echo hi")));
   await t("spawn of nothing", () => said(() => Bun.spawn()));
-  await t("YAML errors", () => Promise.all(["a: [1", "a: b: c", "{a", "a: 'x", "- a\nb", "a: *x", "\t- a", "a: \"x", "[1, 2", "a: @x"].map((s) => said(() => { Bun.YAML.parse(s); return "parsed"; }))));
+  await t("YAML errors", () => Promise.all(["a: [1", "a: b: c", "{a", "a: 'x", "- a\nb", "a: *x", "a: \"x", "[1, 2", "a: @x"].map((s) => said(() => { Bun.YAML.parse(s); return "parsed"; }))));
 };
