@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"helve"
@@ -128,10 +127,6 @@ func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand
 	return out
 }
 
-// trustedFor is how long an answer about trust is believed: finding it out reads
-// files.
-const trustedFor = 2 * time.Second
-
 // trustedHook looks up whether the file that a hook stands in, and what it
 // names, is still what was trusted; nil for one of the user's own.
 func (s *setup) trustedHook(h config.HookCommand) func() bool {
@@ -139,14 +134,51 @@ func (s *setup) trustedHook(h config.HookCommand) func() bool {
 	if i < 0 || !s.cfg.Sources[i].Guarded {
 		return nil
 	}
-	var mu sync.Mutex
-	asked, ok := time.Now(), true // it was just loaded
-	return func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if time.Since(asked) > trustedFor {
-			asked, ok = time.Now(), config.TrustedFile(s.opt, h.From.File)
+	return func() bool { return config.TrustedFile(s.opt, h.From.File) }
+}
+
+// guards are the files that hooks and plugins of the config are: who may change
+// them may change what is allowed, so only a rule that names one lets tools do so.
+func (s *setup) guards() (out []string) {
+	add := func(path string) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			out = append(out, path)
 		}
-		return ok
 	}
+	for _, h := range slices.Concat(s.cfg.Hooks.Before, s.cfg.Hooks.After, s.cfg.Hooks.Event) {
+		for _, word := range config.HookPrograms(h) {
+			for _, dir := range []string{h.Dir, s.opt.Dir} {
+				if !filepath.IsAbs(word) {
+					add(filepath.Join(dir, word))
+				} else {
+					add(word)
+				}
+			}
+		}
+	}
+	for _, e := range s.cfg.Plugins {
+		if p, ok := plugin(e); ok {
+			if path, isFile := config.PluginPath(p.Spec, p.Base); isFile {
+				add(path)
+			}
+		}
+	}
+	return out
+}
+
+// lostGuard says that a file with hooks or plugins that no call is to be made
+// without was trusted and has changed: nothing goes on without them. "" where
+// there is none.
+func (s *setup) lostGuard() string {
+	for _, src := range s.cfg.Sources {
+		if !src.Guarded || !src.Changed {
+			continue
+		}
+		for _, w := range s.cfg.Withheld {
+			if w.File == src.Path && (w.Key == "hooks" || w.Key == "custom") && strings.Contains(w.Value, `"required"`) {
+				return src.Path + " has changed since it was trusted, or a file that it names has, and it says that no call is to be made without its hooks: look at it and run 'helve trust'"
+			}
+		}
+	}
+	return ""
 }

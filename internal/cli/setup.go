@@ -191,7 +191,7 @@ func (a *app) options(s *setup) helve.Options {
 		Web:       a.network(s),
 		Skills:    a.skillPlaces(s),
 		Custom:    a.custom(s),
-		Protected: s.configDirs(),
+		Protected: append(s.configDirs(), s.guards()...),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,
 			Lines:   out.MaxLines, Bytes: out.MaxBytes, Quota: out.QuotaBytes,
@@ -211,8 +211,11 @@ func (a *app) options(s *setup) helve.Options {
 		servers.Servers = notItself(servers.Servers, self)
 	}
 	opt.MCP = servers
-	if s.cfg.PolicyError != nil {
+	switch {
+	case s.cfg.PolicyError != nil:
 		opt.PolicyError = s.cfg.PolicyError.Error()
+	case s.lostGuard() != "":
+		opt.PolicyError = s.lostGuard()
 	}
 	return opt
 }

@@ -145,7 +145,7 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 	}
 	shown := map[string]string{}
 	for _, s := range all {
-		if s.Trusted || len(files) > 0 && !slices.Contains(files, s.Path) {
+		if s.Trusted && len(files) == 0 || len(files) > 0 && !slices.Contains(files, s.Path) { // one that is named is trusted anew
 			continue
 		}
 		shown[s.Path] = s.Hash

@@ -82,7 +82,7 @@ func TrustStamp(opt Options, path string) string {
 		return ""
 	}
 	e := l.trustedPaths()[filepath.Clean(path)]
-	return e.Hash + " " + e.Time.UTC().Format(time.RFC3339)
+	return e.Hash + " " + e.Time.UTC().Format(time.RFC3339Nano)
 }
 
 // guards reports whether a folder comes with the project. What is not known

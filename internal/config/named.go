@@ -218,28 +218,79 @@ func (n *named) hooks(list *node, in *input) error {
 		if command.kind == 's' {
 			parts = []*node{command}
 		}
+		var words []string
 		for _, part := range parts {
-			line, err := n.l.expand(part.text, in)
-			if err != nil {
-				continue
+			if word, err := n.l.expand(part.text, in); err == nil {
+				words = append(words, word)
 			}
-			if err := n.words(line); err != nil {
-				return fmt.Errorf("a hook: %w", err)
-			}
+		}
+		if command.kind == 's' && len(words) > 0 {
+			words = lineWords(words[0])
+		} else {
+			words = programWords(words)
+		}
+		if err := n.words(words); err != nil {
+			return fmt.Errorf("a hook: %w", err)
 		}
 	}
 	return nil
 }
 
-// words covers the files that the words of a line are the names of. Where it
+// HookPrograms are the words of a hook's command that name what is run.
+func HookPrograms(h HookCommand) []string {
+	if h.Line != "" {
+		return lineWords(h.Line)
+	}
+	return programWords(h.Command)
+}
+
+// lineWords are the words of a line of the shell that name what is run in it.
+func lineWords(line string) (out []string) {
+	for _, command := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|()`\n", r) }) {
+		command, _, _ = strings.Cut(command, ">") // what is written to is no program
+		command, _, _ = strings.Cut(command, "<")
+		out = append(out, programWords(strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\r'\"", r) }))...)
+	}
+	return out
+}
+
+// programWords are those words of a command that name what is run: the program,
+// and the script that an interpreter is given.
+func programWords(words []string) (out []string) {
+	for i, word := range words {
+		switch {
+		case word == "env" || word == "exec" || word == "." || word == "source" || strings.Contains(word, "=") && !strings.Contains(word, "/"):
+			continue
+		case strings.HasPrefix(word, "-"):
+			continue
+		}
+		out = append(out, word)
+		if i+1 == len(words) || !interpreter(word) {
+			return out
+		}
+	}
+	return out
+}
+
+// interpreter reports whether a program runs the file that its first argument
+// names.
+func interpreter(program string) bool {
+	name := strings.TrimRight(filepath.Base(program), "0123456789.")
+	switch name {
+	case "sh", "bash", "dash", "zsh", "ksh", "python", "node", "bun", "deno", "ruby", "perl", "php", "lua", "npx", "uv", "run", "timeout", "nice":
+		return true
+	}
+	return false
+}
+
+// words covers the files that words are the names of. Where a command
 // runs is the working folder, and a program is looked for beside the config
 // file, so that both are looked at.
-func (n *named) words(line string) error {
-	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>'\"`=,", r) })
+func (n *named) words(words []string) error {
 	if len(words) > maxHookWords {
 		return fmt.Errorf("its command has more than %d words", maxHookWords)
 	}
-	for _, word := range append(words, line) {
+	for _, word := range words {
 		if strings.HasPrefix(word, "$") { // a folder, most likely the project's
 			_, word, _ = strings.Cut(word, "/")
 		}

@@ -105,7 +105,7 @@ func TestTooManyHookFiles(t *testing.T) {
 		write(t, filepath.Join(opt.Dir, name), "x")
 		words = append(words, name)
 	}
-	write(t, filepath.Join(opt.Dir, "helve.json"), `{"hooks": {"before": [{"command": "`+strings.Join(words, " ")+`"}]}}`)
+	write(t, filepath.Join(opt.Dir, "helve.json"), `{"hooks": {"before": [{"command": "`+strings.Join(words, "; ")+`"}]}}`)
 	if _, err := trustNow(opt); err == nil {
 		t.Error("trusted")
 	}
@@ -272,4 +272,22 @@ func FuzzLeads(f *testing.F) {
 			t.Errorf("got %q", all)
 		}
 	})
+}
+
+// Of a command that counts which is run, not what it reads or writes.
+func TestHookPrograms(t *testing.T) {
+	for _, test := range []struct {
+		hook HookCommand
+		want string
+	}{
+		{HookCommand{Line: "jq -r .x >> .opencode/edited.log"}, "jq"},
+		{HookCommand{Line: "./a.sh && python3 -u tools/b.py 'x y' | tee log; cat src/m.txt"}, "./a.sh python3 tools/b.py tee cat"},
+		{HookCommand{Line: "A=1 env bash c.sh < d.txt"}, "bash c.sh"},
+		{HookCommand{Command: []string{"python3.12", "guard.py", "notes.md"}}, "python3.12 guard.py"},
+		{HookCommand{Command: []string{".opencode/hooks/guard.py", "x"}}, ".opencode/hooks/guard.py"},
+	} {
+		if got := strings.Join(HookPrograms(test.hook), " "); got != test.want {
+			t.Errorf("%+v: %q, not %q", test.hook, got, test.want)
+		}
+	}
 }

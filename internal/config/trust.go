@@ -39,7 +39,7 @@ const maxTrustFiles = 500
 
 // entryOf is what is kept about a source that is trusted.
 func entryOf(s Source) trustEntry {
-	e := trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Second)}
+	e := trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Microsecond)}
 	if len(s.Files) > maxTrustFiles {
 		return e
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"helve/internal/program"
+	"helve/tool"
 )
 
 // programsIn finds the programs of a config folder.
@@ -65,6 +66,20 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 		u.facts[e.name] = facts[i]
 	}
 	return changed || len(ask) > 0
+}
+
+// program makes a tool of a program. What it holds is looked at before every call: nothing is kept of it that could be run instead.
+func (u *unit) program(d program.Definition) (tool.Tool, error) {
+	made, err := u.set.opt.Programs.Tool(d)
+	if err != nil || u.trusted == nil {
+		return made, err
+	}
+	return tool.Dynamic(made.Spec(), func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+		if !u.trusted() {
+			return nil, tool.Fail("not-trusted", "The tool %s was not run: its folder has changed since it was trusted. Look at it and run 'helve trust'.", d.ID)
+		}
+		return made.Run(ctx, c)
+	})
 }
 
 // ask has a program describe itself.

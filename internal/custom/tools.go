@@ -148,7 +148,7 @@ func (u *unit) offers(kind string) (all []*offer) {
 			}
 		}
 		for _, d := range f.defs {
-			all = append(all, &offer{id: d.ID, path: d.File, key: digest(d.File, d.ID, d.Name, d.Hash), make: func() (tool.Tool, error) { return u.set.opt.Programs.Tool(d) }})
+			all = append(all, &offer{id: d.ID, path: d.File, key: digest(d.File, d.ID, d.Name, d.Hash), make: func() (tool.Tool, error) { return u.program(d) }})
 		}
 	}
 	return all

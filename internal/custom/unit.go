@@ -259,7 +259,7 @@ func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*buil
 	}
 	if file := u.drifted(made); file != "" {
 		u.mu.Lock()
-		u.denied = file + " is not what it was when the folder was trusted: look at it and run 'helve trust'"
+		u.denied = file + " is not what it was when the folder was trusted: look at it and run 'helve trust " + u.root + "'"
 		u.mu.Unlock()
 		return nil, false
 	}

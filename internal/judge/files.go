@@ -115,7 +115,8 @@ func (f *finder) visit(ctx context.Context, name string) error {
 
 // reach asks about one file by its full name.
 func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
-	if !f.once(string(rune('0'+a.Kind))+deepKey(a), name) && len(a.Into) == 0 {
+	key := string(rune('0'+a.Kind)) + string(rune('0'+len(f.links))) // a link that was made since may lead elsewhere
+	if !f.once(key+deepKey(a), name) && len(a.Into) == 0 {
 		return nil, nil
 	}
 	p, err := f.files.ResolveEither(ctx, quietly(f, a), f.place.Dir, name)

@@ -184,15 +184,16 @@ func TestGuards(t *testing.T) {
 	s := newStage(t, ".git/config", "a/.git/hooks/x")
 	all := rulesOf([][3]string{{"*", "*", "allow"}})
 	for command, want := range map[string]permission.Action{
-		"echo x > .git/config":    permission.Ask,
-		"tee .git/hooks/pre-push": permission.Ask,
-		"rm -rf a/.git":           permission.Ask,
-		"rm -rf a":                permission.Allow,
-		"rm -rf ../ws":            permission.Ask,
-		"ln -s .git g; tee g/x":   permission.Ask,
-		"touch .envrc":            permission.Ask,
-		"cat .git/config":         permission.Allow,
-		"touch x":                 permission.Allow,
+		"echo x > .git/config":          permission.Ask,
+		"tee .git/hooks/pre-push":       permission.Ask,
+		"rm -rf a/.git":                 permission.Ask,
+		"rm -rf a":                      permission.Allow,
+		"rm -rf ../ws":                  permission.Ask,
+		"ln -s .git g; tee g/x":         permission.Ask,
+		"ln -s .git/config g; echo > g": permission.Ask,
+		"touch .envrc":                  permission.Ask,
+		"cat .git/config":               permission.Allow,
+		"touch x":                       permission.Allow,
 	} {
 		if got := s.decide(t, all, command); got.action != want {
 			t.Errorf("%q: got %s, want %s", command, got.action, want)
