@@ -188,7 +188,7 @@ export const second = () => { throw new Error("second") }
 export const Z = () => ({ config: () => {} })
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
-`, func(_ *bench, o *Options) { o.LoadTime = 300 * time.Millisecond })
+`, func(_ *bench, o *Options) { o.LoadTime = 3 * time.Second })
 	b.set.Gather(t.Context())
 	for name, want := range map[string]string{"a": "", "forever": "without waiting", "never": "was not loaded within", "throws": "throws.ts:2:41: Error: second", "z": ""} {
 		f := b.file("plugins/" + name + ".ts")

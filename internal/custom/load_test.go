@@ -47,7 +47,7 @@ export const schema = { description: "d", args: { a: { type: "array", items: 7 }
 export const unnamable = { description: "d", args: 5, execute: () => "" }
 -- tool/singular.js --
 export default { description: "d", args: {}, execute: () => "singular" }
-`, func(_ *bench, o *Options) { o.LoadTime = 300 * time.Millisecond })
+`, func(_ *bench, o *Options) { o.LoadTime = 3 * time.Second })
 	if err := os.Symlink(filepath.Join(b.root, "tools", "deep", "x.ts"), filepath.Join(b.root, "tools", "linked.ts")); err != nil {
 		t.Skip(err)
 	}
