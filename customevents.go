@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"helve/internal/program"
@@ -62,8 +61,17 @@ func (t *teller) finish(limit time.Duration) {
 	if t == nil {
 		return
 	}
-	for end := time.Now().Add(limit); t.waiting.Load() > 0 && time.Now().Before(end); {
-		time.Sleep(2 * time.Millisecond)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	last := told{done: make(chan struct{})}
+	select {
+	case t.queue <- last:
+	case <-timer.C:
+		return
+	}
+	select {
+	case <-last.done:
+	case <-timer.C:
 	}
 }
 
@@ -73,7 +81,6 @@ type teller struct {
 	commands []program.Hook
 	trusted  map[int]func() bool // by the place of the command
 	queue    chan told           // for the commands; what does not fit is dropped
-	waiting  atomic.Int64        // how many of these have not been told yet
 
 	mu       sync.Mutex
 	sessions map[string]bool // that were told of
@@ -82,6 +89,7 @@ type teller struct {
 type told struct {
 	name string
 	body json.RawMessage
+	done chan struct{} // no event: closed when all before it were told
 }
 
 // take is called for every event, in order, by whoever publishes it. It must
@@ -98,7 +106,6 @@ func (t *teller) take(h Happening) {
 		if slices.ContainsFunc(t.commands, func(c program.Hook) bool { return c.Hears(e.name) }) {
 			select {
 			case t.queue <- e:
-				t.waiting.Add(1)
 			default:
 				t.r.log.Warn("an event was not told to a command, because too many wait", "event", e.name)
 			}
@@ -115,6 +122,10 @@ func (t *teller) runCommands() {
 			return
 		case e = <-t.queue:
 		}
+		if e.done != nil {
+			close(e.done)
+			continue
+		}
 		body := asJSON(map[string]any{"type": e.name, "properties": e.body})
 		for i, c := range t.commands {
 			if may := t.trusted[i]; !c.Hears(e.name) || may != nil && !may() {
@@ -124,7 +135,6 @@ func (t *teller) runCommands() {
 				t.r.log.Warn("a hook failed", "hook", c.Command[0], "event", e.name, "error", err)
 			}
 		}
-		t.waiting.Add(-1)
 	}
 }
 
@@ -132,7 +142,7 @@ func (t *teller) runCommands() {
 // for is told in ours.
 func (t *teller) translate(h Happening) []told {
 	var out []told
-	add := func(name string, body any) { out = append(out, told{name, asJSON(body)}) }
+	add := func(name string, body any) { out = append(out, told{name: name, body: asJSON(body)}) }
 	switch h := h.(type) {
 	case CallStarted:
 		if t.begins(h.Call.Session) {
