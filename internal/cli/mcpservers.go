@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
-	"helve/internal/mcpclient"
+	"helve/internal/journal"
 	"helve/internal/text"
 )
 
@@ -135,7 +135,7 @@ messages, in whichever process it ran.`,
 // printLogs prints the older and the newer log file of a server.
 func (a *app) printLogs(dir, server string) error {
 	found := false
-	for _, path := range mcpclient.LogFiles(dir, server) {
+	for _, path := range journal.Files(dir, server) {
 		f, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue

@@ -3,8 +3,6 @@ package mcpclient
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -312,48 +310,5 @@ func TestReservedName(t *testing.T) {
 	}
 	if names := b.names(); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "built_") }) {
 		t.Errorf("%v", names)
-	}
-}
-
-func TestJournal(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "logs")
-	j := newJournal(dir, "My Server")
-	for i := range 1500 {
-		j.add("stderr", fmt.Sprintf("line %d %s", i, strings.Repeat("x", 1000)))
-	}
-	j.add("stderr", strings.Repeat("ä", keptLine))
-	if n := len(j.lines()); n > keptLines || j.bytes > keptBytes {
-		t.Errorf("%d lines, %d bytes", n, j.bytes)
-	}
-	j.close()
-	j.add("stderr", "too late")
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("%v %v", files, err)
-	}
-	for _, f := range files {
-		info, err := os.Stat(f)
-		if err != nil || info.Size() > fileBytes || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", f, info, err)
-		}
-	}
-	if a, b := fileName("a b"), fileName("a-b"); a == b {
-		t.Errorf("two servers share %s", a)
-	}
-	flood := newJournal("", "x")
-	for i := range 100_000 {
-		flood.add("stderr", fmt.Sprint("line ", i))
-	}
-	flood.tokens = burstLines
-	flood.add("stderr", "calm again")
-	dropped := 0
-	for _, line := range flood.lines() {
-		_, said, _ := strings.Cut(line, " helve: ")
-		var n int
-		_, _ = fmt.Sscanf(said, "%d lines were dropped", &n)
-		dropped += n
-	}
-	if dropped < 50_000 {
-		t.Errorf("only %d lines were dropped", dropped)
 	}
 }

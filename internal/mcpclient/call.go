@@ -89,7 +89,7 @@ func (l *link) noted(method string, params json.RawMessage) {
 		if json.Unmarshal(m.Data, &s) != nil {
 			s = string(m.Data)
 		}
-		l.e.log.message(m.Level, m.Logger, s)
+		l.e.log.Message(m.Level, m.Logger, s)
 	case "notifications/resources/list_changed":
 		l.e.news.relisted(true, false)
 	case "notifications/prompts/list_changed":

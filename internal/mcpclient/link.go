@@ -284,7 +284,7 @@ func (l *link) listChanged() {
 //lint:ignore SA1019 servers of today log this way
 func (l *link) logged(p *mcp.LoggingMessageParams) {
 	if p != nil {
-		l.e.log.message(string(p.Level), p.Logger, p.Data)
+		l.e.log.Message(string(p.Level), p.Logger, p.Data)
 	}
 }
 

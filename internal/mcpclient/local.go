@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"helve/internal/journal"
 	"helve/internal/proc"
 )
 
@@ -24,7 +25,7 @@ type local struct {
 	pipe    *pipe
 	errors  *os.File // what it prints on its error output
 	errDone chan struct{}
-	log     *journal
+	log     *journal.Journal
 }
 
 // A whole transport hands out a connection that exists already.
@@ -108,7 +109,7 @@ func (c *local) readErrors() {
 	for {
 		line, err := r.ReadSlice('\n')
 		if len(line) > 0 {
-			c.log.add("stderr", strings.TrimRight(string(line), "\r\n"))
+			c.log.Add("stderr", strings.TrimRight(string(line), "\r\n"))
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -128,7 +129,7 @@ func (c *local) epitaph() error {
 		how = "signal: " + s.Signal.String()
 	}
 	f := &fault{state: Failed, text: "The server has ended (" + how + ")."}
-	if last := c.log.last("stderr", 10); len(last) > 0 {
+	if last := c.log.Last("stderr", 10); len(last) > 0 {
 		f.detail = strings.Join(last, "\n")
 	}
 	return f
@@ -152,7 +153,7 @@ func (c *local) leave() {
 func (c *local) end() {
 	left, err := c.proc.End(endGrace)
 	if err != nil || len(left) > 0 {
-		c.log.add("helve", fmt.Sprintf("processes could not be ended: %v %v", left, err))
+		c.log.Add("helve", fmt.Sprintf("processes could not be ended: %v %v", left, err))
 	}
 	_ = c.errors.SetReadDeadline(time.Now())
 	<-c.errDone

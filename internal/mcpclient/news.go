@@ -199,7 +199,7 @@ func (p *Pool) Unsubscribe(server, uri string) {
 			return l.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
 		})
 		if err != nil && p.life.Err() == nil {
-			e.log.add("helve", "a subscription could not be ended: "+err.Error())
+			e.log.Add("helve", "a subscription could not be ended: "+err.Error())
 		}
 	})
 }
@@ -222,7 +222,7 @@ func (n *news) renew(l *link) {
 			err := n.talk(ctx, func() error { return n.again(ctx, l, uri) })
 			cancel()
 			if err != nil && !l.isDead() {
-				n.e.log.add("helve", "a subscription could not be renewed: "+err.Error())
+				n.e.log.Add("helve", "a subscription could not be renewed: "+err.Error())
 			}
 		}
 	})

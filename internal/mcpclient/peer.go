@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"helve/internal/journal"
 )
 
 // How a server that failed is tried again.
@@ -42,7 +44,7 @@ func faultOf(err error) *fault {
 type peer struct {
 	pool *Pool
 	s    Server
-	log  *journal
+	log  *journal.Journal
 	news *news
 
 	shelving sync.Mutex // one change of the shelf at a time; taken before mu
@@ -74,7 +76,7 @@ type attempt struct {
 }
 
 func newPeer(p *Pool, s Server) *peer {
-	e := &peer{pool: p, s: s, log: newJournal(p.opts.Logs, s.Name), off: s.Disabled, state: Idle}
+	e := &peer{pool: p, s: s, log: journal.New(p.opts.Logs, s.Name), off: s.Disabled, state: Idle}
 	e.news = newNews(e)
 	if s.Disabled {
 		e.state = Disabled
@@ -228,7 +230,7 @@ func (e *peer) fails(err error) {
 	}
 	f := faultOf(err)
 	e.set(f.state, f)
-	e.log.add("helve", "connecting failed: "+e.s.clean(f.text))
+	e.log.Add("helve", "connecting failed: "+e.s.clean(f.text))
 	e.shaky++
 	if f.final || f.state != Failed || e.s.local() && !e.held {
 		return
@@ -275,7 +277,7 @@ func (e *peer) dropped(l *link) {
 	e.shaky++
 	f := faultOf(l.why)
 	e.set(Failed, f)
-	e.log.add("helve", "the connection was lost: "+e.s.clean(f.text))
+	e.log.Add("helve", "the connection was lost: "+e.s.clean(f.text))
 	if !f.final {
 		e.later()
 	}
@@ -315,7 +317,7 @@ func (e *peer) refuse(err error) {
 		e.link, e.last = nil, l
 		e.set(Failed, f)
 		e.tried = time.Now()
-		e.log.add("helve", f.text)
+		e.log.Add("helve", f.text)
 	}
 	e.mu.Unlock()
 	e.clear()

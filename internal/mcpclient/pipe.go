@@ -120,7 +120,7 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case *jsonrpc.Response:
 		f.reply = m.ID
 		if !p.owe(f) {
-			p.l.e.log.add("helve", "an answer was dropped: the server does not read")
+			p.l.e.log.Add("helve", "an answer was dropped: the server does not read")
 			return nil
 		}
 	}
@@ -275,7 +275,7 @@ func (p *pipe) skip(head, tail []byte, err error) error {
 		more, err = p.r.ReadSlice('\n')
 		tail = append(tail[max(0, len(tail)-look):], more...)
 	}
-	p.l.e.log.add("helve", fmt.Sprintf("a message of more than %d MiB was dropped", maxFrame>>20))
+	p.l.e.log.Add("helve", fmt.Sprintf("a message of more than %d MiB was dropped", maxFrame>>20))
 	if id, ok := answered(head, bytes.TrimSpace(tail)); ok {
 		p.queue = append(p.queue, &jsonrpc.Response{ID: id, Error: errTooLong})
 	}
@@ -305,7 +305,7 @@ func answered(head, tail []byte) (jsonrpc.ID, bool) {
 // stray logs a line that is no message.
 func (p *pipe) stray(line []byte) {
 	s, _ := text.Cut(string(line[:min(len(line), maxLogLine)]), maxLogLine)
-	p.l.e.log.add("stdout", s)
+	p.l.e.log.Add("stdout", s)
 }
 
 // decode queues the message, or the batch of them, of a line.
@@ -354,7 +354,7 @@ func (p *pipe) admit(m jsonrpc.Message) bool {
 
 func (p *pipe) admitCall(m *jsonrpc.Request) bool {
 	if id, ok := m.ID.Raw().(string); ok && len(id) > maxID || len(m.Method) > maxID {
-		p.l.e.log.add("helve", fmt.Sprintf("a request was dropped: its id or its method has more than %d bytes", maxID))
+		p.l.e.log.Add("helve", fmt.Sprintf("a request was dropped: its id or its method has more than %d bytes", maxID))
 		return false
 	}
 	why := "too many requests at once"

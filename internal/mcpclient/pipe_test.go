@@ -92,7 +92,7 @@ func TestUnreadAnswers(t *testing.T) {
 	if admitted != maxRequests {
 		t.Errorf("%d requests were let in", admitted)
 	}
-	if log := strings.Join(p.l.e.log.lines(), "\n"); strings.Count(log, "a request was dropped") != 2 {
+	if log := strings.Join(p.l.e.log.Lines(), "\n"); strings.Count(log, "a request was dropped") != 2 {
 		t.Errorf("the log is\n%s", log)
 	}
 }
@@ -129,7 +129,7 @@ func TestLargeAnswers(t *testing.T) {
 	if err := p.Write(ctx, &jsonrpc.Response{ID: id, Result: big}); err != nil || len(p.asked) != 0 {
 		t.Errorf("%v, %d are counted", err, len(p.asked))
 	}
-	if log := p.l.e.log.lines(); len(log) != 1 {
+	if log := p.l.e.log.Lines(); len(log) != 1 {
 		t.Errorf("the log is %q", log)
 	}
 }

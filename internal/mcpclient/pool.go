@@ -253,7 +253,7 @@ func (p *Pool) Log(server string) []string {
 	if err != nil {
 		return nil
 	}
-	return e.log.lines()
+	return e.log.Lines()
 }
 
 // Close ends all servers with all their processes, takes their tools away and
@@ -270,7 +270,7 @@ func (p *Pool) Close() error {
 	wg.Wait()
 	p.work.Wait()
 	for _, e := range p.list() {
-		e.log.close()
+		e.log.Close()
 	}
 	return nil
 }

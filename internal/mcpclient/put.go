@@ -46,7 +46,7 @@ func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*mcp.El
 			ch <- reply{}
 			return
 		case q.URL != "" && !openable(q.URL):
-			l.e.log.add("helve", "a question was declined: what it wants opened is no plain web address")
+			l.e.log.Add("helve", "a question was declined: what it wants opened is no plain web address")
 			ch <- reply{}
 			return
 		}
@@ -65,7 +65,7 @@ func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*mcp.El
 		return dismissed, nil
 	case r := <-ch:
 		if r.err != nil {
-			l.e.log.add("helve", "a question could not be put: "+r.err.Error())
+			l.e.log.Add("helve", "a question could not be put: "+r.err.Error())
 			return dismissed, nil
 		}
 		return q.result(r.a)
@@ -112,7 +112,7 @@ func (l *link) mayAsk() bool {
 		w.silenced = !may
 	}
 	if !may && !said {
-		l.e.log.add("helve", "the server asks too much: its questions are declined until its calls have ended")
+		l.e.log.Add("helve", "the server asks too much: its questions are declined until its calls have ended")
 	}
 	return may
 }

@@ -66,7 +66,7 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 	if err == nil || !old(err) {
 		return l, err
 	}
-	e.log.add("helve", "streamable HTTP: "+e.s.clean(err.Error())+"; trying the older transport")
+	e.log.Add("helve", "streamable HTTP: "+e.s.clean(err.Error())+"; trying the older transport")
 	l, second := e.reach(ctx, base, protocol, func(r *remote) (string, mcp.Transport) {
 		r.token = handler
 		return "sse", &mcp.SSEClientTransport{Endpoint: e.s.URL, HTTPClient: r.client(), MaxEventSize: maxFrame}

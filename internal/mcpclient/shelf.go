@@ -63,7 +63,7 @@ func (e *peer) stock(ctx context.Context, l *link) error {
 		if ctx.Err() != nil && e.pool.life.Err() != nil {
 			return errClosed
 		}
-		e.log.add("helve", "listing the tools failed: "+err.Error())
+		e.log.Add("helve", "listing the tools failed: "+err.Error())
 		if l.remote != nil { // some let everybody in, and want a sign-in only here
 			if f := faultOf(l.remote.fault(err)); f.state != Failed {
 				return f

@@ -1,4 +1,8 @@
-package mcpclient
+// Package journal keeps what programs that helve has started say: language
+// servers, MCP servers. The last lines stay in memory and more of them in a
+// file that other processes can read. Both are bounded, in size and in work,
+// because nobody knows what such a program prints.
+package journal
 
 import (
 	"crypto/sha256"
@@ -14,7 +18,7 @@ import (
 	"helve/internal/text"
 )
 
-// What is kept of what a server logs.
+// What is kept of what a program says.
 const (
 	keptLines  = 1000
 	keptBytes  = 256 << 10
@@ -24,10 +28,9 @@ const (
 	lineRate   = 500     // as many a second
 )
 
-// A journal is the log of one server: the last lines in memory, and more of
-// them in a file where there is a folder for it. It is bounded in size and in
-// work, whatever the server does.
-type journal struct {
+// A Journal is the log of one program: the last lines in memory, and more of
+// them in a file where there is a folder for it. It is safe for concurrent use.
+type Journal struct {
 	path string // "" for none
 
 	mu      sync.Mutex
@@ -45,38 +48,45 @@ type journal struct {
 
 type entry struct{ from, line string }
 
-func newJournal(folder, server string) *journal {
-	j := &journal{tokens: burstLines, filled: time.Now()}
+// New returns the journal of a program, with a file in the folder when that is
+// not "". The file and the folder are made when there is something to write;
+// trouble with them is not told, and the lines stay in memory then.
+func New(folder, name string) *Journal {
+	j := &Journal{tokens: burstLines, filled: time.Now()}
 	if folder != "" {
-		j.path = filepath.Join(folder, fileName(server)+".log")
+		j.path = filepath.Join(folder, fileName(name)+".log")
 	}
 	return j
 }
 
-// LogFiles names the files that hold what a server has logged, the older one
-// first. They need not be there.
-func LogFiles(folder, server string) []string {
-	path := newJournal(folder, server).path
+// Files names the files that hold what a program has said in whichever process
+// it ran, the older one first. They need not be there.
+func Files(folder, name string) []string {
+	if folder == "" {
+		return nil
+	}
+	path := New(folder, name).path
 	return []string{path + ".1", path}
 }
 
-// fileName is a name for a file that no two servers share.
-func fileName(server string) string {
+// fileName is a name for a file that no two programs share.
+func fileName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}
 		return '-'
-	}, server)
-	if plain == server && plain != "" && len(plain) <= 64 {
+	}, name)
+	if plain == name && plain != "" && len(plain) <= 64 {
 		return plain
 	}
-	sum := sha256.Sum256([]byte(server))
+	sum := sha256.Sum256([]byte(name))
 	return plain[:min(len(plain), 64)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// add adds a line that came from a place: stderr, stdout, log or helve.
-func (j *journal) add(from, line string) {
+// Add adds a line that came from a place: stderr, stdout, log or helve. When
+// too much comes at once, lines are dropped and counted, but never ours.
+func (j *Journal) Add(from, line string) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
@@ -98,7 +108,7 @@ func (j *journal) add(from, line string) {
 	j.keep(now, from, line)
 }
 
-func (j *journal) keep(now time.Time, from, line string) {
+func (j *Journal) keep(now time.Time, from, line string) {
 	if short, cut := text.Cut(line, keptLine); cut {
 		line = short + "…"
 	}
@@ -116,7 +126,7 @@ func (j *journal) keep(now time.Time, from, line string) {
 }
 
 // save writes a line to the file.
-func (j *journal) save(line string) {
+func (j *Journal) save(line string) {
 	if j.path == "" || j.broken || j.closed {
 		return
 	}
@@ -130,7 +140,7 @@ func (j *journal) save(line string) {
 }
 
 // ready opens the file, and begins a new one when n more bytes are too many.
-func (j *journal) ready(n int64) error {
+func (j *Journal) ready(n int64) error {
 	if j.file != nil && j.size+n <= fileBytes {
 		return nil
 	}
@@ -160,8 +170,9 @@ func (j *journal) ready(n int64) error {
 	return nil
 }
 
-// message adds what a server says through the protocol.
-func (j *journal) message(level, logger string, data any) {
+// Message adds what a program says through its protocol; data that is no text
+// is added as JSON.
+func (j *Journal) Message(level, logger string, data any) {
 	s, ok := data.(string)
 	if !ok {
 		b, err := json.Marshal(data)
@@ -176,11 +187,11 @@ func (j *journal) message(level, logger string, data any) {
 	if level != "" {
 		s = "[" + level + "] " + s
 	}
-	j.add("log", s)
+	j.Add("log", s)
 }
 
-// lines returns what is kept, oldest first.
-func (j *journal) lines() []string {
+// Lines returns what is kept in memory, oldest first, each with its time.
+func (j *Journal) Lines() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := make([]string, len(j.ring))
@@ -190,8 +201,9 @@ func (j *journal) lines() []string {
 	return out
 }
 
-// last returns the last lines that came from a place, n at most.
-func (j *journal) last(from string, n int) []string {
+// Last returns the last lines that came from a place, n at most, as they came:
+// the last words of a program that has ended.
+func (j *Journal) Last(from string, n int) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var out []string
@@ -204,7 +216,8 @@ func (j *journal) last(from string, n int) []string {
 	return out[max(0, len(out)-n):]
 }
 
-func (j *journal) close() {
+// Close closes the file. What is added later stays in memory only.
+func (j *Journal) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
