@@ -1,0 +1,422 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Limits of a report.
+const (
+	maxAwaited  = 64                     // files of one change that are waited for
+	maxReported = 100                    // other files
+	restTime    = time.Second            // for a file that was not changed itself
+	otherTime   = time.Second            // for other files, once the changed ones are known
+	lull        = 100 * time.Millisecond // of silence, after which they are known, too
+	verifyMost  = 10                     // other files that are asked about again
+)
+
+// A Baseline is what was known before a change.
+type Baseline map[string][]Diagnostic
+
+// Before is what is known now, to tell later what is new.
+func (s *Set) Before() Baseline {
+	out := Baseline{}
+	for _, l := range s.links() {
+		l.mu.Lock()
+		for path, f := range l.found {
+			out[path] = append(out[path][:len(out[path]):len(out[path])], f.about(l.versionOf(path))...)
+		}
+		l.mu.Unlock()
+	}
+	return out
+}
+
+// versionOf numbers the text of a file that is open, -1 for another; l.mu is
+// held.
+func (l *link) versionOf(path string) int {
+	if d := l.docs[path]; d != nil {
+		return d.version
+	}
+	return -1
+}
+
+// A Question is what a report is wanted about.
+type Question struct {
+	Files  []string
+	Before Baseline // nil where nothing was changed
+	Others bool     // also other files that have errors
+}
+
+// Check brings files to their servers as they are on disk, waits for what the
+// servers find in exactly these texts, and reports it. It waits as long as the
+// options say at the most; what has not come then is pending.
+func (s *Set) Check(ctx context.Context, q Question) Report {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
+	defer cancel()
+	s.flush(ctx)
+	all := s.errands(ctx, q.Files)
+	var wg sync.WaitGroup
+	for i := range all {
+		if v := &all[i]; v.doc != nil && i < maxAwaited {
+			wg.Go(func() { v.wait(ctx, q.Before == nil) })
+		}
+	}
+	wg.Wait()
+	return s.report(ctx, q, all)
+}
+
+// An errand is a file that was brought to a server.
+type errand struct {
+	path   string
+	client *client
+	link   *link
+	doc    *doc
+	err    error
+	fresh  bool   // what is known is about the text of now
+	seq    uint64 // the publication that said so
+}
+
+// errands brings files to all their servers, which are started if they have to
+// be, side by side.
+func (s *Set) errands(ctx context.Context, files []string) []errand {
+	var errands []errand
+	for _, file := range files {
+		for _, m := range s.matches(file) {
+			c, err := s.client(m)
+			errands = append(errands, errand{path: file, client: c, err: err})
+		}
+	}
+	var wg sync.WaitGroup
+	started := map[*client]bool{}
+	for _, v := range errands {
+		if v.client != nil && !started[v.client] {
+			started[v.client] = true
+			wg.Go(func() { _, _ = v.client.ensure(ctx) }) // asked again below
+		}
+	}
+	wg.Wait()
+	for i := range errands {
+		v := &errands[i]
+		if v.err != nil {
+			continue
+		}
+		if v.link, v.err = v.client.ensure(ctx); v.err == nil {
+			v.doc, v.err = v.link.sync(v.path)
+		}
+	}
+	return errands
+}
+
+// wait waits for what the server finds. A file that was not changed, in a
+// server that has heard of another change since, gets a moment to be looked at
+// again.
+func (v *errand) wait(ctx context.Context, unchanged bool) {
+	l := v.link
+	if unchanged {
+		v.rest(ctx)
+	}
+	v.err = l.await(ctx, v.doc)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.fresh = v.err == nil
+	if f := l.found[v.path]; f != nil {
+		v.seq = max(f.seq, f.pulledSeq)
+	}
+}
+
+// rest waits until the server has published the file since it was last told of
+// a change, or has been silent for a while.
+func (v *errand) rest(ctx context.Context) {
+	l := v.link
+	timer := time.NewTimer(restTime)
+	defer timer.Stop()
+	for {
+		l.mu.Lock()
+		f := l.found[v.path]
+		waiting := f != nil && l.lastSent > 0 && f.seq <= l.lastSent && l.lastSent > v.doc.sentSeq
+		news := l.news
+		l.mu.Unlock()
+		if !waiting {
+			return
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-l.conn.done():
+			return
+		}
+	}
+}
+
+// report puts together what the errands have brought.
+func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
+	var out Report
+	for _, file := range q.Files {
+		r, known, pending := s.fileReport(file, q.Before, errands)
+		if known {
+			out.Files = append(out.Files, r)
+		}
+		out.Pending = append(out.Pending, pending...)
+		silent := slices.ContainsFunc(errands, func(v errand) bool { return v.path == file && errors.Is(v.err, errSilent) })
+		s.owe(file, len(pending) > 0 || silent)
+	}
+	if q.Others {
+		s.settleOthers(ctx, errands)
+	}
+	out.Others = s.others(q, errands)
+	return out
+}
+
+// owe notes that a file is still to be reported, or was.
+func (s *Set) owe(file string, owed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.owed, file); owed && len(s.owed) < maxReported {
+		s.owed[file] = true
+	}
+}
+
+// fileReport is what the servers of one file say.
+func (s *Set) fileReport(file string, before Baseline, errands []errand) (r FileReport, known bool, pending []Pending) {
+	r = FileReport{Path: file, Diagnostics: []Diagnostic{}}
+	for _, v := range errands {
+		switch {
+		case v.path != file:
+		case v.fresh:
+			known = true
+			r.Diagnostics = append(r.Diagnostics, v.link.current(v.path)...)
+		default:
+			if why := v.why(); why != "" {
+				pending = append(pending, Pending{v.client.server.ID, file, why})
+			}
+		}
+	}
+	r.Diagnostics = sorted(r.Diagnostics, before, file)
+	return r, known, pending
+}
+
+// why says why a server has nothing to say about a file; "" where that needs
+// no telling.
+func (v *errand) why() string {
+	if _, missing := errors.AsType[*Missing](v.err); missing || errors.Is(v.err, errNotText) || errors.Is(v.err, fs.ErrNotExist) || errors.Is(v.err, errSetClosed) {
+		return ""
+	}
+	if gone, ok := errors.AsType[*Unavailable](v.err); ok {
+		v.client.mu.Lock()
+		starting := v.client.trying != nil
+		v.client.mu.Unlock()
+		if starting {
+			return "it is still starting"
+		}
+		return v.client.complaint(gone)
+	}
+	if errors.Is(v.err, errSilent) {
+		return ""
+	}
+	if v.err == nil || errors.Is(v.err, context.DeadlineExceeded) || errors.Is(v.err, context.Canceled) {
+		return fmt.Sprintf("it has not checked this text within %s", v.client.set.opt.Wait)
+	}
+	return v.err.Error()
+}
+
+// current is what is known of a file.
+func (l *link) current(path string) []Diagnostic {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.found[path]; f != nil {
+		return f.about(l.versionOf(path))
+	}
+	return nil
+}
+
+// keyOf tells apart what a server found, wherever it stands by now.
+func keyOf(d Diagnostic) string {
+	return fmt.Sprintf("%d\x00%s\x00%s\x00%s", d.Severity, d.Source, d.Code, d.Message)
+}
+
+// sorted puts what was there before behind what was not.
+func sorted(list []Diagnostic, before Baseline, path string) []Diagnostic {
+	list = slices.Clone(list)
+	old := map[string]int{}
+	for _, d := range before[path] {
+		old[keyOf(d)]++
+	}
+	slices.SortStableFunc(list, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line), cmp.Compare(a.Range.Start.Character, b.Range.Start.Character))
+	})
+	for i := range list {
+		if key := keyOf(list[i]); old[key] > 0 {
+			old[key]--
+			list[i].Old = true
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Diagnostic) int { return boolean(a.Old) - boolean(b.Old) })
+	return list
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// settleOthers gives servers that have just checked a file a moment to say
+// what that means for others, and asks again about those that had errors.
+func (s *Set) settleOthers(ctx context.Context, errands []errand) {
+	ctx, cancel := context.WithTimeout(ctx, otherTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	seen := map[*link]bool{}
+	for _, v := range errands {
+		if v.link == nil || !v.fresh || seen[v.link] {
+			continue
+		}
+		seen[v.link] = true
+		wg.Go(func() { v.link.calmDown(ctx) })
+	}
+	wg.Wait()
+}
+
+// calmDown asks the server again about the files that it has found errors in,
+// where it can be asked, and waits until it is silent.
+func (l *link) calmDown(ctx context.Context) {
+	again, pulls := l.erroneous(), l.supports("textDocument/diagnostic")
+	for _, d := range again[:min(len(again), verifyMost)] {
+		switch {
+		case pulls:
+			_ = l.pull(ctx, d) // what is not answered is not told
+		case l.able.tsserver:
+			_ = l.pullTypeScript(ctx, d)
+		}
+	}
+	for {
+		l.mu.Lock()
+		news := l.news
+		l.mu.Unlock()
+		select {
+		case <-news:
+		case <-time.After(lull):
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// erroneous are the files that the server has found errors in.
+func (l *link) erroneous() (out []*doc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, f := range l.found {
+		if !hasError(f.about(l.versionOf(path))) {
+			continue
+		}
+		d := l.docs[path]
+		if d == nil { // it can be asked about without being open
+			d = &doc{path: path, uri: uriOf(path), version: -1}
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b *doc) int { return cmp.Compare(a.path, b.path) })
+	return out
+}
+
+func hasError(list []Diagnostic) bool {
+	return slices.ContainsFunc(list, func(d Diagnostic) bool { return d.Severity == 1 })
+}
+
+// others are further files with errors: those that an earlier report owes, and
+// if it is asked for all that are known to be so after the change.
+func (s *Set) others(q Question, errands []errand) (out []FileReport) {
+	s.mu.Lock()
+	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
+	s.mu.Unlock()
+	for _, l := range s.links() {
+		sift.take(l, certain(l, errands))
+	}
+	slices.SortFunc(sift.all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.report.Path, b.report.Path))
+	})
+	for _, c := range sift.all[:min(len(sift.all), maxReported)] {
+		c.report.Diagnostics = sorted(c.report.Diagnostics, q.Before, c.report.Path)
+		out = append(out, c.report)
+		s.owe(c.report.Path, false)
+	}
+	slices.SortStableFunc(out, func(a, b FileReport) int { return boolean(!a.fresh()) - boolean(!b.fresh()) })
+	return out
+}
+
+// A candidate is another file that may be worth a report.
+type candidate struct {
+	report FileReport
+	seq    uint64
+}
+
+// A sieve gathers what all servers say about other files.
+type sieve struct {
+	q    Question
+	owed map[string]bool
+	all  []candidate
+	at   map[string]int // where a path is in it
+}
+
+// take takes what one server says; before a publication, since, it may have
+// been about other texts.
+func (v *sieve) take(l *link, since uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, f := range l.found {
+		version := l.versionOf(path)
+		list := f.about(version)
+		sure := max(f.seq, f.pulledSeq) > since || !l.c.server.known() || v.owed[path]
+		if slices.Contains(v.q.Files, path) || !hasError(list) || f.outdated(version) || !sure || !v.q.Others && !v.owed[path] {
+			continue
+		}
+		i, ok := v.at[path]
+		if !ok {
+			i, v.at[path] = len(v.all), len(v.all)
+			v.all = append(v.all, candidate{report: FileReport{Path: path, Owed: v.owed[path]}, seq: f.seq})
+		}
+		v.all[i].report.Diagnostics = append(v.all[i].report.Diagnostics, list...)
+	}
+}
+
+// outdated reports whether what is known is about an older text than that of a
+// version.
+func (f *findings) outdated(version int) bool {
+	return f.pulledVersion < version && f.version >= 0 && f.version < version
+}
+
+// fresh reports whether the file has an error that was not there before.
+func (r FileReport) fresh() bool {
+	return slices.ContainsFunc(r.Diagnostics, func(d Diagnostic) bool { return d.Severity == 1 && !d.Old })
+}
+
+// certain is the publication after which everything that a server says is
+// about the files as they are now: the last one that it made about a file that
+// was changed; none, where it has not said yet what is wrong with those.
+func certain(l *link, errands []errand) (seq uint64) {
+	known := true
+	for _, v := range errands {
+		if v.link == l && v.fresh {
+			seq = max(seq, v.seq)
+		}
+		known = known && (v.link != l || v.fresh)
+	}
+	if !known {
+		return math.MaxUint64
+	}
+	return seq
+}
