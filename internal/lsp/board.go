@@ -149,6 +149,11 @@ func ReadBoard(dir string) []Status {
 		}
 		_ = lock.Close()
 		if list, err := readBoard(path + boardShown); err == nil {
+			for i := range list { // what it holds now
+				if list[i].PID > 0 {
+					list[i].Memory = cmp.Or(rss(list[i].PID, nil), list[i].Memory)
+				}
+			}
 			all = append(all, list...)
 		}
 	}

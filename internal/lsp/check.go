@@ -168,6 +168,7 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
 			out.Files = append(out.Files, r)
 		}
 		out.Pending = append(out.Pending, pending...)
+		out.Missing = append(out.Missing, missing(file, errands)...)
 		silent := slices.ContainsFunc(errands, func(v errand) bool { return v.path == file && errors.Is(v.err, errSilent) })
 		s.owe(file, len(pending) > 0 || silent)
 	}
@@ -175,6 +176,16 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
 		s.settleOthers(ctx, errands)
 	}
 	out.Others = s.others(q, errands)
+	return out
+}
+
+// missing are the servers of a file that are not on this machine.
+func missing(file string, errands []errand) (out []Pending) {
+	for _, v := range errands {
+		if m, ok := errors.AsType[*Missing](v.err); ok && v.path == file {
+			out = append(out, Pending{m.Server, file, m.Why})
+		}
+	}
 	return out
 }
 

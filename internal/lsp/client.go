@@ -214,6 +214,7 @@ func (c *client) watch(l *link) {
 			c.over(l, l.epitaph(), born)
 			return
 		case <-timer.C:
+			c.set.show()
 			c.mu.Lock()
 			idle := time.Since(c.used) > c.set.opt.Idle
 			c.mu.Unlock()
@@ -281,18 +282,23 @@ func (c *client) close() {
 	c.log.Close()
 }
 
-func (c *client) status() Status {
+// status is how the server is, and whether it was ever started.
+func (c *client) status() (s Status, started bool) {
 	c.mu.Lock()
-	s := Status{ID: c.server.ID, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
+	started = c.started
+	s = Status{ID: c.server.ID, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
 	l := c.link
 	c.mu.Unlock()
 	if l != nil {
-		s.PID, s.Memory, s.Program = l.process.PID(), l.memory(), l.program
+		s.Memory, s.Program = l.memory(), l.program
+		if !c.server.Wall { // behind it processes have other numbers
+			s.PID = l.process.PID()
+		}
 		l.mu.Lock()
 		s.Files = len(l.docs)
 		l.mu.Unlock()
 	}
-	return s
+	return s, started
 }
 
 // complaint is why the server can not be asked, the first time that it is

@@ -17,8 +17,9 @@ import (
 
 // What is given to servers.
 const (
-	maxText = 8 << 20 // bytes of one file
-	maxOpen = 200     // files that are open in one server
+	maxText  = 8 << 20  // bytes of one file
+	maxOpen  = 200      // files that are open in one server
+	maxTexts = 64 << 20 // bytes of all of them
 )
 
 // A doc is a file that is open in a server, as it was last sent. Its fields
@@ -110,17 +111,10 @@ func (l *link) begin(path, text string, at stamp) (*doc, error) {
 	d.used, d.sentSeq = l.uses, l.seq
 	d.calm = l.found[path] == nil // nothing is known, so nothing old can be on its way
 	l.docs[path] = d
-	var oldest *doc
-	if len(l.docs) > maxOpen {
-		for _, one := range l.docs {
-			if oldest == nil || one.used < oldest.used {
-				oldest = one
-			}
-		}
-	}
+	surplus := l.surplus(d)
 	l.mu.Unlock()
-	if oldest != nil {
-		l.shut(oldest)
+	for _, old := range surplus {
+		l.shut(old)
 	}
 	l.tree.noted(path)
 	return d, errors.Join(
@@ -129,6 +123,26 @@ func (l *link) begin(path, text string, at stamp) (*doc, error) {
 		}}),
 		l.saved(d), // it may have changed since others that need it were looked at
 	)
+}
+
+// surplus are the files that have to be closed because too much is open, those
+// first that were not used for longest; l.mu is held.
+func (l *link) surplus(keep *doc) (out []*doc) {
+	all, bytes := make([]*doc, 0, len(l.docs)), 0
+	for _, d := range l.docs {
+		all, bytes = append(all, d), bytes+len(d.text)
+	}
+	if len(all) <= maxOpen && bytes <= maxTexts {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b *doc) int { return cmp.Compare(a.used, b.used) })
+	for i, d := range all {
+		if len(all)-i <= maxOpen && bytes <= maxTexts || d == keep {
+			break
+		}
+		out, bytes = append(out, d), bytes-len(d.text)
+	}
+	return out
 }
 
 // send sends the new text of an open file; l.syncing is held.
@@ -201,7 +215,7 @@ func (l *link) absorb(changes []FileChange) {
 		l.mu.Lock()
 		_, open := l.docs[ch.Path]
 		if ch.Kind == Deleted {
-			delete(l.found, ch.Path)
+			l.forget(ch.Path)
 		}
 		l.mu.Unlock()
 		if open && ch.Kind != Deleted {
@@ -219,6 +233,15 @@ func (l *link) absorb(changes []FileChange) {
 		_ = l.watched(part...) // a server that is gone needs no more
 	}
 	l.reveal(rest)
+}
+
+// forget drops what was found in a file; l.mu is held.
+func (l *link) forget(path string) {
+	if f := l.found[path]; f != nil {
+		l.read(path, f.list, nil)
+		l.read(path, f.pulled, nil)
+		delete(l.found, path)
+	}
 }
 
 // reveal makes sure that a server acts on changes of files that are not open

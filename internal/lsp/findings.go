@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,9 @@ import (
 
 // What is kept of what servers find.
 const (
-	maxFindings = 2000   // of one file
-	maxPaths    = 10_000 // files of one server
+	maxFindings = 2000     // of one file
+	maxPaths    = 10_000   // files of one server
+	maxFound    = 32 << 20 // bytes of all that one server has found
 )
 
 // findings are what a server has last said about a file.
@@ -57,7 +59,8 @@ func (l *link) published(params json.RawMessage) {
 		return
 	}
 	l.seq++
-	f.list, f.seq, f.at, f.version = l.read(path, p.Diagnostics), l.seq, time.Now(), -1
+	f.list = l.read(path, f.list, p.Diagnostics)
+	f.seq, f.at, f.version = l.seq, time.Now(), -1
 	if p.Version != nil {
 		f.version = *p.Version
 	} else if l.docs[path] != nil {
@@ -84,19 +87,25 @@ func (l *link) findingsOf(path string) *findings {
 	return f
 }
 
-// read decodes diagnostics, and counts their positions in UTF-16; l.mu is held.
-func (l *link) read(path string, raw []json.RawMessage) []Diagnostic {
+// read decodes diagnostics that take the place of others, and counts their
+// positions in UTF-16. What is too much is left out. l.mu is held.
+func (l *link) read(path string, before []Diagnostic, raw []json.RawMessage) []Diagnostic {
+	for _, d := range before {
+		l.bytes -= len(d.Raw)
+	}
 	out := make([]Diagnostic, 0, min(len(raw), maxFindings))
 	for _, one := range raw[:min(len(raw), maxFindings)] {
 		var d Diagnostic
-		if json.Unmarshal(one, &d) != nil {
+		if l.bytes+len(one) > maxFound || json.Unmarshal(one, &d) != nil {
 			continue
 		}
+		one = bytes.Clone(one) // the message that it came in is not kept with it
 		d.Raw = one
 		if doc := l.docs[path]; doc != nil && l.encoding != utf16Units {
 			d.Range = Range{convert(d.Range.Start, doc.lines, l.encoding, utf16Units), convert(d.Range.End, doc.lines, l.encoding, utf16Units)}
 			d.Raw = replaced(one, d.Range)
 		}
+		l.bytes += len(d.Raw)
 		out = append(out, d)
 	}
 	return out
@@ -328,7 +337,7 @@ func (l *link) keepPulled(path string, version int, r pulledReport) {
 		return
 	}
 	if r.Kind != "unchanged" {
-		f.pulled = l.read(path, r.Items)
+		f.pulled = l.read(path, f.pulled, r.Items)
 	}
 	if version < 0 {
 		if d := l.docs[path]; d != nil {

@@ -45,6 +45,7 @@ type link struct {
 	docs       map[string]*doc
 	uses       uint64
 	found      map[string]*findings
+	bytes      int           // of all that was found
 	seq        uint64        // publications so far
 	lastSent   uint64        // how many there had been when the server was last told of a change
 	news       chan struct{} // closed when something was published, and then made anew

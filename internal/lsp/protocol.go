@@ -67,6 +67,10 @@ type Options struct {
 	// Start starts the process of a server, which prints to out.
 	Start func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error)
 
+	// Brief says that the process ends soon: nothing is started that nobody
+	// waits for.
+	Brief bool
+
 	// Logs is the folder for what servers print, and Board the one where other
 	// processes see what runs; "" for none.
 	Logs, Board string
@@ -116,8 +120,9 @@ type Status struct {
 type Report struct {
 	Files  []FileReport // those that were asked about and that something is known of, in order
 	Others []FileReport // further ones with errors: those with new ones first
-	// Pending are servers that have not yet said anything about the new text.
-	Pending []Pending
+	// Pending are servers that have not yet said anything about the new text,
+	// and Missing those that are not on this machine.
+	Pending, Missing []Pending
 }
 
 // A FileReport is what is wrong with one file; what was not there before comes

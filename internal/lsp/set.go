@@ -22,6 +22,8 @@ type Set struct {
 	end   context.CancelFunc
 	work  sync.WaitGroup
 
+	showing sync.Mutex
+
 	mu      sync.Mutex
 	closed  bool
 	clients map[clientKey]*client
@@ -127,7 +129,7 @@ func (s *Set) links() (out []*link) {
 
 // Warm starts what a file needs and opens the file there, in the background.
 func (s *Set) Warm(file string) {
-	if !s.Has(file) {
+	if s.opt.Brief || !s.Has(file) {
 		return
 	}
 	s.spawn(func() {
@@ -204,7 +206,9 @@ func (s *Set) Running() (out []*View) {
 func (s *Set) Status() []Status {
 	out := []Status{}
 	for _, c := range s.all() {
-		out = append(out, c.status())
+		if st, started := c.status(); started {
+			out = append(out, st)
+		}
 	}
 	return out
 }
@@ -302,12 +306,20 @@ func (s *Set) Close() error {
 
 // told tells who watches that a server has changed.
 func (s *Set) told() {
-	if s.opt.Board != "" {
-		s.board.show(s.Status())
-	}
+	s.show()
 	if s.opt.OnChange != nil {
 		s.opt.OnChange()
 	}
+}
+
+// show shows other processes how the servers are.
+func (s *Set) show() {
+	if s.opt.Board == "" {
+		return
+	}
+	s.showing.Lock() // so that the newest state is shown last
+	defer s.showing.Unlock()
+	s.board.show(s.Status())
 }
 
 // inside reports whether a file lies in a folder.

@@ -270,3 +270,27 @@ func (b *bench) until(state string) Status {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
+
+// When what a project depends on has changed, a server that keeps it in mind
+// starts anew.
+func TestRenewedByLockFile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) {
+		servers, err := Merge([]Server{{ID: "typescript", Command: lsptest.Command(), Extensions: []string{".foo"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Servers = servers
+	})
+	b.write("package-lock.json", "{}")
+	b.write("a.foo", "ERROR x\n")
+	b.errors(nil, "a.foo")
+	b.write("package-lock.json", `{"lockfileVersion": 3}`)
+	b.Doubt()
+	if got := b.errors(nil, "a.foo"); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	if st := b.Status(); len(st) != 1 || st[0].Restarts != 1 || st[0].Error != "" {
+		t.Errorf("%+v", st)
+	}
+}
