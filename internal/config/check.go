@@ -125,11 +125,20 @@ func (c *checker) object(n *node, s *shape) bool {
 			c.unknown(m, "is not a setting", s.names)
 			return false
 		}
-		good := c.value(m.val, f)
+		good, stays := c.setting(m.val, f)
 		ok = ok && good
-		return good
+		return stays
 	})
 	return ok || !s.whole
+}
+
+// setting reports whether n is as its shape says, and whether it may stay.
+func (c *checker) setting(n *node, s *shape) (good, stays bool) {
+	good = c.value(n, s)
+	if !good && s.stops {
+		n.disable()
+	}
+	return good, good || s.stops
 }
 
 // unknown warns of a key and suggests the nearest of names, if it is given.

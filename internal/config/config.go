@@ -52,6 +52,10 @@ type Options struct {
 	// Managed are the administrator's folders, lowest first; nil means those
 	// of the platform, and an empty list none.
 	Managed []string
+
+	// LanguageServers are the names of those that are known without config;
+	// nil when nobody knows, and then none is held to be incomplete.
+	LanguageServers []string
 }
 
 // A Config is what the files say, after merging, as far as it may be used.
@@ -80,6 +84,12 @@ type Config struct {
 	Custom       Custom
 	SkillPaths   []string // absolute; Origins has where from, as skills.paths
 	HistoryBytes int64    // that earlier contents of files may take; 0 when no file says
+
+	LanguageServers LanguageServers // how those of LSP are treated
+
+	// ProjectTrusted says that code of the project may run: something of its
+	// config is trusted, and nothing of it is not.
+	ProjectTrusted bool
 
 	// Sections other packages read for themselves; nil when absent.
 	MCP, LSP, Formatter, Skills json.RawMessage
@@ -186,6 +196,7 @@ type Experimental struct {
 	OpenTelemetry      bool
 	PrimaryTools       []string
 	MCPTimeout         int // milliseconds; 0 when not set
+	LSPTool            bool
 }
 
 // ToolOutput holds the limits of what a tool may give back; 0 means the

@@ -46,6 +46,8 @@ func (l *loader) finish() *Config {
 	if h := m.get("history"); h != nil {
 		c.HistoryBytes = number(h.get("quota_bytes"))
 	}
+	l.languages()
+	c.LanguageServers, c.ProjectTrusted = serving(m.get("language_servers")), l.trustsProject()
 	c.MCP, c.LSP = section(m, "mcp"), section(m, "lsp")
 	c.Formatter, c.Skills = section(m, "formatter"), section(m, "skills")
 	l.brought()
@@ -295,6 +297,7 @@ func experimental(n *node) Experimental {
 		OpenTelemetry:      truth(n.get("openTelemetry")),
 		MCPTimeout:         int(number(n.get("mcp_timeout"))),
 		PrimaryTools:       texts(n.get("primary_tools")),
+		LSPTool:            truth(n.get("lsp_tool")),
 	}
 	return x
 }

@@ -19,6 +19,7 @@ type shape struct {
 	rules  bool               // it is a policy: read as one
 	helve  bool               // only in helve's own files
 	alone  bool               // of a list: an element with a mistake is left out alone
+	stops  bool               // a mistake inside switches it off: left out, it would run with other settings
 	good   func(*node) string // what else is wrong with it; "" for nothing
 }
 
@@ -80,16 +81,6 @@ func mcpShape() *shape {
 	}}
 }
 
-func lspShape() *shape {
-	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
-		"command":        textsShape(),
-		"extensions":     textsShape(),
-		"disabled":       boolShape(),
-		"env":            stringMap(),
-		"initialization": objectShape(),
-	}}
-}
-
 func formatterShape() *shape {
 	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
 		"disabled":    boolShape(),
@@ -139,6 +130,7 @@ func fileShape() *shape {
 			"disable_paste_summary": boolShape(),
 			"hook":                  objectShape(),
 			"chatMaxRetries":        numberShape(),
+			"lsp_tool":              boolShape(),
 		}},
 		"tool_output": {kinds: "o", fields: map[string]*shape{
 			"max_lines":      countShape(),
@@ -201,11 +193,12 @@ func ownFields() map[string]*shape {
 			"max_bytes":      {kinds: "n", above: true},
 			"cache":          boolShape(),
 		}},
-		"hooks":      hooksShape(),
-		"custom":     customShape(),
-		"websearch":  finderShape(),
-		"codesearch": finderShape(),
-		"history":    {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
+		"hooks":            hooksShape(),
+		"custom":           customShape(),
+		"language_servers": serversShape(),
+		"websearch":        finderShape(),
+		"codesearch":       finderShape(),
+		"history":          {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 	}
 }
 
