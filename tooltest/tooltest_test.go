@@ -16,12 +16,16 @@ import (
 	"time"
 
 	"helve"
+	"helve/internal/lsp/lsptest"
 	"helve/permission"
 	"helve/tool"
 	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { tooltest.Main(m) }
+func TestMain(m *testing.M) {
+	lsptest.Main()
+	tooltest.Main(m)
+}
 
 // A resolver leads every name to an address that looks public.
 type resolver struct{}
@@ -45,7 +49,8 @@ func pages(t *testing.T) helve.Web {
 
 func TestBuiltinToolsConform(t *testing.T) {
 	files := map[string]string{"a.txt": "one\ntwo\n"}
-	flags := map[string]bool{"batch": true}
+	flags := map[string]bool{"batch": true, "lsp": true}
+	languages := &helve.LSP{Own: []helve.LanguageServer{{Name: "fake", Command: lsptest.Command(), Extensions: []string{".txt"}}}}
 	finder := helve.Finder{Provider: "command", Command: []string{"sh", "-c", "cat > /dev/null; echo found"}}
 	subjects := []tooltest.Subject{
 		{Name: "question", Input: `{"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"first"}]}]}`},
@@ -70,6 +75,8 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "codesearch", Input: `{"query":"x","tokensNum":1000}`, Options: helve.Options{Web: helve.Web{Code: finder}}},
 		{Name: "skill", Input: `{"name":"demo"}`, Options: helve.Options{Skills: &helve.Skills{}},
 			Files: map[string]string{".agents/skills/demo/SKILL.md": "---\nname: demo\ndescription: shows\n---\nDo it.\n"}},
+		{Name: "lsp", Input: `{"operation":"rename","filePath":"a.txt","line":1,"character":1,"newName":"uno","query":"x","action":"x"}`, Files: files,
+			Options: helve.Options{Flags: flags, LSP: languages}},
 		{Name: "tool_search", Input: `{"query":"send mail","limit":3}`, Options: helve.Options{Flags: map[string]bool{"compact": true}}},
 	}
 	var checked []string

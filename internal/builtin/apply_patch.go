@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -84,6 +85,7 @@ type sheaf struct {
 	now   map[string]*leaf // by real name
 	order []*leaf
 	files []patched
+	first string // what the result says first; "" for the words of a patch
 }
 
 // A sheet is one hunk with the files it is about.
@@ -317,6 +319,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		return nil, err
 	}
 	changes, drafts := s.changes()
+	before := s.before()
 	landing, err := claim.Commit(s.ctx, byCall(s.c), changes)
 	if err != nil {
 		return nil, cannotChange(s.culprit(err), err)
@@ -330,14 +333,27 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	for _, ch := range changes {
 		notes = append(notes, apart(ch)...)
 	}
+	claim.Release() // nobody waits for a language server
+	found := s.diagnosed(s.ctx, s.c, checking{before: before, files: s.written()})
 	out := s.summary()
 	files, diffs = s.told(shown)
 	return &tool.Result{
-		Title: out, Output: said(out, notes),
-		Metadata: map[string]any{
-			"diff": diffs, "files": files, "diagnostics": map[string]any{}, "truncated": false,
-		},
+		Title: out, Output: said(out, append(notes, found.notes...)),
+		Metadata: found.into(map[string]any{"diff": diffs, "files": files, "truncated": false}),
 	}, nil
+}
+
+// written are the files that are there after the patch, once each.
+func (s *sheaf) written() (out []changedFile) {
+	seen := map[string]bool{}
+	for _, f := range s.files {
+		if f.kind == "delete" || seen[f.dest.Real()] || !s.now[f.dest.Real()].exists {
+			continue
+		}
+		seen[f.dest.Real()] = true
+		out = append(out, changedFile{f.dest, fmt.Sprintf("LSP errors detected in %s, please fix:", f.dest.Title()), f.hidden})
+	}
+	return out
 }
 
 // refresh shows what formatters have made of the files. Of several groups for
@@ -386,7 +402,7 @@ func (s *sheaf) culprit(err error) workspace.Path {
 }
 
 func (s *sheaf) summary() string {
-	out := "Success. Updated the following files:"
+	out := cmp.Or(s.first, "Success. Updated the following files:")
 	for _, f := range s.files {
 		mark := map[string]string{"add": "A", "delete": "D"}[f.kind]
 		if mark == "" {

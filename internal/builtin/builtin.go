@@ -5,6 +5,7 @@ package builtin
 import (
 	"context"
 
+	"helve/internal/lsp"
 	"helve/internal/replace"
 	"helve/internal/workspace"
 	"helve/permission"
@@ -29,6 +30,8 @@ type Rooms struct {
 	Resources Resources
 	Web       Web
 	Skills    Skills // nil for none
+	// Languages are the language servers; nil for none.
+	Languages *lsp.Set
 }
 
 // Todos keeps the list of a session.
@@ -55,13 +58,13 @@ type Calls interface {
 // one keeps prompt caches warm.
 func All(r Rooms) []tool.Tool {
 	r.Search.Files = r.Files
-	e := editor{files: r.Files, format: r.Format, matching: r.Matching}
+	e := editor{files: r.Files, format: r.Format, matching: r.Matching, languages: r.Languages}
 	return []tool.Tool{
 		invalid(),
 		question(r.People),
 		bash(commands{files: r.Files, shell: r.Shell, checkpoint: r.Checkpoint}),
 		jobTool(r.Shell),
-		read(r.Files),
+		read(r.Files, r.Languages),
 		glob(r.Search),
 		grep(r.Search),
 		list(r.Files),
@@ -76,6 +79,7 @@ func All(r Rooms) []tool.Tool {
 		loadSkill(r.Skills),
 		batch(r.Calls),
 		applyPatch(e),
+		language(e),
 		toolSearch(r.Calls),
 		toolCall(r.Calls),
 		listResources(r.Resources),

@@ -11,6 +11,7 @@ import (
 	"helve/internal/charset"
 	"helve/internal/diff"
 	"helve/internal/disk"
+	"helve/internal/lsp"
 	"helve/internal/replace"
 	"helve/internal/text"
 	"helve/internal/workspace"
@@ -39,6 +40,8 @@ type editor struct {
 	files    *workspace.Files
 	format   Formatters // nil for none
 	matching replace.Profile
+
+	languages *lsp.Set // nil for none
 }
 
 // hold resolves a name and claims the file.
@@ -117,6 +120,9 @@ type draft struct {
 	// visible says that who calls may see what the file holds.
 	visible bool
 	edited  bool // line endings are left out of the difference: an edit never changes them
+	wide    bool // errors that it makes in other files are of interest, too
+
+	found checkup // what language servers say about it, once it is made
 }
 
 // newDraft shows what the change of a file from one text to another is like.
@@ -131,7 +137,7 @@ func (d draft) became(after string) draft {
 		made = revised
 	}
 	out := made(d.change, d.before, after)
-	out.visible = d.visible
+	out.visible, out.wide = d.visible, d.wide
 	return out
 }
 
@@ -183,6 +189,7 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
 		return d, nil, err
 	}
+	before := e.before()
 	landing, err := claim.Commit(ctx, byCall(c), []workspace.Change{d.change})
 	if err != nil {
 		return d, nil, cannotChange(path, err)
@@ -200,6 +207,8 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 	if len(now) == 1 && !now[0].Exists() && err == nil {
 		notes = append(notes, "The file is not there any more: a formatter has removed it.")
 	}
+	claim.Release() // nobody waits for a language server
+	d.found = e.diagnosed(ctx, c, checking{before, []changedFile{{path, headingOwn, !d.visible}}, d.wide})
 	return d, append(notes, apart(d.change)...), nil
 }
 
@@ -246,11 +255,11 @@ func byCall(c *tool.Call) workspace.By {
 // metadata is what programs read of a change. Who may not read the file is
 // not shown what it holds.
 func (d draft) metadata() map[string]any {
-	out := map[string]any{"diagnostics": map[string]any{}, "diff": hiddenDiff, "truncated": false}
+	out := map[string]any{"diff": hiddenDiff, "truncated": false}
 	if d.visible {
 		out["diff"], out["filediff"] = d.diff, d.filediff()
 	}
-	return out
+	return d.found.into(out)
 }
 
 // hiddenDiff stands for the difference of a file that may not be read.

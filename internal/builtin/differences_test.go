@@ -13,10 +13,15 @@ import (
 	"sync"
 	"testing"
 
+	"helve/internal/lsp/lsptest"
 	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { tooltest.Main(m) }
+func TestMain(m *testing.M) {
+	lsptest.Main()
+	cannedServer()
+	tooltest.Main(m)
+}
 
 // A difference is a place where we mean to do otherwise than the reference.
 type difference struct {
@@ -70,7 +75,7 @@ func differences() []difference {
 	}
 	ds = append(ds, difference{"invalid.status", "batch.not_enabled", "calls.0.status", `"error"`,
 		"a call that was not understood has failed; the model reads the same text"})
-	return slices.Concat(ds, fileDifferences(), searchDifferences(), bashDifferences(), webDifferences(), skillDifferences())
+	return slices.Concat(ds, fileDifferences(), searchDifferences(), bashDifferences(), webDifferences(), skillDifferences(), lspDifferences())
 }
 
 // A finding is a value that is not as recorded.

@@ -50,7 +50,7 @@ func edit(e editor) tool.Tool {
 			notes = append([]string{m.sentence()}, notes...)
 			metadata["match"] = m
 		}
-		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
+		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
 	})
 }
 

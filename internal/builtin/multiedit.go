@@ -55,6 +55,6 @@ func multiedit(e editor) tool.Tool {
 		}
 		metadata := d.metadata()
 		metadata["results"] = results
-		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", notes), Metadata: metadata}, nil
+		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"helve"
+	"helve/internal/lsp/lsptest"
 	"helve/permission"
 	"helve/tool"
 )
@@ -34,6 +35,7 @@ type recording struct {
 	Config  struct {
 		Permission json.RawMessage `json:"permission"`
 		Formatter  json.RawMessage `json:"formatter"`
+		LSP        json.RawMessage `json:"lsp"`
 	} `json:"config"`
 	Fixture []fixture `json:"fixture"`
 	HTTP    []site    `json:"http"`
@@ -164,7 +166,8 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		Dir: p.ws, Worktree: p.worktree, DataDir: p.data,
 		Matching: "seed", Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
 		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},
-		Flags:  map[string]bool{"batch": r.Profile == "batch"},
+		Flags:  map[string]bool{"batch": r.Profile == "batch", "lsp": r.Profile == "experimental"},
+		LSP:    r.languages(t),
 		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
 	if err != nil {
@@ -240,6 +243,25 @@ func (r recording) formatters(t *testing.T, p place) *helve.Formatters {
 		write(t, script, []byte(`tr a-z A-Z < "$1" > "$1.new" && mv "$1.new" "$1"`))
 		f.Command = []string{"sh", script, "$FILE"}
 		out.Own = append(out.Own, f)
+	}
+	return out
+}
+
+// languages are the servers of a recording. It was made with a small one in
+// Python; ours does the same.
+func (r recording) languages(t *testing.T) *helve.LSP {
+	t.Helper()
+	if len(r.Config.LSP) == 0 || string(r.Config.LSP) == "false" {
+		return nil
+	}
+	var own map[string]helve.LanguageServer
+	if err := json.Unmarshal(r.Config.LSP, &own); err != nil {
+		t.Fatal(err)
+	}
+	out := &helve.LSP{Wait: time.Minute}
+	for name, s := range own {
+		s.Name, s.Command = name, lsptest.Command()
+		out.Own = append(out.Own, s)
 	}
 	return out
 }

@@ -160,7 +160,7 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 			}
 		}
 	}()
-	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true,
+	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true, Flags: map[string]bool{"lsp": true},
 		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +207,8 @@ func (v pathVector) call(path string) (string, map[string]string) {
 		return name, map[string]string{"path": path, "pattern": strings.TrimPrefix(v.Tool, "glob:")}
 	case "bash":
 		return name, map[string]string{"command": strings.TrimPrefix(v.Tool, "bash:"), "workdir": path}
+	case "lsp":
+		return name, map[string]string{"operation": "documentSymbol", "filePath": path}
 	case "apply_patch":
 		return name, map[string]string{"patchText": "*** Begin Patch\n*** Add File: " + path + "\n+new\n*** End Patch"}
 	}

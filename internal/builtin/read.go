@@ -14,6 +14,7 @@ import (
 
 	"helve/internal/charset"
 	"helve/internal/disk"
+	"helve/internal/lsp"
 	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
@@ -50,14 +51,15 @@ func (in readInput) limit() int {
 
 // A reader is what the read tool works with.
 type reader struct {
-	files *workspace.Files
+	files     *workspace.Files
+	languages *lsp.Set // nil for none
 	*instructions
 }
 
 // read shows a file: text by numbered lines, notebooks by cells, images and
 // PDFs as attachments, folders by their entries.
-func read(files *workspace.Files) tool.Tool {
-	r := reader{files: files, instructions: &instructions{files: files}}
+func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
+	r := reader{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
 		path, err := files.ResolveEither(ctx, c, c.Dir, in.FilePath)
@@ -109,6 +111,9 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 		return nil, err
 	}
 	r.instructions.add(c, src.path, text)
+	if r.languages != nil { // so that its server knows what was wrong before a change
+		r.languages.Warm(src.path.String())
+	}
 	return text, nil
 }
 

@@ -36,15 +36,14 @@ func write(e editor) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		_, notes, err := e.land(ctx, c, claim, d)
+		d.wide = true
+		d, notes, err := e.land(ctx, c, claim, d)
 		if err != nil {
 			return nil, err
 		}
 		return &tool.Result{
-			Title: held.Path.Title(), Output: said("Wrote file successfully.", notes),
-			Metadata: map[string]any{
-				"diagnostics": map[string]any{}, "filepath": held.Path.String(), "exists": held.Exists(), "truncated": false,
-			},
+			Title: held.Path.Title(), Output: said("Wrote file successfully.", append(notes, d.found.notes...)),
+			Metadata: d.found.into(map[string]any{"filepath": held.Path.String(), "exists": held.Exists(), "truncated": false}),
 		}, nil
 	})
 }

@@ -1,0 +1,200 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/internal/lsp"
+	"helve/internal/text"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+// How much of what language servers find is shown.
+const (
+	shownErrors = 20      // of one file
+	shownOthers = 5       // other files
+	shownBytes  = 2 << 10 // of one message
+	toldBytes   = 64 << 10
+)
+
+// errorSeverity is what the protocol calls an error.
+const errorSeverity = 1
+
+// pretty is one line for something that a server found, with its place as
+// editors count.
+func pretty(d lsp.Diagnostic) string {
+	severity := "ERROR"
+	switch d.Severity {
+	case 2:
+		severity = "WARN"
+	case 3:
+		severity = "INFO"
+	case 4:
+		severity = "HINT"
+	}
+	message, cut := text.Cut(strings.ToValidUTF8(d.Message, "\ufffd"), shownBytes)
+	if cut {
+		message += "…"
+	}
+	line := fmt.Sprintf("%s [%d:%d] %s", severity, d.Range.Start.Line+1, d.Range.Start.Character+1, message)
+	if d.Old {
+		line += " (there before this change)"
+	}
+	return line
+}
+
+// block shows what was found in a file: the first of it, and how much more.
+func block(path string, list []lsp.Diagnostic) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<diagnostics file=\"%s\">\n", text.VisibleLine(path))
+	for _, d := range list[:min(len(list), shownErrors)] {
+		b.WriteString(pretty(d) + "\n")
+	}
+	if more := len(list) - shownErrors; more > 0 {
+		fmt.Fprintf(&b, "... and %d more\n", more)
+	}
+	b.WriteString("</diagnostics>")
+	return b.String()
+}
+
+// errorsOf are the errors among what was found.
+func errorsOf(list []lsp.Diagnostic) []lsp.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(list), func(d lsp.Diagnostic) bool { return d.Severity != errorSeverity })
+}
+
+// A checkup is what language servers say about files that were changed.
+type checkup struct {
+	notes    []string       // for the result's text
+	metadata map[string]any // what was found, by file
+	pending  []string       // servers that have not said anything yet
+}
+
+// A changedFile is a file that a call has changed, and how its errors are
+// announced.
+type changedFile struct {
+	path    workspace.Path
+	heading string
+	hidden  bool // who calls may not see what it holds
+}
+
+// before is what the servers know before a change.
+func (e editor) before() lsp.Baseline {
+	if e.languages == nil {
+		return nil
+	}
+	return e.languages.Before()
+}
+
+// A checking says what the language servers are asked about.
+type checking struct {
+	before lsp.Baseline
+	files  []changedFile
+	others bool // errors in further files are of interest, too
+}
+
+// diagnosed asks the language servers what they think of files that have been
+// changed. The change has been made, whatever comes of this.
+func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup {
+	out := checkup{metadata: map[string]any{}}
+	if e.languages == nil || len(k.files) == 0 {
+		return out
+	}
+	q := lsp.Question{Before: k.before, Others: k.others}
+	for _, f := range k.files {
+		if !f.hidden && e.languages.Has(f.path.String()) {
+			q.Files = append(q.Files, f.path.String())
+		}
+	}
+	if len(q.Files) == 0 {
+		return out
+	}
+	report := e.languages.Check(ctx, q)
+	told := &teller{left: toldBytes, metadata: out.metadata}
+	for _, f := range k.files {
+		for _, r := range report.Files {
+			if r.Path != f.path.String() {
+				continue
+			}
+			told.add(r)
+			if errs := errorsOf(r.Diagnostics); len(errs) > 0 {
+				out.notes = append(out.notes, f.heading+"\n"+block(r.Path, errs))
+			}
+		}
+	}
+	out.notes = append(out.notes, e.elsewhere(c, k.files[0].path, report.Others, told)...)
+	out.notes, out.pending = append(out.notes, waiting(report.Pending)...), serversOf(report.Pending)
+	return out
+}
+
+// elsewhere shows the errors of other files, as far as who calls may read them.
+func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileReport, told *teller) (notes []string) {
+	for _, r := range others {
+		path := e.files.Beside(near, r.Path)
+		if !e.files.MayRead(c, path) {
+			continue
+		}
+		told.add(r)
+		if len(notes) < shownOthers {
+			notes = append(notes, "LSP errors detected in other files:\n"+block(r.Path, errorsOf(r.Diagnostics)))
+		}
+	}
+	return notes
+}
+
+// A teller puts what was found into the metadata, as the servers have sent it,
+// as long as it is not too much.
+type teller struct {
+	left     int
+	metadata map[string]any
+}
+
+func (t *teller) add(r lsp.FileReport) {
+	list := []json.RawMessage{}
+	for _, d := range r.Diagnostics {
+		if t.left -= len(d.Raw); t.left < 0 {
+			break
+		}
+		list = append(list, d.Raw)
+	}
+	t.metadata[r.Path] = list
+}
+
+// waiting says which servers have not said anything about the new text yet.
+func waiting(pending []lsp.Pending) (notes []string) {
+	var lines []string
+	for _, p := range pending {
+		line := fmt.Sprintf("%s: %s", p.Server, text.VisibleLine(p.Why))
+		if !slices.Contains(lines, line) && len(lines) < shownOthers {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []string{"Diagnostics are pending; the change was made. What is found is told with a later change.\n" + strings.Join(lines, "\n")}
+}
+
+func serversOf(pending []lsp.Pending) (names []string) {
+	for _, p := range pending {
+		if !slices.Contains(names, p.Server) {
+			names = append(names, p.Server)
+		}
+	}
+	return names
+}
+
+// into puts what was found into the metadata of a result.
+func (k checkup) into(metadata map[string]any) map[string]any {
+	metadata["diagnostics"] = k.metadata
+	if len(k.pending) > 0 {
+		metadata["pending"] = k.pending
+	}
+	return metadata
+}
+
+// headingOwn announces the errors of the one file that was changed.
+const headingOwn = "LSP errors detected in this file, please fix:"

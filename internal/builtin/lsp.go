@@ -1,0 +1,310 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/internal/lsp"
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+//go:embed lsp.md
+var lspDoc string
+
+// What the tool can do.
+const (
+	opDefinition      = "goToDefinition"
+	opReferences      = "findReferences"
+	opHover           = "hover"
+	opDocumentSymbol  = "documentSymbol"
+	opWorkspaceSymbol = "workspaceSymbol"
+	opImplementation  = "goToImplementation"
+	opPrepareCalls    = "prepareCallHierarchy"
+	opIncomingCalls   = "incomingCalls"
+	opOutgoingCalls   = "outgoingCalls"
+	opDiagnostics     = "diagnostics"
+	opRename          = "rename"
+	opCodeAction      = "codeAction"
+	opRestart         = "restart"
+)
+
+type lspInput struct {
+	Operation string `json:"operation" jsonschema:"what to do" enum:"goToDefinition,findReferences,hover,documentSymbol,workspaceSymbol,goToImplementation,prepareCallHierarchy,incomingCalls,outgoingCalls,diagnostics,rename,codeAction,restart"`
+	FilePath  string `json:"filePath,omitempty" jsonschema:"the file; only workspaceSymbol and restart can do without"`
+	Line      int    `json:"line,omitempty" jsonschema:"the line, from 1" min:"1"`
+	Character int    `json:"character,omitempty" jsonschema:"the character in the line, from 1" min:"1"`
+	Query     string `json:"query,omitempty" jsonschema:"for workspaceSymbol: part of the name; all when left out"`
+	NewName   string `json:"newName,omitempty" jsonschema:"for rename: the new name"`
+	Action    string `json:"action,omitempty" jsonschema:"for codeAction: the title or the number of the one to make"`
+}
+
+// language asks language servers, and changes files as they propose.
+func language(e editor) tool.Tool {
+	spec := tool.Spec{Name: "lsp", Description: lspDoc, Destructive: true, Offer: offerLanguage}
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in lspInput) (*tool.Result, error) {
+		return (&consultation{editor: e, ctx: ctx, c: c, in: in}).run()
+	})
+}
+
+func offerLanguage(a tool.Audience) (string, bool) {
+	if a.Flags["lsp"] {
+		return "", true
+	}
+	return "The tool lsp is off. It is switched on by the flag lsp; look for the text instead.", false
+}
+
+// A consultation is one call of the tool.
+type consultation struct {
+	editor
+	ctx context.Context
+	c   *tool.Call
+	in  lspInput
+
+	path    workspace.Path // of the file; of the working folder where there is none
+	unasked bool           // nobody was asked about this call
+	shown   map[string]bool
+	hidden  int // results that were left out
+}
+
+// run asks for what the operation needs, and does it.
+func (q *consultation) run() (*tool.Result, error) {
+	if err := q.in.check(); err != nil {
+		return nil, err
+	}
+	if err := q.ask(); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.in.FilePath != "" && (!q.editor.files.Exists(q.path) || q.editor.files.IsFolder(q.path)):
+		return nil, q.missing()
+	case q.languages == nil:
+		return nil, noLanguage("Language servers are off; \"lsp\": true in the config switches them on. Until then, look for the text instead.")
+	}
+	switch q.in.Operation {
+	case opRestart:
+		return q.restart()
+	case opDiagnostics:
+		return q.diagnostics()
+	case opRename:
+		return q.rename()
+	case opCodeAction:
+		return q.codeAction()
+	}
+	return q.lookUp()
+}
+
+// check looks for what an operation can not do without, which the schema can
+// not say.
+func (in lspInput) check() error {
+	lacks := map[string]bool{"filePath": in.FilePath == "", "line": in.Line == 0, "character": in.Character == 0, "newName": in.NewName == ""}
+	needs := []string{"filePath", "line", "character"}
+	switch in.Operation {
+	case opWorkspaceSymbol, opRestart:
+		needs = nil
+	case opDocumentSymbol, opDiagnostics:
+		needs = needs[:1]
+	case opRename:
+		needs = append(needs, "newName")
+	}
+	for _, name := range needs {
+		if lacks[name] {
+			fail := tool.Fail("missing", "%s needs %s, and %s is missing. Call it again with all of them.", in.Operation, strings.Join(needs, ", "), name)
+			fail.Kind, fail.Issues = tool.InvalidInput, []tool.Issue{{Path: []any{name}, Code: "missing", Message: "needed by " + in.Operation}}
+			return fail
+		}
+	}
+	return nil
+}
+
+// positioned reports whether a call says a place in a file.
+func (in lspInput) positioned() bool { return in.FilePath != "" && in.Line > 0 && in.Character > 0 }
+
+// title is what the call is about, as far as it says.
+func (q *consultation) title() string {
+	switch {
+	case q.in.positioned():
+		return fmt.Sprintf("%s %s:%d:%d", q.in.Operation, q.path.Title(), q.in.Line, q.in.Character)
+	case q.in.FilePath != "":
+		return q.in.Operation + " " + q.path.Title()
+	}
+	return q.in.Operation
+}
+
+// ask asks about the file, which a server reads and tells about, and about
+// the operation.
+func (q *consultation) ask() (err error) {
+	if q.in.FilePath == "" {
+		q.path, err = q.editor.files.ResolveFolder(q.ctx, q.c, q.c.Dir, ".")
+	} else if q.path, err = q.editor.files.Resolve(q.ctx, q.c, q.c.Dir, q.in.FilePath); err == nil {
+		err = q.editor.files.AskContents(q.ctx, q.c, q.path)
+	}
+	if err != nil {
+		return badName(err)
+	}
+	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.asked()}
+	q.unasked = q.c.Allowed(req)
+	return q.c.Ask(q.ctx, req)
+}
+
+// asked is what a person is shown who is asked.
+func (q *consultation) asked() map[string]any {
+	out := map[string]any{"operation": q.in.Operation}
+	if q.in.FilePath == "" || q.in.Operation == opWorkspaceSymbol {
+		return out
+	}
+	out["filePath"] = q.path.String()
+	if q.in.positioned() && q.in.Operation != opDocumentSymbol && q.in.Operation != opDiagnostics && q.in.Operation != opRestart {
+		out["line"], out["character"] = q.in.Line, q.in.Character
+	}
+	if q.in.Operation == opRename {
+		out["newName"] = q.in.NewName
+	}
+	if q.in.Operation == opCodeAction && q.in.Action != "" {
+		out["action"] = q.in.Action
+	}
+	return out
+}
+
+// missing says that there is no such file, with names near to it.
+func (q *consultation) missing() error {
+	fail := tool.Fail("not-found", "File not found: %s", q.path)
+	if q.editor.files.IsFolder(q.path) {
+		fail.Hint = "It is a folder. Give a file of it."
+	} else if near := near(q.c, q.editor.files, q.path); len(near) > 0 {
+		fail.Hint = "Did you mean one of these?\n" + strings.Join(near, "\n")
+	}
+	return fail
+}
+
+// noLanguage is the error where there is no server, with what to do.
+func noLanguage(hint string) error {
+	fail := tool.Fail("no-server", "%w", lsp.ErrNone)
+	fail.Hint = hint
+	return fail
+}
+
+const instead = "Look for the text instead."
+
+// unserved words why a server could not be asked, or has not answered.
+func (q *consultation) unserved(err error) error {
+	if q.ctx.Err() != nil {
+		return context.Cause(q.ctx)
+	}
+	if errors.Is(err, lsp.ErrNone) {
+		return noLanguage("Configure a server for this type of file under \"lsp\" in the config, or look for the text instead.")
+	}
+	code := "server-failed"
+	if _, ok := errors.AsType[*lsp.Missing](err); ok {
+		code = "server-missing"
+	} else if _, ok := errors.AsType[*lsp.Unavailable](err); ok {
+		code = "server-unavailable"
+	} else if _, ok := errors.AsType[*lsp.Unanswered](err); ok {
+		code = "timeout"
+	}
+	return tool.Fail(code, "%w %s", sentenced{err}, instead)
+}
+
+// sentenced ends what an error says with a stop.
+type sentenced struct{ error }
+
+func (s sentenced) Error() string {
+	said := strings.TrimSpace(harmless(s.error.Error()))
+	if said != "" && !strings.ContainsAny(said[len(said)-1:], ".!?") {
+		said += "."
+	}
+	return said
+}
+
+func (s sentenced) Unwrap() error { return s.error }
+
+// open returns the servers of the file that answer a method, with the file
+// open in them.
+func (q *consultation) open(method string) ([]*lsp.View, error) {
+	views, err := q.languages.Open(q.ctx, q.path.String())
+	if err != nil {
+		return nil, q.unserved(err)
+	}
+	return q.able(views, method)
+}
+
+// able are the servers that answer a method.
+func (q *consultation) able(views []*lsp.View, method string) ([]*lsp.View, error) {
+	able := slices.DeleteFunc(slices.Clone(views), func(v *lsp.View) bool { return !v.Supports(method) })
+	if len(able) > 0 {
+		return able, nil
+	}
+	return nil, tool.Fail("unsupported", "%s can not do %s. %s", strings.Join(serverNames(views), ", "), q.in.Operation, instead)
+}
+
+// serverNames are what servers are called, once each.
+func serverNames(views []*lsp.View) (names []string) {
+	for _, v := range views {
+		if !slices.Contains(names, v.Server()) {
+			names = append(names, v.Server())
+		}
+	}
+	return names
+}
+
+// diagnostics shows everything that is wrong with a file as it is on disk.
+func (q *consultation) diagnostics() (*tool.Result, error) {
+	views, err := q.languages.Open(q.ctx, q.path.String())
+	if err != nil {
+		return nil, q.unserved(err)
+	}
+	report := q.languages.Check(q.ctx, lsp.Question{Files: []string{q.path.String()}})
+	if len(report.Pending) > 0 { // who asks for nothing else can wait a little longer
+		report = q.languages.Check(q.ctx, lsp.Question{Files: []string{q.path.String()}})
+	}
+	if q.ctx.Err() != nil {
+		return nil, context.Cause(q.ctx)
+	}
+	pending := serversOf(report.Pending)
+	told := &teller{left: toldBytes, metadata: map[string]any{}}
+	var parts []string
+	for _, r := range report.Files {
+		told.add(r)
+		if len(r.Diagnostics) > 0 {
+			parts = append(parts, block(r.Path, r.Diagnostics))
+			continue
+		}
+		fine := slices.DeleteFunc(serverNames(views), func(name string) bool { return slices.Contains(pending, name) })
+		parts = append(parts, fmt.Sprintf("No problems found in %s (%s).", q.path.Title(), strings.Join(fine, ", ")))
+	}
+	for _, p := range report.Pending {
+		parts = append(parts, fmt.Sprintf("%s has not checked %s yet: %s Ask again.", p.Server, q.path.Title(), sentenced{errors.New(p.Why)}))
+	}
+	if len(parts) == 0 {
+		return nil, tool.Fail("server-failed", "No language server could read %s. %s", q.path, instead)
+	}
+	parts = append(parts, q.elsewhere(q.c, q.path, report.Others, told)...)
+	metadata := map[string]any{"diagnostics": told.metadata}
+	if len(pending) > 0 {
+		metadata["pending"] = pending
+	}
+	return &tool.Result{Title: q.title(), Output: strings.Join(parts, "\n\n"), Metadata: metadata}, nil
+}
+
+// restart starts servers anew.
+func (q *consultation) restart() (*tool.Result, error) {
+	file := ""
+	if q.in.FilePath != "" {
+		file = q.path.String()
+	}
+	names, err := q.languages.Restart(q.ctx, file)
+	if err != nil {
+		return nil, q.unserved(err)
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	out := "No language server runs, so none was restarted."
+	if len(names) > 0 {
+		out = "Restarted: " + strings.Join(names, ", ") + "."
+	}
+	return &tool.Result{Title: q.title(), Output: out, Metadata: map[string]any{"servers": append([]string{}, names...)}}, nil
+}

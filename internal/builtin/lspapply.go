@@ -1,0 +1,223 @@
+package builtin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"helve/internal/charset"
+	"helve/internal/diff"
+	"helve/internal/lsp"
+	"helve/internal/workspace"
+	"helve/tool"
+)
+
+// A refactoring is a change that a server proposes on its way to the disk, in
+// the passage that patches take.
+type refactoring struct {
+	sheaf
+	proposal
+	steps []step
+}
+
+// A step is one thing to be done to a file.
+type step struct {
+	lsp.FileEdit
+	path, to workspace.Path
+}
+
+// resolve asks about every name that lies outside.
+func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err error) {
+	for _, edit := range edits {
+		if r.ctx.Err() != nil {
+			return nil, context.Cause(r.ctx)
+		}
+		s := step{FileEdit: edit}
+		if s.path, err = r.editor.files.Resolve(r.ctx, r.c, r.c.Dir, edit.Path); err != nil {
+			return nil, badName(err)
+		}
+		paths = append(paths, s.path)
+		if edit.Kind == lsp.EditRename {
+			if s.to, err = r.editor.files.Resolve(r.ctx, r.c, r.c.Dir, edit.To); err != nil {
+				return nil, badName(err)
+			}
+			paths = append(paths, s.to)
+			// Under its new name the file could be read where it could not before.
+			if !r.editor.files.MayRead(r.c, s.path) {
+				if err := r.editor.files.AskContents(r.ctx, r.c, s.path); err != nil {
+					return nil, err
+				}
+			}
+		}
+		r.steps = append(r.steps, s)
+	}
+	return paths, nil
+}
+
+// take does one step, in memory.
+func (r *refactoring) take(claim *workspace.Claim, s step) error {
+	l, err := r.leaf(claim, s.path)
+	if err != nil {
+		return cannotChange(s.path, err)
+	}
+	switch s.Kind {
+	case lsp.EditCreate:
+		return r.create(l, s)
+	case lsp.EditDelete:
+		return r.remove(l, s)
+	case lsp.EditRename:
+		dest, err := r.leaf(claim, s.to)
+		if err != nil {
+			return cannotChange(s.to, err)
+		}
+		return r.move(l, dest, s)
+	}
+	return r.revise(l, s)
+}
+
+// misfit is the error for a step that does not fit what is there.
+func (r *refactoring) misfit(code, what string, path workspace.Path) error {
+	return tool.Fail(code, "%s proposes to change %s, but %s. Nothing was changed; make the change by other means.", r.view.Server(), path, what)
+}
+
+// revise edits the text of a file.
+func (r *refactoring) revise(l *leaf, s step) error {
+	if !l.exists {
+		return r.misfit("not-found", "there is no such file", s.path)
+	}
+	file, err := r.text(l, s.path)
+	if err != nil {
+		return err
+	}
+	if err := r.fresh(l, s, file); err != nil {
+		return err
+	}
+	before := file.Raw()
+	after, err := s.Apply(before)
+	if err != nil {
+		return r.misfit("bad-edit", plainError{err}.Error(), s.path)
+	}
+	if len(after) > workspace.MaxEdit {
+		return tool.Fail("too-large", "%s proposes to make %s larger than %d MiB. Make the change by other means.", r.view.Server(), s.path, workspace.MaxEdit>>20)
+	}
+	data, err := file.Splice(diff.Edits(file.String(), charset.Normalise(after)))
+	if err != nil {
+		return notEncodable(s.path, err)
+	}
+	if string(data) == string(l.data) {
+		return nil
+	}
+	now, err := charset.DecodeAs(data, file.Encoding())
+	if err != nil {
+		return notEncodable(s.path, err)
+	}
+	l.data, l.encoding = data, file.Encoding().String()
+	r.record(patched{kind: "update", path: s.path, dest: s.path, before: before, after: now.Raw()})
+	return nil
+}
+
+// fresh holds the text of a file against the one that the server has: edits
+// for another text would land in the wrong places.
+func (r *refactoring) fresh(l *leaf, s step, file *charset.Text) error {
+	if !l.held.Exists() || string(l.data) != string(l.held.Data) {
+		return nil // this change has made it what it is
+	}
+	had, open := r.view.Text(s.Path)
+	switch {
+	case open && had == file.Raw():
+		return nil
+	case open, l.held.State.Modified().After(r.begun):
+		return tool.Fail("changed-on-disk", "File %s was changed while %s worked on it, so nothing was changed. Ask again.", s.path, r.view.Server())
+	case file.Encoding() != (charset.Encoding{}): // the server has read the file by itself, as UTF-8
+		return tool.Fail("encoding", "%s is not UTF-8, and %s may have misread it, so nothing was changed. Ask about a place in that file first (hover will do), then ask again.", s.path, r.view.Server())
+	}
+	return nil
+}
+
+func (r *refactoring) create(l *leaf, s step) error {
+	switch {
+	case l.exists && !s.Overwrite && s.IgnoreIfExists:
+		return nil
+	case l.exists && !s.Overwrite:
+		return r.misfit("exists", "it exists already", s.path)
+	case l.exists:
+		before, _ := decoded(l.data)
+		l.data = nil
+		r.record(patched{kind: "update", path: s.path, dest: s.path, before: before})
+		return nil
+	}
+	l.exists, l.data = true, nil
+	r.record(patched{kind: "add", path: s.path, dest: s.path})
+	return nil
+}
+
+func (r *refactoring) remove(l *leaf, s step) error {
+	switch {
+	case !l.exists && s.IgnoreIfNotExists:
+		return nil
+	case !l.exists:
+		return r.misfit("not-found", "there is no such file", s.path)
+	case r.editor.files.IsLink(s.path):
+		return r.misfit("symlink", "it is a symbolic link, and only files are deleted", s.path)
+	}
+	r.record(patched{kind: "delete", path: s.path, dest: s.path, before: shownText(l.data)})
+	l.exists, l.data = false, nil
+	return nil
+}
+
+func (r *refactoring) move(l, dest *leaf, s step) error {
+	switch {
+	case !l.exists:
+		return r.misfit("not-found", "there is no such file", s.path)
+	case r.editor.files.IsLink(s.path):
+		return r.misfit("symlink", "it is a symbolic link, and only files are moved", s.path)
+	case l == dest:
+		return r.misfit("duplicate-target", "it is moved onto itself", s.path)
+	case dest.exists && !s.Overwrite && s.IgnoreIfExists:
+		return nil
+	case dest.exists && !s.Overwrite:
+		return r.misfit("exists", "there is a file already where it is moved to", s.to)
+	}
+	p := patched{kind: "move", path: s.path, dest: s.to, before: shownText(l.data), after: shownText(l.data)}
+	if dest.exists {
+		p.over = shownText(dest.data)
+	}
+	dest.exists, dest.data, dest.encoding = true, l.data, l.encoding
+	if dest.mode = l.mode; dest.mode == 0 && l.held.Exists() {
+		dest.mode = l.held.State.Mode.Perm()
+	}
+	l.exists, l.data = false, nil
+	r.record(p)
+	return nil
+}
+
+// shownText is data as people are shown it.
+func shownText(data []byte) string {
+	if s, ok := decoded(data); ok {
+		return s
+	}
+	return strings.ToValidUTF8(string(data), "\ufffd")
+}
+
+// record keeps what a step does to a file, for people and programs. What is
+// done to one file in several steps is shown as one change.
+func (r *refactoring) record(p patched) {
+	i := slices.IndexFunc(r.files, func(f patched) bool { return f.kind != "delete" && f.dest.Real() == p.path.Real() })
+	if i < 0 {
+		r.files = append(r.files, p)
+		return
+	}
+	f := &r.files[i]
+	switch {
+	case p.kind == "delete" && f.kind == "add":
+		r.files = slices.Delete(r.files, i, i+1)
+	case p.kind == "delete":
+		f.kind, f.dest, f.after, f.over = "delete", f.path, "", ""
+	case p.kind == "move" && f.kind == "add":
+		f.path, f.dest, f.over = p.dest, p.dest, p.over
+	case p.kind == "move":
+		f.kind, f.dest, f.over = "move", p.dest, p.over
+	default:
+		f.after = p.after
+	}
+}

@@ -1,0 +1,255 @@
+package builtin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"helve/internal/lsp"
+	"helve/tool"
+)
+
+// How many symbols of the project one server may name.
+const (
+	symbolsOfAll   = 10 // without a query
+	symbolsOfQuery = 50
+)
+
+// method is the request that an operation makes first.
+func (in lspInput) method() string {
+	switch in.Operation {
+	case opDefinition:
+		return "textDocument/definition"
+	case opReferences:
+		return "textDocument/references"
+	case opHover:
+		return "textDocument/hover"
+	case opDocumentSymbol:
+		return "textDocument/documentSymbol"
+	case opWorkspaceSymbol:
+		return "workspace/symbol"
+	case opImplementation:
+		return "textDocument/implementation"
+	}
+	return "textDocument/prepareCallHierarchy"
+}
+
+// lookUp asks all servers side by side, and shows what they say one after the
+// other.
+func (q *consultation) lookUp() (*tool.Result, error) {
+	views, err := q.views()
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(views))
+	var wg sync.WaitGroup
+	for i, v := range views {
+		wg.Go(func() { answers[i] = q.question(v) })
+	}
+	wg.Wait()
+	list := []json.RawMessage{}
+	var notes []string
+	failed := error(nil)
+	for i, a := range answers {
+		if a.err != nil {
+			failed = a.err
+			notes = append(notes, "("+sentenced{a.err}.Error()+" Its results are left out.)")
+			continue
+		}
+		list = append(list, q.visible(views[i], a.list)...)
+	}
+	if len(notes) == len(views) {
+		return nil, q.unserved(failed)
+	}
+	return q.found(list, notes), nil
+}
+
+// views are the servers that are asked: those of the file, or for the symbols
+// of the project all that run.
+func (q *consultation) views() ([]*lsp.View, error) {
+	if q.in.Operation != opWorkspaceSymbol {
+		return q.open(q.in.method())
+	}
+	if q.in.FilePath != "" {
+		if _, err := q.languages.Open(q.ctx, q.path.String()); err != nil {
+			return nil, q.unserved(err)
+		}
+	}
+	views := q.languages.Running()
+	if len(views) == 0 {
+		return nil, tool.Fail("no-server", "No language server runs yet. Give a source file of the project as filePath, and its server is started; or look for the text instead.")
+	}
+	return q.able(views, q.in.method())
+}
+
+// An answer is what one server says.
+type answer struct {
+	list []json.RawMessage
+	err  error
+}
+
+// question asks one server.
+func (q *consultation) question(v *lsp.View) answer {
+	method := q.in.method()
+	raw, err := v.Call(q.ctx, method, q.params(v))
+	if err != nil {
+		return answer{err: err}
+	}
+	switch q.in.Operation {
+	case opHover: // that there is nothing is an answer, too
+		if len(raw) == 0 {
+			raw = json.RawMessage("null")
+		}
+		return answer{list: []json.RawMessage{v.Plain(raw)}}
+	case opIncomingCalls, opOutgoingCalls:
+		items := entries(raw)
+		if len(items) == 0 {
+			return answer{}
+		}
+		raw, err = v.Call(q.ctx, "callHierarchy/"+q.in.Operation, map[string]any{"item": items[0]})
+		if err != nil {
+			return answer{err: err}
+		}
+	}
+	return answer{list: entries(v.Plain(raw))}
+}
+
+// params are those of the first request.
+func (q *consultation) params(v *lsp.View) map[string]any {
+	if q.in.Operation == opWorkspaceSymbol {
+		return map[string]any{"query": q.in.Query}
+	}
+	out := map[string]any{"textDocument": map[string]any{"uri": v.URI()}}
+	if q.in.Operation != opDocumentSymbol {
+		out["position"] = v.At(q.in.Line, q.in.Character)
+	}
+	if q.in.Operation == opReferences {
+		out["context"] = map[string]any{"includeDeclaration": true}
+	}
+	return out
+}
+
+// entries are what an answer lists: nothing, one, or several.
+func entries(raw json.RawMessage) (list []json.RawMessage) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return nil
+	}
+	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	return slices.DeleteFunc(list, func(one json.RawMessage) bool { return string(one) == "null" })
+}
+
+// A mention is what a result says about where it is, in all the forms that
+// results have.
+type mention struct {
+	Kind      int      `json:"kind"`
+	URI       string   `json:"uri"`
+	TargetURI string   `json:"targetUri"`
+	Location  *mention `json:"location"`
+	From      *mention `json:"from"`
+	To        *mention `json:"to"`
+}
+
+func (m *mention) uris() []string {
+	if m == nil {
+		return nil
+	}
+	own := slices.DeleteFunc([]string{m.URI, m.TargetURI}, func(uri string) bool { return uri == "" })
+	return slices.Concat(own, m.Location.uris(), m.From.uris(), m.To.uris())
+}
+
+// visible leaves out what lies in files that may not be read, and of symbols of
+// the project those of lesser kinds and those that are too many.
+func (q *consultation) visible(v *lsp.View, list []json.RawMessage) (out []json.RawMessage) {
+	limit := len(list)
+	if q.in.Operation == opWorkspaceSymbol {
+		limit = symbolsOfAll
+		if q.in.Query != "" {
+			limit = symbolsOfQuery
+		}
+	}
+	for _, one := range list {
+		var m mention
+		_ = json.Unmarshal(one, &m) // what has another form mentions no file
+		switch {
+		case len(out) == limit:
+			return out
+		case q.in.Operation == opWorkspaceSymbol && !notable(m.Kind):
+		case slices.ContainsFunc(m.uris(), func(uri string) bool { return !q.mayShow(v, uri) }):
+			q.hidden++
+		default:
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// notable reports whether a symbol is of a kind that people look for: class,
+// method, enum, interface, function, variable, constant, struct.
+func notable(kind int) bool { return slices.Contains([]int{5, 6, 10, 11, 12, 13, 14, 23}, kind) }
+
+// mayShow reports whether who calls may know what is in a file. Of a file that
+// is not the one that was asked about, the rules decide like for a search: what
+// they single out is kept back, and where they ask about everything, it needs
+// that a person has allowed this call.
+func (q *consultation) mayShow(v *lsp.View, uri string) bool {
+	name, isFile, err := v.File(uri)
+	if err != nil || !isFile {
+		return !isFile
+	}
+	known, ok := q.shown[name]
+	if ok {
+		return known
+	}
+	path := q.editor.files.Beside(q.path, name)
+	may := q.in.FilePath != "" && path.Real() == q.path.Real() || q.editor.files.MayRead(q.c, path) ||
+		!q.unasked && !q.editor.files.Withheld(q.c, path)
+	if q.shown == nil {
+		q.shown = map[string]bool{}
+	}
+	q.shown[name] = may
+	return may
+}
+
+// found is the result of a question.
+func (q *consultation) found(list []json.RawMessage, notes []string) *tool.Result {
+	metadata := map[string]any{"result": list}
+	for i, size := 0, 0; i < len(list); i++ {
+		if size += len(list[i]); size > maxWhole {
+			metadata["result"], metadata["more"] = list[:i], len(list)-i
+			break
+		}
+	}
+	if q.hidden > 0 {
+		metadata["hidden"] = q.hidden
+		verb := "were"
+		if q.hidden == 1 {
+			verb = "was"
+		}
+		notes = append(notes, fmt.Sprintf("(%s in files that may not be read %s left out)", count(q.hidden, "result"), verb))
+	}
+	out := "No results found for " + q.in.Operation
+	if len(list) > 0 {
+		out = indented(list)
+	}
+	return &tool.Result{Title: q.title(), Output: said(out, notes), Metadata: metadata}
+}
+
+// indented is a list as people read JSON, keys in the order they came in.
+func indented(list []json.RawMessage) string {
+	parts := make([]string, len(list))
+	for i, one := range list {
+		parts[i] = string(one)
+	}
+	flat := "[" + strings.Join(parts, ",") + "]"
+	var out bytes.Buffer
+	if json.Indent(&out, []byte(flat), "", "  ") != nil {
+		return flat
+	}
+	return out.String()
+}
