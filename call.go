@@ -245,6 +245,9 @@ func (r *Runtime) run(ctx context.Context, t tool.Tool, c *flight) (*tool.Result
 	}
 	own := c.Call // a tool that is left behind keeps its own copy
 	res, err := r.await(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
+	if e, ok := r.registry.newest(c.Tool); ok && !e.builtin && !e.spec.ReadOnly {
+		r.doubtFiles()
+	}
 	return r.complete(res), err
 }
 

@@ -28,6 +28,7 @@ func (r *Runtime) furnishFiles() {
 				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File, quiet: quiet})
 			}
 			r.feed.publish(FileChanged{File: ch.File, Event: ch.Event, quiet: quiet})
+			r.changedForServers(ch)
 		},
 	}
 	r.files.OnTrouble = func(err error) { r.log.Warn("the end of an earlier change was not cleaned up", "error", err) }

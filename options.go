@@ -61,6 +61,10 @@ type Options struct {
 	// for none.
 	Formatters *Formatters
 
+	// LSP says which language servers look at files that tools change; nil for
+	// none.
+	LSP *LSP
+
 	// Search says how the tools that look for files and in files work.
 	Search Search
 

@@ -17,6 +17,7 @@ import (
 
 	"helve/internal/builtin"
 	"helve/internal/custom"
+	"helve/internal/lsp"
 	"helve/internal/mcpclient"
 	"helve/internal/program"
 	"helve/internal/replace"
@@ -59,6 +60,7 @@ type Runtime struct {
 	programs    *program.Room // hooks and tools that are programs
 	teller      *teller       // tells commands of events; nil where there are none
 	web         *web.Client
+	languages   *lsp.Set      // nil for none
 	configShown atomic.Bool   // plugins have seen the configuration
 	sources     []source      // of tools that come when they are needed
 	hooks       []Hook        // that see calls, in order
@@ -179,6 +181,9 @@ func (r *Runtime) registerBuiltins() error {
 	if err := r.furnishMCP(); err != nil {
 		return err
 	}
+	if err := r.furnishLSP(); err != nil {
+		return err
+	}
 	network := r.furnishWeb()
 	if err := r.furnishCustom(); err != nil {
 		return err
@@ -186,6 +191,7 @@ func (r *Runtime) registerBuiltins() error {
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
 		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: network, Skills: r.furnishSkills(),
+		Languages: r.languages,
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {
@@ -349,6 +355,9 @@ func (r *Runtime) Close() error {
 	var ended error
 	for _, s := range r.sources {
 		ended = errors.Join(ended, s.Close())
+	}
+	if r.languages != nil {
+		ended = errors.Join(ended, r.languages.Close())
 	}
 	if r.shell != nil {
 		ended = errors.Join(ended, r.shell.Close())

@@ -14,12 +14,16 @@ import (
 	"time"
 
 	"helve"
+	"helve/internal/lsp/lsptest"
 	"helve/permission"
 	"helve/tool"
 	"helve/tooltest"
 )
 
-func TestMain(m *testing.M) { tooltest.Main(m) }
+func TestMain(m *testing.M) {
+	lsptest.Main() // it is also the language server of its tests
+	tooltest.Main(m)
+}
 
 // open returns a runtime in a folder of its own.
 func open(t *testing.T, opt helve.Options) *helve.Runtime {

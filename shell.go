@@ -100,7 +100,10 @@ func (r *Runtime) furnishShell() error {
 		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota / 4, Spill: r.spill, Private: r.private,
 		Jobs: job.Options{
 			Dir: r.private("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
-			OnChange: func(info job.Info) { r.feed.publish(JobChanged{jobOf(info)}) },
+			OnChange: func(info job.Info) {
+				r.doubtFiles()
+				r.feed.publish(JobChanged{jobOf(info)})
+			},
 		},
 		NewID: r.newID, Logger: r.log,
 	})
@@ -150,6 +153,7 @@ func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*ru
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
 	passes, key := c.Sieve("read")
 	cmd.Sieve = run.Sieve{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
+	defer s.r.doubtFiles()
 	return s.Room.Run(ctx, cmd)
 }
 
