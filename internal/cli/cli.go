@@ -91,7 +91,7 @@ happened.`,
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
 		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.pluginsCommand(), a.skillsCommand(), a.permissionCommand(),
-		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(), a.mcpCommand(),
+		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(), a.lspCommand(), a.mcpCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),
 	)

@@ -73,6 +73,9 @@ func exitCodesTopic() *cobra.Command {
   130  the call was cancelled, or took longer than --timeout (canceled)
 
 'helve grep' and 'helve glob' end as other programs that search do: 0 something
-was found, 1 nothing was, 2 for all that went wrong, 130 cancelled.`,
+was found, 1 nothing was, 2 for all that went wrong, 130 cancelled.
+
+'helve lsp check' ends with 0 if there are no errors, 1 if there are, 2 if a file
+could not be checked, 130 cancelled.`,
 	}
 }

@@ -27,7 +27,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 
 func TestHelp(t *testing.T) {
 	for _, words := range []string{
-		"", "call", "tools", "tools new", "tools test", "plugins", "skills", "permission", "permission explain", "permission list", "permission revoke", "permission test",
+		"", "call", "tools", "tools new", "tools test", "plugins", "skills", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
 		"sessions", "calls", "show", "config", "config check", "trust", "doctor", "version", "exit-codes",
 	} {
 		t.Run(strings.ReplaceAll(words, " ", "-"), func(t *testing.T) {

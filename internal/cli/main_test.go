@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"helve/internal/cli"
+	"helve/internal/lsp/lsptest"
 	"helve/tooltest"
 )
 
@@ -23,8 +24,9 @@ type leakChecked struct{ m *testing.M }
 func (l leakChecked) Run() int { return tooltest.Leaks(l.m.Run) }
 
 // TestMain lets the test binary double as the command, when it is called by
-// the name helve.
+// the name helve, and as a language server.
 func TestMain(m *testing.M) {
+	lsptest.Main()
 	testscript.Main(leakChecked{m}, map[string]func(){"helve": helve})
 }
 

@@ -60,6 +60,7 @@ func (a *app) configOptions() (config.Options, error) {
 	return config.Options{
 		Dir: dir, Home: a.home(), Env: a.Getenv,
 		Worktree: workspace.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
+		LanguageServers: knownLanguages(),
 	}, nil
 }
 
@@ -178,6 +179,7 @@ func (a *app) options(s *setup) helve.Options {
 			"batch":    s.cfg.Experimental.BatchTool,
 			"question": a.truth("HELVE_ENABLE_QUESTION_TOOL") || a.truth("OPENCODE_ENABLE_QUESTION_TOOL"),
 			"exa":      a.searches(),
+			"lsp":      a.asksServers(s),
 		},
 		Matching:   s.cfg.Edit.Matching,
 		Unread:     s.cfg.Edit.Unread || a.truth("HELVE_DISABLE_FILETIME_CHECK") || a.truth("OPENCODE_DISABLE_FILETIME_CHECK"),
@@ -199,7 +201,10 @@ func (a *app) options(s *setup) helve.Options {
 		},
 		Logger: a.logger(),
 	}
+	languages, wrong := a.languageServers(s)
+	opt.LSP = languages
 	servers, notes := s.mcp()
+	notes = append(wrong, notes...)
 	depth, _ := strconv.Atoi(a.Getenv(depthName)) // 0 where nobody has set it
 	if note := deepen(&servers, depth); note != "" {
 		notes = append(notes, note)

@@ -180,6 +180,10 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 		effects++
 		fmt.Fprintln(a.Stdout, "  would let its skills take the place of yours of the same name")
 	}
+	if speaks(s, cfg) {
+		effects++
+		fmt.Fprintln(a.Stdout, "  would let language servers run programs and code of the project")
+	}
 	for _, l := range limits(cfg) {
 		who := ""
 		if l.Agent != "" {

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/lsp"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// exitUnchecked is the exit code for a file that no language server has looked
+// at.
+const exitUnchecked = 2
+
+// filesAtOnce is how many files are given to the servers together. A report
+// waits for a bounded number of answers, and a file may have several servers.
+const filesAtOnce = 10
+
+func (a *app) lspCheckCommand() *cobra.Command {
+	var asJSON bool
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "check FILE …",
+		Short: "Print what language servers find in files",
+		Long: `Check starts the language servers of the files, waits for what they find, and
+prints it, a line each:
+
+  main.go:3:2: error: undefined: x (compiler)
+
+Lines and columns are counted from 1, columns in UTF-16 units as editors do.
+
+It ends with 0 if there are no errors, with 1 if there are, and with 2 if there
+are none but a file could not be checked: its server is not installed, has
+failed, or did not answer in time. Files that no server is for are named and
+passed over, unless there is nothing else.`,
+		Example: `  helve lsp check main.go
+  helve lsp check --json src/*.ts
+  helve lsp check --timeout 5m $(git diff --name-only)`,
+		Args: atLeast(1, "the files to check"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return usagef("--timeout has to be more than 0")
+			}
+			return a.checkFiles(c.Context(), args, checkFlags{asJSON, timeout})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait for all of it")
+	return c
+}
+
+type checkFlags struct {
+	asJSON  bool
+	timeout time.Duration
+}
+
+// A checkedReport is what helve lsp check --json prints.
+type checkedReport struct {
+	Errors    int             `json:"errors"`
+	Files     []checkedFile   `json:"files"`     // that a server has looked at
+	Unchecked []uncheckedFile `json:"unchecked"` // by a server that should have
+	Passed    []string        `json:"passed"`    // over, since no server is for them
+}
+
+type checkedFile struct {
+	Path        string      `json:"path"`
+	Diagnostics []diagnosis `json:"diagnostics"`
+}
+
+// An uncheckedFile is one that a server has not looked at. Another one may have.
+type uncheckedFile struct {
+	Path   string `json:"path"`
+	Server string `json:"server,omitempty"`
+	Why    string `json:"why"`
+}
+
+// A diagnosis is one thing that a server has found. Its place is counted from
+// 1, and the end is not in it.
+type diagnosis struct {
+	Line      int             `json:"line"`
+	Column    int             `json:"column"`
+	EndLine   int             `json:"endLine"`
+	EndColumn int             `json:"endColumn"`
+	Severity  string          `json:"severity"`
+	Message   string          `json:"message"`
+	Source    string          `json:"source,omitempty"`
+	Code      json.RawMessage `json:"code,omitempty"`
+}
+
+func diagnosisOf(d lsp.Diagnostic) diagnosis {
+	return diagnosis{
+		Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1,
+		EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.Character + 1,
+		Severity: severityWord(d.Severity), Message: d.Message, Source: d.Source, Code: d.Code,
+	}
+}
+
+// severityWord is a severity of the protocol as a word. What a server does not
+// grade may be as bad as any.
+func severityWord(severity int) string {
+	switch severity {
+	case 2:
+		return "warning"
+	case 3:
+		return "information"
+	case 4:
+		return "hint"
+	}
+	return "error"
+}
+
+// checkFiles prints what language servers find in files.
+func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error {
+	files, shown, err := a.filesToCheck(args)
+	if err != nil {
+		return err
+	}
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	opt := a.languageOptions(s)
+	if opt.LSP == nil {
+		return &tool.Error{Kind: tool.InvalidInput, Code: "lsp-off", Err: errors.New("no file was checked"), Hint: howToSwitchOn}
+	}
+	opt.LSP.Wait = f.timeout
+	rt, err := helve.New(opt)
+	if err != nil {
+		return err
+	}
+	stop := a.progress("waiting for language servers")
+	k := &fileCheck{rt: rt, shown: shown, report: checkedReport{Files: []checkedFile{}, Unchecked: []uncheckedFile{}, Passed: []string{}}}
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	for some := range slices.Chunk(files, filesAtOnce) {
+		err = errors.Join(err, k.ask(limited, some))
+	}
+	cancel()
+	stop()
+	if err := errors.Join(err, rt.Close()); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return &silent{exitCanceled}
+	}
+	return a.printChecked(k.report, f.asJSON)
+}
+
+// filesToCheck are the files by their whole names, once each, and what each was
+// called.
+func (a *app) filesToCheck(args []string) (files []string, shown map[string]string, err error) {
+	shown = map[string]string{}
+	for _, arg := range args {
+		path := arg
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.workDir(), path)
+		}
+		path = filepath.Clean(path)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, nil, usagef("there is no file %s", path)
+		case err != nil:
+			return nil, nil, fmt.Errorf("looking at the files: %w", err)
+		case info.IsDir():
+			return nil, nil, usagef("%s is a folder: name the files in it", arg)
+		}
+		if _, twice := shown[path]; !twice {
+			shown[path] = arg
+			files = append(files, path)
+		}
+	}
+	return files, shown, nil
+}
+
+// A fileCheck is one run of helve lsp check.
+type fileCheck struct {
+	rt     *helve.Runtime
+	shown  map[string]string // what a file was called
+	report checkedReport
+}
+
+// ask asks the servers about files. Of several files among which is one that no
+// server is for, the halves are asked about by themselves.
+func (k *fileCheck) ask(ctx context.Context, files []string) error {
+	if ctx.Err() != nil {
+		for _, file := range files {
+			k.missed(file, "", "the time was up before its turn; --timeout gives more")
+		}
+		return nil
+	}
+	report, err := k.rt.Diagnostics(ctx, slices.Clone(files)...)
+	switch half := len(files) / 2; {
+	case errors.Is(err, lsp.ErrNone) && half > 0:
+		return errors.Join(k.ask(ctx, files[:half]), k.ask(ctx, files[half:]))
+	case errors.Is(err, lsp.ErrNone):
+		k.report.Passed = append(k.report.Passed, k.shown[files[0]])
+	case err != nil:
+		return err
+	default:
+		k.take(files, report)
+	}
+	return nil
+}
+
+// take adds what the servers said about files that were asked about.
+func (k *fileCheck) take(files []string, report helve.LSPReport) {
+	told := map[string]bool{}
+	for _, r := range report.Files {
+		told[r.Path] = true
+		f := checkedFile{Path: k.shown[r.Path], Diagnostics: []diagnosis{}}
+		for _, d := range r.Diagnostics {
+			one := diagnosisOf(d)
+			f.Diagnostics = append(f.Diagnostics, one)
+			if one.Severity == "error" {
+				k.report.Errors++
+			}
+		}
+		k.report.Files = append(k.report.Files, f)
+	}
+	for _, p := range report.Pending {
+		told[p.Path] = true
+		k.missed(p.Path, p.Server, p.Why)
+	}
+	for _, file := range files {
+		if !told[file] {
+			k.explain(file, report.Missing)
+		}
+	}
+}
+
+func (k *fileCheck) missed(file, server, why string) {
+	k.report.Unchecked = append(k.report.Unchecked, uncheckedFile{k.shown[file], server, why})
+}
+
+// explain says why nobody has told anything about a file: its servers are not
+// here, have failed before, or keep silent.
+func (k *fileCheck) explain(file string, missing []lsp.Pending) {
+	var names []string
+	why := ""
+	for _, m := range missing {
+		if m.Path == file {
+			names, why = append(names, m.Server), m.Why
+		}
+	}
+	switch len(names) {
+	case 0:
+		k.missed(file, "", "no language server has said anything about it; 'helve lsp' says how they are")
+	case 1:
+		k.missed(file, names[0], why)
+	default:
+		k.missed(file, "", fmt.Sprintf("none of its language servers is here (%s); 'helve lsp --all' says how to get one", words(names)))
+	}
+}
+
+// printChecked prints what was found, and says by the exit code how it was.
+func (a *app) printChecked(r checkedReport, asJSON bool) error {
+	if asJSON {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+		return r.verdict()
+	}
+	for _, f := range r.Files {
+		for _, d := range f.Diagnostics {
+			line := fmt.Sprintf("%s:%d:%d: %s: %s", f.Path, d.Line, d.Column, d.Severity, strings.Join(strings.Fields(d.Message), " "))
+			if d.Source != "" {
+				line += " (" + d.Source + ")"
+			}
+			if _, err := io.WriteString(a.Stdout, text.VisibleLine(line)+"\n"); err != nil {
+				return fmt.Errorf("writing what was found: %w", err)
+			}
+		}
+	}
+	for _, path := range r.Passed {
+		a.note(path + ": no language server is for this file")
+	}
+	for _, u := range r.Unchecked {
+		by := ""
+		if u.Server != "" {
+			by = " by " + u.Server
+		}
+		a.note(fmt.Sprintf("%s was not checked%s: %s", u.Path, by, text.VisibleLine(u.Why)))
+	}
+	a.note(fmt.Sprintf("files checked: %d, errors: %d", len(r.Files), r.Errors))
+	return r.verdict()
+}
+
+// verdict is the exit code, as an error.
+func (r checkedReport) verdict() error {
+	switch {
+	case r.Errors > 0:
+		return &silent{exitFailed}
+	case len(r.Unchecked) > 0 || len(r.Files) == 0:
+		return &silent{exitUnchecked}
+	}
+	return nil
+}
