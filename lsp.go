@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"helve/internal/lsp"
@@ -103,7 +104,6 @@ func (r *Runtime) furnishLSP() error {
 		OnDiagnostics: func(server, path string) {
 			r.feed.publish(LSPDiagnostics{Server: server, Path: path})
 		},
-		Logger: r.log,
 	}
 	if r.opt.DataDir != "" {
 		o.Logs, o.Board = r.private("lsp-logs"), r.private("lsp")
@@ -188,6 +188,7 @@ func (r *Runtime) Diagnostics(ctx context.Context, files ...string) (LSPReport, 
 	if r.languages == nil {
 		return LSPReport{}, ErrNoLSP
 	}
+	files = slices.Clone(files)
 	for i := range files {
 		files[i] = r.absolute(files[i])
 		if !r.languages.Has(files[i]) {

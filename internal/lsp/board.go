@@ -151,7 +151,7 @@ func ReadBoard(dir string) []Status {
 		if list, err := readBoard(path + boardShown); err == nil {
 			for i := range list { // what it holds now
 				if list[i].PID > 0 {
-					list[i].Memory = cmp.Or(rss(list[i].PID, nil), list[i].Memory)
+					list[i].Memory = max(rss(list[i].PID), list[i].Memory)
 				}
 			}
 			all = append(all, list...)

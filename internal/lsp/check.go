@@ -26,13 +26,33 @@ const (
 // A Baseline is what was known before a change.
 type Baseline map[string][]Diagnostic
 
-// Before is what is known now, to tell later what is new.
-func (s *Set) Before() Baseline {
+// baselineTime is how long a change waits for what servers are just finding in
+// a file as it was.
+const baselineTime = 200 * time.Millisecond
+
+// Before is what is known now, to tell later what is new. Files that a server
+// is just looking at get a moment.
+func (s *Set) Before(ctx context.Context, files ...string) Baseline {
+	ctx, cancel := context.WithTimeout(ctx, baselineTime)
+	defer cancel()
 	out := Baseline{}
 	for _, l := range s.links() {
+		for _, file := range files {
+			l.mu.Lock()
+			d := l.docs[s.named(file)]
+			unsettled := d != nil && !l.settledLocked(d)
+			l.mu.Unlock()
+			if unsettled {
+				_ = l.await(ctx, d) // then nothing is known of it
+			}
+		}
 		l.mu.Lock()
 		for path, f := range l.found {
-			out[path] = append(out[path][:len(out[path]):len(out[path])], f.about(l.versionOf(path))...)
+			list := f.about(l.versionOf(path))
+			if out[path] != nil {
+				list = slices.Concat(out[path], list)
+			}
+			out[path] = list
 		}
 		l.mu.Unlock()
 	}
@@ -61,6 +81,12 @@ type Question struct {
 func (s *Set) Check(ctx context.Context, q Question) Report {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()
+	asked := map[string]string{} // what files were called by who asked
+	q.Files = slices.Clone(q.Files)
+	for i, file := range q.Files {
+		q.Files[i] = s.named(file)
+		asked[q.Files[i]] = file
+	}
 	s.flush(ctx)
 	all := s.errands(ctx, q.Files)
 	var wg sync.WaitGroup
@@ -70,7 +96,16 @@ func (s *Set) Check(ctx context.Context, q Question) Report {
 		}
 	}
 	wg.Wait()
-	return s.report(ctx, q, all)
+	out := s.report(ctx, q, all)
+	for i := range out.Files {
+		out.Files[i].Path = asked[out.Files[i].Path]
+	}
+	for _, list := range [][]Pending{out.Pending, out.Missing} {
+		for i := range list {
+			list[i].Path = asked[list[i].Path]
+		}
+	}
+	return out
 }
 
 // An errand is a file that was brought to a server.
@@ -80,7 +115,9 @@ type errand struct {
 	link   *link
 	doc    *doc
 	err    error
-	fresh  bool   // what is known is about the text of now
+	sent   int  // the number of the text that was brought
+	fresh  bool // what is known is about that text
+	found  []Diagnostic
 	seq    uint64 // the publication that said so
 }
 
@@ -99,20 +136,33 @@ func (s *Set) errands(ctx context.Context, files []string) []errand {
 	for _, v := range errands {
 		if v.client != nil && !started[v.client] {
 			started[v.client] = true
-			wg.Go(func() { _, _ = v.client.ensure(ctx) }) // asked again below
+			wg.Go(func() { v.client.start(ctx) })
 		}
 	}
 	wg.Wait()
+	over, cancel := context.WithCancel(ctx)
+	cancel() // what has not started by now is not waited for again
 	for i := range errands {
 		v := &errands[i]
 		if v.err != nil {
 			continue
 		}
-		if v.link, v.err = v.client.ensure(ctx); v.err == nil {
-			v.doc, v.err = v.link.sync(v.path)
+		if v.link, v.err = v.client.ensure(over); v.err == nil {
+			v.doc, v.sent, v.err = v.link.sync(v.path)
 		}
 	}
 	return errands
+}
+
+// start waits for a server to start, but not for long if it was waited for in
+// vain before.
+func (c *client) start(ctx context.Context) {
+	if c.slow() {
+		short, cancel := context.WithTimeout(ctx, baselineTime)
+		defer cancel()
+		ctx = short
+	}
+	_, _ = c.ensure(ctx) // who needs it is told
 }
 
 // wait waits for what the server finds. A file that was not changed, in a
@@ -120,17 +170,26 @@ func (s *Set) errands(ctx context.Context, files []string) []errand {
 // again.
 func (v *errand) wait(ctx context.Context, unchanged bool) {
 	l := v.link
+	defer v.client.use()()
 	if unchanged {
 		v.rest(ctx)
 	}
 	v.err = l.await(ctx, v.doc)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v.fresh = v.err == nil
-	if f := l.found[v.path]; f != nil {
-		v.seq = max(f.seq, f.pulledSeq)
+	f := l.found[v.path]
+	switch {
+	case v.err != nil:
+	case f == nil || v.doc.version != v.sent:
+		v.err = errOvertaken
+	default:
+		v.fresh, v.found, v.seq = true, f.about(v.sent), max(f.seq, f.pulledSeq)
 	}
 }
+
+// errOvertaken says that a file has another text by now than the one that was
+// to be looked at.
+var errOvertaken = errors.New("the file was changed again before it was checked")
 
 // rest waits until the server has published the file since it was last told of
 // a change, or has been silent for a while.
@@ -169,13 +228,12 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
 		}
 		out.Pending = append(out.Pending, pending...)
 		out.Missing = append(out.Missing, missing(file, errands)...)
-		silent := slices.ContainsFunc(errands, func(v errand) bool { return v.path == file && errors.Is(v.err, errSilent) })
-		s.owe(file, len(pending) > 0 || silent)
+		s.owe(file, len(pending) > 0)
 	}
 	if q.Others {
 		s.settleOthers(ctx, errands)
 	}
-	out.Others = s.others(q, errands)
+	out.Others, out.Known = s.others(q, errands)
 	return out
 }
 
@@ -183,7 +241,7 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
 func missing(file string, errands []errand) (out []Pending) {
 	for _, v := range errands {
 		if m, ok := errors.AsType[*Missing](v.err); ok && v.path == file {
-			out = append(out, Pending{m.Server, file, m.Why})
+			out = append(out, Pending{Server: m.Server, Path: file, Why: m.Why, Failed: true})
 		}
 	}
 	return out
@@ -206,49 +264,43 @@ func (s *Set) fileReport(file string, before Baseline, errands []errand) (r File
 		case v.path != file:
 		case v.fresh:
 			known = true
-			r.Diagnostics = append(r.Diagnostics, v.link.current(v.path)...)
+			r.Diagnostics = append(r.Diagnostics, v.found...)
 		default:
-			if why := v.why(); why != "" {
-				pending = append(pending, Pending{v.client.server.ID, file, why})
+			if why, failed := v.why(); why != "" || failed {
+				pending = append(pending, Pending{v.client.server.ID, file, why, failed})
 			}
 		}
 	}
-	r.Diagnostics = sorted(r.Diagnostics, before, file)
+	r.Diagnostics = marked(r.Diagnostics, before, file)
 	return r, known, pending
 }
 
-// why says why a server has nothing to say about a file; "" where that needs
-// no telling.
-func (v *errand) why() string {
+// why says why a server has nothing to say about a file, and whether that is
+// because it is not at work; "" where that needs no telling.
+func (v *errand) why() (why string, failed bool) {
 	if _, missing := errors.AsType[*Missing](v.err); missing || errors.Is(v.err, errNotText) || errors.Is(v.err, fs.ErrNotExist) || errors.Is(v.err, errSetClosed) {
-		return ""
+		return "", false
 	}
 	if gone, ok := errors.AsType[*Unavailable](v.err); ok {
 		v.client.mu.Lock()
 		starting := v.client.trying != nil
 		v.client.mu.Unlock()
 		if starting {
-			return "it is still starting"
+			return "it is still starting", false
 		}
-		return v.client.complaint(gone)
+		return v.client.complaint(gone), true
 	}
-	if errors.Is(v.err, errSilent) {
-		return ""
+	switch {
+	case errors.Is(v.err, errMute):
+		return "", false
+	case errors.Is(v.err, errSilent), errors.Is(v.err, errOvertaken):
+		return v.err.Error(), false
+	case errors.Is(v.err, context.Canceled):
+		return "the call was cancelled", false
+	case v.err == nil || errors.Is(v.err, context.DeadlineExceeded):
+		return fmt.Sprintf("it has not checked this text within %s", v.client.set.opt.Wait), false
 	}
-	if v.err == nil || errors.Is(v.err, context.DeadlineExceeded) || errors.Is(v.err, context.Canceled) {
-		return fmt.Sprintf("it has not checked this text within %s", v.client.set.opt.Wait)
-	}
-	return v.err.Error()
-}
-
-// current is what is known of a file.
-func (l *link) current(path string) []Diagnostic {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f := l.found[path]; f != nil {
-		return f.about(l.versionOf(path))
-	}
-	return nil
+	return v.err.Error(), true
 }
 
 // keyOf tells apart what a server found, wherever it stands by now.
@@ -256,23 +308,19 @@ func keyOf(d Diagnostic) string {
 	return fmt.Sprintf("%d\x00%s\x00%s\x00%s", d.Severity, d.Source, d.Code, d.Message)
 }
 
-// sorted puts what was there before behind what was not.
-func sorted(list []Diagnostic, before Baseline, path string) []Diagnostic {
+// marked marks what was there before.
+func marked(list []Diagnostic, before Baseline, path string) []Diagnostic {
 	list = slices.Clone(list)
 	old := map[string]int{}
 	for _, d := range before[path] {
 		old[keyOf(d)]++
 	}
-	slices.SortStableFunc(list, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line), cmp.Compare(a.Range.Start.Character, b.Range.Start.Character))
-	})
 	for i := range list {
 		if key := keyOf(list[i]); old[key] > 0 {
 			old[key]--
 			list[i].Old = true
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Diagnostic) int { return boolean(a.Old) - boolean(b.Old) })
 	return list
 }
 
@@ -300,18 +348,52 @@ func (s *Set) settleOthers(ctx context.Context, errands []errand) {
 	wg.Wait()
 }
 
-// calmDown asks the server again about the files that it has found errors in,
-// where it can be asked, and waits until it is silent.
+// calmDown asks the server about the files that it has found errors in and
+// those that are open, where it can be asked, and waits until it is silent.
 func (l *link) calmDown(ctx context.Context) {
-	again, pulls := l.erroneous(), l.supports("textDocument/diagnostic")
-	for _, d := range again[:min(len(again), verifyMost)] {
-		switch {
-		case pulls:
+	again, pulls := l.exposed(), l.supports("textDocument/diagnostic")
+	again = again[:min(len(again), verifyMost)]
+	if pulls {
+		for _, d := range again {
 			_ = l.pull(ctx, d) // what is not answered is not told
-		case l.able.tsserver:
+		}
+		return
+	}
+	for _, d := range again {
+		if l.able.tsserver {
+			_ = l.pullTypeScript(ctx, d)
+		} else if l.opened(d.path) { // its answer comes behind what it publishes when it looks at the file again
+			_, _ = l.conn.call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+		}
+	}
+	if l.able.tsserver && !slices.ContainsFunc(again, l.faulty) {
+		return
+	}
+	l.hush(ctx)
+	for _, d := range again { // the checker sees new files by itself, and that may take a moment
+		if l.able.tsserver && l.faulty(d) {
 			_ = l.pullTypeScript(ctx, d)
 		}
 	}
+}
+
+// opened reports whether a file is open.
+func (l *link) opened(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.docs[path] != nil
+}
+
+// faulty reports whether errors are known in a file.
+func (l *link) faulty(d *doc) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.found[d.path]
+	return f != nil && hasError(f.about(l.versionOf(d.path)))
+}
+
+// hush waits until the server is silent.
+func (l *link) hush(ctx context.Context) {
 	for {
 		l.mu.Lock()
 		news := l.news
@@ -326,10 +408,18 @@ func (l *link) calmDown(ctx context.Context) {
 	}
 }
 
-// erroneous are the files that the server has found errors in.
-func (l *link) erroneous() (out []*doc) {
+// exposed are the files that a change elsewhere may have mended or broken, and
+// that are of interest: those with errors, and then those that are open, the
+// ones first that were used last.
+func (l *link) exposed() (out []*doc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var open []*doc
+	for path, d := range l.docs {
+		if f := l.found[path]; f == nil || !hasError(f.about(d.version)) {
+			open = append(open, d)
+		}
+	}
 	for path, f := range l.found {
 		if !hasError(f.about(l.versionOf(path))) {
 			continue
@@ -341,7 +431,8 @@ func (l *link) erroneous() (out []*doc) {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b *doc) int { return cmp.Compare(a.path, b.path) })
-	return out
+	slices.SortFunc(open, func(a, b *doc) int { return cmp.Compare(b.used, a.used) })
+	return append(out, open...)
 }
 
 func hasError(list []Diagnostic) bool {
@@ -349,8 +440,9 @@ func hasError(list []Diagnostic) bool {
 }
 
 // others are further files with errors: those that an earlier report owes, and
-// if it is asked for all that are known to be so after the change.
-func (s *Set) others(q Question, errands []errand) (out []FileReport) {
+// if it is asked for all that are known to be so after the change. known are
+// all other files that something is known of.
+func (s *Set) others(q Question, errands []errand) (out, known []FileReport) {
 	s.mu.Lock()
 	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
 	s.mu.Unlock()
@@ -358,21 +450,25 @@ func (s *Set) others(q Question, errands []errand) (out []FileReport) {
 		sift.take(l, certain(l, errands))
 	}
 	slices.SortFunc(sift.all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.report.Path, b.report.Path))
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.report.Path, b.report.Path))
 	})
 	for _, c := range sift.all[:min(len(sift.all), maxReported)] {
-		c.report.Diagnostics = sorted(c.report.Diagnostics, q.Before, c.report.Path)
-		out = append(out, c.report)
-		s.owe(c.report.Path, false)
+		c.report.Diagnostics = marked(c.report.Diagnostics, q.Before, c.report.Path)
+		if owed := sift.owed[c.report.Path]; hasError(c.report.Diagnostics) && (q.Others || owed) {
+			out = append(out, c.report)
+			s.owe(c.report.Path, false)
+			continue
+		}
+		known = append(known, c.report)
 	}
 	slices.SortStableFunc(out, func(a, b FileReport) int { return boolean(!a.fresh()) - boolean(!b.fresh()) })
-	return out
+	return out, known
 }
 
 // A candidate is another file that may be worth a report.
 type candidate struct {
 	report FileReport
-	seq    uint64
+	first  uint64 // when something was first said about it
 }
 
 // A sieve gathers what all servers say about other files.
@@ -390,24 +486,17 @@ func (v *sieve) take(l *link, since uint64) {
 	defer l.mu.Unlock()
 	for path, f := range l.found {
 		version := l.versionOf(path)
-		list := f.about(version)
 		sure := max(f.seq, f.pulledSeq) > since || !l.c.server.known() || v.owed[path]
-		if slices.Contains(v.q.Files, path) || !hasError(list) || f.outdated(version) || !sure || !v.q.Others && !v.owed[path] {
+		if d := l.docs[path]; slices.Contains(v.q.Files, path) || !sure || d != nil && !l.settledLocked(d) {
 			continue
 		}
 		i, ok := v.at[path]
 		if !ok {
 			i, v.at[path] = len(v.all), len(v.all)
-			v.all = append(v.all, candidate{report: FileReport{Path: path, Owed: v.owed[path]}, seq: f.seq})
+			v.all = append(v.all, candidate{report: FileReport{Path: path, Diagnostics: []Diagnostic{}}, first: f.first})
 		}
-		v.all[i].report.Diagnostics = append(v.all[i].report.Diagnostics, list...)
+		v.all[i].report.Diagnostics = append(v.all[i].report.Diagnostics, f.about(version)...)
 	}
-}
-
-// outdated reports whether what is known is about an older text than that of a
-// version.
-func (f *findings) outdated(version int) bool {
-	return f.pulledVersion < version && f.version >= 0 && f.version < version
 }
 
 // fresh reports whether the file has an error that was not there before.

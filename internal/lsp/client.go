@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"helve/internal/journal"
@@ -37,11 +38,13 @@ type client struct {
 	started  bool      // it has been
 	resting  time.Time // when it may be started again
 	used     time.Time
+	users    int    // who use it now
 	told     string // the fault that callers were told of
 }
 
 // An attempt is starting a server, under way.
 type attempt struct {
+	waited atomic.Bool // somebody has waited for it as long as a change may take
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	link   *link // after done
@@ -50,7 +53,7 @@ type attempt struct {
 
 func newClient(s *Set, m match) *client {
 	return &client{
-		set: s, server: m.server, root: m.root, log: journal.New(s.opt.Logs, m.server.ID),
+		set: s, server: m.server, root: m.root, log: s.journal(m.server.ID),
 		state: StateStopped, since: time.Now(), used: time.Now(),
 	}
 }
@@ -67,10 +70,29 @@ func (c *client) move(state, fault string) {
 	c.set.spawn(c.set.told)
 }
 
-func (c *client) touch() {
+// use notes that the server is being used, until done is called.
+func (c *client) use() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.users++
 	c.used = time.Now()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.users--
+		c.used = time.Now()
+	}
+}
+
+// idle reports for how long nobody has used a running server; 0 for one that is
+// in use.
+func (c *client) idle() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users > 0 || c.link == nil {
+		return 0
+	}
+	return time.Since(c.used)
 }
 
 // linked is the life of now, nil where the server does not run.
@@ -101,6 +123,7 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 	case <-a.done:
 		return a.link, a.err
 	case <-ctx.Done():
+		a.waited.Store(true)
 		return nil, &Unavailable{c.server.ID, "It is still starting. Try again in a moment, or look for text instead."}
 	}
 }
@@ -117,6 +140,7 @@ func (c *client) begin() (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.set.spawn(c.set.makeRoom)
 	ctx, cancel := context.WithCancelCause(c.set.life)
 	a := &attempt{cancel: cancel, done: make(chan struct{})}
 	if !c.set.spawn(func() { c.try(ctx, a, how) }) {
@@ -163,7 +187,7 @@ func (c *client) begun(ctx context.Context, l *link) error {
 	if !c.set.spawn(func() { c.watch(l) }) {
 		return errSetClosed
 	}
-	c.link = l
+	c.link, c.told = l, ""
 	c.move(StateReady, "")
 	return nil
 }
@@ -215,10 +239,7 @@ func (c *client) watch(l *link) {
 			return
 		case <-timer.C:
 			c.set.show()
-			c.mu.Lock()
-			idle := time.Since(c.used) > c.set.opt.Idle
-			c.mu.Unlock()
-			if idle {
+			if c.idle() > c.set.opt.Idle {
 				c.over(l, errStopped, born)
 				return
 			}
@@ -256,14 +277,14 @@ func (c *client) reset() {
 	}
 	c.move(StateStopped, "")
 	c.mu.Unlock()
+	if l != nil && !c.set.spawn(l.stop) { // nobody waits for its end
+		l.stop()
+	}
 	if a != nil {
 		<-a.done
 		c.mu.Lock()
 		c.lives, c.resting = 0, time.Time{}
 		c.mu.Unlock()
-	}
-	if l != nil {
-		l.stop()
 	}
 }
 
@@ -279,7 +300,6 @@ func (c *client) close() {
 	if l != nil {
 		l.stop()
 	}
-	c.log.Close()
 }
 
 // status is how the server is, and whether it was ever started.
@@ -301,8 +321,16 @@ func (c *client) status() (s Status, started bool) {
 	return s, started
 }
 
+// slow reports whether somebody has waited in vain for the start that is under
+// way.
+func (c *client) slow() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trying != nil && c.trying.waited.Load()
+}
+
 // complaint is why the server can not be asked, the first time that it is
-// needed after it has become so.
+// needed after it has become so, and then "".
 func (c *client) complaint(err error) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -76,10 +77,20 @@ func readText(path string) (string, stamp, error) {
 }
 
 // sync brings a file to the server as it is on disk: opens it, or sends what
-// has changed. Where nothing has, it sends nothing.
-func (l *link) sync(path string) (*doc, error) {
+// has changed. Where nothing has, it sends nothing. version is the number of the
+// text that the server has now.
+func (l *link) sync(path string) (d *doc, version int, err error) {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
+	l.drain()
+	if d, err = l.bring(path); err != nil {
+		return nil, 0, err
+	}
+	return d, d.version, nil // which only changes under this lock
+}
+
+// bring is sync; l.syncing is held.
+func (l *link) bring(path string) (*doc, error) {
 	l.mu.Lock()
 	d := l.docs[path]
 	l.uses++
@@ -108,15 +119,19 @@ func (l *link) sync(path string) (*doc, error) {
 func (l *link) begin(path, text string, at stamp) (*doc, error) {
 	d := &doc{path: path, uri: uriOf(path), text: text, lines: newLines(text), stamp: at}
 	l.mu.Lock()
+	if last, again := l.closed[path]; again { // what is still on its way about an earlier text has a lower number
+		d.version = last + 1
+	}
 	d.used, d.sentSeq = l.uses, l.seq
 	d.calm = l.found[path] == nil // nothing is known, so nothing old can be on its way
+	l.lastSent = l.seq
 	l.docs[path] = d
 	surplus := l.surplus(d)
 	l.mu.Unlock()
 	for _, old := range surplus {
 		l.shut(old)
 	}
-	l.tree.noted(path)
+	l.tree.Load().noted(path)
 	return d, errors.Join(
 		l.conn.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 			"uri": d.uri, "languageId": languageID(path), "version": d.version, "text": text,
@@ -153,7 +168,7 @@ func (l *link) send(d *doc, text string, at stamp) error {
 		change = map[string]any{"range": r, "text": part}
 	}
 	l.mu.Lock()
-	d.calm = l.settledLocked(d)
+	d.calm = l.settledLocked(d) && l.seq > l.lastSent
 	d.version++
 	l.lastSent = l.seq
 	d.text, d.lines, d.stamp, d.sentSeq, d.barrier = text, newLines(text), at, l.seq, 0
@@ -187,6 +202,7 @@ func (l *link) saved(d *doc) error {
 func (l *link) shut(d *doc) {
 	l.mu.Lock()
 	delete(l.docs, d.path)
+	l.closed[d.path] = d.version
 	l.mu.Unlock()
 	_ = l.conn.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": d.uri}}) // a server that is gone needs no more
 }
@@ -196,7 +212,7 @@ func (l *link) watched(changes ...FileChange) error {
 	events := make([]any, len(changes))
 	for i, ch := range changes {
 		events[i] = map[string]any{"uri": uriOf(ch.Path), "type": ch.Kind}
-		l.tree.noted(ch.Path)
+		l.tree.Load().noted(ch.Path)
 	}
 	l.mu.Lock()
 	l.lastSent = l.seq
@@ -204,35 +220,67 @@ func (l *link) watched(changes ...FileChange) error {
 	return l.conn.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
-// absorb tells the server about changes on disk: what is open is sent anew.
-func (l *link) absorb(changes []FileChange) {
+// hear notes changes on disk. The server is told of them in their order, and
+// before anything else is sent to it.
+func (l *link) hear(changes []FileChange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ch := range changes {
+		if within(l.c.root, ch.Path) {
+			l.heard = append(l.heard, ch)
+		}
+	}
+}
+
+// absorb tells the server what was heard.
+func (l *link) absorb() {
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	l.drain()
+}
+
+// drain is absorb; l.syncing is held.
+func (l *link) drain() {
 	const most = 1000 // in one message
+	l.mu.Lock()
+	changes := l.heard
+	l.heard = nil
+	l.mu.Unlock()
 	var rest []FileChange
 	for _, ch := range changes {
-		if !inside(l.c.root, ch.Path) || !l.watches(ch) {
-			continue
+		if l.watches(ch) && l.take(&ch) {
+			rest = append(rest, ch)
 		}
-		l.mu.Lock()
-		_, open := l.docs[ch.Path]
-		if ch.Kind == Deleted {
-			l.forget(ch.Path)
-		}
-		l.mu.Unlock()
-		if open && ch.Kind != Deleted {
-			_, _ = l.sync(ch.Path) // one that can not be read is as good as gone
-			continue
-		}
-		if open {
-			l.syncing.Lock()
-			l.shut(&doc{path: ch.Path, uri: uriOf(ch.Path)})
-			l.syncing.Unlock()
-		}
-		rest = append(rest, ch)
 	}
 	for part := range slices.Chunk(rest, most) {
 		_ = l.watched(part...) // a server that is gone needs no more
 	}
 	l.reveal(rest)
+}
+
+// take brings a change of a file that is open to the server. It reports whether
+// the server has to be told that the file has changed on disk, too.
+func (l *link) take(ch *FileChange) bool {
+	if ch.Kind == Deleted {
+		if _, err := os.Lstat(ch.Path); err == nil { // it was made anew
+			ch.Kind = Altered
+		}
+	}
+	l.mu.Lock()
+	d := l.docs[ch.Path]
+	if ch.Kind == Deleted {
+		l.forget(ch.Path)
+	}
+	l.mu.Unlock()
+	switch {
+	case d == nil:
+		return true
+	case ch.Kind == Deleted:
+		l.shut(d)
+		return true
+	}
+	_, _ = l.bring(ch.Path) // one that can not be read is as good as gone
+	return ch.Kind == Created
 }
 
 // forget drops what was found in a file; l.mu is held.
@@ -245,7 +293,7 @@ func (l *link) forget(path string) {
 }
 
 // reveal makes sure that a server acts on changes of files that are not open
-// in it.
+// in it; l.syncing is held.
 func (l *link) reveal(changes []FileChange) {
 	const most = 20
 	if len(changes) == 0 {
@@ -254,7 +302,7 @@ func (l *link) reveal(changes []FileChange) {
 	if l.c.server.looks {
 		for _, ch := range changes[:min(len(changes), most)] {
 			if ch.Kind != Deleted && l.c.server.matches(ch.Path) {
-				_, _ = l.sync(ch.Path) // one that can not be read is none of its
+				_, _ = l.bring(ch.Path) // one that can not be read is none of its
 			}
 		}
 	}
@@ -266,26 +314,36 @@ func (l *link) reveal(changes []FileChange) {
 	}
 	l.mu.Unlock()
 	if open != nil { // some look at what others need only when something is saved
-		l.syncing.Lock()
-		_ = l.saved(open)
-		l.syncing.Unlock()
+		_ = l.saved(open) // a server that is gone needs no more
 	}
 }
 
-// watches reports whether the server is to be told of a change: it asked for
-// it, or the file is one of its language.
-func (l *link) watches(ch FileChange) bool {
-	if l.wants(ch.Path) {
+// watches reports whether the server is to be told of a change.
+func (l *link) watches(ch FileChange) bool { return l.wants(ch.Path, ch.Kind) }
+
+// wants reports whether a change of a file is something that the server would
+// be told: it asked for it, or it is a file of its language or one that its
+// root is known by. Of any kind where that is 0.
+func (l *link) wants(path string, kind int) bool {
+	if l.c.server.matches(path) || l.c.server.marker(path) {
 		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.registered {
-		if r.watchers != nil && r.watchers.wants(ch.Path, ch.Kind) {
+		if r.watchers != nil && r.watchers.wants(path, kind) {
 			return true
 		}
 	}
 	return false
+}
+
+// newTree is a look at the files that the server is to be told of.
+func (l *link) newTree(ctx context.Context) {
+	t := newTree(l.c.root, func(rel string) bool { return l.wants(filepath.Join(l.c.root, rel), 0) })
+	t.look(ctx)
+	missed, _ := l.tree.Swap(t).look(ctx) // what has changed up to now
+	l.hear(missed)
 }
 
 // refresh looks at the files that are open, and sends what others have changed.
@@ -308,9 +366,10 @@ func (l *link) refresh() {
 		switch {
 		case same:
 		case errors.Is(err, fs.ErrNotExist):
-			l.absorb([]FileChange{{d.path, Deleted}})
+			l.hear([]FileChange{{d.path, Deleted}})
+			l.absorb()
 		default:
-			_, _ = l.sync(d.path) // one that can not be read any more stays as it was
+			_, _, _ = l.sync(d.path) // one that can not be read any more stays as it was
 		}
 	}
 }
@@ -319,11 +378,12 @@ func (l *link) refresh() {
 // others will read the files as they are.
 func (s *Set) Changed(changes ...FileChange) {
 	for _, l := range s.links() {
-		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) && inside(l.c.root, ch.Path) }) {
+		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) && within(l.c.root, ch.Path) }) {
 			s.spawn(l.c.reset) // what it depends on has changed: it starts anew with its next use
 			continue
 		}
-		s.spawn(func() { l.absorb(changes) })
+		l.hear(changes)
+		s.spawn(l.absorb)
 	}
 }
 
@@ -335,33 +395,54 @@ func (s *Set) Doubt() {
 	s.doubt = true
 }
 
-// lookPause is how long to wait after a look that did not come to its end.
-const lookPause = 5 * time.Second
+// How often it is looked what others have changed, where nothing says that they
+// have: not so often that looking would take more than a fiftieth of the time.
+const (
+	lookEvery = 2 * time.Second
+	lookShare = 50
+)
+
+// lookNow reports whether it is time to look.
+func (s *Set) lookNow() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pause := lookEvery
+	switch {
+	case !s.doubt:
+		pause = max(pause, lookShare*s.lookTook)
+	case !s.cut: // the rest of a look that was cut short waits, so that one answer does not wait for all of it
+		pause = 0
+	}
+	if time.Since(s.looked) < pause {
+		return false
+	}
+	s.doubt = false
+	return true
+}
 
 // flush brings to the servers that run what has changed without their
 // knowing it.
 func (s *Set) flush(ctx context.Context) {
-	s.mu.Lock()
-	doubt := s.doubt && time.Since(s.looked) > lookPause
-	if doubt {
-		s.doubt, s.looked = false, time.Time{}
-	}
-	s.mu.Unlock()
-	for _, l := range s.links() {
+	links := s.links()
+	for _, l := range links {
 		l.refresh()
-		if !doubt {
-			continue
-		}
-		changes, complete := l.tree.look(ctx)
-		if !complete { // the rest is looked at later, so that one answer does not wait for all of it
-			s.mu.Lock()
-			s.doubt, s.looked = true, time.Now()
-			s.mu.Unlock()
-		}
+	}
+	if len(links) == 0 || !s.lookNow() {
+		return
+	}
+	begun, cut := time.Now(), false
+	for _, l := range links {
+		changes, complete := l.tree.Load().look(ctx)
+		cut = cut || !complete
 		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) }) {
 			l.c.reset()
 			continue
 		}
-		l.absorb(changes)
+		l.hear(changes)
+		l.absorb()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked, s.lookTook, s.cut = time.Now(), time.Since(begun), cut
+	s.doubt = s.doubt || cut
 }

@@ -39,9 +39,13 @@ func TestFaults(t *testing.T) {
 			}, flags...)
 			for i := range 3 {
 				path := b.write("a.foo", fmt.Sprintf("ERROR %d\n", i))
-				r := b.Check(t.Context(), Question{Files: []string{path}, Before: b.Before()})
+				begun := time.Now()
+				r := b.Check(t.Context(), Question{Files: []string{path}, Before: b.Before(b.t.Context())})
 				if len(r.Files) == 1 && (len(r.Files[0].Diagnostics) != 1 || r.Files[0].Diagnostics[0].Message != fmt.Sprintf("error found: ERROR %d", i)) {
 					t.Errorf("round %d: something else than what is there is reported: %+v", i, r)
+				}
+				if took := time.Since(begun); took > 20*time.Second { // ten times its bound, for a machine with much to do
+					t.Errorf("round %d: it took %s", i, took)
 				}
 				views, err := b.Open(t.Context(), path)
 				if err != nil {
@@ -69,7 +73,7 @@ func TestCrashes(t *testing.T) {
 	path := b.write("a.foo", "x\n")
 	deadline := time.Now().Add(60 * time.Second)
 	for time.Now().Before(deadline) {
-		r := b.Check(t.Context(), Question{Files: []string{path}, Before: b.Before()})
+		r := b.Check(t.Context(), Question{Files: []string{path}, Before: b.Before(b.t.Context())})
 		if len(r.Files) > 0 {
 			t.Fatalf("a server that ended has reported %+v", r)
 		}
@@ -122,7 +126,7 @@ func TestRecovers(t *testing.T) {
 // A server that holds too much memory is stopped, and says why.
 func TestTooMuchMemory(t *testing.T) {
 	t.Parallel()
-	if rss(os.Getpid(), nil) == 0 {
+	if rss(os.Getpid()) == 0 {
 		t.Skip("what a process holds can not be known on this system")
 	}
 	b := newBench(t, func(o *Options) { o.Memory, o.Idle = 150<<20, 4*time.Second }, "--grow", "300")

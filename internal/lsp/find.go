@@ -37,14 +37,8 @@ func (s Server) launch(root string, p place) (launch, error) {
 			return launch{}, err
 		}
 	}
-	settings := []json.RawMessage{s.Initialization}
-	if !p.trusted {
-		settings = append(settings, s.careful)
-	}
-	for _, more := range settings {
-		if l.init, err = mergeJSON(l.init, more); err != nil {
-			return launch{}, fmt.Errorf("language server %s: %w", s.ID, err)
-		}
+	if l.init, err = mergeJSON(l.init, s.Initialization); err != nil {
+		return launch{}, fmt.Errorf("language server %s: %w", s.ID, err)
 	}
 	return l, nil
 }
@@ -73,8 +67,8 @@ func (s Server) command(root string, p place) ([]string, error) {
 	return nil, &Missing{s.ID, fmt.Sprintf("%s is not on the PATH: %s, or set lsp.%s.command in the config.", s.Command[0], s.get, s.ID)}
 }
 
-// configured returns the command that the config names. A path is taken as it
-// is: whoever wrote the config was asked about it.
+// configured returns the command that the config names. A relative path starts
+// at the working folder.
 func (s Server) configured(p place) ([]string, error) {
 	argv := slices.Clone(s.Command)
 	if !hasSeparator(argv[0]) {
@@ -90,6 +84,9 @@ func (s Server) configured(p place) ([]string, error) {
 	}
 	if !filepath.IsAbs(argv[0]) {
 		argv[0] = filepath.Join(p.dir, argv[0])
+	}
+	if !p.mayRun(argv[0]) {
+		return nil, s.untrusted(fmt.Sprintf("%s lies in the project", argv[0]))
 	}
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		return nil, &Missing{s.ID, fmt.Sprintf("%s is not a program that can be run: mend lsp.%s.command in the config.", argv[0], s.ID)}
@@ -123,7 +120,7 @@ func (s Server) program(name, root string, p place) (string, error) {
 }
 
 func (s Server) untrusted(what string) *Missing {
-	return &Missing{s.ID, what + ", and this project is not trusted: look at it and run 'helve trust'."}
+	return &Missing{s.ID, what + ", and this project is not trusted: look at it, put {\"lsp\": true} into its helve.json if it has none, and run 'helve trust'."}
 }
 
 // An insideError is a program that was found in a project that is not trusted.

@@ -1,10 +1,11 @@
 package lsp
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -20,12 +21,12 @@ type findings struct {
 	list    []Diagnostic
 	version int    // of the text they are about; -1 where the server did not say
 	seq     uint64 // which publication it was
+	first   uint64 // which one was the first about this file
 	at      time.Time
 
 	pulled        []Diagnostic // what it answered when it was asked
 	pulledVersion int          // of the text that it was asked about
 	pulledSeq     uint64
-	resultID      string
 }
 
 // about is what is known of a file's text of a version. Of what was published
@@ -40,9 +41,9 @@ func (f *findings) about(version int) []Diagnostic {
 // published takes what the server has found in a file.
 func (l *link) published(params json.RawMessage) {
 	var p struct {
-		URI         string            `json:"uri"`
-		Version     *int              `json:"version"`
-		Diagnostics []json.RawMessage `json:"diagnostics"`
+		URI         string          `json:"uri"`
+		Version     *int            `json:"version"`
+		Diagnostics json.RawMessage `json:"diagnostics"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		l.c.log.Add("helve", "diagnostics that can not be read were dropped")
@@ -61,6 +62,7 @@ func (l *link) published(params json.RawMessage) {
 	l.seq++
 	f.list = l.read(path, f.list, p.Diagnostics)
 	f.seq, f.at, f.version = l.seq, time.Now(), -1
+	f.first = cmp.Or(f.first, l.seq)
 	if p.Version != nil {
 		f.version = *p.Version
 	} else if l.docs[path] != nil {
@@ -89,26 +91,51 @@ func (l *link) findingsOf(path string) *findings {
 
 // read decodes diagnostics that take the place of others, and counts their
 // positions in UTF-16. What is too much is left out. l.mu is held.
-func (l *link) read(path string, before []Diagnostic, raw []json.RawMessage) []Diagnostic {
+func (l *link) read(path string, before []Diagnostic, raw json.RawMessage) []Diagnostic {
 	for _, d := range before {
 		l.bytes -= len(d.Raw)
 	}
-	out := make([]Diagnostic, 0, min(len(raw), maxFindings))
-	for _, one := range raw[:min(len(raw), maxFindings)] {
+	out := []Diagnostic{}
+	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // what can not be read ends it
+		var one json.RawMessage
+		if err := dec.Decode(&one); err != nil || len(out) >= maxFindings {
+			return errEnough
+		}
 		var d Diagnostic
 		if l.bytes+len(one) > maxFound || json.Unmarshal(one, &d) != nil {
-			continue
+			return nil
 		}
-		one = bytes.Clone(one) // the message that it came in is not kept with it
-		d.Raw = one
+		d.Raw, d.About = one, about(one)
 		if doc := l.docs[path]; doc != nil && l.encoding != utf16Units {
 			d.Range = Range{convert(d.Range.Start, doc.lines, l.encoding, utf16Units), convert(d.Range.End, doc.lines, l.encoding, utf16Units)}
 			d.Raw = replaced(one, d.Range)
 		}
 		l.bytes += len(d.Raw)
 		out = append(out, d)
-	}
+		return nil
+	})
 	return out
+}
+
+// about are the other files that a diagnostic speaks of. What it says may be
+// taken from them.
+func about(raw json.RawMessage) (files []string) {
+	var d struct {
+		Related []struct {
+			Location struct {
+				URI string `json:"uri"`
+			} `json:"location"`
+		} `json:"relatedInformation"`
+	}
+	if json.Unmarshal(raw, &d) != nil {
+		return nil
+	}
+	for _, r := range d.Related {
+		if path, err := pathOf(r.Location.URI); err == nil && !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+	}
+	return files
 }
 
 // replaced is a diagnostic with another range.
@@ -161,9 +188,9 @@ func (l *link) settles(d *doc) (bool, time.Duration) {
 		return false, 0
 	}
 	if f.version >= 0 {
-		return f.version >= d.version, 0
+		return f.version == d.version, 0
 	}
-	if !d.calm && (d.barrier == 0 || f.seq < d.barrier) {
+	if !d.calm && (d.barrier == 0 || f.seq <= d.barrier) {
 		return false, 0
 	}
 	if rest := quiet - time.Since(f.at); rest > 0 {
@@ -175,21 +202,51 @@ func (l *link) settles(d *doc) (bool, time.Duration) {
 // errSilent says that a server has read a text and said nothing about it,
 // though it was asked and time has passed: some publish nothing where nothing
 // has changed.
-var errSilent = errors.New("it has nothing to say")
+var errSilent = errors.New("it has said nothing about this text yet")
+
+// errMute says that a server has never published anything.
+var errMute = errors.New("it never says anything")
 
 // silence is how long a server that does not number what it publishes may take
 // to say something about a text that it has read.
 const silence = time.Second
 
+// Waits for a server that publishes nothing at all get shorter: some have
+// nothing to say about files.
+const (
+	muteAfter = 2 // whole waits
+	muteWait  = time.Second
+)
+
 // await waits until the server has said what it has to say about the text of a
 // file.
 func (l *link) await(ctx context.Context, d *doc) error {
-	var hush <-chan time.Time
 	if l.able.tsserver {
 		if err := l.pullTypeScript(ctx, d); !unasked(err) {
 			return err
 		}
 	}
+	l.mu.Lock()
+	mute := l.seq == 0 && l.mute >= muteAfter
+	l.mu.Unlock()
+	if mute {
+		short, cancel := context.WithTimeoutCause(ctx, muteWait, errMute)
+		defer cancel()
+		ctx = short
+	}
+	err := l.listen(ctx, d)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.mu.Lock()
+		l.mute++
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// listen is await for a server that has to speak by itself, until it turns out
+// that it can be asked.
+func (l *link) listen(ctx context.Context, d *doc) error {
+	var hush <-chan time.Time
 	for {
 		if l.supports("textDocument/diagnostic") {
 			return l.pull(ctx, d)
@@ -197,7 +254,7 @@ func (l *link) await(ctx context.Context, d *doc) error {
 		l.mu.Lock()
 		settled, rest := l.settles(d)
 		news := l.news
-		barrier := l.unnumbered && hush == nil
+		barrier := l.unnumbered && hush == nil && rest == 0
 		l.mu.Unlock()
 		if settled {
 			return nil
@@ -242,6 +299,8 @@ func (l *link) raise(ctx context.Context, d *doc) {
 	l.mu.Lock()
 	version := d.version
 	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
 	_, err := l.conn.call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
 	if _, refused := errors.AsType[*rpcError](err); err != nil && !refused {
 		return
@@ -255,16 +314,12 @@ func (l *link) raise(ctx context.Context, d *doc) {
 
 // pull asks the server what is wrong with a file.
 func (l *link) pull(ctx context.Context, d *doc) error {
-	for asked := false; ; asked = true {
-		version, id, done := l.ask(d, asked)
+	for asked := false; ; {
+		version, done := l.ask(d, asked)
 		if done {
 			return nil
 		}
-		params := map[string]any{"textDocument": map[string]any{"uri": d.uri}}
-		if id != "" {
-			params["previousResultId"] = id
-		}
-		raw, err := l.conn.call(ctx, "textDocument/diagnostic", params)
+		raw, err := l.conn.call(ctx, "textDocument/diagnostic", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
 		if failure, ok := errors.AsType[*rpcError](err); ok && failure.again() {
 			select { // it was busy with something else
 			case <-time.After(50 * time.Millisecond):
@@ -279,19 +334,20 @@ func (l *link) pull(ctx context.Context, d *doc) error {
 		if err := l.answered(d, version, raw); err != nil {
 			return err
 		}
+		asked = true
 	}
 }
 
 // ask is what to ask about a file, or that there is nothing more to: after a
 // first answer, only if the text has changed since.
-func (l *link) ask(d *doc, asked bool) (version int, id string, done bool) {
+func (l *link) ask(d *doc, asked bool) (version int, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.findingsOf(d.path)
 	if f == nil {
-		return 0, "", true
+		return 0, true
 	}
-	return d.version, f.resultID, asked && f.pulledVersion >= d.version
+	return d.version, asked && f.pulledVersion >= d.version
 }
 
 // again reports whether a question may be asked once more: the server gave up
@@ -303,9 +359,7 @@ func (e *rpcError) again() bool {
 
 // A pulledReport is what a server answers about one file.
 type pulledReport struct {
-	Kind     string            `json:"kind"`
-	ResultID string            `json:"resultId"`
-	Items    []json.RawMessage `json:"items"`
+	Items json.RawMessage `json:"items"`
 }
 
 // answered keeps what a server has answered about a file, and about others.
@@ -336,13 +390,13 @@ func (l *link) keepPulled(path string, version int, r pulledReport) {
 	if f == nil {
 		return
 	}
-	if r.Kind != "unchanged" {
-		f.pulled = l.read(path, f.pulled, r.Items)
+	if d := l.docs[path]; d != nil && version < 0 {
+		version = d.version
 	}
-	if version < 0 {
-		if d := l.docs[path]; d != nil {
-			version = d.version
-		}
+	if version < f.pulledVersion && l.docs[path] != nil {
+		return // something newer is known
 	}
-	f.resultID, f.pulledVersion, f.pulledSeq, f.at = r.ResultID, version, l.seq, time.Now()
+	f.pulled = l.read(path, f.pulled, r.Items)
+	f.pulledVersion, f.pulledSeq, f.at = version, l.seq, time.Now()
+	f.first = cmp.Or(f.first, l.seq)
 }

@@ -11,7 +11,7 @@ import (
 
 // What a server may ask to be told of.
 const (
-	maxWatchers = 10_000
+	maxWatchers = 1000
 	maxAllSteps = 1 << 17 // of all patterns of one registration
 )
 
@@ -30,41 +30,43 @@ type watcher struct {
 // watchers that could be read.
 func parseWatchers(options json.RawMessage, root string) (watchers, error) {
 	var opts struct {
-		Watchers []struct {
-			GlobPattern json.RawMessage `json:"globPattern"`
-			Kind        *int            `json:"kind"`
-		} `json:"watchers"`
+		Watchers json.RawMessage `json:"watchers"`
 	}
 	if err := json.Unmarshal(options, &opts); err != nil {
 		return nil, fmt.Errorf("watchers: %w", err)
 	}
-	if len(opts.Watchers) > maxWatchers {
-		return nil, fmt.Errorf("watchers: %d of them, and %d is the most", len(opts.Watchers), maxWatchers)
-	}
 	var list watchers
 	var trouble error
-	steps := 0
-	for _, o := range opts.Watchers {
+	steps, count := 0, 0
+	err := eachIn(opts.Watchers, '[', func(_ string, d *json.Decoder) error {
+		var o struct {
+			GlobPattern json.RawMessage `json:"globPattern"`
+			Kind        *int            `json:"kind"`
+		}
+		if err := d.Decode(&o); err != nil {
+			return fmt.Errorf("watchers: %w", err)
+		}
+		if count++; count > maxWatchers {
+			return fmt.Errorf("watchers: %d is the most", maxWatchers)
+		}
 		w, err := parseWatcher(o.GlobPattern, root)
-		if err == nil {
-			steps += len(w.glob.steps)
-		}
-		if err == nil && steps > maxAllSteps {
-			return list, errors.Join(trouble, errors.New("watchers: the patterns are too long together"))
-		}
 		if err != nil {
 			if trouble == nil { // the first stands for all
 				trouble = err
 			}
-			continue
+			return nil
+		}
+		if steps += len(w.glob.steps); steps > maxAllSteps {
+			return errors.New("watchers: the patterns are too long together")
 		}
 		w.kind = 7
 		if o.Kind != nil {
 			w.kind = *o.Kind
 		}
 		list = append(list, w)
-	}
-	return list, trouble
+		return nil
+	})
+	return list, errors.Join(trouble, err)
 }
 
 // parseWatcher reads one pattern: a text, or an object with a base.

@@ -304,7 +304,7 @@ func TestWatchersMistakes(t *testing.T) {
 		{`{"watchers": [{"globPattern": {"pattern": "a"}}]}`, 0, "watcher"},
 		{`{"watchers": [{"globPattern": {"baseUri": 7, "pattern": "a"}}]}`, 0, "watcher"},
 		{`{"watchers": [{"globPattern": {"baseUri": "http://example.com/", "pattern": "a"}}]}`, 0, "watcher"},
-		{`{"watchers": [` + strings.Repeat(`{"globPattern": "a"},`, maxWatchers) + `{"globPattern": "a"}]}`, 0, "the most"},
+		{`{"watchers": [` + strings.Repeat(`{"globPattern": "a"},`, maxWatchers) + `{"globPattern": "a"}]}`, maxWatchers, "the most"},
 		{`{"watchers": [` + strings.Repeat(`{"globPattern": "`+strings.Repeat("a", 4000)+`"},`, 100) + `{"globPattern": "a"}]}`, maxAllSteps / 4001, "too long together"},
 	} {
 		w, err := parseWatchers(json.RawMessage(tt.options), t.TempDir())

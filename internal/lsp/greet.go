@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -37,8 +38,11 @@ func (l *link) greet(ctx context.Context, how launch) error {
 	}
 	raw, err := l.conn.call(ctx, "initialize", params)
 	if err != nil {
-		if ctx.Err() != nil && l.c.set.life.Err() == nil {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, context.DeadlineExceeded):
 			return fmt.Errorf("it has not answered initialize within %s", l.c.set.opt.Init)
+		case cause != nil:
+			return cause
 		}
 		return fmt.Errorf("initialize: %w", err)
 	}
@@ -75,7 +79,6 @@ func claims() map[string]any {
 			"didChangeWatchedFiles":  map[string]any{"dynamicRegistration": true, "relativePatternSupport": true},
 			"workspaceEdit":          map[string]any{"documentChanges": true, "resourceOperations": []string{"create", "rename", "delete"}},
 			"symbol":                 map[string]any{},
-			"diagnostics":            map[string]any{"refreshSupport": true},
 		},
 		"textDocument": map[string]any{
 			"synchronization":    map[string]any{"didSave": true},

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -30,23 +31,38 @@ func (l *link) request(method string, params json.RawMessage) (any, error) {
 	if strings.HasPrefix(method, "workspace/") && strings.HasSuffix(method, "/refresh") {
 		return nil, nil
 	}
-	return nil, &rpcError{Code: -32601, Message: "not supported: " + method}
+	return nil, &rpcError{Code: codeNoMethod, Message: "not supported: " + method}
 }
+
+// What one message of a server may hold.
+const (
+	maxItems      = 1000    // of settings that it asks for
+	maxRegistered = 1000    // registrations, in all
+	maxSteps      = 1 << 17 // of the patterns of files to watch, in all
+)
+
+// errEnough ends reading what is too much.
+var errEnough = errors.New("too much at once")
 
 // configuration answers every item with what the settings hold there.
 func (l *link) configuration(params json.RawMessage) []any {
 	var p struct {
-		Items []struct {
+		Items json.RawMessage `json:"items"`
+	}
+	out := []any{}
+	if json.Unmarshal(params, &p) != nil {
+		return out
+	}
+	_ = eachIn(p.Items, '[', func(_ string, d *json.Decoder) error { // what can not be read gets no answer
+		var item struct {
 			Section string `json:"section"`
-		} `json:"items"`
-	}
-	if json.Unmarshal(params, &p) != nil || len(p.Items) > 1000 {
-		return []any{}
-	}
-	out := make([]any, len(p.Items))
-	for i, item := range p.Items {
-		out[i] = section(l.settings, item.Section)
-	}
+		}
+		if err := d.Decode(&item); err != nil || len(out) >= maxItems {
+			return errEnough
+		}
+		out = append(out, section(l.settings, item.Section))
+		return nil
+	})
 	return out
 }
 
@@ -69,25 +85,23 @@ func section(settings json.RawMessage, name string) any {
 	return settings
 }
 
-// maxRegistered is how many registrations one server may have.
-const maxRegistered = 10_000
-
+// register notes what the server offers, or wants to be told, from now on.
 func (l *link) register(params json.RawMessage) {
 	var p struct {
-		Registrations []struct {
-			ID      string          `json:"id"`
-			Method  string          `json:"method"`
-			Options json.RawMessage `json:"registerOptions"`
-		} `json:"registrations"`
+		Registrations json.RawMessage `json:"registrations"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, r := range p.Registrations {
-		if len(l.registered) >= maxRegistered {
-			return
+	watch := false
+	err := eachIn(p.Registrations, '[', func(_ string, d *json.Decoder) error {
+		var r struct {
+			ID      string          `json:"id"`
+			Method  string          `json:"method"`
+			Options json.RawMessage `json:"registerOptions"`
+		}
+		if err := d.Decode(&r); err != nil {
+			return err
 		}
 		reg := registration{method: r.Method}
 		if r.Method == "workspace/didChangeWatchedFiles" {
@@ -95,28 +109,65 @@ func (l *link) register(params json.RawMessage) {
 			if err != nil {
 				l.c.log.Add("helve", fmt.Sprintf("files to watch: %v", err))
 			}
-			reg.watchers = &w
+			reg.watchers, watch = &w, true
 		}
-		l.registered[r.ID] = reg
+		return l.enter(r.ID, reg)
+	})
+	if err != nil {
+		l.c.log.Add("helve", "a registration was left out: "+err.Error())
 	}
+	l.mu.Lock()
 	l.tell() // it may be asked for diagnostics from now on
+	l.mu.Unlock()
+	if watch {
+		l.c.set.spawn(func() { l.newTree(l.c.set.life) })
+	}
 }
 
+// enter keeps a registration, as long as there is not too much of them.
+func (l *link) enter(id string, r registration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	steps := r.steps()
+	for _, have := range l.registered {
+		steps += have.steps()
+	}
+	if len(l.registered) >= maxRegistered || steps > maxSteps || len(id)+len(r.method) > 1<<10 {
+		return errEnough
+	}
+	l.registered[id] = r
+	return nil
+}
+
+// steps is how long the patterns of a registration are.
+func (r registration) steps() (n int) {
+	if r.watchers == nil {
+		return 0
+	}
+	for _, w := range *r.watchers {
+		n += len(w.glob.steps)
+	}
+	return n
+}
+
+// unregister forgets registrations.
 func (l *link) unregister(params json.RawMessage) {
 	var p struct {
-		// The protocol has this spelling.
-		Unregistrations []struct {
-			ID string `json:"id"`
-		} `json:"unregisterations"`
+		Unregistrations json.RawMessage `json:"unregisterations"` // the protocol has this spelling
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, r := range p.Unregistrations {
+	_ = eachIn(p.Unregistrations, '[', func(_ string, d *json.Decoder) error { // what can not be read stays
+		var r struct {
+			ID string `json:"id"`
+		}
+		err := d.Decode(&r)
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		delete(l.registered, r.ID)
-	}
+		return err
+	})
 }
 
 // notified takes what the server tells.
@@ -131,32 +182,6 @@ func (l *link) notified(method string, params json.RawMessage) {
 		if json.Unmarshal(params, &m) == nil {
 			l.c.log.Add("log", m.Message)
 		}
-	case "$/progress":
-		l.progressed(params)
-	}
-}
-
-// progressed keeps what work is under way.
-func (l *link) progressed(params json.RawMessage) {
-	var p struct {
-		Token json.RawMessage `json:"token"`
-		Value struct {
-			Kind string `json:"kind"`
-		} `json:"value"`
-	}
-	if json.Unmarshal(params, &p) != nil || len(p.Token) > 1<<10 {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch p.Value.Kind {
-	case "begin":
-		if len(l.progress) < maxRegistered {
-			l.progress[string(p.Token)] = true
-		}
-	case "end":
-		delete(l.progress, string(p.Token))
-		l.tell()
 	}
 }
 

@@ -9,14 +9,17 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"helve/internal/proc"
+	"helve/internal/text"
 )
 
 // How a server ends.
 const (
 	partTime  = time.Second            // for the answer to shutdown
+	briefTime = 200 * time.Millisecond // the same, where the process ends soon
 	endGrace  = time.Second            // between asking its processes to end and ending them
 	drainTime = 200 * time.Millisecond // for its last words
 	maxLine   = 64 << 10               // of a line that it prints
@@ -37,12 +40,15 @@ type link struct {
 	encoding counting
 	program  string
 	settings json.RawMessage
-	tree     *tree
+
+	tree atomic.Pointer[tree] // what its files looked like
 
 	syncing sync.Mutex // texts are read and sent one at a time, so that numbers and texts agree
 
 	mu         sync.Mutex
 	docs       map[string]*doc
+	closed     map[string]int // the last numbers of those that were closed
+	heard      []FileChange   // changes on disk that the server was not told of yet
 	uses       uint64
 	found      map[string]*findings
 	bytes      int           // of all that was found
@@ -50,8 +56,9 @@ type link struct {
 	lastSent   uint64        // how many there had been when the server was last told of a change
 	news       chan struct{} // closed when something was published, and then made anew
 	registered map[string]registration
-	progress   map[string]bool // work that the server says is under way
-	unnumbered bool            // it publishes without saying of which text
+	mute       int      // waits in which it published nothing at all
+	words      []string // the last that it printed
+	unnumbered bool     // it publishes without saying of which text
 }
 
 // A registration is something that the server offers, or wants to be told,
@@ -64,17 +71,17 @@ type registration struct {
 // openLink starts a server and makes its acquaintance.
 func openLink(ctx context.Context, c *client, how launch) (*link, error) {
 	l := &link{
-		c: c, errDone: make(chan struct{}), docs: map[string]*doc{}, found: map[string]*findings{}, news: make(chan struct{}),
-		registered: map[string]registration{}, progress: map[string]bool{}, settings: how.init, encoding: utf16Units,
+		c: c, errDone: make(chan struct{}), docs: map[string]*doc{}, closed: map[string]int{}, found: map[string]*findings{}, news: make(chan struct{}),
+		registered: map[string]registration{}, settings: how.init, encoding: utf16Units,
 	}
-	l.tree = newTree(c.root, l.wants)
+	l.tree.Store(newTree(c.root, func(string) bool { return false }))
 	if err := l.start(ctx, how); err != nil {
 		return nil, err
 	}
 	looked := make(chan struct{})
 	go func() { // what is there now, so that later changes show
 		defer close(looked)
-		l.tree.look(ctx)
+		l.newTree(ctx)
 	}()
 	err := l.greet(ctx, how)
 	<-looked
@@ -133,8 +140,9 @@ func (l *link) readErrors() {
 	r := bufio.NewReaderSize(l.errs, maxLine)
 	for {
 		line, err := r.ReadSlice('\n')
-		if len(line) > 0 {
-			l.c.log.Add("stderr", strings.TrimRight(string(line), "\r\n"))
+		if said := strings.TrimRight(string(line), "\r\n"); said != "" {
+			l.c.log.Add("stderr", said)
+			l.keepWords(said)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -160,10 +168,22 @@ func (l *link) epitaph() error {
 		}
 	case <-time.After(drainTime):
 	}
-	if last := l.c.log.Last("stderr", 5); len(last) > 0 {
-		how += " Its last words: " + strings.Join(last, " | ")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.words) > 0 {
+		how += " Its last words: " + strings.Join(l.words, " | ")
 	}
 	return errors.New(how)
+}
+
+// keepWords keeps the last lines that the server has printed.
+func (l *link) keepWords(line string) {
+	const most, long = 5, 300
+	line, _ = text.Cut(line, long)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.words = append(l.words, line)
+	l.words = l.words[max(0, len(l.words)-most):]
 }
 
 // stop ends the server: politely, and then whatever it thinks about it.
@@ -172,7 +192,11 @@ func (l *link) stop() {
 		select {
 		case <-l.conn.done():
 		default:
-			ctx, cancel := context.WithTimeout(context.Background(), partTime)
+			patience := partTime
+			if l.c.set.opt.Brief {
+				patience = briefTime
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			if _, err := l.conn.call(ctx, "shutdown", nil); err == nil {
 				_ = l.conn.notify("exit", nil) // it may be gone already
 				select {
@@ -203,10 +227,11 @@ func (l *link) memory() int64 {
 	case <-l.process.Done():
 		return 0
 	default:
-		return rss(l.process.PID(), nil)
+		pids := []int{l.process.PID()}
+		left, _ := l.process.Survivors() // also those that have left their parents
+		for _, one := range left {
+			pids = append(pids, one.PID)
+		}
+		return rss(pids...)
 	}
 }
-
-// wants reports whether a change of a file is something that the server would
-// be told: it asked for it, or it is a file of its language.
-func (l *link) wants(rel string) bool { return l.c.server.matches(rel) || l.c.server.marker(rel) }

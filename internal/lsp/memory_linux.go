@@ -12,9 +12,9 @@ import (
 // hold; 0 where none of them is there. Pages of files and shared memory are
 // counted once for all, with the process that has the most of them, because
 // the processes of one server mostly have the same ones.
-func rss(pid int, more []int) int64 {
+func rss(pids ...int) int64 {
 	var own, shared int64
-	for p := range descendants(append([]int{pid}, more...)) {
+	for p := range descendants(pids) {
 		o, s := held(p)
 		own += o
 		shared = max(shared, s)

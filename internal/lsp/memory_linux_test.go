@@ -10,7 +10,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	before := rss(os.Getpid(), nil)
+	before := rss(os.Getpid())
 	if before < 1<<20 {
 		t.Fatalf("this program holds %d bytes", before)
 	}
@@ -18,15 +18,15 @@ func TestMemory(t *testing.T) {
 	for i := 0; i < len(block); i += 1024 {
 		block[i] = 1
 	}
-	if after := rss(os.Getpid(), nil); after-before < 32<<20 {
+	if after := rss(os.Getpid()); after-before < 32<<20 {
 		t.Errorf("%d bytes, and after 64 MiB more %d", before, after)
 	}
-	if once, twice := rss(os.Getpid(), nil), rss(os.Getpid(), []int{os.Getpid()}); twice > once*3/2 {
+	if once, twice := rss(os.Getpid()), rss(os.Getpid(), os.Getpid()); twice > once*3/2 {
 		t.Errorf("a process that is named twice counts twice: %d and %d", once, twice)
 	}
 	block[0]++
 	for _, pid := range []int{0, -1, 1 << 30} {
-		if n := rss(pid, nil); n != 0 {
+		if n := rss(pid); n != 0 {
 			t.Errorf("process %d holds %d bytes", pid, n)
 		}
 	}
@@ -76,10 +76,10 @@ func TestMemoryDescendants(t *testing.T) {
 	if shared1 == 0 || shared2 == 0 {
 		t.Skip("the system does not say what is shared")
 	}
-	if got, want := rss(shell, nil), (own1+own2+max(shared1, shared2))*int64(os.Getpagesize()); got != want {
+	if got, want := rss(shell), (own1+own2+max(shared1, shared2))*int64(os.Getpagesize()); got != want {
 		t.Errorf("%d bytes, and not %d", got, want)
 	}
-	if got := rss(cat, []int{shell}); got != rss(shell, nil) {
+	if got := rss(cat, shell); got != rss(shell) {
 		t.Errorf("%d bytes when both are named", got)
 	}
 }

@@ -3,4 +3,4 @@
 package lsp
 
 // rss is the memory that processes hold, which only Linux tells us: 0.
-func rss(int, []int) int64 { return 0 }
+func rss(...int) int64 { return 0 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -34,8 +33,9 @@ type Diagnostic struct {
 	Source   string          `json:"source,omitempty"`
 	Message  string          `json:"message"`
 
-	Raw json.RawMessage `json:"-"` // as the server sent it, for programs
-	Old bool            `json:"-"` // it is known to have been there before the change
+	Raw   json.RawMessage `json:"-"` // as the server sent it, for programs
+	About []string        `json:"-"` // further files that it speaks of
+	Old   bool            `json:"-"` // it is known to have been there before the change
 }
 
 // A FileChange is a file that has changed on disk, with what happened to it as
@@ -88,8 +88,6 @@ type Options struct {
 	// one has sent diagnostics. Both must return at once.
 	OnChange      func()
 	OnDiagnostics func(server, path string)
-
-	Logger *slog.Logger
 }
 
 // The states of a server.
@@ -120,19 +118,16 @@ type Status struct {
 type Report struct {
 	Files  []FileReport // those that were asked about and that something is known of, in order
 	Others []FileReport // further ones with errors: those with new ones first
+	Known  []FileReport // what else is known, for programs
 	// Pending are servers that have not yet said anything about the new text,
 	// and Missing those that are not on this machine.
 	Pending, Missing []Pending
 }
 
-// A FileReport is what is wrong with one file; what was not there before comes
-// first.
+// A FileReport is what is wrong with one file.
 type FileReport struct {
 	Path        string
-	Diagnostics []Diagnostic
-	// Owed says that an earlier report had to leave the file out, because it
-	// was pending then.
-	Owed bool
+	Diagnostics []Diagnostic // in the order of the servers
 }
 
 // A Pending server has not said anything about the text of a file.
@@ -140,6 +135,7 @@ type Pending struct {
 	Server string
 	Path   string
 	Why    string // such as "it is still starting"
+	Failed bool   // it is not at work: it has ended, or can not be started
 }
 
 // ErrNone says that there is no server for a file.

@@ -43,7 +43,6 @@ type Server struct {
 	locate  func(w walk) (string, bool)                           // finds the root in place of steps
 	wanted  func(s Server, p place) bool                          // nil: always
 	runs    string                                                // the code of the project that it runs by its nature
-	careful json.RawMessage                                       // put over all other settings where the project is not trusted
 	needs   []string                                              // further programs that have to be there
 	pushes  bool                                                  // it publishes more than it answers, so it is not asked for diagnostics
 	looks   bool                                                  // it learns of files that are not open by looking from time to time, so changed ones are opened

@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"helve/internal/journal"
 )
 
 // A Set is the language servers of a project. It is safe for concurrent use.
 type Set struct {
 	opt   Options
+	real  string // where the working folder really lies
 	place place
 	board *board
 	life  context.Context
@@ -24,13 +25,16 @@ type Set struct {
 
 	showing sync.Mutex
 
-	mu      sync.Mutex
-	closed  bool
-	clients map[clientKey]*client
-	order   []*client // as they came
-	owed    map[string]bool
-	doubt   bool
-	looked  time.Time // when a look was cut short
+	mu       sync.Mutex
+	closed   bool
+	clients  map[clientKey]*client
+	logs     map[string]*journal.Journal // by id: servers of one id share theirs
+	order    []*client                   // as they came
+	owed     map[string]bool
+	doubt    bool
+	looked   time.Time     // when files were last looked at
+	lookTook time.Duration // how long that took
+	cut      bool          // it was not looked at all of them
 }
 
 // A clientKey names a server in a root.
@@ -46,13 +50,11 @@ func New(opt Options) *Set {
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv
 	}
-	if opt.Logger == nil {
-		opt.Logger = slog.New(slog.DiscardHandler)
-	}
 	s := &Set{
-		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, owed: map[string]bool{},
+		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*journal.Journal{}, owed: map[string]bool{},
 		place: place{dir: opt.Dir, worktree: opt.Worktree, trusted: opt.Trusted, getenv: opt.Getenv},
 	}
+	s.real = actual(opt.Dir)
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -78,7 +80,19 @@ func (s *Set) matches(file string) (out []match) {
 
 // Has reports whether there is a server that takes a file, which need not be
 // installed. It starts nothing.
-func (s *Set) Has(file string) bool { return len(s.matches(file)) > 0 }
+func (s *Set) Has(file string) bool { return len(s.matches(s.named(file))) > 0 }
+
+// named is a file under the name that its servers know it by: one that is
+// named by where the working folder really lies is called as in that folder.
+func (s *Set) named(file string) string {
+	if within(s.opt.Dir, file) {
+		return file
+	}
+	if rel, err := filepath.Rel(s.real, file); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(s.opt.Dir, rel)
+	}
+	return file
+}
 
 // client is the server of a match, which is made if it is new.
 func (s *Set) client(m match) (*client, error) {
@@ -98,6 +112,35 @@ func (s *Set) client(m match) (*client, error) {
 }
 
 var errSetClosed = errors.New("language servers: closed")
+
+// journal is the log of the servers of an id; s.mu is held.
+func (s *Set) journal(id string) *journal.Journal {
+	if s.logs[id] == nil {
+		s.logs[id] = journal.New(s.opt.Logs, id)
+	}
+	return s.logs[id]
+}
+
+// maxServers is how many servers run at once, unless all are in use.
+const maxServers = 10
+
+// makeRoom stops the servers that were not used for longest, where there are
+// too many.
+func (s *Set) makeRoom() {
+	var running []*client
+	for _, c := range s.all() {
+		if c.linked() != nil {
+			running = append(running, c)
+		}
+	}
+	slices.SortFunc(running, func(a, b *client) int { return cmp.Compare(b.idle(), a.idle()) })
+	for i, c := range running {
+		if len(running)-i < maxServers || c.idle() == 0 {
+			return
+		}
+		c.reset()
+	}
+}
 
 // spawn runs something in the background, unless the set is closed.
 func (s *Set) spawn(do func()) bool {
@@ -143,6 +186,7 @@ func (s *Set) Warm(file string) {
 // on disk. Its error is [ErrNone], or an [Unavailable] or [Missing] where none
 // of the servers can be asked.
 func (s *Set) Open(ctx context.Context, file string) ([]*View, error) {
+	file = s.named(file)
 	found := s.matches(file)
 	if len(found) == 0 {
 		return nil, ErrNone
@@ -181,11 +225,12 @@ func (s *Set) open(ctx context.Context, m match, file string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.use()()
 	l, err := c.ensure(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.sync(file)
+	d, _, err := l.sync(file)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +241,6 @@ func (s *Set) open(ctx context.Context, m match, file string) (*View, error) {
 func (s *Set) Running() (out []*View) {
 	s.flush(s.life)
 	for _, l := range s.links() {
-		l.c.touch()
 		out = append(out, &View{link: l})
 	}
 	return out
@@ -214,13 +258,14 @@ func (s *Set) Status() []Status {
 }
 
 // Log returns the newest lines that servers of an id have printed.
-func (s *Set) Log(id string) (lines []string) {
-	for _, c := range s.all() {
-		if c.server.ID == id {
-			lines = append(lines, c.log.Lines()...)
-		}
+func (s *Set) Log(id string) []string {
+	s.mu.Lock()
+	log := s.logs[id]
+	s.mu.Unlock()
+	if log == nil {
+		return nil
 	}
-	return lines
+	return log.Lines()
 }
 
 // A Found is a server that helve knows or that is configured, with the program
@@ -252,6 +297,9 @@ func (s *Set) Found() (out []Found) {
 // the first error of starting one.
 func (s *Set) Restart(ctx context.Context, file string) (ids []string, err error) {
 	var chosen []*client
+	if file != "" {
+		file = s.named(file)
+	}
 	if file == "" {
 		chosen = s.all()
 	}
@@ -301,6 +349,11 @@ func (s *Set) Close() error {
 	wg.Wait()
 	s.work.Wait()
 	s.board.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, log := range s.logs {
+		log.Close()
+	}
 	return nil
 }
 
@@ -320,10 +373,4 @@ func (s *Set) show() {
 	s.showing.Lock() // so that the newest state is shown last
 	defer s.showing.Unlock()
 	s.board.show(s.Status())
-}
-
-// inside reports whether a file lies in a folder.
-func inside(dir, file string) bool {
-	rel, err := filepath.Rel(dir, file)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

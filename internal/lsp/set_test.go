@@ -104,14 +104,14 @@ func TestOnlyTheNewestText(t *testing.T) {
 				t.Fatalf("a fine file has errors: %q", got)
 			}
 			for i := range 10 {
-				before := b.Before()
+				before := b.Before(b.t.Context())
 				line := fmt.Sprintf("ERROR ä %d", i)
 				b.write("a.foo", "ok\n"+line+"\n")
 				if got, want := b.errors(before, "a.foo"), []string{"error found: " + line}; !slices.Equal(got, want) {
 					t.Fatalf("round %d: %q, want %q", i, got, want)
 				}
 				b.write("a.foo", fmt.Sprintf("fine again %d\n", i))
-				if got := b.errors(b.Before(), "a.foo"); len(got) > 0 {
+				if got := b.errors(b.Before(b.t.Context()), "a.foo"); len(got) > 0 {
 					t.Fatalf("round %d: the error was mended, and is still told: %q", i, got)
 				}
 			}
@@ -119,20 +119,21 @@ func TestOnlyTheNewestText(t *testing.T) {
 	}
 }
 
-// What was there before a change comes behind what was not.
-func TestOldComesLast(t *testing.T) {
+// What was there before a change is told apart from what was not, wherever it
+// stands by now.
+func TestOldIsMarked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	b.write("a.foo", "ERROR one\nx\n")
 	b.errors(nil, "a.foo")
-	before := b.Before()
+	before := b.Before(b.t.Context())
 	b.write("a.foo", "x\nERROR one\nERROR two\n")
 	r := b.Check(t.Context(), Question{Files: []string{b.path("a.foo")}, Before: before})
 	got := []string{}
 	for _, d := range r.Files[0].Diagnostics {
 		got = append(got, fmt.Sprint(d.Message, " ", d.Old))
 	}
-	if want := []string{"error found: ERROR two false", "error found: ERROR one true"}; !slices.Equal(got, want) {
+	if want := []string{"error found: ERROR one true", "error found: ERROR two false"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -142,16 +143,16 @@ func TestPendingIsOwed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *Options) { o.Wait = 2 * time.Second }, "--delay", "textDocument/publishDiagnostics=4000")
 	a := b.write("a.foo", "ERROR late\n")
-	r := b.Check(t.Context(), Question{Files: []string{a}, Before: b.Before()})
+	r := b.Check(t.Context(), Question{Files: []string{a}, Before: b.Before(b.t.Context())})
 	if len(r.Pending) != 1 || len(r.Files) != 0 || r.Pending[0].Server != "fake" {
 		t.Fatalf("%+v", r)
 	}
 	deadline := time.Now().Add(30 * time.Second)
 	for len(r.Others) == 0 && time.Now().Before(deadline) {
 		other := b.write("b.foo", fmt.Sprint("fine ", time.Now()))
-		r = b.Check(t.Context(), Question{Files: []string{other}, Before: b.Before()})
+		r = b.Check(t.Context(), Question{Files: []string{other}, Before: b.Before(b.t.Context())})
 	}
-	if len(r.Others) != 1 || r.Others[0].Path != a || !r.Others[0].Owed {
+	if len(r.Others) != 1 || r.Others[0].Path != a {
 		t.Errorf("%+v", r)
 	}
 }
@@ -162,11 +163,11 @@ func TestOtherFiles(t *testing.T) {
 	b := newBench(t, nil)
 	b.write("b.foo", "x\n")
 	a := b.write("a.foo", "BREAK b.foo\n")
-	r := b.Check(t.Context(), Question{Files: []string{a}, Before: b.Before(), Others: true})
+	r := b.Check(t.Context(), Question{Files: []string{a}, Before: b.Before(b.t.Context()), Others: true})
 	if len(r.Others) != 1 || r.Others[0].Path != b.path("b.foo") {
 		t.Fatalf("%+v", r)
 	}
-	before := b.Before()
+	before := b.Before(b.t.Context())
 	b.write("a.foo", "x\n")
 	r = b.Check(t.Context(), Question{Files: []string{a}, Before: before, Others: true})
 	if len(r.Others) != 0 {
@@ -292,5 +293,118 @@ func TestRenewedByLockFile(t *testing.T) {
 	}
 	if st := b.Status(); len(st) != 1 || st[0].Restarts != 1 || st[0].Error != "" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// A file that was closed and is opened again has higher numbers than before:
+// what comes late about an older text is not about the new one.
+func TestNumbersDoNotComeAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil, "--stale", "30")
+	path := b.write("a.foo", "ERROR old\n")
+	b.errors(nil, "a.foo")
+	for i := range 5 {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		b.Changed(FileChange{path, Deleted})
+		b.write("a.foo", "fine\n")
+		b.Changed(FileChange{path, Created})
+		if got := b.errors(b.Before(t.Context(), path), "a.foo"); len(got) > 0 {
+			t.Fatalf("round %d: %q", i, got)
+		}
+		b.write("a.foo", "ERROR old\n")
+		b.errors(b.Before(t.Context(), path), "a.foo")
+	}
+}
+
+// Of two changes that overtake each other, the first is not told what was found
+// in the text of the second.
+func TestOvertaken(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{
+		"published": {"--delay", "textDocument/publishDiagnostics=300"},
+		"asked":     {"--pull", "--delay", "textDocument/diagnostic=300"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, flags...)
+			path := b.write("a.foo", "fine\n")
+			b.errors(nil, "a.foo")
+			b.write("a.foo", "ERROR one\n")
+			first := make(chan Report)
+			go func() { first <- b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}}) }()
+			for { // until the first text is there
+				if v := b.links(); len(v) == 1 {
+					v[0].mu.Lock()
+					text := v[0].docs[path].text
+					v[0].mu.Unlock()
+					if text == "ERROR one\n" {
+						break
+					}
+				}
+				time.Sleep(time.Millisecond)
+			}
+			b.write("a.foo", "fine again\n")
+			if got := b.errors(Baseline{}, "a.foo"); len(got) > 0 {
+				t.Errorf("the second: %q", got)
+			}
+			r := <-first
+			if len(r.Files) > 0 && (len(r.Files[0].Diagnostics) != 1 || r.Files[0].Diagnostics[0].Message != "error found: ERROR one") {
+				t.Errorf("the first was told %+v", r)
+			}
+			if len(r.Files) == 0 && len(r.Pending) != 1 {
+				t.Errorf("the first was told nothing: %+v", r)
+			}
+		})
+	}
+}
+
+// A server that dies again with the same words is told again.
+func TestEveryDeathIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	path := b.write("a.foo", "fine\n")
+	b.errors(nil, "a.foo")
+	for round := range 2 {
+		l := b.links()[0]
+		if left, err := l.process.End(0); err != nil || len(left) > 0 {
+			t.Fatal(left, err)
+		}
+		b.until(StateFailed)
+		b.write("a.foo", fmt.Sprintf("ERROR %d\n", round))
+		r := b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}})
+		if len(r.Pending) != 1 || !r.Pending[0].Failed || r.Pending[0].Why == "" {
+			t.Fatalf("round %d: %+v", round, r)
+		}
+		again := b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}})
+		if len(again.Pending) == 1 && again.Pending[0].Why != "" && again.Pending[0].Failed {
+			t.Errorf("round %d: told twice: %+v", round, again)
+		}
+		deadline := time.Now().Add(30 * time.Second)
+		for len(b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}}).Files) == 0 {
+			if time.Now().After(deadline) {
+				t.Fatal("it does not come back")
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// What nobody has told of is seen all the same, a little later.
+func TestChangesThatNobodyTells(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	b := newBench(t, nil, "--log", log, "--watch", "**/*.cfg")
+	b.write("a.foo", "fine\n")
+	b.errors(nil, "a.foo")
+	b.write("b.cfg", "x")
+	deadline := time.Now().Add(30 * time.Second)
+	for !strings.Contains(b.sent(log, "workspace/didChangeWatchedFiles"), "b.cfg") {
+		if time.Now().After(deadline) {
+			t.Fatal("the server was not told of b.cfg")
+		}
+		time.Sleep(50 * time.Millisecond)
+		b.errors(nil, "a.foo")
 	}
 }

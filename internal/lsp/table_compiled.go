@@ -11,6 +11,7 @@ func compiledServers() []Server {
 		Extensions: []string{".go"},
 		// It answers for the text that it has; what it publishes comes when it comes.
 		Initialization: options(map[string]any{"pullDiagnostics": true}),
+		Env:            map[string]string{"GOTOOLCHAIN": "local"}, // another one would be downloaded
 		steps:          [][]string{{"go.work"}, {"go.mod", "go.sum"}},
 		needs:          []string{"go"},
 		get:            "go install golang.org/x/tools/gopls@latest",
@@ -52,15 +53,15 @@ func compiledServers() []Server {
 		Env:        map[string]string{"RUSTUP_AUTO_INSTALL": "0"},
 		locate:     cargo,
 		pushes:     true, // what the compiler says is only published
+		runs:       "build scripts, macros, and the compiler that files of it name",
 		get:        "rustup component add rust-analyzer",
-		careful:    options(noBuildScripts()),
-		prepare:    noToolchain,
 	}, {
 		ID:         "clangd",
 		Command:    []string{"clangd", "--background-index", "--clang-tidy"},
 		Extensions: []string{".c", ".cpp", ".cc", ".cxx", ".c++", ".h", ".hpp", ".hh", ".hxx", ".h++"},
 		steps:      [][]string{{"compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "Makefile"}},
 		get:        "install clangd with the package manager of your system",
+		prepare:    noIndexElsewhere,
 	}})
 }
 

@@ -2,8 +2,11 @@ package lsp
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // withTSServer tells the server which TypeScript to use. It must be told:
@@ -132,7 +135,31 @@ func withPython(l *launch, _ Server, root string, p place) error {
 			return nil
 		}
 	}
+	// Reading the packages runs nothing of them.
+	if paths := packagesOf(root); len(paths) > 0 {
+		l.init = options(map[string]any{"python": map[string]any{"analysis": map[string]any{"extraPaths": paths}}})
+	}
 	return nil
+}
+
+// packagesOf returns where the virtual environments of a project keep their
+// packages.
+func packagesOf(root string) (paths []string) {
+	for _, dir := range []string{".venv", "venv"} {
+		for _, inside := range []string{"lib/python3*/site-packages", "Lib/site-packages"} {
+			found, _ := filepath.Glob(filepath.Join(globEscape(root), dir, filepath.FromSlash(inside))) // the pattern is a good one
+			paths = append(paths, found...)
+		}
+	}
+	return paths
+}
+
+// globEscape makes a path a pattern that only it matches.
+func globEscape(path string) string {
+	if runtime.GOOS == "windows" { // nothing is escaped there, and these are in no name
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // environments returns the virtual environments of Python that may be used.
@@ -154,28 +181,16 @@ func programsOf(name string) string {
 	return filepath.Join("bin", name)
 }
 
-// noBuildScripts keeps the server of Rust from running code of the project:
-// build scripts, procedural macros, and cargo check, which runs both.
-func noBuildScripts() map[string]any {
-	off := map[string]any{"enable": false}
-	return map[string]any{
-		"cargo":       map[string]any{"buildScripts": off},
-		"procMacro":   off,
-		"checkOnSave": false,
-	}
-}
-
-// noToolchain refuses a project that is not trusted and has files by which it
-// can name programs for the server of Rust: these can not be switched off.
-func noToolchain(_ *launch, s Server, root string, p place) error {
-	if p.trusted {
+// noIndexElsewhere keeps the server of C from writing its index through a link
+// of a project that is not trusted.
+func noIndexElsewhere(l *launch, s Server, root string, p place) error {
+	if p.trusted || s.own {
 		return nil
 	}
-	for _, name := range []string{
-		".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain", "rust-analyzer.toml", ".rust-analyzer.toml",
-	} {
-		if file, ok := p.upwards(root, name); ok {
-			return s.untrusted(fmt.Sprintf("The language server %s runs programs that %s may name", s.ID, file))
+	for _, dir := range []string{".cache", ".cache/clangd", ".cache/clangd/index"} {
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(dir)))
+		if err == nil && !info.IsDir() {
+			l.argv = slices.DeleteFunc(l.argv, func(arg string) bool { return arg == "--background-index" })
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func rows() []row {
 			argv: "fsautocomplete", init: `{"AutomaticWorkspaceInit":true}`, trust: true},
 		{id: "sourcekit-lsp", files: "a.swift=swift a.objc=objective-c a.objcpp=objective-cpp",
 			markers: "Package.swift x.xcodeproj x.xcworkspace", argv: "sourcekit-lsp", trust: true},
-		{id: "rust", files: "a.rs=rust", markers: "Cargo.toml Cargo.lock", argv: "rust-analyzer"},
+		{id: "rust", files: "a.rs=rust", markers: "Cargo.toml Cargo.lock", argv: "rust-analyzer", trust: true},
 		{id: "clangd", files: "a.c=c a.cpp=cpp a.cc=cpp a.cxx=cpp a.c++=cpp a.h=c a.hpp=cpp a.hh=cpp a.hxx=cpp a.h++=cpp",
 			markers: "compile_commands.json compile_flags.txt .clangd CMakeLists.txt Makefile", argv: "clangd --background-index --clang-tidy"},
 		{id: "svelte", files: "a.svelte=svelte", markers: locks, argv: "svelteserver --stdio", trust: true},

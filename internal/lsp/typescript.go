@@ -56,7 +56,7 @@ func (d tsDiagnostic) plain() (json.RawMessage, error) {
 // pullTypeScript asks the checker what is wrong with a file.
 func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 	for asked := false; ; asked = true {
-		version, _, done := l.ask(d, asked)
+		version, done := l.ask(d, asked)
 		if done {
 			return nil
 		}
@@ -68,7 +68,11 @@ func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 			}
 			items = append(items, found...)
 		}
-		raw, err := json.Marshal(pulledReport{Kind: "full", Items: items})
+		list, err := json.Marshal(items)
+		if err != nil {
+			return err
+		}
+		raw, err := json.Marshal(pulledReport{Items: list})
 		if err != nil {
 			return err
 		}

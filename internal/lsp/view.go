@@ -17,9 +17,6 @@ type View struct {
 // Server is what the server is called.
 func (v *View) Server() string { return v.link.c.server.ID }
 
-// Root is the folder that the server looks after.
-func (v *View) Root() string { return v.link.c.root }
-
 // URI names the file in the protocol.
 func (v *View) URI() string { return v.doc.uri }
 
@@ -36,14 +33,17 @@ func (v *View) At(line, character int) Position {
 	return convert(p, v.doc.lines, utf16Units, v.link.encoding)
 }
 
-// Supports reports whether the server answers a request.
-func (v *View) Supports(method string) bool { return v.link.supports(method) }
+// Supports reports whether the server answers a request, as far as is known: of
+// one that only the config names, what it says of itself is not believed.
+func (v *View) Supports(method string) bool {
+	return v.link.supports(method) || !v.link.c.server.known()
+}
 
 // Call asks the server something. Its error is [Unanswered] where the answer
 // did not come in time.
 func (v *View) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	l := v.link
-	l.c.touch()
+	defer l.c.use()()
 	limit := l.c.set.opt.Request
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -52,12 +52,31 @@ func (v *View) Call(ctx context.Context, method string, params any) (json.RawMes
 	switch {
 	case err == nil:
 		return raw, nil
+	case noMethod(err) && !l.supports(method):
+		return json.RawMessage("null"), nil // it never said that it could
 	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, context.Cause(ctx)
 	case bounded.Err() != nil:
 		return nil, &Unanswered{v.Server(), method, time.Since(begin).Round(100 * time.Millisecond)}
 	}
 	return nil, fmt.Errorf("The language server %s: %w", v.Server(), err) //lint:ignore ST1005 models read it as a sentence
+}
+
+func noMethod(err error) bool {
+	e, ok := errors.AsType[*rpcError](err)
+	return ok && e.Code == codeNoMethod
+}
+
+// Native is a diagnostic of the file in the units that the server counts in.
+func (v *View) Native(raw json.RawMessage) json.RawMessage {
+	l := v.link
+	var d Diagnostic
+	if l.encoding == utf16Units || json.Unmarshal(raw, &d) != nil {
+		return raw
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return replaced(raw, Range{convert(d.Range.Start, v.doc.lines, utf16Units, l.encoding), convert(d.Range.End, v.doc.lines, utf16Units, l.encoding)})
 }
 
 // Edits reads a change of files that the server proposes.
@@ -136,7 +155,8 @@ func (p plainer) position(at Position, uri string) Position {
 		if path, err := pathOf(uri); err == nil {
 			p.v.link.mu.Lock()
 			if d := p.v.link.docs[path]; d != nil {
-				text = &d.lines
+				l := d.lines
+				text = &l
 			}
 			p.v.link.mu.Unlock()
 			if text == nil {

@@ -61,7 +61,7 @@ func (s *server) answers() map[string]func(params) (any, error) {
 		"textDocument/references":           s.references,
 		"textDocument/implementation":       func(params) (any, error) { return []place{}, nil },
 		"textDocument/documentSymbol":       s.symbols,
-		"workspace/symbol":                  func(params) (any, error) { return allKinds(), nil },
+		"workspace/symbol":                  s.allSymbols,
 		"textDocument/prepareCallHierarchy": s.prepareCalls,
 		"callHierarchy/incomingCalls":       func(p params) (any, error) { return calls("from", p.Item) },
 		"callHierarchy/outgoingCalls":       func(p params) (any, error) { return calls("to", p.Item) },
@@ -108,6 +108,10 @@ func (s *server) initialize(raw json.RawMessage) (any, error) {
 }
 
 func (s *server) capabilities() map[string]any {
+	if s.o.modest {
+		s.bytes = false
+		return map[string]any{}
+	}
 	sync := 2
 	if s.o.fullSync {
 		sync = 1
@@ -217,6 +221,13 @@ type callOf struct {
 	Ranges []span          `json:"fromRanges"`
 }
 
+func (s *server) allSymbols(params) (any, error) {
+	if s.o.late && !s.told {
+		return nil, nil
+	}
+	return allKinds(), nil
+}
+
 // allKinds returns a symbol of every kind. The tenth comes last, so that an
 // order that is not kept shows.
 func allKinds() []any {
@@ -277,6 +288,10 @@ func (s *server) rename(p params) (any, error) {
 	files, err := s.files()
 	if err != nil {
 		return nil, err
+	}
+	if s.o.near > 0 {
+		s.o.near--
+		files = map[string]string{p.Document.URI: s.docs[p.Document.URI].text}
 	}
 	changes := map[string][]any{}
 	for uri, text := range files {

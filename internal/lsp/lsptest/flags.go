@@ -18,6 +18,9 @@ type options struct {
 	registerPull bool // the same, said after initialized
 	utf8         bool // positions count bytes, if the client can do that
 	fullSync     bool // changes must be whole texts
+	modest       bool // it does not say what it can do
+	late         bool // it knows the symbols of the project once it has said what is wrong with a file
+	near         int  // so many renames only reach the file that they are asked in
 	watch        string
 	config       []string
 	log          string
@@ -57,6 +60,9 @@ func parseFlags(args []string) (options, error) {
 	f.BoolVar(&o.registerPull, "register-pull", false, "the same by client/registerCapability")
 	f.BoolVar(&o.utf8, "utf8", false, "count bytes")
 	f.BoolVar(&o.fullSync, "full-sync", false, "take only whole texts")
+	f.BoolVar(&o.modest, "no-capabilities", false, "claim to be able to do nothing, and do it all the same")
+	f.BoolVar(&o.late, "late-symbols", false, "know no symbols of the project before anything was published")
+	f.IntVar(&o.near, "near", 0, "change only the file itself in the first N renames")
 	f.StringVar(&o.watch, "watch", "", "a GLOB of files to be told about, by client/registerCapability")
 	f.StringVar(&o.log, "log", "", "append every message received to this FILE")
 	f.StringVar(&o.once, "once", "", "die only in the process that creates this FILE")

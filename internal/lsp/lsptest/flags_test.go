@@ -23,6 +23,39 @@ func TestUTF8(t *testing.T) {
 	same(t, "word", c.ask("textDocument/prepareRename", c.at("a.foo", 1, 5, "")), `{"placeholder":"word","range":{"start":{"line":1,"character":5},"end":{"line":1,"character":9}}}`)
 }
 
+// A server may do what it does not claim to.
+func TestNoCapabilities(t *testing.T) {
+	c := begin(t, "--no-capabilities", "--utf8")
+	said := c.ask("initialize", fmt.Sprintf(`{"rootUri":%q,"capabilities":{"general":{"positionEncodings":["utf-8"]}}}`, c.root))
+	same(t, "initialize", said, `{"capabilities":{},"serverInfo":{"name":"fake","version":"1"}}`)
+	c.tell("initialized", `{}`)
+	c.open("a.foo", "VAGUE é")
+	same(t, "published", c.published(), "a.foo v1 | 0 fake 0:0-0:7 vague found: VAGUE é")
+	same(t, "hover", c.ask("textDocument/hover", c.at("a.foo", 0, 0, "")), `{"contents":{"kind":"markdown","value":"hover at 0:0"}}`)
+}
+
+func TestNear(t *testing.T) {
+	c := ready(t, "--near", "1")
+	for _, name := range []string{"a.foo", "b.foo"} {
+		c.open(name, "word")
+		c.published()
+	}
+	for i, want := range []bool{false, true} {
+		got := c.ask("textDocument/rename", c.at("a.foo", 0, 0, `,"newName":"x"`))
+		if !strings.Contains(got, "a.foo") || strings.Contains(got, "b.foo") != want {
+			t.Errorf("rename %d: %s", i, got)
+		}
+	}
+}
+
+func TestLateSymbols(t *testing.T) {
+	c := ready(t, "--late-symbols", "--delay", "textDocument/publishDiagnostics=100")
+	c.open("a.foo", "fine")
+	same(t, "symbols", c.ask("workspace/symbol", `{"query":""}`), "null")
+	c.published()
+	same(t, "symbols", strings.Contains(c.ask("workspace/symbol", `{"query":""}`), "sym5"), true)
+}
+
 func TestPull(t *testing.T) {
 	for _, flag := range []string{"--pull", "--register-pull"} {
 		c := ready(t, flag)

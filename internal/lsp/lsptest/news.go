@@ -177,7 +177,10 @@ func (s *server) publishOne(uri string, d document, open bool) {
 	if open && !s.o.noVersion {
 		p["version"] = d.version
 	}
-	s.notify(publish, p)
+	s.act(publish, "", func() {
+		s.send(map[string]any{"jsonrpc": "2.0", "method": publish, "params": p})
+		s.told = true
+	})
 }
 
 // diagnostic answers a question for diagnostics.

@@ -39,6 +39,7 @@ type server struct {
 	finished bool // shutdown was
 	edits    bool // the client takes documentChanges
 	deaf     bool
+	told     bool // something was published
 	lastID   int
 	asked    map[int]func(Message)
 	waiting  []delayed

@@ -35,7 +35,7 @@ type place struct {
 // A finding is a diagnostic.
 type finding struct {
 	Range    span   `json:"range"`
-	Severity int    `json:"severity"`
+	Severity int    `json:"severity,omitempty"` // 0 where the server does not say
 	Source   string `json:"source"`
 	Message  string `json:"message"`
 }
@@ -173,9 +173,9 @@ func (t *texts) uses(text, name string) []span {
 func (t *texts) findings(uri, text string) []finding {
 	found := []finding{}
 	for number, line := range lines(text) {
-		for severity, start := range []string{"ERROR", "WARN", "INFO", "HINT"} {
+		for severity, start := range []string{"VAGUE", "ERROR", "WARN", "INFO", "HINT"} {
 			if strings.HasPrefix(line, start) {
-				found = append(found, finding{t.part(number, line, 0, len(line)), severity + 1, "fake", strings.ToLower(start) + " found: " + line})
+				found = append(found, finding{t.part(number, line, 0, len(line)), severity, "fake", strings.ToLower(start) + " found: " + line})
 			}
 		}
 	}
