@@ -11,6 +11,7 @@ import (
 
 	"helve/internal/charset"
 	"helve/internal/patch"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -319,7 +320,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		return nil, err
 	}
 	changes, drafts := s.changes()
-	before := s.before()
+	before := s.before(s.ctx, changes...)
 	landing, err := claim.Commit(s.ctx, byCall(s.c), changes)
 	if err != nil {
 		return nil, cannotChange(s.culprit(err), err)
@@ -334,7 +335,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		notes = append(notes, apart(ch)...)
 	}
 	claim.Release() // nobody waits for a language server
-	found := s.diagnosed(s.ctx, s.c, checking{before: before, files: s.written()})
+	found := s.diagnosed(s.ctx, s.c, checking{before: before, near: s.files[0].path, files: s.written()})
 	out := s.summary()
 	files, diffs = s.told(shown)
 	return &tool.Result{
@@ -401,6 +402,14 @@ func (s *sheaf) culprit(err error) workspace.Path {
 	return s.files[0].path
 }
 
+// oneLine is a name that can not be taken for several.
+func oneLine(name string) string {
+	if strings.ContainsAny(name, "\r\n") {
+		return text.VisibleLine(name)
+	}
+	return name
+}
+
 func (s *sheaf) summary() string {
 	out := cmp.Or(s.first, "Success. Updated the following files:")
 	for _, f := range s.files {
@@ -408,7 +417,7 @@ func (s *sheaf) summary() string {
 		if mark == "" {
 			mark = "M"
 		}
-		out += fmt.Sprintf("\n%s %s", mark, f.dest.Title())
+		out += fmt.Sprintf("\n%s %s", mark, oneLine(f.dest.Title()))
 	}
 	return out
 }

@@ -189,7 +189,7 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
 		return d, nil, err
 	}
-	before := e.before()
+	before := e.before(ctx, d.change)
 	landing, err := claim.Commit(ctx, byCall(c), []workspace.Change{d.change})
 	if err != nil {
 		return d, nil, cannotChange(path, err)
@@ -208,7 +208,7 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 		notes = append(notes, "The file is not there any more: a formatter has removed it.")
 	}
 	claim.Release() // nobody waits for a language server
-	d.found = e.diagnosed(ctx, c, checking{before, []changedFile{{path, headingOwn, !d.visible}}, d.wide})
+	d.found = e.diagnosed(ctx, c, checking{before, path, []changedFile{{path, headingOwn, !d.visible}}, d.wide})
 	return d, append(notes, apart(d.change)...), nil
 }
 

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,23 +37,47 @@ func pretty(d lsp.Diagnostic) string {
 	case 4:
 		severity = "HINT"
 	}
-	message, cut := text.Cut(strings.ToValidUTF8(d.Message, "\ufffd"), shownBytes)
+	message, cut := text.Cut(harmlessMessage(d.Message), shownBytes)
 	if cut {
 		message += "…"
 	}
-	line := fmt.Sprintf("%s [%d:%d] %s", severity, d.Range.Start.Line+1, d.Range.Start.Character+1, message)
-	if d.Old {
-		line += " (there before this change)"
-	}
-	return line
+	return fmt.Sprintf("%s [%d:%d] %s", severity, d.Range.Start.Line+1, d.Range.Start.Character+1, message)
 }
 
 // block shows what was found in a file: the first of it, and how much more.
-func block(path string, list []lsp.Diagnostic) string {
+// What is new comes before what was there.
+func block(path string, list []lsp.Diagnostic) string { return marked(path, list, "") }
+
+// ownBlock shows the errors of a file that was changed. What was there before
+// the change is marked where there is both: it may not be the caller's.
+func ownBlock(path string, list []lsp.Diagnostic) string {
+	mark := ""
+	if slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return !d.Old }) {
+		mark = " (there before this change)"
+	}
+	return marked(path, list, mark)
+}
+
+// marked is a block with a mark at what was there before.
+func marked(path string, list []lsp.Diagnostic, mark string) string {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b lsp.Diagnostic) int {
+		switch {
+		case a.Old == b.Old:
+			return 0
+		case a.Old:
+			return 1
+		}
+		return -1
+	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "<diagnostics file=\"%s\">\n", text.VisibleLine(path))
 	for _, d := range list[:min(len(list), shownErrors)] {
-		b.WriteString(pretty(d) + "\n")
+		b.WriteString(pretty(d))
+		if d.Old {
+			b.WriteString(mark)
+		}
+		b.WriteString("\n")
 	}
 	if more := len(list) - shownErrors; more > 0 {
 		fmt.Fprintf(&b, "... and %d more\n", more)
@@ -70,7 +95,7 @@ func errorsOf(list []lsp.Diagnostic) []lsp.Diagnostic {
 type checkup struct {
 	notes    []string       // for the result's text
 	metadata map[string]any // what was found, by file
-	pending  []string       // servers that have not said anything yet
+	pending  []string       // servers that are still at work
 }
 
 // A changedFile is a file that a call has changed, and how its errors are
@@ -81,37 +106,40 @@ type changedFile struct {
 	hidden  bool // who calls may not see what it holds
 }
 
-// before is what the servers know before a change.
-func (e editor) before() lsp.Baseline {
+// before is what the servers know before a change of files.
+func (e editor) before(ctx context.Context, changes ...workspace.Change) lsp.Baseline {
 	if e.languages == nil {
 		return nil
 	}
-	return e.languages.Before()
+	var files []string
+	for _, ch := range changes {
+		files = append(files, ch.Path.String())
+	}
+	return e.languages.Before(ctx, files...)
 }
 
 // A checking says what the language servers are asked about.
 type checking struct {
 	before lsp.Baseline
-	files  []changedFile
-	others bool // errors in further files are of interest, too
+	near   workspace.Path // something that was changed
+	files  []changedFile  // what is there of it
+	others bool           // errors in further files are of interest, too
 }
 
 // diagnosed asks the language servers what they think of files that have been
 // changed. The change has been made, whatever comes of this.
 func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup {
 	out := checkup{metadata: map[string]any{}}
-	if e.languages == nil || len(k.files) == 0 {
+	if e.languages == nil {
 		return out
 	}
-	q := lsp.Question{Before: k.before, Others: k.others}
+	q := lsp.Question{Before: k.before}
 	for _, f := range k.files {
 		if !f.hidden && e.languages.Has(f.path.String()) {
 			q.Files = append(q.Files, f.path.String())
 		}
 	}
-	if len(q.Files) == 0 {
-		return out
-	}
+	q.Others = k.others && len(q.Files) > 0
 	report := e.languages.Check(ctx, q)
 	told := &teller{left: toldBytes, metadata: out.metadata}
 	for _, f := range k.files {
@@ -119,14 +147,24 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup
 			if r.Path != f.path.String() {
 				continue
 			}
+			r.Diagnostics = e.discreet(c, k.near, r.Diagnostics)
 			told.add(r)
 			if errs := errorsOf(r.Diagnostics); len(errs) > 0 {
-				out.notes = append(out.notes, f.heading+"\n"+block(r.Path, errs))
+				out.notes = append(out.notes, f.heading+"\n"+ownBlock(r.Path, errs))
 			}
 		}
 	}
-	out.notes = append(out.notes, e.elsewhere(c, k.files[0].path, report.Others, told)...)
-	out.notes, out.pending = append(out.notes, waiting(report.Pending)...), serversOf(report.Pending)
+	out.notes = append(out.notes, e.elsewhere(c, k.near, report.Others, told)...)
+	for _, r := range report.Known {
+		if e.files.MayRead(c, e.files.Beside(k.near, r.Path)) {
+			r.Diagnostics = e.discreet(c, k.near, r.Diagnostics)
+			told.add(r)
+		}
+	}
+	working, failed := atWork(report.Pending)
+	out.notes = append(out.notes, waiting(working)...)
+	out.notes = append(out.notes, failures(failed, len(q.Files))...)
+	out.pending = serversOf(working)
 	return out
 }
 
@@ -137,6 +175,7 @@ func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileRe
 		if !e.files.MayRead(c, path) {
 			continue
 		}
+		r.Diagnostics = e.discreet(c, near, r.Diagnostics)
 		told.add(r)
 		if len(notes) < shownOthers {
 			notes = append(notes, "LSP errors detected in other files:\n"+block(r.Path, errorsOf(r.Diagnostics)))
@@ -153,6 +192,9 @@ type teller struct {
 }
 
 func (t *teller) add(r lsp.FileReport) {
+	if t.left -= len(r.Path); t.left < 0 {
+		return
+	}
 	list := []json.RawMessage{}
 	for _, d := range r.Diagnostics {
 		if t.left -= len(d.Raw); t.left < 0 {
@@ -162,6 +204,46 @@ func (t *teller) add(r lsp.FileReport) {
 	}
 	t.metadata[r.Path] = list
 }
+
+// atWork tells servers that will say something later from those that will not.
+func atWork(pending []lsp.Pending) (working, failed []lsp.Pending) {
+	for _, p := range pending {
+		if p.Failed {
+			failed = append(failed, p)
+		} else {
+			working = append(working, p)
+		}
+	}
+	return working, failed
+}
+
+// failures says which servers can not look at the files that were changed, and
+// why.
+func failures(failed []lsp.Pending, files int) (notes []string) {
+	what := "this file"
+	if files > 1 {
+		what = "these files"
+	}
+	for _, p := range failed {
+		if p.Why == "" { // it was told before
+			continue
+		}
+		note := couldNotCheck(p, what)
+		if !slices.Contains(notes, note) && len(notes) < shownOthers {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// couldNotCheck says why a server has not looked at something, and where there
+// is more about it.
+func couldNotCheck(p lsp.Pending, what string) string {
+	return fmt.Sprintf("%s could not check %s: %s %s", p.Server, what, sentenced{errors.New(text.VisibleLine(p.Why))}, seeLog(p.Server))
+}
+
+// seeLog says where to read what a server has printed.
+func seeLog(server string) string { return fmt.Sprintf("'helve lsp log %s' shows more.", server) }
 
 // waiting says which servers have not said anything about the new text yet.
 func waiting(pending []lsp.Pending) (notes []string) {

@@ -1,12 +1,14 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"helve/internal/lsp"
 	"helve/internal/workspace"
@@ -39,7 +41,7 @@ type lspInput struct {
 	FilePath  string `json:"filePath,omitempty" jsonschema:"the file; only workspaceSymbol and restart can do without"`
 	Line      int    `json:"line,omitempty" jsonschema:"the line, from 1" min:"1"`
 	Character int    `json:"character,omitempty" jsonschema:"the character in the line, from 1" min:"1"`
-	Query     string `json:"query,omitempty" jsonschema:"for workspaceSymbol: part of the name; all when left out"`
+	Query     string `json:"query,omitempty" jsonschema:"for workspaceSymbol: the name or a part of it; without one some servers find nothing"`
 	NewName   string `json:"newName,omitempty" jsonschema:"for rename: the new name"`
 	Action    string `json:"action,omitempty" jsonschema:"for codeAction: the title or the number of the one to make"`
 }
@@ -56,7 +58,7 @@ func offerLanguage(a tool.Audience) (string, bool) {
 	if a.Flags["lsp"] {
 		return "", true
 	}
-	return "The tool lsp is off. It is switched on by the flag lsp; look for the text instead.", false
+	return `The tool lsp is off. "experimental": {"lsp_tool": true} in the config or HELVE_EXPERIMENTAL_LSP_TOOL=1 switches it on. Until then, look for the text instead.`, false
 }
 
 // A consultation is one call of the tool.
@@ -68,6 +70,7 @@ type consultation struct {
 
 	path    workspace.Path // of the file; of the working folder where there is none
 	unasked bool           // nobody was asked about this call
+	knew    []string       // servers in which the file was open before
 	shown   map[string]bool
 	hidden  int // results that were left out
 }
@@ -119,7 +122,29 @@ func (in lspInput) check() error {
 			return fail
 		}
 	}
+	if in.Operation == opRename {
+		return in.checkName()
+	}
 	return nil
+}
+
+// checkName refuses a new name that is none in any language. What else a name
+// may be, the server knows.
+func (in lspInput) checkName() error {
+	wrong := ""
+	switch {
+	case strings.TrimSpace(in.NewName) == "":
+		wrong = "is empty"
+	case strings.ContainsFunc(in.NewName, unicode.IsSpace):
+		wrong = "holds white space"
+	case strings.ContainsFunc(in.NewName, unicode.IsControl):
+		wrong = "holds control characters"
+	default:
+		return nil
+	}
+	fail := tool.Fail("bad-name", "newName %q %s. Give a single name as the language has them.", shortTitle(in.NewName), wrong)
+	fail.Kind, fail.Issues = tool.InvalidInput, []tool.Issue{{Path: []any{"newName"}, Code: "bad-name", Message: wrong}}
+	return fail
 }
 
 // positioned reports whether a call says a place in a file.
@@ -230,7 +255,25 @@ func (q *consultation) open(method string) ([]*lsp.View, error) {
 	if err != nil {
 		return nil, q.unserved(err)
 	}
+	if err := q.checkLine(views[0], method); err != nil {
+		return nil, err
+	}
 	return q.able(views, method)
+}
+
+// checkLine refuses a line that the file does not have, which servers take for
+// its end. Behind the last line break there is a line to servers and editors.
+func (q *consultation) checkLine(v *lsp.View, method string) error {
+	text, _ := v.Text(q.path.String())
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
+	if q.in.Line <= lines || method == "textDocument/documentSymbol" {
+		return nil
+	}
+	if strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\r") {
+		lines--
+	}
+	return tool.Fail("out-of-range", "%s has %s; line counts from 1. Give a line of it.", q.path.Title(), count(lines, "line"))
 }
 
 // able are the servers that answer a method.
@@ -258,27 +301,30 @@ func (q *consultation) diagnostics() (*tool.Result, error) {
 	if err != nil {
 		return nil, q.unserved(err)
 	}
-	report := q.languages.Check(q.ctx, lsp.Question{Files: []string{q.path.String()}})
-	if len(report.Pending) > 0 { // who asks for nothing else can wait a little longer
-		report = q.languages.Check(q.ctx, lsp.Question{Files: []string{q.path.String()}})
-	}
+	report := q.checked()
 	if q.ctx.Err() != nil {
 		return nil, context.Cause(q.ctx)
 	}
-	pending := serversOf(report.Pending)
+	working, failed := atWork(report.Pending)
+	pending, silent := serversOf(working), serversOf(report.Pending)
 	told := &teller{left: toldBytes, metadata: map[string]any{}}
 	var parts []string
 	for _, r := range report.Files {
+		r.Diagnostics = q.discreet(q.c, q.path, r.Diagnostics)
 		told.add(r)
 		if len(r.Diagnostics) > 0 {
 			parts = append(parts, block(r.Path, r.Diagnostics))
 			continue
 		}
-		fine := slices.DeleteFunc(serverNames(views), func(name string) bool { return slices.Contains(pending, name) })
+		fine := slices.DeleteFunc(serverNames(views), func(name string) bool { return slices.Contains(silent, name) })
 		parts = append(parts, fmt.Sprintf("No problems found in %s (%s).", q.path.Title(), strings.Join(fine, ", ")))
 	}
-	for _, p := range report.Pending {
+	for _, p := range working {
 		parts = append(parts, fmt.Sprintf("%s has not checked %s yet: %s Ask again.", p.Server, q.path.Title(), sentenced{errors.New(p.Why)}))
+	}
+	for _, p := range failed {
+		p.Why = cmp.Or(p.Why, "It has failed before.")
+		parts = append(parts, couldNotCheck(p, q.path.Title()))
 	}
 	if len(parts) == 0 {
 		return nil, tool.Fail("server-failed", "No language server could read %s. %s", q.path, instead)
@@ -291,6 +337,17 @@ func (q *consultation) diagnostics() (*tool.Result, error) {
 	return &tool.Result{Title: q.title(), Output: strings.Join(parts, "\n\n"), Metadata: metadata}, nil
 }
 
+// checked is what the servers find in the file. Who asks for nothing else can
+// wait a little longer than a change does.
+func (q *consultation) checked() lsp.Report {
+	question := lsp.Question{Files: []string{q.path.String()}}
+	report := q.languages.Check(q.ctx, question)
+	if working, _ := atWork(report.Pending); len(working) > 0 {
+		report = q.languages.Check(q.ctx, question)
+	}
+	return report
+}
+
 // restart starts servers anew.
 func (q *consultation) restart() (*tool.Result, error) {
 	file := ""
@@ -298,6 +355,9 @@ func (q *consultation) restart() (*tool.Result, error) {
 		file = q.path.String()
 	}
 	names, err := q.languages.Restart(q.ctx, file)
+	if gone, ok := errors.AsType[*lsp.Unavailable](err); ok && q.ctx.Err() == nil {
+		return nil, tool.Fail("server-unavailable", "%w %s", sentenced{err}, seeLog(gone.Server))
+	}
 	if err != nil {
 		return nil, q.unserved(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"helve"
 	"helve/permission"
@@ -44,7 +45,7 @@ func proposalCases() []proposalCase {
 	yo := edits("ROOT/a.foo", replacing("0", "0", "2", "yo"))
 	return []proposalCase{
 		{"a file is made and filled", hi, renames(yo, `{"kind":"create","uri":"ROOT/sub/n.foo"}`, edits("ROOT/sub/n.foo", replacing("0", "0", "0", `new\n`))),
-			map[string]string{"a.foo": "yo\n", "sub/n.foo": "new\n"}, "", "Renamed to x: 2 files changed.\nM a.foo\nA sub/n.foo"},
+			map[string]string{"a.foo": "yo\n", "sub/n.foo": "new\n"}, "", "Renamed hi to x: 2 files changed.\nM a.foo\nA sub/n.foo"},
 		{"a file is moved and changed", hi, renames(yo, `{"kind":"rename","oldUri":"ROOT/a.foo","newUri":"ROOT/m.foo"}`, edits("ROOT/m.foo", replacing("0", "2", "2", "!"))),
 			map[string]string{"m.foo": "yo!\n"}, "", "1 file changed.\nM m.foo"},
 		{"a file is deleted", both, renames(yo, `{"kind":"delete","uri":"ROOT/b.foo"}`),
@@ -201,7 +202,7 @@ func TestProposalsAreChanges(t *testing.T) {
 		d.put(name, text)
 	}
 	res, err := d.lsp("rename", map[string]any{"newName": "error"})
-	wantOutput(t, res, err, "Renamed to error: 2 files changed.\nM a.foo\nM b.foo", "LSP errors detected in a.foo, please fix:", "ERROR [1:1] error found: ERROR")
+	wantOutput(t, res, err, "Renamed word to error: 2 files changed.\nM a.foo\nM b.foo", "LSP errors detected in a.foo, please fix:", "ERROR [1:1] error found: ERROR")
 	d.wantFiles(map[string]string{"a.foo": "ERROR\n", "b.foo": "A ERROR\n"})
 	sets, err := d.rt.Changes(t.Context(), helve.ChangeQuery{})
 	if err != nil || len(sets) != 1 || sets[0].Tool != "lsp" || len(sets[0].Files) != 2 {
@@ -233,13 +234,13 @@ func TestCodeActions(t *testing.T) {
 			"Left out are commands of the server, which can not be run here: Run; 7\n\nLeft out is also what the server says is not possible here (1)."},
 		"mend":  {"yo\n", "", "The server would run a command after this, which was not done."},
 		"1":     {"yo\n", "", "Done: Mend: 1 file changed."},
-		"Twin":  {"hi\n", "ambiguous", "Give the number of one"},
+		"Twin":  {"hi\n", "ambiguous", "2 actions are called \"Twin\". Give the number of one:\n2. Twin\n3. Twin"},
 		" 3 ":   {"two\n", "", "Done: Twin"},
 		"8":     {"hi\n", "disabled", "nothing is selected."},
 		"Run":   {"hi\n", "command", "no rule was asked about"},
 		"Lazy":  {"hi\n", "no-edit", "canned has not said what"},
-		"9":     {"hi\n", "unknown-action", "8. Later"},
-		"7":     {"hi\n", "command", `"7" is a command`}, // a title comes before a number
+		"9":     {"hi\n", "unknown-action", "There are:\n1. Mend\n2. Twin\n3. Twin\n4. Lazy\n5. Hollow\ncanned has not"}, // only what can be chosen
+		"7":     {"hi\n", "command", `"7" is a command`},                                                                 // a title comes before a number
 		"Mend!": {"hi\n", "unknown-action", "1. Mend"},
 	} {
 		t.Run(action, func(t *testing.T) {
@@ -253,6 +254,99 @@ func TestCodeActions(t *testing.T) {
 				return
 			}
 			wantOutput(t, res, err, c.part)
+		})
+	}
+}
+
+// What is wrong at a place is told to a server in the units that it counts in.
+func TestCodeActionsForBytes(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	d := newDesk(t, permission.Allow, speaks("bytes", "--utf8", "--log", log), patient)
+	d.put("a.foo", "ERROR é😀\n")
+	res, err := d.lsp("codeAction", nil)
+	wantOutput(t, res, err, "1. Remove the line (quickfix)")
+	got := received(t, log, "textDocument/codeAction")
+	if len(got) != 1 || !strings.Contains(got[0], `"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":12}}`) {
+		t.Errorf("it was asked %s", got)
+	}
+}
+
+// A server that does not know yet what is wrong may know later what helps.
+func TestCodeActionsOfAnUncheckedText(t *testing.T) {
+	t.Parallel()
+	soon := func(o *helve.Options) { o.LSP.Wait = 200 * time.Millisecond }
+	d := newDesk(t, permission.Allow, speaks("slow", "--never", "textDocument/publishDiagnostics"), soon)
+	d.put("a.foo", "word\n")
+	res, err := d.lsp("codeAction", nil)
+	if err != nil || !strings.HasPrefix(res.Output, "slow has not checked this text yet; ask again.") || strings.Contains(res.Output, "nothing that can be done") {
+		t.Errorf("%v: %v", err, res)
+	}
+	if encoded(res.Metadata["pending"]) != `["slow"]` {
+		t.Errorf("pending is %s", encoded(res.Metadata["pending"]))
+	}
+	_, err = d.lsp("codeAction", map[string]any{"action": "Fly"})
+	wantFail(t, err, "unknown-action", "There is none that can be made. slow has not checked this text yet; ask again.")
+
+	d = newDesk(t, permission.Allow, canned(t, "mute", `{"capabilities":{"codeActionProvider":true},"textDocument/codeAction":[]}`))
+	d.put("a.foo", "word\n")
+	res, err = d.lsp("codeAction", nil)
+	if err != nil || res.Output != "mute has not checked this text yet; ask again." {
+		t.Errorf("%v: %v", err, res)
+	}
+
+	// One that only takes its time is waited for.
+	d = newDesk(t, permission.Allow, speaks("late", "--delay", "textDocument/publishDiagnostics=3000"), func(o *helve.Options) { o.LSP.Wait = 2500 * time.Millisecond })
+	d.put("a.foo", "ERROR\n")
+	res, err = d.lsp("codeAction", nil)
+	wantOutput(t, res, err, "1. Remove the line (quickfix)")
+	if res.Metadata["pending"] != nil || strings.Contains(res.Output, "not checked") {
+		t.Errorf("it was not waited for:\n%s", res.Output)
+	}
+}
+
+// A rename that leaves out the definition is asked for again, and if that does
+// not help it is not made.
+func TestRenameWithoutTheDefinition(t *testing.T) {
+	for near, asked := range map[string]int{"0": 1, "1": 2, "99": 3} {
+		t.Run(near, func(t *testing.T) {
+			t.Parallel()
+			log := filepath.Join(t.TempDir(), "log")
+			d := newDesk(t, permission.Allow, speaks("fake", "--near", near, "--log", log), patient)
+			before := map[string]string{"a.foo": "word\n", "b.foo": "def word\n"}
+			for name, text := range before {
+				d.put(name, text)
+			}
+			res, err := d.lsp("documentSymbol", map[string]any{"filePath": "b.foo"}) // it has to know the definition
+			wantOutput(t, res, err, "word")
+			res, err = d.lsp("rename", map[string]any{"newName": "other"})
+			if got := received(t, log, "textDocument/rename"); len(got) != asked {
+				t.Errorf("it was asked %d times and not %d", len(got), asked)
+			}
+			if near == "99" {
+				wantFail(t, err, "incomplete", "fake would rename without the definition in b.foo")
+				d.wantFiles(before)
+				return
+			}
+			wantOutput(t, res, err, "Renamed word to other: 2 files changed.")
+			d.wantFiles(map[string]string{"a.foo": "other\n", "b.foo": "def other\n"})
+		})
+	}
+}
+
+// A definition that is called otherwise, or lies outside, may be left out.
+func TestRenameThatNeedsNoDefinition(t *testing.T) {
+	for name, place := range map[string]string{"another name": "ROOT/b.foo", "outside": "OUT/b.foo", "no file": "ROOT/gone.foo", "not a file": "jdt://b"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, permission.Allow, canned(t, "canned", `{"capabilities":{"renameProvider":true,"definitionProvider":true},
+				"textDocument/definition":[{"uri":"`+place+`","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":2}}}],
+				"textDocument/rename":{"documentChanges":[`+edits("ROOT/a.foo", replacing("0", "0", "2", "yo"))+`]}}`))
+			d.put("a.foo", "hi\n")
+			d.put("b.foo", "ho\n")
+			write(t, filepath.Join(d.out, "b.foo"), []byte("hi\n"))
+			res, err := d.lsp("rename", map[string]any{"newName": "yo"})
+			wantOutput(t, res, err, "Renamed hi to yo: 1 file changed.")
+			d.wantFiles(map[string]string{"a.foo": "yo\n", "b.foo": "ho\n"})
 		})
 	}
 }

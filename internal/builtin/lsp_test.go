@@ -58,6 +58,67 @@ func TestLanguageServersThatAreOff(t *testing.T) {
 	if e, ok := err.(*tool.Error); !ok || !strings.Contains(e.Hint, `"lsp": true`) {
 		t.Errorf("it does not say how to switch them on: %v", err)
 	}
+
+	d = newDesk(t, permission.Allow)
+	_, err = d.lsp("hover", nil)
+	if e, ok := err.(*tool.Error); !ok || !strings.Contains(e.Hint, `"experimental": {"lsp_tool": true}`) || !strings.Contains(e.Hint, "HELVE_EXPERIMENTAL_LSP_TOOL=1") {
+		t.Errorf("it does not say how to switch the tool on: %v", err)
+	}
+}
+
+// A server that can not be started anew is told with why, and where to look.
+func TestRestartThatFails(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mark")
+	d := newDesk(t, permission.Allow, speaks("dead", "--die", "start"), speaks("once", "--die", "start", "--once", mark))
+	d.put("a.foo", "word\n")
+	_, err := d.lsp("restart", nil)
+	wantFail(t, err, "server-unavailable", "fatal at start")
+	wantFail(t, err, "server-unavailable", " 'helve lsp log dead' shows more.")
+	if strings.Contains(err.Error(), "Look for the text") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// Where a server that has just begun knows no symbols, it is given the time to
+// read the file; and what it may not know yet is not told as if there were
+// none.
+func TestSymbolsOfAServerThatHasJustBegun(t *testing.T) {
+	const none = "No results found for workspaceSymbol"
+	const early = "new has only just begun and may still be indexing."
+	d := newDesk(t, permission.Allow, canned(t, "new", `{"capabilities":{"workspaceSymbolProvider":true},"workspace/symbol":[]}`))
+	d.put("a.foo", "word\n")
+	res, err := d.lsp("workspaceSymbol", nil)
+	wantOutput(t, res, err, none, early)
+	res, err = d.lsp("workspaceSymbol", nil)
+	wantOutput(t, res, err, none)
+	if strings.Contains(res.Output, early) {
+		t.Errorf("the second time it says %s", res.Output)
+	}
+
+	log := filepath.Join(t.TempDir(), "log")
+	d = newDesk(t, permission.Allow, speaks("fake", "--log", log, "--late-symbols", "--delay", "textDocument/publishDiagnostics=300"), patient)
+	d.put("a.foo", "word\n")
+	res, err = d.lsp("workspaceSymbol", nil)
+	wantOutput(t, res, err, "sym5")
+	if got := received(t, log, "workspace/symbol"); len(got) != 2 {
+		t.Errorf("it was asked %d times", len(got))
+	}
+}
+
+// received are the parameters of the messages of a method that a server has
+// got.
+func received(t *testing.T, log, method string) (params []string) {
+	t.Helper()
+	all, err := lsptest.Received(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.Method == method {
+			params = append(params, string(m.Params))
+		}
+	}
+	return params
 }
 
 // A server that does not answer is not waited for without an end, and does
@@ -83,10 +144,11 @@ func TestLanguageServerThatCanNotBeAsked(t *testing.T) {
 	wantFail(t, err, "server-unavailable", "dead")
 	wantFail(t, err, "server-unavailable", "Look for the text instead.")
 
-	d = newDesk(t, permission.Allow, canned(t, "simple", `{"capabilities":{"hoverProvider":true},"textDocument/hover":null}`))
+	// A server that helve knows is not asked for what it does not claim to do.
+	d = newDesk(t, permission.Allow, canned(t, "gopls", `{"capabilities":{"hoverProvider":true},"textDocument/hover":null}`))
 	d.put("a.foo", "word\n")
 	_, err = d.lsp("findReferences", nil)
-	wantFail(t, err, "unsupported", "simple can not do findReferences. Look for the text instead.")
+	wantFail(t, err, "unsupported", "gopls can not do findReferences. Look for the text instead.")
 	res, err := d.lsp("hover", nil)
 	wantOutput(t, res, err, "[\n  null\n]")
 	_, err = d.lsp("rename", map[string]any{"newName": "x"})
@@ -98,8 +160,13 @@ func TestLanguageServerThatCanNotBeAsked(t *testing.T) {
 	d.put("a.foo", "word\n")
 	_, err = d.lsp("hover", nil)
 	wantFail(t, err, "server-failed", "The language server angry: I am busy. Look for the text instead.")
-	_, err = d.call("lsp", map[string]any{"operation": "workspaceSymbol", "filePath": "a.foo"})
-	wantFail(t, err, "unsupported", "workspaceSymbol")
+	for _, operation := range []string{"findReferences", "workspaceSymbol", "incomingCalls", "rename", "codeAction"} { // it has never heard of them
+		res, err := d.lsp(operation, map[string]any{"newName": "x"})
+		wantOutput(t, res, err, "")
+		if err == nil && !strings.HasPrefix(res.Output, "No results found for "+operation) && operation != "codeAction" {
+			t.Errorf("%s: %s", operation, res.Output)
+		}
+	}
 }
 
 func TestLanguageServerIsStartedForSymbols(t *testing.T) {
@@ -140,7 +207,7 @@ func TestPositionsOfBytes(t *testing.T) {
 		t.Errorf("the range is %s", got)
 	}
 	res, err = d.lsp("rename", map[string]any{"character": 6, "newName": "wörter"})
-	wantOutput(t, res, err, "Renamed to wörter: 1 file changed.\nM a.foo")
+	wantOutput(t, res, err, "Renamed word to wörter: 1 file changed.\nM a.foo")
 	d.wantFiles(map[string]string{"a.foo": "é😀 wörter\n"})
 }
 

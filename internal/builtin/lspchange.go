@@ -18,6 +18,7 @@ import (
 
 // rename gives a symbol another name, wherever it is used.
 func (q *consultation) rename() (*tool.Result, error) {
+	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open("textDocument/rename")
 	if err != nil {
 		return nil, err
@@ -28,13 +29,17 @@ func (q *consultation) rename() (*tool.Result, error) {
 	if raw, err := v.Call(q.ctx, "textDocument/prepareRename", at); err == nil && string(bytes.TrimSpace(raw)) == "null" {
 		return nil, tool.Fail("not-renamable", "There is nothing at %s:%d:%d that could be renamed. Give the place of a name, where line and character count from 1.", q.path, q.in.Line, q.in.Character)
 	}
-	begun := time.Now()
+	begun, old := time.Now(), q.nameHere(v)
 	at["newName"] = q.in.NewName
 	raw, err := q.renamed(v, at)
 	if err != nil {
 		return nil, err
 	}
-	return q.adopt(proposal{view: v, edit: raw, begun: begun, done: "Renamed to " + shortTitle(q.in.NewName)})
+	done := "Renamed to " + shortTitle(q.in.NewName)
+	if old != "" {
+		done = fmt.Sprintf("Renamed %s to %s", shortTitle(old), shortTitle(q.in.NewName))
+	}
+	return q.adopt(proposal{view: v, edit: raw, begun: begun, done: done})
 }
 
 // A proposal is a change of files that a server would make.
@@ -122,23 +127,24 @@ func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "
 
 // codeAction lists what servers offer to do at a place, or makes one of it.
 func (q *consultation) codeAction() (*tool.Result, error) {
+	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open("textDocument/codeAction")
 	if err != nil {
 		return nil, err
 	}
 	begun := time.Now()
-	actions, notes, err := q.actions(views)
+	offer, err := q.actions(views)
 	switch {
 	case err != nil:
 		return nil, q.unserved(err)
-	case len(actions) == 0:
-		res := q.found([]json.RawMessage{}, notes)
+	case len(offer.list) == 0 && len(offer.pending) == 0:
+		res := q.found([]json.RawMessage{}, offer.notes)
 		res.Metadata = map[string]any{"actions": []any{}}
 		return res, nil
-	case q.in.Action == "":
-		return q.offered(actions, notes), nil
+	case len(offer.list) == 0 || q.in.Action == "":
+		return q.offered(offer), nil
 	}
-	a, err := q.chosen(actions)
+	a, err := offer.chosen(q.in.Action)
 	if err != nil {
 		return nil, err
 	}
@@ -158,33 +164,43 @@ func (q *consultation) codeAction() (*tool.Result, error) {
 // found: some say at once what is wrong, and a second later what helps.
 const fixDelay = 1500 * time.Millisecond
 
-// actions are what the servers offer, in the order of their numbers. Where
-// something is wrong and nothing helps, they are asked once more.
-func (q *consultation) actions(views []*lsp.View) (list []*action, notes []string, err error) {
+// An offer is what servers offer to do at a place, in the order of its numbers.
+type offer struct {
+	list    []*action
+	notes   []string
+	pending []string // servers that do not know yet what is wrong there
+}
+
+// actions are what the servers offer. Where something is wrong and nothing
+// helps, they are asked once more.
+func (q *consultation) actions(views []*lsp.View) (o offer, err error) {
 	for again := range 2 {
-		wrong := q.wrongHere()
-		if list, notes, err = q.offers(views, wrong); err != nil || again > 0 || len(wrong) == 0 ||
-			slices.ContainsFunc(list, func(a *action) bool { return strings.HasPrefix(a.Kind, "quickfix") }) {
+		var wrong []json.RawMessage
+		wrong, o.pending = q.wrongHere(views)
+		if o.list, o.notes, err = q.offers(views, wrong); err != nil || again > 0 || len(wrong) == 0 ||
+			slices.ContainsFunc(o.list, func(a *action) bool { return strings.HasPrefix(a.Kind, "quickfix") }) {
 			break
 		}
 		select {
 		case <-time.After(fixDelay):
 		case <-q.ctx.Done():
-			return nil, nil, context.Cause(q.ctx)
+			return offer{}, context.Cause(q.ctx)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *action) int { return a.rank() - b.rank() })
-	return list, notes, err
+	slices.SortStableFunc(o.list, func(a, b *action) int { return a.rank() - b.rank() })
+	return o, err
 }
 
-// wrongHere is what is wrong at the place of the call.
-func (q *consultation) wrongHere() []json.RawMessage {
-	report := q.languages.Check(q.ctx, lsp.Question{Files: []string{q.path.String()}})
-	out := []json.RawMessage{}
+// wrongHere is what is wrong at the place of the call, and which of the servers
+// have not looked yet.
+func (q *consultation) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pending []string) {
+	report := q.checked()
 	for _, r := range report.Files {
-		out = append(out, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
+		wrong = append(wrong, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
 	}
-	return out
+	working, _ := atWork(report.Pending)
+	asked := serverNames(views)
+	return wrong, slices.DeleteFunc(serversOf(working), func(name string) bool { return !slices.Contains(asked, name) })
 }
 
 // offers asks the servers one after the other, so that what they offer has an
@@ -192,9 +208,13 @@ func (q *consultation) wrongHere() []json.RawMessage {
 func (q *consultation) offers(views []*lsp.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
 	for _, v := range views {
 		at := v.At(q.in.Line, q.in.Character)
+		native := make([]json.RawMessage, len(wrong))
+		for i, d := range wrong {
+			native[i] = v.Native(d)
+		}
 		raw, err := v.Call(q.ctx, "textDocument/codeAction", map[string]any{
 			"textDocument": map[string]any{"uri": v.URI()}, "range": lsp.Range{Start: at, End: at},
-			"context": map[string]any{"diagnostics": wrong, "triggerKind": 1},
+			"context": map[string]any{"diagnostics": native, "triggerKind": 1},
 		})
 		if err != nil {
 			failed, notes = err, append(notes, "("+sentenced{err}.Error()+" What it offers is left out.)")
@@ -274,10 +294,10 @@ func (a *action) told(number int) map[string]any {
 
 // offered lists actions by number. Of what can not be done there is often
 // much, and it is told in short.
-func (q *consultation) offered(actions []*action, notes []string) *tool.Result {
+func (q *consultation) offered(o offer) *tool.Result {
 	var usable, commands, rest []string
 	told := []map[string]any{}
-	for i, a := range actions {
+	for i, a := range o.list {
 		told = append(told, a.told(i+1))
 		switch a.rank() {
 		case 1:
@@ -288,9 +308,14 @@ func (q *consultation) offered(actions []*action, notes []string) *tool.Result {
 			usable = append(usable, fmt.Sprintf("%d. %s", i+1, shortTitle(a.Title))+a.about())
 		}
 	}
-	parts := []string{"There is nothing that can be done here."}
-	if len(usable) > 0 {
+	var parts []string
+	switch {
+	case len(usable) > 0:
 		parts = []string{strings.Join(usable, "\n"), "To make one, call again with its title or number as action."}
+	case len(o.pending) == 0:
+		parts = []string{"There is nothing that can be done here."}
+	default:
+		parts = o.unchecked()
 	}
 	if len(commands) > 0 {
 		parts = append(parts, "Left out are commands of the server, which can not be run here: "+strings.Join(commands, "; "))
@@ -298,7 +323,26 @@ func (q *consultation) offered(actions []*action, notes []string) *tool.Result {
 	if len(rest) > 0 {
 		parts = append(parts, fmt.Sprintf("Left out is also what the server says is not possible here (%d).", len(rest)))
 	}
-	return &tool.Result{Title: q.title(), Output: strings.Join(append(parts, notes...), "\n\n"), Metadata: map[string]any{"actions": told}}
+	metadata := map[string]any{"actions": told}
+	if len(o.pending) > 0 {
+		metadata["pending"] = o.pending
+	}
+	if len(usable) > 0 {
+		parts = append(parts, o.unchecked()...)
+	}
+	return &tool.Result{Title: q.title(), Output: strings.Join(append(parts, o.notes...), "\n\n"), Metadata: metadata}
+}
+
+// unchecked says which servers may offer more once they know what is wrong.
+func (o offer) unchecked() []string {
+	if len(o.pending) == 0 {
+		return nil
+	}
+	verb := "has"
+	if len(o.pending) > 1 {
+		verb = "have"
+	}
+	return []string{fmt.Sprintf("%s %s not checked this text yet; ask again.", strings.Join(o.pending, ", "), verb)}
 }
 
 // about is what else there is to say about an action.
@@ -318,21 +362,20 @@ func (a *action) about() string {
 
 // chosen is the action that is meant. Of several that are called alike, the
 // number says which.
-func (q *consultation) chosen(actions []*action) (*action, error) {
-	wanted := strings.TrimSpace(q.in.Action)
-	called := slices.DeleteFunc(slices.Clone(actions), func(a *action) bool { return !strings.EqualFold(strings.TrimSpace(a.Title), wanted) })
-	if n, err := strconv.Atoi(wanted); err == nil && len(called) == 0 && n >= 1 && n <= len(actions) {
-		called = actions[n-1 : n]
+func (o offer) chosen(wanted string) (*action, error) {
+	wanted = strings.TrimSpace(wanted)
+	called := slices.DeleteFunc(slices.Clone(o.list), func(a *action) bool { return !strings.EqualFold(strings.TrimSpace(a.Title), wanted) })
+	if n, err := strconv.Atoi(wanted); err == nil && len(called) == 0 && n >= 1 && n <= len(o.list) {
+		called = o.list[n-1 : n]
 	}
-	titles := make([]string, len(actions))
-	for i, a := range actions {
-		titles[i] = fmt.Sprintf("%d. %s", i+1, shortTitle(a.Title))
+	if len(called) > 0 && called[0].rank() == 0 { // they come first, and the others can not be meant
+		called = slices.DeleteFunc(slices.Clone(called), func(a *action) bool { return a.rank() != 0 })
 	}
 	switch {
 	case len(called) == 0:
-		return nil, tool.Fail("unknown-action", "There is no action %q at this place. There are:\n%s", shortTitle(wanted), strings.Join(titles, "\n"))
-	case len(called) > 1:
-		return nil, tool.Fail("ambiguous", "%d actions are called %q. Give the number of one:\n%s", len(called), shortTitle(wanted), strings.Join(titles, "\n"))
+		return nil, tool.Fail("unknown-action", "There is no action %q at this place. %s", shortTitle(wanted), o.choice())
+	case len(called) > 1 && called[0].rank() == 0:
+		return nil, tool.Fail("ambiguous", "%d actions are called %q. Give the number of one:\n%s", len(called), shortTitle(wanted), o.numbered(called))
 	case called[0].Disabled != nil:
 		return nil, tool.Fail("disabled", "%s is not possible here: %w Choose another action.", shortTitle(called[0].Title), sentenced{errors.New(called[0].Disabled.Reason)})
 	case called[0].commands():
@@ -340,6 +383,26 @@ func (q *consultation) chosen(actions []*action) (*action, error) {
 			shortTitle(called[0].Title), called[0].view.Server())
 	}
 	return called[0], nil
+}
+
+// numbered lists actions with their numbers.
+func (o offer) numbered(some []*action) string {
+	var lines []string
+	for i, a := range o.list {
+		if slices.Contains(some, a) {
+			lines = append(lines, fmt.Sprintf("%d. %s", i+1, shortTitle(a.Title)))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// choice is what can be chosen.
+func (o offer) choice() string {
+	usable := slices.DeleteFunc(slices.Clone(o.list), func(a *action) bool { return a.rank() != 0 })
+	if len(usable) == 0 {
+		return strings.Join(append([]string{"There is none that can be made."}, o.unchecked()...), " ")
+	}
+	return strings.Join(append([]string{"There are:\n" + o.numbered(usable)}, o.unchecked()...), "\n")
 }
 
 // resolved lets the server say what an action would change.

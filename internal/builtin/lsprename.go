@@ -24,12 +24,17 @@ const (
 // of the project, is not one: what is left would not fit together.
 func (q *consultation) renamed(v *lsp.View, at map[string]any) (json.RawMessage, error) {
 	homes := q.homes(v, at)
+	files := append([]string{q.path.String()}, homes...)
 	for try := 1; ; try++ {
 		// Also what is only opened now has been read when this returns.
-		q.languages.Check(q.ctx, lsp.Question{Files: append([]string{q.path.String()}, homes...)})
+		q.languages.Check(q.ctx, lsp.Question{Files: files})
 		raw, err := v.Call(q.ctx, "textDocument/rename", at)
 		if err != nil {
 			return nil, q.unserved(err)
+		}
+		if more := unopened(v, raw, files); len(more) > 0 && try < renameTries {
+			files = append(files, more...) // edits are made on texts that both have
+			continue
 		}
 		left := leftOut(v, raw, homes)
 		if left == "" {
@@ -50,8 +55,7 @@ func (q *consultation) renamed(v *lsp.View, at map[string]any) (json.RawMessage,
 // homes are the files of the project in which the symbol is defined under the
 // name that it has here. One that is called otherwise there keeps that name.
 func (q *consultation) homes(v *lsp.View, at map[string]any) (files []string) {
-	text, _ := v.Text(q.path.String())
-	name := nameAt(text, q.in.Line, q.in.Character)
+	name := q.nameHere(v)
 	raw, err := v.Call(q.ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
 	if err != nil || name == "" {
 		return nil
@@ -77,8 +81,33 @@ func (q *consultation) homes(v *lsp.View, at map[string]any) (files []string) {
 	return files
 }
 
+// nameHere is the name at the place of the call; "" for none.
+func (q *consultation) nameHere(v *lsp.View) string {
+	text, _ := v.Text(q.path.String())
+	return nameAt(text, q.in.Line, q.in.Character)
+}
+
 // lspGlance is how much of a file is looked at for a name.
 const lspGlance = 8 << 20
+
+// maxOpened is how many files are opened in a server for one change.
+const maxOpened = 100
+
+// unopened are the files that a change would touch and that the server knows
+// only from disk: it may not know yet how they have changed there. There are
+// none where there are too many to be opened.
+func unopened(v *lsp.View, raw json.RawMessage, files []string) (out []string) {
+	steps, err := v.Edits(raw)
+	if err != nil || len(steps) > maxOpened {
+		return nil
+	}
+	for _, s := range steps {
+		if _, open := v.Text(s.Path); !open && s.Kind == lsp.EditText && !slices.Contains(files, s.Path) {
+			out = append(out, s.Path)
+		}
+	}
+	return out
+}
 
 // leftOut is a file that a change does not touch and should, "" for none. A
 // change that touches nothing leaves nothing out.

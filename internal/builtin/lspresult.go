@@ -52,16 +52,24 @@ func (q *consultation) lookUp() (*tool.Result, error) {
 	wg.Wait()
 	list := []json.RawMessage{}
 	var notes []string
-	failed := error(nil)
+	failed, failures := error(nil), 0
 	for i, a := range answers {
 		if a.err != nil {
 			failed = a.err
+			failures++
 			notes = append(notes, "("+sentenced{a.err}.Error()+" Its results are left out.)")
 			continue
 		}
+		if q.in.Operation == opHover && !q.overt(views[i], a.list) {
+			q.hidden++
+			continue
+		}
 		list = append(list, q.visible(views[i], a.list)...)
+		if a.early {
+			notes = append(notes, fmt.Sprintf("(%s has only just begun and may still be indexing. Ask again in a moment.)", views[i].Server()))
+		}
 	}
-	if len(notes) == len(views) {
+	if failures == len(views) {
 		return nil, q.unserved(failed)
 	}
 	return q.found(list, notes), nil
@@ -73,28 +81,59 @@ func (q *consultation) views() ([]*lsp.View, error) {
 	if q.in.Operation != opWorkspaceSymbol {
 		return q.open(q.in.method())
 	}
+	views := q.languages.Running()
 	if q.in.FilePath != "" {
+		q.knew = serverNames(slices.DeleteFunc(views, func(v *lsp.View) bool { return !q.opened(v) }))
 		if _, err := q.languages.Open(q.ctx, q.path.String()); err != nil {
 			return nil, q.unserved(err)
 		}
+		views = q.languages.Running()
 	}
-	views := q.languages.Running()
 	if len(views) == 0 {
 		return nil, tool.Fail("no-server", "No language server runs yet. Give a source file of the project as filePath, and its server is started; or look for the text instead.")
 	}
 	return q.able(views, q.in.method())
 }
 
+// opened reports whether the file of the call is open in a server.
+func (q *consultation) opened(v *lsp.View) bool {
+	_, open := v.Text(q.path.String())
+	return open && q.in.FilePath != ""
+}
+
 // An answer is what one server says.
 type answer struct {
-	list []json.RawMessage
-	err  error
+	list  []json.RawMessage
+	early bool // it may not have looked at everything yet
+	err   error
+}
+
+// symbols asks a server for the symbols of the project. One that knows none
+// may only have to read the file first.
+func (q *consultation) symbols(v *lsp.View) (a answer) {
+	for again := range 2 {
+		raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
+		if err != nil {
+			return answer{err: err}
+		}
+		a.list = entries(v.Plain(raw))
+		if len(a.list) > 0 || !q.opened(v) {
+			return a
+		}
+		if again == 0 {
+			q.checked()
+		}
+	}
+	a.early = !slices.Contains(q.knew, v.Server())
+	return a
 }
 
 // question asks one server.
 func (q *consultation) question(v *lsp.View) answer {
-	method := q.in.method()
-	raw, err := v.Call(q.ctx, method, q.params(v))
+	if q.in.Operation == opWorkspaceSymbol {
+		return q.symbols(v)
+	}
+	raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
 	if err != nil {
 		return answer{err: err}
 	}

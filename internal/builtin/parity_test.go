@@ -62,6 +62,8 @@ type recording struct {
 		FilesOutside map[string]any `json:"files_outside"`
 		FilesBeside  map[string]any `json:"files_beside_workspace"`
 	} `json:"expected"`
+
+	serverFlags []string // how the language server behaves, where it could be otherwise
 }
 
 func loadRecordings(t *testing.T) []recording {
@@ -254,14 +256,21 @@ func (r recording) languages(t *testing.T) *helve.LSP {
 	if len(r.Config.LSP) == 0 || string(r.Config.LSP) == "false" {
 		return nil
 	}
-	var own map[string]helve.LanguageServer
+	var own map[string]struct {
+		Extensions     []string          `json:"extensions"`
+		Env            map[string]string `json:"env"`
+		Initialization json.RawMessage   `json:"initialization"`
+		Disabled       bool              `json:"disabled"`
+	}
 	if err := json.Unmarshal(r.Config.LSP, &own); err != nil {
 		t.Fatal(err)
 	}
 	out := &helve.LSP{Wait: time.Minute}
 	for name, s := range own {
-		s.Name, s.Command = name, lsptest.Command()
-		out.Own = append(out.Own, s)
+		out.Own = append(out.Own, helve.LanguageServer{
+			Name: name, Command: lsptest.Command(append([]string{"--no-version"}, r.serverFlags...)...), Extensions: s.Extensions,
+			Environment: s.Env, Initialization: s.Initialization, Disabled: s.Disabled,
+		})
 	}
 	return out
 }

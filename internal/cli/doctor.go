@@ -13,6 +13,7 @@ import (
 
 	"helve"
 	"helve/internal/config"
+	"helve/internal/lsp"
 	"helve/internal/store"
 	"helve/tool"
 )
@@ -30,9 +31,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong with this installation; exit 1 if something is",
 		Long: `Doctor checks what helve stands on: the data folder, every page of the store,
-the config files, the shell, the wall and what it was measured to hold, and
-whether somebody can be asked. Each line is ok, warn or
-fail.`,
+the config files, language servers, the shell, the wall and what it was measured
+to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
 		Example: `  helve doctor
   helve doctor --json`,
 		Args: atMost(0),
@@ -173,7 +173,46 @@ func (a *app) examineConfig() []finding {
 	}
 	defer rt.Close()
 	out = append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
-	return append(out, examineFiles(rt.CustomFiles())...)
+	out = append(out, examineFiles(rt.CustomFiles())...)
+	r, err := a.languagesHere(s)
+	if err != nil {
+		return append(out, finding{"fail", "languages", err.Error()})
+	}
+	return append(out, examineLanguages(r)...)
+}
+
+// examineLanguages tells how it is with language servers.
+func examineLanguages(r languageReport) []finding {
+	here, running := 0, []string{}
+	for _, f := range r.Servers {
+		if f.Missing == "" {
+			here++
+		}
+	}
+	var out []finding
+	for _, st := range r.Started {
+		switch {
+		case st.State == lsp.StateFailed || st.State == lsp.StateBroken:
+			out = append(out, finding{"warn", "languages", fmt.Sprintf("%s is %s in %s: %s", st.ID, st.State, st.Root, troubleOf(st.ID, st.Error, r.own))})
+		case st.State != lsp.StateStopped:
+			running = append(running, st.ID)
+		}
+	}
+	says := "language servers are off"
+	if r.On {
+		says = "language servers are on"
+	}
+	says += fmt.Sprintf(", %d could be started here, the project is ", here)
+	if !r.Trusted {
+		says += "not "
+	}
+	says += "trusted for them, "
+	if len(running) == 0 {
+		says += "none is running"
+	} else {
+		says += "running: " + words(running)
+	}
+	return append(out, finding{"ok", "languages", says + "; 'helve lsp' tells more"})
 }
 
 // examineFiles tells what is known of the files of users without running one.

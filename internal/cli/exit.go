@@ -76,6 +76,7 @@ func exitCodesTopic() *cobra.Command {
 was found, 1 nothing was, 2 for all that went wrong, 130 cancelled.
 
 'helve lsp check' ends with 0 if there are no errors, 1 if there are, 2 if a file
-could not be checked, 130 cancelled.`,
+could not be checked or language servers are off, 64 for a command line that
+makes no sense, such as one without files, 130 cancelled.`,
 	}
 }

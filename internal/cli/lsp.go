@@ -141,6 +141,8 @@ type languageReport struct {
 	Trusted bool              `json:"trusted"` // the project is
 	Started []helve.LSPStatus `json:"started"` // by any process that lives
 	Servers []helve.LSPFound  `json:"servers"` // for this folder
+
+	own []helve.LanguageServer
 }
 
 func (a *app) listLanguages(all, asJSON bool) error {
@@ -149,6 +151,19 @@ func (a *app) listLanguages(all, asJSON bool) error {
 		return err
 	}
 	a.warn(s.cfg)
+	r, err := a.languagesHere(s)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(r)
+	}
+	return a.printLanguages(r, all)
+}
+
+// languagesHere says how it is with language servers in the working folder. It
+// starts none.
+func (a *app) languagesHere(s *setup) (languageReport, error) {
 	opt := a.languageOptions(s)
 	r := languageReport{
 		On: opt.LSP != nil, Trusted: s.cfg.ProjectTrusted, Servers: []helve.LSPFound{},
@@ -157,18 +172,13 @@ func (a *app) listLanguages(all, asJSON bool) error {
 	if opt.LSP == nil {
 		opt.LSP = &helve.LSP{Builtin: true, Trusted: r.Trusted}
 	}
+	r.own = opt.LSP.Own
 	rt, err := helve.New(opt)
 	if err != nil {
-		return err
+		return r, err
 	}
 	r.Servers = append(r.Servers, rt.LSPFound()...)
-	if err := rt.Close(); err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(r)
-	}
-	return a.printLanguages(r, all)
+	return r, rt.Close()
 }
 
 // languageOptions are those of a runtime that is there for its language
@@ -189,25 +199,42 @@ func (a *app) printLanguages(r languageReport, all bool) error {
 	if !r.On {
 		fmt.Fprintln(out, howToSwitchOn)
 	}
-	printStarted(out, r.Started)
+	printStarted(out, r)
 	printFound(out, r, all)
 	_, err := io.WriteString(a.Stdout, strings.TrimPrefix(out.String(), "\n"))
 	return err
 }
 
-func printStarted(out io.Writer, started []helve.LSPStatus) {
-	if len(started) == 0 {
+func printStarted(out io.Writer, r languageReport) {
+	if len(r.Started) == 0 {
 		fmt.Fprintln(out, "\nNone is started now.")
 		return
 	}
 	fmt.Fprintln(out, "\nStarted:")
 	var rows [][]string
 	var notes []string
-	for _, st := range started {
+	for _, st := range r.Started {
 		rows = append(rows, []string{st.ID, st.State, factsOf(st), st.Root})
-		notes = append(notes, st.Error)
+		notes = append(notes, troubleOf(st.ID, st.Error, r.own))
 	}
 	rowsOf(out, rows, notes)
+}
+
+// troubleOf adds to what went wrong with a server what one does about it.
+func troubleOf(id, fault string, own []helve.LanguageServer) string {
+	if fault == "" {
+		return ""
+	}
+	if fault = strings.TrimSpace(fault); !strings.HasSuffix(fault, ".") {
+		fault += "."
+	}
+	if slices.ContainsFunc(own, func(o helve.LanguageServer) bool { return o.Name == id && o.Wall }) {
+		fault += " It runs behind the wall (\"wall\" in its settings), where not all programs and files can be seen."
+	}
+	if strings.Contains(fault, "helve lsp log") {
+		return fault
+	}
+	return fault + fmt.Sprintf(" 'helve lsp log %s' has more.", id)
 }
 
 // factsOf says in a few words how a server is doing.
@@ -293,7 +320,15 @@ such as why it was ended.`,
 			if err != nil {
 				return err
 			}
-			return a.printLogs(filepath.Join(data, "lsp-logs"), args[0])
+			found, err := a.printLogs(filepath.Join(data, "lsp-logs"), args[0])
+			if err != nil || found {
+				return err
+			}
+			logs := "none has logged anything yet"
+			if names := a.loggedServers(); len(names) > 0 {
+				logs = "there are those of " + words(names)
+			}
+			return fmt.Errorf("there is no log of a language server called %q: %s", args[0], logs)
 		},
 	}
 }

@@ -88,6 +88,11 @@ func TestServersOfAnotherProcess(t *testing.T) {
 	if got := out.String(); !strings.HasPrefix(got, "Started:\n  fake  connected  pid ") || !strings.Contains(got, ", since ") {
 		t.Errorf("got %s", got)
 	}
+	out.Reset()
+	cli.Main(t.Context(), r.env(strings.NewReader(""), &out, "doctor"))
+	if got := out.String(); !strings.Contains(got, "language servers are on, ") || !strings.Contains(got, "running: fake; ") {
+		t.Errorf("got %s", got)
+	}
 	inW.Close()
 	if _, err := io.Copy(io.Discard, io.MultiReader(dec.Buffered(), outR)); err != nil {
 		t.Error(err)
@@ -115,6 +120,68 @@ func TestCheckCancelled(t *testing.T) {
 	await(t, log, "textDocument/didOpen")
 	cancel()
 	if got := <-code; got != 130 {
+		t.Errorf("it ended with %d", got)
+	}
+}
+
+// A message of several lines is shown as such; what a program itself prints as
+// \n stays that.
+func TestLogOfSeveralLines(t *testing.T) {
+	r := newTray(t)
+	dir := filepath.Join(r.data, "lsp-logs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log := `2026-01-02T03:04:05.000Z log: [error] one: two\nthree\n` + "\n" +
+		`2026-01-02T03:04:05.001Z stderr: log: C:\new` + "\n" +
+		`2026-01-02T03:04:05.002Z helve: over\nout` + "\n"
+	want := "2026-01-02T03:04:05.000Z log: [error] one: two\n    three\n" +
+		"2026-01-02T03:04:05.001Z stderr: log: C:\\new\n" +
+		"2026-01-02T03:04:05.002Z helve: over\n    out\n"
+	if err := os.WriteFile(filepath.Join(dir, "fake.log"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code := cli.Main(t.Context(), r.env(strings.NewReader(""), &out, "lsp", "log", "fake")); code != 0 || out.String() != want {
+		t.Errorf("it ended with %d and said\n%s", code, out.String())
+	}
+}
+
+// A server that keeps failing is told by helve lsp and helve doctor, with where
+// to read more.
+func TestFailedServerIsTold(t *testing.T) {
+	r := newTray(t, "--die", "start")
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- cli.Main(t.Context(), r.env(inR, outW, "call", "--jsonl"))
+		outW.Close()
+	}()
+	go io.WriteString(inW, `{"id": "1", "tool": "write", "args": {"filePath": "a.foo", "content": "fine\n"}}`+"\n")
+	dec := json.NewDecoder(outR)
+	for answered := false; !answered; {
+		var line struct{ ID string }
+		if err := dec.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		answered = line.ID == "1"
+	}
+	for running := r.lists(t); len(running) == 1 && running[0].State == "starting" && t.Context().Err() == nil; {
+		running = r.lists(t)
+	}
+	for _, command := range []string{"lsp", "doctor"} {
+		var out bytes.Buffer
+		cli.Main(t.Context(), r.env(strings.NewReader(""), &out, command))
+		if got := out.String(); !strings.Contains(got, "'helve lsp log fake' has more.") {
+			t.Errorf("helve %s says %s", command, got)
+		}
+	}
+	inW.Close()
+	if _, err := io.Copy(io.Discard, io.MultiReader(dec.Buffered(), outR)); err != nil {
+		t.Error(err)
+	}
+	if got := <-code; got != 0 {
 		t.Errorf("it ended with %d", got)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,9 @@ const exitUnchecked = 2
 const filesAtOnce = 10
 
 func (a *app) lspCheckCommand() *cobra.Command {
-	var asJSON bool
-	var timeout time.Duration
+	var f checkFlags
 	c := &cobra.Command{
-		Use:   "check FILE …",
+		Use:   "check {FILE … | --changed}",
 		Short: "Print what language servers find in files",
 		Long: `Check starts the language servers of the files, waits for what they find, and
 prints it, a line each:
@@ -43,27 +43,45 @@ Lines and columns are counted from 1, columns in UTF-16 units as editors do.
 
 It ends with 0 if there are no errors, with 1 if there are, and with 2 if there
 are none but a file could not be checked: its server is not installed, has
-failed, or did not answer in time. Files that no server is for are named and
-passed over, unless there is nothing else.`,
+failed, or did not answer in time; also if language servers are off. Files that
+no server is for are named and passed over. With 64 it ends if the command line
+makes no sense: no file is named, or one that is not there.
+
+--changed checks the files that differ from the last commit (git's HEAD) and
+those that git does not know yet, --changed=COMMIT those that differ from
+another commit. That there are none is no error.`,
 		Example: `  helve lsp check main.go
   helve lsp check --json src/*.ts
-  helve lsp check --timeout 5m $(git diff --name-only)`,
-		Args: atLeast(1, "the files to check"),
+  helve lsp check --changed
+  helve lsp check --changed=origin/main --timeout 5m`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if timeout <= 0 {
+			switch {
+			case f.timeout <= 0:
 				return usagef("--timeout has to be more than 0")
+			case f.changed != "" && len(args) > 0:
+				return usagef("--changed finds the files itself, and %s is one too many; a commit is given as --changed=COMMIT", args[0])
+			case f.changed == "" && c.Flags().Changed("changed"):
+				return usagef("--changed= needs a commit, such as origin/main; --changed alone is the last one")
+			case f.changed == "" && len(args) == 0:
+				return usagef("missing: the files to check, or --changed")
 			}
-			return a.checkFiles(c.Context(), args, checkFlags{asJSON, timeout})
+			return a.checkFiles(c.Context(), args, f)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "how long to wait for all of it")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long to wait for all of it")
+	c.Flags().StringVar(&f.changed, "changed", "", "check the files that differ from a `commit`, the last one if none is given")
+	c.Flags().Lookup("changed").NoOptDefVal = headCommit
 	return c
 }
+
+// headCommit is what git calls the last commit.
+const headCommit = "HEAD"
 
 type checkFlags struct {
 	asJSON  bool
 	timeout time.Duration
+	changed string // the files that differ from this commit; "" for those that are named
 }
 
 // A checkedReport is what helve lsp check --json prints.
@@ -123,6 +141,13 @@ func severityWord(severity int) string {
 
 // checkFiles prints what language servers find in files.
 func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error {
+	if f.changed != "" {
+		changed, err := a.changedFiles(ctx, f.changed)
+		if err != nil {
+			return err
+		}
+		args = changed
+	}
 	files, shown, err := a.filesToCheck(args)
 	if err != nil {
 		return err
@@ -142,7 +167,7 @@ func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error
 		return err
 	}
 	stop := a.progress("waiting for language servers")
-	k := &fileCheck{rt: rt, shown: shown, report: checkedReport{Files: []checkedFile{}, Unchecked: []uncheckedFile{}, Passed: []string{}}}
+	k := &fileCheck{rt: rt, shown: shown, project: []string{s.opt.Dir, s.opt.Worktree}, own: opt.LSP.Own, report: checkedReport{Files: []checkedFile{}, Unchecked: []uncheckedFile{}, Passed: []string{}}}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	for some := range slices.Chunk(files, filesAtOnce) {
 		err = errors.Join(err, k.ask(limited, some))
@@ -190,6 +215,9 @@ type fileCheck struct {
 	rt     *helve.Runtime
 	shown  map[string]string // what a file was called
 	report checkedReport
+
+	project []string // the folders that the project is in
+	own     []helve.LanguageServer
 }
 
 // ask asks the servers about files. Of several files among which is one that no
@@ -205,6 +233,8 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 	switch half := len(files) / 2; {
 	case errors.Is(err, lsp.ErrNone) && half > 0:
 		return errors.Join(k.ask(ctx, files[:half]), k.ask(ctx, files[half:]))
+	case errors.Is(err, lsp.ErrNone) && !k.inside(files[0]):
+		k.missed(files[0], "", "it lies outside the project, where no server is started; --dir names another folder to work in")
 	case errors.Is(err, lsp.ErrNone):
 		k.report.Passed = append(k.report.Passed, k.shown[files[0]])
 	case err != nil:
@@ -215,13 +245,43 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 	return nil
 }
 
+// inside reports whether a file lies in the project, by its name or by where it
+// really is.
+func (k *fileCheck) inside(file string) bool {
+	names := []string{file}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		names = append(names, real)
+	}
+	for _, dir := range k.project {
+		if dir == filepath.Dir(dir) {
+			continue // there is no project: everything lies in the root of the disk
+		}
+		folders := []string{dir}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			folders = append(folders, real)
+		}
+		for _, folder := range folders {
+			for _, name := range names {
+				if rel, err := filepath.Rel(folder, name); err == nil && filepath.IsLocal(rel) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // take adds what the servers said about files that were asked about.
 func (k *fileCheck) take(files []string, report helve.LSPReport) {
 	told := map[string]bool{}
 	for _, r := range report.Files {
 		told[r.Path] = true
 		f := checkedFile{Path: k.shown[r.Path], Diagnostics: []diagnosis{}}
-		for _, d := range r.Diagnostics {
+		found := slices.SortedStableFunc(slices.Values(r.Diagnostics), func(a, b lsp.Diagnostic) int {
+			from, to := a.Range.Start, b.Range.Start
+			return cmp.Or(from.Line-to.Line, from.Character-to.Character)
+		})
+		for _, d := range found {
 			one := diagnosisOf(d)
 			f.Diagnostics = append(f.Diagnostics, one)
 			if one.Severity == "error" {
@@ -232,7 +292,11 @@ func (k *fileCheck) take(files []string, report helve.LSPReport) {
 	}
 	for _, p := range report.Pending {
 		told[p.Path] = true
-		k.missed(p.Path, p.Server, p.Why)
+		why := p.Why
+		if p.Failed {
+			why = troubleOf(p.Server, cmp.Or(why, "It has failed before."), k.own) // why is told once
+		}
+		k.missed(p.Path, p.Server, why)
 	}
 	for _, file := range files {
 		if !told[file] {
@@ -257,13 +321,22 @@ func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 	}
 	switch len(names) {
 	case 0:
-		k.missed(file, "", "no language server has said anything about it; 'helve lsp' says how they are")
+		why := "no language server has said anything about it"
+		for _, st := range k.rt.LSP() { // why one has failed is told once
+			if st.Error != "" {
+				why += fmt.Sprintf("; %s has failed, 'helve lsp log %s' has more", st.ID, st.ID)
+			}
+		}
+		k.missed(file, "", why)
 	case 1:
 		k.missed(file, names[0], why)
 	default:
 		k.missed(file, "", fmt.Sprintf("none of its language servers is here (%s); 'helve lsp --all' says how to get one", words(names)))
 	}
 }
+
+// maxPassed is how many files are named that no server is for.
+const maxPassed = 20
 
 // printChecked prints what was found, and says by the exit code how it was.
 func (a *app) printChecked(r checkedReport, asJSON bool) error {
@@ -284,7 +357,11 @@ func (a *app) printChecked(r checkedReport, asJSON bool) error {
 			}
 		}
 	}
-	for _, path := range r.Passed {
+	for i, path := range r.Passed {
+		if i == maxPassed {
+			a.note(fmt.Sprintf("%d more files that no language server is for", len(r.Passed)-i))
+			break
+		}
 		a.note(path + ": no language server is for this file")
 	}
 	for _, u := range r.Unchecked {
@@ -303,7 +380,7 @@ func (r checkedReport) verdict() error {
 	switch {
 	case r.Errors > 0:
 		return &silent{exitFailed}
-	case len(r.Unchecked) > 0 || len(r.Files) == 0:
+	case len(r.Unchecked) > 0:
 		return &silent{exitUnchecked}
 	}
 	return nil

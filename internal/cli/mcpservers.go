@@ -126,36 +126,53 @@ messages, in whichever process it ran.`,
 			if err != nil {
 				return err
 			}
-			return a.printLogs(filepath.Join(data, "mcp-logs"), args[0])
+			found, err := a.printLogs(filepath.Join(data, "mcp-logs"), args[0])
+			if err == nil && !found {
+				a.note(fmt.Sprintf("there is no log of a server called %q: it has not run yet, or has another name", args[0]))
+			}
+			return err
 		},
 	}
 	return c
 }
 
-// printLogs prints the older and the newer log file of a server.
-func (a *app) printLogs(dir, server string) error {
-	found := false
+// printLogs prints the older and the newer log file of a server, and says
+// whether there is one.
+func (a *app) printLogs(dir, server string) (found bool, err error) {
 	for _, path := range journal.Files(dir, server) {
 		f, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("reading the log: %w", err)
+			return found, fmt.Errorf("reading the log: %w", err)
 		}
 		found = true
 		data, err := io.ReadAll(io.LimitReader(f, 8<<20))
 		if err := errors.Join(err, f.Close()); err != nil {
-			return fmt.Errorf("reading the log: %w", err)
+			return found, fmt.Errorf("reading the log: %w", err)
 		}
-		if _, err := io.WriteString(a.Stdout, safe(string(data))); err != nil { // its words, not ours
-			return fmt.Errorf("writing the log: %w", err)
+		if _, err := io.WriteString(a.Stdout, safe(unfolded(string(data)))); err != nil { // its words, not ours
+			return found, fmt.Errorf("writing the log: %w", err)
 		}
 	}
-	if !found {
-		a.note(fmt.Sprintf("there is no log of a server called %q: it has not run yet, or has another name", server))
+	return found, nil
+}
+
+// unfolded shows a message of several lines as such, which a log keeps in one
+// with \n in it. What a program prints is logged by the line: a \n in that is
+// its own.
+func unfolded(log string) string {
+	var out strings.Builder
+	for line := range strings.Lines(log) {
+		stamp, rest, _ := strings.Cut(line, " ")
+		if from, said, ok := strings.Cut(rest, ": "); ok && (from == "log" || from == "helve") {
+			said = strings.TrimSuffix(strings.TrimSuffix(said, "\n"), `\n`)
+			line = stamp + " " + from + ": " + strings.ReplaceAll(said, `\n`, "\n    ") + "\n"
+		}
+		out.WriteString(line)
 	}
-	return nil
+	return out.String()
 }
 
 func (a *app) mcpInspectCommand() *cobra.Command {

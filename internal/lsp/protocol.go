@@ -139,6 +139,8 @@ type Pending struct {
 }
 
 // ErrNone says that there is no server for a file.
+//
+//lint:ignore ST1005 models know these words
 var ErrNone = errors.New("No LSP server available for this file type.")
 
 // An Unavailable error says why the servers of a file can not be asked.

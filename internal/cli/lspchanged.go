@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"helve/internal/workspace"
+)
+
+// changedFiles are the files that differ from a commit and those that git does
+// not know yet, as they are called from the working folder. What is deleted is
+// not among them, and neither are folders, such as other repositories within.
+func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error) {
+	top := workspace.FindWorktree(a.workDir())
+	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
+		return nil, usagef("--changed needs a git repository, and %s is in none: name the files", a.workDir())
+	}
+	g := gitAsker{ctx, top}
+	listed, err := g.differing(commit)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := g.names("ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range append(listed, fresh...) {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if rel, err := filepath.Rel(a.workDir(), path); err == nil {
+			path = rel
+		}
+		files = append(files, path)
+	}
+	return files, nil
+}
+
+// A gitAsker asks git about a repository. Nothing is run that the settings of
+// the repository name, as far as git lets us say so.
+type gitAsker struct {
+	ctx context.Context
+	top string
+}
+
+// differing are the files that are tracked and differ from a commit. Where
+// there is no commit at all yet, that is all of them.
+func (g gitAsker) differing(commit string) ([]string, error) {
+	found, err := g.run("rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+	switch {
+	case err == nil:
+	case !isExit(err):
+		return nil, err
+	case commit == headCommit:
+		return g.names("ls-files", "-z", "--cached")
+	default:
+		return nil, usagef("git knows no commit %q here: --changed=COMMIT needs one that is fetched", commit)
+	}
+	return g.names("diff", "--name-only", "-z", "--no-color", "--no-ext-diff", "--ignore-submodules=all", "--diff-filter=d",
+		strings.TrimSpace(string(found)), "--")
+}
+
+// isExit reports whether a program ran and said no.
+func isExit(err error) bool {
+	_, ok := errors.AsType[*exec.ExitError](err)
+	return ok
+}
+
+// names runs git and returns the names that it prints.
+func (g gitAsker) names(args ...string) ([]string, error) {
+	out, err := g.run(args...)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Split(string(out), "\x00")
+	return names[:len(names)-1], nil
+}
+
+func (g gitAsker) run(args ...string) ([]byte, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, errors.New("--changed needs git, which is not on the PATH: install it, or name the files")
+	}
+	if rel, err := filepath.Rel(g.top, git); err == nil && filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("--changed needs git, and the one on the PATH lies in the project (%s), whose programs are not run: name the files", git)
+	}
+	c := exec.CommandContext(g.ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
+	var said bytes.Buffer
+	c.Dir, c.Stderr = g.top, &said
+	out, err := c.Output()
+	switch {
+	case err == nil:
+		return out, nil
+	case g.ctx.Err() != nil:
+		return nil, &silent{exitCanceled}
+	}
+	return nil, fmt.Errorf("asking git which files have changed: %w: %s", err, strings.TrimSpace(said.String()))
+}
