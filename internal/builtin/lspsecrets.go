@@ -2,12 +2,13 @@ package builtin
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"helve/internal/lsp"
-	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -57,19 +58,21 @@ func isHeader(file string) bool {
 }
 
 // harmlessMessage is a message of a server that can not be taken for something
-// that helve says: it does not end the block that it stands in, and what could
-// not be seen of it can.
+// that helve says: it does not end the block that it stands in, and it holds
+// nothing that commands a terminal or turns text around.
 func harmlessMessage(message string) string {
-	message = strings.ToValidUTF8(message, "\ufffd")
-	if text.HasHidden(message) {
-		lines := strings.Split(message, "\n")
-		for i := range lines {
-			lines[i] = text.VisibleLine(lines[i])
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(message, "\ufffd") {
+		switch {
+		case r == '\n':
+			b.WriteString("\n  ")
+		case r != '\t' && unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			fmt.Fprintf(&b, "\\u{%x}", r)
+		default:
+			b.WriteRune(r)
 		}
-		message = strings.Join(lines, "\n")
 	}
-	message = strings.NewReplacer("</diagnostics", "<\\/diagnostics", "<diagnostics", "<\\diagnostics").Replace(message)
-	return strings.ReplaceAll(message, "\n", "\n  ")
+	return strings.NewReplacer("</diagnostics", "<\\/diagnostics", "<diagnostics", "<\\diagnostics").Replace(b.String())
 }
 
 // overt reports whether a hover may be shown: not where it describes something

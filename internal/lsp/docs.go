@@ -256,6 +256,7 @@ func (l *link) drain() {
 		_ = l.watched(part...) // a server that is gone needs no more
 	}
 	l.reveal(rest)
+	l.reloadTypeScript(rest)
 }
 
 // take brings a change of a file that is open to the server. It reports whether

@@ -95,11 +95,14 @@ func (l *link) read(path string, before []Diagnostic, raw json.RawMessage) []Dia
 	for _, d := range before {
 		l.bytes -= len(d.Raw)
 	}
-	out := []Diagnostic{}
+	out, seen := []Diagnostic{}, 0
 	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // what can not be read ends it
 		var one json.RawMessage
-		if err := dec.Decode(&one); err != nil || len(out) >= maxFindings {
+		if seen++; seen > maxFindings {
 			return errEnough
+		}
+		if err := dec.Decode(&one); err != nil {
+			return err
 		}
 		var d Diagnostic
 		if l.bytes+len(one) > maxFound || json.Unmarshal(one, &d) != nil {

@@ -34,6 +34,7 @@ type link struct {
 	errs    *os.File // what it prints on its error output
 	errDone chan struct{}
 	ended   sync.Once
+	born    time.Time
 
 	// These are set before anybody else has the link.
 	able     abilities
@@ -71,7 +72,7 @@ type registration struct {
 // openLink starts a server and makes its acquaintance.
 func openLink(ctx context.Context, c *client, how launch) (*link, error) {
 	l := &link{
-		c: c, errDone: make(chan struct{}), docs: map[string]*doc{}, closed: map[string]int{}, found: map[string]*findings{}, news: make(chan struct{}),
+		c: c, born: time.Now(), errDone: make(chan struct{}), docs: map[string]*doc{}, closed: map[string]int{}, found: map[string]*findings{}, news: make(chan struct{}),
 		registered: map[string]registration{}, settings: how.init, encoding: utf16Units,
 	}
 	l.tree.Store(newTree(c.root, func(string) bool { return false }))

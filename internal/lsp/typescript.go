@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 )
 
 // tsserverRequest is the command by which TypeScript's language server passes a
@@ -115,4 +116,25 @@ func (l *link) askTypeScript(ctx context.Context, command, path string) ([]json.
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// How long after its start the checker of TypeScript may miss a new file: it
+// looks at folders first and watches them a little later.
+const (
+	missesFor  = 30 * time.Second
+	reloadTime = time.Second
+)
+
+// reloadTypeScript has the checker look at all files anew, where it may have
+// missed one that was made.
+func (l *link) reloadTypeScript(changes []FileChange) {
+	made := slices.ContainsFunc(changes, func(ch FileChange) bool { return ch.Kind == Created && l.c.server.matches(ch.Path) })
+	if !l.able.tsserver || !made || time.Since(l.born) > missesFor {
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.c.set.life, reloadTime)
+	defer cancel()
+	_, _ = l.conn.call(ctx, "workspace/executeCommand", map[string]any{ // where it can not, it sees the file later
+		"command": tsserverRequest, "arguments": []any{"reloadProjects", map[string]any{}, map[string]any{"expectsResult": false}},
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"helve/internal/script"
 	"helve/internal/vm"
@@ -27,7 +28,7 @@ func bunFile(name ...string) string {
 // newEngine makes an engine with the prelude in it.
 func newEngine(t *testing.T, host vm.Host) *vm.VM {
 	t.Helper()
-	v, err := vm.New(vm.Options{Host: host})
+	v, err := vm.New(vm.Options{Host: host, Turn: time.Minute}) // for a machine with much to do
 	if err != nil {
 		t.Fatal(err)
 	}
