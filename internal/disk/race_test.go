@@ -25,13 +25,18 @@ func TestOthersChangesAreKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	inPlace := func(flags int) func(name string, n int) error {
+	inPlace := func(cut bool) func(name string, n int) error {
 		return func(name string, n int) error {
-			f, err := openThere(name, os.O_WRONLY|flags)
+			f, err := openThere(name)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(f, headFormat, n)
+			if cut { // when it is known to be the file that is there: a writer cuts no other
+				err = f.Truncate(0)
+			}
+			if err == nil {
+				_, err = fmt.Fprintf(f, headFormat, n)
+			}
 			return errors.Join(err, f.Close())
 		}
 	}
@@ -42,7 +47,7 @@ func TestOthersChangesAreKept(t *testing.T) {
 		return os.Rename(name+"~", name)
 	}
 	for kind, write := range map[string]func(string, int) error{
-		"over it": inPlace(0), "cut first": inPlace(os.O_TRUNC), "by rename": byRename,
+		"over it": inPlace(false), "cut first": inPlace(true), "by rename": byRename,
 	} {
 		for _, broken := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/rollback=%v", kind, broken), func(t *testing.T) {
@@ -70,9 +75,9 @@ func TestOthersChangesAreKept(t *testing.T) {
 
 // openThere opens a file, again if it is replaced while it is being opened:
 // between finding a file and opening it, nobody can see that it will be open.
-func openThere(name string, flags int) (*os.File, error) {
+func openThere(name string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(name, flags, 0)
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
 		}
