@@ -334,16 +334,16 @@ func TestOvertaken(t *testing.T) {
 			b.write("a.foo", "ERROR one\n")
 			first := make(chan Report)
 			go func() { first <- b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}}) }()
-			for { // until the first text is there
-				if v := b.links(); len(v) == 1 {
-					v[0].mu.Lock()
-					text := v[0].docs[path].text
-					v[0].mu.Unlock()
-					if text == "ERROR one\n" {
-						break
-					}
+			for l := b.links()[0]; ; time.Sleep(time.Millisecond) { // until the first waits for what is found in its text
+				l.mu.Lock()
+				text := l.docs[path].text
+				l.mu.Unlock()
+				l.c.mu.Lock()
+				waits := l.c.users > 0
+				l.c.mu.Unlock()
+				if waits && text == "ERROR one\n" {
+					break
 				}
-				time.Sleep(time.Millisecond)
 			}
 			b.write("a.foo", "fine again\n")
 			if got := b.errors(Baseline{}, "a.foo"); len(got) > 0 {
