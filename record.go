@@ -139,7 +139,7 @@ func (r *Runtime) recorded(ctx context.Context, c *flight, res *tool.Result, fai
 	case err := <-done:
 		return err
 	case <-timer.C:
-		r.log.Warn("a cancelled call is recorded late", "call", c.ID)
+		r.log.Info("a cancelled call is recorded late", "call", c.ID)
 		return nil
 	}
 }
