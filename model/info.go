@@ -1,0 +1,31 @@
+package model
+
+// Info is what is known of a model. Zero fields are not known.
+type Info struct {
+	Context int  // tokens that a request and its answer may take together
+	Output  int  // tokens that an answer may take
+	Images  bool // it takes images
+	Price   Price
+}
+
+// A Price is in US dollars for a million tokens.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite float64
+}
+
+// Cost is what usage costs, in US dollars; 0 where the price is not known.
+func (p Price) Cost(u Usage) float64 {
+	return (p.Input*float64(u.Input) + p.Output*float64(u.Output) +
+		p.CacheRead*float64(u.CacheRead) + p.CacheWrite*float64(u.CacheWrite)) / 1e6
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+	}
+}
+
+// Total is every token of a usage.
+func (u Usage) Total() int { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
