@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"helve/message"
 	"helve/tool"
 )
 
@@ -111,6 +112,67 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("list100", func(b *testing.B) {
 		for b.Loop() {
 			must(s.Calls(context.Background(), Query{Session: "s"}))(b)
+		}
+	})
+}
+
+// talk is a conversation of n messages with 5 parts each, such as agents have.
+func talk(session string, n int) []message.Message {
+	var out []message.Message
+	for i := range n {
+		m := message.Message{Info: message.Info{
+			ID: fmt.Sprintf("msg_%026d", i), Session: session, Role: message.Assistant, Time: message.Times{Created: int64(i), Completed: int64(i) + 1},
+			Agent: "build", Model: message.ModelRef{Provider: "provider", Model: "model"}, Parent: "msg_0", Path: &message.Path{Cwd: "/home/user/project", Root: "/home/user/project"},
+			Cost: 0.0123, Tokens: message.Tokens{Input: 10, Output: 200, Cache: message.Cache{Read: 30000}}, Finish: "tool-calls",
+		}}
+		for j, p := range []message.Part{
+			{Type: message.StepStart},
+			{Type: message.Reasoning, Text: strings.Repeat("I should look at the file first. ", 10), Seal: strings.Repeat("c2ln", 50), Time: &message.Span{Start: 1, End: 2}},
+			{Type: message.Text, Text: strings.Repeat("Let me read \"main.go\" and see.\n", 10), Time: &message.Span{Start: 1, End: 2}},
+			{Type: message.Tool, CallID: "call_1", Tool: "read", State: &message.State{
+				Status: message.Completed, Input: []byte(`{"filePath":"/home/user/project/main.go"}`), Output: strings.Repeat("00001| func main() { fmt.Println(\"x\") }\n", 75),
+				Title: "main.go", Metadata: map[string]any{"truncated": false, "preview": "package main"}, Time: &message.Span{Start: 1, End: 2},
+			}},
+			{Type: message.StepFinish, Reason: "tool-calls", Cost: new(0.0123), Tokens: &message.Tokens{Input: 10, Output: 200}},
+		} {
+			p.ID, p.Message, p.Session = fmt.Sprintf("prt_%026d", i*5+j), m.Info.ID, session
+			m.Parts = append(m.Parts, p)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// BenchmarkMessages reads a conversation of 1,000 messages and 5,000 parts,
+// the last 10 of them, and writes parts.
+func BenchmarkMessages(b *testing.B) {
+	ctx := context.Background()
+	s := open(b, Options{Dir: b.TempDir()})
+	said := talk("ses", 1000)
+	for _, m := range said {
+		ok(b, s.Save(ctx, &m.Info, m.Parts))
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if n := len(must(s.Messages(ctx, "ses"))(b)); n != 1000 {
+				b.Fatal(n)
+			}
+		}
+	})
+	b.Run("from", func(b *testing.B) {
+		for b.Loop() {
+			must(s.MessagesFrom(ctx, "ses", said[990].Info.ID))(b)
+		}
+	})
+	b.Run("put", func(b *testing.B) {
+		for b.Loop() {
+			ok(b, s.PutPart(ctx, said[500].Parts[3]))
+		}
+	})
+	b.Run("put4M", func(b *testing.B) {
+		p := message.Part{ID: "prt_big", Session: "other", Message: "m", Type: message.File, Mime: "image/png", URL: "data:image/png;base64," + strings.Repeat("AAAA", 1<<20)}
+		for b.Loop() {
+			ok(b, s.PutPart(ctx, p))
 		}
 	})
 }

@@ -83,15 +83,15 @@ func (s *Store) insert(ctx context.Context, c Call) error {
 		return s.fault(doing, err)
 	}
 	e := ending(c)
-	touch := s.stale(c.Session, c.Started)
-	return s.write(ctx, doing, &op{single: !touch, size: len(c.Input) + e.size, run: func(db *conn) error {
+	stale := s.stale(c.Session, c.Started)
+	return s.write(ctx, doing, &op{single: !stale, size: len(c.Input) + e.size, run: func(db *conn) error {
 		n, err := db.exec(insertCall, c.ID, c.Session, c.Parent, c.Tool, c.Agent, c.Model, string(c.State), own, c.Started, c.Ended,
 			e.kind, e.code, e.message, e.hint, e.title, c.Input, e.output, e.metadata, e.attachments)
 		if err == nil && n == 0 {
 			err = ErrDuplicate
 		}
-		if err == nil && touch {
-			_, err = db.exec("UPDATE session SET updated = max(updated, ?) WHERE id = ?", c.Started, c.Session)
+		if err == nil && stale {
+			err = touch(db, c.Session, c.Started)
 		}
 		return err
 	}})
@@ -188,8 +188,19 @@ type Query struct {
 
 const narrow = "id, session, parent, tool, agent, model, state, started, ended, kind, code, message, hint, title"
 
-// Call returns the call of an id, or ErrNotFound.
+const wide = ", output IS NOT NULL, input, output, metadata, attachments"
+
+// Call returns the newest call of an id, or ErrNotFound.
 func (s *Store) Call(ctx context.Context, id string) (Call, error) {
+	return s.oneCall(ctx, id, "id = ?", id)
+}
+
+// CallOf returns the call of an id in a session, or ErrNotFound.
+func (s *Store) CallOf(ctx context.Context, session, id string) (Call, error) {
+	return s.oneCall(ctx, id, "id = ? AND session = ?", id, session)
+}
+
+func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (Call, error) {
 	var out Call
 	err := s.read(ctx, "reading call "+id, func(c *conn) error {
 		found := false
@@ -197,7 +208,7 @@ func (s *Store) Call(ctx context.Context, id string) (Call, error) {
 			found = true
 			out = callOf(row)
 			return nil
-		}, "SELECT "+narrow+", output IS NOT NULL, input, output, metadata, attachments FROM call WHERE id = ? ORDER BY seq DESC LIMIT 1", id)
+		}, "SELECT "+narrow+wide+" FROM call WHERE "+which+" ORDER BY seq DESC LIMIT 1", args...)
 		if err == nil && !found {
 			err = ErrNotFound
 		}
@@ -222,11 +233,10 @@ func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
 
 // sql words the query. There are few wordings, so each stays prepared.
 func (q Query) sql() (string, []any) {
-	text := "SELECT " + narrow + ", output IS NOT NULL"
-	if !q.Brief {
-		text += ", input, output, metadata, attachments"
+	text := "SELECT " + narrow + wide + " FROM call WHERE 1"
+	if q.Brief {
+		text = "SELECT " + narrow + ", output IS NOT NULL FROM call WHERE 1"
 	}
-	text += " FROM call WHERE 1"
 	var args []any
 	if q.Session != "" {
 		text, args = text+" AND session = ?", append(args, q.Session)

@@ -65,7 +65,7 @@ func (c *conn) stmt(query string) (driver.Stmt, error) {
 }
 
 // exec runs one statement to its end and returns how many rows it changed.
-// Arguments are int64, string or nil.
+// Arguments are int64, float64, string or nil.
 func (c *conn) exec(query string, args ...any) (int64, error) {
 	st, err := c.stmt(query)
 	if err != nil {
@@ -158,4 +158,9 @@ func textOf(v driver.Value) string {
 func intOf(v driver.Value) int64 {
 	n, _ := v.(int64)
 	return n
+}
+
+func floatOf(v driver.Value) float64 {
+	f, _ := v.(float64)
+	return f
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"helve/message"
 )
 
 // filled makes a closed store with some calls in it and returns its folder.
@@ -206,6 +208,35 @@ func TestMigrate(t *testing.T) {
 	want(t, must(c.number("PRAGMA user_version"))(t), int64(len(migrations())+1))
 	want(t, must(c.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'"))(t), 0)
 	ok(t, c.close())
+}
+
+// A store of each earlier schema is brought forward with what is in it.
+func TestMigrateEach(t *testing.T) {
+	t.Parallel()
+	for v := 1; v < len(migrations()); v++ {
+		dir := t.TempDir()
+		path := filepath.Join(dir, fileName)
+		ok(t, os.WriteFile(path, nil, 0o600))
+		c := must(dial(path))(t)
+		ok(t, migrate(c, 0, migrations()[:v]))
+		ok(t, script(c, `INSERT INTO session VALUES('s', '/d', 'p', 'build', '', 'old', 1, 2), ('child', '/d', '', '', 's', '', 3, 3);
+			INSERT INTO todo VALUES('s', '[]');`))
+		ok(t, c.close())
+
+		s := open(t, Options{Dir: dir})
+		want(t, len(s.Notices()), 1)
+		ctx := t.Context()
+		old := Session{ID: "s", Dir: "/d", Project: "p", Agent: "build", Title: "old", Created: 1, Updated: 2}
+		want(t, must(s.Session(ctx, "s"))(t), old)
+		want(t, len(must(s.SessionChildren(ctx, "s"))(t)), 1)
+		m := talk("s", 1)[0]
+		ok(t, s.Save(ctx, &m.Info, m.Parts))
+		want(t, must(s.Messages(ctx, "s"))(t), []message.Message{m})
+		must(s.UpdateSession(ctx, "s", func(v *Session) { v.Slug, v.Cost = "x", 1 }))(t)
+		old.Slug, old.Cost = "x", 1
+		want(t, must(s.Session(ctx, "s"))(t), old)
+		ok(t, s.Check(ctx, true))
+	}
 }
 
 // tmpfs mounts a small file system of its own, where that is permitted.

@@ -56,6 +56,21 @@ func helper(role, dir, arg string) error {
 			return err
 		}
 		return s.Close()
+	case "chat": // messages without end
+		return chat(os.Stdout, s, arg)
+	case "turns":
+		return takeTurns(s, arg)
+	case "claim": // claims a session until told
+		release, err := s.ClaimTurn(context.Background(), arg, "claim helper")
+		if err != nil {
+			return err
+		}
+		fmt.Println("claimed")
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			return err
+		}
+		release()
+		return s.Close()
 	}
 	return fmt.Errorf("no helper %q", role)
 }

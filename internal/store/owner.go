@@ -172,11 +172,11 @@ func (s *Store) recover() (unclean bool, err error) {
 		}
 	}
 	unclean = len(dead) > 0
-	owners, err := s.runningOwners()
+	names, err := s.owners()
 	if err != nil {
 		return unclean, err
 	}
-	for _, name := range owners {
+	for _, name := range names {
 		if _, known := dead[name]; !known && !s.lost(name) {
 			continue
 		}
@@ -205,22 +205,27 @@ func (s *Store) lost(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func (s *Store) runningOwners() (owners []string, err error) {
+// owners lists who has running calls or claims.
+func (s *Store) owners() (owners []string, err error) {
 	err = s.w.do(context.Background(), &op{single: true, run: func(c *conn) error {
 		owners = owners[:0]
 		return c.query(context.Background(), func(row []driver.Value) error {
 			owners = append(owners, textOf(row[0]))
 			return nil
-		}, "SELECT DISTINCT owner FROM call WHERE state = 'running'")
+		}, "SELECT owner FROM call WHERE state = 'running' UNION SELECT owner FROM turn")
 	}})
 	return owners, err
 }
 
-// interrupt ends the running calls of an owner.
+// interrupt ends the running calls of an owner and its claims, and returns
+// how many calls these were.
 func (s *Store) interrupt(name string) (n int64, err error) {
 	now := time.Now().UnixMilli()
-	err = s.w.do(context.Background(), &op{single: true, run: func(c *conn) (err error) {
+	err = s.w.do(context.Background(), &op{run: func(c *conn) (err error) {
 		n, err = c.exec("UPDATE call SET state = 'interrupted', ended = ? WHERE state = 'running' AND owner = ?", now, name)
+		if err == nil {
+			_, err = c.exec("DELETE FROM turn WHERE owner = ?", name)
+		}
 		return err
 	}})
 	return n, err

@@ -42,6 +42,26 @@ func migrations() []string {
 		) WITHOUT ROWID;
 		CREATE INDEX sight_file ON sight(file, hash);`,
 		`ALTER TABLE approval ADD COLUMN place TEXT NOT NULL DEFAULT '';`,
+		// The keys begin with the session, so that they also find what is of it.
+		// The body of a part is its long text, which is not worth the reading as
+		// JSON; the rest of it is in data.
+		`ALTER TABLE session ADD COLUMN slug TEXT NOT NULL DEFAULT '';
+		ALTER TABLE session ADD COLUMN provider TEXT NOT NULL DEFAULT '';
+		ALTER TABLE session ADD COLUMN model TEXT NOT NULL DEFAULT '';
+		ALTER TABLE session ADD COLUMN rules TEXT NOT NULL DEFAULT '';
+		ALTER TABLE session ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
+		ALTER TABLE session ADD COLUMN cost REAL NOT NULL DEFAULT 0;
+		CREATE INDEX session_parent ON session(parent) WHERE parent != '';
+		CREATE TABLE message(
+			session TEXT NOT NULL, id TEXT NOT NULL, created INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY(session, id)
+		);
+		CREATE UNIQUE INDEX message_created ON message(session, created, id);
+		CREATE TABLE part(
+			session TEXT NOT NULL, message TEXT NOT NULL, id TEXT NOT NULL,
+			data TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY(session, message, id)
+		);
+		CREATE TABLE turn(session TEXT PRIMARY KEY, owner TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
+		CREATE TABLE forgotten(session TEXT PRIMARY KEY) WITHOUT ROWID;`,
 	}
 }
 
@@ -93,7 +113,7 @@ func keepCopy(c *conn, path string, version int64) (string, error) {
 
 // probeTables reads the start of every table.
 func probeTables(ctx context.Context, c *conn) error {
-	for _, table := range []string{"session", "call", "todo", "approval", "sight"} {
+	for _, table := range []string{"session", "call", "todo", "approval", "sight", "message", "part", "turn", "forgotten"} {
 		none := func([]driver.Value) error { return nil }
 		if err := c.query(ctx, none, "SELECT * FROM "+table+" LIMIT 1"); err != nil {
 			if strings.Contains(err.Error(), "no such table") {

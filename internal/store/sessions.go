@@ -3,14 +3,24 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
+
+	"helve/message"
+	"helve/permission"
 )
 
-// maxKnown bounds the sessions that a store remembers having seen.
-const maxKnown = 10000
+const (
+	// maxKnown bounds the sessions that a store remembers having seen.
+	maxKnown = 10000
+	// knownFor is how long, in milliseconds, it relies on that: another
+	// process may have forgotten a session that was not used for long.
+	knownFor = 60 * 60 * 1000
+)
 
-// A Session is what calls share. Times are milliseconds since the epoch.
+// A Session is what calls and messages share. Times are milliseconds since
+// the epoch.
 type Session struct {
 	ID      string `json:"id"`
 	Dir     string `json:"dir"`
@@ -20,39 +30,133 @@ type Session struct {
 	Title   string `json:"title,omitempty"`
 	Created int64  `json:"created"`
 	Updated int64  `json:"updated"` // its last use, to within a few seconds
+
+	Slug   string             `json:"slug,omitempty"`
+	Model  message.ModelRef   `json:"model,omitzero"`
+	Rules  permission.Ruleset `json:"rules,omitempty"` // its own; where they cannot be read, one that denies everything
+	Tokens message.Tokens     `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
+	Cost   float64            `json:"cost,omitempty"`  // likewise, in US dollars
 }
 
-const sessionColumns = "id, dir, project, agent, parent, title, created, updated"
+const sessionColumns = "id, dir, project, agent, parent, title, created, updated, slug, provider, model, rules, tokens, cost"
+
+const (
+	sessionValues = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	insertSession = "INSERT INTO session(" + sessionColumns + ") VALUES" + sessionValues
+	updateSession = "UPDATE session SET (" + sessionColumns + ") = " + sessionValues + " WHERE id = ?"
+)
+
+// values are the columns of a session as SQLite takes them.
+func (v *Session) values() []any {
+	var tokens []byte
+	if v.Tokens != (message.Tokens{}) {
+		tokens, _ = json.Marshal(v.Tokens) // numbers only: cannot fail
+	}
+	return []any{v.ID, v.Dir, v.Project, v.Agent, v.Parent, v.Title, v.Created, v.Updated,
+		v.Slug, v.Model.Provider, v.Model.Model, rulesText(v.Rules), string(tokens), v.Cost}
+}
+
+// sessionOf decodes a row.
+func (s *Store) sessionOf(row []driver.Value) Session {
+	v := Session{
+		ID: textOf(row[0]), Dir: textOf(row[1]), Project: textOf(row[2]), Agent: textOf(row[3]),
+		Parent: textOf(row[4]), Title: textOf(row[5]), Created: intOf(row[6]), Updated: intOf(row[7]),
+		Slug: textOf(row[8]), Model: message.ModelRef{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]),
+	}
+	var err error
+	if v.Rules, err = rulesOf(textOf(row[11])); err != nil {
+		s.log.Warn("the rules of a session are damaged, so it is denied everything", "session", v.ID, "error", err)
+		v.Rules = permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Deny, From: permission.Source{File: "damaged rules of the session"}}}
+	}
+	if text := textOf(row[12]); text != "" {
+		if err := json.Unmarshal([]byte(text), &v.Tokens); err != nil {
+			s.log.Warn("the tokens of a session are damaged", "session", v.ID, "error", err)
+			v.Tokens = message.Tokens{}
+		}
+	}
+	return v
+}
+
+// A keptRule is a rule with where it was written, which its own JSON leaves out.
+type keptRule struct {
+	permission.Rule
+	From permission.Source `json:"from,omitzero"`
+}
+
+func rulesText(rules permission.Ruleset) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	kept := make([]keptRule, len(rules))
+	for i, r := range rules {
+		kept[i] = keptRule{r, r.From}
+	}
+	b, _ := json.Marshal(kept) // strings and numbers only: cannot fail
+	return string(b)
+}
+
+func rulesOf(text string) (permission.Ruleset, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var kept []keptRule
+	if err := json.Unmarshal([]byte(text), &kept); err != nil {
+		return nil, err
+	}
+	rules := make(permission.Ruleset, len(kept))
+	for i, k := range kept {
+		if !k.Action.Valid() {
+			return nil, fmt.Errorf("rule %d has no action", i)
+		}
+		rules[i] = k.Rule
+		rules[i].From = k.From
+	}
+	return rules, nil
+}
 
 // AddSession records a session on its first use; of a session that is there
 // already only Updated changes. It costs nothing when this store has seen
-// the session before. Updated is Created when it is zero.
+// the session lately. Updated is Created when it is zero.
 func (s *Store) AddSession(ctx context.Context, v Session) error {
-	if v.ID == "" {
-		return errors.New("recording a session: it has no id")
-	}
 	s.sessions.Lock()
-	_, known := s.touched[v.ID]
+	last, known := s.touched[v.ID]
 	s.sessions.Unlock()
-	if known {
+	if known && max(v.Created, v.Updated)-last < knownFor {
 		return nil
+	}
+	_, err := s.insertSession(ctx, v, " ON CONFLICT DO UPDATE SET updated = max(updated, excluded.updated)")
+	return err
+}
+
+// CreateSession records a session that must not be there yet: one that is, is
+// ErrDuplicate. Updated is Created when it is zero.
+func (s *Store) CreateSession(ctx context.Context, v Session) error {
+	n, err := s.insertSession(ctx, v, " ON CONFLICT DO NOTHING")
+	if err == nil && n == 0 {
+		err = fmt.Errorf("recording session %s: %w", v.ID, ErrDuplicate)
+	}
+	return err
+}
+
+// insertSession returns how many rows were written.
+func (s *Store) insertSession(ctx context.Context, v Session, conflict string) (n int64, err error) {
+	if v.ID == "" {
+		return 0, errors.New("recording a session: it has no id")
 	}
 	if v.Updated == 0 {
 		v.Updated = v.Created
 	}
-	err := s.write(ctx, "recording session "+v.ID, &op{single: true, run: func(c *conn) error {
-		_, err := c.exec("INSERT INTO session("+sessionColumns+") VALUES(?, ?, ?, ?, ?, ?, ?, ?)"+
-			" ON CONFLICT DO UPDATE SET updated = max(updated, excluded.updated)",
-			v.ID, v.Dir, v.Project, v.Agent, v.Parent, v.Title, v.Created, v.Updated)
+	values := v.values()
+	err = s.write(ctx, "recording session "+v.ID, &op{single: true, run: func(c *conn) (err error) {
+		n, err = c.exec(insertSession+conflict, values...)
 		return err
 	}})
-	if err != nil {
-		return err
+	if err == nil && n > 0 {
+		s.sessions.Lock()
+		defer s.sessions.Unlock()
+		s.remember(v.ID, v.Updated)
 	}
-	s.sessions.Lock()
-	defer s.sessions.Unlock()
-	s.remember(v.ID, v.Updated)
-	return nil
+	return n, err
 }
 
 // remember notes when a session's row was written. The caller holds the lock.
@@ -64,7 +168,7 @@ func (s *Store) remember(id string, at int64) {
 }
 
 // stale reports whether the time of a session's last use is to be written
-// with a call that starts at now, and takes it for written.
+// with a call or message of now, and takes it for written.
 func (s *Store) stale(id string, now int64) bool {
 	if id == "" {
 		return false
@@ -79,6 +183,46 @@ func (s *Store) stale(id string, now int64) bool {
 		s.touched[id] = now
 	}
 	return true
+}
+
+// touch writes the time of a session's last use.
+func touch(c *conn, session string, at int64) error {
+	_, err := c.exec("UPDATE session SET updated = max(updated, ?) WHERE id = ?", at, session)
+	return err
+}
+
+// UpdateSession changes a session and returns what became of it; an unknown
+// one is ErrNotFound. It is read and written in one transaction, so no change
+// is lost. For that, change may run on another goroutine and more than once:
+// it only changes what it is given, waits for nothing, and never panics. ID
+// stays, and Updated never goes back.
+func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Session)) (Session, error) {
+	var v Session
+	err := s.write(ctx, "changing session "+id, &op{run: func(c *conn) error {
+		v = Session{}
+		err := c.query(context.Background(), func(row []driver.Value) error {
+			v = s.sessionOf(row)
+			return nil
+		}, "SELECT "+sessionColumns+" FROM session WHERE id = ?", id)
+		if err != nil {
+			return err
+		}
+		if v.ID == "" {
+			return ErrNotFound
+		}
+		used := v.Updated
+		change(&v)
+		v.ID, v.Updated = id, max(v.Updated, used)
+		_, err = c.exec(updateSession, append(v.values(), id)...)
+		return err
+	}})
+	if err != nil {
+		return Session{}, err
+	}
+	s.sessions.Lock()
+	defer s.sessions.Unlock()
+	s.remember(id, v.Updated)
+	return v, nil
 }
 
 // SetTitle gives a session a title. An unknown session is ErrNotFound.
@@ -113,15 +257,17 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	return s.listSessions(ctx, "ORDER BY updated DESC, id LIMIT ?", int64(limit))
 }
 
+// SessionChildren returns the sessions that a session started, oldest first.
+func (s *Store) SessionChildren(ctx context.Context, id string) ([]Session, error) {
+	return s.listSessions(ctx, "WHERE parent = ? AND parent != '' ORDER BY created, id", id)
+}
+
 func (s *Store) listSessions(ctx context.Context, which string, arg any) ([]Session, error) {
 	var out []Session
 	err := s.read(ctx, "reading sessions", func(c *conn) error {
 		out = nil
 		return c.query(ctx, func(row []driver.Value) error {
-			out = append(out, Session{
-				ID: textOf(row[0]), Dir: textOf(row[1]), Project: textOf(row[2]), Agent: textOf(row[3]),
-				Parent: textOf(row[4]), Title: textOf(row[5]), Created: intOf(row[6]), Updated: intOf(row[7]),
-			})
+			out = append(out, s.sessionOf(row))
 			return nil
 		}, "SELECT "+sessionColumns+" FROM session "+which, arg)
 	})

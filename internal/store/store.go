@@ -1,5 +1,6 @@
-// Package store keeps what survives a restart: sessions, calls, approvals,
-// to-do lists and the files that long outputs are spilled to.
+// Package store keeps what survives a restart: sessions and what was said in
+// them, calls, approvals, to-do lists and the files that long outputs are
+// spilled to.
 //
 // It is one SQLite file, helve.db, in write-ahead mode. A write is reported
 // done only after its transaction is committed, so what was acknowledged
@@ -11,6 +12,13 @@
 // whoever opens the store next turns the unfinished calls of dead processes
 // into interrupted ones. Only a running call can be finished or interrupted,
 // so no call is ever reported both ways.
+//
+// A conversation is messages and their parts, a row each, so that a step of
+// it costs what the step holds and not what was said before. What is saved at
+// once is there as a whole or not at all, and is read so. A row that is
+// damaged takes nothing else with it. Who is about to speak claims the
+// session: one turn at a time works on it, whichever process it is of, and
+// the claim of a dead process is void.
 package store
 
 import (
@@ -24,13 +32,16 @@ import (
 
 // The errors that callers decide by.
 var (
-	// ErrDuplicate: a call of that id is already recorded; it is unchanged.
-	ErrDuplicate = errors.New("call id used twice")
+	// ErrDuplicate: a call or session of that id is already recorded; it is
+	// unchanged.
+	ErrDuplicate = errors.New("id used twice")
 	// ErrNotRunning: there is no running call of that id, because it is
 	// unknown or because it has ended; nothing was changed.
 	ErrNotRunning = errors.New("no such call is running")
 	// ErrNotFound: no row of that id.
 	ErrNotFound = errors.New("not found")
+	// ErrBusy: another turn, of this process or another, has the session.
+	ErrBusy = errors.New("session is busy")
 	// ErrNewer: the store was written by a newer version and is untouched.
 	ErrNewer = errors.New("store has a newer schema")
 	// ErrClosed: the store was closed.

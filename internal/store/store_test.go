@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"helve/message"
 	"helve/permission"
 	"helve/tool"
 )
@@ -90,6 +91,12 @@ func TestCallLife(t *testing.T) {
 		ok(t, s.Record(other))
 		if got := must(s.Calls(ctx, Query{Session: "s1", Brief: true}))(t); len(got) != 1 || got[0].Tool != "read" {
 			t.Errorf("the first session's call: %+v", got)
+		}
+		want(t, must(s.Call(ctx, "c1"))(t), other)
+		want(t, must(s.CallOf(ctx, "s1", "c1"))(t), c)
+		want(t, must(s.CallOf(ctx, "s2", "c1"))(t), other)
+		if _, err := s.CallOf(ctx, "s3", "c1"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("a call of another session: %v", err)
 		}
 
 		r := Call{ID: "c2", Tool: "nope", Input: "x", State: Failed, Started: 30, Ended: 30,
@@ -166,6 +173,80 @@ func TestSessions(t *testing.T) {
 			t.Errorf("titling an unknown session: %v", err)
 		}
 	})
+}
+
+func TestCreateSession(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		v := Session{
+			ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Created: 2, Updated: 3, Slug: "brave-cat",
+			Model: message.ModelRef{Provider: "p", Model: "m/1"}, Cost: 0.25, Tokens: message.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: message.Cache{Read: 4, Write: 5}},
+			Rules: permission.Ruleset{
+				{Permission: "bash", Pattern: "rm <*", Action: permission.Deny, From: permission.Source{File: "helve.json", Line: 7}},
+				{Permission: "*", Pattern: "*", Action: permission.Ask},
+			},
+		}
+		ok(t, s.CreateSession(ctx, v))
+		want(t, must(s.Session(ctx, "a"))(t), v)
+		if err := s.CreateSession(ctx, Session{ID: "a", Created: 9}); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("the second of an id: %v", err)
+		}
+		if err := s.CreateSession(ctx, Session{}); err == nil {
+			t.Error("made a session without an id")
+		}
+		ok(t, s.AddSession(ctx, Session{ID: "a", Title: "ignored", Created: 9}))
+		want(t, must(s.Sessions(ctx, 0))(t), []Session{v})
+
+		ok(t, s.AddSession(ctx, Session{ID: "c", Parent: "a", Created: 5}))
+		ok(t, s.CreateSession(ctx, Session{ID: "b", Parent: "a", Created: 6}))
+		if err := s.CreateSession(ctx, Session{ID: "c"}); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("an id that a call has used: %v", err)
+		}
+		children := must(s.SessionChildren(ctx, "a"))(t)
+		want(t, children, []Session{{ID: "c", Parent: "a", Created: 5, Updated: 5}, {ID: "b", Parent: "a", Created: 6, Updated: 6}})
+		want(t, must(s.SessionChildren(ctx, ""))(t), nil)
+
+		// A message counts as use.
+		ok(t, s.PutMessage(ctx, userMessage("a", "m", 3+touchEvery)))
+		want(t, must(s.Session(ctx, "a"))(t).Updated, 3+touchEvery)
+	})
+}
+
+func TestUpdateSession(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		ok(t, s.AddSession(ctx, Session{ID: "a", Dir: "/d", Created: 5}))
+		change := func(v *Session) {
+			v.ID, v.Title, v.Updated, v.Cost = "other", "named", 1, v.Cost+0.5
+			v.Rules = append(v.Rules, permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Allow})
+		}
+		must(s.UpdateSession(ctx, "a", change))(t)
+		got := must(s.UpdateSession(ctx, "a", change))(t)
+		rule := permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Allow}
+		want(t, got, Session{ID: "a", Dir: "/d", Title: "named", Created: 5, Updated: 5, Cost: 1, Rules: permission.Ruleset{rule, rule}})
+		want(t, must(s.Sessions(ctx, 0))(t), []Session{got})
+		if _, err := s.UpdateSession(ctx, "b", change); !errors.Is(err, ErrNotFound) {
+			t.Errorf("unknown session: %v", err)
+		}
+		must(s.UpdateSession(ctx, "a", func(v *Session) { *v = Session{} }))(t)
+		want(t, must(s.Session(ctx, "a"))(t), Session{ID: "a", Updated: 5})
+	})
+}
+
+// Rules that cannot be read may have been there to forbid.
+func TestDamagedSession(t *testing.T) {
+	s := open(t, Options{})
+	for _, damage := range []string{"[{", `{}`, `[{"permission":"bash","pattern":"*"}]`} {
+		ok(t, s.AddSession(t.Context(), Session{ID: damage, Dir: "/d"}))
+		ok(t, s.w.do(t.Context(), &op{run: func(c *conn) error {
+			_, err := c.exec("UPDATE session SET rules = ?, tokens = 'x' WHERE id = ?", damage, damage)
+			return err
+		}}))
+		v := must(s.Session(t.Context(), damage))(t)
+		if v.Dir != "/d" || permission.Evaluate("bash", "ls", v.Rules).Action != permission.Deny {
+			t.Errorf("%s became %+v", damage, v)
+		}
+	}
 }
 
 func TestTodos(t *testing.T) {
