@@ -1,0 +1,125 @@
+// Package anthropic is a client of models that are served by Anthropic's
+// Messages API, at Anthropic or wherever else it is spoken.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+
+	"helve/internal/wire"
+	"helve/model"
+)
+
+const (
+	defaultBase    = "https://api.anthropic.com/v1"
+	defaultVersion = "2023-06-01"
+)
+
+// Options are how the API is reached.
+type Options struct {
+	Key     string
+	BaseURL string       // https://api.anthropic.com/v1 when empty
+	Version string       // of the API; 2023-06-01 when empty
+	HTTP    *http.Client // one of its own when nil
+	// Headers are sent with each request, in the place of ours of that name.
+	Headers map[string]string
+	// NoCache does not ask the server to keep what it has read.
+	NoCache bool
+}
+
+// A client is a [model.Provider].
+type client struct {
+	wire    *wire.Client
+	badKey  string // why no request can be sent; empty where one can
+	noCache bool
+}
+
+// New returns a provider. It fails where the base URL is none; that the key is
+// missing is said when a model is asked.
+func New(o Options) (model.Provider, error) {
+	o.Key = strings.TrimSpace(o.Key)
+	c := &client{noCache: o.NoCache}
+	header := http.Header{}
+	header.Set("Anthropic-Version", orElse(o.Version, defaultVersion))
+	secrets := []string{o.Key}
+	if strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		c.badKey = "the key for Anthropic holds characters that no key has: set ANTHROPIC_API_KEY again, without quotes and line breaks"
+	} else if o.Key != "" {
+		header.Set("X-Api-Key", o.Key)
+	}
+	for name, value := range o.Headers {
+		header.Set(name, value)
+		if secret(name) {
+			secrets = append(append(secrets, value), strings.Fields(value)...)
+		}
+	}
+	if c.badKey == "" && header.Get("X-Api-Key") == "" && header.Get("Authorization") == "" {
+		c.badKey = "there is no key for Anthropic: set ANTHROPIC_API_KEY, or the key of this provider in the configuration"
+	}
+	var err error
+	c.wire, err = wire.New(wire.Options{
+		Endpoint: strings.TrimRight(orElse(o.BaseURL, defaultBase), "/") + "/messages",
+		Header:   header, Secrets: secrets, HTTP: o.HTTP, Name: "Anthropic",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func orElse(s, other string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return other
+	}
+	return s
+}
+
+// secret reports whether a header of that name holds one.
+func secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "pass"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stream makes one attempt to answer a request.
+func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		if c.badKey != "" {
+			yield(model.Event{}, &model.Error{Kind: model.Auth, Message: c.badKey})
+			return
+		}
+		names := namesOf(req)
+		body, err := c.body(req, names)
+		if err != nil {
+			yield(model.Event{}, err)
+			return
+		}
+		d := &decoder{names: names, blocks: map[int]*open{}, scrub: c.wire.Scrub}
+		for event, err := range c.wire.Post(ctx, body, nil) {
+			if err == nil {
+				err = d.take(event)
+			} else if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Broken && d.reason != "" {
+				break // all was said before the connection was lost
+			}
+			if !d.flush(yield) || d.done {
+				return
+			}
+			if err != nil {
+				yield(model.Event{}, err)
+				return
+			}
+		}
+		err = d.end()
+		if !d.flush(yield) || err == nil {
+			return
+		}
+		yield(model.Event{}, err)
+	}
+}

@@ -1,0 +1,101 @@
+package anthropic
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"helve/model"
+)
+
+const maxName = 64
+
+// A fitting gives names that the API takes to names that it may not take, each
+// its own and the same one every time, and knows the way back.
+type fitting struct {
+	limit    int // bytes of a name; 0: no limit
+	to, from map[string]string
+}
+
+func newFitting(limit int) *fitting {
+	return &fitting{limit: limit, to: map[string]string{}, from: map[string]string{}}
+}
+
+// keep lets names that fit be as they are, so that no other takes them.
+func (f *fitting) keep(name string) {
+	if name != "" && f.made(name) == name {
+		f.to[name], f.from[name] = name, name
+	}
+}
+
+// fit returns the name for the API.
+func (f *fitting) fit(name string) string {
+	if fit, ok := f.to[name]; ok {
+		return fit
+	}
+	fit := f.made(name)
+	for salt := 0; f.taken(fit); salt++ {
+		// not a number: it would depend on which other names there are
+		h := fnv.New32a()
+		fmt.Fprintf(h, "%s %d", name, salt)
+		tail := fmt.Sprintf("_%08x", h.Sum32())
+		fit = f.made(name)
+		if f.limit > 0 {
+			fit = fit[:min(len(fit), f.limit-len(tail))]
+		}
+		fit += tail
+	}
+	f.to[name], f.from[fit] = fit, name
+	return fit
+}
+
+func (f *fitting) taken(fit string) bool {
+	_, ok := f.from[fit]
+	return ok
+}
+
+// back returns the name that was made to fit; one that is not known is as it
+// is.
+func (f *fitting) back(fit string) string {
+	if name, ok := f.from[fit]; ok {
+		return name
+	}
+	return fit
+}
+
+func (f *fitting) made(name string) string {
+	fit := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+	if fit == "" {
+		fit = "_"
+	}
+	if f.limit > 0 {
+		fit = fit[:min(len(fit), f.limit)]
+	}
+	return fit
+}
+
+// names are those of tools and calls in a request.
+type names struct{ tools, ids *fitting }
+
+func namesOf(req model.Request) names {
+	n := names{newFitting(maxName), newFitting(0)}
+	for _, t := range req.Tools {
+		n.tools.keep(t.Name)
+	}
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			if p.Call != nil {
+				n.ids.keep(p.Call.ID)
+			}
+		}
+	}
+	for _, t := range req.Tools {
+		n.tools.fit(t.Name)
+	}
+	return n
+}

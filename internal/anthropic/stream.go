@@ -1,0 +1,335 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"helve/internal/wire"
+	"helve/model"
+)
+
+// What the API sends; only the fields that are read.
+type (
+	frame struct {
+		Type    string  `json:"type"`
+		Index   int     `json:"index"`
+		Message *answer `json:"message"`
+		Block   *piece  `json:"content_block"`
+		Delta   struct {
+			piece
+			ending
+			Partial string `json:"partial_json"`
+		} `json:"delta"`
+		Usage usage `json:"usage"`
+	}
+	answer struct {
+		ending
+		Content []piece `json:"content"`
+		Usage   usage   `json:"usage"`
+	}
+	ending struct {
+		StopReason  string `json:"stop_reason"`
+		StopDetails *struct {
+			Explanation string `json:"explanation"`
+		} `json:"stop_details"`
+	}
+	piece struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	}
+	usage struct {
+		Input      int `json:"input_tokens"`
+		Output     int `json:"output_tokens"`
+		CacheRead  int `json:"cache_read_input_tokens"`
+		CacheWrite int `json:"cache_creation_input_tokens"`
+		Details    struct {
+			Thinking int `json:"thinking_tokens"`
+		} `json:"output_tokens_details"`
+	}
+	failure struct {
+		Error struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		} `json:"error"`
+		RequestID string `json:"request_id"`
+	}
+)
+
+// open is a block that has begun.
+type open struct {
+	kind      string
+	call      model.Call
+	input     []byte
+	signature string
+}
+
+// A decoder makes the model's events of the API's.
+type decoder struct {
+	names  names
+	scrub  func(string) string
+	blocks map[int]*open
+
+	out    []model.Event // to be yielded
+	said   bool          // something came
+	calls  bool          // a call was among it
+	reason string        // why it ended; empty as long as it did not
+	detail string
+	usage  model.Usage
+	done   bool
+}
+
+// flush yields what is ready; false where nobody wants more.
+func (d *decoder) flush(yield func(model.Event, error) bool) bool {
+	for _, e := range d.out {
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	d.out = d.out[:0]
+	return true
+}
+
+func (d *decoder) emit(e model.Event) {
+	d.said = true
+	d.out = append(d.out, e)
+}
+
+// take reads an event. What it does not know it leaves alone.
+func (d *decoder) take(event wire.Event) error {
+	kind := event.Name
+	if kind == "" || kind == "message" || kind == "json" {
+		if string(bytes.TrimSpace(event.Data)) == "[DONE]" {
+			return nil // some who speak this protocol say so too
+		}
+		var head struct {
+			Type string `json:"type"`
+		}
+		if err := json.Unmarshal(event.Data, &head); err != nil {
+			return d.senseless(err)
+		}
+		kind = head.Type
+	}
+	switch kind {
+	case "message":
+		return d.whole(event.Data)
+	case "error":
+		return d.failed(event.Data)
+	case "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta":
+		var f frame
+		if err := json.Unmarshal(event.Data, &f); err != nil {
+			return d.senseless(err)
+		}
+		f.Type = kind
+		d.frame(f)
+	case "message_stop":
+		return d.finish()
+	}
+	return nil
+}
+
+func (d *decoder) frame(f frame) {
+	switch f.Type {
+	case "message_start":
+		if f.Message != nil {
+			d.count(f.Message.Usage)
+		}
+	case "content_block_start":
+		if f.Block != nil {
+			d.stop(f.Index)
+			d.start(f.Index, *f.Block)
+		}
+	case "content_block_delta":
+		d.delta(f.Index, f.Delta.piece, f.Delta.Partial)
+	case "content_block_stop":
+		d.stop(f.Index)
+	case "message_delta":
+		d.count(f.Usage)
+		d.ended(f.Delta.ending)
+	}
+}
+
+// whole reads an answer that came in one piece.
+func (d *decoder) whole(data []byte) error {
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return d.senseless(err)
+	}
+	for i, p := range a.Content {
+		d.start(i, p)
+		d.stop(i)
+	}
+	d.count(a.Usage)
+	d.ended(a.ending)
+	return d.finish()
+}
+
+func (d *decoder) start(index int, p piece) {
+	b := &open{kind: p.Type, signature: p.Signature}
+	d.blocks[index] = b
+	switch p.Type {
+	case "text":
+		d.text(model.TextDelta, p.Text)
+	case "thinking":
+		d.text(model.ReasoningDelta, p.Thinking)
+	case "redacted_thinking":
+		b.signature = p.Data
+	case "tool_use":
+		b.call = model.Call{ID: p.ID, Name: d.names.tools.back(p.Name), Input: p.Input}
+		d.emit(model.Event{Kind: model.CallStart, Call: &model.Call{ID: b.call.ID, Name: b.call.Name}})
+	}
+}
+
+func (d *decoder) text(kind model.EventKind, text string) {
+	if text != "" {
+		d.emit(model.Event{Kind: kind, Text: text})
+	}
+}
+
+func (d *decoder) delta(index int, p piece, input string) {
+	b := d.blocks[index]
+	if b == nil {
+		b = &open{kind: "text"} // its start was left out
+	}
+	switch {
+	case p.Type == "text_delta" && b.kind == "text":
+		d.text(model.TextDelta, p.Text)
+	case p.Type == "thinking_delta" && b.kind == "thinking":
+		d.text(model.ReasoningDelta, p.Thinking)
+	case p.Type == "signature_delta" && b.kind == "thinking":
+		b.signature += p.Signature
+	case p.Type == "input_json_delta":
+		b.input = append(b.input, input...)
+	}
+}
+
+func (d *decoder) stop(index int) {
+	b := d.blocks[index]
+	if b == nil {
+		return
+	}
+	delete(d.blocks, index)
+	seal := ""
+	switch b.kind {
+	case "thinking":
+		if b.signature != "" {
+			seal = sealSignature + b.signature
+		}
+		d.emit(model.Event{Kind: model.ReasoningEnd, Seal: seal})
+	case "redacted_thinking":
+		d.emit(model.Event{Kind: model.ReasoningEnd, Seal: sealRedacted + b.signature})
+	case "tool_use":
+		if len(bytes.TrimSpace(b.input)) > 0 {
+			b.call.Input = b.input
+		} else if len(b.call.Input) == 0 || string(b.call.Input) == "null" {
+			b.call.Input = json.RawMessage("{}")
+		}
+		d.calls = true
+		d.emit(model.Event{Kind: model.CallEnd, Call: &b.call})
+	}
+}
+
+// count takes in figures, which only grow.
+func (d *decoder) count(u usage) {
+	d.usage = model.Usage{
+		Input: max(d.usage.Input, u.Input), Output: max(d.usage.Output, u.Output), Reasoning: max(d.usage.Reasoning, u.Details.Thinking),
+		CacheRead: max(d.usage.CacheRead, u.CacheRead), CacheWrite: max(d.usage.CacheWrite, u.CacheWrite),
+	}
+}
+
+func (d *decoder) ended(e ending) {
+	if e.StopReason == "" {
+		return
+	}
+	d.reason, d.detail = e.StopReason, e.StopReason
+	if e.StopDetails != nil && e.StopDetails.Explanation != "" {
+		d.detail += ": " + e.StopDetails.Explanation
+	}
+}
+
+// finish is the end of a whole answer.
+func (d *decoder) finish() error {
+	for _, index := range slices.Sorted(maps.Keys(d.blocks)) {
+		d.stop(index)
+	}
+	reason := model.Other
+	switch d.reason {
+	case "end_turn", "stop_sequence", "":
+		reason = model.Stopped
+		if d.calls {
+			reason = model.Calls
+		}
+	case "tool_use":
+		reason = model.Calls
+	case "max_tokens":
+		reason = model.Length
+	case "model_context_window_exceeded":
+		if !d.said {
+			return &model.Error{Kind: model.Overflow, Message: "the conversation fills all that the model can read: make it shorter"}
+		}
+		reason = model.Length
+	case "refusal":
+		reason = model.Refused
+	}
+	d.emit(model.Event{Kind: model.Done, Reason: reason, Detail: d.detail, Usage: d.usage})
+	d.done = true
+	return nil
+}
+
+// end is the end of the stream, which need not be that of the answer.
+func (d *decoder) end() error {
+	if d.reason != "" {
+		return d.finish()
+	}
+	return &model.Error{Kind: model.Broken, Message: "the answer of Anthropic ended before the model had finished: send the request again"}
+}
+
+func (d *decoder) senseless(err error) error {
+	return &model.Error{Kind: model.Broken, Err: err, Message: d.scrub(fmt.Sprintf("Anthropic has sent what can not be read (%v): send the request again", err))}
+}
+
+// failed is an error that came after the answer had begun.
+func (d *decoder) failed(data []byte) error {
+	var f failure
+	if json.Unmarshal(data, &f) != nil {
+		f.Error.Message = string(data)
+	}
+	kind, todo := kindOf(f.Error.Type, f.Error.Message)
+	words := wire.Plain(d.scrub(f.Error.Message))
+	if words == "" {
+		words = "without a word"
+	}
+	return &model.Error{Kind: kind, RequestID: f.RequestID,
+		Message: d.scrub(fmt.Sprintf("Anthropic broke off its answer with an error of type %q (%s): %s", wire.Plain(f.Error.Type), strings.TrimSuffix(words, "."), todo))}
+}
+
+// kindOf is what the type of an error means, and what to do about it.
+func kindOf(kind, words string) (model.ErrorKind, string) {
+	if kind != "rate_limit_error" && wire.Overflows(words) {
+		return model.Overflow, "make the conversation shorter"
+	}
+	switch kind {
+	case "overloaded_error", "api_error", "timeout_error":
+		return model.Overloaded, "try again later"
+	case "rate_limit_error":
+		return model.RateLimit, "try again later"
+	case "authentication_error", "permission_error":
+		return model.Auth, "check the key, and what it may be used for"
+	case "billing_error":
+		return model.Quota, "add credit, or use another account"
+	case "request_too_large":
+		return model.Overflow, "make the conversation shorter"
+	case "invalid_request_error", "not_found_error":
+		return model.Invalid, "change what it complains about"
+	}
+	return model.Broken, "send the request again"
+}

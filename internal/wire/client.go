@@ -1,0 +1,258 @@
+// Package wire is what the clients of models over HTTP share: sending a
+// request, reading the events of the answer, and making of every failure an
+// error that says what can be done about it.
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"helve/model"
+)
+
+const (
+	maxEvent     = 8 << 20  // bytes of one event, or of an answer in one piece
+	maxErrorBody = 64 << 10 // bytes read of an answer that is an error
+	maxRedirects = 5
+	minSecret    = 8 // shorter ones are words that servers take for a key
+)
+
+var errIdle = errors.New("no byte came for too long")
+
+// Options are how a provider is reached.
+type Options struct {
+	Endpoint string      // the whole URL of the POST
+	Header   http.Header // sent with each request
+	Secrets  []string    // never in an error
+	// HTTP sends the requests. Nil: one of its own, which waits for no answer
+	// longer than Idle and takes its proxy from the environment.
+	HTTP *http.Client
+	Idle time.Duration // so long may no byte come; 5 minutes when 0
+	Name string        // the provider's, for messages
+}
+
+// A Client sends requests to one endpoint. It may be used by many at once.
+type Client struct {
+	endpoint *url.URL
+	header   http.Header
+	secrets  *strings.Replacer
+	http     *http.Client
+	idle     time.Duration
+	name     string
+}
+
+// An Event is one event of a stream. Data is only valid until the next one. An
+// answer that is no stream but one JSON text is an event with the name "json".
+type Event struct {
+	Name string // empty where the server gave none
+	Data []byte
+}
+
+// Classify says what an answer that is not 2xx means. Where it returns nil,
+// the status decides; fields that it leaves empty are filled in, the kind and
+// the message included.
+type Classify func(status int, header http.Header, body []byte) *model.Error
+
+// New returns a client. It fails where the endpoint is no URL to send to.
+func New(o Options) (*Client, error) {
+	c := &Client{header: o.Header.Clone(), idle: o.Idle, name: o.Name, secrets: scrubber(o.Secrets)}
+	if c.name == "" {
+		c.name = "the provider"
+	}
+	u, err := url.Parse(o.Endpoint)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("the base URL of %s is not a URL that begins with http:// or https:// and names a host: correct it", c.name)
+	case u.User != nil:
+		return nil, fmt.Errorf("the base URL of %s holds a user name or password: take it out and give the key on its own", c.name)
+	}
+	u.Fragment = ""
+	c.endpoint = u
+	if c.header == nil {
+		c.header = http.Header{}
+	}
+	c.header.Set("Content-Type", "application/json")
+	for key, value := range map[string]string{"Accept": "text/event-stream", "User-Agent": "helve"} {
+		if c.header.Get(key) == "" {
+			c.header.Set(key, value)
+		}
+	}
+	if c.idle <= 0 {
+		c.idle = 5 * time.Minute
+	}
+	client := http.Client{Transport: transport()}
+	if o.HTTP != nil {
+		client = *o.HTTP
+	}
+	client.CheckRedirect = sameOrigin
+	c.http = &client
+	return c, nil
+}
+
+// transport bounds what should take moments. How long a model may think is
+// not for it to say: see Idle.
+func transport() *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 15 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		MaxIdleConnsPerHost: 4,
+		ForceAttemptHTTP2:   true,
+		DisableCompression:  true, // a stream that is packed comes in lumps
+	}
+}
+
+// sameOrigin follows a redirect only where the key may go and the request
+// stays the same.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) > maxRedirects || req.Method != first.Method || req.URL.User != nil ||
+		req.URL.Scheme != first.URL.Scheme || !strings.EqualFold(req.URL.Host, first.URL.Host) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Post sends body as JSON and yields the events of the answer. Whatever goes
+// wrong is a [*model.Error], or the cause of ctx's end, and ends the stream.
+func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if err := context.Cause(ctx); err != nil {
+			yield(Event{}, err)
+			return
+		}
+		text, err := marshal(body)
+		if err != nil {
+			yield(Event{}, &model.Error{Kind: model.Invalid, Message: c.Scrub("the request can not be written as JSON: " + err.Error()), Err: err})
+			return
+		}
+		inner, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		watch := &watch{idle: c.idle, timer: time.AfterFunc(c.idle, func() { cancel(errIdle) })}
+		defer watch.timer.Stop()
+		resp, err := c.send(inner, text, watch)
+		if err != nil {
+			yield(Event{}, c.failed(ctx, inner, c.unreachable(err)))
+			return
+		}
+		defer resp.Body.Close()
+		in := &watched{r: resp.Body, watch: watch}
+		if resp.StatusCode/100 != 2 {
+			yield(Event{}, c.failed(ctx, inner, c.refused(resp, in, classify)))
+			return
+		}
+		for event, err := range answer(resp.Header, in) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				yield(Event{}, c.failed(ctx, inner, c.broken(resp, err)))
+				return
+			}
+			if !yield(event, nil) {
+				return
+			}
+		}
+	}
+}
+
+func marshal(body any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(body)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+func (c *Client) send(ctx context.Context, text []byte, watch *watch) (*http.Response, error) {
+	body := func() (io.ReadCloser, error) {
+		return io.NopCloser(&sent{r: bytes.NewReader(text), watch: watch}), nil
+	}
+	first, _ := body()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.String(), first)
+	if err != nil {
+		return nil, err
+	}
+	req.Header, req.GetBody, req.ContentLength = c.header.Clone(), body, int64(len(text))
+	return c.http.Do(req)
+}
+
+// answer yields the events of a good answer, whatever its shape.
+func answer(header http.Header, body io.Reader) iter.Seq2[Event, error] {
+	if strings.Contains(strings.ToLower(header.Get("Content-Type")), "event-stream") {
+		return ReadEvents(body, maxEvent)
+	}
+	return func(yield func(Event, error) bool) {
+		in := bufio.NewReader(body)
+		first, err := skipSpace(in)
+		switch {
+		case err != nil && err != io.EOF:
+			yield(Event{}, err)
+		case first == '{' || first == '[':
+			text, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
+			if err == nil && len(text) > maxEvent {
+				err = errTooLong
+			}
+			yield(Event{Name: "json", Data: text}, err)
+		case first == '<':
+			yield(Event{}, errWebPage)
+		default:
+			ReadEvents(in, maxEvent)(yield)
+		}
+	}
+}
+
+// skipSpace reads white space and returns the byte that follows, unread.
+func skipSpace(in *bufio.Reader) (byte, error) {
+	for {
+		b, err := in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(b)) {
+			return b, in.UnreadByte()
+		}
+	}
+}
+
+// A watch ends a request when nothing has moved for too long.
+type watch struct {
+	idle  time.Duration
+	timer *time.Timer
+}
+
+// sent is a body on its way out: as long as it is read, something moves.
+type sent struct {
+	r     io.Reader
+	watch *watch
+}
+
+func (s *sent) Read(p []byte) (int, error) {
+	s.watch.timer.Reset(s.watch.idle)
+	return s.r.Read(p)
+}
+
+// watched is a body on its way in. The time that its reader takes between two
+// reads does not count.
+type watched struct {
+	r     io.Reader
+	watch *watch
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.watch.timer.Reset(w.watch.idle)
+	defer w.watch.timer.Stop()
+	return w.r.Read(p)
+}

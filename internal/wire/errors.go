@@ -1,0 +1,148 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"helve/model"
+)
+
+var errWebPage = errors.New("it is a web page")
+
+// failed is what a failure is for the caller: the end of ctx, too long a
+// silence, or what it was taken for.
+func (c *Client) failed(ctx, inner context.Context, e *model.Error) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if errors.Is(context.Cause(inner), errIdle) {
+		e = &model.Error{Kind: model.Broken, Status: e.Status, RequestID: e.RequestID, Err: errIdle,
+			Message: fmt.Sprintf("%s has sent nothing for %v: send the request again, or allow more time", c.name, c.idle)}
+	}
+	e.Message = c.Scrub(e.Message)
+	if e.Err != nil && c.Scrub(e.Err.Error()) != e.Err.Error() {
+		e.Err = errors.New(c.Scrub(e.Err.Error()))
+	}
+	return e
+}
+
+// Scrub takes the secrets out of a text.
+func (c *Client) Scrub(text string) string { return c.secrets.Replace(text) }
+
+func scrubber(secrets []string) *strings.Replacer {
+	// the longest first: of two that begin alike the shorter one would leave
+	// the end of the other
+	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, s := range secrets {
+		if s = strings.TrimSpace(s); len(s) < minSecret {
+			continue
+		}
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+			pairs = append(pairs, form, "[secret]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// unreachable is a request that no answer came to.
+func (c *Client) unreachable(err error) *model.Error {
+	// what net/http puts around an error names the whole URL, query included
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	host, local := c.endpoint.Host, loopback(c.endpoint.Hostname())
+	hint := "check the network, and the proxy if there is one"
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	op, isOp := errors.AsType[*net.OpError](err)
+	_, isCert := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		hint = "should the base URL begin with http://?"
+	case isCert:
+		hint = "its certificate is not trusted here; is there a proxy in between?"
+	case local && isOp && op.Op == "dial":
+		hint = "is it running?"
+	case local:
+		hint = "see what it says itself"
+	case isDNS && dns.IsNotFound:
+		hint = "is the host's name right, and is there a network?"
+	}
+	return &model.Error{Kind: model.Network, Err: err, Message: fmt.Sprintf("%s can not be reached at %s (%v): %s", c.name, host, err, hint)}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && (addr.IsLoopback() || addr.IsUnspecified())
+}
+
+// broken is an answer that began well.
+func (c *Client) broken(resp *http.Response, err error) *model.Error {
+	e := &model.Error{Kind: model.Broken, Status: resp.StatusCode, RequestID: requestID(resp.Header), Err: err}
+	switch {
+	case errors.Is(err, errWebPage):
+		e.Kind = model.Invalid
+		e.Message = fmt.Sprintf("%s answered with a web page: check the base URL", c.name)
+	case errors.Is(err, errTooLong):
+		e.Message = fmt.Sprintf("%s has sent a piece of more than %d MiB, which is not read: ask for less", c.name, maxEvent>>20)
+	default:
+		e.Message = fmt.Sprintf("the connection to %s broke off in the middle of the answer (%v): send the request again", c.name, err)
+	}
+	return e
+}
+
+// refused is an answer that is not 2xx.
+func (c *Client) refused(resp *http.Response, body io.Reader, classify Classify) *model.Error {
+	// what could be read before a failure is better than nothing
+	raw, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
+	// at once: of a secret that is cut in half no half could be found later
+	text := []byte(c.Scrub(string(raw)))
+	var e *model.Error
+	if classify != nil {
+		e = classify(resp.StatusCode, resp.Header, text)
+	}
+	if e == nil {
+		e = &model.Error{}
+	}
+	said := spoken(resp.Header, text)
+	if e.Kind == "" {
+		e.Kind = kindOf(resp.StatusCode, said.all)
+	}
+	if e.Status == 0 {
+		e.Status = resp.StatusCode
+	}
+	if e.RequestID == "" {
+		e.RequestID = requestID(resp.Header)
+	}
+	if wait, ok := asked(resp.Header, time.Now()); e.RetryAfter == 0 && ok {
+		e.RetryAfter = wait
+	} else if e.RetryAfter == 0 && e.Kind == model.RateLimit {
+		e.RetryAfter = reset(resp.Header, time.Now())
+	}
+	if e.Message == "" {
+		e.Message = c.sentence(resp, e.Kind, said)
+	}
+	return e
+}
+
+func requestID(h http.Header) string {
+	for _, key := range []string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid", "Cf-Ray"} {
+		if id := h.Get(key); id != "" {
+			return id
+		}
+	}
+	return ""
+}
