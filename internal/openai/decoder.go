@@ -1,0 +1,312 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"helve/internal/wire"
+	"helve/model"
+)
+
+// maxArguments bounds what the calls of one answer may hold.
+const maxArguments = 32 << 20
+
+// A decoder makes the events of an answer out of its chunks.
+type decoder struct {
+	names names
+	ids   map[string]bool // of calls in the conversation and in this answer
+	who   string          // the provider, for messages
+
+	thinking bool // the last event was a thought
+	refused  bool
+	calls    []*call
+	size     int    // of the arguments of all calls
+	finish   string // why the answer ended, in the server's words
+	over     bool   // nothing comes any more
+	usage    model.Usage
+}
+
+// A call is a tool call that is being written.
+type call struct {
+	index     int    // that the server gave it; -1 where it gave none
+	given     string // the id that the server gave it; maybe none
+	id, name  string
+	seal      string
+	arguments strings.Builder
+}
+
+// whole reports whether all arguments are there, as far as one can tell.
+func (c *call) whole() bool {
+	return c.arguments.Len() > 0 && json.Valid([]byte(c.arguments.String()))
+}
+
+// take reads one event of the stream.
+func (d *decoder) take(e wire.Event) ([]model.Event, error) {
+	data := bytes.TrimSpace(e.Data)
+	if string(data) == "[DONE]" {
+		d.over = true
+		return nil, nil
+	}
+	if len(data) == 0 || e.Name == "ping" {
+		return nil, nil
+	}
+	c, err := d.parse(e.Name, data)
+	if err != nil {
+		return nil, err
+	}
+	d.count(c)
+	d.over = e.Name == "json"
+	var out []model.Event
+	for _, choice := range c.Choices {
+		if choice.Index != 0 {
+			continue // only one was asked for
+		}
+		said := choice.Delta
+		if said == nil {
+			said = choice.Message
+		}
+		if said != nil {
+			more, err := d.say(said)
+			out = append(out, more...)
+			if err != nil {
+				return out, err
+			}
+		}
+		if choice.Finish != "" {
+			d.finish = string(choice.Finish)
+		}
+	}
+	return out, nil
+}
+
+// parse reads a chunk that is a piece of an answer.
+func (d *decoder) parse(name string, data []byte) (*chunk, error) {
+	var list []json.RawMessage // some put an error into an array
+	if data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
+		data = list[0]
+	}
+	c := &chunk{}
+	if err := json.Unmarshal(data, c); err != nil && name != "error" {
+		return nil, &model.Error{Kind: model.Broken, Err: err,
+			Message: fmt.Sprintf("%s has sent a piece of an answer that can not be read (%v): send the request again", d.who, err)}
+	}
+	if err := d.failure(name, data, c); err != nil {
+		return nil, err
+	}
+	if name == "json" && len(c.Choices) == 0 {
+		return nil, &model.Error{Kind: model.Invalid,
+			Message: fmt.Sprintf("%s has sent JSON that is not an answer of a model: check the base URL", d.who)}
+	}
+	return c, nil
+}
+
+// failure finds the error that a server sends in the middle of an answer.
+func (d *decoder) failure(name string, data []byte, c *chunk) error {
+	report := c.Error
+	for _, choice := range c.Choices {
+		if !present(report) {
+			report = choice.Error
+		}
+	}
+	if !present(report) && (name == "error" || c.Object == "error" || c.Choices == nil && (c.Message != "" || present(c.Detail))) {
+		report = data
+	}
+	if !present(report) {
+		return nil
+	}
+	return midstream(report, d.who)
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func (d *decoder) count(c *chunk) {
+	u := c.Usage
+	if u == nil && c.Groq != nil {
+		u = c.Groq.Usage
+	}
+	for _, choice := range c.Choices {
+		if u == nil {
+			u = choice.Usage
+		}
+	}
+	if u == nil {
+		return
+	}
+	cached := max(u.PromptIs.Cached, u.CacheHit, u.Cached)
+	// some servers do not count thoughts as part of the completion
+	output := max(u.Completion, u.Total-u.Prompt)
+	d.usage = model.Usage{
+		Input:     tokens(u.Prompt - cached - u.PromptIs.Written),
+		Output:    tokens(output),
+		Reasoning: tokens(u.CompletionIs.Reasoning), CacheRead: tokens(cached), CacheWrite: tokens(u.PromptIs.Written),
+	}
+}
+
+func tokens(n float64) int { return int(max(0, min(n, 1<<40))) }
+
+// say reads what a choice adds to the answer.
+func (d *decoder) say(said *delta) (out []model.Event, err error) {
+	thought := said.Content.thought
+	switch {
+	case said.Thought != "":
+		thought += string(said.Thought)
+	case said.Reasoning != "":
+		thought += string(said.Reasoning)
+	}
+	if thought != "" {
+		d.thinking = true
+		out = append(out, model.Event{Kind: model.ReasoningDelta, Text: thought})
+	}
+	if said.Refusal != "" {
+		d.refused = true
+	}
+	for _, text := range []string{said.Content.text, string(said.Refusal)} {
+		if text != "" {
+			out = append(out, d.thought()...)
+			out = append(out, model.Event{Kind: model.TextDelta, Text: text})
+		}
+	}
+	deltas := said.Calls
+	if said.Function != nil {
+		first := 0
+		deltas = append(deltas, callDelta{Index: &first, Function: *said.Function})
+	}
+	for _, piece := range deltas {
+		out = append(out, d.thought()...)
+		out = append(out, d.piece(piece)...)
+	}
+	if d.size > maxArguments {
+		err = &model.Error{Kind: model.Broken, Message: fmt.Sprintf("%s has sent calls of more than %d MiB, which are not taken: ask for less at once", d.who, maxArguments>>20)}
+	}
+	return out, err
+}
+
+// thought ends the thought that goes on, if there is one.
+func (d *decoder) thought() []model.Event {
+	if !d.thinking {
+		return nil
+	}
+	d.thinking = false
+	return []model.Event{{Kind: model.ReasoningEnd}}
+}
+
+// piece adds a piece of a call.
+func (d *decoder) piece(p callDelta) (out []model.Event) {
+	c := d.find(p)
+	if c == nil {
+		c = &call{index: -1, given: string(p.ID), id: d.newID(string(p.ID))}
+		if p.Index != nil {
+			c.index = *p.Index
+		}
+		d.calls = append(d.calls, c)
+	}
+	if c.name == "" && p.Function.Name != "" {
+		c.name = d.names.original(string(p.Function.Name))
+		out = append(out, model.Event{Kind: model.CallStart, Call: &model.Call{ID: c.id, Name: c.name}})
+	}
+	if present(p.Extra) {
+		c.seal = string(p.Extra)
+	}
+	c.arguments.WriteString(string(p.Function.Arguments))
+	d.size += len(p.Function.Arguments) + len(p.Function.Name) + len(p.Extra)
+	return out
+}
+
+// find returns the call that a piece goes on with; nil if it begins one.
+func (d *decoder) find(p callDelta) *call {
+	var c *call
+	for _, known := range d.calls {
+		same := p.ID != "" && known.given == string(p.ID)
+		if p.Index != nil {
+			same = known.index == *p.Index
+		}
+		if same {
+			c = known // the last one counts
+		}
+	}
+	if c == nil && p.Index == nil && p.ID == "" && len(d.calls) > 0 {
+		c = d.calls[len(d.calls)-1]
+	}
+	if c != nil && d.begins(p, c) {
+		return nil
+	}
+	return c
+}
+
+// begins reports whether a piece that seems to belong to a call is one of
+// another. Servers that send calls whole may give all of them the same index,
+// or none; others say the name again with each piece.
+func (d *decoder) begins(p callDelta, c *call) bool {
+	switch {
+	case p.Function.Name == "" || c.name == "":
+		return false
+	case p.ID != "":
+		return c.given != "" && string(p.ID) != c.given
+	case c.name != d.names.original(string(p.Function.Name)):
+		return true
+	case c.arguments.Len() == 0:
+		return p.Index == nil
+	}
+	return p.Function.Arguments != "" && c.whole()
+}
+
+// newID returns the id of a call: the one that the server gave it, unless it
+// gave none or one that is taken.
+func (d *decoder) newID(given string) string {
+	id := given
+	for n := len(d.ids) + 1; id == "" || d.ids[id]; n++ {
+		id = "call_" + strconv.Itoa(n)
+	}
+	d.ids[id] = true
+	return id
+}
+
+// end returns the last events of the answer.
+func (d *decoder) end() ([]model.Event, error) {
+	switch {
+	case d.finish == "" && !d.over || d.finish == "error":
+		return nil, &model.Error{Kind: model.Broken, Message: fmt.Sprintf("the answer of %s broke off: send the request again", d.who)}
+	case d.finish == "insufficient_system_resource":
+		return nil, &model.Error{Kind: model.Overloaded, Message: fmt.Sprintf("%s has no capacity left for the answer: try again later", d.who)}
+	}
+	out := d.thought()
+	done := model.Event{Kind: model.Done, Usage: d.usage}
+	done.Reason, done.Detail = d.reason()
+	for _, c := range d.calls {
+		if c.name == "" {
+			return nil, &model.Error{Kind: model.Broken, Message: fmt.Sprintf("%s has sent a call that does not name a tool: send the request again", d.who)}
+		}
+		if done.Reason == model.Length && !c.whole() {
+			continue // the rest of it was not said
+		}
+		input := c.arguments.String()
+		if strings.TrimSpace(input) == "" {
+			input = "{}"
+		}
+		out = append(out, model.Event{Kind: model.CallEnd, Call: &model.Call{ID: c.id, Name: c.name, Input: json.RawMessage(input), Seal: c.seal}})
+	}
+	return append(out, done), nil
+}
+
+func (d *decoder) reason() (model.Reason, string) {
+	switch d.finish {
+	case "length", "max_tokens", "model_length":
+		return model.Length, ""
+	case "content_filter", "safety", "refusal":
+		return model.Refused, d.finish
+	}
+	switch {
+	case d.refused:
+		return model.Refused, "refusal"
+	case len(d.calls) > 0:
+		return model.Calls, ""
+	}
+	switch d.finish {
+	case "", "stop", "eos", "end_turn", "tool_calls", "function_call":
+		return model.Stopped, ""
+	}
+	return model.Other, d.finish
+}

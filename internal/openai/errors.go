@@ -1,0 +1,159 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"helve/internal/wire"
+	"helve/model"
+)
+
+const maxWords = 1000 // bytes of a server's words in a message
+
+// A report is what a server says about an error, in any of the shapes.
+type report struct {
+	message, code, kind string
+}
+
+// read makes a report of JSON: an object with error, an error itself, a text.
+func read(raw []byte) report {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		raw = list[0]
+	}
+	var outer struct {
+		Error   json.RawMessage `json:"error"`
+		Detail  json.RawMessage `json:"detail"`
+		Message loose           `json:"message"`
+		Msg     loose           `json:"msg"`
+		Code    loose           `json:"code"`
+		Type    loose           `json:"type"`
+	}
+	if json.Unmarshal(raw, &outer) != nil {
+		var text loose
+		if json.Unmarshal(raw, &text) != nil {
+			text = loose(raw)
+		}
+		return report{message: string(text)}
+	}
+	for _, inner := range []json.RawMessage{outer.Error, outer.Detail} {
+		if present(inner) {
+			return read(inner)
+		}
+	}
+	r := report{message: string(outer.Message), code: string(outer.Code), kind: string(outer.Type)}
+	if r.message == "" {
+		r.message = string(outer.Msg)
+	}
+	return r
+}
+
+// errorKind is what a report means; empty if it does not say.
+func (r report) errorKind() model.ErrorKind {
+	words := strings.ToLower(r.message)
+	switch {
+	case strings.Contains(words, "request too large"):
+		return model.Overflow // whenever it is sent: it is over the limit alone
+	case r.code == "context_length_exceeded", r.kind == "exceed_context_size_error", wire.Overflows(r.message):
+		return model.Overflow
+	}
+	for _, code := range []string{r.code, r.kind} {
+		switch code {
+		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance":
+			return model.Quota
+		case "rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error":
+			return model.RateLimit
+		case "invalid_api_key", "authentication_error", "account_deactivated", "invalid_authentication_error":
+			return model.Auth
+		case "server_error", "engine_overloaded_error", "overloaded_error", "service_unavailable":
+			return model.Overloaded
+		}
+	}
+	return ""
+}
+
+// noModel reports whether the server does not know the model.
+func (r report) noModel() bool {
+	words := strings.ToLower(r.message)
+	return r.code == "model_not_found" || strings.Contains(words, "not a valid model") ||
+		strings.Contains(words, "model") && (strings.Contains(words, "not found") || strings.Contains(words, "does not exist"))
+}
+
+// classify says what an answer that is not 2xx means, where its status alone
+// does not say it.
+func (c *client) classify(status int, body []byte, name string) *model.Error {
+	r := read(body)
+	if kind := r.errorKind(); kind != "" && status < 500 || kind == model.Overflow {
+		return &model.Error{Kind: kind}
+	}
+	if (status == 404 || status == 400) && r.noModel() {
+		return &model.Error{Kind: model.Invalid, Message: fmt.Sprintf("%s does not have the model %q: check its name (it says: %s)", c.name, name, brief(r.message))}
+	}
+	return nil
+}
+
+// midstream is an error that came when the answer had begun.
+func midstream(raw []byte, who string) *model.Error {
+	r := read(raw)
+	e := &model.Error{Kind: r.errorKind()}
+	if status, err := strconv.Atoi(r.code); err == nil && status >= 400 && status < 600 {
+		e.Status = status
+		if e.Kind == "" {
+			e.Kind = kindOfStatus(status)
+		}
+	}
+	todo := "change what it complains about"
+	switch e.Kind {
+	case "":
+		e.Kind = model.Broken
+		todo = "send the request again"
+	case model.RateLimit, model.Overloaded:
+		todo = "try again later"
+	case model.Overflow:
+		todo = "make the conversation shorter"
+	case model.Quota:
+		todo = "add credit, or use another account"
+	case model.Auth:
+		todo = "check the key"
+	}
+	words := brief(r.message)
+	if words == "" {
+		words = "an error without words"
+	}
+	e.Message = fmt.Sprintf("%s ended its answer with an error (%s): %s", who, words, todo)
+	return e
+}
+
+func kindOfStatus(status int) model.ErrorKind {
+	switch {
+	case status == 401 || status == 403:
+		return model.Auth
+	case status == 402:
+		return model.Quota
+	case status == 413:
+		return model.Overflow
+	case status == 429:
+		return model.RateLimit
+	case status >= 500 || status == 408:
+		return model.Overloaded
+	}
+	return model.Invalid
+}
+
+// brief is a text on one line, cut where it is long.
+func brief(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text[:min(len(text), 4*maxWords)], ""))
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + " …"
+	}
+	return strings.TrimSuffix(text, ".")
+}

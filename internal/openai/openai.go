@@ -1,0 +1,146 @@
+// Package openai is a client of OpenAI's chat completions, and of the many
+// servers that speak the same protocol more or less: Ollama, llama.cpp, vLLM,
+// OpenRouter, DeepSeek, Groq, Gemini. It takes all the shapes of answers that
+// these have, and sends only what all of them take.
+package openai
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"helve/internal/wire"
+	"helve/model"
+)
+
+const (
+	defaultBase = "https://api.openai.com/v1"
+	defaultHost = "api.openai.com"
+)
+
+// Options are how a server is reached, and what is special about it.
+type Options struct {
+	Key     string            // sent as a bearer token; left out when empty
+	BaseURL string            // without /chat/completions; OpenAI's when empty
+	Name    string            // of the provider, for messages; the host when empty
+	HTTP    *http.Client      // nil: one of its own
+	Headers map[string]string // sent with each request
+
+	NoUsage bool // the server does not take stream_options
+	// MaxTokensField is what the bound of an answer is called. When empty it is
+	// max_completion_tokens for OpenAI and max_tokens for others.
+	MaxTokensField string
+	// ReplayReasoning sends back as reasoning_content what the model thought
+	// before it made calls. Some servers insist on it, others refuse it.
+	ReplayReasoning bool
+}
+
+type client struct {
+	wire     *wire.Client
+	name     string
+	official bool // it is OpenAI itself
+	options  Options
+}
+
+// New returns a client. Schemas of tools are sent as they are.
+func New(o Options) (model.Provider, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = defaultBase
+	}
+	o.Key = strings.TrimSpace(o.Key)
+	if strings.ContainsFunc(o.Key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil, errors.New("the key holds characters that no key has: copy it again, on one line")
+	}
+	c := &client{name: o.Name, options: o}
+	endpoint := o.BaseURL
+	if u, err := url.Parse(o.BaseURL); err == nil {
+		if !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
+			u = u.JoinPath("chat", "completions")
+		}
+		endpoint = u.String()
+		c.official = strings.EqualFold(u.Hostname(), defaultHost)
+		if c.name == "" {
+			c.name = u.Host
+		}
+	}
+	if c.official && o.Name == "" {
+		c.name = "OpenAI"
+	}
+	header := http.Header{}
+	secrets := []string{o.Key}
+	if o.Key != "" {
+		header.Set("Authorization", "Bearer "+o.Key)
+	}
+	for name, value := range o.Headers {
+		header.Set(name, value)
+		if secretive(name) {
+			secrets = append(secrets, value, strings.TrimPrefix(value, "Bearer "))
+		}
+	}
+	var err error
+	c.wire, err = wire.New(wire.Options{Endpoint: endpoint, Header: header, Secrets: secrets, HTTP: o.HTTP, Name: c.name})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// secretive reports whether a header is likely to hold a key.
+func secretive(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"auth", "key", "token", "secret", "cookie"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stream answers a request. See [model.Provider].
+func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		names := namesOf(req)
+		d := &decoder{names: names, ids: idsOf(req), who: c.name}
+		classify := func(status int, _ http.Header, body []byte) *model.Error { return c.classify(status, body, req.Model) }
+		for event, err := range c.wire.Post(ctx, c.body(req, names), classify) {
+			var said []model.Event
+			if err == nil {
+				said, err = d.take(event)
+			} else if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Broken && d.finish != "" {
+				break // all but maybe the usage was there
+			}
+			for _, e := range said {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(model.Event{}, c.scrubbed(err))
+				return
+			}
+			if d.over {
+				break
+			}
+		}
+		said, err := d.end()
+		for _, e := range said {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(model.Event{}, c.scrubbed(err))
+		}
+	}
+}
+
+// scrubbed takes the key out of what a server said within a stream.
+func (c *client) scrubbed(err error) error {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		e.Message = c.wire.Scrub(e.Message)
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// A chunk is a piece of an answer, or a whole one where the server does not
+// stream.
+type chunk struct {
+	Choices []choice        `json:"choices"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+	Groq    *struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+
+	// of errors that are not in error
+	Object  loose           `json:"object"`
+	Message loose           `json:"message"`
+	Detail  json.RawMessage `json:"detail"`
+}
+
+type choice struct {
+	Index   int             `json:"index"`
+	Delta   *delta          `json:"delta"`
+	Message *delta          `json:"message"`
+	Finish  loose           `json:"finish_reason"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content   content        `json:"content"`
+	Refusal   loose          `json:"refusal"`
+	Thought   loose          `json:"reasoning_content"`
+	Reasoning loose          `json:"reasoning"`
+	Calls     []callDelta    `json:"tool_calls"`
+	Function  *functionDelta `json:"function_call"`
+}
+
+type callDelta struct {
+	Index    *int            `json:"index"`
+	ID       loose           `json:"id"`
+	Function functionDelta   `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"`
+}
+
+type functionDelta struct {
+	Name      loose `json:"name"`
+	Arguments loose `json:"arguments"`
+}
+
+type usage struct {
+	Prompt     float64 `json:"prompt_tokens"`
+	Completion float64 `json:"completion_tokens"`
+	Total      float64 `json:"total_tokens"`
+	Cached     float64 `json:"cached_tokens"`
+	CacheHit   float64 `json:"prompt_cache_hit_tokens"`
+	PromptIs   struct {
+		Cached  float64 `json:"cached_tokens"`
+		Written float64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionIs struct {
+		Reasoning float64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// loose is a string; null is an empty one, and any other value is its JSON.
+type loose string
+
+// UnmarshalJSON takes any value.
+func (l *loose) UnmarshalJSON(raw []byte) error {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' {
+		err := json.Unmarshal(raw, &s)
+		*l = loose(s)
+		return err
+	}
+	*l = loose(raw)
+	if string(raw) == "null" {
+		*l = ""
+	}
+	return nil
+}
+
+// content is text, or parts of which some are text and some are thoughts.
+type content struct{ text, thought string }
+
+// UnmarshalJSON takes a string or an array of parts.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '[' {
+		var l loose
+		err := l.UnmarshalJSON(raw)
+		*c = content{text: string(l)}
+		return err
+	}
+	var parts []struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking json.RawMessage `json:"thinking"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	var text, thought strings.Builder
+	for _, p := range parts {
+		if p.Type != "thinking" {
+			text.WriteString(p.Text)
+			continue
+		}
+		var inner content
+		if err := inner.UnmarshalJSON(p.Thinking); err != nil {
+			return err
+		}
+		thought.WriteString(inner.text)
+	}
+	*c = content{text.String(), thought.String()}
+	return nil
+}
