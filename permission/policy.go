@@ -23,6 +23,18 @@ func (p Policy) Under(parent Policy) Policy {
 	return Policy{Rules: p.Rules, Ceilings: append(ceilings, parent.Rules)}
 }
 
+// Denials returns the rules with nothing left in them but what they deny: where
+// they ask they allow. As a ceiling they are all that a child inherits.
+func (rs Ruleset) Denials() Ruleset {
+	out := slices.Clone(rs)
+	for i := range out {
+		if out[i].Action != Deny {
+			out[i].Action = Allow
+		}
+	}
+	return out
+}
+
 // Hides reports whether a tool that asks for permission is hidden from the
 // model by the rules or by a ceiling.
 func (p Policy) Hides(permission string) bool {
