@@ -31,6 +31,7 @@ type Program struct {
 	// there is one for them, or if it is ReadOnly, and plainly elsewhere.
 	AsCommands bool
 	ReadOnly   bool // the worktree is not to be changed, as far as there is a wall
+	Locked     bool // and where there is none, nothing is run
 }
 
 // Start starts a program with a pipe to its standard input, unless it says
@@ -72,7 +73,7 @@ func (r *Room) Variables() []string {
 func (r *Room) beside(ctx context.Context, p Program) (site, error) {
 	switch {
 	case p.AsCommands && !p.Walled:
-		return r.site(ctx, Command{ReadOnly: p.ReadOnly, Sieve: p.Sieve})
+		return r.site(ctx, Command{ReadOnly: p.ReadOnly, Locked: p.Locked, Sieve: p.Sieve})
 	case !p.Walled:
 		return plainSite(), nil
 	}

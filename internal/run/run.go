@@ -33,7 +33,8 @@ type Command struct {
 	Session, Call string
 	Timeout       time.Duration     // the room's when 0
 	Background    bool              // it becomes a job at once
-	ReadOnly      bool              // the worktree is not to be changed
+	ReadOnly      bool              // the worktree is not to be changed, as far as there is a wall
+	Locked        bool              // and where there is none, nothing is run
 	Sieve         Sieve             // what may be read, for the wall
 	Set           map[string]string // variables it gets beside the usual ones
 	Hint          func(path string) string

@@ -180,7 +180,11 @@ func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 	if level == wall.Off {
 		return plainSite(), nil
 	}
-	return r.behind(ctx, wallKind{level, cmd.ReadOnly}, cmd.Sieve)
+	s, err := r.behind(ctx, wallKind{level, cmd.ReadOnly}, cmd.Sieve)
+	if err == nil && cmd.Locked && s.warning != "" {
+		err = fmt.Errorf("nothing may be changed now, and commands can not be kept from it here: %s", s.warning)
+	}
+	return s, err
 }
 
 // behind is the place behind a wall. Where there is no whole wall, and the
