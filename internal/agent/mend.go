@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+
+	"helve/message"
+	"helve/tool"
+)
+
+// Mended says what was found when a conversation was mended.
+type Mended struct {
+	Unanswered  bool     // something is left to be answered
+	Interrupted []string // the calls of which nobody knows how they ended
+}
+
+// Mend brings a conversation whose turn broke off into a state that it can be
+// gone on with. Calls that were under way are not made again: where the record
+// knows how one ended, that is its result, and otherwise it was interrupted.
+func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err error) {
+	msgs, err := r.deps.Keeper.Messages(ctx, session)
+	if err != nil {
+		return out, err
+	}
+	for _, m := range msgs {
+		var mended []message.Part
+		for _, p := range m.Parts {
+			if p.Type != message.Tool || p.State.Status == message.Completed || p.State.Status == message.Failed {
+				continue
+			}
+			state, err := r.deps.Keeper.Recorded(ctx, session, p.CallID)
+			if err != nil {
+				return out, err
+			}
+			p.State = r.ended(p.State, state)
+			if state == nil {
+				out.Interrupted = append(out.Interrupted, p.Tool+" "+string(p.State.Input))
+			}
+			mended = append(mended, p)
+		}
+		if len(mended) > 0 {
+			if err := r.deps.Keeper.Save(ctx, nil, mended...); err != nil {
+				return out, err
+			}
+		}
+	}
+	t := &talk{r: r, msgs: msgs}
+	asked := t.asked()
+	out.Unanswered = asked >= 0 && !t.answered(asked)
+	return out, nil
+}
+
+// ended is how a call ended that its message takes for running.
+func (r *Runner) ended(was, recorded *message.State) *message.State {
+	out := *was
+	if recorded != nil {
+		out = *recorded
+		out.Input, out.Raw = was.Input, was.Raw
+		return &out
+	}
+	now := r.deps.Now().UnixMilli()
+	out.Status, out.Error, out.Kind = message.Failed, interrupted, tool.Canceled
+	out.Time = &message.Span{Start: now, End: now}
+	if was.Time != nil {
+		out.Time.Start = was.Time.Start
+	}
+	return &out
+}

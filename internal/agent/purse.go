@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"helve/model"
+)
+
+// A Limit bounds what may be spent; a field that is 0 bounds nothing.
+type Limit struct {
+	Time, Idle   time.Duration
+	Tokens       int
+	Cost         float64
+	Steps, Calls int
+}
+
+// A Purse holds what may be spent. What is spent from it is spent from the
+// purse it came out of too, so it never holds more than that one.
+type Purse struct {
+	limit  Limit
+	parent *Purse
+
+	mu           sync.Mutex
+	usage        model.Usage
+	cost         float64
+	steps, calls int
+}
+
+// NewPurse returns a purse; parent may be nil.
+func NewPurse(parent *Purse, l Limit) *Purse { return &Purse{limit: l, parent: parent} }
+
+// An OverError says which limit was reached.
+type OverError struct{ What string }
+
+// Error says which.
+func (e *OverError) Error() string { return e.What }
+
+// Within bounds ctx by the purse's time.
+func (p *Purse) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.limit.Time <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, p.limit.Time, &OverError{"the time limit of " + p.limit.Time.String() + " was reached"})
+}
+
+// Spent returns what was taken out so far.
+func (p *Purse) Spent() (model.Usage, float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.usage, p.cost
+}
+
+// Spend takes out what an answer took.
+func (p *Purse) Spend(u model.Usage, cost float64) {
+	for ; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.usage, p.cost, p.steps = p.usage.Add(u), p.cost+cost, p.steps+1
+		p.mu.Unlock()
+	}
+}
+
+// takeCall takes out a call of a tool, if there is one left.
+func (p *Purse) takeCall() error {
+	if err := p.over(func(p *Purse) string {
+		if n := p.limit.Calls; n > 0 && p.calls >= n {
+			return fmt.Sprintf("the limit of %d tool calls was reached", n)
+		}
+		return ""
+	}); err != nil {
+		return err
+	}
+	for ; p != nil; p = p.parent {
+		p.mu.Lock()
+		p.calls++
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// Over says whether there is nothing left for another answer.
+func (p *Purse) Over() error {
+	return p.over(func(p *Purse) string {
+		switch l := p.limit; {
+		case l.Tokens > 0 && p.usage.Total() >= l.Tokens:
+			return fmt.Sprintf("the limit of %d tokens was reached", l.Tokens)
+		case l.Cost > 0 && p.cost >= l.Cost:
+			return fmt.Sprintf("the cost limit of $%g was reached", l.Cost)
+		case l.Steps > 0 && p.steps >= l.Steps:
+			return fmt.Sprintf("the limit of %d steps was reached", l.Steps)
+		}
+		return ""
+	})
+}
+
+func (p *Purse) over(which func(*Purse) string) error {
+	for ; p != nil; p = p.parent {
+		p.mu.Lock()
+		what := which(p)
+		p.mu.Unlock()
+		if what != "" {
+			return &OverError{what}
+		}
+	}
+	return nil
+}
+
+// idle is the shortest time without a sign of life that some purse allows; 0
+// for any.
+func (p *Purse) idle() (d time.Duration) {
+	for ; p != nil; p = p.parent {
+		if l := p.limit.Idle; l > 0 && (d == 0 || l < d) {
+			d = l
+		}
+	}
+	return d
+}

@@ -1,0 +1,325 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/message"
+	"helve/model"
+	"helve/tool"
+)
+
+// A step is one answer of the model, as far as it has come.
+type step struct {
+	t     *talk
+	asked int // the message it answers
+	last  bool
+	prof  Profile
+	model Model
+	req   model.Request
+
+	info    message.Info
+	parts   []message.Part
+	open    int   // the text or reasoning that grows; -1 for none
+	grown   grown // its text
+	pending []int // the calls
+	whole   []int // those of them whose input has come
+	tries   []message.Part
+	reason  model.Reason
+	usage   model.Usage
+}
+
+// prepare makes the request of a step.
+func (t *talk) prepare(ctx context.Context, asked int) (*step, error) {
+	d, info := t.r.deps, t.msgs[asked].Info
+	prof, err := d.Profile(ctx, t.work.Session, info.Agent, info.Model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.Model(t.work.Session, info.Model)
+	if err != nil {
+		return nil, err
+	}
+	s := &step{t: t, asked: asked, prof: prof, model: m, open: -1}
+	s.last = prof.Steps > 0 && t.stepsSince(asked)+1 >= prof.Steps
+	s.info = t.newAnswer(asked, prof.Name)
+	s.req = model.Request{
+		Model: info.Model.Model, System: prof.System, Messages: forModel(t.msgs, info.Model), Session: t.work.Session,
+		Temperature: prof.Temperature, TopP: prof.TopP, Options: prof.Options, MaxTokens: answerRoom(m.Info),
+	}
+	s.remind(t.msgs[:asked+1])
+	s.req.Tools = t.tools(ctx, prof.Name, info.Model, m)
+	return s, d.Shape(ctx, info, &s.req)
+}
+
+// answerRoom is how long an answer may be.
+func answerRoom(info model.Info) int {
+	if info.Output <= 0 {
+		return 0
+	}
+	return min(info.Output, maxAnswer)
+}
+
+func (t *talk) newAnswer(asked int, agent string) message.Info {
+	to := t.msgs[asked].Info
+	return message.Info{
+		ID: t.r.deps.NewID("msg"), Session: t.work.Session, Role: message.Assistant, Agent: agent, Model: to.Model, Parent: to.ID,
+		Time: message.Times{Created: t.r.deps.Now().UnixMilli()}, Path: &message.Path{Cwd: t.work.Dir, Root: t.work.Root},
+	}
+}
+
+// stepsSince counts the answers since a person said something.
+func (t *talk) stepsSince(asked int) (n int) {
+	for _, m := range t.msgs[asked+1:] {
+		if m.Info.Role == message.Assistant && !m.Info.Summary && m.Info.Error == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// remind tells the model what holds now, in the place where it is sure to
+// look: with the last prompt, or with the last results.
+func (s *step) remind(before []message.Message) {
+	var texts []string
+	if s.prof.Reminder != nil {
+		texts = append(texts, s.prof.Reminder(before))
+	}
+	if s.last {
+		texts = append(texts, s.prof.LastStep)
+	}
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		for i, m := range slices.Backward(s.req.Messages) {
+			if m.Role == model.User {
+				s.req.Messages[i].Parts = append(slices.Clip(m.Parts), model.Part{Text: text})
+				break
+			}
+		}
+	}
+}
+
+// tools are what the model may call. One whose schema it does not take is left
+// out, and the person is told.
+func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m Model) []model.Tool {
+	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
+	out := make([]model.Tool, 0, len(specs))
+	for _, spec := range specs {
+		schema, err := t.schema(spec, m)
+		if err != nil {
+			t.r.deps.Watch(t.work.Session, Status{Type: "notice", Message: fmt.Sprintf(
+				"the tool %s is not offered to %s: %v", spec.Name, ref, err)})
+			continue
+		}
+		out = append(out, model.Tool{Name: spec.Name, Description: spec.Description, Schema: schema})
+	}
+	return out
+}
+
+// schema is a tool's schema for a model; each is made once a turn.
+func (t *talk) schema(spec tool.Spec, m Model) (json.RawMessage, error) {
+	if raw, ok := t.schemas[spec.Schema]; ok && spec.Schema != nil {
+		return raw, nil
+	}
+	raw, err := json.Marshal(spec.Schema)
+	if err == nil && m.Fit != nil {
+		raw, err = m.Fit(raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.schemas[spec.Schema] = raw
+	return raw, nil
+}
+
+// take adds an event of the stream to the answer.
+func (s *step) take(e model.Event) error {
+	switch e.Kind {
+	case model.TextDelta:
+		s.grow(message.Text, e.Text)
+	case model.ReasoningDelta:
+		s.grow(message.Reasoning, e.Text)
+	case model.ReasoningEnd:
+		if s.open < 0 || s.parts[s.open].Type != message.Reasoning {
+			s.begin(message.Reasoning)
+		}
+		s.parts[s.open].Seal = e.Seal
+		s.close()
+	case model.CallStart:
+		s.close()
+		s.call(e.Call)
+	case model.CallEnd:
+		s.close()
+		i := s.pendingCall(e.Call.ID)
+		if i < 0 {
+			i = s.call(e.Call)
+		}
+		s.whole = append(s.whole, i)
+		p := &s.parts[i]
+		p.Tool, p.Seal = e.Call.Name, e.Call.Seal
+		p.State.Input, p.State.Raw = object(e.Call.Input)
+	case model.Done:
+		s.close()
+		s.reason, s.usage = e.Reason, e.Usage
+	default:
+		return fmt.Errorf("the model's client gave an event of the unknown kind %q", e.Kind)
+	}
+	return nil
+}
+
+func (s *step) begin(t message.PartType) *message.Part {
+	s.close()
+	s.parts = append(s.parts, message.Part{
+		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: t,
+		Time: &message.Span{Start: s.t.r.deps.Now().UnixMilli()},
+	})
+	s.open = len(s.parts) - 1
+	return &s.parts[s.open]
+}
+
+func (s *step) grow(t message.PartType, text string) {
+	if text == "" {
+		return
+	}
+	if s.open < 0 || s.parts[s.open].Type != t {
+		p := s.begin(t)
+		s.tell(*p, "")
+	}
+	s.grown.WriteString(text)
+	s.tell(s.parts[s.open], text)
+}
+
+// close ends the text that grows.
+func (s *step) close() {
+	if s.open < 0 {
+		return
+	}
+	p := &s.parts[s.open]
+	p.Text = s.grown.String()
+	s.grown.Reset()
+	p.Time.End = s.t.r.deps.Now().UnixMilli()
+	s.open = -1
+	s.tell(*p, "")
+}
+
+// call adds a call whose input is still to come.
+func (s *step) call(c *model.Call) int {
+	s.parts = append(s.parts, message.Part{
+		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Tool,
+		CallID: c.ID, Tool: c.Name, State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")},
+	})
+	i := len(s.parts) - 1
+	s.pending = append(s.pending, i)
+	s.tell(s.parts[i], "")
+	return i
+}
+
+func (s *step) pendingCall(id string) int {
+	for _, i := range s.pending {
+		if s.parts[i].CallID == id && !slices.Contains(s.whole, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// calls reports whether the model made calls.
+func (s *step) calls() bool { return len(s.pending) > 0 }
+
+// tell lets who watches see the answer grow.
+func (s *step) tell(p message.Part, delta string) {
+	if delta != "" {
+		p.Text = ""
+	}
+	p = apart(p)
+	s.t.r.deps.Keeper.Tell(News{Part: &p, Delta: delta})
+}
+
+// apart is a part that shares nothing that changes with the one it was made
+// from: who was told of it reads it while the answer goes on.
+func apart(p message.Part) message.Part {
+	if p.State != nil {
+		state := *p.State
+		if state.Time != nil {
+			state.Time = new(*state.Time)
+		}
+		p.State = &state
+	}
+	if p.Time != nil {
+		p.Time = new(*p.Time)
+	}
+	return p
+}
+
+// spent is what the answer took.
+func (s *step) spent() (model.Usage, float64) { return s.usage, s.model.Info.Price.Cost(s.usage) }
+
+// message is the whole answer. Its calls are running from now on.
+func (s *step) message() message.Message {
+	now := s.t.r.deps.Now().UnixMilli()
+	usage, cost := s.spent()
+	tokens := message.TokensOf(usage)
+	s.info.Tokens, s.info.Cost, s.info.Finish = tokens, cost, string(s.reason)
+	s.info.Time.Completed = now
+	if s.calls() {
+		s.info.Finish = string(model.Calls)
+	}
+	for _, i := range s.pending {
+		p := &s.parts[i]
+		if p.CallID == "" || s.t.ids[p.CallID] {
+			p.CallID = s.t.r.deps.NewID("call")
+		}
+		s.t.ids[p.CallID] = true
+		p.Tool = s.meant(p.Tool)
+		p.State.Status, p.State.Time = message.Running, &message.Span{Start: now}
+	}
+	parts := slices.Concat(s.tries, s.parts, []message.Part{{
+		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.StepFinish,
+		Reason: s.info.Finish, Cost: &cost, Tokens: &tokens,
+	}})
+	return message.Message{Info: s.info, Parts: parts}
+}
+
+// meant is the tool that a name means: where there is none of it, the one in
+// lower case.
+func (s *step) meant(name string) string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(s.req.Tools, func(t model.Tool) bool { return t.Name == name })
+	}
+	if lower := strings.ToLower(name); !has(name) && has(lower) {
+		return lower
+	}
+	return name
+}
+
+// broken is an answer that broke off: what is there of it, and why.
+func (s *step) broken(ctx context.Context, err error) message.Message {
+	s.close()
+	now := s.t.r.deps.Now().UnixMilli()
+	for _, i := range s.pending {
+		p := &s.parts[i]
+		p.State.Status, p.State.Error = message.Failed, aborted
+		p.State.Time = &message.Span{Start: now, End: now}
+		if p.CallID == "" || s.t.ids[p.CallID] {
+			p.CallID = s.t.r.deps.NewID("call")
+		}
+		s.t.ids[p.CallID] = true
+	}
+	s.info.Time.Completed = now
+	usage, cost := s.spent()
+	s.info.Tokens, s.info.Cost = message.TokensOf(usage), cost
+	s.info.Error = failureOf(err)
+	if ctx.Err() != nil {
+		s.info.Error = stopped(ctx)
+	}
+	return message.Message{Info: s.info, Parts: slices.Concat(s.tries, s.parts)}
+}
+
+// errNoEnd is an answer that just ended.
+var errNoEnd = errors.New("the model's client ended the answer without saying that it is whole")
