@@ -32,6 +32,8 @@ type Rooms struct {
 	Skills    Skills // nil for none
 	// Languages are the language servers; nil for none.
 	Languages *lsp.Set
+	Delegates Delegates // nil for none
+	Plans     Plans     // nil for none
 }
 
 // Todos keeps the list of a session.
@@ -59,6 +61,7 @@ type Calls interface {
 func All(r Rooms) []tool.Tool {
 	r.Search.Files = r.Files
 	e := editor{files: r.Files, format: r.Format, matching: r.Matching, languages: r.Languages}
+	plan := switchboard{plans: r.Plans, people: r.People}
 	return []tool.Tool{
 		invalid(),
 		question(r.People),
@@ -71,6 +74,7 @@ func All(r Rooms) []tool.Tool {
 		edit(e),
 		multiedit(e),
 		write(e),
+		task(r.Delegates),
 		webfetch(r.Web),
 		todowrite(r.Todos),
 		todoread(r.Todos),
@@ -80,6 +84,8 @@ func All(r Rooms) []tool.Tool {
 		batch(r.Calls),
 		applyPatch(e),
 		language(e),
+		planExit(plan),
+		planEnter(plan),
 		toolSearch(r.Calls),
 		toolCall(r.Calls),
 		listResources(r.Resources),

@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestScripts(t *testing.T) {
-	tooltest.Scripts(t, "testdata", keepers, librarian(t), internet(t), school, polyglot)
+	tooltest.Scripts(t, "testdata", keepers, librarian(t), internet(t), school, polyglot, staffed, planned)
 }
 
 // specs returns what every tool is, in order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,39 @@ func TestFootprint(t *testing.T) {
 	for _, b := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
 		s := b.Spec()
 		t.Logf("%s: %d", s.Name, text.Tokens(definitions(t, []tool.Spec{s})["mcp"]))
+	}
+}
+
+// TestAgentFootprint counts what a model pays where it can also give work to
+// the agents that come with helve, and change between planning and building.
+func TestAgentFootprint(t *testing.T) {
+	rt, err := helve.New(helve.Options{
+		Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}, Flags: map[string]bool{"plan": true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rt.Close() })
+	o := &office{}
+	for _, a := range rt.Agents() {
+		if a.Mode != "primary" {
+			o.agents = append(o.agents, builtin.Delegate{Name: a.Name, Description: a.Description})
+		}
+	}
+	for _, tl := range append(planTools(&drawer{}), toolIn(builtin.Rooms{Delegates: o}, "task")) {
+		if _, err := rt.Register(tl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, model := range []string{"claude-sonnet-4-5", "gpt-5"} {
+		for _, agent := range []string{"build", "plan"} {
+			specs := slices.DeleteFunc(rt.Tools(tool.Audience{Model: model, Agent: agent}), func(s tool.Spec) bool { return s.Catches })
+			n := text.Tokens(definitions(t, specs)["functions"])
+			t.Logf("%d tools for %s with %s: %d tokens", len(specs), agent, model, n)
+			if n > builtinTokens || !slices.ContainsFunc(specs, func(s tool.Spec) bool { return s.Name == "task" }) {
+				t.Errorf("the tools for %s with %s cost %d tokens, and %d are the most: shorten descriptions", agent, model, n, builtinTokens)
+			}
+		}
 	}
 }
 

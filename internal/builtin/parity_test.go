@@ -18,6 +18,7 @@ import (
 
 	"helve"
 	"helve/internal/lsp/lsptest"
+	"helve/message"
 	"helve/permission"
 	"helve/tool"
 )
@@ -170,6 +171,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},
 		Flags:  map[string]bool{"batch": r.Profile == "batch", "lsp": r.Profile == "experimental"},
 		LSP:    r.languages(t),
+		Models: r.models(),
 		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
 	if err != nil {
@@ -219,6 +221,18 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 	got.Asks, got.Questions = person.asks, person.questions
 	p.changed(t, before, &got)
 	return p.normalised(t, got), append(available, "invalid")
+}
+
+// models make agents ready for work where a recording gives them some. None of
+// them gets to it.
+func (r recording) models() (m helve.Models) {
+	if slices.Contains(r.needs(), "task") {
+		m.Default = message.ModelRef{Provider: "acme", Model: "scripted"}
+		m.Find = func(message.ModelRef) (helve.Model, error) {
+			return helve.Model{}, errors.New("a recording has no model")
+		}
+	}
+	return m
 }
 
 // strict says whether every recorded answer is used up. Some recordings hold
