@@ -1,11 +1,14 @@
 package helve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
+	"helve/message"
 	"helve/permission"
 )
 
@@ -29,9 +32,16 @@ type AgentConfig struct {
 	Name, Description, Mode string // an empty field changes nothing, nor does a nil one
 	Hidden                  *bool
 	Disable                 bool
-	ReadOnly                bool // its commands run with the worktree read-only
+	ReadOnly, Locked        bool // as in [Agent]; neither can be taken from a built-in agent
 	Rules                   permission.Ruleset
 	Ceilings                []permission.Ruleset
+
+	Prompt            string
+	Model             message.ModelRef
+	Steps             int
+	Temperature, TopP *float64
+	Color             string
+	Options           map[string]any // put over those that are there, objects key by key
 }
 
 // Agents returns the built-in agents and those configured, the default one
@@ -40,7 +50,9 @@ func Agents(o AgentOptions) []Agent {
 	m := agentMaker{o}
 	var agents []Agent
 	for _, b := range m.builtin() {
-		agents = append(agents, m.make(b))
+		a := m.make(b)
+		a.Native = true
+		agents = append(agents, a)
 	}
 	for _, own := range o.Own {
 		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == own.Name })
@@ -102,7 +114,8 @@ type agentMaker struct{ AgentOptions }
 func (m agentMaker) make(b AgentConfig) Agent {
 	return Agent{
 		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden != nil && *b.Hidden,
-		ReadOnly: b.ReadOnly, Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User)},
+		ReadOnly: b.ReadOnly || b.Locked, Locked: b.Locked, Temperature: b.Temperature,
+		Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User), Ceilings: b.Ceilings},
 	}
 }
 
@@ -116,10 +129,33 @@ func (m agentMaker) change(a Agent, own AgentConfig) Agent {
 	if own.Hidden != nil {
 		a.Hidden = *own.Hidden
 	}
-	a.ReadOnly = a.ReadOnly || own.ReadOnly
+	a.Locked = a.Locked || own.Locked
+	a.ReadOnly = a.ReadOnly || own.ReadOnly || a.Locked
+	a.Prompt, a.Color = cmp.Or(own.Prompt, a.Prompt), cmp.Or(own.Color, a.Color)
+	a.Model, a.Steps = cmp.Or(own.Model, a.Model), cmp.Or(own.Steps, a.Steps)
+	a.Temperature, a.TopP = cmp.Or(own.Temperature, a.Temperature), cmp.Or(own.TopP, a.TopP)
+	a.Options = merged(a.Options, own.Options)
 	a.Policy.Rules = append(a.Policy.Rules, own.Rules...)
 	a.Policy.Ceilings = append(a.Policy.Ceilings, own.Ceilings...)
 	return a
+}
+
+// merged returns below with above put over it: objects key by key, everything
+// else whole. Neither is changed.
+func merged(below, above map[string]any) map[string]any {
+	if len(below) == 0 {
+		return above
+	}
+	out := maps.Clone(below)
+	for key, v := range above {
+		if under, ok := out[key].(map[string]any); ok {
+			if over, ok := v.(map[string]any); ok {
+				v = merged(under, over)
+			}
+		}
+		out[key] = v
+	}
+	return out
 }
 
 // rules makes rules of one origin from permission, pattern, action triples.
@@ -182,18 +218,18 @@ func (m agentMaker) builtin() []AgentConfig {
 		planFiles = rel
 	}
 	dir, glob := m.outputs()
-	nothing, hidden := rules("agent default", "*", "*", "deny"), true
+	// What no rule of a person can widen: planning changes nothing.
+	planning := rules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
+	nothing, hidden, half := rules("agent default", "*", "*", "deny"), true, 0.5
 	return []AgentConfig{
 		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
 			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
-		{Name: "plan", Mode: "primary", ReadOnly: true, Description: "Looks and plans: may edit nothing but its plan.",
-			Rules: rules("agent plan",
+		{Name: "plan", Mode: "primary", Locked: true, Description: "Looks and plans: may edit nothing but its plan.",
+			Rules: append(rules("agent plan",
 				"question", "*", "allow",
 				"plan_exit", "*", "allow",
-				"external_directory", filepath.Join(plans, "*"), "allow",
-				"edit", "*", "deny",
-				"edit", ".opencode/plans/*.md", "allow",
-				"edit", planFiles, "allow")},
+				"external_directory", filepath.Join(plans, "*"), "allow"), planning...),
+			Ceilings: []permission.Ruleset{planning}},
 		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
 			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
 		{Name: "explore", Mode: "subagent", ReadOnly: true, Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
@@ -207,7 +243,7 @@ func (m agentMaker) builtin() []AgentConfig {
 				"external_directory", "*", "ask",
 				"external_directory", dir, "allow", "external_directory", glob, "allow")},
 		{Name: "compaction", Mode: "primary", Hidden: &hidden, Rules: nothing},
-		{Name: "title", Mode: "primary", Hidden: &hidden, Rules: nothing},
+		{Name: "title", Mode: "primary", Hidden: &hidden, Temperature: &half, Rules: nothing},
 		{Name: "summary", Mode: "primary", Hidden: &hidden, Rules: nothing},
 	}
 }

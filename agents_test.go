@@ -3,7 +3,10 @@ package helve_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"helve"
+	"helve/message"
 	"helve/permission"
 )
 
@@ -93,6 +96,67 @@ func TestAgentsConfigured(t *testing.T) {
 	}
 	if g := agentNamed(t, agents, "general"); g.Mode != "primary" || g.Description == "" {
 		t.Errorf("general: %+v", g)
+	}
+}
+
+// TestPlanIsLocked holds plan against every way of giving it more.
+func TestPlanIsLocked(t *testing.T) {
+	all := `{"*":"allow","edit":{"*":"allow","/w/*":"allow","**":"allow","a.go":"allow"}}`
+	agents := helve.Agents(helve.AgentOptions{DataDir: "/data", Worktree: "/w", User: config(t, all), Own: []helve.AgentConfig{
+		{Name: "plan", Mode: "all", Rules: config(t, all), Ceilings: []permission.Ruleset{config(t, all)}},
+		{Name: "child", Rules: config(t, all)},
+	}})
+	plan, child := agentNamed(t, agents, "plan"), agentNamed(t, agents, "child")
+	if !plan.Locked || !plan.ReadOnly || child.Locked || child.ReadOnly {
+		t.Errorf("plan locked=%t read-only=%t, child locked=%t read-only=%t", plan.Locked, plan.ReadOnly, child.Locked, child.ReadOnly)
+	}
+	for _, c := range []struct {
+		pattern string
+		want    permission.Action
+	}{
+		{"a.go", permission.Deny},
+		{"/w/a.go", permission.Deny},
+		{".opencode/plans/a.go", permission.Deny},
+		{".opencode/plans/p.md", permission.Allow},
+		{"../data/plans/p.md", permission.Allow},
+	} {
+		for who, p := range map[string]permission.Policy{"plan": plan.Policy, "its child": child.Policy.Under(plan.Policy)} {
+			if got := p.Decide("edit", c.pattern); got.Action != c.want {
+				t.Errorf("%s, edit %s: %s by %v, want %s", who, c.pattern, got.Action, got.Rule, c.want)
+			}
+		}
+	}
+	if plan.Policy.Hides("edit") {
+		t.Error("plan can not write its plan: edit is hidden")
+	}
+	if got := plan.Policy.Decide("task", "general").Action; got != permission.Allow {
+		t.Errorf("plan's task to general: %s", got)
+	}
+	if own := agentNamed(t, helve.Agents(helve.AgentOptions{Own: []helve.AgentConfig{{Name: "mine", Locked: true}}}), "mine"); !own.Locked || !own.ReadOnly {
+		t.Errorf("an agent that is configured to be locked: %+v", own)
+	}
+}
+
+func TestAgentSettings(t *testing.T) {
+	warm, cold := 0.9, 0.1
+	at := message.ModelRef{Provider: "p", Model: "m/n"}
+	agents := helve.Agents(helve.AgentOptions{Own: []helve.AgentConfig{
+		{Name: "title", TopP: &cold},
+		{Name: "build", Prompt: "Build.", Model: at, Steps: 3, Color: "#000000", Temperature: &warm,
+			Options: map[string]any{"a": 1, "deep": map[string]any{"x": 1, "y": 1}}},
+		{Name: "build", Options: map[string]any{"b": 2, "deep": map[string]any{"y": 2}}},
+	}})
+	build := agentNamed(t, agents, "build")
+	want := helve.Agent{
+		Name: "build", Description: build.Description, Mode: "primary", Native: true, Prompt: "Build.", Model: at, Steps: 3,
+		Color: "#000000", Temperature: &warm, Options: map[string]any{"a": 1, "b": 2, "deep": map[string]any{"x": 1, "y": 2}},
+		Policy: build.Policy,
+	}
+	if diff := cmp.Diff(want, build); diff != "" {
+		t.Error(diff)
+	}
+	if title := agentNamed(t, agents, "title"); title.Temperature == nil || *title.Temperature != 0.5 || title.TopP != &cold {
+		t.Errorf("title: %+v", title)
 	}
 }
 

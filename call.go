@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +34,10 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 
 	t, err := r.lookup(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, r.doom.mistake(ctx, c, err)
 	}
 	if err := r.check(ctx, t, c); err != nil {
-		return nil, err
+		return nil, r.doom.mistake(ctx, c, err)
 	}
 	if err := r.start(ctx, c); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (r *Runtime) begin(req tool.Call) *flight {
 	if c.Provider == "" && c.Model == "" {
 		c.Provider, c.Model = r.opt.Provider, r.opt.Model
 	}
-	c.agent = r.agent(c.Agent)
+	c.agent = r.agentIn(c.Session, c.Agent)
 	if c.agent != nil {
 		c.Agent = c.agent.Name
 	}
@@ -145,7 +146,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	var specs []tool.Spec
 	_, err := r.await(ctx, func() (*tool.Result, error) {
 		r.gatherCustom(ctx)
-		specs = r.registry.offered(a, c.agent.Policy.Hides)
+		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.Policy.Hides), c.agent.lacks)
 		return nil, ctx.Err()
 	})
 	if err != nil {
@@ -187,6 +188,9 @@ func (c *flight) taken(e *entry) tool.Tool {
 func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*entry, bool) {
 	e, ok := r.registry.newest(name)
 	if !ok || !e.spec.Catches && agent.Policy.Hides(e.spec.Permission) {
+		return nil, false
+	}
+	if e.spec.External && agent.lacks(e.spec) {
 		return nil, false
 	}
 	if e.spec.Offer == nil {

@@ -238,8 +238,8 @@ func (r *Runtime) customReadable() (out []string) {
 // do.
 func (r *Runtime) programsOf(c *tool.Call) run.Program {
 	p := run.Program{AsCommands: true}
-	if agent := r.agent(c.Agent); agent != nil {
-		p.ReadOnly = agent.ReadOnly
+	if agent := r.agentOf(c); agent != nil {
+		p.ReadOnly, p.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
 	passes, key := c.Sieve("read")
 	p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(c.Dir)}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"helve/internal/store"
+	"helve/message"
 	"helve/tool"
 )
 
@@ -166,7 +168,14 @@ func (r *Runtime) clientSession(ctx context.Context, method string, args clientA
 		}
 		return r.clientInfo(ctx, s, args.Path.ID)
 	case "session.children":
-		return []any{}, nil
+		all, err := s.SessionChildren(ctx, args.Path.ID)
+		out := []map[string]any{}
+		for _, v := range all {
+			out = append(out, r.sessionOf(v))
+		}
+		return out, err
+	case "session.prompt":
+		return r.clientPrompt(ctx, args)
 	case "session.todo":
 		return s.Todos(ctx, args.Path.ID)
 	case "session.messages":
@@ -203,8 +212,42 @@ func (r *Runtime) clientCreate(ctx context.Context, s *store.Store, body json.Ra
 // maxMessages is how many calls of a session plugins are shown.
 const maxMessages = 1000
 
-// clientMessages are the calls of a session, each as a message with one part.
+// clientPrompt lets an agent answer what a plugin says in a session.
+func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error) {
+	if !r.hasModel() {
+		return nil, errNoMethod
+	}
+	var b struct {
+		Agent string
+		Model message.ModelRef
+		Parts []message.Part
+	}
+	if err := json.Unmarshal(args.Body, &b); err != nil {
+		return nil, fmt.Errorf("the prompt can not be read: %w", err)
+	}
+	p := Prompt{Session: args.Path.ID, Agent: b.Agent, Model: b.Model}
+	for _, part := range b.Parts {
+		if part.Type == message.Text {
+			p.Text = strings.TrimPrefix(p.Text+"\n\n"+part.Text, "\n\n")
+		}
+	}
+	turn, err := r.Prompt(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	msgs, err := r.Messages(ctx, turn.Session)
+	if err != nil || len(msgs) == 0 {
+		return nil, err
+	}
+	return msgs[len(msgs)-1], nil
+}
+
+// clientMessages are the messages of a session; where it has none, its calls,
+// each as a message with one part.
 func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session string) (any, error) {
+	if msgs, err := s.Messages(ctx, session); err != nil || len(msgs) > 0 {
+		return msgs, err
+	}
 	calls, err := s.Calls(ctx, store.Query{Session: session, Limit: maxMessages})
 	out := []map[string]any{}
 	for _, c := range slices.Backward(calls) { // the newest comes first
@@ -229,10 +272,14 @@ func (r *Runtime) sessionInfo(id string) map[string]any {
 }
 
 func (r *Runtime) sessionOf(v store.Session) map[string]any {
-	return map[string]any{
+	out := map[string]any{
 		"id": v.ID, "projectID": v.Project, "directory": v.Dir, "title": v.Title, "version": "helve",
 		"time": map[string]int64{"created": v.Created, "updated": max(v.Created, v.Updated)},
 	}
+	if v.Parent != "" {
+		out["parentID"] = v.Parent
+	}
+	return out
 }
 
 // projectInfo is what plugins are told of the project.

@@ -143,7 +143,14 @@ func (t *teller) runCommands() {
 func (t *teller) translate(h Happening) []told {
 	var out []told
 	add := func(name string, body any) { out = append(out, told{name: name, body: asJSON(body)}) }
+	if t.silent(h) {
+		return nil
+	}
 	switch h := h.(type) {
+	case SessionChanged:
+		if t.begins(h.Info.ID) || !h.created {
+			add(h.kind(), h)
+		}
 	case CallStarted:
 		if t.begins(h.Call.Session) {
 			add("session.created", map[string]any{"info": t.r.sessionInfo(h.Call.Session)})
@@ -160,20 +167,31 @@ func (t *teller) translate(h Happening) []told {
 			state["error"] = h.Error.Message
 		}
 		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
-	case CallProgress, ScriptSaid, HookRan, Missed:
+	case CallProgress, PartDelta, ScriptSaid, HookRan, Missed:
 		// too many, or of interest to people only
-	case FileEdited:
-		if !h.quiet { // a plugin that writes down what it hears would hear of that for ever
-			add(h.kind(), h)
-		}
-	case FileChanged:
-		if !h.quiet {
-			add(h.kind(), h)
-		}
 	default:
 		add(h.kind(), h)
 	}
 	return out
+}
+
+// silent reports whether something is not told: a call that is part of a
+// conversation, whose messages tell of it, and what a plugin did because it heard
+// of something, or it would hear of that for ever.
+func (t *teller) silent(h Happening) bool {
+	switch h := h.(type) {
+	case FileEdited:
+		return h.quiet
+	case FileChanged:
+		return h.quiet
+	case CallStarted:
+		return h.Call.Message != "" && t.r.stations.of(h.Call.Session) != nil
+	case CallRunning:
+		return t.r.stations.of(h.Session) != nil
+	case CallFinished:
+		return t.r.stations.of(h.Session) != nil
+	}
+	return false
 }
 
 // begins reports whether a session has not been told of before.

@@ -4,61 +4,136 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"sync"
 
+	"helve/internal/agent"
 	"helve/permission"
+	"helve/tool"
 )
 
-// doomAfter is how many equal calls in one message make a loop.
-const doomAfter = 3
+const (
+	// doomTimes is how often the same has to be done to be a loop.
+	doomTimes = 3
+	// doomPeriod is how many different calls a loop may be made of.
+	doomPeriod = 4
+	// doomSessions bounds how many sessions are remembered.
+	doomSessions = 1024
+)
 
-// doomMessages bounds how many messages are remembered.
-const doomMessages = 1024
-
-// A doom watches for a model that repeats itself: the same call three times
-// running in one message has to be asked about before it runs. Calls made by
-// another call are not the model's and do not count.
+// A doom watches for a model that repeats itself: the same call, or the same
+// few in turn, three times running and with the same results, has to be asked
+// about before it is made again. Calls made by another call are not the
+// model's and do not count.
 type doom struct {
 	ask func(ctx context.Context, req permission.Request, policy permission.Policy) error
 
 	mu       sync.Mutex
-	messages map[string]*repetition // by session and message
+	sessions map[string][]trace // the last calls, the newest last
 }
 
-type repetition struct {
-	call  [sha256.Size]byte // tool and arguments
-	count int
+// A trace is what is remembered of a call.
+type trace struct {
+	id     string
+	call   [sha256.Size]byte // tool and arguments
+	result [sha256.Size]byte // zero while there is none
 }
 
 func (d *doom) check(ctx context.Context, c *flight) error {
-	if c.Message == "" || c.Parent != "" || d.count(c) < doomAfter {
+	if c.Message == "" || c.Parent != "" || !d.repeats(c) {
 		return nil
 	}
 	var input any
 	_ = json.Unmarshal(c.Input, &input) // checked before
-	return d.ask(ctx, permission.Request{
+	err := d.ask(ctx, permission.Request{
 		Session: c.Session, Permission: "doom_loop",
 		Patterns: []string{c.Tool}, Always: []string{c.Tool},
 		Metadata: map[string]any{"tool": c.Tool, "input": input},
 		Call:     &permission.CallRef{Message: c.Message, Call: c.ID},
 	}, c.agent.Policy)
+	if errors.Is(err, permission.ErrUnattended) {
+		return &tool.Error{Kind: tool.Unattended, Code: agent.RepeatsCode, Err: fmt.Errorf(
+			"this repeats what was just done %d times with the same result, so it was not done again: try something else. %w", doomTimes-1, err)}
+	}
+	return err
 }
 
-func (d *doom) count(c *flight) int {
+// mistake is the error of a call that could not be made. A model that makes the
+// same mistake again and again is stopped too.
+func (d *doom) mistake(ctx context.Context, c *flight, err error) error {
+	if c.agent == nil || ctx.Err() != nil {
+		return err
+	}
+	if stop := d.check(ctx, c); stop != nil {
+		return stop
+	}
+	return err
+}
+
+// repeats notes a call and reports whether it closes a loop. A loop is told
+// once; it has to be run through again to be told again.
+func (d *doom) repeats(c *flight) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := c.Session + "\x00" + c.Message
-	rep := d.messages[key]
-	if rep == nil {
-		if len(d.messages) >= doomMessages {
-			clear(d.messages)
+	if len(d.sessions) >= doomSessions {
+		clear(d.sessions)
+	}
+	calls := append(d.sessions[c.Session], trace{id: c.ID, call: sha256.Sum256(append([]byte(c.Tool+"\x00"), c.Input...))})
+	calls = calls[max(0, len(calls)-doomTimes*doomPeriod):]
+	d.sessions[c.Session] = calls
+	for period := 1; period <= doomPeriod; period++ {
+		if loops(calls, period) {
+			delete(d.sessions, c.Session)
+			return true
 		}
-		rep = &repetition{}
-		d.messages[key] = rep
 	}
-	if call := sha256.Sum256(append([]byte(c.Tool+"\x00"), c.Input...)); rep.call != call {
-		*rep = repetition{call: call}
+	return false
+}
+
+// loops reports whether the last calls are the same few again and again.
+func loops(calls []trace, period int) bool {
+	n := doomTimes * period
+	if len(calls) < n {
+		return false
 	}
-	rep.count++
-	return rep.count
+	last := calls[len(calls)-n:]
+	var none [sha256.Size]byte
+	for i := period; i < n; i++ {
+		a, b := last[i-period], last[i]
+		if a.call != b.call || a.result != b.result && a.result != none && b.result != none {
+			return false
+		}
+	}
+	return true
+}
+
+// landed notes what came of a call: what has another result is no repetition.
+func (d *doom) landed(c *flight, res *tool.Result, err error) {
+	if c.Message == "" || c.Parent != "" {
+		return
+	}
+	said := ""
+	switch {
+	case err != nil:
+		said = "error\x00" + err.Error()
+	case res != nil:
+		said = "output\x00" + res.Output
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	calls := d.sessions[c.Session]
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].id == c.ID {
+			calls[i].result = sha256.Sum256([]byte(said))
+			return
+		}
+	}
+}
+
+// forget drops what is remembered of a session.
+func (d *doom) forget(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.sessions, session)
 }

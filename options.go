@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"helve/message"
 	"helve/permission"
 )
 
@@ -64,6 +65,12 @@ type Options struct {
 	// LSP says which language servers look at files that tools change; nil for
 	// none.
 	LSP *LSP
+
+	// Models says who answers prompts; without one, [Runtime.Prompt] fails.
+	Models Models
+
+	// Loop says how agents work on prompts.
+	Loop Loop
 
 	// Search says how the tools that look for files and in files work.
 	Search Search
@@ -159,5 +166,17 @@ type Agent struct {
 	Mode        string // "primary", "subagent" or "all"
 	Hidden      bool   // not offered to people or models by name
 	ReadOnly    bool   // its commands run with the worktree read-only, where the machine can do that
-	Policy      permission.Policy
+	// Locked keeps everything as it is: tools that change files are not there,
+	// neither are those of other programs that do not say that they only read,
+	// and commands run behind the wall or not at all. It implies ReadOnly.
+	Locked bool
+	Native bool // it comes with helve
+	Policy permission.Policy
+
+	Prompt            string           // what its model is told first; helve's own text when empty
+	Model             message.ModelRef // what it works with; the session's when empty
+	Steps             int              // how often its model may answer in one turn; 0 for no limit
+	Temperature, TopP *float64
+	Color             string
+	Options           map[string]any // for its provider
 }

@@ -106,6 +106,7 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	if err != nil {
 		failure, res = r.failure(ctx, c, err), nil
 	}
+	r.doom.landed(c, res, err)
 	if err := r.recorded(ctx, c, res, failure); errors.Is(err, store.ErrDuplicate) {
 		failure, res = duplicate(c), nil
 	} else if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"helve/internal/agent"
 	"helve/internal/builtin"
 	"helve/internal/custom"
 	"helve/internal/lsp"
@@ -65,6 +67,9 @@ type Runtime struct {
 	sources     []source      // of tools that come when they are needed
 	hooks       []Hook        // that see calls, in order
 	session     func() string // of calls that name none
+	lending     lending       // models of clients
+	loop        *agent.Runner // works on prompts
+	stations    stations      // the sessions that it works on
 
 	flying   flying // recorded calls under way
 	crew     *crew  // what runs tools and hooks
@@ -123,6 +128,13 @@ func (r *Runtime) settle() error {
 		}
 		r.opt.DataDir, r.outputs = data, filepath.Join(data, "tool-output")
 	}
+	if r.opt.Loop.PlanTools {
+		r.opt.Flags = maps.Clone(r.opt.Flags)
+		if r.opt.Flags == nil {
+			r.opt.Flags = map[string]bool{}
+		}
+		r.opt.Flags["plan"] = true
+	}
 	r.agents = slices.Clone(r.opt.Agents)
 	if r.opt.Agents == nil {
 		r.agents = Agents(AgentOptions{DataDir: r.opt.DataDir, Worktree: r.worktree})
@@ -159,11 +171,12 @@ func (r *Runtime) furnish() {
 		newID:   func() string { return r.newID("que") },
 		waiting: map[string]*asked{},
 	}
-	r.doom = &doom{ask: r.engine.Ask, messages: map[string]*repetition{}}
+	r.doom = &doom{ask: r.engine.Ask, sessions: map[string][]trace{}}
 	r.furnishFiles()
 	r.life, r.end = context.WithCancel(context.Background())
 	r.crew = &crew{life: r.life, jobs: make(chan func())}
 	r.crew.run(func() { r.sweepHourly(r.life) })
+	r.furnishLoop()
 }
 
 func (r *Runtime) registerBuiltins() error {
@@ -191,7 +204,7 @@ func (r *Runtime) registerBuiltins() error {
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
 		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: network, Skills: r.furnishSkills(),
-		Languages: r.languages,
+		Languages: r.languages, Delegates: delegates{r}, Plans: plans{r},
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {
@@ -226,7 +239,7 @@ func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
 		hides = agent.Policy.Hides
 	}
 	a = r.complement(a)
-	return r.redefine(shown(r.registry.offered(a, hides), a))
+	return slices.DeleteFunc(r.redefine(shown(r.registry.offered(a, hides), a)), r.agent(a.Agent).lacks)
 }
 
 func (r *Runtime) complement(a tool.Audience) tool.Audience {
@@ -310,6 +323,7 @@ func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
 // approved for it alone, and ends its jobs.
 func (r *Runtime) EndSession(session string) error {
 	r.interview.endSession(session)
+	r.doom.forget(session)
 	r.ended(r.life, session)
 	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.life, session))
 }

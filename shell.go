@@ -146,9 +146,9 @@ func inside(dir, path string) bool {
 // Run runs a command under the rules of the agent that makes the call.
 func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
-	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + hintFor(s.r.agent(c.Agent)) }
-	if agent := s.r.agent(c.Agent); agent != nil {
-		cmd.ReadOnly = agent.ReadOnly
+	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + hintFor(s.r.agentOf(c)) }
+	if agent := s.r.agentOf(c); agent != nil {
+		cmd.ReadOnly, cmd.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
 	passes, key := c.Sieve("read")

@@ -1,0 +1,283 @@
+package helve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/agent"
+	"helve/internal/builtin"
+	"helve/internal/store"
+	"helve/message"
+	"helve/permission"
+	"helve/tool"
+)
+
+// childTime is how long an agent that another started may work, where nothing
+// else is said.
+const childTime = 30 * time.Minute
+
+// delegates run agents for calls of other agents, each in a session of its own.
+type delegates struct{ r *Runtime }
+
+var _ builtin.Delegates = delegates{}
+
+// Offered are the agents that an agent may give work to.
+func (d delegates) Offered(name string) (out []builtin.Delegate) {
+	caller := d.r.agent(name)
+	if caller == nil || !d.r.hasModel() {
+		return nil
+	}
+	for _, a := range d.r.agents {
+		if a.Mode == "primary" || caller.Policy.Decide("task", a.Name).Action == permission.Deny {
+			continue
+		}
+		out = append(out, builtin.Delegate{Name: a.Name, Description: a.Description})
+	}
+	return out
+}
+
+// hasModel reports whether there is somebody to answer prompts.
+func (r *Runtime) hasModel() bool {
+	if r.opt.Models.Find != nil && r.opt.Models.Default != (message.ModelRef{}) {
+		return true
+	}
+	r.lending.mu.Lock()
+	defer r.lending.mu.Unlock()
+	return len(r.lending.lent) > 0
+}
+
+// Delegate runs an agent and waits for what it says. What it took counts for
+// whoever called, and it is denied what they are.
+func (d delegates) Delegate(ctx context.Context, c *tool.Call, job builtin.Job) (*builtin.Report, error) {
+	a := d.r.agent(job.Agent)
+	if a == nil {
+		return nil, fmt.Errorf("%q: %w", job.Agent, builtin.ErrNoAgent)
+	}
+	above := d.r.stations.of(c.Session)
+	if err := d.tooDeep(above); err != nil {
+		return nil, err
+	}
+	s, err := d.r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	ref, err := d.model(ctx, s, c, a)
+	if err != nil {
+		return nil, err
+	}
+	row, err := d.session(ctx, s, c, childOf{agent: a, ref: ref, job: job})
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.ClaimTurn(ctx, row.ID, d.r.opt.Client)
+	if err != nil {
+		return nil, tool.Fail("busy", "the agent of session %s still works: wait for it, or start a new one without task_id", row.ID)
+	}
+	defer release()
+	st := above.below(d.r.agentOf(c), row, d.purse(above))
+	defer d.r.stations.man(st)()
+	if l, ok := d.r.lending.of(c.Session); ok {
+		defer d.r.Lend(row.ID, l.provider, l.ref.Model)()
+	}
+	return d.work(ctx, row, st, childOf{agent: a, ref: ref, job: job})
+}
+
+// A childOf is what a child session is made for.
+type childOf struct {
+	agent *Agent
+	ref   message.ModelRef
+	job   builtin.Job
+}
+
+// tooDeep says that the caller was itself started by too many.
+func (d delegates) tooDeep(above *station) error {
+	limit := cmp.Or(d.r.opt.Loop.Depth, 1)
+	depth := 0
+	if above != nil {
+		depth = above.depth
+	}
+	if depth < limit {
+		return nil
+	}
+	return tool.Fail("too-deep", `Subagent depth limit reached (%d). Increase "subagent_depth" to allow nested subagents.`, max(limit, 0))
+}
+
+// purse is what a child may spend: out of the purse of its caller.
+func (d delegates) purse(above *station) *agent.Purse {
+	limit := d.r.opt.Loop.Child.limit()
+	limit.Time = cmp.Or(limit.Time, childTime)
+	var parent *agent.Purse
+	if above != nil {
+		parent = above.purse
+	}
+	return agent.NewPurse(parent, limit)
+}
+
+// model is what a child works with: its agent's own, or that of its caller.
+func (d delegates) model(ctx context.Context, s *store.Store, c *tool.Call, a *Agent) (message.ModelRef, error) {
+	caller := message.ModelRef{Provider: c.Provider, Model: c.Model}
+	if row, err := s.Session(ctx, c.Session); err == nil && caller == (message.ModelRef{}) {
+		caller = row.Model
+	}
+	ref, err := d.r.modelFor(c.Session, a, message.ModelRef{}, caller)
+	if err != nil {
+		return ref, tool.Fail("no-model", "no agent can be started: %w", err)
+	}
+	return ref, nil
+}
+
+// session is that of the child: the one to go on with, if it is a child of this
+// session, or a new one.
+func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, child childOf) (store.Session, error) {
+	if id := child.job.Session; id != "" {
+		row, err := s.Session(ctx, id)
+		if err == nil && row.Parent == c.Session {
+			_, err = d.r.loop.Mend(ctx, row.ID)
+			return row, err
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return row, err
+		}
+	}
+	row := d.r.newSession()
+	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, child.agent.Name, child.ref
+	row.Title = fmt.Sprintf("%s (@%s subagent)", child.job.Description, child.agent.Name)
+	row.Rules = d.rules(child.agent)
+	return d.r.createSession(ctx, s, row)
+}
+
+// rules are what no child may, unless its agent was made for it.
+func (d delegates) rules(a *Agent) permission.Ruleset {
+	names := []string{"todowrite", "todoread"}
+	own := func(r permission.Rule) bool { return r.Permission == "task" }
+	if !slices.ContainsFunc(a.Policy.Rules, own) {
+		names = append(names, "task")
+	}
+	var triples []string
+	for _, name := range append(names, d.r.opt.Loop.PrimaryTools...) {
+		triples = append(triples, name, "*", "deny")
+	}
+	return rules("subagent", triples...)
+}
+
+// work lets the child work, and tells its caller how it gets on.
+func (d delegates) work(ctx context.Context, row store.Session, st *station, child childOf) (*builtin.Report, error) {
+	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.job.Prompt}
+	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
+		return nil, err
+	}
+	w := &childWatch{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.job.Progress}
+	stop := w.follow(d.r, row.ID)
+	out := d.r.loop.Run(ctx, d.r.workOf(row, st.purse))
+	stop()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if out.Failed != nil {
+		return nil, out.Failed
+	}
+	msgs, err := keeper(d).Messages(ctx, row.ID)
+	if err != nil {
+		return nil, err
+	}
+	usage, cost := st.purse.Spent()
+	report := builtin.Report{
+		Session: row.ID, Text: out.Text, Model: child.ref, Summary: summaryOf(msgs), End: out.End,
+		Tokens: message.TokensOf(usage), Cost: cost, Note: noteOf(out),
+	}
+	return &report, nil
+}
+
+// noteOf says why a child has done only a part of its work; "" where it has
+// done all.
+func noteOf(o agent.Outcome) string {
+	switch o.End {
+	case agent.Done:
+		return ""
+	case agent.Failed:
+		if o.Error != nil {
+			return "its model could not be asked: " + strings.TrimSuffix(o.Error.Data.Message, ".")
+		}
+	case agent.Rejected:
+		return "the user said no to one of its calls"
+	case agent.Length:
+		return "its answer was cut off, because it became too long"
+	case agent.Refused:
+		return "its model refused to go on"
+	case agent.Repeats:
+		return "it repeated itself"
+	case agent.Steps:
+		return "it took as many steps as it may"
+	}
+	return cmp.Or(o.Note, "it ended early: "+o.End)
+}
+
+// summaryOf are all calls of a child.
+func summaryOf(msgs []message.Message) (out []builtin.Step) {
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			if p.Type == message.Tool {
+				out = append(out, stepOf(p))
+			}
+		}
+	}
+	return out
+}
+
+func stepOf(p message.Part) builtin.Step {
+	s := builtin.Step{ID: p.ID, Tool: p.Tool}
+	s.State.Status = string(p.State.Status)
+	if p.State.Status == message.Completed {
+		s.State.Title = new(p.State.Title)
+	}
+	return s
+}
+
+// A childWatch follows a child's calls.
+type childWatch struct {
+	mu     sync.Mutex
+	report builtin.Report
+	tell   func(builtin.Report)
+}
+
+// follow tells the caller of every call of a session until stop is called.
+func (w *childWatch) follow(r *Runtime, session string) (stop func()) {
+	if w.tell == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(r.life)
+	done := make(chan struct{})
+	since := r.feed.newest()
+	go func() {
+		defer close(done)
+		w.tell(w.report)
+		for e := range r.Events(ctx, since) {
+			if p, ok := e.Properties.(PartUpdated); ok && p.Part.Session == session && p.Part.Type == message.Tool {
+				w.saw(stepOf(p.Part))
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (w *childWatch) saw(s builtin.Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.report.Summary, func(have builtin.Step) bool { return have.ID == s.ID })
+	if i < 0 {
+		w.report.Summary = append(slices.Clip(w.report.Summary), s)
+	} else {
+		w.report.Summary = slices.Clone(w.report.Summary)
+		w.report.Summary[i] = s
+	}
+	w.tell(w.report)
+}

@@ -1,0 +1,106 @@
+package helve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"helve/internal/agent"
+	"helve/internal/store"
+	"helve/message"
+	"helve/tool"
+)
+
+// A keeper keeps conversations in the store and tells who watches.
+type keeper struct{ r *Runtime }
+
+// Messages returns a conversation.
+func (k keeper) Messages(ctx context.Context, session string) ([]message.Message, error) {
+	s, err := k.r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	return s.Messages(ctx, session)
+}
+
+// Save keeps a message and parts, and then tells.
+func (k keeper) Save(ctx context.Context, info *message.Info, parts ...message.Part) error {
+	s, err := k.r.vault.get()
+	if err != nil {
+		return err
+	}
+	if err := s.Save(ctx, info, parts); err != nil {
+		return err
+	}
+	if info != nil {
+		k.r.feed.publish(MessageUpdated{Info: *info})
+	}
+	for _, p := range parts {
+		k.r.feed.publish(PartUpdated{Part: p})
+	}
+	if info != nil && info.Role == message.Assistant {
+		return k.r.sumUp(ctx, s, *info)
+	}
+	return nil
+}
+
+// sumUp adds what an answer took to its session.
+func (r *Runtime) sumUp(ctx context.Context, s *store.Store, info message.Info) error {
+	row, err := s.UpdateSession(ctx, info.Session, func(v *store.Session) {
+		v.Tokens = message.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
+		v.Cost += info.Cost
+		v.Updated = r.now().UnixMilli()
+		if !info.Summary {
+			v.Agent, v.Model = info.Agent, info.Model
+		}
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		r.feed.publish(SessionChanged{Info: sessionOf(row)})
+	}
+	return err
+}
+
+// Tell tells of what is not kept yet.
+func (k keeper) Tell(n agent.News) {
+	switch {
+	case n.Info != nil:
+		k.r.feed.publish(MessageUpdated{Info: *n.Info})
+	case n.Part == nil:
+	case n.Removed:
+		k.r.feed.publish(PartRemoved{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID})
+	case n.Delta != "":
+		k.r.feed.publish(PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
+	default:
+		k.r.feed.publish(PartUpdated{Part: *n.Part})
+	}
+}
+
+// Recorded returns how a call ended, by its record; nil where that does not
+// know.
+func (k keeper) Recorded(ctx context.Context, session, call string) (*message.State, error) {
+	s, err := k.r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.CallOf(ctx, session, call)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	state := &message.State{Input: json.RawMessage("{}"), Time: &message.Span{Start: c.Started, End: c.Ended}}
+	switch {
+	case c.State == store.Completed && c.Result != nil:
+		state.Status = message.Completed
+		state.Output, state.Title, state.Metadata, state.Attachments = c.Result.Output, c.Result.Title, c.Result.Metadata, c.Result.Attachments
+	case c.State == store.Failed && c.Error != nil && c.Error.Kind != tool.Canceled:
+		state.Status, state.Error, state.Kind = message.Failed, c.Error.Message, c.Error.Kind
+	default:
+		return nil, nil
+	}
+	return state, nil
+}

@@ -1,0 +1,131 @@
+package helve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"helve/internal/agent"
+	"helve/internal/prompt"
+	"helve/message"
+	"helve/tool"
+)
+
+// goOn is said after a summary that nobody asked for.
+const goOn = "Go on with what is left to do, if anything is; otherwise say in a sentence that it is done."
+
+// furnishLoop makes what works on prompts.
+func (r *Runtime) furnishLoop() {
+	r.loop = agent.New(agent.Deps{
+		Call: r.Call, Tools: r.toolsIn, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: keeper{r}, Watch: r.watchLoop,
+		NewID: r.newID, Now: r.now,
+		Rules: agent.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
+		Words: agent.Words{SumUp: prompt.Compact(), GoOn: goOn},
+	})
+}
+
+// toolsIn are the tools that an agent's model is shown in a session.
+func (r *Runtime) toolsIn(ctx context.Context, session string, a tool.Audience) []tool.Spec {
+	r.Gather(ctx)
+	a = r.complement(a)
+	who := r.agentIn(session, a.Agent)
+	if who == nil {
+		return nil
+	}
+	specs := r.redefine(shown(r.registry.offered(a, who.Policy.Hides), a))
+	return slices.DeleteFunc(specs, who.lacks)
+}
+
+// lacks reports whether a locked agent is not shown a tool: one that changes
+// what it may not, or of which nobody knows what it changes.
+func (a *Agent) lacks(s tool.Spec) bool {
+	if a == nil || !a.Locked || s.ReadOnly {
+		return false
+	}
+	return s.External || a.Policy.Decide(s.Permission, "*").Action == "deny"
+}
+
+// profile says how an agent works in a session.
+func (r *Runtime) profile(_ context.Context, session, name string, ref message.ModelRef) (agent.Profile, error) {
+	a := r.agentIn(session, name)
+	if a == nil {
+		return agent.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
+	}
+	o := prompt.Options{
+		Agent: a.Name, Own: a.Prompt, Model: ref.String(), Dir: r.dir, Worktree: r.worktree,
+		Git: isGit(r.worktree), Platform: runtime.GOOS, Date: r.now().Format("2006-01-02"),
+	}
+	if r.opt.Loop.Instructions != nil && !a.Hidden {
+		o.Instructions = r.opt.Loop.Instructions(a.Name)
+	}
+	return agent.Profile{
+		Name: a.Name, System: prompt.System(o), Steps: a.Steps, Temperature: a.Temperature, TopP: a.TopP, Options: a.Options,
+		Reminder: func(before []message.Message) string { return r.reminder(a, session, before) }, LastStep: prompt.LastStep(),
+	}, nil
+}
+
+// reminder is what an agent is told anew with every prompt: that it may change
+// nothing, or that it may again.
+func (r *Runtime) reminder(a *Agent, session string, before []message.Message) string {
+	if a.Locked {
+		shown, path, err := plans{r}.PlanFile(r.life, session)
+		if err != nil || !r.opt.Loop.PlanTools {
+			return prompt.PlanReminder("", false)
+		}
+		return prompt.PlanReminder(shown, exists(path))
+	}
+	for i, m := range slices.Backward(before) {
+		if m.Info.Role != message.Assistant || m.Info.Summary {
+			continue
+		}
+		if was := r.agent(m.Info.Agent); was != nil && was.Locked && i < len(before)-1 {
+			return prompt.BuildReminder(r.writtenPlan(session))
+		}
+		return ""
+	}
+	return ""
+}
+
+// writtenPlan is the plan of a session as it is shown, where there is one.
+func (r *Runtime) writtenPlan(session string) string {
+	shown, path, err := plans{r}.PlanFile(r.life, session)
+	if err != nil || !exists(path) {
+		return ""
+	}
+	return shown
+}
+
+func isGit(worktree string) bool { return exists(filepath.Join(worktree, ".git")) }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// loopModel returns a model as the loop takes it.
+func (r *Runtime) loopModel(session string, ref message.ModelRef) (agent.Model, error) {
+	m, err := r.findModel(session, ref)
+	return agent.Model(m), err
+}
+
+// watchLoop tells who watches how the work on a session goes on.
+func (r *Runtime) watchLoop(session string, s agent.Status) {
+	switch s.Type {
+	case "compacted":
+		r.feed.publish(SessionCompacted{Session: session})
+	case "notice":
+		r.log.Warn(s.Message, "session", session)
+	default:
+		st := Status{Type: s.Type, Attempt: s.Attempt, Message: s.Message}
+		if !s.Next.IsZero() {
+			st.Next = s.Next.UnixMilli()
+		}
+		r.feed.publish(SessionStatus{Session: session, Status: st})
+		if s.Type == "idle" {
+			r.feed.publish(SessionIdle{Session: session})
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package helve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"helve/message"
+	"helve/model"
+)
+
+// Models say who answers prompts.
+type Models struct {
+	// Find returns the model of a name, or an error that says what to do.
+	Find func(message.ModelRef) (Model, error)
+	// Default is used where nothing else is said. Small gives sessions their
+	// titles; without one the first words of the first prompt do.
+	Default, Small message.ModelRef
+}
+
+// A Model is who serves it and what is known of it.
+type Model struct {
+	Provider model.Provider
+	Info     model.Info
+	// Fit returns the schema of a tool as the provider takes it; an error
+	// keeps that tool from this model. As they are when nil.
+	Fit func(schema json.RawMessage) (json.RawMessage, error)
+}
+
+// Loop says how agents work on prompts. The zero value is the default.
+type Loop struct {
+	// NoPrune keeps old outputs in the model's sight; NoCompact lets a
+	// conversation that has become too long fail instead of being summed up.
+	NoPrune, NoCompact bool
+	// ContinueAfterReject lets the model go on after a person said no.
+	ContinueAfterReject bool
+	// Instructions are further texts that an agent's model is told first,
+	// such as those of AGENTS.md; none when nil.
+	Instructions func(agent string) []string
+	// PlanTools offers the tools that begin and end planning.
+	PlanTools bool
+	// Depth is how deep agents may start agents: 1, when it is 0, is that only
+	// those that people talk to may; below 0, that none may.
+	Depth int
+	// PrimaryTools are never for agents that others started.
+	PrimaryTools []string
+	// Child is what one agent that another started may take, 30 minutes where
+	// Time is 0, and Session what one prompt may, with all agents below it.
+	Child, Session Budget
+}
+
+// A Budget bounds work. A field that is 0 bounds nothing.
+type Budget struct {
+	Time   time.Duration
+	Idle   time.Duration // without a sign of life of the model
+	Tokens int
+	Cost   float64 // in US dollars
+	Steps  int     // answers of the model
+	Calls  int     // of tools
+}
+
+// errNoModel is what to do where there is no model at all.
+var errNoModel = errors.New("there is no model to answer: set one with \"model\" in the config, or give Options.Models")
+
+// A lending is a model that a client brings for its own session.
+type lending struct {
+	mu   sync.Mutex
+	lent map[string]lent // by session
+}
+
+type lent struct {
+	ref      message.ModelRef
+	provider model.Provider
+}
+
+// Lend lets a session's prompts and the agents that its calls start be answered
+// by p, under that name, where the runtime has no model of its own.
+func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
+	l := lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p}
+	r.lending.mu.Lock()
+	defer r.lending.mu.Unlock()
+	if r.lending.lent == nil {
+		r.lending.lent = map[string]lent{}
+	}
+	r.lending.lent[session] = l
+	r.feed.publish(ToolsChanged{})
+	return sync.OnceFunc(func() {
+		r.lending.mu.Lock()
+		defer r.lending.mu.Unlock()
+		if r.lending.lent[session] == l {
+			delete(r.lending.lent, session)
+			r.feed.publish(ToolsChanged{})
+		}
+	})
+}
+
+func (l *lending) of(session string) (lent, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	got, ok := l.lent[session]
+	return got, ok
+}
+
+// findModel returns the model that a session works with.
+func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error) {
+	if l, ok := r.lending.of(session); ok && l.ref == ref {
+		return Model{Provider: l.provider}, nil
+	}
+	if r.opt.Models.Find == nil {
+		return Model{}, errNoModel
+	}
+	m, err := r.opt.Models.Find(ref)
+	if err != nil {
+		return Model{}, err
+	}
+	if m.Provider == nil {
+		return Model{}, fmt.Errorf("the model %s has no provider", ref)
+	}
+	return m, nil
+}

@@ -1,0 +1,270 @@
+package helve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"helve/internal/agent"
+	"helve/internal/prompt"
+	"helve/internal/store"
+	"helve/internal/text"
+	"helve/message"
+	"helve/tool"
+)
+
+// maxCallShown is how many bytes of an interrupted call a model is told.
+const maxCallShown = 200
+
+// maxTitle is how many bytes of a prompt make a title.
+const maxTitle = 60
+
+// A Prompt is what a person wants of an agent.
+type Prompt struct {
+	Session string           // to go on with; a new one when empty
+	Agent   string           // the session's last one, or the default one, when empty
+	Model   message.ModelRef // the agent's, the session's last one, or the default one, when empty
+	Text    string
+	Files   []tool.Attachment // images and files to look at
+	Title   string            // of a new session; the first words of Text when empty
+}
+
+// A Turn is what became of a prompt.
+type Turn struct {
+	Session string           `json:"session"`
+	End     TurnEnd          `json:"end"`
+	Note    string           `json:"note,omitempty"` // which limit was reached, where End is that
+	Text    string           `json:"text"`           // the last that the model said
+	Error   *message.Failure `json:"error,omitempty"`
+	Tokens  message.Tokens   `json:"tokens"` // of this turn, with those of the agents that it started
+	Cost    float64          `json:"cost"`   // likewise, in US dollars
+	Steps   int              `json:"steps"`
+}
+
+// A TurnEnd says why a turn is over.
+type TurnEnd string
+
+// The ends of a turn.
+const (
+	TurnDone     TurnEnd = agent.Done     // the model has said all it wanted to
+	TurnRejected TurnEnd = agent.Rejected // a person said no
+	TurnCanceled TurnEnd = agent.Canceled // whoever asked gave up; it can be resumed
+	TurnFailed   TurnEnd = agent.Failed   // the model could not be asked; Error says why
+	TurnLength   TurnEnd = agent.Length   // the model was cut off
+	TurnRefused  TurnEnd = agent.Refused  // the model does not want to
+	TurnRepeats  TurnEnd = agent.Repeats  // it repeated itself, and nobody was there to ask
+	TurnSteps    TurnEnd = agent.Steps    // it took as many steps as its agent may
+	TurnBudget   TurnEnd = agent.Spent    // it took all that it was given
+)
+
+// ErrBusy is a session that somebody works on already.
+var ErrBusy = errors.New("somebody works on this session already")
+
+// Prompt lets an agent work on a prompt until it is done. The error is nil
+// once the work has begun: how it went says the turn.
+func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
+	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
+		return nil, errors.New("the prompt is empty: say what is to be done")
+	}
+	return r.turn(ctx, p.Session, func(ctx context.Context, s *store.Store, row opening) (opening, error) {
+		said, err := r.said(&row.Session, p)
+		if err != nil {
+			return row, err
+		}
+		if row.Created == 0 {
+			row.Title = cmp.Or(strings.TrimSpace(p.Title), titleOf(p.Text))
+			if row.Session, err = r.createSession(ctx, s, row.Session); err != nil {
+				return row, err
+			}
+			if p.Title == "" {
+				row.Untitled = p.Text
+			}
+		} else if _, err := r.loop.Mend(ctx, row.ID); err != nil {
+			return row, err
+		}
+		if err := r.heard(ctx, row.ID, &said); err != nil {
+			return row, err
+		}
+		_, err = r.loop.Say(ctx, row.ID, said)
+		return row, err
+	})
+}
+
+// Resume goes on with a turn that broke off: it was cancelled, or its process
+// ended. Calls that had begun are not made again: the model is told which ones
+// were interrupted.
+func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
+	return r.turn(ctx, session, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+		if row.Created == 0 {
+			return row, errors.New("there is no session to resume: name one")
+		}
+		found, err := r.loop.Mend(ctx, row.ID)
+		if err != nil || !found.Unanswered {
+			return row, err
+		}
+		said, err := r.said(&row.Session, Prompt{})
+		if err != nil {
+			return row, err
+		}
+		for i, call := range found.Interrupted {
+			found.Interrupted[i], _ = text.Cut(call, maxCallShown)
+		}
+		said.Text, said.Synthetic = prompt.Resumed(found.Interrupted), true
+		_, err = r.loop.Say(ctx, row.ID, said)
+		return row, err
+	})
+}
+
+// Compact sums a conversation up, so that it takes less of the model's room.
+func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
+	return r.turn(ctx, session, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+		if row.Created == 0 {
+			return row, errors.New("there is no session to sum up: name one")
+		}
+		if _, err := r.loop.Mend(ctx, row.ID); err != nil {
+			return row, err
+		}
+		said, err := r.said(&row.Session, Prompt{})
+		if err != nil {
+			return row, err
+		}
+		said.Compact = true
+		_, err = r.loop.Say(ctx, row.ID, said)
+		return row, err
+	})
+}
+
+// An opening is a session that is about to be worked on, with the prompt that
+// it is still to be named after.
+type opening struct {
+	store.Session
+	Untitled string
+}
+
+// turn prepares a session, works on it, and says how that went. A session of
+// no name is a new one, which prepare makes.
+func (r *Runtime) turn(ctx context.Context, session string,
+	prepare func(context.Context, *store.Store, opening) (opening, error),
+) (*Turn, error) {
+	ctx, land, err := r.takeOff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer land()
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, fmt.Errorf("opening the records: %w", err)
+	}
+	row := opening{Session: r.newSession()}
+	if session != "" {
+		if row.Session, err = s.Session(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	release, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
+	if errors.Is(err, store.ErrBusy) {
+		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	st, err := r.stationOf(ctx, s, row.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer r.stations.man(st)()
+	if row, err = prepare(ctx, s, row); err != nil {
+		return nil, err
+	}
+	named := r.entitle(ctx, row)
+	out := r.loop.Run(ctx, r.workOf(row.Session, st.purse))
+	named()
+	turn := turnOf(row.ID, st.purse, out)
+	if turn.Error != nil {
+		r.feed.publish(SessionError{Session: row.ID, Error: *turn.Error})
+	}
+	return turn, out.Failed
+}
+
+func (r *Runtime) workOf(row store.Session, purse *agent.Purse) agent.Work {
+	return agent.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
+}
+
+func turnOf(session string, purse *agent.Purse, o agent.Outcome) *Turn {
+	usage, cost := purse.Spent()
+	return &Turn{
+		Session: session, End: TurnEnd(o.End), Note: o.Note, Text: o.Text, Error: o.Error,
+		Tokens: message.TokensOf(usage), Cost: cost, Steps: o.Steps,
+	}
+}
+
+// newSession is a session that is not kept yet.
+func (r *Runtime) newSession() store.Session {
+	return store.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Slug: slug()}
+}
+
+func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.Session) (store.Session, error) {
+	row.Created = r.now().UnixMilli()
+	row.Updated = row.Created
+	if err := s.CreateSession(ctx, row); err != nil {
+		return row, err
+	}
+	r.feed.publish(SessionChanged{Info: sessionOf(row), created: true})
+	return row, nil
+}
+
+// said decides who answers a prompt, and with what.
+func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
+	name := cmp.Or(p.Agent, row.Agent)
+	a := r.agent(name)
+	if a == nil && p.Agent == "" {
+		a = r.agent("") // the one of before is gone
+	}
+	if a == nil {
+		return agent.Said{}, fmt.Errorf("there is no agent called %q; there are %s", name, strings.Join(r.agentNames(), ", "))
+	}
+	ref, err := r.modelFor(row.ID, a, p.Model, row.Model)
+	if err != nil {
+		return agent.Said{}, err
+	}
+	row.Agent, row.Model = a.Name, ref
+	return agent.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
+}
+
+// modelFor chooses the model of an agent: the one that is wished for, its own,
+// the one of before, the default one, or what the client lends.
+func (r *Runtime) modelFor(session string, a *Agent, wished, before message.ModelRef) (message.ModelRef, error) {
+	for _, ref := range []message.ModelRef{wished, a.Model, before, r.opt.Models.Default} {
+		if ref == (message.ModelRef{}) {
+			continue
+		}
+		_, err := r.findModel(session, ref)
+		if err != nil && ref == before {
+			continue // it is no more
+		}
+		return ref, err
+	}
+	if l, ok := r.lending.of(session); ok {
+		return l.ref, nil
+	}
+	if r.opt.Models.Find == nil {
+		return message.ModelRef{}, errNoModel
+	}
+	if _, err := r.opt.Models.Find(message.ModelRef{}); err != nil {
+		return message.ModelRef{}, err // it knows what to do
+	}
+	return message.ModelRef{}, errNoModel
+}
+
+// titleOf is the beginning of a prompt.
+func titleOf(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	title, cut := text.Cut(strings.Join(strings.Fields(line), " "), maxTitle)
+	if cut {
+		title += "…"
+	}
+	return title
+}

@@ -1,0 +1,412 @@
+package helve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"helve"
+	"helve/message"
+	"helve/model"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A brain is a model of a test: it answers by what it is asked.
+type brain struct {
+	answer func(req model.Request) []model.Event
+
+	mu   sync.Mutex
+	reqs []model.Request
+}
+
+// Stream says what the test wants.
+func (b *brain) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	b.mu.Lock()
+	b.reqs = append(b.reqs, req)
+	b.mu.Unlock()
+	return func(yield func(model.Event, error) bool) {
+		for _, e := range b.answer(req) {
+			if e.Kind == "hang" {
+				<-ctx.Done()
+				yield(model.Event{}, context.Cause(ctx))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b *brain) asked() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.reqs)
+}
+
+func says(text string) []model.Event {
+	return []model.Event{
+		{Kind: model.TextDelta, Text: text},
+		{Kind: model.Done, Reason: model.Stopped, Usage: model.Usage{Input: 100, Output: 10}},
+	}
+}
+
+func callsTool(name string, args any) []model.Event { return callsTools(toolCall{name, args}) }
+
+type toolCall struct {
+	name string
+	args any
+}
+
+func callsTools(calls ...toolCall) []model.Event {
+	var out []model.Event
+	for i, c := range calls {
+		raw, err := json.Marshal(c.args)
+		if err != nil {
+			panic(err)
+		}
+		id := "call_" + string(rune('a'+i))
+		out = append(out, model.Event{Kind: model.CallStart, Call: &model.Call{ID: id, Name: c.name}},
+			model.Event{Kind: model.CallEnd, Call: &model.Call{ID: id, Name: c.name, Input: raw}})
+	}
+	return append(out, model.Event{Kind: model.Done, Reason: model.Calls, Usage: model.Usage{Input: 100, Output: 10}})
+}
+
+// turnsOf is how many answers of the model a request already holds since the
+// last text of a person.
+func turnsOf(req model.Request) (n int) {
+	for _, m := range req.Messages {
+		if m.Role == model.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
+// inTurn answers the nth request of a conversation with the nth answer, and
+// all after these with "done".
+func inTurn(answers ...[]model.Event) func(model.Request) []model.Event {
+	return func(req model.Request) []model.Event {
+		if n := turnsOf(req); n < len(answers) {
+			return answers[n]
+		}
+		return says("done")
+	}
+}
+
+// thinks makes a runtime with a model.
+func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime {
+	t.Helper()
+	dir := t.TempDir()
+	opt := helve.Options{
+		Dir: dir, Worktree: dir, DataDir: t.TempDir(), Shell: helve.Shell{Helper: os.Args[0]},
+		Models: helve.Models{
+			Default: message.ModelRef{Provider: "test", Model: "brain"},
+			Find: func(message.ModelRef) (helve.Model, error) {
+				return helve.Model{Provider: b, Info: model.Info{Price: model.Price{Input: 1, Output: 10}}}, nil
+			},
+		},
+	}
+	if change != nil {
+		change(&opt)
+	}
+	r, err := helve.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func prompted(t *testing.T, r *helve.Runtime, p helve.Prompt) *helve.Turn {
+	t.Helper()
+	turn, err := r.Prompt(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return turn
+}
+
+func TestPromptAnswers(t *testing.T) {
+	b := &brain{answer: inTurn(callsTool("write", map[string]string{"filePath": "a.txt", "content": "hello\n"}), says("I wrote it."))}
+	r := thinks(t, b, nil)
+	turn := prompted(t, r, helve.Prompt{Text: "write a file\nwith words"})
+	if turn.End != helve.TurnDone || turn.Text != "I wrote it." || turn.Steps != 2 || turn.Tokens.Input != 200 || turn.Cost == 0 {
+		t.Errorf("turn = %+v", turn)
+	}
+	got, err := os.ReadFile(filepath.Join(dirOf(t, r), "a.txt"))
+	if err != nil || string(got) != "hello\n" {
+		t.Errorf("file = %q, %v", got, err)
+	}
+	msgs, err := r.Messages(t.Context(), turn.Session)
+	if err != nil || len(msgs) != 3 {
+		t.Fatalf("messages = %+v, %v", msgs, err)
+	}
+	p := msgs[1].Parts[0]
+	if p.Type != message.Tool || p.State.Status != message.Completed || p.Tool != "write" || p.CallID != "call_a" {
+		t.Errorf("part = %+v", p)
+	}
+	s, err := r.Session(t.Context(), turn.Session)
+	if err != nil || s.Title != "write a file" || s.Agent != "build" || s.Model.Model != "brain" || s.Tokens.Input != 200 {
+		t.Errorf("session = %+v, %v", s, err)
+	}
+	// The next prompt sees what was said.
+	prompted(t, r, helve.Prompt{Session: turn.Session, Text: "and now?"})
+	if last := b.reqs[len(b.reqs)-1]; len(last.Messages) != 5 {
+		t.Errorf("the second prompt sees %d messages", len(last.Messages))
+	}
+}
+
+func TestPromptErrors(t *testing.T) {
+	r := thinks(t, &brain{answer: inTurn()}, nil)
+	for _, tc := range []struct {
+		prompt helve.Prompt
+		want   string
+	}{
+		{helve.Prompt{Text: "  "}, "empty"},
+		{helve.Prompt{Text: "x", Agent: "nobody"}, "no agent called"},
+		{helve.Prompt{Text: "x", Session: "ses_none"}, "not found"},
+	} {
+		if _, err := r.Prompt(t.Context(), tc.prompt); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: %v, want %q", tc.prompt, err, tc.want)
+		}
+	}
+	none, err := helve.New(helve.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	if _, err := none.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "no model") {
+		t.Errorf("without a model: %v", err)
+	}
+}
+
+// answering replies to every permission request of a runtime.
+func answering(t *testing.T, r *helve.Runtime, reply permission.Reply) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range r.Events(ctx, 0) {
+			if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+				_ = r.Reply(asked.ID, reply) // it may be settled already
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func TestPromptRejectedStops(t *testing.T) {
+	ask := []helve.Agent{{Name: "build", Mode: "primary", Policy: permission.Policy{Rules: permission.Ruleset{
+		{Permission: "*", Pattern: "*", Action: permission.Ask}}}}}
+	for _, tc := range []struct {
+		name  string
+		reply permission.Reply
+		loop  helve.Loop
+		end   helve.TurnEnd
+		asked int
+	}{
+		{"rejected", permission.Reply{Verdict: permission.ReplyReject}, helve.Loop{}, helve.TurnRejected, 1},
+		{"corrected", permission.Reply{Verdict: permission.ReplyReject, Message: "not so"}, helve.Loop{}, helve.TurnDone, 2},
+		{"goes on", permission.Reply{Verdict: permission.ReplyReject}, helve.Loop{ContinueAfterReject: true}, helve.TurnDone, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := &brain{answer: inTurn(callsTool("glob", map[string]string{"pattern": "*"}))}
+			r := thinks(t, b, func(o *helve.Options) { o.Agents, o.Loop = ask, tc.loop })
+			answering(t, r, tc.reply)
+			if turn := prompted(t, r, helve.Prompt{Text: "look"}); turn.End != tc.end || b.asked() != tc.asked {
+				t.Errorf("end %s after %d requests, want %s after %d", turn.End, b.asked(), tc.end, tc.asked)
+			}
+		})
+	}
+}
+
+func TestPromptCanceledResumes(t *testing.T) {
+	hung := true
+	b := &brain{}
+	b.answer = func(req model.Request) []model.Event {
+		if hung && turnsOf(req) == 1 {
+			return []model.Event{{Kind: model.TextDelta, Text: "half"}, {Kind: "hang"}}
+		}
+		return inTurn(callsTool("glob", map[string]string{"pattern": "*"}))(req)
+	}
+	r := thinks(t, b, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for e := range r.Events(ctx, 0) {
+			if d, ok := e.Properties.(helve.PartDelta); ok && d.Delta == "half" {
+				cancel()
+			}
+		}
+	}()
+	turn, err := r.Prompt(ctx, helve.Prompt{Text: "go"})
+	if err != nil || turn.End != helve.TurnCanceled || turn.Text != "half" {
+		t.Fatalf("turn = %+v, %v", turn, err)
+	}
+	msgs, _ := r.Messages(t.Context(), turn.Session)
+	if last := msgs[len(msgs)-1].Info; last.Error == nil || last.Error.Name != "MessageAbortedError" {
+		t.Errorf("last message = %+v", last)
+	}
+	hung = false
+	again, err := r.Resume(t.Context(), turn.Session)
+	if err != nil || again.End != helve.TurnDone || again.Text != "done" {
+		t.Fatalf("resumed = %+v, %v", again, err)
+	}
+	if third, err := r.Resume(t.Context(), turn.Session); err != nil || third.End != helve.TurnDone || third.Steps != 0 {
+		t.Errorf("resumed again = %+v, %v", third, err)
+	}
+}
+
+func TestPromptBusy(t *testing.T) {
+	b := &brain{answer: func(model.Request) []model.Event {
+		return []model.Event{{Kind: model.TextDelta, Text: "x"}, {Kind: "hang"}}
+	}}
+	r := thinks(t, b, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	session := make(chan string, 1)
+	go func() {
+		for e := range r.Events(ctx, 0) {
+			if d, ok := e.Properties.(helve.PartDelta); ok {
+				session <- d.Session
+				return
+			}
+		}
+	}()
+	done := make(chan *helve.Turn)
+	go func() { turn, _ := r.Prompt(ctx, helve.Prompt{Text: "go"}); done <- turn }()
+	if _, err := r.Prompt(t.Context(), helve.Prompt{Text: "me too", Session: <-session}); !errors.Is(err, helve.ErrBusy) {
+		t.Errorf("a second prompt: %v", err)
+	}
+	cancel()
+	if turn := <-done; turn.End != helve.TurnCanceled {
+		t.Errorf("turn = %+v", turn)
+	}
+}
+
+func TestPromptRepeats(t *testing.T) {
+	glob := func(n int) []model.Event {
+		return callsTool("glob", map[string]any{"pattern": strings.Repeat("*", 1+n)})
+	}
+	for name, period := range map[string]int{"one": 1, "two": 2, "four": 4} {
+		t.Run(name, func(t *testing.T) {
+			b := &brain{answer: func(req model.Request) []model.Event { return glob(turnsOf(req) % period) }}
+			r := thinks(t, b, func(o *helve.Options) { o.Unattended = true })
+			turn := prompted(t, r, helve.Prompt{Text: "go"})
+			if turn.End != helve.TurnRepeats || turn.Steps != 3*period {
+				t.Errorf("turn = %+v", turn)
+			}
+		})
+	}
+	t.Run("another result is no repetition", func(t *testing.T) {
+		n := 0
+		b := &brain{}
+		b.answer = inTurn(callsTool("count", struct{}{}), callsTool("count", struct{}{}), callsTool("count", struct{}{}), callsTool("count", struct{}{}))
+		r := thinks(t, b, func(o *helve.Options) { o.Unattended = true })
+		type none struct{}
+		_, err := r.Register(tool.New(tool.Spec{Name: "count", Description: "counts"}, func(context.Context, *tool.Call, none) (*tool.Result, error) {
+			n++
+			return &tool.Result{Output: strings.Repeat("x", n)}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn := prompted(t, r, helve.Prompt{Text: "go"}); turn.End != helve.TurnDone || n != 4 {
+			t.Errorf("turn = %+v after %d calls", turn, n)
+		}
+	})
+}
+
+func TestPromptBudget(t *testing.T) {
+	n := 0
+	b := &brain{answer: func(model.Request) []model.Event {
+		n++
+		return callsTool("glob", map[string]any{"pattern": strings.Repeat("a", n)})
+	}}
+	for _, tc := range []struct {
+		name   string
+		budget helve.Budget
+		note   string
+	}{
+		{"steps", helve.Budget{Steps: 3}, "3 steps"},
+		{"tokens", helve.Budget{Tokens: 300}, "300 tokens"},
+		{"cost", helve.Budget{Cost: 0.0005}, "$0.0005"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := thinks(t, b, func(o *helve.Options) { o.Loop.Session = tc.budget })
+			turn := prompted(t, r, helve.Prompt{Text: "go"})
+			if turn.End != helve.TurnBudget || !strings.Contains(turn.Note, tc.note) || turn.Steps != 3 {
+				t.Errorf("turn = %+v", turn)
+			}
+		})
+	}
+}
+
+func TestPromptStepLimit(t *testing.T) {
+	n := 0
+	b := &brain{answer: func(model.Request) []model.Event {
+		n++
+		return callsTool("glob", map[string]any{"pattern": strings.Repeat("a", n)})
+	}}
+	agents := helve.Agents(helve.AgentOptions{})
+	agents[0].Steps = 2
+	r := thinks(t, b, func(o *helve.Options) { o.Agents = agents })
+	turn := prompted(t, r, helve.Prompt{Text: "go"})
+	if turn.End != helve.TurnSteps || turn.Steps != 2 {
+		t.Errorf("turn = %+v", turn)
+	}
+	msgs, _ := r.Messages(t.Context(), turn.Session)
+	last := msgs[len(msgs)-1].Parts[0]
+	if last.State.Status != message.Failed || !strings.Contains(last.State.Error, "no more steps") {
+		t.Errorf("the last call = %+v", last.State)
+	}
+}
+
+// A child that hangs gives back what it has within a second of its limit.
+func TestTaskStalls(t *testing.T) {
+	b := &brain{}
+	b.answer = func(req model.Request) []model.Event {
+		switch first := req.Messages[0].Parts[0].Text; {
+		case strings.HasPrefix(first, "child"):
+			return []model.Event{{Kind: model.TextDelta, Text: "half of it"}, {Kind: "hang"}}
+		case turnsOf(req) == 0:
+			return callsTool("task", map[string]string{"description": "d", "prompt": "child", "subagent_type": "general"})
+		}
+		return says("done")
+	}
+	for name, budget := range map[string]helve.Budget{"time": {Time: 300 * time.Millisecond}, "idle": {Idle: time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			r := thinks(t, b, func(o *helve.Options) { o.Loop.Child = budget })
+			turn := prompted(t, r, helve.Prompt{Text: "go"})
+			msgs, _ := r.Messages(t.Context(), turn.Session)
+			state := msgs[1].Parts[0].State
+			if turn.End != helve.TurnDone || state.Status != message.Completed || !strings.Contains(state.Output, "half of it") ||
+				!strings.Contains(state.Output, "session_id: ses_") {
+				t.Errorf("end %s, state %+v", turn.End, state)
+			}
+		})
+	}
+}
+
+// dirOf is the folder that a runtime works in.
+func dirOf(t *testing.T, r *helve.Runtime) string {
+	t.Helper()
+	res, err := r.Call(t.Context(), tool.Call{Tool: "bash", Input: json.RawMessage(`{"command":"pwd","description":"where"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(res.Output)
+}

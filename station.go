@@ -1,0 +1,140 @@
+package helve
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"helve/internal/agent"
+	"helve/internal/store"
+	"helve/permission"
+	"helve/tool"
+)
+
+// A station is a session that agents work on: what holds for all of them
+// there. What those who started it are denied is denied here, at any depth.
+type station struct {
+	session  string
+	rules    permission.Ruleset   // the session's own
+	ceilings []permission.Ruleset // what those above are denied
+	readOnly bool
+	locked   bool
+	depth    int // how many started each other above this one
+	purse    *agent.Purse
+
+	mu      sync.Mutex
+	limited map[string]*Agent
+}
+
+// stations are those that are worked on now.
+type stations struct {
+	mu   sync.Mutex
+	open map[string]*station
+}
+
+func (s *stations) of(session string) *station {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[session]
+}
+
+// man opens a station until close is called.
+func (s *stations) man(st *station) (close func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = map[string]*station{}
+	}
+	s.open[st.session] = st
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[st.session] == st {
+			delete(s.open, st.session)
+		}
+	}
+}
+
+// limit is an agent as it may act here.
+func (st *station) limit(a *Agent) *Agent {
+	if st == nil || a == nil {
+		return a
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if l := st.limited[a.Name]; l != nil {
+		return l
+	}
+	l := *a
+	l.Policy.Rules = slices.Concat(a.Policy.Rules, st.rules)
+	l.Policy.Ceilings = slices.Concat(a.Policy.Ceilings, st.ceilings)
+	l.ReadOnly, l.Locked = a.ReadOnly || st.readOnly, a.Locked || st.locked
+	if st.limited == nil {
+		st.limited = map[string]*Agent{}
+	}
+	st.limited[a.Name] = &l
+	return &l
+}
+
+// below is a station for a session that caller starts from this one, which is
+// nil where calls are made that no prompt stands behind.
+func (st *station) below(caller *Agent, row store.Session, purse *agent.Purse) *station {
+	child := &station{session: row.ID, rules: row.Rules, purse: purse, depth: 1}
+	if st != nil {
+		child.depth = st.depth + 1
+	}
+	child.under(caller)
+	return child
+}
+
+// under takes on what an agent above is denied.
+func (st *station) under(caller *Agent) {
+	st.ceilings = append(st.ceilings, caller.Policy.Rules.Denials())
+	st.ceilings = append(st.ceilings, caller.Policy.Ceilings...)
+	st.readOnly = st.readOnly || caller.ReadOnly || caller.Locked
+	st.locked = st.locked || caller.Locked
+}
+
+// stationOf is the station of a session that a person goes on with: all that
+// its forebears were denied is denied there, as far as they are known.
+func (r *Runtime) stationOf(ctx context.Context, s *store.Store, row store.Session) (*station, error) {
+	st := &station{session: row.ID, rules: row.Rules, purse: agent.NewPurse(nil, r.opt.Loop.Session.limit())}
+	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
+		parent, err := s.Session(ctx, up.Parent)
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if a := r.agent(parent.Agent); a != nil {
+			above := *a
+			above.Policy.Rules = slices.Concat(a.Policy.Rules, parent.Rules)
+			st.under(&above)
+		}
+		up = parent
+	}
+	return st, nil
+}
+
+// maxDepth bounds how far up forebears are looked for.
+const maxDepth = 100
+
+// agentIn is the agent of that name as it may act in a session.
+func (r *Runtime) agentIn(session, name string) *Agent {
+	return r.stations.of(session).limit(r.agent(name))
+}
+
+// agentOf is the agent that makes a call, as it may act there.
+func (r *Runtime) agentOf(c *tool.Call) *Agent {
+	if h, ok := c.Host.(*host); ok {
+		return h.agent
+	}
+	return r.agentIn(c.Session, c.Agent)
+}
+
+// limit is a budget as the loop takes it.
+func (b Budget) limit() agent.Limit {
+	return agent.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
+}
