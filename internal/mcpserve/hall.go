@@ -47,9 +47,11 @@ type hall struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session // by the id of the session
+	loans    map[string]func()   // take the models of their clients back, likewise
 	asked    map[string]*asked   // put to a person, by the id of the request
 	parents  map[callKey]string  // of calls that were made by others
 	tools    map[callKey]string  // of calls under way
+	errands  map[string]callKey  // the calls that sessions of other agents work for, by session
 	talks    sync.WaitGroup      // what puts questions to people, and tells of changes
 	events   sync.WaitGroup
 	changed  chan struct{} // holds one when tools have come or gone
@@ -78,8 +80,8 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 			return nil, errCrowded
 		}
 		h = &hall{
-			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, asked: map[string]*asked{},
-			parents: map[callKey]string{}, tools: map[callKey]string{}, changed: make(chan struct{}, 1),
+			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, loans: map[string]func(){}, asked: map[string]*asked{},
+			parents: map[callKey]string{}, tools: map[callKey]string{}, errands: map[string]callKey{}, changed: make(chan struct{}, 1),
 		}
 		hs.all[key] = h
 		hs.ending.Go(func() {
@@ -297,17 +299,24 @@ func (h *hall) join(id string, se *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sessions[id] = se
+	if se.lends != nil {
+		h.loans[id] = h.rt.Lend(id, se.lends, se.lends.name)
+	}
 }
 
 // part ends a session in this runtime: what waits for it, its jobs, and what
 // was approved for it alone.
 func (h *hall) part(id string) {
 	h.mu.Lock()
-	se := h.sessions[id]
+	se, back := h.sessions[id], h.loans[id]
 	delete(h.sessions, id)
+	delete(h.loans, id)
 	h.mu.Unlock()
 	if se == nil {
 		return
+	}
+	if back != nil {
+		back()
 	}
 	if err := h.rt.EndSession(id); err != nil {
 		se.s.log.Warn("a session did not end well", "session", id, "error", err)

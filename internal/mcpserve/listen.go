@@ -2,10 +2,15 @@ package mcpserve
 
 import (
 	"context"
+	"maps"
 
 	"helve"
 	"helve/permission"
 )
+
+// maxErrands is how many agents may work for each other before nobody knows
+// whose person is asked.
+const maxErrands = 32
 
 // An asked is a request or a set of questions that was put to a person.
 type asked struct {
@@ -36,6 +41,7 @@ func (h *hall) hear(e helve.Event) {
 		}
 		h.mu.Unlock()
 	case helve.CallProgress:
+		h.noteErrand(p)
 		if f, inner := h.flight(p.Session, p.ID); f != nil && f.report != nil {
 			f.report.note(inner, p)
 		}
@@ -43,6 +49,7 @@ func (h *hall) hear(e helve.Event) {
 		h.mu.Lock()
 		delete(h.parents, callKey{p.Session, p.ID})
 		delete(h.tools, callKey{p.Session, p.ID})
+		maps.DeleteFunc(h.errands, func(_ string, of callKey) bool { return of == callKey{p.Session, p.ID} })
 		h.mu.Unlock()
 	case helve.PermissionAsked:
 		h.askPermission(p.Request)
@@ -69,6 +76,7 @@ func (h *hall) catchUp() {
 	h.mu.Lock()
 	clear(h.parents)
 	clear(h.tools)
+	clear(h.errands)
 	gone := map[string]*asked{}
 	for id, a := range h.asked {
 		gone[id] = a
@@ -117,6 +125,45 @@ func (h *hall) flight(session, id string) (f *flight, inner string) {
 	return se.calls[parent], id
 }
 
+// noteErrand notes which session works for a call.
+func (h *hall) noteErrand(p helve.CallProgress) {
+	child, _ := p.Metadata["sessionId"].(string)
+	if child == "" || child == p.Session {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.errands[child] = callKey{p.Session, p.ID}
+}
+
+// patron finds the client whose person answers for a session: its own, or the
+// one whose call another agent works for there. f is that call, nil where it
+// is not known.
+func (h *hall) patron(session string, call *permission.CallRef) (se *session, f *flight) {
+	id := ""
+	if call != nil {
+		id = call.Call
+	}
+	for range maxErrands {
+		if se := h.session(session); se != nil {
+			f, _ := h.flight(session, id)
+			return se, f
+		}
+		h.mu.Lock()
+		of, ok := h.errands[session]
+		h.mu.Unlock()
+		if !ok { // nothing was told of it yet
+			row, err := h.rt.Session(context.Background(), session)
+			if err != nil || row.Parent == "" {
+				return nil, nil
+			}
+			of = callKey{session: row.Parent}
+		}
+		session, id = of.session, of.id
+	}
+	return nil, nil
+}
+
 // A petition is something that only a person can settle.
 type petition struct {
 	id, session string
@@ -130,16 +177,14 @@ type petition struct {
 
 // put lets a petition be asked, unless it is already. It does not wait.
 func (h *hall) put(p petition) {
-	se := h.session(p.session)
+	se, f := h.patron(p.session, p.call)
 	if se == nil {
 		p.nobody()
 		return
 	}
 	call, stream := se.life, context.Context(nil)
-	if p.call != nil {
-		if f, _ := h.flight(p.session, p.call.Call); f != nil {
-			call, stream = f.ctx, f.stream
-		}
+	if f != nil {
+		call, stream = f.ctx, f.stream
 	}
 	ctx, cancel := context.WithCancel(call)
 	h.mu.Lock()

@@ -27,11 +27,12 @@ const (
 type session struct {
 	s       *Server
 	ss      *mcp.ServerSession
-	name    string // that HTTP clients say; empty over standard input
-	client  string // what the client calls itself, for the log
-	version string // of the protocol
-	roots   bool   // the client names roots
-	asks    bool   // the client can put a form to a person
+	name    string   // that HTTP clients say; empty over standard input
+	client  string   // what the client calls itself, for the log
+	version string   // of the protocol
+	roots   bool     // the client names roots
+	asks    bool     // the client can put a form to a person
+	lends   *sampler // the client's model; nil where it lends none
 
 	life context.Context // ends with the session, and with the server
 	end  context.CancelFunc
@@ -83,6 +84,7 @@ func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, versi
 		se.roots = c.RootsV2 != nil
 		se.asks = c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 	}
+	se.lends = newSampler(ss, p)
 	se.life, se.end = context.WithCancel(s.life)
 	return se
 }

@@ -1,0 +1,253 @@
+package mcpserve
+
+//lint:file-ignore SA1019 sampling is part of the versions that are spoken here
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve/internal/text"
+	"helve/model"
+)
+
+const (
+	// sampledTokens bounds an answer that nobody has bounded: the protocol
+	// wants a number.
+	sampledTokens = 16_000
+	// userRefused is the code of a client whose person said no.
+	userRefused = -1
+	// cutOff is why an answer ended that could not be longer.
+	cutOff = "maxTokens"
+)
+
+// A sampler is the model of a client. The client decides which one that is, and
+// may ask its person about every request. It answers as a whole, and does not
+// say what it took: that is estimated.
+type sampler struct {
+	ss    *mcp.ServerSession
+	name  string // of the client
+	tools bool   // the client's model is given tools as such; others in words
+}
+
+// newSampler returns the model that a client lends, nil where it does not.
+func newSampler(ss *mcp.ServerSession, p *mcp.InitializeParams) *sampler {
+	if p.Capabilities == nil || p.Capabilities.Sampling == nil {
+		return nil
+	}
+	s := &sampler{ss: ss, name: "client", tools: p.Capabilities.Sampling.Tools != nil}
+	if p.ClientInfo != nil {
+		name, _ := text.Cut(text.VisibleLine(p.ClientInfo.Name), 100)
+		s.name = cmp.Or(name, s.name)
+	}
+	return s
+}
+
+// Stream asks the client's model once.
+func (s *sampler) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		res, err := s.ss.CreateMessageWithTools(ctx, s.params(req))
+		if err != nil {
+			yield(model.Event{}, s.failure(ctx, err))
+			return
+		}
+		events := s.events(res)
+		done := &events[len(events)-1]
+		done.Usage = model.Usage{Input: requestTokens(req), Output: answerTokens(events)}
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// params is a request in the protocol's form.
+func (s *sampler) params(req model.Request) *mcp.CreateMessageWithToolsParams {
+	p := &mcp.CreateMessageWithToolsParams{
+		MaxTokens: int64(cmp.Or(req.MaxTokens, sampledTokens)), SystemPrompt: strings.Join(req.System, "\n\n"),
+	}
+	if req.Temperature != nil {
+		p.Temperature = *req.Temperature
+	}
+	if !s.tools {
+		p.SystemPrompt = strings.TrimSpace(p.SystemPrompt + "\n\n" + toolWords(req.Tools))
+		p.Messages = wordMessages(req.Messages)
+		return p
+	}
+	for _, m := range req.Messages {
+		p.Messages = append(p.Messages, sampledMessages(m)...)
+	}
+	for _, t := range req.Tools {
+		p.Tools = append(p.Tools, &mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema})
+	}
+	if len(p.Tools) > 0 {
+		p.ToolChoice = &mcp.ToolChoice{Mode: "auto"}
+	}
+	return p
+}
+
+// sampledMessages is a message in the protocol's form. Results stand in a
+// message of their own, as the protocol wants it.
+func sampledMessages(m model.Message) (out []*mcp.SamplingMessageV2) {
+	var results, others []mcp.Content
+	for _, p := range m.Parts {
+		switch {
+		case p.Result != nil:
+			results = append(results, sampledResult(p.Result))
+		case p.Call != nil:
+			others = append(others, &mcp.ToolUseContent{ID: p.Call.ID, Name: p.Call.Name, Input: callInput(p.Call.Input)})
+		case p.File != nil:
+			others = append(others, sampledFile(*p.File))
+		case p.Text != "":
+			others = append(others, &mcp.TextContent{Text: p.Text})
+		} // what it thought aloud only its provider could use
+	}
+	for _, content := range [][]mcp.Content{results, others} {
+		if len(content) > 0 {
+			out = append(out, &mcp.SamplingMessageV2{Role: mcp.Role(m.Role), Content: content})
+		}
+	}
+	return out
+}
+
+func sampledResult(r *model.Result) *mcp.ToolResultContent {
+	out := &mcp.ToolResultContent{ToolUseID: r.ID, Content: []mcp.Content{&mcp.TextContent{Text: r.Output}}, IsError: r.Failed}
+	for _, f := range r.Files {
+		out.Content = append(out.Content, sampledFile(f))
+	}
+	return out
+}
+
+// sampledFile is a file in the protocol's form, which knows images and sounds.
+func sampledFile(f model.File) mcp.Content {
+	switch {
+	case strings.HasPrefix(f.Mime, "image/"):
+		return &mcp.ImageContent{MIMEType: f.Mime, Data: f.Data}
+	case strings.HasPrefix(f.Mime, "audio/"):
+		return &mcp.AudioContent{MIMEType: f.Mime, Data: f.Data}
+	}
+	return &mcp.TextContent{Text: fmt.Sprintf("[The file %s (%s) can not be shown to this model.]", text.VisibleLine(f.Name), text.VisibleLine(f.Mime))}
+}
+
+// callInput is what a model wrote as an object, which it need not have been.
+func callInput(raw json.RawMessage) map[string]any {
+	var in map[string]any
+	if err := json.Unmarshal(raw, &in); err != nil || in == nil {
+		return map[string]any{"input": string(raw)}
+	}
+	return in
+}
+
+// events are an answer, with its end.
+func (s *sampler) events(res *mcp.CreateMessageWithToolsResult) (out []model.Event) {
+	var calls []model.Call
+	for _, c := range res.Content {
+		said, made := s.content(c, res.StopReason == cutOff)
+		calls = append(calls, made...)
+		if said != "" {
+			out = append(out, model.Event{Kind: model.TextDelta, Text: said})
+		}
+	}
+	known := map[string]bool{}
+	for i := range calls {
+		if calls[i].ID == "" || known[calls[i].ID] {
+			calls[i].ID = "call_" + strings.ToLower(rand.Text())
+		}
+		known[calls[i].ID] = true
+		out = append(out, model.Event{Kind: model.CallEnd, Call: &calls[i]})
+	}
+	done := model.Event{Kind: model.Done, Reason: model.Stopped}
+	switch {
+	case res.StopReason == cutOff:
+		done.Reason = model.Length
+	case len(calls) > 0:
+		done.Reason = model.Calls
+	case res.StopReason != "" && res.StopReason != "endTurn" && res.StopReason != "stopSequence":
+		done.Reason, done.Detail = model.Other, res.StopReason
+	}
+	return append(out, done)
+}
+
+// content is a piece of an answer: what is said, and the calls that are made.
+// With cut, the model could not say all.
+func (s *sampler) content(c mcp.Content, cut bool) (said string, calls []model.Call) {
+	switch c := c.(type) {
+	case *mcp.TextContent:
+		if s.tools {
+			return c.Text, nil
+		}
+		return readWords(c.Text, cut)
+	case *mcp.ToolUseContent:
+		in := json.RawMessage("{}")
+		if c.Input != nil {
+			in = encoded(c.Input)
+		}
+		return "", []model.Call{{ID: c.ID, Name: c.Name, Input: in}}
+	}
+	return fmt.Sprintf("[The model answered with %T, which can not be shown.]", c), nil
+}
+
+// failure says what can be done about a request that failed.
+func (s *sampler) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	e := &model.Error{Kind: model.Network, Err: err, Message: "the client does not answer any more: connect again"}
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || errors.Is(err, mcp.ErrConnectionClosed) {
+		return e
+	}
+	words, _ := text.Cut(text.VisibleLine(said.Message), 500)
+	switch said.Code {
+	case userRefused:
+		e.Kind, e.Message = model.Invalid, fmt.Sprintf("the user of %s does not let its model be asked: %s. Do the work without another agent.", s.name, words)
+	case jsonrpc.CodeInternalError:
+		e.Kind, e.Message = model.Broken, fmt.Sprintf("the model of %s could not answer: %s", s.name, words)
+	default:
+		e.Kind, e.Message = model.Invalid, fmt.Sprintf("%s did not let its model answer: %s. Do the work without another agent.", s.name, words)
+	}
+	return e
+}
+
+// requestTokens is about what a request takes.
+func requestTokens(req model.Request) (n int) {
+	for _, said := range req.System {
+		n += text.Tokens(said)
+	}
+	for _, t := range req.Tools {
+		n += text.Tokens(t.Name) + text.Tokens(t.Description) + text.Tokens(string(t.Schema))
+	}
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Result != nil:
+				n += text.Tokens(p.Result.Output)
+			case p.Call != nil:
+				n += text.Tokens(p.Call.Name) + text.Tokens(string(p.Call.Input))
+			default:
+				n += text.Tokens(p.Text)
+			}
+		}
+	}
+	return n
+}
+
+// answerTokens is about what an answer took.
+func answerTokens(events []model.Event) (n int) {
+	for _, e := range events {
+		n += text.Tokens(e.Text)
+		if e.Call != nil {
+			n += text.Tokens(e.Call.Name) + text.Tokens(string(e.Call.Input))
+		}
+	}
+	return n
+}
