@@ -147,6 +147,7 @@ func dump(c *Config) string {
 		p("plugin %s from %s <%s>", e.Value, e.Dir, e.From)
 	}
 	dumpBrought(c, p)
+	dumpModels(c, p)
 	for _, e := range c.Instructions {
 		p("instruction %s <%s>", e.Value, e.From)
 	}
@@ -195,6 +196,34 @@ func dumpBrought(c *Config, p func(format string, args ...any)) {
 		if f.Guarded && !f.Missing {
 			p("folder %s trusted=%t changed=%t", f.Path, f.Trusted, f.Changed)
 		}
+	}
+}
+
+// dumpModels writes what is about models.
+func dumpModels(c *Config, p func(format string, args ...any)) {
+	if c.Model+c.SmallModel != "" {
+		p("model %q small %q", c.Model, c.SmallModel)
+	}
+	for _, x := range c.Providers {
+		p("provider %s name=%q npm=%q api=%q env=%q url=%q key=%q headers=%v timeout=%d disabled=%t <%s>", x.ID, x.Name, x.NPM, x.API,
+			x.Env, x.BaseURL, x.Key, x.Headers, x.TimeoutMS, x.Disabled, x.From)
+		for _, m := range x.Models {
+			images, price := "", ""
+			if m.Images != nil {
+				images = fmt.Sprint(*m.Images)
+			}
+			if m.Price != nil {
+				price = fmt.Sprint(*m.Price)
+			}
+			p("  model %s serves=%q name=%q context=%d output=%d price=%s images=%s options=%s", m.ID, m.Serves, m.Name, m.Context,
+				m.Output, price, images, m.Options)
+		}
+	}
+	if c.DisabledProviders != nil || c.EnabledProviders != nil {
+		p("providers disabled=%q enabled=%q", c.DisabledProviders, c.EnabledProviders)
+	}
+	if x := (Budget{}); c.Task != x || c.Session != x {
+		p("task %+v session %+v", c.Task, c.Session)
 	}
 }
 

@@ -71,6 +71,15 @@ type Config struct {
 
 	Agents       []Agent // in config order
 	DefaultAgent string
+
+	Model, SmallModel string     // as provider/model; empty when no file says
+	Providers         []Provider // in config order
+	DisabledProviders []string
+	EnabledProviders  []string // nil for all
+	Compaction        Compaction
+	SubagentDepth     *int   // how deep agents may start agents; nil when no file says
+	Task, Session     Budget // of one subagent, and of a whole session
+
 	Experimental Experimental
 	ToolOutput   ToolOutput
 	Repair       *bool // nil when no file says
@@ -197,6 +206,7 @@ type Experimental struct {
 	PrimaryTools       []string
 	MCPTimeout         int // milliseconds; 0 when not set
 	LSPTool            bool
+	PlanMode           bool
 }
 
 // ToolOutput holds the limits of what a tool may give back; 0 means the
@@ -220,11 +230,11 @@ type Kind string
 
 // The kinds of places.
 const (
-	Global  Kind = "global"
-	Project Kind = "project"
-	Env     Kind = "env"
-	Dir     Kind = "dir"
-	Managed Kind = "managed"
+	ofUser    Kind = "global"
+	ofProject Kind = "project"
+	ofEnv     Kind = "env"
+	ofFolder  Kind = "dir"
+	ofMachine Kind = "managed"
 )
 
 // A Source is a file or folder that config was read from.

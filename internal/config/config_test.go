@@ -65,24 +65,26 @@ func TestFields(t *testing.T) {
 	_, opt := project(t)
 	write(t, filepath.Join(opt.Home, ".config/helve/helve.jsonc"), `{
 		"experimental": {"batch_tool": true, "continue_loop_on_deny": true, "openTelemetry": true,
-			"primary_tools": ["a", "b"], "mcp_timeout": 7},
+			"primary_tools": ["a", "b"], "mcp_timeout": 7, "plan_mode": true},
+		"compaction": {"auto": false, "prune": true, "reserved": 5}, "subagent_depth": 0,
 		"tool_output": {"max_lines": 1, "max_bytes": 2, "retention_days": 3, "quota_bytes": 9000000000},
 		"repair": true, "durable": true, "default_agent": "plan",
 		"mcp": {"m": {"type": "remote", "url": "u"}}, "lsp": false, "formatter": {"g": {"disabled": true}}, "skills": {"paths": ["s"]},
 		"agent": {"a": {"temperature": 0.5, "top_p": 1, "color": "#123456", "hidden": true}},
 	}`)
 	c := load(t, opt)
-	yes, half, one := true, 0.5, 1.0
+	yes, no, half, one, none := true, false, 0.5, 1.0, 0
 	file := filepath.Join(opt.Home, ".config/helve/helve.jsonc")
 	want := &Config{
 		DefaultAgent: "plan", Repair: &yes, Durable: true,
-		Experimental: Experimental{BatchTool: true, ContinueLoopOnDeny: true, OpenTelemetry: true, PrimaryTools: []string{"a", "b"}, MCPTimeout: 7},
+		Compaction: Compaction{Auto: &no, Prune: &yes, Reserved: 5}, SubagentDepth: &none,
+		Experimental: Experimental{BatchTool: true, ContinueLoopOnDeny: true, OpenTelemetry: true, PrimaryTools: []string{"a", "b"}, MCPTimeout: 7, PlanMode: true},
 		ToolOutput:   ToolOutput{MaxLines: 1, MaxBytes: 2, RetentionDays: 3, QuotaBytes: 9000000000},
 		MCP:          json.RawMessage(`{"m":{"type":"remote","url":"u"}}`), LSP: json.RawMessage(`false`),
 		Formatter: json.RawMessage(`{"g":{"disabled":true}}`), Skills: json.RawMessage(`{"paths":["s"]}`), SkillPaths: []string{filepath.Join(opt.Dir, "s")},
-		Agents: []Agent{{Name: "a", Temperature: &half, TopP: &one, Color: "#123456", Hidden: &yes, From: permission.Source{File: file, Line: 7}}},
+		Agents: []Agent{{Name: "a", Temperature: &half, TopP: &one, Color: "#123456", Hidden: &yes, From: permission.Source{File: file, Line: 8}}},
 	}
-	if got := c.Origins["tool_output.max_bytes"]; got != (permission.Source{File: file, Line: 4}) {
+	if got := c.Origins["tool_output.max_bytes"]; got != (permission.Source{File: file, Line: 5}) {
 		t.Errorf("origin of max_bytes: %v", got)
 	}
 	c.Raw, c.Origins, c.Sources, c.Dirs, c.Folders = nil, nil, nil, nil, nil

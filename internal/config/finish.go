@@ -22,6 +22,7 @@ func (l *loader) finish() *Config {
 		c.Rules = rules
 	}
 	l.agents()
+	l.models()
 	c.DefaultAgent = textOf(m.get("default_agent"))
 	c.Experimental = experimental(m.get("experimental"))
 	if out := m.get("tool_output"); out != nil {
@@ -298,6 +299,7 @@ func experimental(n *node) Experimental {
 		MCPTimeout:         int(number(n.get("mcp_timeout"))),
 		PrimaryTools:       texts(n.get("primary_tools")),
 		LSPTool:            truth(n.get("lsp_tool")),
+		PlanMode:           truth(n.get("plan_mode")),
 	}
 	return x
 }

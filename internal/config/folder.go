@@ -46,7 +46,7 @@ func (l *loader) folder(p place) {
 	case !info.IsDir():
 		return
 	}
-	if p.kind != Global { // those were read with the global files
+	if p.kind != ofUser { // those were read with the global files
 		for _, name := range configNames(".jsonc", ".json") {
 			l.file(place{path: filepath.Join(p.path, name), kind: p.kind, guarded: p.guarded})
 		}

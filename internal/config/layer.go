@@ -123,6 +123,12 @@ func (l *loader) doubles(in *input, root *node, all []double) {
 		if decides(d.path[0]) {
 			l.void(p)
 		}
+		if d.path[0] == "provider" && len(d.path) > 1 {
+			if one := root.get("provider").get(d.path[1]); one != nil {
+				one.disable()
+				continue
+			}
+		}
 		if root.kind == 'o' {
 			root.keep(func(m member) bool { return m.key != d.path[0] })
 		}
@@ -173,12 +179,17 @@ func (l *loader) combine(root *node) {
 }
 
 // substitute puts in what {env:} and {file:} stand for. A setting whose
-// reference leads nowhere is left out.
+// reference leads nowhere is left out. A provider is switched off then: without
+// its settings it would talk to somebody else.
 func (l *loader) substitute(root *node) {
 	if root.kind != 'o' {
 		return
 	}
 	root.keep(func(m member) bool {
+		if m.key == "provider" && m.val.kind == 'o' {
+			l.substituteEach(m)
+			return true
+		}
 		err := l.substituteIn(m.val)
 		if err == nil {
 			return true
@@ -189,6 +200,16 @@ func (l *loader) substitute(root *node) {
 		}
 		return false
 	})
+}
+
+// substituteEach substitutes in each provider by itself.
+func (l *loader) substituteEach(providers member) {
+	for _, m := range providers.val.members {
+		if err := l.substituteIn(m.val); err != nil {
+			l.report(m.in, err.at, Problem{Key: providers.key + "." + m.key, Message: err.msg, Severity: Error})
+			m.val.disable()
+		}
+	}
 }
 
 func (l *loader) substituteIn(n *node) *syntaxError {

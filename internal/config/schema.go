@@ -48,12 +48,12 @@ func agentShape() *shape {
 		"model":       textShape(),
 		"variant":     textShape(),
 		"prompt":      textShape(),
-		"temperature": numberShape(),
-		"top_p":       numberShape(),
+		"temperature": {kinds: "n", good: between(2)},
+		"top_p":       {kinds: "n", good: between(1)},
 		"mode":        {kinds: "s", words: []string{"subagent", "primary", "all"}},
 		"hidden":      boolShape(),
 		"disable":     {kinds: "b", policy: true},
-		"color":       textShape(),
+		"color":       {kinds: "s", good: badColor},
 		"steps":       countShape(),
 		"maxSteps":    countShape(),
 		"options":     objectShape(),
@@ -118,7 +118,7 @@ func fileShape() *shape {
 		"instructions":  textsShape(),
 		"snapshot":      boolShape(),
 		"compaction": {kinds: "o", open: true, fields: map[string]*shape{
-			"auto": boolShape(), "prune": boolShape(), "reserved": numberShape(),
+			"auto": boolShape(), "prune": boolShape(), "reserved": {kinds: "n", good: notCount},
 		}},
 		"watcher": {kinds: "o", fields: map[string]*shape{"ignore": textsShape()}},
 		"experimental": {kinds: "o", open: true, fields: map[string]*shape{
@@ -131,6 +131,7 @@ func fileShape() *shape {
 			"hook":                  objectShape(),
 			"chatMaxRetries":        numberShape(),
 			"lsp_tool":              boolShape(),
+			"plan_mode":             boolShape(),
 		}},
 		"tool_output": {kinds: "o", fields: map[string]*shape{
 			"max_lines":      countShape(),
@@ -143,9 +144,10 @@ func fileShape() *shape {
 		"logLevel": textShape(), "share": textShape(), "autoshare": boolShape(),
 		"autoupdate":         {kinds: "bs"},
 		"disabled_providers": textsShape(), "enabled_providers": textsShape(),
-		"subagent_depth": numberShape(),
+		"subagent_depth": {kinds: "n", good: notCount},
 		"keybinds":       objectShape(), "tui": objectShape(), "server": objectShape(), "command": objectShape(),
-		"provider": objectShape(), "enterprise": objectShape(), "attachment": objectShape(),
+		"provider":   {kinds: "o", each: providerShape()},
+		"enterprise": objectShape(), "attachment": objectShape(),
 		"reference": anyShape(), "references": anyShape(),
 	}}
 	maps.Copy(file.fields, ownFields())
@@ -198,6 +200,8 @@ func ownFields() map[string]*shape {
 		"language_servers": serversShape(),
 		"websearch":        finderShape(),
 		"codesearch":       finderShape(),
+		"task":             budgetShape("time_s", "idle_s", "tokens", "cost", "steps", "calls"),
+		"session":          budgetShape("tokens", "cost"),
 		"history":          {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 	}
 }

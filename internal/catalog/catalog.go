@@ -1,0 +1,350 @@
+// Package catalog knows who serves models: which providers there are, how they
+// are talked to, where their keys are found, and what is known of models. It
+// makes a client for a model when it is first asked for one.
+//
+// A key goes nowhere but to its provider: nothing that the catalog returns or
+// says shows one.
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"helve/internal/text"
+	"helve/internal/toolschema"
+	"helve/message"
+	"helve/model"
+)
+
+// Options say what is known besides [Known].
+type Options struct {
+	Providers []Provider // change one that is known, or add another
+	Env       func(string) string
+	Disabled  []string
+	Enabled   []string // only these count; nil for all
+	HTTP      *http.Client
+	// File is the file that people write their settings in, for messages.
+	File string
+}
+
+// A Provider is what somebody has configured of one. Zero fields change
+// nothing.
+type Provider struct {
+	ID, Name string
+	NPM      string // the package by which OpenCode talks to it
+	URL      string
+	Env      []string
+	Key      string
+	Headers  map[string]string
+	Timeout  time.Duration // without a byte; below 0 for no bound
+	Disabled bool          // also where it is not to be used because of a mistake
+	Models   []Model
+	From     string // where it is configured
+}
+
+// A Model is what somebody has configured of one. Zero fields change nothing.
+type Model struct {
+	ID, Name        string
+	Serves          string // what the provider calls it, where that differs
+	Context, Output int
+	Price           *model.Price
+	Images          *bool
+	Options         map[string]any // sent with each request
+}
+
+// A Catalog is all that is known of models and those who serve them. It may be
+// used by many at once.
+type Catalog struct {
+	opt    Options
+	served []*served // in the order of Known, then as configured
+
+	mu      sync.Mutex
+	clients map[string]model.Provider
+}
+
+// served is a provider with all that is known of it.
+type served struct {
+	Entry
+	conf       Provider
+	configured bool
+	key        string
+	keyFrom    string // where the key was found
+	err        error  // why it can not be used
+	off        bool   // because somebody said so
+	noKey      bool   // because there is no key
+}
+
+// New returns a catalog. It looks at the environment once.
+func New(o Options) *Catalog {
+	if o.Env == nil {
+		o.Env = func(string) string { return "" }
+	}
+	c := &Catalog{opt: o, clients: map[string]model.Provider{}}
+	for _, e := range Known() {
+		c.served = append(c.served, &served{Entry: e})
+	}
+	for _, p := range o.Providers {
+		s := c.find(p.ID)
+		if s == nil {
+			s = &served{Entry: Entry{ID: p.ID, Name: p.ID, Protocol: OpenAI}}
+			c.served = append(c.served, s)
+		}
+		s.conf, s.configured = p, true
+	}
+	for _, s := range c.served {
+		c.settle(s)
+	}
+	return c
+}
+
+func (c *Catalog) find(id string) *served {
+	i := slices.IndexFunc(c.served, func(s *served) bool { return s.ID == id || s.Also != "" && s.Also == id })
+	if i < 0 {
+		return nil
+	}
+	return c.served[i]
+}
+
+// settle puts what is configured over what is known, looks for the key, and
+// finds out whether the provider can be used.
+func (c *Catalog) settle(s *served) {
+	p := s.conf
+	known := s.URL != ""
+	if s.URLEnv != "" {
+		s.URL = fromEnv(s, c.opt.Env(s.URLEnv))
+	}
+	s.Name, s.URL = cmp.Or(p.Name, s.Name), cmp.Or(p.URL, s.URL)
+	if len(p.Env) > 0 {
+		s.Env = p.Env
+	}
+	protocol, ours := protocolOf(p.NPM)
+	if ours && p.NPM != "" && protocol != s.Protocol {
+		s.Protocol, s.Dialect = protocol, ""
+	}
+	s.Dialect = cmp.Or(s.Dialect, dialect(s.Protocol))
+	s.key, s.keyFrom = c.key(s)
+	s.off = c.off(s)
+	switch {
+	case s.off:
+		s.err = fmt.Errorf("the provider %s is switched off by disabled_providers or enabled_providers in the config: change that, or take a model of another", s.ID)
+	case p.Disabled:
+		s.err = fmt.Errorf("the provider %s is not used because of a mistake in its settings, or because they say so (%s): see 'helve config check'", s.ID, p.From)
+	case !ours && !known:
+		s.err = fmt.Errorf("OpenCode talks to the provider %s by %q, which helve does not know: if it has an address that speaks the protocol of OpenAI or Anthropic, set npm to \"@ai-sdk/openai-compatible\" or \"@ai-sdk/anthropic\" and options.baseURL to that address (%s)", s.ID, p.NPM, p.From)
+	case s.URL == "":
+		s.err = fmt.Errorf("it is not known where the provider %s is: set provider.%s.options.baseURL to its address, such as https://host/v1 (%s)", s.ID, s.ID, p.From)
+	case s.key == "" && s.needsKey():
+		s.noKey = true
+		hint := fmt.Sprintf("provider.%s.options.apiKey in %s", s.ID, c.fileName())
+		if len(s.Env) > 0 {
+			hint = strings.Join(s.Env, " or ") + ", or " + hint
+		}
+		s.err = fmt.Errorf("there is no key for %s: set %s", s.ID, hint)
+	}
+}
+
+// key returns the key of a provider and where it was found: in the config, or
+// in the environment.
+func (c *Catalog) key(s *served) (key, from string) {
+	if s.conf.Key != "" {
+		return s.conf.Key, "provider." + s.conf.ID + ".options.apiKey"
+	}
+	for _, name := range s.Env {
+		if key := strings.TrimSpace(c.opt.Env(name)); key != "" {
+			return key, name
+		}
+	}
+	return "", ""
+}
+
+// off reports whether somebody has switched a provider off.
+func (c *Catalog) off(s *served) bool {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(name string) bool { return name == s.ID || name == s.Also && name != "" })
+	}
+	return in(c.opt.Disabled) || c.opt.Enabled != nil && !in(c.opt.Enabled)
+}
+
+// fromEnv is the address that a variable gives a provider. By custom it is
+// without the version for Anthropic.
+func fromEnv(s *served, value string) string {
+	value = strings.TrimRight(strings.TrimSpace(value), "/")
+	switch {
+	case value == "":
+		return s.URL
+	case s.Protocol == Anthropic && !strings.HasSuffix(value, "/v1"):
+		return value + "/v1"
+	}
+	return value
+}
+
+// needsKey reports whether nothing can be asked without a key. A header of the
+// config may hold one.
+func (s *served) needsKey() bool {
+	for name := range s.conf.Headers {
+		if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "x-api-key") {
+			return false
+		}
+	}
+	return !s.Local && (len(s.Env) > 0 || s.Protocol == Anthropic)
+}
+
+// Parse reads the name of a model as people write it, provider/model. Where
+// there is no provider, the model alone is set.
+func Parse(name string) message.ModelRef {
+	provider, rest, ok := strings.Cut(strings.TrimSpace(name), "/")
+	if !ok {
+		return message.ModelRef{Model: provider}
+	}
+	return message.ModelRef{Provider: provider, Model: rest}
+}
+
+// Find returns who serves a model, what is known of it, and what makes the
+// schema of a tool such that it is taken.
+func (c *Catalog) Find(ref message.ModelRef) (model.Provider, model.Info, func(json.RawMessage) (json.RawMessage, error), error) {
+	s, err := c.usable(ref)
+	if err != nil {
+		return nil, model.Info{}, nil, err
+	}
+	client, err := c.client(s)
+	if err != nil {
+		return nil, model.Info{}, nil, err
+	}
+	m := s.model(ref.Model)
+	fit := func(schema json.RawMessage) (json.RawMessage, error) { return toolschema.Fit(s.Dialect, schema) }
+	return &asked{client: client, model: m, timeout: s.conf.Timeout}, s.info(m), fit, nil
+}
+
+// usable returns the provider of a model, if it can be asked.
+func (c *Catalog) usable(ref message.ModelRef) (*served, error) {
+	if ref == (message.ModelRef{}) {
+		return nil, c.noModel()
+	}
+	if ref.Provider == "" || ref.Model == "" {
+		return nil, fmt.Errorf("the model %q does not say who serves it: write it as provider/model, such as %q; %s", ref.String(), "anthropic/claude-sonnet-4-5", c.withKey())
+	}
+	s := c.find(ref.Provider)
+	if s == nil {
+		said := fmt.Sprintf("there is no provider called %q", ref.Provider)
+		names := make([]string, 0, len(c.served))
+		for _, s := range c.served {
+			names = append(names, s.ID)
+		}
+		if near, ok := text.Nearest(ref.Provider, names); ok {
+			said += fmt.Sprintf(", but there is %q", near)
+		}
+		return nil, fmt.Errorf("%s: 'helve models' lists those that are known, and others are described under \"provider\" in the config; %s", said, c.withKey())
+	}
+	return s, s.err
+}
+
+// withKey says which providers could be used.
+func (c *Catalog) withKey() string {
+	var names []string
+	for _, s := range c.served {
+		if s.err == nil && (s.key != "" || s.configured) {
+			names = append(names, s.ID)
+		}
+	}
+	if len(names) == 0 {
+		return "no provider has a key yet"
+	}
+	return "those that can be used are " + strings.Join(names, ", ")
+}
+
+// client returns the client of a provider, one for all of its models.
+func (c *Catalog) client(s *served) (model.Provider, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if have := c.clients[s.ID]; have != nil {
+		return have, nil
+	}
+	made, err := newClient(s, c.opt.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("the provider %s can not be used: %w", s.ID, err)
+	}
+	c.clients[s.ID] = made
+	return made, nil
+}
+
+// model is a model as configured, or one of that name.
+func (s *served) model(id string) Model {
+	for _, m := range s.conf.Models {
+		if m.ID == id {
+			if m.Serves == "" {
+				m.Serves = id
+			}
+			return m
+		}
+	}
+	return Model{ID: id, Serves: id}
+}
+
+// info is what is known of a model; what is configured wins.
+func (s *served) info(m Model) model.Info {
+	info := infoOf(s.ID, m.Serves)
+	if s.ownLimits {
+		info.Context, info.Output = 0, 0
+	}
+	if m.Context > 0 {
+		info.Context = m.Context
+	}
+	if m.Output > 0 {
+		info.Output = m.Output
+	}
+	if m.Price != nil {
+		info.Price = *m.Price
+	}
+	if m.Images != nil {
+		info.Images = *m.Images
+	}
+	return info
+}
+
+// Default returns the model that is taken where a prompt does not say one: that
+// of HELVE_MODEL, the one that is configured, or that of the first known
+// provider with a key.
+func (c *Catalog) Default(configured string) (message.ModelRef, error) {
+	for _, name := range []string{c.opt.Env("HELVE_MODEL"), configured} {
+		if strings.TrimSpace(name) != "" {
+			return Parse(name), nil
+		}
+	}
+	for _, s := range c.served {
+		if s.err == nil && s.key != "" && s.Default != "" {
+			return message.ModelRef{Provider: s.ID, Model: s.Default}, nil
+		}
+	}
+	return message.ModelRef{}, c.noModel()
+}
+
+// noModel says the ways to get a model.
+func (c *Catalog) noModel() error {
+	return fmt.Errorf("no model is set: give --model provider/model, set HELVE_MODEL, or write \"model\": \"provider/model\" into %s; "+
+		"with the key of a provider alone, such as ANTHROPIC_API_KEY, a default is taken ('helve models' shows which)", c.fileName())
+}
+
+// Small returns the model for titles: the one that is configured, or a small
+// one of the same provider as main; zero for none.
+func (c *Catalog) Small(configured string, main message.ModelRef) message.ModelRef {
+	if strings.TrimSpace(configured) != "" {
+		return Parse(configured)
+	}
+	if s := c.find(main.Provider); s != nil && s.err == nil && s.Small != "" && s.conf.URL == "" {
+		return message.ModelRef{Provider: s.ID, Model: s.Small}
+	}
+	return message.ModelRef{}
+}
+
+func (c *Catalog) fileName() string {
+	if c.opt.File == "" {
+		return "the config"
+	}
+	return c.opt.File
+}

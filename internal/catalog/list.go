@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"helve/model"
+)
+
+// A Listing is a provider and how it is doing, without its key.
+type Listing struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Protocol Protocol `json:"protocol"`
+	URL      string   `json:"url,omitempty"`
+	State    State    `json:"state"`
+	Key      string   `json:"key,omitempty"`   // where its key was found
+	Env      []string `json:"env,omitempty"`   // the variables that its key is looked for in
+	Error    string   `json:"error,omitempty"` // why it can not be used
+	From     string   `json:"from,omitempty"`  // where it is configured
+	Models   []Listed `json:"models"`
+}
+
+// A State says in a word how a provider is doing.
+type State string
+
+// The states. Whether a provider that is ready answers is not known.
+const (
+	Ready  State = "ready"
+	Local  State = "local" // it needs no key, and may run or not
+	NoKey  State = "no key"
+	Off    State = "off"
+	Broken State = "broken" // its settings can not be used
+)
+
+// Listed is a model that is known or configured. Zero fields are not known.
+type Listed struct {
+	ID         string  `json:"id"`
+	Name       string  `json:"name,omitempty"`
+	Configured bool    `json:"configured"`
+	Context    int     `json:"context,omitempty"`
+	Output     int     `json:"output,omitempty"`
+	Images     bool    `json:"images"`
+	Price      *Prices `json:"price,omitempty"`
+}
+
+// Prices are in US dollars for a million tokens.
+type Prices struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
+}
+
+// List returns every provider, those first that can be used.
+func (c *Catalog) List() []Listing {
+	out := make([]Listing, 0, len(c.served))
+	for _, s := range c.served {
+		l := Listing{
+			ID: s.ID, Name: s.Name, Protocol: s.Protocol, URL: s.URL, State: s.state(), Key: s.keyFrom, Env: s.Env, From: s.conf.From,
+			Models: s.list(),
+		}
+		if s.err != nil {
+			l.Error = s.err.Error()
+		}
+		out = append(out, l)
+	}
+	order := []State{Ready, Broken, Local, NoKey, Off}
+	slices.SortStableFunc(out, func(a, b Listing) int { return cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)) })
+	return out
+}
+
+func (s *served) state() State {
+	switch {
+	case s.off:
+		return Off
+	case s.noKey:
+		return NoKey
+	case s.err != nil:
+		return Broken
+	case s.Local && !s.configured:
+		return Local
+	}
+	return Ready
+}
+
+// list returns the models of a provider: those that are configured, then those
+// that are known.
+func (s *served) list() []Listed {
+	out := []Listed{}
+	add := func(m Model, configured bool) {
+		if slices.ContainsFunc(out, func(l Listed) bool { return l.ID == m.ID }) {
+			return
+		}
+		info := s.info(m)
+		l := Listed{ID: m.ID, Name: m.Name, Configured: configured, Context: info.Context, Output: info.Output, Images: info.Images}
+		if p := info.Price; p != (model.Price{}) {
+			l.Price = &Prices{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite}
+		}
+		out = append(out, l)
+	}
+	for _, m := range s.conf.Models {
+		add(s.model(m.ID), true)
+	}
+	if s.Default != "" {
+		add(s.model(s.Default), false)
+	}
+	for _, f := range families() {
+		if f.of == s.ID && !f.dated {
+			add(s.model(f.name), false)
+		}
+	}
+	return out
+}

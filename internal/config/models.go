@@ -1,0 +1,287 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/permission"
+)
+
+// A Provider is who serves models, as the config files describe it. Zero
+// fields were not given.
+type Provider struct {
+	ID      string // the key
+	Name    string
+	NPM     string // the package by which OpenCode talks to it
+	API     string // where it is; BaseURL wins
+	Env     []string
+	BaseURL string
+	Key     string // a secret
+	Headers map[string]string
+	// TimeoutMS bounds the wait for an answer to begin, or to go on; -1 for no
+	// bound.
+	TimeoutMS int
+	Disabled  bool // also where it holds a mistake: it would talk to somebody else then
+	Models    []Model
+	From      permission.Source
+}
+
+// A Model is one of a provider's, as the config files describe it. Zero fields
+// were not given.
+type Model struct {
+	ID              string // the key
+	Serves          string // what the provider calls it, where that differs
+	Name            string
+	Context, Output int
+	Price           *Price
+	Images          *bool
+	Options         json.RawMessage // an object
+}
+
+// A Price is in US dollars for a million tokens.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite float64
+}
+
+// Compaction says what is done about a conversation that grows too long.
+type Compaction struct {
+	Auto, Prune *bool // nil when no file says
+	Reserved    int   // tokens that are kept free; 0 when no file says
+}
+
+// A Budget bounds what an agent may take. Zero fields were not given.
+type Budget struct {
+	TimeS, IdleS int
+	Tokens       int
+	Cost         float64 // in US dollars
+	Steps, Calls int
+}
+
+// providerShape is somebody who serves models. Keys that are not known are for
+// other programs.
+func providerShape() *shape {
+	return &shape{kinds: "o", open: true, whole: true, stops: true, fields: map[string]*shape{
+		"name": textShape(), "npm": textShape(), "env": textsShape(), "disabled": boolShape(),
+		"api": {kinds: "s", good: badAddress},
+		"options": {kinds: "o", open: true, whole: true, fields: map[string]*shape{
+			"baseURL": {kinds: "s", good: badAddress},
+			"apiKey":  {kinds: "s", good: badKey},
+			"headers": {kinds: "o", each: textShape(), good: badHeaders},
+			"timeout": {kinds: "nb", good: badTimeout},
+		}},
+		"models": {kinds: "o", each: modelShape()},
+	}}
+}
+
+func modelShape() *shape {
+	money := func() *shape { return &shape{kinds: "n", good: below0} }
+	tokens := func() *shape { return &shape{kinds: "n", good: notCount} }
+	return &shape{kinds: "o", open: true, fields: map[string]*shape{
+		"id": textShape(), "name": textShape(), "attachment": boolShape(), "options": objectShape(),
+		"limit": {kinds: "o", open: true, fields: map[string]*shape{"context": tokens(), "output": tokens()}},
+		"cost": {kinds: "o", open: true, fields: map[string]*shape{
+			"input": money(), "output": money(), "cache_read": money(), "cache_write": money(),
+		}},
+		"modalities": {kinds: "o", open: true, fields: map[string]*shape{"input": textsShape(), "output": textsShape()}},
+	}}
+}
+
+// budgetShape bounds what an agent may take, by the names given.
+func budgetShape(names ...string) *shape {
+	s := &shape{kinds: "o", helve: true, fields: map[string]*shape{}}
+	for _, name := range names {
+		s.fields[name] = countShape()
+		if name == "cost" {
+			s.fields[name] = &shape{kinds: "n", good: func(n *node) string {
+				if v := float(n); v == nil || *v <= 0 {
+					return "is not a number above 0"
+				}
+				return ""
+			}}
+		}
+	}
+	return s
+}
+
+// What is wrong with values. None of it shows a value: it may be a secret, or
+// hold one.
+
+func badAddress(n *node) string {
+	switch at := strings.TrimSpace(n.text); {
+	case at == "":
+		return "is empty; set the variable that it is taken from, or leave it out"
+	case !usableAddress(at):
+		return "is not the address of a server; write it as https://host/path or http://host:port, without a user name or password"
+	}
+	return ""
+}
+
+func badKey(n *node) string {
+	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	if strings.ContainsFunc(strings.TrimSpace(n.text), odd) {
+		return "holds a character that can not be part of a key"
+	}
+	return ""
+}
+
+func badHeaders(n *node) string {
+	const special = "!#$%&'*+-.^_`|~"
+	for _, m := range n.members {
+		notName := func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(special, r))
+		}
+		if m.key == "" || strings.ContainsFunc(m.key, notName) {
+			return fmt.Sprintf("holds the name %q, which can not be that of a header", shorten(m.key))
+		}
+		if strings.ContainsFunc(m.val.text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return fmt.Sprintf("holds a character in %q that can not be part of a header", m.key)
+		}
+	}
+	return ""
+}
+
+func badTimeout(n *node) string {
+	if n.kind == 'b' && n.text == "true" || n.kind == 'n' && number(n) <= 0 {
+		return "is neither a whole number of milliseconds above 0 nor false, for no bound"
+	}
+	return ""
+}
+
+func below0(n *node) string {
+	if v := float(n); v == nil || *v < 0 {
+		return "is not a number of 0 or more"
+	}
+	return ""
+}
+
+func notCount(n *node) string {
+	if n.text != "0" && number(n) <= 0 {
+		return "is not a whole number of 0 or more"
+	}
+	return ""
+}
+
+// badColor wants what terminals and OpenCode can show.
+func badColor(n *node) string {
+	names := []string{"primary", "secondary", "accent", "success", "warning", "error", "info"}
+	hex := strings.TrimLeft(strings.TrimPrefix(n.text, "#"), "0123456789abcdefABCDEF") == ""
+	if len(n.text) == 7 && n.text[0] == '#' && hex || slices.Contains(names, n.text) {
+		return ""
+	}
+	return `is not a colour; write it as "#rrggbb"`
+}
+
+// between wants a number from 0 to most.
+func between(most float64) func(*node) string {
+	return func(n *node) string {
+		if v := float(n); v == nil || *v < 0 || *v > most {
+			return fmt.Sprintf("is not a number from 0 to %g", most)
+		}
+		return ""
+	}
+}
+
+// models reads what is said about models and who serves them.
+func (l *loader) models() {
+	c, m := l.cfg, l.merged
+	c.Model, c.SmallModel = l.modelName("model", m.get("model")), l.modelName("small_model", m.get("small_model"))
+	if all := m.get("provider"); all != nil {
+		for _, p := range all.members {
+			c.Providers = append(c.Providers, provided(p))
+		}
+	}
+	c.DisabledProviders = texts(m.get("disabled_providers"))
+	if only := m.get("enabled_providers"); only != nil {
+		c.EnabledProviders = append([]string{}, texts(only)...)
+	}
+	if v := m.get("compaction"); v != nil {
+		c.Compaction = Compaction{Auto: maybe(v.get("auto")), Prune: maybe(v.get("prune")), Reserved: int(number(v.get("reserved")))}
+	}
+	if depth := m.get("subagent_depth"); depth != nil {
+		n := int(number(depth))
+		c.SubagentDepth = &n
+	}
+	c.Task, c.Session = budget(m.get("task")), budget(m.get("session"))
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Model != "" {
+			l.modelName("agent."+a.Name+".model", m.get("agent").get(a.Name).get("model"))
+		}
+	}
+}
+
+// modelName is the name of a model, with a warning where it does not say who
+// serves it.
+func (l *loader) modelName(key string, n *node) string {
+	name := textOf(n)
+	if provider, model, ok := strings.Cut(name, "/"); n != nil && (!ok || provider == "" || model == "") {
+		l.doubt(n, key, `does not say who serves the model; write it as provider/model, such as "anthropic/claude-sonnet-4-5"`)
+	}
+	return name
+}
+
+func provided(m member) Provider {
+	options := m.val.get("options")
+	p := Provider{
+		ID: m.key, Name: textOf(m.val.get("name")), NPM: textOf(m.val.get("npm")), API: strings.TrimSpace(textOf(m.val.get("api"))),
+		Env: texts(m.val.get("env")), Disabled: truth(m.val.get("disabled")),
+		BaseURL: strings.TrimSpace(textOf(options.get("baseURL"))), Key: strings.TrimSpace(textOf(options.get("apiKey"))),
+		From: m.in.source(m.at),
+	}
+	if timeout := options.get("timeout"); timeout != nil {
+		p.TimeoutMS = int(number(timeout))
+		if timeout.kind == 'b' {
+			p.TimeoutMS = -1
+		}
+	}
+	if headers := options.get("headers"); headers != nil {
+		p.Headers = map[string]string{}
+		for _, h := range headers.members {
+			p.Headers[h.key] = h.val.text
+		}
+	}
+	if models := m.val.get("models"); models != nil {
+		for _, one := range models.members {
+			p.Models = append(p.Models, modelled(one))
+		}
+	}
+	return p
+}
+
+func modelled(m member) Model {
+	v, limit := m.val, m.val.get("limit")
+	out := Model{
+		ID: m.key, Serves: textOf(v.get("id")), Name: textOf(v.get("name")),
+		Context: int(number(limit.get("context"))), Output: int(number(limit.get("output"))),
+		Images: maybe(v.get("attachment")), Options: section(v, "options"),
+	}
+	if takes := v.get("modalities").get("input"); takes != nil {
+		images := slices.Contains(texts(takes), "image")
+		out.Images = &images
+	}
+	if cost := v.get("cost"); cost != nil {
+		money := func(name string) float64 {
+			if n := cost.get(name); n != nil {
+				if v := float(n); v != nil {
+					return *v
+				}
+			}
+			return 0
+		}
+		out.Price = &Price{Input: money("input"), Output: money("output"), CacheRead: money("cache_read"), CacheWrite: money("cache_write")}
+	}
+	return out
+}
+
+func budget(v *node) Budget {
+	if v == nil {
+		return Budget{}
+	}
+	count := func(name string) int { return int(number(v.get(name))) }
+	b := Budget{TimeS: count("time_s"), IdleS: count("idle_s"), Tokens: count("tokens"), Steps: count("steps"), Calls: count("calls")}
+	if cost := v.get("cost"); cost != nil {
+		b.Cost = *float(cost)
+	}
+	return b
+}
