@@ -3,11 +3,14 @@ package helve_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log"
 	"os"
 	"path/filepath"
 
 	"helve"
+	"helve/message"
+	"helve/model"
 	"helve/permission"
 	"helve/tool"
 )
@@ -89,4 +92,59 @@ func ExampleRuntime_Reply() {
 	// Output:
 	// asked for greet [Ada]
 	// Hello, Ada.
+}
+
+// A model of your own is one method. This one calls a tool, and then says what
+// came of it.
+type parrot struct{}
+
+// Stream answers a request.
+func (parrot) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		last := req.Messages[len(req.Messages)-1].Parts[0]
+		events := []model.Event{
+			{Kind: model.CallEnd, Call: &model.Call{ID: "1", Name: "greet", Input: []byte(`{"name":"Ada"}`)}},
+			{Kind: model.Done, Reason: model.Calls},
+		}
+		if last.Result != nil {
+			events = []model.Event{{Kind: model.TextDelta, Text: "The tool says: " + last.Result.Output}, {Kind: model.Done, Reason: model.Stopped}}
+		}
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Let an agent work on a prompt. [helve.Connection] reaches Anthropic's models,
+// OpenAI's, and those of most other servers; any [model.Provider] will do.
+func ExampleRuntime_Prompt() {
+	rt, err := helve.New(helve.Options{Models: helve.Models{
+		Default: message.ModelRef{Provider: "mine", Model: "parrot"},
+		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: parrot{}}, nil },
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rt.Close()
+	type input struct {
+		Name string `json:"name" jsonschema:"who to greet"`
+	}
+	greet := tool.New(tool.Spec{Name: "greet", Description: "Greets someone."},
+		func(_ context.Context, _ *tool.Call, in input) (*tool.Result, error) {
+			return &tool.Result{Output: "Hello, " + in.Name + "."}, nil
+		})
+	if _, err := rt.Register(greet); err != nil {
+		log.Fatal(err)
+	}
+	turn, err := rt.Prompt(context.Background(), helve.Prompt{Text: "Greet Ada."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(turn.End, turn.Steps)
+	fmt.Println(turn.Text)
+	// Output:
+	// done 2
+	// The tool says: Hello, Ada.
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"helve/internal/agent"
 	"helve/message"
@@ -19,7 +20,10 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	about := asJSON(map[string]any{
 		"sessionID": to.Session, "agent": to.Agent, "model": to.Model, "provider": map[string]string{"id": to.Model.Provider}, "message": to,
 	})
-	params := chatParams{Temperature: req.Temperature, TopP: req.TopP, Options: req.Options}
+	params := chatParams{Temperature: req.Temperature, TopP: req.TopP, Options: maps.Clone(req.Options)}
+	if params.Options == nil {
+		params.Options = map[string]any{} // scripts set keys in it
+	}
 	if err := r.hooked(ctx, "chat.params", about, &params); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (r *Runtime) askTitle(ctx context.Context, t titling) (string, error) {
 			said.WriteString(e.Text)
 		}
 	}
-	return titleOf(strings.Trim(strings.TrimSpace(said.String()), `"`)), nil
+	return strings.Trim(titleOf(said.String()), "\"\x60* "), nil
 }
 
 func (r *Runtime) retitle(ctx context.Context, session, title string) error {

@@ -1,0 +1,89 @@
+package helve_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"helve"
+	"helve/message"
+	"helve/model"
+)
+
+const talkative = `
+-- .opencode/plugin/talk.ts --
+import { appendFileSync } from "node:fs"
+export const Talk = async ({ directory }) => ({
+  "chat.message": async (input, output) => { output.parts[0].text += " (politely, as " + input.agent + ")" },
+  "chat.params": async (input, output) => { output.temperature = 0.25; output.options.effort = input.model.modelID },
+  "experimental.chat.system.transform": async (input, output) => { output.system.push("Speak plainly.") },
+  event: async ({ event }) => {
+    if (event.type === "session.idle") appendFileSync(directory + "/idle.txt", event.properties.sessionID + "\n")
+  },
+})
+`
+
+// Plugins hear of a conversation, and change what is said in it.
+func TestPluginsInConversations(t *testing.T) {
+	b := &brain{answer: inTurn(says("hello"))}
+	rt, dir := owned(t, talkative, helve.Options{Models: helve.Models{
+		Default: message.ModelRef{Provider: "test", Model: "brain"},
+		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+	}})
+	turn := prompted(t, rt, helve.Prompt{Text: "greet"})
+	if turn.End != helve.TurnDone || len(b.reqs) != 1 {
+		t.Fatalf("turn = %+v", turn)
+	}
+	req := b.reqs[0]
+	if said := req.Messages[0].Parts[0].Text; said != "greet (politely, as build)" {
+		t.Errorf("said %q", said)
+	}
+	if req.Temperature == nil || *req.Temperature != 0.25 || req.Options["effort"] != "brain" || !slices.Contains(req.System, "Speak plainly.") {
+		t.Errorf("temperature %v, options %v, system %q", req.Temperature, req.Options, req.System)
+	}
+	until(t, func() bool {
+		got, err := os.ReadFile(filepath.Join(dir, "idle.txt"))
+		return err == nil && strings.TrimSpace(string(got)) == turn.Session
+	})
+}
+
+// The small model gives a session its title, and nothing waits for one that
+// does not answer.
+func TestTitles(t *testing.T) {
+	b := &brain{answer: func(req model.Request) []model.Event {
+		if req.Model == "small" {
+			return says("\"A fine title\"\nand more")
+		}
+		return says("done")
+	}}
+	r := thinks(t, b, func(o *helve.Options) { o.Models.Small = message.ModelRef{Provider: "test", Model: "small"} })
+	turn := prompted(t, r, helve.Prompt{Text: "do something long and winding"})
+	if s, err := r.Session(t.Context(), turn.Session); err != nil || s.Title != "A fine title" {
+		t.Errorf("session = %+v, %v", s, err)
+	}
+	named := prompted(t, r, helve.Prompt{Text: "x", Title: "mine"})
+	if s, err := r.Session(t.Context(), named.Session); err != nil || s.Title != "mine" {
+		t.Errorf("session = %+v, %v", s, err)
+	}
+	var kinds []string
+	for _, req := range b.reqs {
+		kinds = append(kinds, req.Model)
+	}
+	if raw, _ := json.Marshal(kinds); strings.Count(string(raw), "small") != 1 {
+		t.Errorf("asked %s", raw)
+	}
+}
+
+// until waits for something to become true.
+func until(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it did not happen within 20 s")
+		}
+	}
+}
