@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"time"
 
 	"helve/internal/wire"
 	"helve/model"
@@ -26,6 +27,8 @@ type Options struct {
 	HTTP    *http.Client // one of its own when nil
 	// Headers are sent with each request, in the place of ours of that name.
 	Headers map[string]string
+	// Idle is how long the server may send nothing; five minutes when 0.
+	Idle time.Duration
 	// NoCache does not ask the server to keep what it has read.
 	NoCache bool
 }
@@ -62,7 +65,7 @@ func New(o Options) (model.Provider, error) {
 	var err error
 	c.wire, err = wire.New(wire.Options{
 		Endpoint: strings.TrimRight(orElse(o.BaseURL, defaultBase), "/") + "/messages",
-		Header:   header, Secrets: secrets, HTTP: o.HTTP, Name: "Anthropic",
+		Header:   header, Secrets: secrets, HTTP: o.HTTP, Name: "Anthropic", Idle: o.Idle,
 	})
 	if err != nil {
 		return nil, err

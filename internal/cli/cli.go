@@ -90,7 +90,9 @@ happened.`,
 	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
+		a.runCommand(), a.chatCommand(),
 		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.pluginsCommand(), a.skillsCommand(), a.permissionCommand(),
+		a.agentsCommand(), a.modelsCommand(),
 		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(), a.lspCommand(), a.mcpCommand(),
 		a.configCommand(), a.trustCommand(), a.doctorCommand(), a.versionCommand(),
 		exitCodesTopic(),

@@ -12,6 +12,9 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1
+	exitModel    = 5  // the model could not be asked
+	exitLimit    = 6  // the model came to a limit
+	exitRefused  = 7  // the model does not go on
 	exitUsage    = 64 // the command line makes no sense
 	exitInternal = 70 // a fault of helve itself
 	exitCanceled = 130
@@ -42,6 +45,9 @@ func (a *app) exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok || !a.ran {
 		return exitUsage
 	}
+	if _, ok := errors.AsType[*modelError](err); ok {
+		return exitModel
+	}
 	return exitOf(tool.KindOf(err))
 }
 
@@ -67,10 +73,19 @@ func exitCodesTopic() *cobra.Command {
   2    the tool does not exist (unknown_tool), or its arguments do not fit
        (invalid_input)
   3    a rule or a hook said no (denied), or a person did (rejected)
-  4    a rule says ask, and there is nobody to ask (unattended)
+  4    a rule says ask, and there is nobody to ask (unattended); of 'helve run'
+       with --strict only
+  5    the model could not be asked, or its provider failed; there is no model
+  6    the model came to a limit: of steps, of tokens, cost or time, or of the
+       length of an answer
+  7    the model refused to answer, or went in circles
   64   the command line makes no sense
   70   a fault of helve itself: a panic, a broken store (internal)
-  130  the call was cancelled, or took longer than --timeout (canceled)
+  130  the call or the turn was cancelled, or a call took longer than --timeout
+       (canceled)
+
+'helve run' and 'helve sessions resume' end with 0 when the model has said its
+last word, whatever became of its calls.
 
 'helve grep' and 'helve glob' end as other programs that search do: 0 something
 was found, 1 nothing was, 2 for all that went wrong, 130 cancelled.

@@ -27,7 +27,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 
 func TestHelp(t *testing.T) {
 	for _, words := range []string{
-		"", "call", "tools", "tools new", "tools test", "plugins", "skills", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
+		"", "run", "chat", "sessions resume", "sessions show", "call", "tools", "tools new", "tools test", "plugins", "skills", "agents", "models", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
 		"sessions", "calls", "show", "config", "config check", "trust", "doctor", "version", "exit-codes",
 	} {
 		t.Run(strings.ReplaceAll(words, " ", "-"), func(t *testing.T) {
@@ -62,8 +62,9 @@ func TestHelp(t *testing.T) {
 func TestNothingIsMade(t *testing.T) {
 	home := t.TempDir()
 	for _, args := range [][]string{
-		{"version"}, {"tools"}, {"sessions"}, {"calls"}, {"show", "x"}, {"config"}, {"config", "check"}, {"trust", "--list"},
+		{"version"}, {"tools"}, {"agents"}, {"models"}, {"sessions"}, {"calls"}, {"show", "x"}, {"config"}, {"config", "check"}, {"trust", "--list"},
 		{"permission", "list"}, {"permission", "explain", "read", ".env"}, {"permission", "revoke", "x"},
+		{"sessions", "show", "x"}, {"sessions", "resume", "--last"}, {"run"}, {"run", "hello"}, {"run", "--session", "x", "hello"},
 		{"completion", "bash"}, {"__complete", "call", ""}, {"__complete", "call", "--session", ""},
 	} {
 		cli.Main(context.Background(), cli.Env{

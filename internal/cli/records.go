@@ -31,9 +31,12 @@ func (a *app) sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List recorded sessions",
-		Long:  "Sessions lists the sessions that calls were made in, those used last first.",
+		Long: `Sessions lists the sessions that models worked in and calls were made in, those
+used last first: id, last use, folder, title, agent, and model, tokens and cost of
+those that a model worked in.`,
 		Example: `  helve sessions
-  helve sessions --limit 5 --json`,
+  helve sessions --limit 5 --json
+  helve sessions resume --last "and now the tests"`,
 		Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			sessions := []store.Session{}
@@ -50,13 +53,17 @@ func (a *app) sessionsCommand() *cobra.Command {
 			}
 			tw := columns(a.Stdout)
 			for _, s := range sessions {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title))
+				fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
+					text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title),
+					text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost),
+				}, "\t"), "\t"))
 			}
 			return tw.Flush()
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 100, "list at most so many")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.AddCommand(a.resumeCommand(), a.sessionShowCommand())
 	return c
 }
 

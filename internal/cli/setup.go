@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"helve"
+	"helve/internal/catalog"
 	"helve/internal/config"
 	"helve/internal/store"
 	"helve/internal/workspace"
@@ -150,6 +151,8 @@ func (s *setup) agentOptions() helve.AgentOptions {
 		o.Own = append(o.Own, helve.AgentConfig{
 			Name: c.Name, Description: c.Description, Mode: c.Mode, Hidden: c.Hidden, Disable: c.Disable,
 			Rules: c.Permission, Ceilings: c.Ceilings,
+			Prompt: c.Prompt, Model: catalog.Parse(c.Model), Steps: c.Steps, Temperature: c.Temperature, TopP: c.TopP,
+			Color: c.Color, Options: optionsOf(c.Options),
 		})
 	}
 	return o
@@ -193,6 +196,7 @@ func (a *app) options(s *setup) helve.Options {
 		Web:       a.network(s),
 		Skills:    a.skillPlaces(s),
 		Custom:    a.custom(s),
+		Loop:      s.loop(a),
 		Protected: append(s.configDirs(), s.guards()...),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,
@@ -200,6 +204,13 @@ func (a *app) options(s *setup) helve.Options {
 			Retention: time.Duration(out.RetentionDays) * 24 * time.Hour,
 		},
 		Logger: a.logger(),
+	}
+	// A key that happens to lie in the environment is not spent by whoever
+	// calls a tool: only a model that was chosen is.
+	if s.cfg.Model != "" || a.Getenv("HELVE_MODEL") != "" {
+		if found, err := s.models(a); err == nil {
+			opt.Models = found
+		}
 	}
 	languages, wrong := a.languageServers(s)
 	opt.LSP = languages

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"helve/internal/wire"
 	"helve/model"
@@ -36,6 +37,8 @@ type Options struct {
 	// ReplayReasoning sends back as reasoning_content what the model thought
 	// before it made calls. Some servers insist on it, others refuse it.
 	ReplayReasoning bool
+	// Idle is how long the server may send nothing; five minutes when 0.
+	Idle time.Duration
 }
 
 type client struct {
@@ -81,7 +84,7 @@ func New(o Options) (model.Provider, error) {
 		}
 	}
 	var err error
-	c.wire, err = wire.New(wire.Options{Endpoint: endpoint, Header: header, Secrets: secrets, HTTP: o.HTTP, Name: c.name})
+	c.wire, err = wire.New(wire.Options{Endpoint: endpoint, Header: header, Secrets: secrets, HTTP: o.HTTP, Name: c.name, Idle: o.Idle})
 	if err != nil {
 		return nil, err
 	}

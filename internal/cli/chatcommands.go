@@ -1,0 +1,388 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"helve"
+	"helve/internal/screen"
+	"helve/internal/text"
+	"helve/message"
+	"helve/tool"
+)
+
+// A deed is something that a person can have done by a line with a slash.
+type deed struct {
+	name, takes, does string
+	do                func(*chat, context.Context, string)
+}
+
+func deeds() []deed {
+	return []deed{
+		{"/help", "", "list what you can do", (*chat).help},
+		{"/agent", "[name]", "switch to another agent, such as plan or build, or list them", (*chat).switchAgent},
+		{"/model", "[provider/model]", "switch to another model, or say which it is", (*chat).switchModel},
+		{"/new", "", "begin a new session", (*chat).begin},
+		{"/sessions", "", "list the sessions of this folder", (*chat).listSessions},
+		{"/resume", "[id]", "go on with what broke off, here or in another session", (*chat).goOn},
+		{"/compact", "", "sum the conversation up, so that it takes less room", (*chat).compact},
+		{"/undo", "", "put back the files that the last turn changed", (*chat).undo},
+		{"/todos", "", "show what is to be done", (*chat).showTodos},
+		{"/tools", "", "list the tools that the model has", (*chat).listTools},
+		{"/cost", "", "say what the session has taken", (*chat).showCost},
+		{"/reasoning", "", "show what the model thinks, or do not", (*chat).toggleReasoning},
+		{"/exit", "", "leave; the session is kept", (*chat).leave},
+	}
+}
+
+// isCommand reports whether a line is meant as a command, and not as a prompt
+// that begins with the name of a file.
+func isCommand(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	return len(word) > 1 && word[0] == '/' && strings.Trim(word[1:], "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// command does what a command stands for.
+func (c *chat) command(ctx context.Context, name, rest string) {
+	if name == "/quit" {
+		name = "/exit"
+	}
+	all := deeds()
+	names := make([]string, len(all))
+	for i, d := range all {
+		if d.name == name {
+			d.do(c, ctx, rest)
+			return
+		}
+		names[i] = d.name
+	}
+	hint := "/help lists what there is."
+	if near, ok := text.Nearest(name, names); ok {
+		hint = "Did you mean " + near + "? " + hint
+	}
+	c.say(c.con.style.red("There is no " + screen.Safe(name) + ". " + hint))
+}
+
+func (c *chat) help(context.Context, string) {
+	tw := columns(c.con)
+	for _, d := range deeds() {
+		fmt.Fprintf(tw, "%s\t%s\n", strings.TrimSpace(d.name+" "+d.takes), d.does)
+	}
+	fmt.Fprintln(tw, "!command\trun a command of yours; the model does not see it")
+	fmt.Fprintln(tw, "@file\tpoint the model to a file; images and PDFs are sent along")
+	fmt.Fprintln(tw, "Alt-Enter\tbegin a new line, as a backslash at the end does")
+	fmt.Fprintln(tw, "Tab\tcomplete a command or a file")
+	fmt.Fprintln(tw, "Ctrl-C\tstop the model; clear the line; on an empty line leave")
+	_ = tw.Flush() // the console never fails
+}
+
+func (c *chat) switchAgent(_ context.Context, name string) {
+	i := slices.IndexFunc(c.agents, func(a helve.Agent) bool { return a.Name == name && a.Mode != "subagent" && !a.Hidden })
+	if i >= 0 {
+		c.agent = name
+		c.say("From now on " + screen.Safe(name) + " works.")
+		return
+	}
+	if name != "" {
+		c.say(c.con.style.red("There is no agent called " + screen.Safe(name) + " to talk to. There are:"))
+	}
+	tw := columns(c.con)
+	for _, a := range c.agents {
+		if a.Mode == "subagent" || a.Hidden {
+			continue
+		}
+		mark := " "
+		if a.Name == c.agentName() {
+			mark = "*"
+		}
+		fmt.Fprintf(tw, "%s %s\t%s\n", mark, screen.Safe(a.Name), screen.Clip(screen.Safe(strings.TrimSpace(a.Description)), 60))
+	}
+	_ = tw.Flush() // the console never fails
+}
+
+func (c *chat) switchModel(_ context.Context, name string) {
+	if name == "" {
+		c.say("The model is " + screen.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
+		return
+	}
+	provider, model, ok := strings.Cut(name, "/")
+	if !ok || provider == "" || model == "" {
+		c.say(c.con.style.red("A model is given as provider/model, and " + screen.Safe(name) + " is not."))
+		return
+	}
+	ref := message.ModelRef{Provider: provider, Model: model}
+	if _, err := c.models.Find(ref); err != nil {
+		c.fail(err)
+		return
+	}
+	c.model = ref
+	c.say("From now on " + screen.Safe(name) + " answers.")
+}
+
+func (c *chat) begin(context.Context, string) {
+	if c.session != "" {
+		c.say(c.con.style.dim("The session " + screen.Safe(c.session) + " is kept: /resume goes on with it."))
+	}
+	c.session, c.todos, c.usage = "", nil, message.Info{}
+	c.say("A new session begins with your next prompt.")
+}
+
+// here are the conversations of this folder, those used last first.
+func (c *chat) here(ctx context.Context) ([]helve.Session, error) {
+	all, err := c.rt.Sessions(ctx, 500)
+	dir := c.app.workDir()
+	return slices.DeleteFunc(all, func(s helve.Session) bool {
+		return s.Dir != dir || s.Parent != "" || s.Model == message.ModelRef{}
+	}), err
+}
+
+// mostSessions is how many sessions are listed.
+const mostSessions = 15
+
+func (c *chat) listSessions(ctx context.Context, _ string) {
+	all, err := c.here(ctx)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if len(all) == 0 {
+		c.say("There is no session of this folder yet.")
+		return
+	}
+	tw := columns(c.con)
+	for _, s := range all[:min(len(all), mostSessions)] {
+		mark := " "
+		if s.ID == c.session {
+			mark = "*"
+		}
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, screen.Safe(s.ID), at(s.Time.Updated), screen.Clip(screen.Safe(s.Title), 50))
+	}
+	_ = tw.Flush() // the console never fails
+}
+
+// adopt makes a session the one that is talked in.
+func (c *chat) adopt(ctx context.Context, id string) {
+	s, err := c.rt.Session(ctx, id)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.session, c.todos = s.ID, nil
+	c.usage = message.Info{Model: s.Model}
+	if s.Agent != "" {
+		c.agent = s.Agent
+	}
+	said, err := c.rt.Messages(ctx, id)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	c.say(c.con.style.dim(screen.Safe(fmt.Sprintf("Session %s: %s (%d messages)", s.ID, s.Title, len(said)))))
+	for _, m := range slices.Backward(said) {
+		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
+			c.usage = m.Info
+			c.recall(m)
+			return
+		}
+	}
+}
+
+// recall prints what the model said in a message.
+func (c *chat) recall(m message.Message) {
+	columns, _ := c.con.editor.Size()
+	out := screen.NewMarkdown(c.con, screen.Options{Width: columns, Color: c.con.style.on})
+	for _, p := range m.Parts {
+		if p.Type == message.Text {
+			_, _ = io.WriteString(out, p.Text+"\n") // the console never fails
+		}
+	}
+	_ = out.Close() // the console never fails
+}
+
+func (c *chat) goOn(ctx context.Context, id string) {
+	all, err := c.here(ctx)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if id != "" || c.session == "" {
+		i := slices.IndexFunc(all, func(s helve.Session) bool { return strings.HasPrefix(s.ID, id) })
+		if i < 0 {
+			c.say(c.con.style.red("There is no such session in this folder. /sessions lists those that there are."))
+			return
+		}
+		c.adopt(ctx, all[i].ID)
+	}
+	t := c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) { return c.rt.Resume(ctx, c.session) })
+	if t != nil && t.End == helve.TurnDone && t.Steps == 0 {
+		c.say("Nothing had broken off. Say what to do next.")
+	}
+}
+
+func (c *chat) compact(ctx context.Context, _ string) {
+	if c.session == "" {
+		c.say("Nothing was said yet.")
+		return
+	}
+	c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) { return c.rt.Compact(ctx, c.session) })
+}
+
+// undo takes back what the newest turn changed that was not taken back yet.
+func (c *chat) undo(ctx context.Context, _ string) {
+	sets, err := c.lastChanges(ctx)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if len(sets) == 0 {
+		c.say("No turn of this session has changed a file, or all of it is undone.")
+		return
+	}
+	preview, err := c.rt.Undo(ctx, helve.UndoRequest{Sets: sets, Preview: true})
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	for _, f := range preview.Files {
+		c.say(strings.TrimRight(screen.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
+		if f.Diff != "" {
+			_, _ = io.WriteString(c.con, screen.Diff(f.Diff, mostDiff, screen.Options{Color: c.con.style.on, Prefix: "  "})) // the console never fails
+		}
+	}
+	c.con.forget()
+	word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.bold("Put these files back? [y/N] "), Answer: true})
+	if word = strings.ToLower(strings.TrimSpace(word)); err != nil || word != "y" && word != "yes" {
+		c.say("Nothing was changed.")
+		return
+	}
+	report, err := c.rt.Undo(ctx, helve.UndoRequest{Sets: sets})
+	switch {
+	case err != nil:
+		c.fail(err)
+	case report.Conflicts():
+		c.say(c.con.style.yellow("Some files were left as they are, because somebody else has changed them since."))
+	default:
+		c.say("Done. 'helve undo " + screen.Safe(report.ID) + "' takes this back.")
+	}
+}
+
+// lastChanges are the change sets of the newest turn that changed something,
+// and was not undone.
+func (c *chat) lastChanges(ctx context.Context) (ids []string, err error) {
+	if c.session == "" {
+		return nil, nil
+	}
+	said, err := c.rt.Messages(ctx, c.session)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := c.changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range slices.Backward(said) {
+		if m.Info.Role != message.User || len(m.Parts) > 0 && m.Parts[0].Synthetic {
+			continue
+		}
+		for _, s := range changes {
+			if s.Time.UnixMilli() >= m.Info.Time.Created {
+				ids = append(ids, s.ID)
+			}
+		}
+		if len(ids) > 0 {
+			break
+		}
+	}
+	return ids, nil
+}
+
+// changes are the change sets of the session and of those below it, but for
+// what was taken back.
+func (c *chat) changes(ctx context.Context) ([]helve.ChangeSet, error) {
+	all, err := c.rt.Sessions(ctx, 500)
+	if err != nil {
+		return nil, err
+	}
+	mine := map[string]bool{c.session: true}
+	for range 8 { // as deep as agents start agents, whatever their order
+		for _, s := range all {
+			mine[s.ID] = mine[s.ID] || s.Parent != "" && mine[s.Parent]
+		}
+	}
+	sets, err := c.rt.Changes(ctx, helve.ChangeQuery{})
+	if len(sets) > 0 {
+		err = nil // what can not be read can not be undone
+	}
+	return slices.DeleteFunc(sets, func(s helve.ChangeSet) bool {
+		return !mine[s.Session] || s.UndoneBy != "" || len(s.Undoes) > 0
+	}), err
+}
+
+func (c *chat) showTodos(ctx context.Context, _ string) {
+	list := c.todos
+	if list == nil && c.session != "" {
+		res, err := c.rt.Call(ctx, tool.Call{ID: c.rt.NewID("call"), Session: c.session, Agent: c.agent, Tool: "todoread", Input: []byte("{}")})
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		list, _ = res.Metadata["todos"].([]tool.Todo)
+	}
+	if len(list) == 0 {
+		c.say("There is no list.")
+		return
+	}
+	columns, _ := c.con.editor.Size()
+	shown := make([]screen.Todo, len(list))
+	for i, t := range list {
+		shown[i] = screen.Todo{Text: t.Content, Status: t.Status}
+	}
+	_, _ = io.WriteString(c.con, screen.Todos(shown, screen.Options{Width: columns, Color: c.con.style.on})) // the console never fails
+}
+
+func (c *chat) listTools(ctx context.Context, _ string) {
+	c.rt.Gather(ctx)
+	ref := c.modelName()
+	width, _ := c.con.editor.Size()
+	tw := columns(c.con)
+	for _, s := range c.rt.Tools(tool.Audience{Provider: ref.Provider, Model: ref.Model, Agent: c.agentName()}) {
+		first, _, _ := strings.Cut(strings.TrimSpace(s.Description), "\n")
+		fmt.Fprintf(tw, "%s\t%s\n", screen.Safe(s.Name), screen.Clip(screen.Safe(first), max(width-24, 20)))
+	}
+	_ = tw.Flush() // the console never fails
+}
+
+func (c *chat) showCost(ctx context.Context, _ string) {
+	if c.session == "" {
+		c.say("Nothing was said yet.")
+		return
+	}
+	s, err := c.rt.Session(ctx, c.session)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	u := s.Tokens.Usage()
+	line := fmt.Sprintf("%d tokens: %d in, %d out, %d from the cache, %d to it", u.Total(), u.Input, u.Output, u.CacheRead, u.CacheWrite)
+	if dollars := cost(s.Cost); dollars != "" {
+		line += "; " + dollars
+	}
+	if share := c.share(); share != "" {
+		line += "; " + share
+	}
+	c.say(line)
+}
+
+func (c *chat) toggleReasoning(context.Context, string) {
+	c.reasoning = !c.reasoning
+	if c.reasoning {
+		c.say("What the model thinks is shown.")
+	} else {
+		c.say("What the model thinks is not shown.")
+	}
+}
+
+func (c *chat) leave(context.Context, string) { c.leaving = true }

@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"helve"
+	"helve/internal/screen"
+	"helve/tool"
+)
+
+const (
+	frameTime = 100 * time.Millisecond // between two pictures of what goes on
+	leaveTime = 2 * time.Second        // within which a second Ctrl-C leaves
+	tooLate   = time.Second            // within which a Ctrl-C was meant for the turn that has ended
+	lastWords = 300 * time.Millisecond // how long the events of a turn may take to come after its end
+)
+
+// errStopped is the cause of the end of what a person has stopped.
+var errStopped = errors.New("stopped by the person at the terminal")
+
+// turn lets the model work, shows what it does and asks what has to be asked.
+// It returns nil where that could not begin, or the person has left.
+func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, error)) *helve.Turn {
+	var turn *helve.Turn
+	var err error
+	view, ended := c.follow(ctx, "", func(ctx context.Context) { turn, err = do(ctx) })
+	if view.usage.ID != "" {
+		c.usage = view.usage
+	}
+	c.session = view.opt.session
+	if !ended {
+		return nil
+	}
+	if err != nil {
+		c.fail(err)
+		return nil
+	}
+	c.session = turn.Session
+	if s, err := c.rt.Session(ctx, turn.Session); err == nil && s.Agent != "" {
+		c.agent = s.Agent // a plan that was left may have changed it
+	}
+	switch turn.End {
+	case helve.TurnDone:
+		c.done = time.Now()
+	case helve.TurnCanceled:
+		c.say(c.con.style.yellow("Stopped. Say what to do instead, or /resume to let it go on."))
+	case helve.TurnRejected:
+		c.say(c.con.style.yellow("It stopped because you said no. Say what to do instead."))
+	default:
+		c.say(c.con.style.red(safe(endOf(turn))))
+	}
+	c.report(turn)
+	return turn
+}
+
+// follow runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
+// has ended, or, before that, when the person wants to leave.
+func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *transcript, ended bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	columns, _ := c.con.editor.Size()
+	view = newTranscript(c.app, transcriptOptions{
+		out: c.con, session: c.session, call: call, width: columns, color: c.con.style.on, reasoning: c.reasoning, live: true,
+	})
+	view.last = "prompt"
+	defer view.Close()
+	answers := &answers{con: c.con, ctx: ctx, stop: func() { cancel(errStopped) }, over: make(chan struct{})}
+	defer answers.end()
+	ask := newPrompter(answers, &diffPainter{con: c.con}, c.rt)
+	ask.style, ask.forget = c.con.style, c.con.forget
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work(ctx)
+	}()
+	tick := time.NewTicker(frameTime)
+	defer tick.Stop()
+	var stopped time.Time
+	for {
+		select {
+		case e, ok := <-c.events:
+			if !ok {
+				return view, false
+			}
+			c.show(ctx, view, ask, e)
+		case key, ok := <-c.con.keys.C():
+			if ok && !key.Interrupt() {
+				continue // what is typed before a prompt is not meant for it
+			}
+			cancel(errStopped)
+			if !ok || !stopped.IsZero() && time.Since(stopped) < leaveTime {
+				c.leaving = true
+				return view, false
+			}
+			stopped = time.Now()
+			view.waiting = "stopping; Ctrl-C again leaves"
+		case <-tick.C:
+			c.notice(view)
+			view.Tick()
+		case <-done:
+			c.drain(ctx, view, ask)
+			return view, true
+		}
+	}
+}
+
+// idle takes the events that come while nobody works, until it is stopped.
+func (c *chat) idle() (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case _, ok := <-c.events:
+				if !ok {
+					return
+				}
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+// show shows an event and asks what it asks.
+func (c *chat) show(ctx context.Context, view *transcript, ask *prompter, e helve.Event) {
+	view.Event(e)
+	if p, ok := e.Properties.(helve.TodosChanged); ok && p.Session == view.opt.session {
+		c.todos = p.Todos
+	}
+	if ctx.Err() == nil {
+		(&audience{view: view, ask: ask}).put(ctx, c.rt, e)
+	}
+}
+
+// drain shows the events that are still on their way when the work has ended.
+func (c *chat) drain(ctx context.Context, view *transcript, ask *prompter) {
+	enough := time.NewTimer(lastWords)
+	defer enough.Stop()
+	for !view.over {
+		select {
+		case e, ok := <-c.events:
+			if !ok {
+				return
+			}
+			c.show(ctx, view, ask, e)
+		case <-enough.C:
+			return
+		}
+	}
+}
+
+// notice tells what was noticed meanwhile.
+func (c *chat) notice(view *transcript) {
+	for _, line := range c.con.notices.take() {
+		view.tell("note", c.con.style.yellow(line)+"\n")
+	}
+}
+
+// report says what a turn has taken.
+func (c *chat) report(turn *helve.Turn) {
+	parts := []string{c.agentName(), c.modelName().String()}
+	if n := turn.Tokens.Usage().Total(); n > 0 {
+		parts = append(parts, tokenCount(turn.Tokens))
+	}
+	if turn.Cost > 0 {
+		parts = append(parts, cost(turn.Cost))
+	}
+	if share := c.share(); share != "" {
+		parts = append(parts, share)
+	}
+	c.say(c.con.style.dim(screen.Safe(strings.Join(parts, " · "))))
+}
+
+// share is how much of its room the model has used; "" where that is not known.
+func (c *chat) share() string {
+	used := c.usage.Tokens.Usage().Total()
+	if c.models.Find == nil || used == 0 {
+		return ""
+	}
+	m, err := c.models.Find(c.usage.Model)
+	if err != nil || m.Info.Context == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d%% of the context", (100*used+m.Info.Context/2)/m.Info.Context)
+}
+
+// shell runs a command of the person's own, under the rules of the agent.
+func (c *chat) shell(ctx context.Context, command string) {
+	if command == "" {
+		c.say("Which command? !git status, for example.")
+		return
+	}
+	in, err := json.Marshal(map[string]string{"command": command, "description": command})
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	call := tool.Call{ID: c.rt.NewID("call"), Session: c.session, Agent: c.agent, Tool: "bash", Input: in}
+	var res *tool.Result
+	if _, ended := c.follow(ctx, call.ID, func(ctx context.Context) { res, err = c.rt.Call(ctx, call) }); !ended {
+		return
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Answer != nil {
+		res = e.Answer
+	}
+	if res != nil {
+		out := safe(strings.TrimRight(res.Output, "\n"))
+		if out != "" {
+			c.say(out)
+		}
+		if code := exitStatus(res.Metadata); code != 0 {
+			c.say(c.con.style.red(fmt.Sprintf("exit code %d", code)))
+		}
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// A diffPainter colours the differences that requests show.
+type diffPainter struct {
+	con    *console
+	inside bool // a difference
+}
+
+// Write prints a line of a request.
+func (d *diffPainter) Write(p []byte) (int, error) {
+	line := strings.TrimSuffix(string(p), "\n")
+	body, marked := strings.CutPrefix(line, "  | ")
+	d.inside = line == "  diff:" || d.inside && marked
+	if d.inside && marked && len(line) < len(p) {
+		paint := func(s string) string { return s }
+		switch {
+		case strings.HasPrefix(body, "+++") || strings.HasPrefix(body, "---") || strings.HasPrefix(body, "@@"):
+			paint = d.con.style.dim
+		case strings.HasPrefix(body, "+"):
+			paint = d.con.style.green
+		case strings.HasPrefix(body, "-"):
+			paint = d.con.style.red
+		}
+		_, err := fmt.Fprintf(d.con, "  | %s\n", paint(body))
+		return len(p), err
+	}
+	return d.con.Write(p)
+}
+
+// answers are the lines that a person types when they are asked something, as
+// a prompter reads them.
+type answers struct {
+	con  *console
+	ctx  context.Context
+	stop func()
+
+	reading sync.Mutex
+	over    chan struct{} // closed when nothing is asked any more
+}
+
+// Read lets the person type a line after the prompt that stands on the screen.
+// Ctrl-C stops what is asked for, and is no answer.
+func (a *answers) Read(p []byte) (int, error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	if a.ctx.Err() != nil {
+		return 0, io.EOF
+	}
+	line, err := a.con.editor.Read(a.ctx, screen.Line{Prompt: a.con.takeLine(), Shown: true, Answer: true})
+	if errors.Is(err, screen.ErrInterrupted) {
+		a.stop()
+		<-a.over
+	}
+	if err != nil {
+		return 0, io.EOF
+	}
+	return copy(p, strings.ReplaceAll(line, "\n", " ")+"\n"), nil
+}
+
+// end waits until nobody reads.
+func (a *answers) end() {
+	a.stop()
+	close(a.over)
+	a.reading.Lock()
+	defer a.reading.Unlock()
+}
+
+// takeLine returns the line that the cursor stands in, which somebody else goes
+// on with.
+func (c *console) takeLine() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	line := c.line
+	c.line = ""
+	return line
+}
+
+// forget throws away what was typed so far.
+func (c *console) forget() {
+	flushInput(c.in.Fd())
+	c.keys.Forget()
+}
+
+// notices are lines that were written while something else was on the screen.
+type notices struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// maxNotices bounds the lines that are kept.
+const maxNotices = 100
+
+// Write keeps lines.
+func (n *notices) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for line := range strings.Lines(string(p)) {
+		if len(n.lines) < maxNotices {
+			n.lines = append(n.lines, screen.Safe(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return len(p), nil
+}
+
+// take returns the lines that were kept.
+func (n *notices) take() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := n.lines
+	n.lines = nil
+	return out
+}

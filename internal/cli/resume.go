@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	"helve/internal/store"
+	"helve/internal/text"
+	"helve/message"
+)
+
+func (a *app) resumeCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "resume ID [PROMPT …]",
+		Short: "Go on with a session",
+		Long: `Resume goes on with a session, in the folder that it belongs to. The beginning of
+its id is enough; with --last it is the last one of this folder.
+
+With a prompt it is 'helve run --session ID'. Without one a turn that broke off,
+because it was cancelled or its process ended, goes on: a call that had begun is
+not made again, and the model is told so. At a terminal, 'helve chat' is opened
+instead, unless a flag says how to go on.`,
+		Example: `  helve sessions resume ses_…
+  helve sessions resume --last "and now the tests"`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && !f.last {
+				return usagef("which session? Give its id, or --last; 'helve sessions' lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: a.completeSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			if !f.last {
+				f.session, args = args[0], args[1:]
+			}
+			return a.resume(c.Context(), &f, args)
+		},
+	}
+	c.Flags().BoolVar(&f.last, "last", false, "the last session of this folder")
+	f.register(c)
+	a.completeFlags(c)
+	return c
+}
+
+// resume goes on with a session.
+func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
+	if len(words) > 0 {
+		return a.run(ctx, f, words)
+	}
+	if a.talkative(f) {
+		return a.chat(ctx, f, "")
+	}
+	if f.agent != "" || f.model != "" || len(f.files) > 0 {
+		return usagef("--agent, --model and --file go with a prompt: what broke off goes on as it began")
+	}
+	s, err := a.findSession(ctx, f.session)
+	if err != nil {
+		return err
+	}
+	a.enter(s, f)
+	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*helve.Turn, error) {
+		t, err := rt.Resume(ctx, s.ID)
+		if err == nil && t.End == helve.TurnDone && t.Steps == 0 {
+			a.note("nothing broke off in this session: give a prompt to go on with it")
+		}
+		return t, err
+	})
+}
+
+// talkative reports whether a person sits at a terminal, and no flag says how
+// to go on.
+func (a *app) talkative(f *runFlags) bool {
+	return !f.asJSON && !f.quiet && !f.noInput && f.budget == (helve.Budget{}) &&
+		a.attended() && isTerminal(a.Stdout) && a.Getenv("TERM") != "dumb"
+}
+
+// enter makes a session the one to go on with, and its folder the one to work
+// in, unless another was asked for.
+func (a *app) enter(s store.Session, f *runFlags) {
+	f.session, f.before = s.ID, s.Model
+	if a.dirFlag == "" && s.Dir != "" && s.Dir != a.workDir() {
+		a.note("working in " + s.Dir)
+		a.dirFlag = s.Dir
+	}
+}
+
+// findSession returns the session whose id a word is, or is the beginning of;
+// the last conversation of this folder for "".
+func (a *app) findSession(ctx context.Context, word string) (store.Session, error) {
+	var found store.Session
+	err := a.reading(func(s *store.Store) (err error) {
+		if word != "" {
+			if found, err = s.Session(ctx, word); !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		all, err := s.Sessions(ctx, math.MaxInt32)
+		if err != nil {
+			return err
+		}
+		if word == "" {
+			found = lastOf(all, a.workDir())
+			return nil
+		}
+		found, err = begins(all, word)
+		return err
+	})
+	switch {
+	case err != nil || found.ID != "":
+		return found, err
+	case word == "":
+		return found, usagef("there is no session of %s to go on with; 'helve sessions' lists all there are", a.workDir())
+	}
+	return found, usagef("no session is called %q; 'helve sessions' lists them", word)
+}
+
+// lastOf returns the conversation of a folder that was used last.
+func lastOf(all []store.Session, dir string) store.Session {
+	i := slices.IndexFunc(all, func(s store.Session) bool {
+		return s.Dir == dir && s.Parent == "" && s.Model != message.ModelRef{}
+	})
+	if i < 0 {
+		return store.Session{}
+	}
+	return all[i]
+}
+
+// begins returns the only session whose id begins with a word.
+func begins(all []store.Session, word string) (found store.Session, err error) {
+	for _, s := range all {
+		switch {
+		case !strings.HasPrefix(s.ID, word):
+		case found.ID != "":
+			return store.Session{}, usagef("%q is the beginning of %s and %s: give more of it", word, found.ID, s.ID)
+		default:
+			found = s
+		}
+	}
+	return found, nil
+}
+
+func (a *app) sessionShowCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a conversation",
+		Long: `Show prints what was said in a session: by the person, by the model, and the calls
+that it made. The beginning of the id is enough. 'helve show' has the whole record
+of a call.`,
+		Example: `  helve sessions show ses_…
+  helve sessions show ses_… --json`,
+		Args:              oneID,
+		ValidArgsFunction: a.completeSession,
+		RunE: func(c *cobra.Command, args []string) error {
+			found, err := a.findSession(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			said := []message.Message{}
+			err = a.reading(func(s *store.Store) error {
+				got, err := s.Messages(c.Context(), found.ID)
+				said = append(said, got...)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(struct {
+					store.Session
+					Messages []message.Message `json:"messages"`
+				}{found, said})
+			}
+			return a.showConversation(found, said)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// showConversation prints what was said, in order.
+func (a *app) showConversation(s store.Session, said []message.Message) error {
+	a.fields("session", s.ID, "folder", s.Dir, "agent", s.Agent, "model", s.Model.String(), "title", s.Title,
+		"created", at(s.Created), "updated", at(s.Updated), "used", tokenCount(s.Tokens), "cost", cost(s.Cost))
+	bold := a.style(a.Stdout).bold
+	for _, m := range said {
+		who := m.Info.Role
+		if who == message.Assistant {
+			who = fmt.Sprintf("%s (%s)", m.Info.Agent, m.Info.Model)
+		}
+		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+at(m.Info.Time.Created)))))
+		for _, p := range m.Parts {
+			if line := shownPart(p); line != "" {
+				fmt.Fprintln(a.Stdout, line)
+			}
+		}
+		if e := m.Info.Error; e != nil {
+			fmt.Fprintf(a.Stdout, "[%s] %s\n", text.VisibleLine(e.Name), text.VisibleLine(e.Data.Message))
+		}
+	}
+	return nil
+}
+
+// shownPart is a part of a message as it is printed; "" for one that says
+// nothing to people.
+func shownPart(p message.Part) string {
+	switch p.Type {
+	case message.Text:
+		return safe(strings.TrimSuffix(p.Text, "\n"))
+	case message.File:
+		return text.VisibleLine(fmt.Sprintf("[file] %s %s", p.Mime, p.Filename))
+	case message.Compaction:
+		return "[compaction] what was said so far is summed up"
+	case message.Tool:
+		if p.State == nil {
+			return ""
+		}
+		what := p.State.Title
+		switch p.State.Status {
+		case message.Completed:
+		case message.Failed:
+			what = "failed: " + p.State.Error
+		default:
+			what = string(p.State.Status)
+		}
+		if what == "" {
+			what = string(p.State.Input)
+		}
+		what, cut := text.Cut(what, 300)
+		if cut {
+			what += "…"
+		}
+		return text.VisibleLine(fmt.Sprintf("[%s] %s", p.Tool, what))
+	}
+	return ""
+}
+
+// tokenCount is how many tokens were used; "" for none.
+func tokenCount(t message.Tokens) string {
+	if n := t.Usage().Total(); n > 0 {
+		return fmt.Sprintf("%d tokens", n)
+	}
+	return ""
+}
+
+// cost is an amount of US dollars; "" for none.
+func cost(dollars float64) string {
+	switch {
+	case dollars <= 0:
+		return ""
+	case dollars < 0.0001:
+		return "<$0.0001"
+	case dollars < 0.01:
+		return fmt.Sprintf("$%.4f", dollars)
+	}
+	return fmt.Sprintf("$%.2f", dollars)
+}

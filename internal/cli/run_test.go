@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve"
+	"helve/internal/store"
+	"helve/message"
+	"helve/permission"
+	"helve/tool"
+)
+
+// refused is the end of a call that nobody was there to allow.
+func refused(name string, err error) helve.Event {
+	return helve.Event{Type: "call.finished", Properties: helve.CallFinished{
+		Tool: name, State: "error", Error: &helve.CallError{Kind: tool.Unattended, Code: "unattended", Message: err.Error()},
+	}}
+}
+
+func unattended(name string, patterns ...string) *permission.UnattendedError {
+	u := &permission.UnattendedError{Permission: name}
+	for _, p := range patterns {
+		u.Asked = append(u.Asked, permission.Decision{Pattern: p})
+	}
+	return u
+}
+
+func TestRefusals(t *testing.T) {
+	ceiling := unattended("bash", `echo {"permission": {"bash": {"*": "allow"}}}`)
+	ceiling.Asked[0].Rule, ceiling.Asked[0].Ceiling = &permission.Rule{Permission: "bash", Pattern: "*", Action: permission.Ask}, true
+	for _, c := range []struct {
+		name  string
+		ends  []helve.Event
+		rules string
+		holds []string
+	}{
+		{name: "none", ends: []helve.Event{{Properties: helve.CallFinished{Tool: "read", State: "completed"}}}},
+		{
+			name: "one", ends: []helve.Event{refused("bash", unattended("bash", "git push"))},
+			rules: `{"bash":{"git push":"allow"}}`, holds: []string{"1 call was refused", `bash: The bash permission for git push`, `{"permission": {"bash": {"git push": "allow"}}}`},
+		},
+		{
+			name: "several, one of them twice", ends: []helve.Event{
+				refused("bash", unattended("bash", "git push")), refused("bash", unattended("bash", "git push")), refused("edit", unattended("edit", "a*\u200b", "b")),
+			},
+			rules: `{"bash":{"git push":"allow"},"edit":{"a*` + "\u200b" + `":"allow","b":"allow"}}`,
+			holds: []string{"3 calls were refused", `all of it in one: {"permission":{"bash":{"git push":"allow"},"edit":{"a*\u200b":"allow","b":"allow"}}}`},
+		},
+		{
+			name: "what looks like a rule is not taken for one", ends: []helve.Event{
+				refused("bash", unattended("bash", `echo : {"permission": {"bash": {"*": "allow"}}}`)),
+			},
+			rules: `{"bash":{"echo : {\"permission\": {\"bash\": {\"*\": \"allow\"}}}":"allow"}}`,
+		},
+		{name: "nor where there is none", ends: []helve.Event{refused("bash", ceiling)}, rules: "null", holds: []string{"no rule of the user loosens"}},
+		{
+			name: "a question", ends: []helve.Event{refused("question", fmt.Errorf("there is nobody to answer\nhere"))},
+			rules: "null", holds: []string{`question: there is nobody to answer\nhere`},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var r refusals
+			for _, e := range c.ends {
+				r.hear(e)
+			}
+			var out bytes.Buffer
+			r.tell(&app{Env: Env{Stderr: &out}})
+			if c.rules == "" {
+				if out.Len() > 0 {
+					t.Errorf("it says %s", out.String())
+				}
+				return
+			}
+			if got, err := encode(r.rules); err != nil || strings.TrimSpace(string(got)) != c.rules {
+				t.Errorf("the rules are %s, not %s", got, c.rules)
+			}
+			for _, want := range c.holds {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%q is missing in:\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}
+
+func TestPromptText(t *testing.T) {
+	for _, c := range []struct {
+		words       []string
+		stdin, want string
+		fails       bool
+	}{
+		{words: []string{"fix", "it"}, stdin: "ignored", want: "fix it"},
+		{words: nil, stdin: "from there\n", want: "from there\n"},
+		{words: []string{"-"}, stdin: "from there\n", want: "from there\n"},
+		{words: []string{"review", "this", "-"}, stdin: "a diff\n", want: "review this\n\n<stdin>\na diff\n</stdin>"},
+		{words: []string{"review", "-"}, stdin: " \n", want: "review"},
+		{words: []string{"-"}, stdin: "\xff\xfe", fails: true},
+		{words: []string{"-"}, stdin: strings.Repeat("x", maxPrompt+1), fails: true},
+	} {
+		a := &app{Env: Env{Stdin: strings.NewReader(c.stdin)}}
+		got, err := a.promptText(t.Context(), c.words)
+		if got != c.want || (err != nil) != c.fails {
+			t.Errorf("%q with %.20q gives %.80q, %v", c.words, c.stdin, got, err)
+		}
+	}
+}
+
+func TestPromptCancelled(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := &app{Env: Env{Stdin: r}}
+	if _, err := a.promptText(ctx, []string{"-"}); a.exitCode(err) != exitCanceled {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestEnclose(t *testing.T) {
+	dir := t.TempDir()
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 2, 2))); err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"a.txt": "one\ntwo\n", "b.png": picture.String(), "c.bin": "a\x00b", "d.txt": strings.Repeat("x", maxTextFile+1), "e.txt": "",
+		"f.pdf": "%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &app{Env: Env{Dir: dir}}
+	said, files, err := a.enclose(t.Context(), "look", []string{"a.txt", "b.png", "e.txt", "f.pdf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("look\n\n<file path=%q>\none\ntwo\n</file>\n\n<file path=%q>\n\n</file>", filepath.ToSlash(filepath.Join(dir, "a.txt")), filepath.ToSlash(filepath.Join(dir, "e.txt")))
+	if said != want {
+		t.Errorf("the prompt is %q", said)
+	}
+	if len(files) != 2 || files[0].Mime != "image/png" || files[0].Filename != "b.png" || !strings.HasPrefix(files[0].URL, "data:image/png;base64,") || files[1].Mime != "application/pdf" {
+		t.Errorf("the files are %+v", files)
+	}
+	for _, name := range []string{"c.bin", "d.txt", "none.txt", "."} {
+		if _, _, err := a.enclose(t.Context(), "look", []string{name}); a.exitCode(err) != exitUsage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFindSessionAmong(t *testing.T) {
+	with := message.ModelRef{Provider: "p", Model: "m"}
+	all := []store.Session{
+		{ID: "ses_c", Dir: "/a", Parent: "ses_b1", Model: with}, {ID: "other", Dir: "/a"}, {ID: "ses_b1", Dir: "/a", Model: with}, {ID: "ses_b2", Dir: "/b", Model: with},
+	}
+	if got := lastOf(all, "/a"); got.ID != "ses_b1" {
+		t.Errorf("the last one of /a is %q", got.ID)
+	}
+	if got := lastOf(all, "/c"); got.ID != "" {
+		t.Errorf("the last one of /c is %q", got.ID)
+	}
+	for word, want := range map[string]string{"ses_c": "ses_c", "o": "other", "ses_b2": "ses_b2", "x": "", "ses_b": "two"} {
+		got, err := begins(all, word)
+		if (err != nil) != (want == "two") || err == nil && got.ID != want {
+			t.Errorf("%q finds %q, %v", word, got.ID, err)
+		}
+	}
+}
+
+// Every end of a turn has an exit code of its own kind and words of its own.
+func TestTurnEnds(t *testing.T) {
+	for end, want := range map[helve.TurnEnd]int{
+		helve.TurnDone: 0, helve.TurnRejected: 3, helve.TurnCanceled: 130, helve.TurnFailed: 5, helve.TurnLength: 6, helve.TurnSteps: 6,
+		helve.TurnBudget: 6, helve.TurnRefused: 7, helve.TurnRepeats: 7, "news": 70,
+	} {
+		var out bytes.Buffer
+		a := &app{Env: Env{Stderr: &out, Getenv: func(string) string { return "" }}, ran: true}
+		turn := &helve.Turn{Session: "ses_1", End: end, Error: &message.Failure{Data: message.FailureData{Message: "because\x1b[2J"}}}
+		err := a.told(&runFlags{}, turn, &refusals{})
+		if got := exitOfTurn(end); got != want || err == nil && want != 0 || err != nil && a.exitCode(err) != want {
+			t.Errorf("%s: exit code %d, %v", end, got, err)
+		}
+		if said := out.String(); (want != 0) != strings.Contains(said, "helve sessions resume ses_1") || strings.Contains(said, "\x1b") {
+			t.Errorf("%s: %q", end, said)
+		}
+	}
+}
+
+func TestStrict(t *testing.T) {
+	var r refusals
+	r.hear(refused("bash", unattended("bash", "ls")))
+	a := &app{Env: Env{Stderr: io.Discard}, ran: true}
+	turn := &helve.Turn{Session: "ses_1", End: helve.TurnDone}
+	if err := a.told(&runFlags{}, turn, &r); err != nil {
+		t.Error(err)
+	}
+	if err := a.told(&runFlags{strict: true}, turn, &r); a.exitCode(err) != 4 {
+		t.Error(err)
+	}
+}
+
+// What the model says is written as it is, once, whichever way it is told; what
+// others say is not.
+func TestSplitView(t *testing.T) {
+	var words, rest bytes.Buffer
+	v := newSplitView(newTranscript(&app{Env: Env{Stderr: &rest}}, transcriptOptions{out: &rest}), &words, false)
+	info := func(id, session, role string, summary bool) helve.Event {
+		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
+	}
+	part := func(id, msg string, kind message.PartType, said string) helve.Event {
+		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
+	}
+	delta := func(id, msg, said string) helve.Event {
+		return helve.Event{Properties: helve.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
+	}
+	for _, e := range []helve.Event{
+		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
+		info("u", "ses_1", message.User, false), part("u1", "u", message.Text, "the prompt"),
+		info("m", "ses_1", message.Assistant, false),
+		part("r", "m", message.Reasoning, ""), delta("r", "m", "hmm"),
+		part("t1", "m", message.Text, ""), delta("t1", "m", "a\x1b[0m"), delta("t1", "m", "b"), part("t1", "m", message.Text, "a\x1b[0mb and more"),
+		info("c", "ses_2", message.Assistant, false), part("c1", "c", message.Text, "a child"),
+		info("s", "ses_1", message.Assistant, true), part("s1", "s", message.Text, "a summary"),
+		info("n", "ses_1", message.Assistant, false), part("t2", "n", message.Text, "next\n"), part("t3", "n", message.Text, "last"), part("t3", "n", message.Text, "last"),
+	} {
+		v.Event(e)
+	}
+	v.Close()
+	if got, want := words.String(), "a\x1b[0mb and more\nnext\nlast\n"; got != want {
+		t.Errorf("written was %q, not %q", got, want)
+	}
+}
+
+func TestEagerly(t *testing.T) {
+	const many = 5000
+	gone := make(chan struct{})
+	events := eagerly(func(yield func(helve.Event) bool) {
+		for i := range many {
+			yield(helve.Event{Seq: uint64(i)})
+		}
+		close(gone)
+	})
+	<-gone // all are taken before one is read
+	n := uint64(0)
+	for e := range events {
+		if e.Seq != n {
+			t.Fatalf("event %d came as number %d", e.Seq, n)
+		}
+		n++
+	}
+	if n != many {
+		t.Errorf("%d events came", n)
+	}
+}
+
+func TestJSONView(t *testing.T) {
+	var out bytes.Buffer
+	v := jsonView{out: &out}
+	v.Event(helve.Event{Seq: 1, Type: "session.idle", Properties: helve.SessionIdle{Session: "ses_1"}})
+	v.Event(helve.Event{Seq: 2, Type: "tools.changed", Properties: helve.ToolsChanged{}})
+	v.Event(helve.Event{Seq: 3, Type: "call.progress", Properties: helve.CallProgress{ID: "1", Metadata: map[string]any{"f": func() {}}}})
+	v.write(finishedTurn{"turn.finished", &helve.Turn{Session: "ses_1", End: helve.TurnDone}})
+	var types []string
+	for line := range strings.Lines(out.String()) {
+		var e struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		types = append(types, e.Type)
+	}
+	if diff := cmp.Diff([]string{"session.idle", "call.progress", "turn.finished"}, types); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestShownPart(t *testing.T) {
+	for _, c := range []struct {
+		part message.Part
+		want string
+	}{
+		{message.Part{Type: message.Text, Text: "two\nlines\x1b\n"}, "two\n" + `lines\x1b`},
+		{message.Part{Type: message.Reasoning, Text: "hmm"}, ""},
+		{message.Part{Type: message.File, Mime: "image/png", Filename: "a.png"}, "[file] image/png a.png"},
+		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Completed, Title: "a.txt"}}, "[read] a.txt"},
+		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{}`)}}, "[x] {}"},
+		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Failed, Error: "none\nthere"}}, `[read] failed: none\nthere`},
+		{message.Part{Type: message.Tool, Tool: "bash", State: &message.State{Status: message.Running}}, "[bash] running"},
+		{message.Part{Type: message.Tool, Tool: "bash"}, ""},
+	} {
+		if got := shownPart(c.part); got != c.want {
+			t.Errorf("%+v is shown as %q, not %q", c.part, got, c.want)
+		}
+	}
+}

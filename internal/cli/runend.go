@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"helve"
+	"helve/internal/text"
+	"helve/tool"
+)
+
+// mostRefused is how many refusals are told one by one.
+const mostRefused = 20
+
+// refusals are the calls of a turn that failed because there was nobody to
+// ask.
+type refusals struct {
+	count int
+	said  []string                     // what the calls failed with, each once
+	rules map[string]map[string]string // what would allow them: permissions, patterns, "allow"
+}
+
+// hear takes note of a call that was refused.
+func (r *refusals) hear(e helve.Event) {
+	p, ok := e.Properties.(helve.CallFinished)
+	if !ok || p.Error == nil || p.Error.Kind != tool.Unattended {
+		return
+	}
+	r.count++
+	before, rule, after := cutRule(p.Error.Message)
+	said := shownLine(p.Tool+": "+before) + visibleJSON(rule) + shownLine(after)
+	if slices.Contains(r.said, said) {
+		return
+	}
+	r.said = append(r.said, said)
+	var config struct {
+		Permission map[string]map[string]string `json:"permission"`
+	}
+	if json.Unmarshal([]byte(rule), &config) != nil {
+		return // it has none
+	}
+	if r.rules == nil {
+		r.rules = map[string]map[string]string{}
+	}
+	for name, patterns := range config.Permission {
+		if r.rules[name] == nil {
+			r.rules[name] = map[string]string{}
+		}
+		maps.Copy(r.rules[name], patterns)
+	}
+}
+
+// cutRule finds the rule in what an unattended call failed with. It stands
+// last, but for a remark. What looks like one before it is a part of what was
+// asked for, and within it quotes are escaped.
+func cutRule(said string) (before, rule, after string) {
+	i := strings.LastIndex(said, `{"permission": {`)
+	if i < 0 {
+		return said, "", ""
+	}
+	dec := json.NewDecoder(strings.NewReader(said[i:]))
+	var found json.RawMessage
+	if dec.Decode(&found) != nil {
+		return said, "", ""
+	}
+	end := i + int(dec.InputOffset())
+	if after = said[end:]; after != "" && after != " (in a rule * and ? stand for any characters, so it allows more than this)" {
+		return said, "", ""
+	}
+	return said[:i], said[i:end], after
+}
+
+// tell sums up what was refused, and what would allow it.
+func (r *refusals) tell(a *app) {
+	if r.count == 0 {
+		return
+	}
+	calls := "1 call was"
+	if r.count > 1 {
+		calls = fmt.Sprintf("%d calls were", r.count)
+	}
+	a.note(calls + " refused because there was nobody to ask:")
+	for i, said := range r.said {
+		if i == mostRefused {
+			fmt.Fprintf(a.Stderr, "  and %d more\n", len(r.said)-i)
+			break
+		}
+		fmt.Fprintf(a.Stderr, "  %s\n", said)
+	}
+	if len(r.said) > 1 && len(r.rules) > 0 {
+		if all, err := encode(map[string]any{"permission": r.rules}); err == nil {
+			fmt.Fprintf(a.Stderr, "  all of it in one: %s\n", visibleJSON(strings.TrimSpace(string(all))))
+		}
+	}
+}
+
+// shownLine is a text as one line that hides nothing.
+func shownLine(s string) string {
+	if text.HasHidden(s) || strings.ContainsAny(s, "\n\t") {
+		return text.VisibleLine(s)
+	}
+	return s
+}
+
+// exitOfTurn gives every end of a turn its exit code.
+func exitOfTurn(end helve.TurnEnd) int {
+	switch end {
+	case helve.TurnDone:
+		return exitOK
+	case helve.TurnRejected:
+		return exitOf(tool.Rejected)
+	case helve.TurnCanceled:
+		return exitCanceled
+	case helve.TurnFailed:
+		return exitModel
+	case helve.TurnLength, helve.TurnSteps, helve.TurnBudget:
+		return exitLimit
+	case helve.TurnRefused, helve.TurnRepeats:
+		return exitRefused
+	}
+	return exitInternal // also for an end that nobody has heard of
+}
+
+// told says on standard error what a turn took, where a person sees it, and how
+// it ended, where it was not done. The error has its exit code.
+func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
+	if !f.asJSON && !f.quiet && isTerminal(a.Stderr) {
+		took := slices.DeleteFunc([]string{t.Session, tokenCount(t.Tokens), cost(t.Cost)}, func(s string) bool { return s == "" })
+		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).dim(text.VisibleLine(strings.Join(took, ", "))))
+	}
+	refused.tell(a)
+	code := exitOfTurn(t.End)
+	if code != exitOK {
+		a.errorln(endOf(t))
+		if id := text.VisibleLine(t.Session); t.Session != "" {
+			fmt.Fprintf(a.Stderr, "To go on with it: helve sessions resume %s\n", id)
+		}
+	} else if f.strict && refused.count > 0 {
+		code = exitOf(tool.Unattended)
+	}
+	if code == exitOK {
+		return nil
+	}
+	return &silent{code}
+}
+
+// endOf says why a turn is over.
+func endOf(t *helve.Turn) string {
+	why := t.Note
+	if t.Error != nil {
+		why = cmp.Or(t.Error.Data.Message, t.Error.Name)
+	}
+	said, known := map[helve.TurnEnd]string{
+		helve.TurnRejected: "it stopped because you said no",
+		helve.TurnCanceled: "it was cancelled",
+		helve.TurnFailed:   "the model could not answer",
+		helve.TurnLength:   "the answer was cut off, because the model may not say more at once",
+		helve.TurnRefused:  "the model refused to answer",
+		helve.TurnRepeats:  "it made the same call again and again, and there was nobody to ask whether it should go on",
+		helve.TurnSteps:    "it has taken as many steps as it may",
+		helve.TurnBudget:   "it has used up what it was given",
+	}[t.End]
+	if !known {
+		said = fmt.Sprintf("it ended as %q", t.End)
+	}
+	if why != "" {
+		said += ": " + why
+	}
+	return said
+}

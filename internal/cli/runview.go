@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"helve"
+	"helve/internal/text"
+	"helve/message"
+)
+
+// A viewer is shown what happens in a turn, by one goroutine.
+type viewer interface {
+	Event(helve.Event)
+	Tick() // a while has passed
+	Close()
+}
+
+// An outlet is standard output. A write that fails ends the turn, as a reader
+// that went away does.
+type outlet struct {
+	to     io.Writer
+	broken context.CancelCauseFunc
+}
+
+// Write never fails: what can not be written is nobody's any more.
+func (o outlet) Write(p []byte) (int, error) {
+	if _, err := o.to.Write(p); err != nil {
+		o.broken(errBroken)
+	}
+	return len(p), nil
+}
+
+// eagerly takes events as they come and hands them on as they are wanted, so
+// that a slow reader of the output, or a person who thinks about an answer,
+// misses none.
+func eagerly(events iter.Seq[helve.Event]) <-chan helve.Event {
+	in, out := make(chan helve.Event), make(chan helve.Event)
+	go func() {
+		defer close(in)
+		for e := range events {
+			in <- e
+		}
+	}()
+	go func() {
+		defer close(out)
+		var waiting []helve.Event
+		for from := in; from != nil || len(waiting) > 0; {
+			var to chan<- helve.Event
+			var next helve.Event
+			if len(waiting) > 0 {
+				to, next = out, waiting[0]
+			}
+			select {
+			case e, ok := <-from:
+				if !ok {
+					from = nil
+					continue
+				}
+				waiting = append(waiting, e)
+			case to <- next:
+				waiting = waiting[1:]
+			}
+		}
+	}()
+	return out
+}
+
+// An audience follows a turn: it shows what happens, asks the person what has
+// to be asked, and remembers what was refused because there was nobody.
+type audience struct {
+	view    viewer
+	ask     *prompter // nil: nobody to ask
+	refused refusals
+}
+
+// follow goes through the events of a runtime until it is closed. Nothing is
+// asked once asking has ended.
+func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
+	events := eagerly(rt.Events(context.Background(), 0))
+	tick := time.NewTicker(showAfter)
+	defer tick.Stop()
+	defer d.view.Close()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return
+			}
+			d.view.Event(e)
+			d.refused.hear(e)
+			if d.ask != nil {
+				d.put(asking, rt, e)
+			}
+		case <-tick.C:
+			d.view.Tick()
+		}
+	}
+}
+
+// put asks what an event asks; after missed ones, whatever still waits.
+func (d *audience) put(asking context.Context, rt *helve.Runtime, e helve.Event) {
+	events := []helve.Event{e}
+	if _, missed := e.Properties.(helve.Missed); missed {
+		for _, r := range rt.Pending() {
+			events = append(events, helve.Event{Properties: helve.PermissionAsked{Request: r}})
+		}
+		for _, q := range rt.Questions() {
+			events = append(events, helve.Event{Properties: helve.QuestionAsked{QuestionRequest: q}})
+		}
+	}
+	for _, e := range events {
+		if asking.Err() == nil {
+			d.ask.handle(asking, e)
+		}
+	}
+}
+
+// A jsonView writes every event that tells of the turn, a line each.
+type jsonView struct {
+	out  io.Writer
+	safe bool // out is a terminal
+}
+
+// Event writes an event.
+func (v jsonView) Event(e helve.Event) {
+	kind, _, _ := strings.Cut(e.Type, ".")
+	switch kind {
+	case "message", "session", "call", "permission", "question", "todo", "events":
+		v.write(e)
+	}
+}
+
+func (v jsonView) write(line any) {
+	b, err := encode(line)
+	if err != nil { // something in its metadata is no JSON
+		e, _ := line.(helve.Event)
+		e.Properties = nil
+		b, _ = encode(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
+	}
+	if v.safe {
+		b = []byte(text.VisibleJSON(string(b)))
+	}
+	_, _ = v.out.Write(b) // the outlet sees to that
+}
+
+// Tick does nothing: programs can wait.
+func (jsonView) Tick() {}
+
+// Close does nothing: all is written.
+func (jsonView) Close() {}
+
+// A quietView shows nothing.
+type quietView struct{}
+
+// Event does nothing.
+func (quietView) Event(helve.Event) {}
+
+// Tick does nothing.
+func (quietView) Tick() {}
+
+// Close does nothing.
+func (quietView) Close() {}
+
+// A splitView writes what the model says, as it says it, to one place, and has
+// a transcript tell the rest in another.
+type splitView struct {
+	*transcript
+	words  io.Writer
+	safe   bool            // words is a terminal
+	answer map[string]bool // messages whose text is the answer
+	parts  map[string]int  // how many bytes of a text are written
+	open   bool            // the last line that was written has no end
+	part   string          // that was written to last
+}
+
+func newSplitView(t *transcript, words io.Writer, safe bool) *splitView {
+	return &splitView{transcript: t, words: words, safe: safe, answer: map[string]bool{}, parts: map[string]int{}}
+}
+
+// Event writes or tells what happened.
+func (v *splitView) Event(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.MessageUpdated:
+		v.answer[p.Info.ID] = p.Info.Role == message.Assistant && !p.Info.Summary && v.root(p.Info.Session)
+	case helve.PartDelta:
+		if n, begun := v.parts[p.Part]; begun {
+			v.parts[p.Part] = n + len(p.Delta)
+			v.write(p.Part, p.Delta)
+			return
+		}
+	case helve.PartUpdated:
+		if p.Part.Type == message.Text && v.answer[p.Part.Message] {
+			v.update(p.Part)
+			return
+		}
+	}
+	v.transcript.Event(e)
+}
+
+// update writes what is new of a text.
+func (v *splitView) update(p message.Part) {
+	n := v.parts[p.ID]
+	v.parts[p.ID] = max(n, len(p.Text))
+	if len(p.Text) > n {
+		v.write(p.ID, p.Text[n:])
+	}
+	if p.Time != nil && p.Time.End != 0 {
+		v.endLine() // what is told next may stand on the same screen
+	}
+}
+
+func (v *splitView) write(part, words string) {
+	if words == "" {
+		return
+	}
+	if part != v.part {
+		v.endLine()
+		v.part = part
+	}
+	if v.safe {
+		v.transcript.Close() // nothing that goes on stands in the way
+		words = safe(words)
+		if v.opt.live {
+			v.apart("words")
+		}
+	}
+	v.open = !strings.HasSuffix(words, "\n")
+	_, _ = io.WriteString(v.words, words) // the outlet sees to that
+}
+
+func (v *splitView) endLine() {
+	if v.open {
+		_, _ = io.WriteString(v.words, "\n") // the outlet sees to that
+		v.open = false
+	}
+}
+
+// Tick shows what goes on at the moment, unless that is that the model speaks.
+func (v *splitView) Tick() {
+	if !v.open {
+		v.transcript.Tick()
+	}
+}
+
+// Close ends what was written and told.
+func (v *splitView) Close() {
+	v.endLine()
+	v.transcript.Close()
+}

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"helve"
+	"helve/internal/screen"
+	"helve/message"
+	"helve/permission"
+)
+
+// transcriptOptions say how the events of a session are told.
+type transcriptOptions struct {
+	out       io.Writer // where it is told
+	session   string    // whose, with its children; of the first session that is made when empty
+	call      string    // a call of the person's own, which is shown at work
+	width     int       // columns; when 0, those of the terminal, or 80
+	color     bool
+	reasoning bool // what the model thinks is told too
+	// live says that out is a terminal: what the model says is laid out, and
+	// what goes on at the moment is shown and erased again. Otherwise what the
+	// model says is written as it comes, made safe.
+	live bool
+}
+
+// A transcript tells the events of a session, and of the sessions that it
+// starts, as text. It belongs to one goroutine.
+type transcript struct {
+	opt    transcriptOptions
+	style  style
+	status *screen.Status
+
+	sessions map[string]helve.Session // the one that is told, and those below it
+	spoken   map[string]bool          // messages of models, but for summaries
+	told     map[string]int           // how many bytes of a part are told
+	thought  map[string]bool          // parts that are what a model thinks
+	calls    map[string]*underway     // by id
+	order    []string                 // ids of the calls under way, as they began
+	seen     map[string]bool          // calls whose difference a person has seen in a request
+
+	words   io.WriteCloser // what the model says at the moment; nil between texts
+	part    string         // whose words they are
+	last    string         // what kind of thing was told last: kinds stand apart
+	child   string         // the session below whose heading stands over what was told last
+	busy    time.Time      // since when the model is asked; zero while it is not
+	waiting string         // what is waited for, where that is neither a call nor the model
+	frame   int
+	over    bool         // the work on the session, or the person's own call, has ended
+	usage   message.Info // of the newest answer
+}
+
+// newTranscript returns a transcript that has told nothing yet.
+func newTranscript(a *app, opts transcriptOptions) *transcript {
+	if f, ok := a.Stdout.(*os.File); ok && opts.width == 0 && opts.live {
+		opts.width, _, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
+	}
+	if opts.width == 0 {
+		opts.width = 80
+	}
+	return &transcript{
+		opt: opts, style: style{opts.color}, status: screen.NewStatus(opts.out),
+		sessions: map[string]helve.Session{}, spoken: map[string]bool{}, told: map[string]int{},
+		thought: map[string]bool{}, calls: map[string]*underway{}, seen: map[string]bool{},
+	}
+}
+
+// Event tells what happened, as far as it is a part of the session.
+func (t *transcript) Event(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.MessageUpdated:
+		t.message(p.Info)
+	case helve.PartDelta:
+		if _, begun := t.told[p.Part]; begun {
+			t.say(p.Part, p.Delta)
+		}
+	case helve.PartUpdated:
+		t.update(p.Part)
+	case helve.CallRunning, helve.CallFinished:
+		t.ownCall(p)
+	case helve.CallProgress:
+		if c := t.calls[p.ID]; c != nil {
+			c.progress(p)
+		}
+	case helve.PermissionAsked:
+		t.asked(p.Request)
+	case helve.QuestionAsked:
+		t.pause()
+	default:
+		t.about(e)
+	}
+}
+
+// about tells what happened to a session as a whole.
+func (t *transcript) about(e helve.Event) {
+	switch p := e.Properties.(type) {
+	case helve.SessionChanged:
+		t.hear(p.Info, e.Type)
+	case helve.SessionStatus:
+		t.state(p)
+	case helve.SessionIdle:
+		t.over = t.over || t.root(p.Session)
+	case helve.SessionCompacted:
+		if t.root(p.Session) {
+			t.tell("note", t.style.dim("The conversation so far was summed up.")+"\n")
+		}
+	case helve.TodosChanged:
+		if t.root(p.Session) {
+			t.todos(p)
+		}
+	case helve.Missed:
+		t.tell("note", t.style.dim(fmt.Sprintf("%d events were too fast to be told.", p.Count))+"\n")
+	}
+}
+
+// root reports whether a session is the one that is told.
+func (t *transcript) root(session string) bool { return session != "" && session == t.opt.session }
+
+// mine reports whether a session is the one that is told, or below it.
+func (t *transcript) mine(session string) bool {
+	if t.root(session) {
+		return true
+	}
+	_, below := t.sessions[session]
+	return below
+}
+
+// depth is how far below the session that is told another one is.
+func (t *transcript) depth(session string) (n int) {
+	for session != t.opt.session && n < 8 {
+		session = t.sessions[session].Parent
+		n++
+	}
+	return n
+}
+
+// hear learns of a session. One that was there before is not the new one that
+// is waited for.
+func (t *transcript) hear(s helve.Session, event string) {
+	switch {
+	case s.Parent != "" && t.mine(s.Parent):
+		t.sessions[s.ID] = s
+	case s.Parent == "" && t.opt.session == "" && event != "session.updated":
+		t.opt.session = s.ID
+	}
+}
+
+func (t *transcript) state(p helve.SessionStatus) {
+	if !t.mine(p.Session) {
+		return
+	}
+	t.waiting = ""
+	switch p.Status.Type {
+	case "retry":
+		t.waiting = fmt.Sprintf("the model is asked again (attempt %d): %s", p.Status.Attempt, p.Status.Message)
+		if !t.opt.live {
+			t.tell("note", t.style.yellow(screen.Safe(t.waiting))+"\n")
+		}
+	case "busy":
+		if t.root(p.Session) && t.busy.IsZero() {
+			t.busy = time.Now()
+		}
+	case "idle":
+		if t.root(p.Session) {
+			t.busy = time.Time{}
+		}
+	}
+}
+
+func (t *transcript) message(info message.Info) {
+	if !t.root(info.Session) || info.Role != message.Assistant {
+		return
+	}
+	t.spoken[info.ID] = !info.Summary
+	if info.Tokens != (message.Tokens{}) {
+		t.usage = info
+	}
+}
+
+// update tells how far a part of a message has come.
+func (t *transcript) update(p message.Part) {
+	switch p.Type {
+	case message.Text, message.Reasoning:
+		if !t.spoken[p.Message] || p.Type == message.Reasoning && !t.opt.reasoning {
+			return
+		}
+		n := t.told[p.ID]
+		t.told[p.ID], t.thought[p.ID] = n, p.Type == message.Reasoning // from now on it may grow
+		if len(p.Text) > n {
+			t.say(p.ID, p.Text[n:])
+		}
+		if p.Time != nil && p.Time.End != 0 && t.part == p.ID {
+			t.silence()
+		}
+	case message.Tool:
+		if p.State != nil && t.mine(p.Session) {
+			t.call(p)
+		}
+	}
+}
+
+// say tells the next words of a part.
+func (t *transcript) say(part, words string) {
+	if words == "" {
+		return
+	}
+	if t.part != part {
+		t.speak(part)
+	}
+	t.told[part] += len(words)
+	t.status.Erase()
+	_, _ = io.WriteString(t.words, words) // who reads it may be gone
+}
+
+// speak begins to tell a part.
+func (t *transcript) speak(part string) {
+	t.silence()
+	t.part = part
+	to := lazily{t, "words"}
+	if t.thought[part] {
+		to.kind = "thoughts"
+	}
+	if t.opt.live {
+		t.words = screen.NewMarkdown(to, screen.Options{Width: t.opt.width, Color: t.opt.color, Dim: t.thought[part]})
+	} else {
+		t.words = &safeWords{to: to}
+	}
+}
+
+// silence ends the words that are told.
+func (t *transcript) silence() {
+	if t.words != nil {
+		t.status.Erase()
+		_ = t.words.Close() // who reads it may be gone
+		t.words, t.part = nil, ""
+	}
+}
+
+// lazily keeps what is told apart from what was told before, once there is
+// something.
+type lazily struct {
+	t    *transcript
+	kind string
+}
+
+// Write passes on what is told.
+func (l lazily) Write(p []byte) (int, error) {
+	l.t.apart(l.kind)
+	return l.t.opt.out.Write(p)
+}
+
+// safeWords writes words as they come.
+type safeWords struct {
+	to   io.Writer
+	open bool // the last line has no end yet
+}
+
+// Write writes words, made safe.
+func (s *safeWords) Write(p []byte) (int, error) {
+	s.open = !strings.HasSuffix(string(p), "\n")
+	_, err := io.WriteString(s.to, safe(string(p)))
+	return len(p), err
+}
+
+// Close ends the line.
+func (s *safeWords) Close() error {
+	if !s.open {
+		return nil
+	}
+	_, err := io.WriteString(s.to, "\n")
+	return err
+}
+
+// apart leaves a line free between things of different kinds.
+func (t *transcript) apart(kind string) {
+	if t.last != "" && t.last != kind {
+		_, _ = io.WriteString(t.opt.out, "\n") // who reads it may be gone
+	}
+	t.last = kind
+}
+
+// tell tells whole lines of a kind.
+func (t *transcript) tell(kind, lines string) {
+	t.silence()
+	t.status.Erase()
+	t.apart(kind)
+	_, _ = io.WriteString(t.opt.out, lines) // who reads it may be gone
+}
+
+// pause makes room for a question.
+func (t *transcript) pause() {
+	t.silence()
+	t.status.Erase()
+	t.last = "question"
+}
+
+// asked makes room for a request, which shows its difference itself.
+func (t *transcript) asked(req permission.Request) {
+	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
+		t.seen[req.Call.Call] = true
+	}
+	t.pause()
+}
+
+func (t *transcript) todos(p helve.TodosChanged) {
+	list := make([]screen.Todo, len(p.Todos))
+	for i, d := range p.Todos {
+		list[i] = screen.Todo{Text: d.Content, Status: d.Status}
+	}
+	if len(list) > 0 {
+		t.tell("todos", screen.Todos(list, screen.Options{Width: t.opt.width, Color: t.opt.color}))
+	}
+}
+
+// Close tells what is held back, ends the line and erases what goes on.
+func (t *transcript) Close() {
+	t.silence()
+	t.status.Erase()
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"helve"
+	"helve/internal/screen"
+	"helve/internal/text"
+	"helve/message"
+)
+
+// Bounds on what is told of a call.
+const (
+	mostDiff   = 80  // lines of a difference
+	mostOutput = 5   // lines of what a command printed
+	mostError  = 10  // lines of an error
+	longTitle  = 300 // bytes
+)
+
+// An underway call has begun and not ended.
+type underway struct {
+	session, tool, title string
+	since                time.Time
+	output               []string // the last lines that it printed
+}
+
+// progress learns how a call is getting on.
+func (u *underway) progress(p helve.CallProgress) {
+	if p.Title != "" && u.title == "" {
+		u.title = p.Title
+	}
+	if out, ok := p.Metadata["output"].(string); ok {
+		u.output = lastLines(out, mostOutput)
+	}
+}
+
+// lastLines are the last lines of a text that are not blank at its end.
+func lastLines(s string, most int) []string {
+	s = strings.TrimRight(s, "\n\r\t ")
+	at := len(s)
+	for range most {
+		if at = strings.LastIndexByte(s[:at], '\n'); at < 0 {
+			break
+		}
+	}
+	s = s[at+1:]
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if at := strings.LastIndexByte(strings.TrimSuffix(l, "\r"), '\r'); at >= 0 {
+			l = l[at+1:] // what was printed over is gone
+		}
+		lines[i] = screen.Safe(strings.TrimSuffix(l, "\r"))
+	}
+	return lines
+}
+
+// ownCall shows the call of the person's own for as long as it runs.
+func (t *transcript) ownCall(h helve.Happening) {
+	switch p := h.(type) {
+	case helve.CallRunning:
+		if p.ID == t.opt.call && t.opt.call != "" {
+			part := message.Part{State: &message.State{Input: p.Input}}
+			t.begin(p.ID, &underway{session: t.opt.session, tool: p.Tool, title: titleOf(part), since: time.Now()})
+		}
+	case helve.CallFinished:
+		if p.ID == t.opt.call {
+			t.end(p.ID)
+			t.over = true
+		}
+	}
+}
+
+func (t *transcript) begin(id string, u *underway) {
+	t.calls[id] = u
+	t.order = append(t.order, id)
+}
+
+func (t *transcript) end(id string) {
+	delete(t.calls, id)
+	t.order = slices.DeleteFunc(t.order, func(o string) bool { return o == id })
+}
+
+// call tells how far a call has come.
+func (t *transcript) call(p message.Part) {
+	u := t.calls[p.CallID]
+	switch p.State.Status {
+	case message.Pending, message.Running:
+		if u == nil {
+			u = &underway{session: p.Session, tool: p.Tool, since: time.Now()}
+			t.begin(p.CallID, u)
+		}
+		u.title = titleOf(p)
+		t.silence()
+		return
+	}
+	if t.told[p.ID] > 0 {
+		return
+	}
+	t.told[p.ID] = 1
+	t.end(p.CallID)
+	indent := t.heading(p.Session)
+	t.tell("calls", t.callLine(p, indent)+t.callDetails(p, indent+"  "))
+}
+
+// heading tells whose calls follow, where they are those of a session below,
+// and returns how far they are indented.
+func (t *transcript) heading(session string) string {
+	if t.root(session) {
+		t.child = ""
+		return ""
+	}
+	indent := strings.Repeat("  ", t.depth(session))
+	if s := t.sessions[session]; t.child != session {
+		t.child = session
+		name := strings.TrimSpace(s.Agent + " " + s.Title)
+		t.tell("calls", indent[2:]+t.style.bold("▸ ")+screen.Clip(screen.Safe(name), t.opt.width-len(indent)-2)+"\n")
+	}
+	return indent
+}
+
+// callLine is a call that has ended, in one line.
+func (t *transcript) callLine(p message.Part, indent string) string {
+	mark := t.style.green("✓")
+	if p.State.Status == message.Failed {
+		mark = t.style.red("✗")
+	}
+	took := ""
+	if s := p.State.Time; s != nil && s.End > s.Start {
+		took = "  " + duration(time.Duration(s.End-s.Start)*time.Millisecond)
+	}
+	name := screen.Safe(p.Tool)
+	room := max(t.opt.width-len(indent)-screen.Width(name)-len(took)-4, 10)
+	return indent + mark + " " + t.style.bold(name) + " " + screen.Clip(titleOf(p), room) + t.style.dim(took) + "\n"
+}
+
+// duration is how long something took, for people.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// titleOf says what a call is about, in a line.
+func titleOf(p message.Part) string {
+	title := p.State.Title
+	var in map[string]any
+	if json.Unmarshal(p.State.Input, &in) == nil {
+		if command, ok := in["command"].(string); ok && command != "" {
+			title = command // what is run says more than what it is called
+		}
+		for _, key := range []string{"filePath", "pattern", "path", "url", "query", "description", "name"} {
+			if s, ok := in[key].(string); ok && title == "" {
+				title = s
+			}
+		}
+	}
+	if title == "" && len(p.State.Input) > 2 {
+		title = string(p.State.Input)
+	}
+	title, _ = text.Cut(title, longTitle)
+	return screen.Safe(strings.Join(strings.Fields(title), " "))
+}
+
+// callDetails is what stands below the line of a call: its error, what it
+// changed, the end of what it printed.
+func (t *transcript) callDetails(p message.Part, indent string) string {
+	var out strings.Builder
+	line := func(paint func(string) string, s string) {
+		out.WriteString(indent + paint(screen.Clip(s, max(t.opt.width-len(indent), 20))) + "\n")
+	}
+	if p.State.Status == message.Failed {
+		for i, l := range strings.Split(strings.TrimSpace(p.State.Error), "\n") {
+			if i == mostError {
+				line(t.style.red, "…")
+				break
+			}
+			out.WriteString(indent + t.style.red(screen.Safe(l)) + "\n")
+		}
+		return out.String()
+	}
+	if diff, _ := p.State.Metadata["diff"].(string); diff != "" && !t.seen[p.CallID] {
+		out.WriteString(screen.Diff(diff, mostDiff, screen.Options{Color: t.opt.color, Prefix: indent}))
+	}
+	if p.Tool == "bash" {
+		output, _ := p.State.Metadata["output"].(string)
+		for _, l := range lastLines(output, mostOutput) {
+			line(t.style.dim, l)
+		}
+		if code := exitStatus(p.State.Metadata); code != 0 {
+			line(t.style.red, fmt.Sprintf("exit code %d", code))
+		}
+	}
+	return out.String()
+}
+
+// exitStatus is the exit code of a command; 0 where none is known.
+func exitStatus(metadata map[string]any) int {
+	switch code := metadata["exit"].(type) {
+	case *int:
+		if code != nil {
+			return *code
+		}
+	case int:
+		return code
+	case float64:
+		return int(code)
+	}
+	return 0
+}
+
+// mostShown is how many calls are shown at work at the same time.
+const mostShown = 4
+
+// Tick shows what goes on at the moment, where that can be shown.
+func (t *transcript) Tick() {
+	if !t.opt.live || t.words != nil {
+		return
+	}
+	t.frame++
+	spin := screen.Spinner(t.frame)
+	var lines []string
+	add := func(s string) { lines = append(lines, t.style.dim(screen.Clip(s, t.opt.width-1))) }
+	for i, id := range t.order {
+		u := t.calls[id]
+		if i == mostShown {
+			add(fmt.Sprintf("  and %d more", len(t.order)-i))
+			break
+		}
+		indent := strings.Repeat("  ", t.depth(u.session))
+		add(fmt.Sprintf("%s%s %s %s (%s)", indent, spin, screen.Safe(u.tool), u.title, time.Since(u.since).Round(time.Second)))
+		for _, l := range u.output {
+			add(indent + "  " + l)
+		}
+	}
+	switch {
+	case t.waiting != "":
+		add(spin + " " + screen.Safe(t.waiting))
+	case len(lines) == 0 && !t.busy.IsZero():
+		add(fmt.Sprintf("%s working (%s)", spin, time.Since(t.busy).Round(time.Second)))
+	}
+	if len(lines) == 0 {
+		t.status.Erase()
+		return
+	}
+	t.status.Show(lines...)
+}
