@@ -74,15 +74,28 @@ func Agents(o AgentOptions) []Agent {
 		agents[i].Policy.Rules = append(agents[i].Policy.Rules, m.tail(agents[i].Policy.Rules)...)
 		agents[i].Policy.Ceilings = slices.Concat(o.Ceilings, agents[i].Policy.Ceilings)
 	}
-	first := o.Default
-	if first == "" {
-		first = "build"
-	}
+	first := o.first(agents)
 	if i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == first }); i > 0 {
 		a := agents[i]
 		agents = slices.Insert(slices.Delete(agents, i, i+1), 0, a)
 	}
 	return agents
+}
+
+// first names the default agent: the one that was chosen, build, or the first
+// one that people talk to.
+func (o AgentOptions) first(agents []Agent) string {
+	for _, a := range agents {
+		if a.Name == cmp.Or(o.Default, "build") {
+			return a.Name
+		}
+	}
+	for _, a := range agents {
+		if a.Mode != "subagent" && !a.Hidden {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // Validate says what is wrong with the choice of the default agent: it has to
@@ -229,7 +242,7 @@ func (m agentMaker) builtin() []AgentConfig {
 				"question", "*", "allow",
 				"plan_exit", "*", "allow",
 				"external_directory", filepath.Join(plans, "*"), "allow"), planning...),
-			Ceilings: []permission.Ruleset{planning}},
+			Ceilings: []permission.Ruleset{slices.Concat(planning, rules("agent plan", "worker", "*", "deny"))}},
 		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
 			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
 		{Name: "explore", Mode: "subagent", ReadOnly: true, Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",

@@ -39,6 +39,9 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	if err := r.check(ctx, t, c); err != nil {
 		return nil, r.doom.mistake(ctx, c, err)
 	}
+	if err := r.pay(c); err != nil {
+		return nil, err
+	}
 	if err := r.start(ctx, c); err != nil {
 		return nil, err
 	}
@@ -136,11 +139,11 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		return tool.Tool{}, err
 	}
 	if t, ok := r.find(ctx, c, a); ok {
-		return t, nil
+		return t, r.barred(c)
 	}
 	if r.bring(ctx, c.Tool) {
 		if t, ok := r.find(ctx, c, a); ok {
-			return t, nil
+			return t, r.barred(c)
 		}
 	}
 	var specs []tool.Spec

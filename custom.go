@@ -276,12 +276,32 @@ func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
 // quietPrefix begins the ids of what scripts do while there is no call.
 const quietPrefix = "event"
 
+// barred refuses a locked agent the tools that run in bun or node: one process
+// serves all agents there, and can write.
+func (r *Runtime) barred(c *flight) error {
+	if !c.agent.Locked || r.custom == nil {
+		return nil
+	}
+	for _, f := range r.custom.Status() {
+		if (f.Engine == "bun" || f.Engine == "node") && slices.Contains(f.Tools, c.Tool) {
+			return &tool.Error{Kind: tool.Denied, Code: "locked", Tool: c.Tool, Err: fmt.Errorf(
+				"nothing may be changed now, and %s runs in %s, where it can not be kept from it: do without it", c.Tool, f.Engine)}
+		}
+	}
+	return nil
+}
+
 // quiet is whom scripts work for while there is no call: the first agent, who
-// is never asked.
+// is never asked. While a locked agent works nothing is changed by them either.
 func (r *Runtime) quiet(name string) *tool.Call {
 	agent := r.agent("")
 	if agent == nil {
 		agent = &Agent{Policy: permission.Policy{Rules: rules("no agent", "*", "*", "deny")}}
+	}
+	if locked := r.stations.locked(); locked != nil {
+		under := station{}
+		under.under(locked)
+		agent = under.limit(agent)
 	}
 	return &tool.Call{
 		ID: r.newID(quietPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,

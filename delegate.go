@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"helve/internal/agent"
@@ -80,10 +79,13 @@ func (d delegates) Delegate(ctx context.Context, c *tool.Call, job builtin.Job) 
 		return nil, tool.Fail("busy", "the agent of session %s still works: wait for it, or start a new one without task_id", row.ID)
 	}
 	defer release()
+	if _, err := d.r.loop.Mend(ctx, row.ID); err != nil {
+		return nil, err
+	}
 	st := above.below(d.r.agentOf(c), row, d.purse(above))
 	defer d.r.stations.man(st)()
 	if l, ok := d.r.lending.of(c.Session); ok {
-		defer d.r.Lend(row.ID, l.provider, l.ref.Model)()
+		defer d.r.lending.add(row.ID, l)()
 	}
 	return d.work(ctx, row, st, childOf{agent: a, ref: ref, job: job})
 }
@@ -138,8 +140,8 @@ func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 	if id := child.job.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
-			_, err = d.r.loop.Mend(ctx, row.ID)
-			return row, err
+			row.Rules = slices.Concat(row.Rules, d.rules(child.agent))
+			return row, nil
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return row, err
@@ -241,7 +243,6 @@ func stepOf(p message.Part) builtin.Step {
 
 // A childWatch follows a child's calls.
 type childWatch struct {
-	mu     sync.Mutex
 	report builtin.Report
 	tell   func(builtin.Report)
 }
@@ -270,8 +271,6 @@ func (w *childWatch) follow(r *Runtime, session string) (stop func()) {
 }
 
 func (w *childWatch) saw(s builtin.Step) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	i := slices.IndexFunc(w.report.Summary, func(have builtin.Step) bool { return have.ID == s.ID })
 	if i < 0 {
 		w.report.Summary = append(slices.Clip(w.report.Summary), s)

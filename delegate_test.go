@@ -208,7 +208,7 @@ func TestTaskResumes(t *testing.T) {
 		t.Fatalf("%d messages, %v", len(msgs), err)
 	}
 	for i, want := range []string{"seen 1", "seen 3", "seen 1"} {
-		if s := msgs[i+1].Parts[0].State; !strings.HasPrefix(s.Output, want) {
+		if s := calledIn(msgs[i+1]).State; !strings.HasPrefix(s.Output, want) {
 			t.Errorf("task %d: %+v", i, s)
 		}
 	}
@@ -319,4 +319,88 @@ func planAttempts(dir string) (out []toolCall) {
 		out = append(out, toolCall{"bash", args{"command": line, "description": "x"}})
 	}
 	return out
+}
+
+// What an agent of a session was denied stays denied when the agent is no more.
+func TestForebearGone(t *testing.T) {
+	data := t.TempDir()
+	careful := helve.AgentConfig{Name: "careful", Mode: "all", Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Deny}}}
+	b := &brain{answer: func(req model.Request) []model.Event {
+		first := req.Messages[0].Parts[0].Text
+		last := req.Messages[len(req.Messages)-1].Parts[0]
+		switch {
+		case last.Result != nil:
+			return says("done")
+		case first == "child" || last.Text == "again":
+			return callsTool("write", map[string]string{"filePath": "made.txt", "content": "x"})
+		}
+		return callsTool("task", map[string]string{"description": "d", "prompt": "child", "subagent_type": "general"})
+	}}
+	dir := t.TempDir()
+	open := func(own ...helve.AgentConfig) *helve.Runtime {
+		return thinks(t, b, func(o *helve.Options) {
+			o.Dir, o.Worktree, o.DataDir = dir, dir, data
+			o.Agents = helve.Agents(helve.AgentOptions{Own: own, Worktree: dir, DataDir: data})
+		})
+	}
+	first := open(careful)
+	turn := prompted(t, first, helve.Prompt{Text: "go", Agent: "careful"})
+	sessions, err := first.Sessions(t.Context(), 0)
+	if err != nil || len(sessions) != 2 {
+		t.Fatalf("%d sessions, %v", len(sessions), err)
+	}
+	child := sessions[0].ID
+	if child == turn.Session {
+		child = sessions[1].ID
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := open()
+	if _, err := second.Prompt(t.Context(), helve.Prompt{Session: turn.Session, Text: "again"}); err == nil || !strings.Contains(err.Error(), "is no more") {
+		t.Errorf("the session goes on as somebody else: %v", err)
+	}
+	prompted(t, second, helve.Prompt{Session: child, Text: "again"})
+	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil {
+		t.Error("the child may what its caller might not")
+	}
+}
+
+// A turn that broke off goes on as the agent that it was for.
+func TestResumesAsPlan(t *testing.T) {
+	b := &brain{}
+	stuck := true
+	b.answer = func(req model.Request) []model.Event {
+		last := req.Messages[len(req.Messages)-1].Parts[0]
+		switch {
+		case last.Text == "hello":
+			return says("hi")
+		case stuck:
+			return []model.Event{{Kind: "hang"}}
+		case last.Result != nil:
+			return says("done")
+		}
+		return callsTool("write", map[string]string{"filePath": "made.txt", "content": "x"})
+	}
+	r := thinks(t, b, nil)
+	turn := prompted(t, r, helve.Prompt{Text: "hello"})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for e := range r.Events(ctx, 0) {
+			if m, ok := e.Properties.(helve.MessageUpdated); ok && m.Info.Role == message.Assistant && m.Info.Agent == "plan" {
+				cancel()
+			}
+		}
+	}()
+	if got, err := r.Prompt(ctx, helve.Prompt{Session: turn.Session, Agent: "plan", Text: "think"}); err != nil || got.End != helve.TurnCanceled {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	stuck = false
+	got, err := r.Resume(t.Context(), turn.Session)
+	if err != nil || got.End != helve.TurnDone {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := os.Stat(filepath.Join(dirOf(t, r), "made.txt")); err == nil {
+		t.Error("it went on as an agent that may write")
+	}
 }

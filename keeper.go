@@ -20,7 +20,17 @@ func (k keeper) Messages(ctx context.Context, session string) ([]message.Message
 	if err != nil {
 		return nil, err
 	}
-	return s.Messages(ctx, session)
+	msgs, err := s.Messages(ctx, session)
+	for _, m := range msgs {
+		for i, p := range m.Parts {
+			if p.Type == message.Tool && p.State == nil {
+				m.Parts[i].State = &message.State{
+					Status: message.Failed, Input: json.RawMessage("{}"), Error: "what this call gave can not be read any more", Time: &message.Span{},
+				}
+			}
+		}
+	}
+	return msgs, err
 }
 
 // Save keeps a message and parts, and then tells.
@@ -66,6 +76,8 @@ func (r *Runtime) sumUp(ctx context.Context, s *store.Store, info message.Info) 
 // Tell tells of what is not kept yet.
 func (k keeper) Tell(n agent.News) {
 	switch {
+	case n.Info != nil && n.Removed:
+		k.r.feed.publish(MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})
 	case n.Info != nil:
 		k.r.feed.publish(MessageUpdated{Info: *n.Info})
 	case n.Part == nil:

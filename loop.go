@@ -15,7 +15,13 @@ import (
 )
 
 // goOn is said after a summary that nobody asked for.
-const goOn = "Go on with what is left to do, if anything is; otherwise say in a sentence that it is done."
+func goOn(wish string) string {
+	said := "Go on with what is left to do, if anything is; otherwise say in a sentence that it is done."
+	if wish != "" {
+		said += "\n\nWhat the user said last, in their own words:\n\n" + wish
+	}
+	return said
+}
 
 // furnishLoop makes what works on prompts.
 func (r *Runtime) furnishLoop() {
@@ -54,6 +60,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 	if a == nil {
 		return agent.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
 	}
+	r.stations.of(session).acts(a)
 	o := prompt.Options{
 		Agent: a.Name, Own: a.Prompt, Model: ref.String(), Dir: r.dir, Worktree: r.worktree,
 		Git: isGit(r.worktree), Platform: runtime.GOOS, Date: r.now().Format("2006-01-02"),
@@ -62,7 +69,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 		o.Instructions = r.opt.Loop.Instructions(a.Name)
 	}
 	return agent.Profile{
-		Name: a.Name, System: prompt.System(o), Steps: a.Steps, Temperature: a.Temperature, TopP: a.TopP, Options: a.Options,
+		Name: a.Name, Model: a.Model, System: prompt.System(o), Steps: a.Steps, Temperature: a.Temperature, TopP: a.TopP, Options: a.Options,
 		Reminder: func(before []message.Message) string { return r.reminder(a, session, before) }, LastStep: prompt.LastStep(),
 	}, nil
 }
@@ -116,6 +123,8 @@ func (r *Runtime) watchLoop(session string, s agent.Status) {
 	switch s.Type {
 	case "compacted":
 		r.feed.publish(SessionCompacted{Session: session})
+	case "failed":
+		r.feed.publish(SessionError{Session: session, Error: *s.Failure})
 	case "notice":
 		r.log.Warn(s.Message, "session", session)
 	default:

@@ -78,22 +78,28 @@ type lent struct {
 // Lend lets a session's prompts and the agents that its calls start be answered
 // by p, under that name, where the runtime has no model of its own.
 func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
-	l := lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p}
-	r.lending.mu.Lock()
-	defer r.lending.mu.Unlock()
-	if r.lending.lent == nil {
-		r.lending.lent = map[string]lent{}
-	}
-	r.lending.lent[session] = l
+	take := r.lending.add(session, lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
 	r.feed.publish(ToolsChanged{})
 	return sync.OnceFunc(func() {
-		r.lending.mu.Lock()
-		defer r.lending.mu.Unlock()
-		if r.lending.lent[session] == l {
-			delete(r.lending.lent, session)
-			r.feed.publish(ToolsChanged{})
-		}
+		take()
+		r.feed.publish(ToolsChanged{})
 	})
+}
+
+func (l *lending) add(session string, m lent) (take func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lent == nil {
+		l.lent = map[string]lent{}
+	}
+	l.lent[session] = m
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.lent[session] == m {
+			delete(l.lent, session)
+		}
+	}
 }
 
 func (l *lending) of(session string) (lent, bool) {

@@ -67,6 +67,11 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	defer dir.Close()
+	for at := name; at != "."; at = filepath.Dir(at) {
+		if info, err := dir.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return fmt.Errorf("saving the plan: %s is a link, and plans are not written through links", at)
+		}
+	}
 	if err := dir.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}

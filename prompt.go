@@ -62,8 +62,9 @@ const (
 // ErrBusy is a session that somebody works on already.
 var ErrBusy = errors.New("somebody works on this session already")
 
-// Prompt lets an agent work on a prompt until it is done. The error is nil
-// once the work has begun: how it went says the turn.
+// Prompt lets an agent work on a prompt until it is done. How that went says the
+// turn; the error says that it could not begin, or, with a turn, that not all of
+// it could be kept.
 func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
@@ -81,15 +82,29 @@ func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 			if p.Title == "" {
 				row.Untitled = p.Text
 			}
-		} else if _, err := r.loop.Mend(ctx, row.ID); err != nil {
+		} else if err := r.reopen(ctx, s, row.Session); err != nil {
 			return row, err
 		}
+		r.doom.forget(row.ID) // a person may want the same again
 		if err := r.heard(ctx, row.ID, &said); err != nil {
 			return row, err
 		}
 		_, err = r.loop.Say(ctx, row.ID, said)
 		return row, err
 	})
+}
+
+// reopen makes a session ready for another prompt, of the agent and model that it
+// is now for.
+func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session) error {
+	if _, err := r.loop.Mend(ctx, row.ID); err != nil {
+		return err
+	}
+	now, err := s.UpdateSession(ctx, row.ID, func(v *store.Session) { v.Agent, v.Model = row.Agent, row.Model })
+	if err == nil {
+		r.feed.publish(SessionChanged{Info: sessionOf(now)})
+	}
+	return err
 }
 
 // Resume goes on with a turn that broke off: it was cancelled, or its process
@@ -104,7 +119,7 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 		if err != nil || !found.Unanswered {
 			return row, err
 		}
-		said, err := r.said(&row.Session, Prompt{})
+		said, err := r.said(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -123,10 +138,11 @@ func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
 		}
-		if _, err := r.loop.Mend(ctx, row.ID); err != nil {
+		found, err := r.loop.Mend(ctx, row.ID)
+		if err != nil {
 			return row, err
 		}
-		said, err := r.said(&row.Session, Prompt{})
+		said, err := r.said(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -179,13 +195,10 @@ func (r *Runtime) turn(ctx context.Context, session string,
 	if row, err = prepare(ctx, s, row); err != nil {
 		return nil, err
 	}
-	named := r.entitle(ctx, row)
+	named := r.entitle(ctx, row, st.purse)
 	out := r.loop.Run(ctx, r.workOf(row.Session, st.purse))
 	named()
 	turn := turnOf(row.ID, st.purse, out)
-	if turn.Error != nil {
-		r.feed.publish(SessionError{Session: row.ID, Error: *turn.Error})
-	}
 	return turn, out.Failed
 }
 
@@ -221,7 +234,7 @@ func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
 	if a == nil && p.Agent == "" {
-		a = r.agent("") // the one of before is gone
+		return agent.Said{}, fmt.Errorf("the agent %q, which this session was for, is no more: name one of %s to go on with it", name, strings.Join(r.agentNames(), ", "))
 	}
 	if a == nil {
 		return agent.Said{}, fmt.Errorf("there is no agent called %q; there are %s", name, strings.Join(r.agentNames(), ", "))
@@ -230,6 +243,9 @@ func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
 	if err != nil {
 		return agent.Said{}, err
 	}
+	if a.Hidden && p.Agent != "" {
+		return agent.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
+	}
 	row.Agent, row.Model = a.Name, ref
 	return agent.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
 }
@@ -237,14 +253,20 @@ func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
 // modelFor chooses the model of an agent: the one that is wished for, its own,
 // the one of before, the default one, or what the client lends.
 func (r *Runtime) modelFor(session string, a *Agent, wished, before message.ModelRef) (message.ModelRef, error) {
-	for _, ref := range []message.ModelRef{wished, a.Model, before, r.opt.Models.Default} {
-		if ref == (message.ModelRef{}) {
-			continue
+	none := message.ModelRef{}
+	for _, ref := range []message.ModelRef{wished, a.Model} {
+		if ref != none {
+			_, err := r.findModel(session, ref)
+			return ref, err
 		}
+	}
+	if before != none {
+		if _, err := r.findModel(session, before); err == nil {
+			return before, nil
+		} // it is no more
+	}
+	if ref := r.opt.Models.Default; ref != none {
 		_, err := r.findModel(session, ref)
-		if err != nil && ref == before {
-			continue // it is no more
-		}
 		return ref, err
 	}
 	if l, ok := r.lending.of(session); ok {

@@ -154,7 +154,7 @@ func TestPromptAnswers(t *testing.T) {
 	if err != nil || len(msgs) != 3 {
 		t.Fatalf("messages = %+v, %v", msgs, err)
 	}
-	p := msgs[1].Parts[0]
+	p := calledIn(msgs[1])
 	if p.Type != message.Tool || p.State.Status != message.Completed || p.Tool != "write" || p.CallID != "call_a" {
 		t.Errorf("part = %+v", p)
 	}
@@ -177,6 +177,7 @@ func TestPromptErrors(t *testing.T) {
 	}{
 		{helve.Prompt{Text: "  "}, "empty"},
 		{helve.Prompt{Text: "x", Agent: "nobody"}, "no agent called"},
+		{helve.Prompt{Text: "x", Agent: "title"}, "behind the scenes"},
 		{helve.Prompt{Text: "x", Session: "ses_none"}, "not found"},
 	} {
 		if _, err := r.Prompt(t.Context(), tc.prompt); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -344,6 +345,7 @@ func TestPromptBudget(t *testing.T) {
 		{"steps", helve.Budget{Steps: 3}, "3 steps"},
 		{"tokens", helve.Budget{Tokens: 300}, "300 tokens"},
 		{"cost", helve.Budget{Cost: 0.0005}, "$0.0005"},
+		{"calls", helve.Budget{Calls: 2}, "2 tool calls"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Session = tc.budget })
@@ -369,7 +371,7 @@ func TestPromptStepLimit(t *testing.T) {
 		t.Errorf("turn = %+v", turn)
 	}
 	msgs, _ := r.Messages(t.Context(), turn.Session)
-	last := msgs[len(msgs)-1].Parts[0]
+	last := calledIn(msgs[len(msgs)-1])
 	if last.State.Status != message.Failed || !strings.Contains(last.State.Error, "no more steps") {
 		t.Errorf("the last call = %+v", last.State)
 	}
@@ -392,13 +394,23 @@ func TestTaskStalls(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Child = budget })
 			turn := prompted(t, r, helve.Prompt{Text: "go"})
 			msgs, _ := r.Messages(t.Context(), turn.Session)
-			state := msgs[1].Parts[0].State
+			state := calledIn(msgs[1]).State
 			if turn.End != helve.TurnDone || state.Status != message.Completed || !strings.Contains(state.Output, "half of it") ||
 				!strings.Contains(state.Output, "session_id: ses_") {
 				t.Errorf("end %s, state %+v", turn.End, state)
 			}
 		})
 	}
+}
+
+// calledIn is the first tool call of a message.
+func calledIn(m message.Message) message.Part {
+	for _, p := range m.Parts {
+		if p.Type == message.Tool {
+			return p
+		}
+	}
+	return message.Part{State: &message.State{}}
 }
 
 // dirOf is the folder that a runtime works in.

@@ -38,7 +38,7 @@ func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Messa
 	if _, err := s.Session(ctx, session); err != nil {
 		return nil, err
 	}
-	return s.Messages(ctx, session)
+	return keeper{r}.Messages(ctx, session)
 }
 
 // Session returns a session.

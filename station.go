@@ -3,6 +3,7 @@ package helve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -25,6 +26,7 @@ type station struct {
 
 	mu      sync.Mutex
 	limited map[string]*Agent
+	acting  *Agent // who takes the step that is under way
 }
 
 // stations are those that are worked on now.
@@ -37,6 +39,34 @@ func (s *stations) of(session string) *station {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[session]
+}
+
+// locked is an agent that may change nothing and works now; nil for none.
+func (s *stations) locked() *Agent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.open {
+		if a := st.now(); a != nil && a.Locked {
+			return a
+		}
+	}
+	return nil
+}
+
+func (st *station) now() *Agent {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.acting
+}
+
+// acts notes who takes the next step.
+func (st *station) acts(a *Agent) {
+	if st == nil {
+		return
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.acting = a
 }
 
 // man opens a station until close is called.
@@ -103,23 +133,45 @@ func (r *Runtime) stationOf(ctx context.Context, s *store.Store, row store.Sessi
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, store.ErrNotFound) {
+			st.under(unknownForebear())
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		if a := r.agent(parent.Agent); a != nil {
-			above := *a
-			above.Policy.Rules = slices.Concat(a.Policy.Rules, parent.Rules)
-			st.under(&above)
+		above := r.agent(parent.Agent)
+		if above == nil || parent.Agent == "" {
+			above = unknownForebear()
 		}
+		limited := *above
+		limited.Policy.Rules = slices.Concat(above.Policy.Rules, parent.Rules)
+		st.under(&limited)
 		up = parent
 	}
 	return st, nil
 }
 
+// unknownForebear stands for an agent that is no more: what it was denied is not
+// known, and so everything is.
+func unknownForebear() *Agent {
+	return &Agent{Policy: permission.Policy{Rules: rules("an agent that is no more", "*", "*", "deny")}}
+}
+
 // maxDepth bounds how far up forebears are looked for.
 const maxDepth = 100
+
+// pay takes a call that another call makes out of the session's purse; those of
+// the model are paid for by the loop.
+func (r *Runtime) pay(c *flight) error {
+	st := r.stations.of(c.Session)
+	if c.Parent == "" || st == nil {
+		return nil
+	}
+	if err := st.purse.TakeCall(); err != nil {
+		return &tool.Error{Kind: tool.Failed, Code: "budget", Tool: c.Tool, Err: fmt.Errorf("%w, so this call was not made", err)}
+	}
+	return nil
+}
 
 // agentIn is the agent of that name as it may act in a session.
 func (r *Runtime) agentIn(session, name string) *Agent {

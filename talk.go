@@ -31,6 +31,13 @@ type PartRemoved struct {
 	Part    string `json:"partID"`
 }
 
+// MessageRemoved is a message that is not to be: it was told of, and then nothing
+// came of it.
+type MessageRemoved struct {
+	Session string `json:"sessionID"`
+	Message string `json:"messageID"`
+}
+
 // SessionChanged is a session that was made, or that has another title, agent
 // or sum.
 type SessionChanged struct {
@@ -73,6 +80,7 @@ type SessionCompacted struct {
 func (MessageUpdated) kind() string { return "message.updated" }
 func (PartUpdated) kind() string    { return "message.part.updated" }
 func (PartDelta) kind() string      { return "message.part.delta" }
+func (MessageRemoved) kind() string { return "message.removed" }
 func (PartRemoved) kind() string    { return "message.part.removed" }
 func (e SessionChanged) kind() string {
 	if e.created {
@@ -87,6 +95,7 @@ func (SessionCompacted) kind() string { return "session.compacted" }
 
 func (MessageUpdated) weight() int   { return 1024 }
 func (e PartDelta) weight() int      { return 256 + len(e.Delta) }
+func (MessageRemoved) weight() int   { return 128 }
 func (PartRemoved) weight() int      { return 128 }
 func (SessionChanged) weight() int   { return 512 }
 func (SessionStatus) weight() int    { return 256 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 
 	"helve/internal/agent"
 	"helve/message"
@@ -20,22 +19,18 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	about := asJSON(map[string]any{
 		"sessionID": to.Session, "agent": to.Agent, "model": to.Model, "provider": map[string]string{"id": to.Model.Provider}, "message": to,
 	})
-	params := chatParams{Temperature: req.Temperature, TopP: req.TopP, Options: maps.Clone(req.Options)}
+	params := chatParams{Temperature: req.Temperature, TopP: req.TopP, Options: req.Options}
 	if params.Options == nil {
 		params.Options = map[string]any{} // scripts set keys in it
 	}
-	if err := r.hooked(ctx, "chat.params", about, &params); err != nil {
+	params, err := hooked(ctx, r, chatHook{"chat.params", about}, params)
+	if err != nil {
 		return err
 	}
 	req.Temperature, req.TopP, req.Options = params.Temperature, params.TopP, params.Options
-	system := struct {
-		System []string `json:"system"`
-	}{req.System}
-	if err := r.hooked(ctx, "experimental.chat.system.transform", about, &system); err != nil {
-		return err
-	}
+	system, err := hooked(ctx, r, chatHook{"experimental.chat.system.transform", about}, chatSystem{req.System})
 	req.System = system.System
-	return nil
+	return err
 }
 
 // chatParams are what plugins may change of a request.
@@ -45,20 +40,29 @@ type chatParams struct {
 	Options     map[string]any `json:"options"`
 }
 
+// chatSystem is what a model is told first.
+type chatSystem struct {
+	System []string `json:"system"`
+}
+
+// chatSaid is a prompt as plugins see it.
+type chatSaid struct {
+	Message map[string]any   `json:"message"`
+	Parts   []map[string]any `json:"parts"`
+}
+
 // heard lets plugins change what a person said, by chat.message.
 func (r *Runtime) heard(ctx context.Context, session string, s *agent.Said) error {
 	if r.custom == nil {
 		return nil
 	}
-	out := struct {
-		Message map[string]any   `json:"message"`
-		Parts   []map[string]any `json:"parts"`
-	}{
+	out := chatSaid{
 		map[string]any{"sessionID": session, "role": message.User, "agent": s.Agent, "model": s.Model},
 		[]map[string]any{{"type": "text", "text": s.Text}},
 	}
 	about := asJSON(map[string]any{"sessionID": session, "agent": s.Agent, "model": s.Model})
-	if err := r.hooked(ctx, "chat.message", about, &out); err != nil {
+	out, err := hooked(ctx, r, chatHook{"chat.message", about}, out)
+	if err != nil {
 		return err
 	}
 	said := ""
@@ -74,20 +78,28 @@ func (r *Runtime) heard(ctx context.Context, session string, s *agent.Said) erro
 	return nil
 }
 
-// hooked runs the hooks of a name over out.
-func (r *Runtime) hooked(ctx context.Context, name string, input json.RawMessage, out any) error {
-	if !r.custom.Has(name) {
+// A chatHook is a hook and what it is told.
+type chatHook struct {
+	name  string
+	input json.RawMessage
+}
+
+// hooked runs the hooks of a name over a value and returns what they have made of
+// it, in a value of its own.
+func hooked[T any](ctx context.Context, r *Runtime, h chatHook, given T) (T, error) {
+	if !r.custom.Has(h.name) {
 		r.custom.Need(ctx, "")
-		if !r.custom.Has(name) {
-			return nil
+		if !r.custom.Has(h.name) {
+			return given, nil
 		}
 	}
-	done, err := r.Hook(ctx, name, input, asJSON(out))
+	made, err := r.Hook(ctx, h.name, h.input, asJSON(given))
 	if err != nil {
-		return fmt.Errorf("the plugin hook %s: %w", name, err)
+		return given, fmt.Errorf("the plugin hook %s: %w", h.name, err)
 	}
-	if err := json.Unmarshal(done, out); err != nil {
-		return fmt.Errorf("the plugin hook %s gave something else than it got: %w", name, err)
+	var out T
+	if err := json.Unmarshal(made, &out); err != nil {
+		return given, fmt.Errorf("the plugin hook %s gave something else than it got: %w", h.name, err)
 	}
-	return nil
+	return out, nil
 }

@@ -87,3 +87,30 @@ func until(t *testing.T, ok func() bool) {
 		}
 	}
 }
+
+// What a plugin makes of one request is not the next one's beginning.
+func TestParamsAreOfOneRequest(t *testing.T) {
+	b := &brain{answer: inTurn()}
+	agents := helve.Agents(helve.AgentOptions{})
+	agents[0].Temperature, agents[0].Options = new(1.0), map[string]any{"base": "kept"}
+	rt, _ := owned(t, `
+-- .opencode/plugin/half.ts --
+export const Half = async () => ({
+  "chat.params": async (input, output) => { output.temperature /= 2; delete output.options.base; output.options["n" + Math.random()] = 1 },
+})
+`, helve.Options{Agents: agents, Models: helve.Models{
+		Default: message.ModelRef{Provider: "test", Model: "brain"},
+		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+	}})
+	for range 3 {
+		prompted(t, rt, helve.Prompt{Text: "x"})
+	}
+	for i, req := range b.reqs {
+		if *req.Temperature != 0.5 || len(req.Options) != 1 || req.Options["base"] != nil {
+			t.Errorf("request %d: temperature %v, options %v", i, *req.Temperature, req.Options)
+		}
+	}
+	if *agents[0].Temperature != 1 || len(agents[0].Options) != 1 {
+		t.Errorf("the agent is now %v %v", *agents[0].Temperature, agents[0].Options)
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"helve/internal/agent"
 	"helve/internal/prompt"
 	"helve/internal/store"
 	"helve/internal/text"
 	"helve/message"
 	"helve/model"
+	"helve/tool"
 )
 
 const (
@@ -24,19 +26,25 @@ const (
 // entitle lets the small model give a new session its title, beside the work.
 // Where it can not, the first words of the prompt stay. The function that it
 // returns waits for it, though not for long.
-func (r *Runtime) entitle(ctx context.Context, o opening) (wait func()) {
-	ref, agent := r.opt.Models.Small, r.agent("title")
-	if ref == (message.ModelRef{}) || agent == nil || strings.TrimSpace(o.Untitled) == "" {
+func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (wait func()) {
+	ref, who := r.opt.Models.Small, r.agent("title")
+	if who != nil && who.Model != (message.ModelRef{}) {
+		ref = who.Model
+	}
+	if ref == (message.ModelRef{}) || who == nil || strings.TrimSpace(o.Untitled) == "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleTime)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		title, err := r.askTitle(ctx, titling{session: o.ID, ref: ref, agent: agent, words: o.Untitled})
-		if err == nil && title != "" {
-			err = r.retitle(ctx, o.ID, title)
-		}
+		_, err := guard(func() (*tool.Result, error) {
+			title, err := r.askTitle(ctx, titling{session: o.ID, ref: ref, agent: who, words: o.Untitled, purse: purse})
+			if err == nil && title != "" {
+				err = r.retitle(ctx, o.ID, title)
+			}
+			return nil, err
+		})
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("the session keeps the beginning of its prompt for a title", "session", o.ID, "error", err)
 		}
@@ -58,6 +66,7 @@ type titling struct {
 	ref     message.ModelRef
 	agent   *Agent
 	words   string
+	purse   *agent.Purse // that pays for it
 }
 
 // askTitle asks the small model for a title of one line.
@@ -76,9 +85,15 @@ func (r *Runtime) askTitle(ctx context.Context, t titling) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if e.Kind == model.TextDelta && said.Len() < titleFrom {
+		switch {
+		case e.Kind == model.TextDelta && said.Len() < titleFrom:
 			said.WriteString(e.Text)
+		case e.Kind == model.Done:
+			t.purse.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
 		}
+	}
+	if _, after, thought := strings.Cut(said.String(), "</think>"); thought { // some servers leave it in
+		return strings.Trim(titleOf(after), "\"\x60* "), nil
 	}
 	return strings.Trim(titleOf(said.String()), "\"\x60* "), nil
 }

@@ -42,8 +42,8 @@ type Deps struct {
 
 // Words are what the loop says to models in its own name.
 type Words struct {
-	SumUp string // asks for a summary
-	GoOn  string // after a summary that nobody asked for
+	SumUp string                   // asks for a summary
+	GoOn  func(wish string) string // after a summary that nobody asked for; wish is the last prompt
 }
 
 // Rules say how turns go.
@@ -55,6 +55,7 @@ type Rules struct {
 // A Profile is an agent as its model meets it.
 type Profile struct {
 	Name              string
+	Model             message.ModelRef // its own; none where it has none
 	System            []string
 	Reminder          func(before []message.Message) string // said to the model with the last prompt; "" for nothing
 	LastStep          string                                // said when no more steps are left
@@ -88,15 +89,17 @@ type News struct {
 	Info    *message.Info
 	Part    *message.Part
 	Delta   string
-	Removed bool // Part is not to be
+	Removed bool // Part, or Info, is not to be
 }
 
-// A Status is how the work on a session goes on: "busy", "retry" or "idle".
+// A Status is how the work on a session goes on: "busy", "retry" or "idle"; also
+// "failed", "compacted", and "notice", which is for the person.
 type Status struct {
 	Type    string
 	Attempt int
 	Message string
 	Next    time.Time
+	Failure *message.Failure
 }
 
 // Work is a turn to do: what was said last in a session is to be answered.
@@ -113,8 +116,6 @@ type Outcome struct {
 	Text   string // the last that the model said
 	Note   string // why it ended, where End alone does not say it
 	Error  *message.Failure
-	Usage  model.Usage // of this turn's own answers
-	Cost   float64
 	Steps  int
 	Failed error // what could not be kept
 }

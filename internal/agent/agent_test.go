@@ -102,7 +102,7 @@ func desk(s *shelf, p provider, info model.Info) *Runner {
 			n++
 			return fmt.Sprintf("%s_%06d", prefix, n)
 		},
-		Now: time.Now, Words: Words{SumUp: "sum up", GoOn: "go on"},
+		Now: time.Now, Words: Words{SumUp: "sum up", GoOn: func(string) string { return "go on" }},
 	})
 }
 
@@ -320,7 +320,7 @@ func TestPurses(t *testing.T) {
 		t.Error("the root is empty, and so are all below it")
 	}
 	for i := range 4 {
-		if err := []*Purse{a, b}[i%2].takeCall(); (err != nil) != (i == 3) {
+		if err := []*Purse{a, b}[i%2].TakeCall(); (err != nil) != (i == 3) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
@@ -351,5 +351,63 @@ func TestForModel(t *testing.T) {
 	}
 	if other := forModel(msgs, message.ModelRef{Model: "new"}); other[1].Parts[0].Reasoning != nil {
 		t.Error("thoughts of another model are passed on")
+	}
+}
+
+// What is no summary does not take the place of the conversation.
+func TestNoSummary(t *testing.T) {
+	for name, answer := range map[string]func(yield func(model.Event, error) bool){
+		"empty": func(yield func(model.Event, error) bool) {
+			yield(model.Event{Kind: model.Done, Reason: model.Stopped}, nil)
+		},
+		"refused": func(yield func(model.Event, error) bool) {
+			_ = yield(model.Event{Kind: model.TextDelta, Text: "I can't"}, nil) && yield(model.Event{Kind: model.Done, Reason: model.Refused}, nil)
+		},
+		"calls": func(yield func(model.Event, error) bool) {
+			_ = yield(model.Event{Kind: model.CallEnd, Call: &model.Call{ID: "1", Name: "read"}}, nil) &&
+				yield(model.Event{Kind: model.Done, Reason: model.Calls}, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &shelf{}
+			summing := 0
+			r := desk(s, func(_ context.Context, req model.Request, yield func(model.Event, error) bool) {
+				last := req.Messages[len(req.Messages)-1]
+				if last.Parts[len(last.Parts)-1].Text == "sum up" {
+					summing++
+					answer(yield)
+					return
+				}
+				done(yield, "fine", model.Usage{Input: 99_000})
+			}, model.Info{Context: 100_000, Output: 1000})
+			ask(t, r, "remember 42")
+			out := ask(t, r, "what was it?")
+			if out.End != Failed || summing != 2 || !strings.Contains(out.Error.Data.Message, "summed up") {
+				t.Errorf("outcome %+v after %d tries", out, summing)
+			}
+			for _, m := range s.msgs {
+				for _, p := range m.Parts {
+					if p.Type == message.Tool && p.State.Status != message.Failed {
+						t.Errorf("a call of a summary is %s", p.State.Status)
+					}
+				}
+			}
+			if got := forModel(s.msgs, message.ModelRef{}); got[0].Parts[0].Text != "remember 42" {
+				t.Errorf("the conversation is gone: %+v", got)
+			}
+		})
+	}
+}
+
+// An answer without end is not taken.
+func TestEndlessAnswer(t *testing.T) {
+	asked := 0
+	r := desk(&shelf{}, func(_ context.Context, _ model.Request, yield func(model.Event, error) bool) {
+		asked++
+		for i := 0; yield(model.Event{Kind: model.CallEnd, Call: &model.Call{ID: fmt.Sprint(i % 7), Name: "x"}}, nil); i++ {
+		}
+	}, model.Info{})
+	if out := ask(t, r, "x"); out.End != Failed || asked != 1 || !strings.Contains(out.Error.Data.Message, "ask for less") {
+		t.Errorf("outcome %+v after %d requests", out, asked)
 	}
 }

@@ -15,6 +15,8 @@ import (
 const (
 	// maxAnswer bounds an answer, in tokens.
 	maxAnswer = 32000
+	// maxSize and maxCalls bound what is taken of one.
+	maxSize, maxCalls = 64 << 20, 1000
 	// maxTries is how often the same is asked.
 	maxTries = 8
 	// firstWait and maxWait are how long is waited before it is asked again,
@@ -47,13 +49,18 @@ func (s *step) ask(ctx context.Context) error {
 	}
 }
 
-// forget drops what a failed attempt has brought. None of its calls was made.
-func (s *step) forget(try int, err error) {
+// reset takes back what an attempt has brought. None of its calls was made.
+func (s *step) reset() {
 	s.close()
 	for i := range s.parts {
 		s.t.r.deps.Keeper.Tell(News{Part: &s.parts[i], Removed: true})
 	}
-	s.parts, s.pending, s.whole, s.usage, s.reason = nil, nil, nil, model.Usage{}, ""
+	s.parts, s.pending, s.coming, s.size, s.usage, s.reason = nil, nil, nil, 0, model.Usage{}, ""
+}
+
+// forget drops an attempt that failed, and notes it.
+func (s *step) forget(try int, err error) {
+	s.reset()
 	s.tries = append(s.tries, message.Part{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Retry,
 		Attempt: try, Error: failureOf(err), Time: &message.Span{Start: s.t.r.deps.Now().UnixMilli()},

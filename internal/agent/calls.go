@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ type landed struct {
 	inner   []message.Part
 	blocks  bool // a person said no
 	repeats bool
+	over    error // nothing was left for it
 }
 
 // makeCalls makes the calls of an answer, all at once, and keeps how each ended
@@ -56,16 +58,19 @@ func (t *talk) makeCalls(ctx context.Context, s *step, at int) (ended bool, err 
 		return false, wrong
 	}
 	var blocks, repeats bool
+	var over error
 	for i, l := range ends {
 		if l.part.ID != "" {
 			t.msgs[at].Parts[i] = l.part
 			t.msgs[at].Parts = append(t.msgs[at].Parts, l.inner...)
-			blocks, repeats = blocks || l.blocks, repeats || l.repeats
+			blocks, repeats, over = blocks || l.blocks, repeats || l.repeats, cmp.Or(over, l.over)
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
+	case over != nil:
+		return false, over
 	case blocks && !t.r.deps.Rules.ContinueAfterReject:
 		t.out.End = Rejected
 	case repeats:
@@ -82,13 +87,13 @@ func (t *talk) makeCalls(ctx context.Context, s *step, at int) (ended bool, err 
 func (t *talk) makeCall(ctx context.Context, s *step, p message.Part) landed {
 	p = apart(p)
 	state := p.State
-	err := t.work.Purse.takeCall()
-	if s.last && err == nil {
-		err = errors.New("no more steps are left, so this call was not made")
-	}
-	if err != nil {
-		t.fail(&p, tool.Failed, err.Error())
+	if s.last {
+		t.fail(&p, tool.Failed, "no more steps are left, so this call was not made")
 		return landed{part: p}
+	}
+	if err := t.work.Purse.TakeCall(); err != nil {
+		t.fail(&p, tool.Failed, err.Error()+", so this call was not made")
+		return landed{part: p, over: err}
 	}
 	input := state.Input
 	if state.Raw != "" {

@@ -25,6 +25,8 @@ const (
 	// room is not known, and retoldOutput one output in it.
 	retold, retoldOutput = 400_000, 4000
 	retoldLeast          = 8000
+	// maxWish is how many bytes of the last prompt are said again after a summary.
+	maxWish = 8000
 )
 
 // tokens is about how many a text takes.
@@ -84,37 +86,78 @@ func (t *talk) compact(ctx context.Context, asked int, auto bool) (ended bool, e
 	if err != nil {
 		return false, err
 	}
-	room := retold
-	if c := s.model.Info.Context; c > 0 {
-		room = min(room, c*2) // a token is rarely shorter than three bytes
-	}
-	for again := true; again && room >= retoldLeast; room /= 2 {
-		s.req.Messages = []model.Message{{Role: model.User, Parts: []model.Part{
-			{Text: retell(t.msgs[:asked], room)}, {Text: t.r.deps.Words.SumUp},
-		}}}
-		err = s.ask(ctx)
-		again = isOverflow(err)
-	}
-	if err != nil {
+	if err := t.sumUp(ctx, s); err != nil {
 		t.overflows = lasting // a summary of the summary would not help
 		return false, t.broke(ctx, s, fmt.Errorf("%w: %w", errNoSummary, err))
 	}
-	usage, cost := s.spent()
-	t.out.Usage, t.out.Cost = t.out.Usage.Add(usage), t.out.Cost+cost
-	t.work.Purse.Spend(usage, cost)
-	m := s.message()
-	if err := t.save(ctx, &m.Info, m.Parts...); err != nil {
+	if err := t.land(ctx, s); err != nil {
 		return false, err
 	}
-	t.msgs = append(t.msgs, m)
 	t.r.deps.Watch(t.work.Session, Status{Type: "compacted"})
 	if !auto {
 		t.out.End = Done
 		return true, nil
 	}
 	info := t.msgs[asked].Info
-	t.r.Next(t.work.Session, Said{Agent: info.Agent, Model: info.Model, Text: t.r.deps.Words.GoOn, Synthetic: true})
+	t.r.Next(t.work.Session, Said{
+		Agent: info.Agent, Model: info.Model, Text: t.r.deps.Words.GoOn(t.lastWish(asked)), Synthetic: true,
+	})
 	return false, nil
+}
+
+// sumUp asks for a summary, of less where all is too much, and once more where
+// what came is none.
+func (t *talk) sumUp(ctx context.Context, s *step) (err error) {
+	room := retold
+	if c := s.model.Info.Context; c > 0 {
+		room = min(room, c*2) // a token is rarely shorter than three bytes
+	}
+	for tries := 0; tries < 2 && room >= retoldLeast; {
+		s.reset()
+		s.req.Messages = []model.Message{{Role: model.User, Parts: []model.Part{
+			{Text: retell(t.msgs[:s.asked], room)}, {Text: t.r.deps.Words.SumUp},
+		}}}
+		err = s.ask(ctx)
+		switch {
+		case isOverflow(err):
+			room /= 2
+		case err != nil:
+			return err
+		case s.isSummary():
+			return nil
+		default:
+			err = errors.New("the model gave no summary")
+			tries++
+		}
+	}
+	return err
+}
+
+// isSummary reports whether the answer is a text that the model meant to give.
+func (s *step) isSummary() bool {
+	said := slices.ContainsFunc(s.parts, func(p message.Part) bool { return p.Type == message.Text && strings.TrimSpace(p.Text) != "" })
+	return said && !s.calls() && s.reason != model.Refused
+}
+
+// lastWish is the last that a person said before a message.
+func (t *talk) lastWish(before int) string {
+	for _, m := range slices.Backward(t.msgs[:before]) {
+		if m.Info.Role != message.User || synthetic(m) {
+			continue
+		}
+		var said []string
+		for _, p := range m.Parts {
+			if p.Type == message.Text && !p.Synthetic {
+				said = append(said, p.Text)
+			}
+		}
+		wish, cut := text.Cut(strings.Join(said, "\n\n"), maxWish)
+		if cut {
+			wish += " …"
+		}
+		return wish
+	}
+	return ""
 }
 
 var errNoSummary = errors.New("the conversation could not be summed up")
@@ -130,16 +173,21 @@ func (t *talk) prepareSummary(ctx context.Context, asked int) (*step, error) {
 	if err != nil {
 		prof = Profile{Name: "compaction", System: []string{t.r.deps.Words.SumUp}}
 	}
-	m, err := t.r.deps.Model(t.work.Session, info.Model)
+	ref := info.Model
+	if prof.Model != (message.ModelRef{}) {
+		ref = prof.Model
+	}
+	m, err := t.r.deps.Model(t.work.Session, ref)
 	if err != nil {
 		return nil, err
 	}
-	s := &step{t: t, asked: asked, prof: prof, model: m, open: -1, info: t.newAnswer(asked, prof.Name)}
-	s.info.Summary = true
+	s := &step{t: t, asked: asked, prof: prof, model: m, open: -1, info: t.newAnswer(asked, prof.Name), first: t.r.deps.NewID("prt")}
+	s.info.Summary, s.info.Model = true, ref
 	s.req = model.Request{
-		Model: info.Model.Model, System: prof.System, Session: t.work.Session, Options: prof.Options, MaxTokens: answerRoom(m.Info),
+		Model: ref.Model, System: prof.System, Session: t.work.Session, Options: prof.Options, MaxTokens: answerRoom(m.Info),
+		Temperature: prof.Temperature, TopP: prof.TopP,
 	}
-	return s, nil
+	return s, t.r.deps.Shape(ctx, s.info, &s.req)
 }
 
 // retell writes a conversation as text of at most room bytes: the newest of it,
@@ -222,9 +270,11 @@ walk:
 	}
 	parts := make([]message.Part, 0, len(old))
 	for _, p := range old {
-		state, span := *p.State, *p.State.Time
-		span.Compacted = t.r.deps.Now().UnixMilli()
-		state.Time, p.State = &span, &state
+		*p = apart(*p)
+		if p.State.Time == nil {
+			p.State.Time = &message.Span{}
+		}
+		p.State.Time.Compacted = t.r.deps.Now().UnixMilli()
 		parts = append(parts, *p)
 	}
 	return t.r.deps.Keeper.Save(ctx, nil, parts...)

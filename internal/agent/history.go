@@ -17,6 +17,8 @@ const (
 	interrupted = "[Tool execution was interrupted]"
 	aborted     = "Tool execution aborted"
 	soFar       = "What did we do so far?"
+
+	abortedName = "MessageAbortedError"
 )
 
 // sinceSummary is the conversation from its last summary on.
@@ -43,6 +45,9 @@ func forModel(msgs []message.Message, ref message.ModelRef) []model.Message {
 				out = append(out, model.Message{Role: model.User, Parts: parts})
 			}
 			continue
+		}
+		if e := m.Info.Error; e != nil && e.Name != abortedName {
+			continue // half an answer that nobody stopped
 		}
 		own := m.Info.Model == ref
 		said, results := assistantParts(m, own)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"helve/message"
+	"helve/model"
 	"helve/tool"
 )
 
@@ -11,6 +12,8 @@ import (
 type Mended struct {
 	Unanswered  bool     // something is left to be answered
 	Interrupted []string // the calls of which nobody knows how they ended
+	Agent       string   // whom the last prompt was for
+	Model       message.ModelRef
 }
 
 // Mend brings a conversation whose turn broke off into a state that it can be
@@ -45,7 +48,11 @@ func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err erro
 	}
 	t := &talk{r: r, msgs: msgs}
 	asked := t.asked()
-	out.Unanswered = asked >= 0 && !t.answered(asked)
+	if asked >= 0 {
+		out.Agent, out.Model = msgs[asked].Info.Agent, msgs[asked].Info.Model
+	}
+	cutOff := asked >= 0 && asked < len(msgs)-1 && msgs[len(msgs)-1].Info.Finish == string(model.Length)
+	out.Unanswered = asked >= 0 && !t.answered(asked) || cutOff
 	return out, nil
 }
 

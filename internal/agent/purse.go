@@ -23,14 +23,20 @@ type Purse struct {
 	limit  Limit
 	parent *Purse
 
-	mu           sync.Mutex
+	mu           *sync.Mutex // of the whole tree
 	usage        model.Usage
 	cost         float64
 	steps, calls int
 }
 
 // NewPurse returns a purse; parent may be nil.
-func NewPurse(parent *Purse, l Limit) *Purse { return &Purse{limit: l, parent: parent} }
+func NewPurse(parent *Purse, l Limit) *Purse {
+	p := &Purse{limit: l, parent: parent, mu: &sync.Mutex{}}
+	if parent != nil {
+		p.mu = parent.mu
+	}
+	return p
+}
 
 // An OverError says which limit was reached.
 type OverError struct{ What string }
@@ -55,51 +61,52 @@ func (p *Purse) Spent() (model.Usage, float64) {
 
 // Spend takes out what an answer took.
 func (p *Purse) Spend(u model.Usage, cost float64) {
+	p.Pay(u, cost)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for ; p != nil; p = p.parent {
-		p.mu.Lock()
-		p.usage, p.cost, p.steps = p.usage.Add(u), p.cost+cost, p.steps+1
-		p.mu.Unlock()
+		p.steps++
 	}
 }
 
-// takeCall takes out a call of a tool, if there is one left.
-func (p *Purse) takeCall() error {
-	if err := p.over(func(p *Purse) string {
-		if n := p.limit.Calls; n > 0 && p.calls >= n {
-			return fmt.Sprintf("the limit of %d tool calls was reached", n)
+// Pay takes out what something took that is no step of the work.
+func (p *Purse) Pay(u model.Usage, cost float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ; p != nil; p = p.parent {
+		p.usage, p.cost = p.usage.Add(u), p.cost+cost
+	}
+}
+
+// TakeCall takes out a call of a tool, if there is one left.
+func (p *Purse) TakeCall() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for q := p; q != nil; q = q.parent {
+		if n := q.limit.Calls; n > 0 && q.calls >= n {
+			return &OverError{fmt.Sprintf("the limit of %d tool calls was reached", n)}
 		}
-		return ""
-	}); err != nil {
-		return err
 	}
 	for ; p != nil; p = p.parent {
-		p.mu.Lock()
 		p.calls++
-		p.mu.Unlock()
 	}
 	return nil
 }
 
 // Over says whether there is nothing left for another answer.
 func (p *Purse) Over() error {
-	return p.over(func(p *Purse) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ; p != nil; p = p.parent {
+		what := ""
 		switch l := p.limit; {
 		case l.Tokens > 0 && p.usage.Total() >= l.Tokens:
-			return fmt.Sprintf("the limit of %d tokens was reached", l.Tokens)
+			what = fmt.Sprintf("the limit of %d tokens was reached", l.Tokens)
 		case l.Cost > 0 && p.cost >= l.Cost:
-			return fmt.Sprintf("the cost limit of $%g was reached", l.Cost)
+			what = fmt.Sprintf("the cost limit of $%g was reached", l.Cost)
 		case l.Steps > 0 && p.steps >= l.Steps:
-			return fmt.Sprintf("the limit of %d steps was reached", l.Steps)
+			what = fmt.Sprintf("the limit of %d steps was reached", l.Steps)
 		}
-		return ""
-	})
-}
-
-func (p *Purse) over(which func(*Purse) string) error {
-	for ; p != nil; p = p.parent {
-		p.mu.Lock()
-		what := which(p)
-		p.mu.Unlock()
 		if what != "" {
 			return &OverError{what}
 		}

@@ -23,11 +23,13 @@ type step struct {
 	req   model.Request
 
 	info    message.Info
+	first   string // id of the part that it begins with
 	parts   []message.Part
-	open    int   // the text or reasoning that grows; -1 for none
-	grown   grown // its text
-	pending []int // the calls
-	whole   []int // those of them whose input has come
+	open    int              // the text or reasoning that grows; -1 for none
+	grown   grown            // its text
+	pending []int            // the calls
+	coming  map[string][]int // those whose input has not come yet, by their ids
+	size    int              // bytes of all that came
 	tries   []message.Part
 	reason  model.Reason
 	usage   model.Usage
@@ -45,8 +47,8 @@ func (t *talk) prepare(ctx context.Context, asked int) (*step, error) {
 		return nil, err
 	}
 	s := &step{t: t, asked: asked, prof: prof, model: m, open: -1}
-	s.last = prof.Steps > 0 && t.stepsSince(asked)+1 >= prof.Steps
-	s.info = t.newAnswer(asked, prof.Name)
+	s.last = prof.Steps > 0 && t.out.Steps+1 >= prof.Steps
+	s.info, s.first = t.newAnswer(asked, prof.Name), d.NewID("prt")
 	s.req = model.Request{
 		Model: info.Model.Model, System: prof.System, Messages: forModel(t.msgs, info.Model), Session: t.work.Session,
 		Temperature: prof.Temperature, TopP: prof.TopP, Options: prof.Options, MaxTokens: answerRoom(m.Info),
@@ -70,16 +72,6 @@ func (t *talk) newAnswer(asked int, agent string) message.Info {
 		ID: t.r.deps.NewID("msg"), Session: t.work.Session, Role: message.Assistant, Agent: agent, Model: to.Model, Parent: to.ID,
 		Time: message.Times{Created: t.r.deps.Now().UnixMilli()}, Path: &message.Path{Cwd: t.work.Dir, Root: t.work.Root},
 	}
-}
-
-// stepsSince counts the answers since a person said something.
-func (t *talk) stepsSince(asked int) (n int) {
-	for _, m := range t.msgs[asked+1:] {
-		if m.Info.Role == message.Assistant && !m.Info.Summary && m.Info.Error == nil {
-			n++
-		}
-	}
-	return n
 }
 
 // remind tells the model what holds now, in the place where it is sure to
@@ -140,6 +132,14 @@ func (t *talk) schema(spec tool.Spec, m Model) (json.RawMessage, error) {
 
 // take adds an event of the stream to the answer.
 func (s *step) take(e model.Event) error {
+	s.size += len(e.Text) + len(e.Seal)
+	if e.Call != nil {
+		s.size += len(e.Call.ID) + len(e.Call.Name) + len(e.Call.Input) + len(e.Call.Seal)
+	}
+	if s.size > maxSize || len(s.pending) > maxCalls {
+		return &model.Error{Kind: model.Invalid, Message: fmt.Sprintf(
+			"the answer is longer than %d MiB, or has more than %d calls: ask for less at a time", maxSize>>20, maxCalls)}
+	}
 	switch e.Kind {
 	case model.TextDelta:
 		s.grow(message.Text, e.Text)
@@ -156,12 +156,7 @@ func (s *step) take(e model.Event) error {
 		s.call(e.Call)
 	case model.CallEnd:
 		s.close()
-		i := s.pendingCall(e.Call.ID)
-		if i < 0 {
-			i = s.call(e.Call)
-		}
-		s.whole = append(s.whole, i)
-		p := &s.parts[i]
+		p := &s.parts[s.arrived(e.Call)]
 		p.Tool, p.Seal = e.Call.Name, e.Call.Seal
 		p.State.Input, p.State.Raw = object(e.Call.Input)
 	case model.Done:
@@ -209,24 +204,29 @@ func (s *step) close() {
 }
 
 // call adds a call whose input is still to come.
-func (s *step) call(c *model.Call) int {
+func (s *step) call(c *model.Call) {
 	s.parts = append(s.parts, message.Part{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Tool,
 		CallID: c.ID, Tool: c.Name, State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")},
 	})
 	i := len(s.parts) - 1
 	s.pending = append(s.pending, i)
+	if s.coming == nil {
+		s.coming = map[string][]int{}
+	}
+	s.coming[c.ID] = append(s.coming[c.ID], i)
 	s.tell(s.parts[i], "")
-	return i
 }
 
-func (s *step) pendingCall(id string) int {
-	for _, i := range s.pending {
-		if s.parts[i].CallID == id && !slices.Contains(s.whole, i) {
-			return i
-		}
+// arrived returns the call of an id whose input was still to come; one that was
+// not told of before begins with its end.
+func (s *step) arrived(c *model.Call) int {
+	if len(s.coming[c.ID]) == 0 {
+		s.call(c)
 	}
-	return -1
+	i := s.coming[c.ID][0]
+	s.coming[c.ID] = s.coming[c.ID][1:]
+	return i
 }
 
 // calls reports whether the model made calls.
@@ -272,18 +272,23 @@ func (s *step) message() message.Message {
 	}
 	for _, i := range s.pending {
 		p := &s.parts[i]
-		if p.CallID == "" || s.t.ids[p.CallID] {
-			p.CallID = s.t.r.deps.NewID("call")
-		}
-		s.t.ids[p.CallID] = true
+		s.name(p)
 		p.Tool = s.meant(p.Tool)
 		p.State.Status, p.State.Time = message.Running, &message.Span{Start: now}
 	}
-	parts := slices.Concat(s.tries, s.parts, []message.Part{{
+	parts := slices.Concat(s.begun(), s.tries, s.parts, []message.Part{{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.StepFinish,
 		Reason: s.info.Finish, Cost: &cost, Tokens: &tokens,
 	}})
 	return message.Message{Info: s.info, Parts: parts}
+}
+
+// name sees to it that no other call of the session has a call's id.
+func (s *step) name(p *message.Part) {
+	if p.CallID == "" || s.t.ids[p.CallID] {
+		p.CallID = s.t.r.deps.NewID("call")
+	}
+	s.t.ids[p.CallID] = true
 }
 
 // meant is the tool that a name means: where there is none of it, the one in
@@ -306,10 +311,7 @@ func (s *step) broken(ctx context.Context, err error) message.Message {
 		p := &s.parts[i]
 		p.State.Status, p.State.Error = message.Failed, aborted
 		p.State.Time = &message.Span{Start: now, End: now}
-		if p.CallID == "" || s.t.ids[p.CallID] {
-			p.CallID = s.t.r.deps.NewID("call")
-		}
-		s.t.ids[p.CallID] = true
+		s.name(p)
 	}
 	s.info.Time.Completed = now
 	usage, cost := s.spent()
@@ -318,7 +320,12 @@ func (s *step) broken(ctx context.Context, err error) message.Message {
 	if ctx.Err() != nil {
 		s.info.Error = stopped(ctx)
 	}
-	return message.Message{Info: s.info, Parts: slices.Concat(s.tries, s.parts)}
+	return message.Message{Info: s.info, Parts: slices.Concat(s.begun(), s.tries, s.parts)}
+}
+
+// begun is the part that an answer begins with.
+func (s *step) begun() []message.Part {
+	return []message.Part{{ID: s.first, Session: s.info.Session, Message: s.info.ID, Type: message.StepStart}}
 }
 
 // errNoEnd is an answer that just ended.

@@ -42,6 +42,9 @@ func (r *Runner) Run(ctx context.Context, w Work) Outcome {
 	r.deps.Watch(w.Session, Status{Type: "busy"})
 	defer r.deps.Watch(w.Session, Status{Type: "idle"})
 	t.finish(ctx, t.run(ctx))
+	if t.out.Error != nil {
+		r.deps.Watch(w.Session, Status{Type: "failed", Failure: t.out.Error})
+	}
 	return t.out
 }
 
@@ -198,23 +201,26 @@ func (t *talk) step(ctx context.Context, asked int) (ended bool, err error) {
 		return false, t.broke(ctx, s, err)
 	}
 	t.overflows = 0
-	usage, cost := s.spent()
-	t.out.Usage, t.out.Cost = t.out.Usage.Add(usage), t.out.Cost+cost
-	t.work.Purse.Spend(usage, cost)
-	m := s.message()
-	if err := t.save(ctx, &m.Info, m.Parts...); err != nil {
+	if err := t.land(ctx, s); err != nil {
 		return false, err
 	}
-	t.msgs = append(t.msgs, m)
 	if !s.calls() {
 		t.out.End = endOf(s.reason)
-		if s.last {
-			t.out.End = Steps
-		}
 		return true, nil
 	}
 	t.out.End = ""
 	return t.makeCalls(ctx, s, len(t.msgs)-1)
+}
+
+// land pays for a whole answer and keeps it.
+func (t *talk) land(ctx context.Context, s *step) error {
+	t.work.Purse.Spend(s.spent())
+	m := s.message()
+	if err := t.save(ctx, &m.Info, m.Parts...); err != nil {
+		return err
+	}
+	t.msgs = append(t.msgs, m)
+	return nil
 }
 
 // endOf is the end that a reason of the model makes.
@@ -233,11 +239,10 @@ func endOf(r model.Reason) string {
 func (t *talk) broke(ctx context.Context, s *step, err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Overflow && !t.r.deps.Rules.NoCompact && t.overflows < lasting {
 		t.overflows++
+		t.r.deps.Keeper.Tell(News{Info: &s.info, Removed: true})
 		return t.wishCompaction(ctx, s.asked)
 	}
-	usage, cost := s.spent()
-	if usage != (model.Usage{}) {
-		t.out.Usage, t.out.Cost = t.out.Usage.Add(usage), t.out.Cost+cost
+	if usage, cost := s.spent(); usage != (model.Usage{}) {
 		t.work.Purse.Spend(usage, cost)
 	}
 	m := s.broken(ctx, err)
@@ -274,7 +279,7 @@ func failureOf(err error) *message.Failure {
 
 // stopped is the failure of an answer that somebody stopped.
 func stopped(ctx context.Context) *message.Failure {
-	f := &message.Failure{Name: "MessageAbortedError", Data: message.FailureData{Message: "The answer was stopped."}}
+	f := &message.Failure{Name: abortedName, Data: message.FailureData{Message: "The answer was stopped."}}
 	if over, ok := errors.AsType[*OverError](context.Cause(ctx)); ok {
 		f.Data.Message = "The answer was stopped: " + over.What + "."
 	}

@@ -136,7 +136,7 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 	case seen:
 		note = append(note, "it has printed what was waited for")
 	case !ended:
-		note = append(note, fmt.Sprintf("still running after %d ms", bound.Milliseconds()))
+		note = append(note, fmt.Sprintf("still running after %d ms, begun %s ago", bound.Milliseconds(), time.Since(info.Began).Round(100*time.Millisecond)))
 	case j.in.Until != "":
 		note = append(note, "it has ended and not printed what was waited for")
 	}

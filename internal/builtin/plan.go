@@ -134,20 +134,21 @@ func (s switchboard) file(ctx context.Context, c *tool.Call) (shown string, err 
 	return shown, nil
 }
 
-// confirm returns nil when the person agrees; no answer counts as that, as it
-// does in the reference. What they say in their own words is for the model.
+// confirm returns nil when the person agrees. No answer is no consent: what they
+// decide about is a lock. What they say in their own words is for the model.
 func (s switchboard) confirm(ctx context.Context, c *tool.Call, q tool.Question) error {
 	answers, err := s.people.Question(ctx, c, []tool.Question{q})
 	if err != nil {
 		return err
 	}
-	if len(answers) == 0 || len(answers[0]) == 0 {
-		return nil
+	said := ""
+	if len(answers) > 0 && len(answers[0]) > 0 {
+		said = strings.TrimSpace(answers[0][0])
 	}
-	switch said := strings.TrimSpace(answers[0][0]); strings.ToLower(said) {
-	case "", "yes":
+	switch strings.ToLower(said) {
+	case "yes":
 		return nil
-	case "no":
+	case "", "no":
 		no := tool.Fail("rejected", "The user dismissed this question")
 		no.Kind = tool.Rejected
 		return no

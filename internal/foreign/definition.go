@@ -75,6 +75,9 @@ func DefinitionOf(server string, t *mcp.Tool) (Definition, error) {
 		if a.OpenWorldHint != nil {
 			d.OpenWorld = *a.OpenWorldHint
 		}
+		if a.DestructiveHint != nil && *a.DestructiveHint {
+			d.ReadOnly = false // of two words that contradict each other the careful one counts
+		}
 		d.Destructive = d.Destructive && !d.ReadOnly
 	}
 	d.Title = line(d.Title, maxTitle)

@@ -33,7 +33,7 @@ func everyPart() []message.Part {
 		}},
 		{Type: message.Tool, CallID: "call_3", Tool: "bash", State: &message.State{Status: message.Failed, Input: json.RawMessage(`{}`), Error: "no", Kind: tool.Canceled}},
 		{Type: message.Tool, CallID: "call_4"},
-		{Type: message.Tool, CallID: "call_5", State: &message.State{Status: message.Pending}},
+		{Type: message.Tool, CallID: "call_5", State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")}},
 		{Type: message.StepStart},
 		{Type: message.StepFinish, Reason: "stop", Cost: new(0.25), Tokens: &message.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: message.Cache{Read: 4, Write: 5}}},
 		{Type: message.Compaction, Auto: true},
@@ -130,7 +130,7 @@ func TestOddParts(t *testing.T) {
 	s := open(t, Options{})
 	ctx := t.Context()
 	odd := message.Part{ID: "p", Message: "m", Session: "s", Type: message.Tool, State: &message.State{
-		Status: message.Pending, Input: json.RawMessage(`{"cut`), Metadata: map[string]any{"nan": math.NaN(), "n": 1.0}, Output: "out",
+		Status: message.Running, Input: json.RawMessage(`{"cut`), Metadata: map[string]any{"nan": math.NaN(), "n": 1.0}, Output: "out",
 	}}
 	m := userMessage("s", "m", 1)
 	ok(t, s.Save(ctx, &m, []message.Part{odd}))
@@ -268,7 +268,7 @@ func chat(out io.Writer, s *Store, session string) error {
 		if err := s.PutMessage(ctx, m); err != nil {
 			return err
 		}
-		m.Finish = "stop"
+		m.Role, m.Finish = message.Assistant, "stop"
 		part := message.Part{ID: "1", Message: m.ID, Session: session, Type: message.Text, Text: "text of " + m.ID}
 		last := part
 		last.ID = "2"
