@@ -25,26 +25,11 @@ func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err erro
 		return out, err
 	}
 	for _, m := range msgs {
-		var mended []message.Part
-		for _, p := range m.Parts {
-			if p.Type != message.Tool || p.State.Status == message.Completed || p.State.Status == message.Failed {
-				continue
-			}
-			state, err := r.deps.Keeper.Recorded(ctx, session, p.CallID)
-			if err != nil {
-				return out, err
-			}
-			p.State = r.ended(p.State, state)
-			if state == nil {
-				out.Interrupted = append(out.Interrupted, p.Tool+" "+string(p.State.Input))
-			}
-			mended = append(mended, p)
+		lost, err := r.mendCalls(ctx, session, m)
+		if err != nil {
+			return out, err
 		}
-		if len(mended) > 0 {
-			if err := r.deps.Keeper.Save(ctx, nil, mended...); err != nil {
-				return out, err
-			}
-		}
+		out.Interrupted = append(out.Interrupted, lost...)
 	}
 	t := &talk{r: r, msgs: msgs}
 	asked := t.asked()
@@ -54,6 +39,30 @@ func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err erro
 	cutOff := asked >= 0 && asked < len(msgs)-1 && msgs[len(msgs)-1].Info.Finish == string(model.Length)
 	out.Unanswered = asked >= 0 && !t.answered(asked) || cutOff
 	return out, nil
+}
+
+// mendCalls gives the calls of a message their end. It returns those of which
+// nobody knows it.
+func (r *Runner) mendCalls(ctx context.Context, session string, m message.Message) (lost []string, err error) {
+	var mended []message.Part
+	for _, p := range m.Parts {
+		if p.Type != message.Tool || p.State.Status == message.Completed || p.State.Status == message.Failed {
+			continue
+		}
+		state, err := r.deps.Keeper.Recorded(ctx, session, p.CallID)
+		if err != nil {
+			return nil, err
+		}
+		p.State = r.ended(p.State, state)
+		if state == nil {
+			lost = append(lost, p.Tool+" "+string(p.State.Input))
+		}
+		mended = append(mended, p)
+	}
+	if len(mended) == 0 {
+		return nil, nil
+	}
+	return lost, r.deps.Keeper.Save(ctx, nil, mended...)
 }
 
 // ended is how a call ended that its message takes for running.

@@ -16,23 +16,23 @@ type asked struct {
 	client  model.Provider
 	model   Model
 	timeout time.Duration // so long may nothing be said; no bound of its own where it is not above 0
+	manner  manner
+	left    func(names []string) // hears which options are not sent
 }
 
 // Stream passes the request on.
 func (a *asked) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	req.Model = a.model.Serves
-	options := maps.Clone(a.model.Options)
+	options, left := a.manner.wire(a.model.Options, false)
+	own, more := a.manner.wire(req.Options, true)
 	if options == nil {
-		options = map[string]any{}
+		options = own
+	} else {
+		maps.Copy(options, own)
 	}
-	maps.Copy(options, req.Options)
-	req.Options = nil
-	for key, v := range options {
-		if req.Options == nil {
-			req.Options = map[string]any{}
-		}
-		key, v = onWire(key, v)
-		req.Options[key] = v
+	req.Options = options
+	if left = append(left, more...); len(left) > 0 {
+		a.left(left)
 	}
 	if a.timeout <= 0 {
 		return a.client.Stream(ctx, req)
@@ -56,33 +56,4 @@ func (a *asked) watched(ctx context.Context, req model.Request, yield func(model
 		}
 		timer.Reset(a.timeout)
 	}
-}
-
-// onWire is an option as requests hold it. OpenCode's files name some in the
-// words of the library that it talks to models by.
-func onWire(key string, v any) (string, any) {
-	switch key {
-	case "reasoningEffort":
-		return "reasoning_effort", v
-	case "textVerbosity":
-		return "verbosity", v
-	case "serviceTier":
-		return "service_tier", v
-	case "parallelToolCalls":
-		return "parallel_tool_calls", v
-	case "promptCacheKey":
-		return "prompt_cache_key", v
-	case "topK":
-		return "top_k", v
-	case "thinking":
-		if of, ok := v.(map[string]any); ok {
-			out := maps.Clone(of)
-			if n, ok := out["budgetTokens"]; ok {
-				delete(out, "budgetTokens")
-				out["budget_tokens"] = n
-			}
-			return key, out
-		}
-	}
-	return key, v
 }

@@ -31,6 +31,9 @@ type Options struct {
 	HTTP      *http.Client
 	// File is the file that people write their settings in, for messages.
 	File string
+	// Note is told once of each option that is not sent because a provider
+	// would refuse it. Nil: nobody is.
+	Note func(string)
 }
 
 // A Provider is what somebody has configured of one. Zero fields change
@@ -66,6 +69,7 @@ type Catalog struct {
 
 	mu      sync.Mutex
 	clients map[string]model.Provider
+	noted   map[string]bool // options that somebody was told of, with their provider
 }
 
 // served is a provider with all that is known of it.
@@ -85,7 +89,7 @@ func New(o Options) *Catalog {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
 	}
-	c := &Catalog{opt: o, clients: map[string]model.Provider{}}
+	c := &Catalog{opt: o, clients: map[string]model.Provider{}, noted: map[string]bool{}}
 	for _, e := range Known() {
 		c.served = append(c.served, &served{Entry: e})
 	}
@@ -218,7 +222,32 @@ func (c *Catalog) Find(ref message.ModelRef) (model.Provider, model.Info, func(j
 	}
 	m := s.model(ref.Model)
 	fit := func(schema json.RawMessage) (json.RawMessage, error) { return toolschema.Fit(s.Dialect, schema) }
-	return &asked{client: client, model: m, timeout: s.conf.Timeout}, s.info(m), fit, nil
+	left := func(names []string) { c.leftOut(s, names) }
+	return &asked{client: client, model: m, timeout: s.conf.Timeout, manner: s.manner(), left: left}, s.info(m), fit, nil
+}
+
+// leftOut tells of options that a provider is not sent, of each once.
+func (c *Catalog) leftOut(s *served, names []string) {
+	if c.opt.Note == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var news []string
+	for _, name := range names {
+		if key := s.ID + "/" + name; !c.noted[key] {
+			c.noted[key] = true
+			news = append(news, name)
+		}
+	}
+	if len(news) == 0 {
+		return
+	}
+	why := "it takes no such options in the protocol that is spoken with it"
+	if !s.manner().strict {
+		why = "of an agent only single values and objects are sent, and nothing that helve sets itself; lists can stand under options of the model"
+	}
+	c.opt.Note(fmt.Sprintf("%s is not sent %s: %s", s.ID, strings.Join(news, ", "), why))
 }
 
 // usable returns the provider of a model, if it can be asked.

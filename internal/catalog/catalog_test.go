@@ -253,20 +253,6 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-func TestOnWire(t *testing.T) {
-	given := map[string]any{"type": "enabled", "budgetTokens": 5}
-	key, v := onWire("thinking", given)
-	if diff := cmp.Diff(map[string]any{"type": "enabled", "budget_tokens": 5}, v); key != "thinking" || diff != "" {
-		t.Error(key, diff)
-	}
-	if given["budgetTokens"] != 5 {
-		t.Error("what was given was changed")
-	}
-	if key, v := onWire("top_k", 1); key != "top_k" || v != 1 {
-		t.Error(key, v)
-	}
-}
-
 func TestInfo(t *testing.T) {
 	yes := true
 	c := New(Options{Providers: []Provider{
@@ -326,6 +312,9 @@ func TestList(t *testing.T) {
 	}
 	if list[0].ID != "anthropic" || list[0].Key != "ANTHROPIC_API_KEY" || list[0].Models[0].Price == nil {
 		t.Errorf("%+v", list[0])
+	}
+	if i := slices.IndexFunc(list, func(l Listing) bool { return l.Also == "togetherai" }); i < 0 || list[i].ID != "together" {
+		t.Errorf("togetherai is listed at %d", i)
 	}
 	if m := list[2]; m.ID != "mine" || m.Key != "provider.mine.options.apiKey" || !cmp.Equal(m.Models, []Listed{{ID: "a", Name: "A", Configured: true}}) {
 		t.Errorf("%+v", m)

@@ -10,6 +10,7 @@ import (
 // A Listing is a provider and how it is doing, without its key.
 type Listing struct {
 	ID       string   `json:"id"`
+	Also     string   `json:"also,omitempty"` // another name of it
 	Name     string   `json:"name"`
 	Protocol Protocol `json:"protocol"`
 	URL      string   `json:"url,omitempty"`
@@ -57,7 +58,7 @@ func (c *Catalog) List() []Listing {
 	out := make([]Listing, 0, len(c.served))
 	for _, s := range c.served {
 		l := Listing{
-			ID: s.ID, Name: s.Name, Protocol: s.Protocol, URL: s.URL, State: s.state(), Key: s.keyFrom, Env: s.Env, From: s.conf.From,
+			ID: s.ID, Also: s.Also, Name: s.Name, Protocol: s.Protocol, URL: s.URL, State: s.state(), Key: s.keyFrom, Env: s.Env, From: s.conf.From,
 			Models: s.list(),
 		}
 		if s.err != nil {

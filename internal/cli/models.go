@@ -23,7 +23,7 @@ import (
 // catalog is what the config and the environment say about models.
 func (s *setup) catalog(a *app) *catalog.Catalog {
 	o := catalog.Options{
-		Env: a.Getenv, Disabled: s.cfg.DisabledProviders, Enabled: s.cfg.EnabledProviders, File: s.userFile(),
+		Env: a.Getenv, Disabled: s.cfg.DisabledProviders, Enabled: s.cfg.EnabledProviders, File: s.userFile(), Note: a.note,
 	}
 	for _, p := range s.cfg.Providers {
 		out := catalog.Provider{
@@ -149,7 +149,7 @@ models of a provider can be named too. Nothing is asked over the network.`,
 			a.warn(s.cfg)
 			r := s.modelReport(a)
 			if len(args) > 0 {
-				r.Providers = slices.DeleteFunc(r.Providers, func(l catalog.Listing) bool { return l.ID != args[0] })
+				r.Providers = slices.DeleteFunc(r.Providers, func(l catalog.Listing) bool { return args[0] == "" || l.ID != args[0] && l.Also != args[0] })
 				if len(r.Providers) == 0 {
 					_, _, _, err := s.catalog(a).Find(message.ModelRef{Provider: args[0], Model: "any"})
 					return cmp.Or(err, usagef("there is no provider called %q", args[0]))

@@ -193,7 +193,7 @@ func TestTurnEnds(t *testing.T) {
 		if got := exitOfTurn(end); got != want || err == nil && want != 0 || err != nil && a.exitCode(err) != want {
 			t.Errorf("%s: exit code %d, %v", end, got, err)
 		}
-		if said := out.String(); (want != 0) != strings.Contains(said, "helve sessions resume ses_1") || strings.Contains(said, "\x1b") {
+		if said := out.String(); resumable(end) != strings.Contains(said, "helve sessions resume ses_1") || strings.Contains(said, "\x1b") {
 			t.Errorf("%s: %q", end, said)
 		}
 	}

@@ -136,8 +136,8 @@ func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
 	code := exitOfTurn(t.End)
 	if code != exitOK {
 		a.errorln(endOf(t))
-		if id := text.VisibleLine(t.Session); t.Session != "" {
-			fmt.Fprintf(a.Stderr, "To go on with it: helve sessions resume %s\n", id)
+		if t.Session != "" && resumable(t.End) {
+			fmt.Fprintf(a.Stderr, "To go on with it: helve sessions resume %s\n", text.VisibleLine(t.Session))
 		}
 	} else if f.strict && refused.count > 0 {
 		code = exitOf(tool.Unattended)
@@ -146,6 +146,16 @@ func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
 		return nil
 	}
 	return &silent{code}
+}
+
+// resumable reports whether a session goes on after such an end without a new
+// prompt.
+func resumable(end helve.TurnEnd) bool {
+	switch end {
+	case helve.TurnCanceled, helve.TurnFailed, helve.TurnBudget, helve.TurnSteps, helve.TurnRejected, helve.TurnRepeats, helve.TurnLength:
+		return true
+	}
+	return false // it is done, or the model refused and would again
 }
 
 // endOf says why a turn is over.

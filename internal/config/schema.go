@@ -201,7 +201,7 @@ func ownFields() map[string]*shape {
 		"websearch":        finderShape(),
 		"codesearch":       finderShape(),
 		"task":             budgetShape("time_s", "idle_s", "tokens", "cost", "steps", "calls"),
-		"session":          budgetShape("tokens", "cost"),
+		"session":          budgetShape("time_s", "idle_s", "tokens", "cost", "steps", "calls"),
 		"history":          {kinds: "o", helve: true, fields: map[string]*shape{"quota_bytes": {kinds: "n", above: true}}},
 	}
 }
