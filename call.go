@@ -123,9 +123,8 @@ func (r *Runtime) begin(req tool.Call) *flight {
 // lookup finds the tool: the newest of that name that is offered to the
 // caller. A name in another case is taken for the tool in lower case.
 func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
-	if r.opt.PolicyError != "" {
-		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Code: "invalid-policy", Tool: c.Tool,
-			Err: fmt.Errorf("everything is denied because the permission rules are broken: %s", r.opt.PolicyError)}
+	if err := r.voidPolicy(c.Tool); err != nil {
+		return tool.Tool{}, err
 	}
 	if c.agent == nil {
 		return tool.Tool{}, &tool.Error{Kind: tool.InvalidInput, Code: "unknown-agent", Tool: c.Tool,
@@ -163,6 +162,15 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		missing.Err, missing.Hint = fmt.Errorf("%w %s", missing.Err, why), ""
 	}
 	return tool.Tool{}, r.misfit(ctx, c, missing)
+}
+
+// voidPolicy is the error of everything while the rules are broken.
+func (r *Runtime) voidPolicy(name string) error {
+	if r.opt.PolicyError == "" {
+		return nil
+	}
+	return &tool.Error{Kind: tool.Denied, Code: "invalid-policy", Tool: name,
+		Err: fmt.Errorf("everything is denied because the permission rules are broken: %s", r.opt.PolicyError)}
 }
 
 // find looks the tool up among those that are there.

@@ -60,7 +60,7 @@ const (
 )
 
 // ErrBusy is a session that somebody works on already.
-var ErrBusy = errors.New("somebody works on this session already")
+var ErrBusy = errors.New("this session is busy")
 
 // Prompt lets an agent work on a prompt until it is done. How that went says the
 // turn; the error says that it could not begin, or, with a turn, that not all of
@@ -164,6 +164,9 @@ type opening struct {
 func (r *Runtime) turn(ctx context.Context, session string,
 	prepare func(context.Context, *store.Store, opening) (opening, error),
 ) (*Turn, error) {
+	if err := r.voidPolicy(""); err != nil {
+		return nil, err // nothing could be done, so nobody is asked
+	}
 	ctx, land, err := r.takeOff(ctx)
 	if err != nil {
 		return nil, err
@@ -181,7 +184,7 @@ func (r *Runtime) turn(ctx context.Context, session string,
 	}
 	release, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
 	if errors.Is(err, store.ErrBusy) {
-		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		return nil, fmt.Errorf("%w: another turn works on it; wait for its end, or stop it", ErrBusy)
 	}
 	if err != nil {
 		return nil, err

@@ -120,8 +120,9 @@ func (s State) MarshalJSON() ([]byte, error) {
 			Metadata    map[string]any    `json:"metadata"`
 			Time        *Span             `json:"time,omitempty"`
 			Attachments []tool.Attachment `json:"attachments,omitempty"`
+			Kind        tool.Kind         `json:"kind,omitempty"`
 			Cost        float64           `json:"cost,omitempty"`
-		}{s.Status, s.Input, s.Raw, s.Output, s.Title, s.Metadata, s.Time, s.Attachments, s.Cost})
+		}{s.Status, s.Input, s.Raw, s.Output, s.Title, s.Metadata, s.Time, s.Attachments, s.Kind, s.Cost})
 	}
 	type plain State
 	return encode(plain(s))

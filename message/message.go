@@ -176,7 +176,7 @@ type State struct {
 	Title       string            `json:"title,omitempty"`
 	Metadata    map[string]any    `json:"metadata,omitempty"`
 	Error       string            `json:"error,omitempty"`
-	Kind        tool.Kind         `json:"kind,omitempty"` // of an error
+	Kind        tool.Kind         `json:"kind,omitempty"` // of an error; also of one that another tool answered for
 	Time        *Span             `json:"time,omitempty"`
 	Attachments []tool.Attachment `json:"attachments,omitempty"`
 	Cost        float64           `json:"cost,omitempty"` // of the models that it asked, in US dollars

@@ -19,6 +19,11 @@ const (
 	maxSize, maxCalls = 64 << 20, 1000
 	// maxTries is how often the same is asked.
 	maxTries = 8
+	// unreached is how often a server is tried that can not be reached.
+	unreached = 3
+	// longestWait is how long a provider may let us wait. One that wants more
+	// has failed.
+	longestWait = 2 * time.Minute
 	// firstWait and maxWait are how long is waited before it is asked again,
 	// where the provider does not say.
 	firstWait, maxWait = time.Second, 30 * time.Second
@@ -39,8 +44,12 @@ func (s *step) ask(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || !e.Again() || try >= maxTries {
+		if !ok || !e.Again() || try >= maxTries || e.Kind == model.Network && try >= unreached {
 			return err
+		}
+		if e.RetryAfter > longestWait {
+			return &model.Error{Kind: e.Kind, Status: e.Status, RequestID: e.RequestID, RetryAfter: e.RetryAfter, Err: e, Message: fmt.Sprintf(
+				"%s (the provider asks to wait for %s)", strings.TrimSuffix(e.Message, "."), e.RetryAfter.Round(time.Second))}
 		}
 		s.forget(try, err)
 		if err := s.wait(ctx, try, e); err != nil {

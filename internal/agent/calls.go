@@ -149,6 +149,7 @@ func (t *talk) failed(p message.Part, err error) landed {
 			p.State.Raw, p.Tool = "", e.Tool
 		}
 		inner := t.complete(&p, e.Answer)
+		p.State.Kind = e.Kind // it is an answer for the model, and a failure for people
 		return landed{part: p, inner: inner}
 	}
 	words := e.Error()

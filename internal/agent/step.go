@@ -162,10 +162,35 @@ func (s *step) take(e model.Event) error {
 	case model.Done:
 		s.close()
 		s.reason, s.usage = e.Reason, e.Usage
+		if e.Usage == (model.Usage{}) { // some servers do not say
+			s.usage = model.Usage{Input: s.asksFor(), Output: (s.size + 3) / 4}
+		}
 	default:
 		return fmt.Errorf("the model's client gave an event of the unknown kind %q", e.Kind)
 	}
 	return nil
+}
+
+// asksFor is about how many tokens the request takes.
+func (s *step) asksFor() (n int) {
+	for _, text := range s.req.System {
+		n += tokens(text)
+	}
+	for _, t := range s.req.Tools {
+		n += tokens(t.Description) + len(t.Schema)/4
+	}
+	for _, m := range s.req.Messages {
+		for _, p := range m.Parts {
+			n += tokens(p.Text)
+			if p.Call != nil {
+				n += len(p.Call.Input) / 4
+			}
+			if p.Result != nil {
+				n += tokens(p.Result.Output)
+			}
+		}
+	}
+	return n
 }
 
 func (s *step) begin(t message.PartType) *message.Part {

@@ -50,8 +50,6 @@ func (l *loader) withhold(root *node) {
 		case "permission", "tools":
 		case "agent", "mode":
 			l.withholdAgents(m)
-		case "instructions":
-			l.withholdPaths(m.val, m.key)
 		case "skills":
 			l.withholdSkills(m)
 		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
