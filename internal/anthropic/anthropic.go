@@ -104,18 +104,22 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 			yield(model.Event{}, err)
 			return
 		}
-		d := &decoder{names: names, blocks: map[int]*open{}, scrub: c.wire.Scrub}
+		d := &decoder{names: names, blocks: map[int]*open{}, wire: c.wire, tally: wire.Tally{Who: "Anthropic"}}
 		for event, err := range c.wire.Post(ctx, body, nil) {
+			ended := d.reason != ""
 			if err == nil {
 				err = d.take(event)
-			} else if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Broken && d.reason != "" {
+			} else if ended && wire.Lost(ctx, err) {
 				break // all was said before the connection was lost
+			}
+			if d.reason != "" && (!ended || len(d.out) > 0) {
+				event.Ends()
 			}
 			if !d.flush(yield) || d.done {
 				return
 			}
 			if err != nil {
-				yield(model.Event{}, err)
+				yield(model.Event{}, c.clean(err))
 				return
 			}
 		}
@@ -123,6 +127,14 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 		if !d.flush(yield) || err == nil {
 			return
 		}
-		yield(model.Event{}, err)
+		yield(model.Event{}, c.clean(err))
 	}
+}
+
+// clean takes the key out of what a server said within a stream.
+func (c *client) clean(err error) error {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		c.wire.Clean(e)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"helve/internal/wire"
 	"helve/model"
 )
+
+// maxReport is how many bytes of the words of an error are looked at.
+const maxReport = 64 << 10
 
 // What the API sends; only the fields that are read.
 type (
@@ -28,8 +32,8 @@ type (
 	}
 	answer struct {
 		ending
-		Content []piece `json:"content"`
-		Usage   usage   `json:"usage"`
+		Content wire.Few[piece] `json:"content"`
+		Usage   usage           `json:"usage"`
 	}
 	ending struct {
 		StopReason  string `json:"stop_reason"`
@@ -70,13 +74,14 @@ type open struct {
 	kind      string
 	call      model.Call
 	input     []byte
-	signature string
+	signature []byte
 }
 
 // A decoder makes the model's events of the API's.
 type decoder struct {
 	names  names
-	scrub  func(string) string
+	wire   *wire.Client // takes secrets out of words
+	tally  wire.Tally
 	blocks map[int]*open
 
 	out    []model.Event // to be yielded
@@ -106,6 +111,9 @@ func (d *decoder) emit(e model.Event) {
 
 // take reads an event. What it does not know it leaves alone.
 func (d *decoder) take(event wire.Event) error {
+	if err := d.tally.Piece(); err != nil {
+		return err
+	}
 	kind := event.Name
 	if kind == "" || kind == "message" || kind == "json" {
 		if string(bytes.TrimSpace(event.Data)) == "[DONE]" {
@@ -130,14 +138,14 @@ func (d *decoder) take(event wire.Event) error {
 			return d.senseless(err)
 		}
 		f.Type = kind
-		d.frame(f)
+		return d.frame(f)
 	case "message_stop":
 		return d.finish()
 	}
 	return nil
 }
 
-func (d *decoder) frame(f frame) {
+func (d *decoder) frame(f frame) error {
 	switch f.Type {
 	case "message_start":
 		if f.Message != nil {
@@ -146,16 +154,17 @@ func (d *decoder) frame(f frame) {
 	case "content_block_start":
 		if f.Block != nil {
 			d.stop(f.Index)
-			d.start(f.Index, *f.Block)
+			return d.start(f.Index, *f.Block)
 		}
 	case "content_block_delta":
-		d.delta(f.Index, f.Delta.piece, f.Delta.Partial)
+		return d.delta(f.Index, f.Delta.piece, f.Delta.Partial)
 	case "content_block_stop":
 		d.stop(f.Index)
 	case "message_delta":
 		d.count(f.Usage)
 		d.ended(f.Delta.ending)
 	}
+	return nil
 }
 
 // whole reads an answer that came in one piece.
@@ -165,7 +174,9 @@ func (d *decoder) whole(data []byte) error {
 		return d.senseless(err)
 	}
 	for i, p := range a.Content {
-		d.start(i, p)
+		if err := d.start(i, p); err != nil {
+			return err
+		}
 		d.stop(i)
 	}
 	d.count(a.Usage)
@@ -173,8 +184,11 @@ func (d *decoder) whole(data []byte) error {
 	return d.finish()
 }
 
-func (d *decoder) start(index int, p piece) {
-	b := &open{kind: p.Type, signature: p.Signature}
+func (d *decoder) start(index int, p piece) error {
+	if err := d.tally.Block(p.Type, p.Text, p.Thinking, p.Signature, p.Data, p.ID, p.Name, string(p.Input)); err != nil {
+		return err
+	}
+	b := &open{kind: p.Type, signature: []byte(p.Signature)}
 	d.blocks[index] = b
 	switch p.Type {
 	case "text":
@@ -182,11 +196,15 @@ func (d *decoder) start(index int, p piece) {
 	case "thinking":
 		d.text(model.ReasoningDelta, p.Thinking)
 	case "redacted_thinking":
-		b.signature = p.Data
+		b.signature = []byte(p.Data)
 	case "tool_use":
+		if err := d.tally.Call(); err != nil {
+			return err
+		}
 		b.call = model.Call{ID: p.ID, Name: d.names.tools.back(p.Name), Input: p.Input}
 		d.emit(model.Event{Kind: model.CallStart, Call: &model.Call{ID: b.call.ID, Name: b.call.Name}})
 	}
+	return nil
 }
 
 func (d *decoder) text(kind model.EventKind, text string) {
@@ -195,7 +213,10 @@ func (d *decoder) text(kind model.EventKind, text string) {
 	}
 }
 
-func (d *decoder) delta(index int, p piece, input string) {
+func (d *decoder) delta(index int, p piece, input string) error {
+	if err := d.tally.Piece(p.Text, p.Thinking, p.Signature, input); err != nil {
+		return err
+	}
 	b := d.blocks[index]
 	if b == nil {
 		b = &open{kind: "text"} // its start was left out
@@ -206,10 +227,11 @@ func (d *decoder) delta(index int, p piece, input string) {
 	case p.Type == "thinking_delta" && b.kind == "thinking":
 		d.text(model.ReasoningDelta, p.Thinking)
 	case p.Type == "signature_delta" && b.kind == "thinking":
-		b.signature += p.Signature
+		b.signature = append(b.signature, p.Signature...)
 	case p.Type == "input_json_delta":
 		b.input = append(b.input, input...)
 	}
+	return nil
 }
 
 func (d *decoder) stop(index int) {
@@ -221,12 +243,12 @@ func (d *decoder) stop(index int) {
 	seal := ""
 	switch b.kind {
 	case "thinking":
-		if b.signature != "" {
-			seal = sealSignature + b.signature
+		if len(b.signature) > 0 {
+			seal = sealSignature + string(b.signature)
 		}
 		d.emit(model.Event{Kind: model.ReasoningEnd, Seal: seal})
 	case "redacted_thinking":
-		d.emit(model.Event{Kind: model.ReasoningEnd, Seal: sealRedacted + b.signature})
+		d.emit(model.Event{Kind: model.ReasoningEnd, Seal: sealRedacted + string(b.signature)})
 	case "tool_use":
 		if len(bytes.TrimSpace(b.input)) > 0 {
 			b.call.Input = b.input
@@ -280,7 +302,7 @@ func (d *decoder) finish() error {
 	case "refusal":
 		reason = model.Refused
 	}
-	d.emit(model.Event{Kind: model.Done, Reason: reason, Detail: d.detail, Usage: d.usage})
+	d.emit(model.Event{Kind: model.Done, Reason: reason, Detail: d.wire.Brief(d.detail), Usage: d.usage})
 	d.done = true
 	return nil
 }
@@ -294,7 +316,11 @@ func (d *decoder) end() error {
 }
 
 func (d *decoder) senseless(err error) error {
-	return &model.Error{Kind: model.Broken, Err: err, Message: d.scrub(fmt.Sprintf("Anthropic has sent what can not be read (%v): send the request again", err))}
+	if errors.Is(err, wire.ErrTooMany) {
+		return d.tally.TooMuch(fmt.Sprintf("a piece that is too large (%v)", err))
+	}
+	return &model.Error{Kind: model.Broken, Err: err,
+		Message: fmt.Sprintf("Anthropic has sent what can not be read (%s): send the request again", d.wire.Brief(err.Error()))}
 }
 
 // failed is an error that came after the answer had begun.
@@ -303,13 +329,14 @@ func (d *decoder) failed(data []byte) error {
 	if json.Unmarshal(data, &f) != nil {
 		f.Error.Message = string(data)
 	}
+	f.Error.Message = f.Error.Message[:min(len(f.Error.Message), maxReport)]
 	kind, todo := kindOf(f.Error.Type, f.Error.Message)
-	words := wire.Plain(d.scrub(f.Error.Message))
+	words := wire.Plain(d.wire.Scrub(f.Error.Message)) // in this order: no half of a key may stay
 	if words == "" {
 		words = "without a word"
 	}
 	return &model.Error{Kind: kind, RequestID: f.RequestID,
-		Message: d.scrub(fmt.Sprintf("Anthropic broke off its answer with an error of type %q (%s): %s", wire.Plain(f.Error.Type), strings.TrimSuffix(words, "."), todo))}
+		Message: fmt.Sprintf("Anthropic broke off its answer with an error of type %q (%s): %s", d.wire.Brief(f.Error.Type), strings.TrimSuffix(words, "."), todo)}
 }
 
 // kindOf is what the type of an error means, and what to do about it.

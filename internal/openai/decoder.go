@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,40 +12,36 @@ import (
 	"helve/model"
 )
 
-// maxArguments bounds what the calls of one answer may hold.
-const maxArguments = 32 << 20
-
 // A decoder makes the events of an answer out of its chunks.
 type decoder struct {
 	names names
 	ids   map[string]bool // of calls in the conversation and in this answer
 	who   string          // the provider, for messages
+	wire  *wire.Client    // takes secrets out of words
+	tally wire.Tally
 
 	thinking bool // the last event was a thought
 	refused  bool
 	calls    []*call
-	size     int    // of the arguments of all calls
+	byIndex  map[int]*call // the last one with that index
+	byID     map[string]*call
 	finish   string // why the answer ended, in the server's words
 	over     bool   // nothing comes any more
 	usage    model.Usage
 }
 
-// A call is a tool call that is being written.
-type call struct {
-	index     int    // that the server gave it; -1 where it gave none
-	given     string // the id that the server gave it; maybe none
-	id, name  string
-	seal      string
-	arguments strings.Builder
-}
-
-// whole reports whether all arguments are there, as far as one can tell.
-func (c *call) whole() bool {
-	return c.arguments.Len() > 0 && json.Valid([]byte(c.arguments.String()))
+func newDecoder(req model.Request, n names, w *wire.Client, who string) *decoder {
+	return &decoder{
+		names: n, ids: idsOf(req), who: who, wire: w, tally: wire.Tally{Who: who},
+		byIndex: map[int]*call{}, byID: map[string]*call{},
+	}
 }
 
 // take reads one event of the stream.
 func (d *decoder) take(e wire.Event) ([]model.Event, error) {
+	if err := d.tally.Piece(); err != nil {
+		return nil, err
+	}
 	data := bytes.TrimSpace(e.Data)
 	if string(data) == "[DONE]" {
 		d.over = true
@@ -84,14 +81,17 @@ func (d *decoder) take(e wire.Event) ([]model.Event, error) {
 
 // parse reads a chunk that is a piece of an answer.
 func (d *decoder) parse(name string, data []byte) (*chunk, error) {
-	var list []json.RawMessage // some put an error into an array
+	var list wire.Few[json.RawMessage] // some put an error into an array
 	if data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
 		data = list[0]
 	}
 	c := &chunk{}
-	if err := json.Unmarshal(data, c); err != nil && name != "error" {
+	switch err := json.Unmarshal(data, c); {
+	case errors.Is(err, wire.ErrTooMany):
+		return nil, d.tally.TooMuch(fmt.Sprintf("a piece that is too large (%v)", err))
+	case err != nil && name != "error":
 		return nil, &model.Error{Kind: model.Broken, Err: err,
-			Message: fmt.Sprintf("%s has sent a piece of an answer that can not be read (%v): send the request again", d.who, err)}
+			Message: fmt.Sprintf("%s has sent a piece of an answer that can not be read (%s): send the request again", d.who, d.wire.Brief(err.Error()))}
 	}
 	if err := d.failure(name, data, c); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (d *decoder) failure(name string, data []byte, c *chunk) error {
 	if !present(report) {
 		return nil
 	}
-	return midstream(report, d.who)
+	return d.midstream(report)
 }
 
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
@@ -156,6 +156,9 @@ func (d *decoder) say(said *delta) (out []model.Event, err error) {
 	case said.Reasoning != "":
 		thought += string(said.Reasoning)
 	}
+	if err := d.tally.Piece(thought, said.Content.text, string(said.Refusal)); err != nil {
+		return nil, err
+	}
 	if thought != "" {
 		d.thinking = true
 		out = append(out, model.Event{Kind: model.ReasoningDelta, Text: thought})
@@ -176,12 +179,12 @@ func (d *decoder) say(said *delta) (out []model.Event, err error) {
 	}
 	for _, piece := range deltas {
 		out = append(out, d.thought()...)
-		out = append(out, d.piece(piece)...)
+		more, err := d.piece(piece)
+		if out = append(out, more...); err != nil {
+			return out, err
+		}
 	}
-	if d.size > maxArguments {
-		err = &model.Error{Kind: model.Broken, Message: fmt.Sprintf("%s has sent calls of more than %d MiB, which are not taken: ask for less at once", d.who, maxArguments>>20)}
-	}
-	return out, err
+	return out, nil
 }
 
 // thought ends the thought that goes on, if there is one.
@@ -194,14 +197,21 @@ func (d *decoder) thought() []model.Event {
 }
 
 // piece adds a piece of a call.
-func (d *decoder) piece(p callDelta) (out []model.Event) {
+func (d *decoder) piece(p callDelta) (out []model.Event, err error) {
+	if err := d.tally.Piece(string(p.ID), string(p.Function.Name), string(p.Function.Arguments), string(p.Extra)); err != nil {
+		return nil, err
+	}
 	c := d.find(p)
 	if c == nil {
+		if err := d.tally.Call(); err != nil {
+			return nil, err
+		}
 		c = &call{index: -1, given: string(p.ID), id: d.newID(string(p.ID))}
 		if p.Index != nil {
 			c.index = *p.Index
 		}
 		d.calls = append(d.calls, c)
+		d.byIndex[c.index], d.byID[c.given] = c, c
 	}
 	if c.name == "" && p.Function.Name != "" {
 		c.name = d.names.original(string(p.Function.Name))
@@ -210,24 +220,19 @@ func (d *decoder) piece(p callDelta) (out []model.Event) {
 	if present(p.Extra) {
 		c.seal = string(p.Extra)
 	}
-	c.arguments.WriteString(string(p.Function.Arguments))
-	d.size += len(p.Function.Arguments) + len(p.Function.Name) + len(p.Extra)
-	return out
+	c.write(string(p.Function.Arguments))
+	return out, nil
 }
 
 // find returns the call that a piece goes on with; nil if it begins one.
 func (d *decoder) find(p callDelta) *call {
 	var c *call
-	for _, known := range d.calls {
-		same := p.ID != "" && known.given == string(p.ID)
-		if p.Index != nil {
-			same = known.index == *p.Index
-		}
-		if same {
-			c = known // the last one counts
-		}
-	}
-	if c == nil && p.Index == nil && p.ID == "" && len(d.calls) > 0 {
+	switch {
+	case p.Index != nil:
+		c = d.byIndex[*p.Index]
+	case p.ID != "":
+		c = d.byID[string(p.ID)]
+	case len(d.calls) > 0:
 		c = d.calls[len(d.calls)-1]
 	}
 	if c != nil && d.begins(p, c) {
@@ -275,11 +280,12 @@ func (d *decoder) end() ([]model.Event, error) {
 	out := d.thought()
 	done := model.Event{Kind: model.Done, Usage: d.usage}
 	done.Reason, done.Detail = d.reason()
+	done.Detail = d.wire.Brief(done.Detail)
 	for _, c := range d.calls {
 		if c.name == "" {
 			return nil, &model.Error{Kind: model.Broken, Message: fmt.Sprintf("%s has sent a call that does not name a tool: send the request again", d.who)}
 		}
-		if done.Reason == model.Length && !c.whole() {
+		if done.Reason == model.Length && !c.valid() {
 			continue // the rest of it was not said
 		}
 		input := c.arguments.String()

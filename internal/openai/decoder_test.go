@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write the goldens anew")
 func decode(r io.Reader, plain bool) string {
 	n := namesOf(model.Request{Tools: []model.Tool{{Name: "read"}, {Name: "mcp.x"}, {Name: "list"}}})
 	n.back["mcp_x"] = "mcp.x"
-	d := &decoder{names: n, ids: map[string]bool{"call_1": true}, who: "Acme"}
+	d := newDecoder(model.Request{}, n, &wire.Client{}, "Acme")
+	d.ids["call_1"] = true
 	var out strings.Builder
 	add := func(said []model.Event, err error) bool {
 		for _, e := range said {
@@ -157,7 +158,7 @@ func FuzzDecoder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, plain bool) {
 		n := namesOf(model.Request{})
-		d := &decoder{names: n, ids: map[string]bool{}, who: "Acme"}
+		d := newDecoder(model.Request{}, n, &wire.Client{}, "Acme")
 		started, ids := map[string]bool{}, map[string]bool{}
 		check := func(said []model.Event, err error) bool {
 			for _, e := range said {

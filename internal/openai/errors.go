@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"helve/internal/wire"
 	"helve/model"
 )
 
-const maxWords = 1000 // bytes of a server's words in a message
+const (
+	maxReport = 64 << 10 // bytes of a server's words that are looked at
+	maxNested = 8        // how deep an error is looked for
+)
 
 // A report is what a server says about an error, in any of the shapes.
 type report struct {
@@ -19,8 +21,12 @@ type report struct {
 }
 
 // read makes a report of JSON: an object with error, an error itself, a text.
-func read(raw []byte) report {
-	var list []json.RawMessage
+// Each level is read anew, so there may not be many.
+func read(raw []byte, depth int) report {
+	if depth > maxNested {
+		return report{message: string(raw[:min(len(raw), maxReport)])}
+	}
+	var list wire.Few[json.RawMessage]
 	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
 		raw = list[0]
 	}
@@ -37,17 +43,18 @@ func read(raw []byte) report {
 		if json.Unmarshal(raw, &text) != nil {
 			text = loose(raw)
 		}
-		return report{message: string(text)}
+		return report{message: string(text[:min(len(text), maxReport)])}
 	}
 	for _, inner := range []json.RawMessage{outer.Error, outer.Detail} {
 		if present(inner) {
-			return read(inner)
+			return read(inner, depth+1)
 		}
 	}
 	r := report{message: string(outer.Message), code: string(outer.Code), kind: string(outer.Type)}
 	if r.message == "" {
 		r.message = string(outer.Msg)
 	}
+	r.message = r.message[:min(len(r.message), maxReport)]
 	return r
 }
 
@@ -85,7 +92,7 @@ func (r report) noModel() bool {
 // classify says what an answer that is not 2xx means, where its status alone
 // does not say it.
 func (c *client) classify(status int, body []byte, name string) *model.Error {
-	r := read(body)
+	r := read(body, 1)
 	if kind := r.errorKind(); kind != "" && status < 500 || kind == model.Overflow {
 		return &model.Error{Kind: kind}
 	}
@@ -96,8 +103,9 @@ func (c *client) classify(status int, body []byte, name string) *model.Error {
 }
 
 // midstream is an error that came when the answer had begun.
-func midstream(raw []byte, who string) *model.Error {
-	r := read(raw)
+func (d *decoder) midstream(raw []byte) *model.Error {
+	r := read(raw, 1)
+	r.message = d.wire.Scrub(r.message) // before it is cut
 	e := &model.Error{Kind: r.errorKind()}
 	if status, err := strconv.Atoi(r.code); err == nil && status >= 400 && status < 600 {
 		e.Status = status
@@ -123,7 +131,7 @@ func midstream(raw []byte, who string) *model.Error {
 	if words == "" {
 		words = "an error without words"
 	}
-	e.Message = fmt.Sprintf("%s ended its answer with an error (%s): %s", who, words, todo)
+	e.Message = fmt.Sprintf("%s ended its answer with an error (%s): %s", d.who, words, todo)
 	return e
 }
 
@@ -144,16 +152,4 @@ func kindOfStatus(status int) model.ErrorKind {
 }
 
 // brief is a text on one line, cut where it is long.
-func brief(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text[:min(len(text), 4*maxWords)], ""))
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + " …"
-	}
-	return strings.TrimSuffix(text, ".")
-}
+func brief(text string) string { return strings.TrimSuffix(wire.Plain(text), ".") }

@@ -106,14 +106,18 @@ func secretive(name string) bool {
 func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		names := namesOf(req)
-		d := &decoder{names: names, ids: idsOf(req), who: c.name}
+		d := newDecoder(req, names, c.wire, c.name)
 		classify := func(status int, _ http.Header, body []byte) *model.Error { return c.classify(status, body, req.Model) }
 		for event, err := range c.wire.Post(ctx, c.body(req, names), classify) {
 			var said []model.Event
+			ended := d.finish != ""
 			if err == nil {
 				said, err = d.take(event)
-			} else if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Broken && d.finish != "" {
+			} else if ended && wire.Lost(ctx, err) {
 				break // all but maybe the usage was there
+			}
+			if d.finish != "" && (!ended || len(said) > 0) {
+				event.Ends()
 			}
 			for _, e := range said {
 				if !yield(e, nil) {
@@ -143,7 +147,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 // scrubbed takes the key out of what a server said within a stream.
 func (c *client) scrubbed(err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok {
-		e.Message = c.wire.Scrub(e.Message)
+		c.wire.Clean(e)
 	}
 	return err
 }

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"helve/internal/wire"
 )
 
 // A chunk is a piece of an answer, or a whole one where the server does not
 // stream.
 type chunk struct {
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Choices wire.Few[choice] `json:"choices"`
+	Usage   *usage           `json:"usage"`
+	Error   json.RawMessage  `json:"error"`
 	Groq    *struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
@@ -32,12 +34,12 @@ type choice struct {
 }
 
 type delta struct {
-	Content   content        `json:"content"`
-	Refusal   loose          `json:"refusal"`
-	Thought   loose          `json:"reasoning_content"`
-	Reasoning loose          `json:"reasoning"`
-	Calls     []callDelta    `json:"tool_calls"`
-	Function  *functionDelta `json:"function_call"`
+	Content   content             `json:"content"`
+	Refusal   loose               `json:"refusal"`
+	Thought   loose               `json:"reasoning_content"`
+	Reasoning loose               `json:"reasoning"`
+	Calls     wire.Few[callDelta] `json:"tool_calls"`
+	Function  *functionDelta      `json:"function_call"`
 }
 
 type callDelta struct {
@@ -89,21 +91,30 @@ func (l *loose) UnmarshalJSON(raw []byte) error {
 type content struct{ text, thought string }
 
 // UnmarshalJSON takes a string or an array of parts.
-func (c *content) UnmarshalJSON(raw []byte) error {
+func (c *content) UnmarshalJSON(raw []byte) (err error) {
+	*c, err = contentOf(raw, 1)
+	return err
+}
+
+// contentOf reads content. A thought holds content in turn, which is read
+// anew, so thoughts within thoughts are left out where they lie deep.
+func contentOf(raw []byte, depth int) (content, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '[' {
 		var l loose
 		err := l.UnmarshalJSON(raw)
-		*c = content{text: string(l)}
-		return err
+		return content{text: string(l)}, err
 	}
-	var parts []struct {
+	if depth > maxNested {
+		return content{}, nil
+	}
+	var parts wire.Few[struct {
 		Type     string          `json:"type"`
 		Text     string          `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
-	}
+	}]
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return err
+		return content{}, err
 	}
 	var text, thought strings.Builder
 	for _, p := range parts {
@@ -111,12 +122,11 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 			text.WriteString(p.Text)
 			continue
 		}
-		var inner content
-		if err := inner.UnmarshalJSON(p.Thinking); err != nil {
-			return err
+		inner, err := contentOf(p.Thinking, depth+1)
+		if err != nil {
+			return content{}, err
 		}
 		thought.WriteString(inner.text)
 	}
-	*c = content{text.String(), thought.String()}
-	return nil
+	return content{text.String(), thought.String()}, nil
 }

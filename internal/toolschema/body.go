@@ -310,8 +310,10 @@ func (f *fitter) require(out, s *object) {
 	}
 	props, _ := out.vals["properties"].(*object)
 	var names []any
+	seen := map[string]bool{}
 	for _, v := range s.list("required") {
-		if name, ok := v.(string); ok && props != nil && props.has(name) && !slices.Contains(names, v) {
+		if name, ok := v.(string); ok && props != nil && props.has(name) && !seen[name] {
+			seen[name] = true
 			names = append(names, v)
 			f.size += len(name) + 3
 		}

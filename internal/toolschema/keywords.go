@@ -241,8 +241,5 @@ func ofType(v any, typ any) bool {
 }
 
 func tooDeep(path string) error {
-	if len(path) > 200 {
-		path = path[:200] + "…"
-	}
-	return fmt.Errorf("the schema at %s is more than %d levels deep: make it flatter", path, maxDepth)
+	return fmt.Errorf("the schema at %s is more than %d levels deep: make it flatter", short(path), maxDepth)
 }

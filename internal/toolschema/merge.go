@@ -80,19 +80,20 @@ func (f *fitter) expand(s *object, at *place, within []string) (*object, error) 
 	if len(members) == 0 && !s.has("$ref") && !s.has("allOf") {
 		return s, nil
 	}
-	out := s.clone()
-	out.remove("$ref")
-	out.remove("allOf")
+	own := s.clone()
+	own.remove("$ref")
+	own.remove("allOf")
+	all := conjunction{out: own}
 	for _, m := range members {
 		part, err := f.member(m, at, within)
 		if err != nil {
 			return nil, err
 		}
 		if part != nil {
-			out = conjoin(out, part)
+			all.add(part)
 		}
 	}
-	return out, nil
+	return all.schema(), nil
 }
 
 // member returns what a member of allOf adds; nil if it adds nothing.
@@ -133,68 +134,12 @@ func (f *fitter) member(v any, at *place, within []string) (*object, error) {
 			return nil, err
 		}
 		if part != nil {
-			s = conjoin(s, part)
+			both := conjunction{out: s}
+			both.add(part)
+			s = both.schema()
 		}
 	}
 	return f.expand(s, at, append(slices.Clone(within), ""))
-}
-
-// conjoin returns a schema that takes whatever both take. Where both use a
-// keyword that can not be merged, the first one's is taken.
-func conjoin(a, b *object) *object {
-	out := a.clone()
-	skip := conflicts(out, b)
-	for _, key := range b.keys {
-		v := b.vals[key]
-		switch {
-		case slices.Contains(skip, key):
-		case !out.has(key):
-			out.set(key, v)
-		case key == "properties":
-			mine, ok1 := out.vals[key].(*object)
-			theirs, ok2 := v.(*object)
-			if ok1 && ok2 {
-				out.set(key, bothProperties(mine, theirs))
-			}
-		case key == "required":
-			out.set(key, append(slices.Clone(out.list(key)), b.list(key)...))
-		case key == "additionalProperties" && v == false:
-			out.set(key, false)
-		}
-	}
-	return out
-}
-
-// conflicts finds keywords that mean something only together with others and
-// are used by both. It takes them out of the first, or names those of the
-// second that are to be left out.
-func conflicts(a, b *object) (skip []string) {
-	tuple := []string{"items", "prefixItems"}
-	has := func(s *object) bool { return s.has("items") || s.has("prefixItems") }
-	if has(a) && has(b) && (a.has("prefixItems") || b.has("prefixItems")) {
-		skip = append(skip, tuple...)
-	}
-	if a.has("patternProperties") && b.has("patternProperties") {
-		for _, key := range []string{"patternProperties", "additionalProperties"} {
-			a.remove(key)
-			skip = append(skip, key)
-		}
-	}
-	return skip
-}
-
-func bothProperties(a, b *object) *object {
-	out := a.clone()
-	for _, name := range b.keys {
-		if !out.has(name) {
-			out.set(name, b.vals[name])
-		} else if text(out.vals[name]) != text(b.vals[name]) {
-			both := newObject()
-			both.set("allOf", []any{out.vals[name], b.vals[name]})
-			out.set(name, both)
-		}
-	}
-	return out
 }
 
 // root returns the schema of the arguments as one object without a union;
@@ -266,9 +211,15 @@ func union(s *object, branches []*object) *object {
 	common := slices.Clone(branches[0].list("required"))
 	closed := !s.has("additionalProperties")
 	for _, b := range branches {
+		required := map[string]bool{}
+		for _, v := range b.list("required") {
+			if name, ok := v.(string); ok {
+				required[name] = true
+			}
+		}
 		common = slices.DeleteFunc(common, func(v any) bool {
 			name, ok := v.(string)
-			return !ok || !requires(b, name)
+			return !ok || !required[name]
 		})
 		closed = closed && b.vals["additionalProperties"] == false && !b.has("patternProperties")
 	}
@@ -279,10 +230,6 @@ func union(s *object, branches []*object) *object {
 		out.set("additionalProperties", false)
 	}
 	return out
-}
-
-func requires(s *object, name string) bool {
-	return slices.ContainsFunc(s.list("required"), func(v any) bool { return v == name })
 }
 
 // unionProperties returns the properties of a schema and those of several

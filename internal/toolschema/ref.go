@@ -24,7 +24,7 @@ func (f *fitter) pointer(ref, path string) (string, error) {
 func (f *fitter) resolve(ref, path string) (string, error) {
 	base, fragment, _ := strings.Cut(ref, "#")
 	if base != "" && base != f.id() {
-		return "", fmt.Errorf("the schema at %s refers to %q, which is somewhere else: put it into $defs of the schema itself", path, ref)
+		return "", fmt.Errorf("the schema at %s refers to %q, which is somewhere else: put it into $defs of the schema itself", path, short(ref))
 	}
 	if plain, err := url.PathUnescape(fragment); err == nil {
 		fragment = plain
@@ -35,10 +35,14 @@ func (f *fitter) resolve(ref, path string) (string, error) {
 	if fragment[0] == '/' {
 		return "#" + fragment, nil
 	}
-	if found := anchor(f.doc, "#", fragment); found != "" {
+	if f.anchors == nil {
+		f.anchors = map[string]string{}
+		f.findAnchors(f.doc, "#")
+	}
+	if found, ok := f.anchors[fragment]; ok {
 		return found, nil
 	}
-	return "", fmt.Errorf("the schema at %s refers to %q, which it does not have: define it, or take the reference out", path, ref)
+	return "", fmt.Errorf("the schema at %s refers to %q, which it does not have: define it, or take the reference out", path, short(ref))
 }
 
 // id is the name that the document gives itself.
@@ -55,33 +59,32 @@ func (f *fitter) id() string {
 	return ""
 }
 
-// anchor finds the schema that has a name; empty if there is none.
-func anchor(v any, path, name string) string {
+// findAnchors writes down which schemas have names. Of several with one name
+// the first counts; what lies further away than any tool's schema does is not
+// looked at.
+func (f *fitter) findAnchors(v any, path string) {
+	if len(path) > maxPath {
+		return
+	}
 	switch v := v.(type) {
 	case *object:
-		for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-			if v.vals[key] == name {
-				return path
+		for _, key := range []string{"$anchor", "$dynamicAnchor", "$id", "id"} {
+			name, ok := v.vals[key].(string)
+			if strings.HasSuffix(key, "id") {
+				name, ok = strings.CutPrefix(name, "#")
 			}
-		}
-		for _, key := range []string{"$id", "id"} {
-			if v.vals[key] == "#"+name {
-				return path
+			if _, known := f.anchors[name]; ok && !known {
+				f.anchors[name] = path
 			}
 		}
 		for _, key := range v.keys {
-			if found := anchor(v.vals[key], path+"/"+escape(key), name); found != "" {
-				return found
-			}
+			f.findAnchors(v.vals[key], path+"/"+escape(key))
 		}
 	case []any:
 		for i, e := range v {
-			if found := anchor(e, path+"/"+strconv.Itoa(i), name); found != "" {
-				return found
-			}
+			f.findAnchors(e, path+"/"+strconv.Itoa(i))
 		}
 	}
-	return ""
 }
 
 func escape(step string) string {
@@ -106,7 +109,7 @@ func (f *fitter) lookup(pointer string) (any, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("the schema refers to %q, which it does not have: define it, or take the reference out", pointer)
+			return nil, fmt.Errorf("the schema refers to %q, which it does not have: define it, or take the reference out", short(pointer))
 		}
 		at = next
 	}
@@ -131,7 +134,7 @@ func (f *fitter) returns(pointer string) bool {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for _, next := range f.leads(at) {
-			if next == pointer {
+			if f.visits++; next == pointer || f.visits > maxVisits {
 				return true
 			}
 			if !seen[next] {

@@ -34,16 +34,21 @@ const (
 	maxNested = 4 * maxDepth
 )
 
-// maxSteps and maxEdges bound the work on schemas that are made of many
-// references.
+// maxSteps, maxEdges, maxVisits and maxPath bound the work on schemas that are made of
+// many parts and references.
 const (
-	maxSteps = 1 << 14
-	maxEdges = 1 << 10
+	maxSteps  = 1 << 14
+	maxEdges  = 1 << 10 // of one reference
+	maxVisits = 1 << 19 // of all references
+	maxPath   = 1 << 12 // bytes of a pointer to a schema with a name
 )
 
 // maxUnfold is how often a schema that holds itself is written out in a
 // place where it can not be referred to.
 const maxUnfold = 3
+
+// maxShown is how many bytes of a name or path a message shows.
+const maxShown = 200
 
 // maxPasses is how often a result is fitted again until nothing changes.
 const maxPasses = 16
@@ -117,6 +122,7 @@ type fitter struct {
 	doc     any
 	size    int               // bytes so far, roughly
 	steps   int               // schemas that were merged so far
+	visits  int               // references that were followed so far, in search of loops
 	names   map[string]string // of definitions that are kept, by pointer
 	taken   map[string]bool   // the values of names
 	queue   []string          // pointers whose definitions are still to be written
@@ -124,19 +130,30 @@ type fitter struct {
 	loops    map[string]bool     // whether the schema at a pointer holds itself
 	edges    map[string][]string // where the schema at a pointer refers to
 	pointers map[string]string   // where a reference leads
+	anchors  map[string]string   // pointers by the names of schemas; nil until one is asked for
 }
 
 // A place is where in the document the fitter is.
 type place struct {
-	path     string
+	path     string // for messages; cut where it is long
 	depth    int
 	unfolded int // schemas that hold themselves, written out on the way here
 }
 
 func (p place) in(names ...string) place {
-	p.path += "/" + strings.Join(names, "/")
+	if len(p.path) < maxShown {
+		p.path += "/" + short(strings.Join(names, "/"))
+	}
 	p.depth++
 	return p
+}
+
+// short is a name for a message.
+func short(name string) string {
+	if len(name) > maxShown {
+		name = strings.ToValidUTF8(name[:maxShown], "") + "…"
+	}
+	return name
 }
 
 // document fits the root and the definitions that it needs.
@@ -208,7 +225,7 @@ func (f *fitter) refuseNames(out *object) error {
 	}
 	for _, name := range out.vals["properties"].(*object).keys {
 		if name == "" || len(name) > 64 || strings.ContainsFunc(name, notInName) {
-			return fmt.Errorf("the property %q can not be expressed: names may have letters, digits, '_', '.' and '-', 64 at most; give it another", name)
+			return fmt.Errorf("the property %q can not be expressed: names may have letters, digits, '_', '.' and '-', 64 at most; give it another", short(name))
 		}
 	}
 	return nil

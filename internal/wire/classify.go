@@ -113,10 +113,10 @@ func messageIn(value any) string {
 }
 
 // Plain makes of a provider's words one line for a message: bounded, without
-// control characters.
+// control characters and those that turn the direction of a text.
 func Plain(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
 			return ' '
 		}
 		return r

@@ -24,8 +24,8 @@ import (
 const (
 	maxEvent     = 8 << 20  // bytes of one event, or of an answer in one piece
 	maxErrorBody = 64 << 10 // bytes read of an answer that is an error
+	maxBlank     = 64 << 10 // bytes of white space before an answer
 	maxRedirects = 5
-	minSecret    = 8 // shorter ones are words that servers take for a key
 )
 
 var errIdle = errors.New("no byte came for too long")
@@ -46,7 +46,7 @@ type Options struct {
 type Client struct {
 	endpoint *url.URL
 	header   http.Header
-	secrets  *strings.Replacer
+	secrets  scrubber
 	http     *http.Client
 	idle     time.Duration
 	name     string
@@ -57,6 +57,8 @@ type Client struct {
 type Event struct {
 	Name string // empty where the server gave none
 	Data []byte
+
+	watch *watch
 }
 
 // Classify says what an answer that is not 2xx means. Where it returns nil,
@@ -66,7 +68,7 @@ type Classify func(status int, header http.Header, body []byte) *model.Error
 
 // New returns a client. It fails where the endpoint is no URL to send to.
 func New(o Options) (*Client, error) {
-	c := &Client{header: o.Header.Clone(), idle: o.Idle, name: o.Name, secrets: scrubber(o.Secrets)}
+	c := &Client{header: o.Header.Clone(), idle: o.Idle, name: o.Name, secrets: newScrubber(o.Secrets)}
 	if c.name == "" {
 		c.name = "the provider"
 	}
@@ -111,6 +113,8 @@ func transport() *http.Transport {
 		MaxIdleConnsPerHost: 4,
 		ForceAttemptHTTP2:   true,
 		DisableCompression:  true, // a stream that is packed comes in lumps
+
+		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
@@ -141,16 +145,17 @@ func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		watch := &watch{idle: c.idle, timer: time.AfterFunc(c.idle, func() { cancel(errIdle) })}
+		watch.happened()
 		defer watch.timer.Stop()
 		resp, err := c.send(inner, text, watch)
 		if err != nil {
-			yield(Event{}, c.failed(ctx, inner, c.unreachable(err)))
+			yield(Event{}, c.failed(ctx, inner, c.unreachable(err), watch))
 			return
 		}
 		defer resp.Body.Close()
 		in := &watched{r: resp.Body, watch: watch}
 		if resp.StatusCode/100 != 2 {
-			yield(Event{}, c.failed(ctx, inner, c.refused(resp, in, classify)))
+			yield(Event{}, c.failed(ctx, inner, c.refused(resp, in, classify), watch))
 			return
 		}
 		for event, err := range answer(resp.Header, in) {
@@ -158,12 +163,18 @@ func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Event{}, c.failed(ctx, inner, c.broken(resp, err)))
+				yield(Event{}, c.failed(ctx, inner, c.broken(resp, err), watch))
 				return
 			}
+			watch.happened()
+			event.watch = watch
 			if !yield(event, nil) {
 				return
 			}
+		}
+		// a body that was given up may look like one that has ended
+		if err := context.Cause(inner); err != nil {
+			yield(Event{}, c.failed(ctx, inner, c.broken(resp, err), watch))
 		}
 	}
 }
@@ -191,6 +202,9 @@ func (c *Client) send(ctx context.Context, text []byte, watch *watch) (*http.Res
 
 // answer yields the events of a good answer, whatever its shape.
 func answer(header http.Header, body io.Reader) iter.Seq2[Event, error] {
+	if packed(header) {
+		return func(yield func(Event, error) bool) { yield(Event{}, errPacked) }
+	}
 	if strings.Contains(strings.ToLower(header.Get("Content-Type")), "event-stream") {
 		return ReadEvents(body, maxEvent)
 	}
@@ -214,9 +228,15 @@ func answer(header http.Header, body io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
+// packed reports whether a body is compressed, which nobody asked for.
+func packed(header http.Header) bool {
+	coding := strings.TrimSpace(header.Get("Content-Encoding"))
+	return coding != "" && !strings.EqualFold(coding, "identity")
+}
+
 // skipSpace reads white space and returns the byte that follows, unread.
 func skipSpace(in *bufio.Reader) (byte, error) {
-	for {
+	for range maxBlank {
 		b, err := in.ReadByte()
 		if err != nil {
 			return 0, err
@@ -225,34 +245,5 @@ func skipSpace(in *bufio.Reader) (byte, error) {
 			return b, in.UnreadByte()
 		}
 	}
-}
-
-// A watch ends a request when nothing has moved for too long.
-type watch struct {
-	idle  time.Duration
-	timer *time.Timer
-}
-
-// sent is a body on its way out: as long as it is read, something moves.
-type sent struct {
-	r     io.Reader
-	watch *watch
-}
-
-func (s *sent) Read(p []byte) (int, error) {
-	s.watch.timer.Reset(s.watch.idle)
-	return s.r.Read(p)
-}
-
-// watched is a body on its way in. The time that its reader takes between two
-// reads does not count.
-type watched struct {
-	r     io.Reader
-	watch *watch
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	w.watch.timer.Reset(w.watch.idle)
-	defer w.watch.timer.Stop()
-	return w.r.Read(p)
+	return 0, errBlank
 }

@@ -133,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		"wrong key":     {401, "application/json", `{"error":{"message":"no key ` + secret + `."}}`, model.Auth, []string{"Acme", "[secret]", "check the key", "401"}},
 		"a web page":    {403, "text/html", "<html><title>Blocked</title>" + strings.Repeat("x", 1<<20), model.Auth, []string{"web page"}},
 		"an array":      {400, "application/json", `[{"error":{"code":400,"message":"bad field"}}]`, model.Invalid, []string{"bad field"}},
-		"a string":      {400, "application/json", `{"error":"bad\u001b[31m\n field"}`, model.Invalid, []string{"bad [31m field"}},
+		"a string":      {400, "application/json", `{"error":"bad\u001b[31m\n\u202e field"}`, model.Invalid, []string{"bad [31m field"}},
 		"a list":        {422, "application/json", `{"detail":[{"loc":["body"],"msg":"field required"}]}`, model.Invalid, []string{"field required"}},
 		"plain words":   {503, "text/plain", "upstream connect error", model.Overloaded, []string{"upstream connect error", "later"}},
 		"no words":      {500, "", "", model.Overloaded, []string{"500"}},

@@ -10,49 +10,41 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"helve/model"
 )
 
-var errWebPage = errors.New("it is a web page")
+var (
+	errWebPage = errors.New("it is a web page")
+	errBlank   = errors.New("it is white space")
+	errPacked  = errors.New("it is compressed")
+)
 
 // failed is what a failure is for the caller: the end of ctx, too long a
 // silence, or what it was taken for.
-func (c *Client) failed(ctx, inner context.Context, e *model.Error) error {
+func (c *Client) failed(ctx, inner context.Context, e *model.Error, w *watch) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if errors.Is(context.Cause(inner), errIdle) {
+		silence := fmt.Sprintf("has sent nothing for %v", c.idle)
+		if w.left <= 0 {
+			silence = fmt.Sprintf("has sent nothing of an answer for %v, only signs of life", max(maxQuiet, w.idle))
+		}
 		e = &model.Error{Kind: model.Broken, Status: e.Status, RequestID: e.RequestID, Err: errIdle,
-			Message: fmt.Sprintf("%s has sent nothing for %v: send the request again, or allow more time", c.name, c.idle)}
+			Message: fmt.Sprintf("%s %s: send the request again, or allow more time", c.name, silence)}
 	}
-	e.Message = c.Scrub(e.Message)
-	if e.Err != nil && c.Scrub(e.Err.Error()) != e.Err.Error() {
-		e.Err = errors.New(c.Scrub(e.Err.Error()))
-	}
+	c.Clean(e)
 	return e
 }
 
-// Scrub takes the secrets out of a text.
-func (c *Client) Scrub(text string) string { return c.secrets.Replace(text) }
-
-func scrubber(secrets []string) *strings.Replacer {
-	// the longest first: of two that begin alike the shorter one would leave
-	// the end of the other
-	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, s := range secrets {
-		if s = strings.TrimSpace(s); len(s) < minSecret {
-			continue
-		}
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
-			pairs = append(pairs, form, "[secret]")
-		}
-	}
-	return strings.NewReplacer(pairs...)
+// Lost reports whether it was the connection that ended a stream, and not the
+// end of ctx. Who has read all that matters need not mind.
+func Lost(ctx context.Context, err error) bool {
+	_, ok := errors.AsType[*model.Error](err)
+	return ok && ctx.Err() == nil
 }
 
 // unreachable is a request that no answer came to.
@@ -96,7 +88,15 @@ func (c *Client) broken(resp *http.Response, err error) *model.Error {
 	case errors.Is(err, errWebPage):
 		e.Kind = model.Invalid
 		e.Message = fmt.Sprintf("%s answered with a web page: check the base URL", c.name)
+	case errors.Is(err, errBlank):
+		e.Kind = model.Invalid
+		e.Message = fmt.Sprintf("%s answered with nothing but white space: check the base URL", c.name)
+	case errors.Is(err, errPacked):
+		e.Kind = model.Invalid
+		e.Message = fmt.Sprintf("%s has sent a compressed answer (%s), which was not asked for: turn compression off there, or in the proxy in between",
+			c.name, c.Brief(resp.Header.Get("Content-Encoding")))
 	case errors.Is(err, errTooLong):
+		e.Kind = model.Invalid
 		e.Message = fmt.Sprintf("%s has sent a piece of more than %d MiB, which is not read: ask for less", c.name, maxEvent>>20)
 	default:
 		e.Message = fmt.Sprintf("the connection to %s broke off in the middle of the answer (%v): send the request again", c.name, err)
@@ -108,6 +108,9 @@ func (c *Client) broken(resp *http.Response, err error) *model.Error {
 func (c *Client) refused(resp *http.Response, body io.Reader, classify Classify) *model.Error {
 	// what could be read before a failure is better than nothing
 	raw, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
+	if packed(resp.Header) {
+		raw = nil // no words that anybody could read
+	}
 	// at once: of a secret that is cut in half no half could be found later
 	text := []byte(c.Scrub(string(raw)))
 	var e *model.Error

@@ -12,8 +12,8 @@ var errTooLong = errors.New("a piece of the answer is longer than is taken")
 // ReadEvents reads server-sent events as browsers do: lines end with CR, LF or
 // both, lines that begin with a colon are comments, the data of several lines
 // is one text, and an event that no blank line ends does not count. An event
-// holds max bytes at the most, 8 MiB when max is 0. The end of r ends the
-// events without an error.
+// holds max bytes at the most, 8 MiB when max is 0, and so does what is no event
+// between two of them. The end of r ends the events without an error.
 func ReadEvents(r io.Reader, max int) iter.Seq2[Event, error] {
 	if max <= 0 {
 		max = maxEvent
@@ -61,6 +61,7 @@ type parser struct {
 	data    []byte
 	hasData bool
 	given   bool // what data holds was yielded
+	other   int  // bytes since the last event that are not data
 }
 
 // take moves bytes to the line until it ends. It returns those that follow.
@@ -82,6 +83,9 @@ func (p *parser) take(b []byte) (rest []byte, whole bool) {
 }
 
 func (p *parser) tooLong() bool {
+	if p.other > p.max {
+		return true
+	}
 	if p.given {
 		return len(p.line) > p.max
 	}
@@ -104,16 +108,21 @@ func (p *parser) end() (Event, bool) {
 		p.name, p.given = "", true
 		ok := p.hasData
 		p.hasData = false
+		if p.other++; ok {
+			p.other = 0
+		}
 		return event, ok
 	}
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
-	switch string(field) {
-	case "event":
-		p.name = string(value)
-	case "data":
+	if string(field) == "data" {
 		p.data = append(append(p.data, value...), '\n')
 		p.hasData = true
+		return Event{}, false
+	}
+	p.other += len(line) + 1
+	if string(field) == "event" {
+		p.name = string(value)
 	}
 	return Event{}, false
 }
