@@ -60,7 +60,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 	if a == nil {
 		return agent.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
 	}
-	r.stations.of(session).acts(a)
+	r.stations.acts(session, a)
 	o := prompt.Options{
 		Agent: a.Name, Own: a.Prompt, Model: ref.String(), Dir: r.dir, Worktree: r.worktree,
 		Git: isGit(r.worktree), Platform: runtime.GOOS, Date: r.now().Format("2006-01-02"),

@@ -250,6 +250,7 @@ func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
 		return agent.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
 	}
 	row.Agent, row.Model = a.Name, ref
+	r.stations.acts(row.ID, r.agentIn(row.ID, a.Name)) // plugins hear of what is said, too
 	return agent.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
 }
 

@@ -33,6 +33,7 @@ type station struct {
 type stations struct {
 	mu   sync.Mutex
 	open map[string]*station
+	last *Agent // who acted last, where that one is locked
 }
 
 func (s *stations) of(session string) *station {
@@ -41,7 +42,8 @@ func (s *stations) of(session string) *station {
 	return s.open[session]
 }
 
-// locked is an agent that may change nothing and works now; nil for none.
+// locked is an agent that may change nothing and works now, or was the last to;
+// nil for none.
 func (s *stations) locked() *Agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +52,7 @@ func (s *stations) locked() *Agent {
 			return a
 		}
 	}
-	return nil
+	return s.last
 }
 
 func (st *station) now() *Agent {
@@ -59,14 +61,19 @@ func (st *station) now() *Agent {
 	return st.acting
 }
 
-// acts notes who takes the next step.
-func (st *station) acts(a *Agent) {
-	if st == nil {
-		return
+// acts notes who takes the next step of a session.
+func (s *stations) acts(session string, a *Agent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = nil
+	if a.Locked {
+		s.last = a
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.acting = a
+	if st := s.open[session]; st != nil {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.acting = a
+	}
 }
 
 // man opens a station until close is called.

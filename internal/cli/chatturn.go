@@ -65,9 +65,10 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *transcript, ended bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	columns, _ := c.con.editor.Size()
+	columns, rows := c.con.editor.Size()
+	stop := &stopper{keys: c.con.keys.C(), cancel: cancel}
 	view = newTranscript(c.app, transcriptOptions{
-		out: c.con, session: c.session, call: call, width: columns, color: c.con.style.on, reasoning: c.reasoning, live: true,
+		out: c.con, session: c.session, call: call, width: columns, height: rows, color: c.con.style.on, reasoning: c.reasoning, live: true, halt: stop.asked,
 	})
 	view.last = "prompt"
 	defer view.Close()
@@ -82,33 +83,63 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 	}()
 	tick := time.NewTicker(frameTime)
 	defer tick.Stop()
-	var stopped time.Time
-	for {
+	for !stop.leave {
 		select {
 		case e, ok := <-c.events:
 			if !ok {
 				return view, false
 			}
 			c.show(ctx, view, ask, e)
-		case key, ok := <-c.con.keys.C():
-			if ok && !key.Interrupt() {
-				continue // what is typed before a prompt is not meant for it
-			}
-			cancel(errStopped)
-			if !ok || !stopped.IsZero() && time.Since(stopped) < leaveTime {
-				c.leaving = true
-				return view, false
-			}
-			stopped = time.Now()
-			view.waiting = "stopping; Ctrl-C again leaves"
+		case key, ok := <-stop.keys:
+			stop.hear(key, ok)
 		case <-tick.C:
 			c.notice(view)
 			view.Tick()
 		case <-done:
 			c.drain(ctx, view, ask)
+			c.leaving = stop.leave
 			return view, true
 		}
+		if !stop.at.IsZero() {
+			view.waiting = "stopping; Ctrl-C again leaves"
+		}
 	}
+	c.leaving = true
+	return view, false
+}
+
+// A stopper hears keys while there is work: the first Ctrl-C stops the work, and
+// a second one soon after it leaves.
+type stopper struct {
+	keys   <-chan screen.Key
+	cancel context.CancelCauseFunc
+	at     time.Time // of the last Ctrl-C
+	leave  bool
+}
+
+// hear takes a key, or that there will be none any more. What is typed before a
+// prompt is not meant for it.
+func (s *stopper) hear(key screen.Key, ok bool) {
+	if ok && !key.Interrupt() {
+		return
+	}
+	s.cancel(errStopped)
+	s.leave = !ok || !s.at.IsZero() && time.Since(s.at) < leaveTime
+	s.at = time.Now()
+}
+
+// asked reports whether the person has stopped the work, and looks for that
+// among the keys that wait.
+func (s *stopper) asked() bool {
+	for !s.leave {
+		select {
+		case key, ok := <-s.keys:
+			s.hear(key, ok)
+		default:
+			return !s.at.IsZero()
+		}
+	}
+	return true
 }
 
 // idle takes the events that come while nobody works, until it is stopped.

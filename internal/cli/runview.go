@@ -34,9 +34,18 @@ func (o outlet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Bounds on the events that wait for a view. An answer fits, whatever is told of
+// it beside its words.
+const (
+	mostWaiting = 256 << 20 // bytes of all
+	mostMerged  = 64 << 10  // bytes of words that become one event
+)
+
 // eagerly takes events as they come and hands them on as they are wanted, so
 // that a slow reader of the output, or a person who thinks about an answer,
-// misses none.
+// misses none. Words of the same part that wait behind each other become one
+// event, with the number of the last. Where too much waits nothing more is
+// taken, and the runtime says what was missed.
 func eagerly(events iter.Seq[helve.Event]) <-chan helve.Event {
 	in, out := make(chan helve.Event), make(chan helve.Event)
 	go func() {
@@ -47,26 +56,96 @@ func eagerly(events iter.Seq[helve.Event]) <-chan helve.Event {
 	}()
 	go func() {
 		defer close(out)
-		var waiting []helve.Event
-		for from := in; from != nil || len(waiting) > 0; {
+		var line queue
+		for open := true; open || len(line.waiting) > 0; {
+			var from <-chan helve.Event
+			if open && line.size < mostWaiting {
+				from = in
+			}
 			var to chan<- helve.Event
 			var next helve.Event
-			if len(waiting) > 0 {
-				to, next = out, waiting[0]
+			if len(line.waiting) > 0 {
+				to, next = out, line.waiting[0].event()
 			}
 			select {
 			case e, ok := <-from:
-				if !ok {
-					from = nil
-					continue
+				if open = ok; ok {
+					line.add(e)
 				}
-				waiting = append(waiting, e)
 			case to <- next:
-				waiting = waiting[1:]
+				line.drop()
 			}
 		}
 	}()
 	return out
+}
+
+// A queue is the events that wait.
+type queue struct {
+	waiting []*waiter
+	size    int // of all of them, about
+}
+
+// A waiter is an event that waits.
+type waiter struct {
+	helve.Event
+	words strings.Builder // of a delta
+	size  int
+}
+
+// event is what has come of the event while it waited.
+func (w *waiter) event() helve.Event {
+	if p, ok := w.Properties.(helve.PartDelta); ok {
+		p.Delta = w.words.String()
+		w.Properties = p
+	}
+	return w.Event
+}
+
+func (q *queue) add(e helve.Event) {
+	p, words := e.Properties.(helve.PartDelta)
+	if n := len(q.waiting); words && n > 0 {
+		last := q.waiting[n-1]
+		before, same := last.Properties.(helve.PartDelta)
+		if same && before.Part == p.Part && before.Field == p.Field && last.words.Len()+len(p.Delta) <= mostMerged {
+			last.Seq, last.Time = e.Seq, e.Time
+			last.words.WriteString(p.Delta)
+			last.size += len(p.Delta)
+			q.size += len(p.Delta)
+			return
+		}
+	}
+	w := &waiter{Event: e, size: sizeOf(e)}
+	if words {
+		w.words.WriteString(p.Delta)
+	}
+	q.waiting = append(q.waiting, w)
+	q.size += w.size
+}
+
+// drop takes the first one away.
+func (q *queue) drop() {
+	q.size -= q.waiting[0].size
+	q.waiting[0] = nil
+	q.waiting = q.waiting[1:]
+}
+
+// sizeOf is about how many bytes an event takes.
+func sizeOf(e helve.Event) int {
+	n := 1 << 10
+	switch p := e.Properties.(type) {
+	case helve.PartDelta:
+		n += len(p.Delta)
+	case helve.PartUpdated:
+		n += len(p.Part.Text) + len(p.Part.URL)
+		if s := p.Part.State; s != nil {
+			n += len(s.Input) + len(s.Output) + len(s.Error)
+		}
+	case helve.CallProgress:
+		said, _ := p.Metadata["output"].(string)
+		n += len(said)
+	}
+	return n
 }
 
 // An audience follows a turn: it shows what happens, asks the person what has
@@ -175,6 +254,7 @@ type splitView struct {
 	parts  map[string]int  // how many bytes of a text are written
 	open   bool            // the last line that was written has no end
 	part   string          // that was written to last
+	broken bool            // what was written last is not to be
 }
 
 func newSplitView(t *transcript, words io.Writer, safe bool) *splitView {
@@ -197,6 +277,12 @@ func (v *splitView) Event(e helve.Event) {
 			v.update(p.Part)
 			return
 		}
+	case helve.PartRemoved:
+		if n, begun := v.parts[p.Part]; begun {
+			delete(v.parts, p.Part)
+			v.breakOff(n)
+			return
+		}
 	}
 	v.transcript.Event(e)
 }
@@ -213,10 +299,20 @@ func (v *splitView) update(p message.Part) {
 	}
 }
 
+// breakOff says that words which can not be taken back are not the answer.
+func (v *splitView) breakOff(written int) {
+	v.endLine()
+	if written > 0 && !v.broken {
+		v.broken = true
+		v.tell("note", v.style.yellow(brokeOff)+"\n")
+	}
+}
+
 func (v *splitView) write(part, words string) {
 	if words == "" {
 		return
 	}
+	v.broken = false
 	if part != v.part {
 		v.endLine()
 		v.part = part

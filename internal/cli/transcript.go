@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -17,10 +18,14 @@ import (
 
 // transcriptOptions say how the events of a session are told.
 type transcriptOptions struct {
-	out       io.Writer // where it is told
-	session   string    // whose, with its children; of the first session that is made when empty
-	call      string    // a call of the person's own, which is shown at work
-	width     int       // columns; when 0, those of the terminal, or 80
+	out     io.Writer // where it is told
+	session string    // whose, with its children; of the first session that is made when empty
+	call    string    // a call of the person's own, which is shown at work
+	width   int       // columns; when 0, those of the terminal, or 80
+	height  int       // rows of a terminal on which words can be erased again
+	// halt is asked in the midst of many words whether the rest of them need not
+	// be told any more; nil where all are told.
+	halt      func() bool
 	color     bool
 	reasoning bool // what the model thinks is told too
 	// live says that out is a terminal: what the model says is laid out, and
@@ -44,6 +49,7 @@ type transcript struct {
 	order    []string                 // ids of the calls under way, as they began
 	seen     map[string]bool          // calls whose difference a person has seen in a request
 
+	drawn   []*drawing     // the words that were told last, with nothing else between them
 	words   io.WriteCloser // what the model says at the moment; nil between texts
 	part    string         // whose words they are
 	last    string         // what kind of thing was told last: kinds stand apart
@@ -81,6 +87,8 @@ func (t *transcript) Event(e helve.Event) {
 		}
 	case helve.PartUpdated:
 		t.update(p.Part)
+	case helve.PartRemoved:
+		t.remove(p.Part)
 	case helve.CallRunning, helve.CallFinished:
 		t.ownCall(p)
 	case helve.CallProgress:
@@ -214,17 +222,31 @@ func (t *transcript) say(part, words string) {
 	}
 	t.told[part] += len(words)
 	t.status.Erase()
-	_, _ = io.WriteString(t.words, words) // who reads it may be gone
+	for {
+		n := min(len(words), sliceSize)
+		for i := 0; i < utf8.UTFMax && n < len(words) && !utf8.RuneStart(words[n]); i++ {
+			n-- // characters stay whole
+		}
+		_, _ = io.WriteString(t.words, words[:n]) // who reads it may be gone
+		if words = words[n:]; words == "" || t.opt.halt != nil && t.opt.halt() {
+			return
+		}
+	}
 }
+
+// sliceSize is how many bytes are told at once. Between two slices a person can
+// stop it.
+const sliceSize = 4 << 10
 
 // speak begins to tell a part.
 func (t *transcript) speak(part string) {
 	t.silence()
 	t.part = part
-	to := lazily{t, "words"}
+	to := lazily{t, "words", &drawing{part: part, before: t.last}}
 	if t.thought[part] {
 		to.kind = "thoughts"
 	}
+	t.drawn = append(t.drawn, to.drawing)
 	if t.opt.live {
 		t.words = screen.NewMarkdown(to, screen.Options{Width: t.opt.width, Color: t.opt.color, Dim: t.thought[part]})
 	} else {
@@ -246,11 +268,15 @@ func (t *transcript) silence() {
 type lazily struct {
 	t    *transcript
 	kind string
+	*drawing
 }
 
 // Write passes on what is told.
 func (l lazily) Write(p []byte) (int, error) {
-	l.t.apart(l.kind)
+	if l.t.apart(l.kind) {
+		l.rows++
+	}
+	l.add(string(p), l.t.opt.width)
 	return l.t.opt.out.Write(p)
 }
 
@@ -277,16 +303,18 @@ func (s *safeWords) Close() error {
 }
 
 // apart leaves a line free between things of different kinds.
-func (t *transcript) apart(kind string) {
-	if t.last != "" && t.last != kind {
+func (t *transcript) apart(kind string) (parted bool) {
+	if parted = t.last != "" && t.last != kind; parted {
 		_, _ = io.WriteString(t.opt.out, "\n") // who reads it may be gone
 	}
 	t.last = kind
+	return parted
 }
 
 // tell tells whole lines of a kind.
 func (t *transcript) tell(kind, lines string) {
 	t.silence()
+	t.drawn = nil
 	t.status.Erase()
 	t.apart(kind)
 	_, _ = io.WriteString(t.opt.out, lines) // who reads it may be gone
@@ -295,6 +323,7 @@ func (t *transcript) tell(kind, lines string) {
 // pause makes room for a question.
 func (t *transcript) pause() {
 	t.silence()
+	t.drawn = nil
 	t.status.Erase()
 	t.last = "question"
 }

@@ -24,6 +24,7 @@ const (
 // An underway call has begun and not ended.
 type underway struct {
 	session, tool, title string
+	part                 string // of a message, that it is
 	since                time.Time
 	output               []string // the last lines that it printed
 }
@@ -93,7 +94,7 @@ func (t *transcript) call(p message.Part) {
 	switch p.State.Status {
 	case message.Pending, message.Running:
 		if u == nil {
-			u = &underway{session: p.Session, tool: p.Tool, since: time.Now()}
+			u = &underway{session: p.Session, tool: p.Tool, part: p.ID, since: time.Now()}
 			t.begin(p.CallID, u)
 		}
 		u.title = titleOf(p)

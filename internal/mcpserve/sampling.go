@@ -5,7 +5,10 @@ package mcpserve
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +39,7 @@ type sampler struct {
 	ss    *mcp.ServerSession
 	name  string // of the client
 	tools bool   // the client's model is given tools as such; others in words
+	key   []byte // of the nonces
 }
 
 // newSampler returns the model that a client lends, nil where it does not.
@@ -43,7 +47,7 @@ func newSampler(ss *mcp.ServerSession, p *mcp.InitializeParams) *sampler {
 	if p.Capabilities == nil || p.Capabilities.Sampling == nil {
 		return nil
 	}
-	s := &sampler{ss: ss, name: "client", tools: p.Capabilities.Sampling.Tools != nil}
+	s := &sampler{ss: ss, name: "client", tools: p.Capabilities.Sampling.Tools != nil, key: []byte(rand.Text())}
 	if p.ClientInfo != nil {
 		name, _ := text.Cut(text.VisibleLine(p.ClientInfo.Name), 100)
 		s.name = cmp.Or(name, s.name)
@@ -59,7 +63,7 @@ func (s *sampler) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 			yield(model.Event{}, s.failure(ctx, err))
 			return
 		}
-		events := s.events(res)
+		events := s.events(res, s.nonce(req.Session))
 		done := &events[len(events)-1]
 		done.Usage = model.Usage{Input: requestTokens(req), Output: answerTokens(events)}
 		for _, e := range events {
@@ -68,6 +72,14 @@ func (s *sampler) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 			}
 		}
 	}
+}
+
+// nonce is what marks the calls of a conversation. Only its model is told: who
+// wrote what the model reads can not know it.
+func (s *sampler) nonce(session string) nonce {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(session))
+	return nonce(hex.EncodeToString(mac.Sum(nil)[:6]))
 }
 
 // params is a request in the protocol's form.
@@ -79,8 +91,9 @@ func (s *sampler) params(req model.Request) *mcp.CreateMessageWithToolsParams {
 		p.Temperature = *req.Temperature
 	}
 	if !s.tools {
-		p.SystemPrompt = strings.TrimSpace(p.SystemPrompt + "\n\n" + toolWords(req.Tools))
-		p.Messages = wordMessages(req.Messages)
+		n := s.nonce(req.Session)
+		p.SystemPrompt = strings.TrimSpace(p.SystemPrompt + "\n\n" + n.toolWords(req.Tools))
+		p.Messages = n.messages(req.Messages)
 		return p
 	}
 	for _, m := range req.Messages {
@@ -148,10 +161,10 @@ func callInput(raw json.RawMessage) map[string]any {
 }
 
 // events are an answer, with its end.
-func (s *sampler) events(res *mcp.CreateMessageWithToolsResult) (out []model.Event) {
+func (s *sampler) events(res *mcp.CreateMessageWithToolsResult, n nonce) (out []model.Event) {
 	var calls []model.Call
 	for _, c := range res.Content {
-		said, made := s.content(c, res.StopReason == cutOff)
+		said, made := s.content(c, n, res.StopReason == cutOff)
 		calls = append(calls, made...)
 		if said != "" {
 			out = append(out, model.Event{Kind: model.TextDelta, Text: said})
@@ -179,13 +192,13 @@ func (s *sampler) events(res *mcp.CreateMessageWithToolsResult) (out []model.Eve
 
 // content is a piece of an answer: what is said, and the calls that are made.
 // With cut, the model could not say all.
-func (s *sampler) content(c mcp.Content, cut bool) (said string, calls []model.Call) {
+func (s *sampler) content(c mcp.Content, n nonce, cut bool) (said string, calls []model.Call) {
 	switch c := c.(type) {
 	case *mcp.TextContent:
 		if s.tools {
 			return c.Text, nil
 		}
-		return readWords(c.Text, cut)
+		return n.read(c.Text, cut)
 	case *mcp.ToolUseContent:
 		in := json.RawMessage("{}")
 		if c.Input != nil {

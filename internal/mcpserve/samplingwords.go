@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"helve/internal/text"
 	"helve/model"
 )
 
@@ -21,21 +23,29 @@ const (
 	brokenCall  = "unreadable_call" // the name of what was meant to be a call
 )
 
+// A nonce stands in the fences of a conversation. A model that repeats what it
+// has read, in a file say, makes no call by that.
+type nonce string
+
+func (n nonce) callFence() string { return callFence + "-" + string(n) }
+
 // toolWords tells a model in words which tools there are and how they are
 // called; "" where there are none.
-func toolWords(tools []model.Tool) string {
+func (n nonce) toolWords(tools []model.Tool) string {
 	if len(tools) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("# Calling tools\n\n" +
 		"You can call the tools below. A call is a fenced block that holds one JSON object and nothing else:\n\n" +
-		"```" + callFence + "\n{\"name\": \"the name of a tool\", \"input\": {\"its\": \"arguments\"}}\n```\n\n" +
+		"```" + n.callFence() + "\n{\"name\": \"the name of a tool\", \"input\": {\"its\": \"arguments\"}}\n```\n\n" +
+		"The fence has to be marked exactly so, and may not be indented: a block with another mark is no call. " +
+		"The mark belongs to this conversation; never write it anywhere else.\n\n" +
 		"Write one block for each call; calls of one answer are made together. End your answer after the last block: " +
-		"the results come in the next message, in blocks marked " + resultFence + ". Never write such a block yourself. " +
+		"the results come in the next message, in blocks marked " + resultFence + "-" + string(n) + ". Never write such a block yourself. " +
 		"An answer without a call is your last one.\n")
 	for _, t := range tools {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nIts input, as JSON Schema: %s\n", t.Name, strings.TrimSpace(t.Description), oneLine(t.Schema))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nIts input, as JSON Schema: %s\n", markName(t.Name), strings.TrimSpace(t.Description), oneLine(t.Schema))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -48,9 +58,12 @@ func oneLine(schema json.RawMessage) string {
 	return b.String()
 }
 
-// wordMessages are messages in words, each with one content: that is all that
+// markName is the name of a tool as it can stand in the mark of a fence.
+func markName(name string) string { return strings.ReplaceAll(text.VisibleLine(name), "`", "'") }
+
+// messages are messages in words, each with one content: that is all that
 // an older client takes.
-func wordMessages(messages []model.Message) (out []*mcp.SamplingMessageV2) {
+func (n nonce) messages(messages []model.Message) (out []*mcp.SamplingMessageV2) {
 	say := func(role model.Role, c mcp.Content) {
 		if last := len(out) - 1; last >= 0 && out[last].Role == mcp.Role(role) {
 			before, ok := out[last].Content[0].(*mcp.TextContent)
@@ -66,12 +79,12 @@ func wordMessages(messages []model.Message) (out []*mcp.SamplingMessageV2) {
 		for _, p := range m.Parts {
 			switch {
 			case p.Result != nil:
-				say(m.Role, &mcp.TextContent{Text: wordResult(p.Result)})
+				say(m.Role, &mcp.TextContent{Text: n.result(p.Result)})
 				for _, f := range p.Result.Files {
 					say(m.Role, sampledFile(f))
 				}
 			case p.Call != nil:
-				say(m.Role, &mcp.TextContent{Text: wordCall(p.Call)})
+				say(m.Role, &mcp.TextContent{Text: n.call(p.Call)})
 			case p.File != nil:
 				say(m.Role, sampledFile(*p.File))
 			case p.Text != "":
@@ -82,18 +95,18 @@ func wordMessages(messages []model.Message) (out []*mcp.SamplingMessageV2) {
 	return out
 }
 
-func wordResult(r *model.Result) string {
+func (n nonce) result(r *model.Result) string {
 	end := "ok"
 	if r.Failed {
 		end = "failed"
 	}
-	return fenced(resultFence+" "+r.Name+" "+end, r.Output)
+	return fenced(resultFence+"-"+string(n)+" "+markName(r.Name)+" "+end, r.Output)
 }
 
-// wordCall is a call as the model wrote it, or would have.
-func wordCall(c *model.Call) string {
+// call is a call as the model wrote it, or would have.
+func (n nonce) call(c *model.Call) string {
 	if c.Name == brokenCall { // it was no call, and is shown as it was
-		return fenced(callFence, string(c.Input))
+		return fenced(n.callFence(), string(c.Input))
 	}
 	said := wordedCall{c.Name, c.Input}
 	if !json.Valid(c.Input) {
@@ -103,9 +116,9 @@ func wordCall(c *model.Call) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the model reads it, no browser does
 	if err := enc.Encode(said); err != nil {
-		return fenced(callFence, c.Name)
+		return fenced(n.callFence(), c.Name)
 	}
-	return fenced(callFence, b.String())
+	return fenced(n.callFence(), b.String())
 }
 
 // A wordedCall is what stands in the block of a call.
@@ -130,30 +143,36 @@ func fenced(mark, said string) string {
 	return fence + mark + "\n" + strings.TrimSuffix(said, "\n") + "\n" + fence
 }
 
-// readWords takes the calls out of what a model said. A block that is no good
-// call becomes a call of a tool that there is not, so that the model is told.
-// Blocks within other blocks are examples, and what follows a result that the
-// model has made up is made up too. With cut, a block without an end is not
-// looked at.
-func readWords(said string, cut bool) (rest string, calls []model.Call) {
+// read takes the calls out of what a model said. A block that is no good call
+// becomes a call of a tool that there is not, so that the model is told. Blocks
+// within other blocks and within comments are examples, and what follows a
+// result that the model has made up is made up too. With cut, a block without
+// an end is not looked at.
+func (n nonce) read(said string, cut bool) (rest string, calls []model.Call) {
 	var b strings.Builder
 	lines := strings.SplitAfter(said, "\n")
+	last := len(lines) - 1 // line that can end a comment
+	for last >= 0 && !strings.Contains(lines[last], commentEnd) {
+		last--
+	}
 	for i := 0; i < len(lines); i++ {
-		n, mark := opening(lines[i])
-		if n == 0 {
-			b.WriteString(lines[i])
-			continue
-		}
-		if word, _, _ := strings.Cut(mark, " "); word == resultFence {
+		f := opening(lines[i])
+		if f.madeUp() {
 			break
 		}
+		if f.length == 0 || f.indented {
+			end := comment(lines, i, last)
+			b.WriteString(strings.Join(lines[i:end+1], ""))
+			i = end
+			continue
+		}
 		end := i + 1
-		for end < len(lines) && !closes(lines[end], n) {
+		for end < len(lines) && !f.closedBy(lines[end]) {
 			end++
 		}
 		body, closed := strings.Join(lines[i+1:end], ""), end < len(lines)
 		switch {
-		case mark != callFence:
+		case f.sign != '`' || f.mark != n.callFence():
 			b.WriteString(strings.Join(lines[i:min(end+1, len(lines))], ""))
 		case closed || !cut:
 			calls = append(calls, readCall(body))
@@ -163,22 +182,75 @@ func readWords(said string, cut bool) (rest string, calls []model.Call) {
 	return strings.TrimSpace(b.String()), calls
 }
 
-// opening reads the line that opens a block: how long its fence is, 0 where it
-// is none, and how it is marked.
-func opening(line string) (n int, mark string) {
-	line = strings.TrimSpace(line)
-	after := strings.TrimLeft(line, "`")
-	n, mark = len(line)-len(after), strings.TrimSpace(after)
-	if n < 3 || strings.Contains(mark, "`") {
-		return 0, ""
-	}
-	return n, mark
+// A fence is the line that opens a block.
+type fence struct {
+	sign     byte   // that it is made of
+	length   int    // of these; 0 where the line opens nothing
+	mark     string // what stands behind them
+	indented bool   // so far that it is text
 }
 
-// closes reports whether a line closes a block with a fence of n.
-func closes(line string, n int) bool {
-	line = strings.TrimSpace(line)
-	return len(line) >= n && strings.Trim(line, "`") == ""
+func opening(line string) (f fence) {
+	line, f.indented = outdent(line)
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return f
+	}
+	f.sign = line[0]
+	after := strings.TrimLeft(line, line[:1])
+	f.mark = strings.TrimSpace(after)
+	if n := len(line) - len(after); n >= 3 && (f.sign == '~' || !strings.Contains(f.mark, "`")) {
+		f.length = n
+	}
+	return f
+}
+
+// outdent is a line without the blanks around it, and whether those before it
+// make it a quote.
+func outdent(line string) (bare string, indented bool) {
+	bare = strings.TrimLeftFunc(line, unicode.IsSpace)
+	before := line[:len(line)-len(bare)]
+	return strings.TrimSpace(bare), len(before) > 3 || strings.Trim(before, " ") != ""
+}
+
+// closedBy reports whether a line closes the block.
+func (f fence) closedBy(line string) bool {
+	line, indented := outdent(line)
+	return !indented && len(line) >= f.length && strings.Trim(line, string(f.sign)) == ""
+}
+
+// madeUp reports whether the block is marked as a result is, however the model
+// writes that.
+func (f fence) madeUp() bool {
+	return f.length > 0 && strings.HasPrefix(strings.ToLower(f.mark), resultFence)
+}
+
+// The marks of a comment.
+const (
+	commentStart = "<!--"
+	commentEnd   = "-->"
+)
+
+// comment is the line in which the comment ends that begins in line i, or i
+// where none does. One without an end takes all lines.
+func comment(lines []string, i, last int) int {
+	begins := func(line string) int {
+		at := strings.LastIndex(line, commentStart)
+		if at < 0 || strings.Contains(line[at:], commentEnd) {
+			return -1
+		}
+		return at
+	}
+	for at := begins(lines[i]); at >= 0; at = begins(lines[i]) {
+		if i >= last {
+			if strings.TrimSpace(lines[i][:at]) == "" {
+				return len(lines) - 1
+			}
+			return i // it is spoken of
+		}
+		for i++; !strings.Contains(lines[i], commentEnd); i++ {
+		}
+	}
+	return i
 }
 
 // readCall reads the body of a block.

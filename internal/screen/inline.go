@@ -7,9 +7,13 @@ import (
 )
 
 // Bounds on what stands between two marks of emphasis, or of a link. A mark
-// whose partner does not come within them stands for itself.
+// whose partner does not come within them stands for itself. With the bound on
+// the others, no byte is looked at more often than there may be others before
+// it: not even a text that is all marks takes long.
 const (
 	maxSpan    = 1000 // bytes
+	maxOthers  = 32   // marks that could have been the partner, and are not
+	maxTicks   = 8    // backticks before code
 	maxNesting = 4
 )
 
@@ -18,6 +22,7 @@ const (
 type inliner struct {
 	emit   func(pen, string)
 	before rune // the character before what is read next
+	looked int  // how many bytes were looked at for partners so far
 }
 
 // run prints as much of s as its form is certain, and returns how much that
@@ -66,7 +71,7 @@ func (in *inliner) mark(s string, end bool, p pen, depth int) (n int, wait bool)
 	}
 	n = 1
 	if s[0] != '\\' && s[0] != '[' {
-		n = min(runLength(s), maxSpan)
+		n = runLength(window)
 	}
 	in.emit(p, s[:n])
 	return n, false
@@ -89,39 +94,57 @@ func runLength(s string) int {
 	return len(s) - len(strings.TrimLeft(s, s[:1]))
 }
 
+// next finds the next run of one of two bytes in s, from a place on, and its
+// length. Where there is none, the place is the end of s.
+func (in *inliner) next(s string, from int, one, other byte) (at, length int) {
+	at = from
+	for at < len(s) && s[at] != one && s[at] != other {
+		at++
+	}
+	for at+length < len(s) && s[at+length] == s[at] {
+		length++
+	}
+	in.looked += at + length - from
+	return at, length
+}
+
 // code reads code between backticks.
 func (in *inliner) code(s string, end bool, p pen) (n int, wait bool) {
 	open := runLength(s)
-	at, wait := closingTicks(s[open:], open, end)
+	switch {
+	case open == len(s):
+		return 0, !end
+	case open > maxTicks:
+		return 0, false
+	}
+	at, wait := in.closingTicks(s, open, open, end)
 	if at < 0 || wait {
 		return 0, wait
 	}
-	body := s[open : open+at]
+	body := s[open:at]
 	if len(body) > 2 && body[0] == ' ' && body[len(body)-1] == ' ' {
 		body = body[1 : len(body)-1]
 	}
 	in.emit(p.and(cyan), body)
-	return open + at + open, false
+	return at + open, false
 }
 
-// closingTicks finds a run of exactly n backticks.
-func closingTicks(s string, n int, end bool) (at int, wait bool) {
-	for at < len(s) {
-		next := strings.IndexByte(s[at:], '`')
-		if next < 0 {
-			break
-		}
-		at += next
-		length := runLength(s[at:])
-		if at+length == len(s) && !end {
+// closingTicks finds a run of exactly n backticks, from a place on; -1 where
+// there is none.
+func (in *inliner) closingTicks(s string, from, n int, end bool) (at int, wait bool) {
+	for others := 0; others < maxOthers; others++ {
+		at, length := in.next(s, from, '`', '`')
+		switch {
+		case at+length == len(s) && !end:
 			return 0, true
-		}
-		if length == n {
+		case at == len(s):
+			return -1, false
+		case length == n:
 			return at, false
 		}
-		at += length
+		from = at + length
 	}
-	return -1, !end
+	return -1, false
 }
 
 // emphasis reads text between stars, underscores or tildes.
@@ -135,7 +158,7 @@ func (in *inliner) emphasis(s string, end bool, p pen, depth int) (n int, wait b
 	case open > 3, s[0] == '~' && open != 2, unicode.IsSpace(next), s[0] == '_' && isWord(in.before):
 		return 0, false
 	}
-	at, wait := closingMark(s[open:], s[0], open, end)
+	at, wait := in.closingMark(s[open:], s[0], open, end)
 	if at < 0 || wait {
 		return 0, wait
 	}
@@ -148,36 +171,32 @@ func (in *inliner) emphasis(s string, end bool, p pen, depth int) (n int, wait b
 	return open + at + open, false
 }
 
-// closingMark finds a run of marks that ends what n marks began. Three marks
-// end two emphases, of which the outer one takes the last of them.
-func closingMark(s string, mark byte, n int, end bool) (at int, wait bool) {
-	for at < len(s) {
-		next := strings.IndexAny(s[at:], "`"+string(mark))
-		if next < 0 {
-			break
-		}
-		at += next
-		length := runLength(s[at:])
-		if at+length == len(s) && !end {
+// closingMark finds a run of marks that ends what n marks began; -1 where there
+// is none. Three marks end two emphases, of which the outer one takes the last
+// of them.
+func (in *inliner) closingMark(s string, mark byte, n int, end bool) (at int, wait bool) {
+	from := 0
+	for others := 0; others < maxOthers; others++ {
+		at, length := in.next(s, from, mark, '`')
+		from = at + length
+		switch {
+		case from == len(s) && !end:
 			return 0, true
-		}
-		if s[at] == '`' {
-			partner, wait := closingTicks(s[at+length:], length, end)
+		case at == len(s):
+			return -1, false
+		case s[at] == '`' && length <= maxTicks:
+			partner, wait := in.closingTicks(s, from, length, end)
 			if wait {
 				return 0, true
 			}
 			if partner >= 0 {
-				at += partner + length
+				from = partner + length
 			}
-			at += length
-			continue
+		case s[at] == mark && (length == n || length == 3 && n < 3) && closes(s, at, length):
+			return from - n, false
 		}
-		if (length == n || length == 3 && n < 3) && closes(s, at, length) {
-			return at + length - n, false
-		}
-		at += length
 	}
-	return -1, !end
+	return -1, false
 }
 
 // closes reports whether a run of marks can end an emphasis, by what stands
@@ -195,7 +214,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // link reads [text](address). Both are printed: a text can not pass for
 // another address.
 func (in *inliner) link(s string, end bool, p pen, depth int) (n int, wait bool) {
-	label, wait := balanced(s, '[', ']', end)
+	label, wait := in.balanced(s, '[', ']', end)
 	if label == 0 || wait {
 		return 0, wait
 	}
@@ -205,7 +224,7 @@ func (in *inliner) link(s string, end bool, p pen, depth int) (n int, wait bool)
 	if s[label] != '(' {
 		return 0, false
 	}
-	address, wait := balanced(s[label:], '(', ')', end)
+	address, wait := in.balanced(s[label:], '(', ')', end)
 	if address == 0 || wait {
 		return 0, wait
 	}
@@ -222,19 +241,21 @@ func (in *inliner) link(s string, end bool, p pen, depth int) (n int, wait bool)
 
 // balanced is the length of what is between two brackets, with them; 0 where
 // the second one is missing.
-func balanced(s string, open, shut byte, end bool) (n int, wait bool) {
-	level := 0
-	for i := 0; i < len(s); i++ {
+func (in *inliner) balanced(s string, open, shut byte, end bool) (n int, wait bool) {
+	level, others := 0, 0
+	for i := 0; i < len(s) && others < maxOthers; i++ {
+		in.looked++
 		switch s[i] {
 		case '\\':
 			i++
 		case open:
 			level++
+			others++
 		case shut:
 			if level--; level == 0 {
 				return i + 1, false
 			}
 		}
 	}
-	return 0, !end
+	return 0, !end && others < maxOthers
 }

@@ -113,7 +113,8 @@ func pieces() *rapid.Generator[string] {
 		"\n# ", "\n### ", "\n", "\n\n", "\r\n", "\r", " ", "    ", "\t", "\n---", "**a**", "`b`", "\n```\n", "\n  ```\n", "[c](d)", "\n|x|y|\n|-|-|\n",
 		"中文", "。", "👍🏽", "⚠️", "e\u0301", "\u202e", "\x1b[31m", "\x00", "\xe4", "\xff", "word", "x", "1", "-", "#",
 	})
-	long := rapid.SampledFrom([]string{strings.Repeat("*", 1100), strings.Repeat(" ", 400), strings.Repeat("word ", 300), strings.Repeat("|x", 2200)})
+	long := rapid.SampledFrom([]string{strings.Repeat("*", 1100), strings.Repeat(" ", 400), strings.Repeat("word ", 300), strings.Repeat("|x", 2200),
+		strings.Repeat("[", 35), strings.Repeat("*a ", 20), strings.Repeat("`a``", 20), strings.Repeat("](", 35), strings.Repeat("`", 9), strings.Repeat("_a", 33)})
 	return rapid.OneOf(marks, marks, marks, marks, marks, marks, marks, marks, long, rapid.String())
 }
 

@@ -65,13 +65,14 @@ func cells(line string) []string {
 	line = strings.TrimPrefix(line, "|")
 	var out []string
 	from, code := 0, false
+	last := strings.LastIndexByte(line, '`')
 	for i := 0; i < len(line); i++ {
 		switch {
 		case line[i] == '\\':
 			i++
 		case line[i] == '`':
 			code = !code
-		case line[i] == '|' && (!code || strings.IndexByte(line[i:], '`') < 0):
+		case line[i] == '|' && (!code || i > last):
 			out = append(out, strings.TrimSpace(line[from:i]))
 			from, code = i+1, false
 		}
@@ -169,6 +170,7 @@ func (m *Markdown) cell(s string, width int, p pen) []string {
 	if m.o.Color {
 		in := inliner{before: ' ', emit: func(p pen, s string) { w.write(m.base().and(p), s) }}
 		in.run(s, true, p, 0)
+		m.in.looked += in.looked
 	} else {
 		w.write("", s)
 	}

@@ -49,7 +49,7 @@ func (p prefix) add(s string, with pen) prefix {
 // A span is a text in one pen.
 type span struct {
 	pen  pen
-	text string
+	text []byte
 }
 
 // maxWord bounds the bytes of a word: characters without a width do not fill
@@ -104,9 +104,9 @@ func (w *wrapper) add(p pen, s string) {
 		w.flush()
 	}
 	if n := len(w.word); n > 0 && w.word[n-1].pen == p {
-		w.word[n-1].text += s
+		w.word[n-1].text = append(w.word[n-1].text, s...)
 	} else {
-		w.word = append(w.word, span{p, s})
+		w.word = append(w.word, span{p, []byte(s)})
 	}
 	w.size += columns
 	w.bytes += len(s)
@@ -136,7 +136,7 @@ func (w *wrapper) flush() {
 		w.column += w.blanks
 	}
 	for _, s := range w.word {
-		w.out.WriteString(s.pen.paint(s.text))
+		w.out.WriteString(s.pen.paint(string(s.text)))
 	}
 	w.column += w.size
 	w.word, w.size, w.bytes, w.blanks, w.apart = w.word[:0], 0, 0, 0, false

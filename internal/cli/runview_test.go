@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve"
+	"helve/message"
+)
+
+func deltaOf(seq int, part, words string) helve.Event {
+	return helve.Event{Seq: uint64(seq), Type: "message.part.delta", Properties: helve.PartDelta{Part: part, Field: "text", Delta: words}}
+}
+
+// Words that wait behind each other become one event. Nothing else does, and no
+// word is lost.
+func TestQueueMerges(t *testing.T) {
+	var q queue
+	for i, e := range []helve.Event{
+		deltaOf(1, "a", "one "), deltaOf(2, "a", "two "), deltaOf(3, "b", "x"), deltaOf(4, "a", "three "), deltaOf(5, "a", "four"),
+		{Seq: 6, Properties: helve.PartUpdated{Part: message.Part{ID: "a", Text: "one two three four"}}},
+		{Seq: 7, Properties: helve.SessionIdle{}}, {Seq: 8, Properties: helve.SessionIdle{}}, deltaOf(9, "c", "y"),
+		deltaOf(10, "d", strings.Repeat("z", mostMerged)), deltaOf(11, "d", "z"), deltaOf(12, "d", "z"),
+	} {
+		q.add(e)
+		if i == 1 {
+			_ = q.waiting[0].event() // was offered, and not taken
+		}
+	}
+	var got []string
+	for len(q.waiting) > 0 {
+		e := q.waiting[0].event()
+		line := fmt.Sprintf("%d %T", e.Seq, e.Properties)
+		if p, ok := e.Properties.(helve.PartDelta); ok {
+			line = fmt.Sprintf("%d %s %s", e.Seq, p.Part, p.Delta)
+		}
+		got = append(got, line)
+		q.drop()
+	}
+	want := []string{"2 a one two ", "3 b x", "5 a three four", "6 helve.PartUpdated", "7 helve.SessionIdle", "8 helve.SessionIdle", "9 c y",
+		"10 d " + strings.Repeat("z", mostMerged), "12 d zz"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if q.size != 0 {
+		t.Errorf("%d bytes wait in an empty queue", q.size)
+	}
+}
+
+// A view that is slow makes the runtime wait, and not the memory grow.
+func TestEagerlyBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many, size = 600, 1 << 20
+		words := strings.Repeat("x", size)
+		taken := 0
+		events := eagerly(func(yield func(helve.Event) bool) {
+			for i := range many {
+				taken++
+				yield(helve.Event{Seq: uint64(i), Properties: helve.PartUpdated{Part: message.Part{Text: words}}})
+			}
+		})
+		synctest.Wait()
+		if taken > mostWaiting/size+2 {
+			t.Errorf("%d events are kept", taken)
+		}
+		n := uint64(0)
+		for e := range events {
+			if e.Seq != n {
+				t.Fatalf("event %d came as number %d", e.Seq, n)
+			}
+			n++
+		}
+		if n != many {
+			t.Errorf("%d events came", n)
+		}
+	})
+}
+
+// Words that can not be taken back are told apart from the answer.
+func TestSplitViewBrokenOff(t *testing.T) {
+	var words, rest bytes.Buffer
+	v := newSplitView(newTranscript(&app{}, transcriptOptions{out: &rest}), &words, false)
+	begun := func(id string) helve.Event {
+		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
+	}
+	gone := func(id string) helve.Event { return helve.Event{Properties: helve.PartRemoved{Message: "m", Part: id}} }
+	for _, e := range []helve.Event{
+		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
+		{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}},
+		begun("t0"), gone("t0"), // nothing was said yet
+		begun("t1"), deltaOf(1, "t1", "The answ"), begun("t2"), deltaOf(2, "t2", "er is"), gone("t1"), gone("t2"),
+		begun("t3"), deltaOf(3, "t3", "The answer is 42."),
+	} {
+		v.Event(e)
+	}
+	v.Close()
+	if diff := cmp.Diff("The answ\ner is\nThe answer is 42.\n", words.String()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(brokeOff+"\n", rest.String()); diff != "" {
+		t.Error(diff)
+	}
+}
