@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -369,13 +370,14 @@ func TestForebearGone(t *testing.T) {
 // A turn that broke off goes on as the agent that it was for.
 func TestResumesAsPlan(t *testing.T) {
 	b := &brain{}
-	stuck := true
+	var stuck atomic.Bool
+	stuck.Store(true)
 	b.answer = func(req model.Request) []model.Event {
 		last := req.Messages[len(req.Messages)-1].Parts[0]
 		switch {
 		case last.Text == "hello":
 			return says("hi")
-		case stuck:
+		case stuck.Load():
 			return []model.Event{{Kind: "hang"}}
 		case last.Result != nil:
 			return says("done")
@@ -395,7 +397,7 @@ func TestResumesAsPlan(t *testing.T) {
 	if got, err := r.Prompt(ctx, helve.Prompt{Session: turn.Session, Agent: "plan", Text: "think"}); err != nil || got.End != helve.TurnCanceled {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	stuck = false
+	stuck.Store(false)
 	got, err := r.Resume(t.Context(), turn.Session)
 	if err != nil || got.End != helve.TurnDone {
 		t.Fatalf("%+v, %v", got, err)

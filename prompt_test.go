@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,10 +237,11 @@ func TestPromptRejectedStops(t *testing.T) {
 }
 
 func TestPromptCanceledResumes(t *testing.T) {
-	hung := true
+	var hung atomic.Bool
+	hung.Store(true)
 	b := &brain{}
 	b.answer = func(req model.Request) []model.Event {
-		if hung && turnsOf(req) == 1 {
+		if hung.Load() && turnsOf(req) == 1 {
 			return []model.Event{{Kind: model.TextDelta, Text: "half"}, {Kind: "hang"}}
 		}
 		return inTurn(callsTool("glob", map[string]string{"pattern": "*"}))(req)
@@ -261,7 +263,7 @@ func TestPromptCanceledResumes(t *testing.T) {
 	if last := msgs[len(msgs)-1].Info; last.Error == nil || last.Error.Name != "MessageAbortedError" {
 		t.Errorf("last message = %+v", last)
 	}
-	hung = false
+	hung.Store(false)
 	again, err := r.Resume(t.Context(), turn.Session)
 	if err != nil || again.End != helve.TurnDone || again.Text != "done" {
 		t.Fatalf("resumed = %+v, %v", again, err)

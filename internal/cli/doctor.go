@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/catalog"
 	"helve/internal/config"
 	"helve/internal/lsp"
 	"helve/internal/store"
+	"helve/message"
 	"helve/tool"
 )
 
@@ -31,7 +33,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Look for what is wrong with this installation; exit 1 if something is",
 		Long: `Doctor checks what helve stands on: the data folder, every page of the store,
-the config files, language servers, the shell, the wall and what it was measured
+the config files, the model that would answer, language servers, the shell, the wall and what it was measured
 to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
 		Example: `  helve doctor
   helve doctor --json`,
@@ -162,6 +164,7 @@ func (a *app) examineConfig() []finding {
 	for _, w := range s.cfg.Withheld {
 		out = append(out, finding{"warn", "config", w.String()})
 	}
+	out = append(out, s.examineModels(a)...)
 	if s.cfg.PolicyError != nil {
 		return append(out, finding{"fail", "tools", "none can be used: every call is denied"})
 	}
@@ -179,6 +182,37 @@ func (a *app) examineConfig() []finding {
 		return append(out, finding{"fail", "languages", err.Error()})
 	}
 	return append(out, examineLanguages(r)...)
+}
+
+// examineModels tells who would answer a prompt, as far as that is known without
+// asking anybody.
+func (s *setup) examineModels(a *app) []finding {
+	r := s.modelReport(a)
+	var out []finding
+	for _, l := range r.Providers {
+		if l.State == catalog.Broken {
+			out = append(out, finding{"warn", "models", fmt.Sprintf("the provider %s can not be used: %s", l.ID, l.Error)})
+		}
+	}
+	if agent, err := s.agent(""); err == nil && agent.Model != (message.ModelRef{}) {
+		r.Default, r.From, r.Error = agent.Model.String(), "the agent "+agent.Name, ""
+		if _, _, _, err := s.catalog(a).Find(agent.Model); err != nil {
+			r.Error = err.Error()
+		}
+	}
+	switch {
+	case r.Default == "":
+		return append(out, finding{"ok", "models", "none: " + r.Error})
+	case r.Error != "":
+		return append(out, finding{"fail", "models", fmt.Sprintf("%s (%s) can not be used: %s", r.Default, r.From, r.Error)})
+	}
+	key := "no key is needed"
+	of := catalog.Parse(r.Default).Provider
+	i := slices.IndexFunc(r.Providers, func(l catalog.Listing) bool { return l.ID == of || l.Also == of })
+	if i >= 0 && r.Providers[i].Key != "" {
+		key = "its key is in " + r.Providers[i].Key
+	}
+	return append(out, finding{"ok", "models", fmt.Sprintf("%s would answer (%s), %s; 'helve models' tells more", r.Default, r.From, key)})
 }
 
 // examineLanguages tells how it is with language servers.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +60,9 @@ func hintOf(err error) string {
 	if ok {
 		return e.Hint
 	}
+	if said := err.Error(); strings.Contains(said, "time: missing unit in duration") || strings.Contains(said, "time: invalid duration") {
+		return "A time is given with its unit, as in 2s or 5m."
+	}
 	return ""
 }
 
@@ -69,7 +73,8 @@ func exitCodesTopic() *cobra.Command {
 		Long: `The exit code of helve says who has to act.
 
   0    it worked
-  1    the tool tried and could not (failed); a check found something wrong
+  1    the tool tried and could not (failed); a check found something wrong;
+       somebody works on the session already; whoever read the output is gone
   2    the tool does not exist (unknown_tool), or its arguments do not fit
        (invalid_input)
   3    a rule or a hook said no (denied), or a person did (rejected)

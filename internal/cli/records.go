@@ -26,45 +26,116 @@ func (a *app) reading(f func(*store.Store) error) error {
 }
 
 func (a *app) sessionsCommand() *cobra.Command {
-	var limit int
-	var asJSON bool
+	var f sessionFlags
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List recorded sessions",
 		Long: `Sessions lists the sessions that models worked in and calls were made in, those
 used last first: id, last use, folder, title, agent, and model, tokens and cost of
-those that a model worked in.`,
+those that a model worked in. How many sessions a session started for other agents
+stands behind it; --all lists them below it.`,
 		Example: `  helve sessions
+  helve sessions --here
   helve sessions --limit 5 --json
   helve sessions resume --last "and now the tests"`,
 		Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			sessions := []store.Session{}
-			err := a.reading(func(s *store.Store) error {
-				found, err := s.Sessions(c.Context(), limit)
-				sessions = append(sessions, found...)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(sessions)
-			}
-			tw := columns(a.Stdout)
-			for _, s := range sessions {
-				fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
-					text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title),
-					text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost),
-				}, "\t"), "\t"))
-			}
-			return tw.Flush()
+			return a.listSessions(c.Context(), f)
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 100, "list at most so many")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	fs := c.Flags()
+	fs.IntVar(&f.limit, "limit", 100, "list at most so many")
+	fs.BoolVar(&f.here, "here", false, "only those of this folder")
+	fs.BoolVar(&f.all, "all", false, "also those that other sessions started; with --json they always are")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	c.AddCommand(a.resumeCommand(), a.sessionShowCommand())
 	return c
+}
+
+// sessionFlags are the options of helve sessions.
+type sessionFlags struct {
+	limit             int
+	here, all, asJSON bool
+}
+
+// listSessions prints the sessions there are.
+func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
+	if f.limit <= 0 {
+		f.limit = 100
+	}
+	var all []store.Session
+	most := f.limit
+	if f.here || !f.asJSON {
+		most = math.MaxInt32 // not all of them are listed
+	}
+	err := a.reading(func(s *store.Store) (err error) {
+		all, err = s.Sessions(ctx, most)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.here {
+		all = slices.DeleteFunc(all, func(s store.Session) bool { return s.Dir != a.workDir() })
+	}
+	if f.asJSON {
+		return a.printJSON(append([]store.Session{}, all[:min(len(all), f.limit)]...))
+	}
+	rows := family(all, f.all)
+	tw := columns(a.Stdout)
+	for _, s := range rows[:min(len(rows), f.limit)] {
+		below := ""
+		if s.below > 0 && !f.all {
+			below = fmt.Sprintf("%d below", s.below)
+		}
+		fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
+			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title),
+			text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost), below,
+		}, "\t"), "\t"))
+	}
+	return tw.Flush()
+}
+
+// A kin is a session among those that it was started by and has started.
+type kin struct {
+	store.Session
+	depth, below int
+}
+
+// family puts sessions below those that started them, or leaves them out. One
+// whose parent is not among them stands for itself.
+func family(all []store.Session, whole bool) []kin {
+	known, children := map[string]bool{}, map[string][]store.Session{}
+	for _, s := range all {
+		known[s.ID] = true
+	}
+	var roots []store.Session
+	for _, s := range all {
+		if known[s.Parent] && s.Parent != s.ID {
+			children[s.Parent] = append(children[s.Parent], s)
+		} else {
+			roots = append(roots, s)
+		}
+	}
+	var out []kin
+	var add func(s store.Session, depth int) int
+	add = func(s store.Session, depth int) int {
+		at := len(out)
+		out = append(out, kin{Session: s, depth: depth})
+		below := 0
+		for _, child := range children[s.ID] {
+			below += 1 + add(child, depth+1)
+		}
+		out[at].below = below
+		return below
+	}
+	for _, s := range roots {
+		add(s, 0)
+	}
+	if !whole {
+		out = slices.DeleteFunc(out, func(r kin) bool { return r.depth > 0 })
+	}
+	return out
 }
 
 func (a *app) callsCommand() *cobra.Command {

@@ -26,8 +26,8 @@ its id is enough; with --last it is the last one of this folder.
 
 With a prompt it is 'helve run --session ID'. Without one a turn that broke off,
 because it was cancelled or its process ended, goes on: a call that had begun is
-not made again, and the model is told so. At a terminal, 'helve chat' is opened
-instead, unless a flag says how to go on.`,
+not made again, and the model is told so. At a terminal that is done in 'helve
+chat', where the talk goes on, unless a flag says how to go on.`,
 		Example: `  helve sessions resume ses_…
   helve sessions resume --last "and now the tests"`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -58,8 +58,11 @@ func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 	if len(words) > 0 {
 		return a.run(ctx, f, words)
 	}
-	if a.talkative(f) {
-		return a.chat(ctx, f, "")
+	if a.talkative(f) && len(f.files) == 0 {
+		if f.agent != "" || f.model != "" {
+			return a.chat(ctx, f, "") // what broke off does not go on with others
+		}
+		return a.chat(ctx, f, "/resume")
 	}
 	if f.agent != "" || f.model != "" || len(f.files) > 0 {
 		return usagef("--agent, --model and --file go with a prompt: what broke off goes on as it began")
@@ -156,8 +159,8 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a conversation",
 		Long: `Show prints what was said in a session: by the person, by the model, and the calls
-that it made. The beginning of the id is enough. 'helve show' has the whole record
-of a call.`,
+that it made with the end of what they brought. The beginning of the id is enough.
+With --json it is all that is kept. 'helve show' has the whole record of a call.`,
 		Example: `  helve sessions show ses_…
   helve sessions show ses_… --json`,
 		Args:              oneID,
@@ -191,23 +194,32 @@ of a call.`,
 
 // showConversation prints what was said, in order.
 func (a *app) showConversation(s store.Session, said []message.Message) error {
-	a.fields("session", s.ID, "folder", s.Dir, "agent", s.Agent, "model", s.Model.String(), "title", s.Title,
-		"created", at(s.Created), "updated", at(s.Updated), "used", tokenCount(s.Tokens), "cost", cost(s.Cost))
+	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", at(s.Created), "updated", at(s.Updated))
 	bold := a.style(a.Stdout).bold
 	for _, m := range said {
 		who := m.Info.Role
 		if who == message.Assistant {
 			who = fmt.Sprintf("%s (%s)", m.Info.Agent, m.Info.Model)
 		}
-		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+at(m.Info.Time.Created)))))
+		var lines []string
 		for _, p := range m.Parts {
 			if line := shownPart(p); line != "" {
-				fmt.Fprintln(a.Stdout, line)
+				lines = append(lines, line)
 			}
 		}
 		if e := m.Info.Error; e != nil {
-			fmt.Fprintf(a.Stdout, "[%s] %s\n", text.VisibleLine(e.Name), text.VisibleLine(e.Data.Message))
+			lines = append(lines, fmt.Sprintf("[%s] %s", text.VisibleLine(e.Name), text.VisibleLine(e.Data.Message)))
 		}
+		if len(lines) == 0 && m.Info.Role == message.User {
+			continue // nobody said it
+		}
+		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+at(m.Info.Time.Created)))))
+		for _, line := range lines {
+			fmt.Fprintln(a.Stdout, line)
+		}
+	}
+	if used := strings.Trim(tokenCount(s.Tokens)+", "+cost(s.Cost), ", "); used != "" {
+		fmt.Fprintf(a.Stdout, "\n%s\n", used)
 	}
 	return nil
 }
@@ -215,35 +227,51 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 // shownPart is a part of a message as it is printed; "" for one that says
 // nothing to people.
 func shownPart(p message.Part) string {
-	switch p.Type {
-	case message.Text:
+	switch {
+	case p.Type == message.Text && !p.Synthetic:
 		return safe(strings.TrimSuffix(p.Text, "\n"))
-	case message.File:
+	case p.Type == message.File:
 		return text.VisibleLine(fmt.Sprintf("[file] %s %s", p.Mime, p.Filename))
-	case message.Compaction:
+	case p.Type == message.Compaction:
 		return "[compaction] what was said so far is summed up"
-	case message.Tool:
-		if p.State == nil {
-			return ""
-		}
-		what := p.State.Title
-		switch p.State.Status {
-		case message.Completed:
-		case message.Failed:
-			what = "failed: " + p.State.Error
-		default:
-			what = string(p.State.Status)
-		}
-		if what == "" {
-			what = string(p.State.Input)
-		}
-		what, cut := text.Cut(what, 300)
-		if cut {
-			what += "…"
-		}
-		return text.VisibleLine(fmt.Sprintf("[%s] %s", p.Tool, what))
+	case p.Type == message.Tool && p.State != nil:
+		return shownCall(p)
 	}
 	return ""
+}
+
+// shownCall is a call as it is printed: what was called in a line, and below it
+// why it failed, or the end of what it brought.
+func shownCall(p message.Part) string {
+	mark, end, below := "…", "", []string(nil)
+	switch p.State.Status {
+	case message.Completed:
+		mark = "✓"
+		output, ok := p.State.Metadata["output"].(string)
+		if !ok {
+			output = p.State.Output
+		}
+		below = lastLines(output, mostOutput+1)
+		if len(below) > mostOutput {
+			below[0] = "…"
+		}
+	case message.Failed:
+		mark = "✗"
+		why, _, _ := strings.Cut(strings.TrimSpace(p.State.Error), "\n")
+		below = []string{why}
+	default:
+		end = "(" + string(p.State.Status) + ")"
+	}
+	words := slices.DeleteFunc([]string{mark, safe(p.Tool), titleOf(p), end}, func(s string) bool { return s == "" })
+	lines := []string{strings.Join(words, " ")}
+	for _, line := range below {
+		line, cut := text.Cut(line, longTitle)
+		if cut {
+			line += "…"
+		}
+		lines = append(lines, "    "+safe(line))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // tokenCount is how many tokens were used; "" for none.

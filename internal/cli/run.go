@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -14,7 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"helve"
+	"helve/internal/config"
 	"helve/message"
+	"helve/model"
 )
 
 // runFlags are the options of helve run, and of helve sessions resume.
@@ -127,7 +130,7 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 		return err
 	}
 	if strings.TrimSpace(said) == "" {
-		return usagef("what is to be done? Give a prompt, or - to read it from standard input")
+		return a.noPrompt(words)
 	}
 	if !f.quiet && !f.asJSON {
 		a.unread(words)
@@ -232,7 +235,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.warn(s.cfg)
+	a.warn(s.cfg, voiding(s.cfg)...) // the turn says why it does not begin
 	if err := s.ready(f.agent); err != nil {
 		return nil, err
 	}
@@ -241,7 +244,13 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 		return nil, err
 	}
 	f.bound(&opt.Loop.Session)
-	opt.Unattended = f.noInput || !a.attended()
+	if opt.Loop.Session.Cost > 0 {
+		a.unpriced(s, opt.Models, f)
+	}
+	if opt.Unattended = f.noInput || !a.attended(); opt.Unattended { // what asks somebody could only fail
+		opt.Client = cmp.Or(opt.Client, "headless")
+		opt.Loop.PlanTools = false
+	}
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
@@ -275,6 +284,34 @@ func (f *runFlags) models(a *app, s *setup) (helve.Models, error) {
 		_, err = out.Find(none) // it says what to do
 	}
 	return out, err
+}
+
+// unpriced notes that a limit on the cost bounds nothing, because the price of
+// the model that answers is not known.
+func (a *app) unpriced(s *setup, models helve.Models, f *runFlags) {
+	agent, err := s.agent(f.agent)
+	if err != nil {
+		return // that is told
+	}
+	ref := cmp.Or(f.modelRef(), agent.Model)
+	if ref == (message.ModelRef{}) {
+		ref = cmp.Or(f.before, models.Default)
+		if _, err := models.Find(ref); err != nil {
+			ref = models.Default // the one of before is no more
+		}
+	}
+	if m, err := models.Find(ref); err != nil || m.Info.Price != (model.Price{}) || s.free(ref) {
+		return
+	}
+	a.note(fmt.Sprintf("the cost can not be counted for %s: its price is not known; set provider.%s.models.%s.cost in the config, or use --max-tokens",
+		ref, ref.Provider, ref.Model))
+}
+
+// free reports whether the config says that a model costs nothing.
+func (s *setup) free(ref message.ModelRef) bool {
+	return slices.ContainsFunc(s.cfg.Providers, func(p config.Provider) bool {
+		return p.ID == ref.Provider && slices.ContainsFunc(p.Models, func(m config.Model) bool { return m.ID == ref.Model && m.Price != nil })
+	})
 }
 
 // A modelError is a turn that could not begin because of its model.

@@ -292,16 +292,73 @@ func TestShownPart(t *testing.T) {
 		want string
 	}{
 		{message.Part{Type: message.Text, Text: "two\nlines\x1b\n"}, "two\n" + `lines\x1b`},
+		{message.Part{Type: message.Text, Text: "<system-reminder>", Synthetic: true}, ""},
 		{message.Part{Type: message.Reasoning, Text: "hmm"}, ""},
 		{message.Part{Type: message.File, Mime: "image/png", Filename: "a.png"}, "[file] image/png a.png"},
-		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Completed, Title: "a.txt"}}, "[read] a.txt"},
-		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{}`)}}, "[x] {}"},
-		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Failed, Error: "none\nthere"}}, `[read] failed: none\nthere`},
-		{message.Part{Type: message.Tool, Tool: "bash", State: &message.State{Status: message.Running}}, "[bash] running"},
+		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Completed, Title: "a.txt"}}, "✓ read a.txt"},
+		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{}`)}}, "✓ x"},
+		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{"a":1}`), Output: "one\x1b\n\n"}}, `✓ x {"a":1}` + "\n    " + `one\x1b`},
+		{
+			message.Part{Type: message.Tool, Tool: "bash", State: &message.State{
+				Status: message.Completed, Title: "Counts", Input: json.RawMessage(`{"command":"seq 9 |\n cat"}`), Output: "<x>",
+				Metadata: map[string]any{"output": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"},
+			}}, "✓ bash seq 9 | cat\n    …\n    5\n    6\n    7\n    8\n    9",
+		},
+		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Failed, Error: "none\nthere"}}, "✗ read\n    none"},
+		{message.Part{Type: message.Tool, Tool: "bash", State: &message.State{Status: message.Running}}, "… bash (running)"},
 		{message.Part{Type: message.Tool, Tool: "bash"}, ""},
 	} {
 		if got := shownPart(c.part); got != c.want {
 			t.Errorf("%+v is shown as %q, not %q", c.part, got, c.want)
 		}
+	}
+}
+
+func TestMute(t *testing.T) {
+	answer := func(id string) helve.Event {
+		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: "ses_1", Role: message.Assistant}}}
+	}
+	words := func(id, said string) helve.Event {
+		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{Session: "ses_1", Message: id, Type: message.Text, Text: said}}}
+	}
+	done := helve.Turn{Session: "ses_1", End: helve.TurnDone, Steps: 1, Text: "words"}
+	empty, failed, nothing := done, done, done
+	empty.Text, failed.End, nothing.Steps = " \n", helve.TurnFailed, 0
+	for _, c := range []struct {
+		name   string
+		turn   helve.Turn
+		events []helve.Event
+		want   bool
+	}{
+		{"it spoke", done, []helve.Event{words("a", "words"), answer("a")}, false},
+		{"it spoke before its last answer", done, []helve.Event{answer("a"), words("a", "words"), answer("b"), words("b", "\n")}, true},
+		{"it never spoke", empty, []helve.Event{answer("a")}, true},
+		{"it failed", failed, []helve.Event{answer("a")}, false},
+		{"nothing was asked", nothing, nil, false},
+		{"not all was heard", done, []helve.Event{answer("a"), {Properties: helve.Missed{Count: 3}}}, false},
+	} {
+		var r refusals
+		for _, e := range c.events {
+			r.hear(e)
+		}
+		if got := r.mute(&c.turn); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestFamily(t *testing.T) {
+	all := []store.Session{{ID: "b1", Parent: "b"}, {ID: "a"}, {ID: "b"}, {ID: "b11", Parent: "b1"}, {ID: "lost", Parent: "gone"}, {ID: "own", Parent: "own"}}
+	names := func(list []kin) (out []string) {
+		for _, k := range list {
+			out = append(out, fmt.Sprintf("%d %s %d", k.depth, k.ID, k.below))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"0 a 0", "0 b 2", "0 lost 0", "0 own 0"}, names(family(all, false))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"0 a 0", "0 b 2", "1 b1 1", "2 b11 0", "0 lost 0", "0 own 0"}, names(family(all, true))); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"helve"
 	"helve/internal/text"
+	"helve/message"
 	"helve/tool"
 )
 
@@ -17,15 +18,43 @@ import (
 const mostRefused = 20
 
 // refusals are the calls of a turn that failed because there was nobody to
-// ask.
+// ask, and the answers that have no words.
 type refusals struct {
 	count int
 	said  []string                     // what the calls failed with, each once
 	rules map[string]map[string]string // what would allow them: permissions, patterns, "allow"
+
+	answer, worded map[string]string // by session: the last answer, and the last message with words
 }
 
-// hear takes note of a call that was refused.
+// listen takes note of who spoke last.
+func (r *refusals) listen(h helve.Happening) {
+	if r.answer == nil {
+		r.answer, r.worded = map[string]string{}, map[string]string{}
+	}
+	switch p := h.(type) {
+	case helve.MessageUpdated:
+		if p.Info.Role == message.Assistant && !p.Info.Summary {
+			r.answer[p.Info.Session] = p.Info.ID
+		}
+	case helve.PartUpdated:
+		if p.Part.Type == message.Text && strings.TrimSpace(p.Part.Text) != "" {
+			r.worded[p.Part.Session] = p.Part.Message
+		}
+	case helve.Missed:
+		clear(r.answer) // it may have had words
+	}
+}
+
+// mute reports whether a turn came to its end without a word of the model: its
+// last answer, which called nothing, is empty.
+func (r *refusals) mute(t *helve.Turn) bool {
+	return t.End == helve.TurnDone && t.Steps > 0 && (strings.TrimSpace(t.Text) == "" || r.answer[t.Session] != "" && r.answer[t.Session] != r.worded[t.Session])
+}
+
+// hear takes note of a call that was refused, and of who spoke.
 func (r *refusals) hear(e helve.Event) {
+	r.listen(e.Properties)
 	p, ok := e.Properties.(helve.CallFinished)
 	if !ok || p.Error == nil || p.Error.Kind != tool.Unattended {
 		return
@@ -133,6 +162,9 @@ func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
 		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).dim(text.VisibleLine(strings.Join(took, ", "))))
 	}
 	refused.tell(a)
+	if refused.mute(t) {
+		a.note("the model said nothing")
+	}
 	code := exitOfTurn(t.End)
 	if code != exitOK {
 		a.errorln(endOf(t))

@@ -74,6 +74,22 @@ func TestTerminalRunNoInput(t *testing.T) {
 	}
 }
 
+// What broke off goes on at once.
+func TestTerminalResumeBroken(t *testing.T) {
+	t.Parallel()
+	b, places := taskBench(t)
+	if out, errs, code := b.run(append([]string{"run", "--max-steps", "1", "look"}, places...)...); code != 6 {
+		t.Fatalf("exit code %d: %s%s", code, out, errs)
+	}
+	c := sitDown(t, append([]string{"sessions", "resume", "--last"}, places...)...)
+	c.sees("It is done.")
+	c.sees("build> ")
+	c.types("\x04")
+	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}
+
 // Without a prompt, a session is gone on with by talking.
 func TestTerminalResume(t *testing.T) {
 	t.Parallel()
@@ -82,7 +98,9 @@ func TestTerminalResume(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
 	c := sitDown(t, append([]string{"sessions", "resume", "--last"}, places...)...)
+	c.sees("It is done.")
 	c.sees("Ctrl-D leaves")
+	c.sees("Nothing had broken off")
 	c.sees("build> ")
 	c.types("\x04")
 	if code := c.leaves(); code != 0 || !strings.Contains(c.seen, "helve sessions resume ses_") {

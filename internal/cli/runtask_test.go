@@ -288,7 +288,7 @@ func (b *bench) goesOn(session string) {
 		b.t.Error("it did not go on with the session")
 	}
 	out, errs, code = b.run("sessions", "show", session)
-	for _, want := range []string{"mend the sum", "Let me look.", "[read] sum.sh", "It adds now.", "and now?"} {
+	for _, want := range []string{"mend the sum", "Let me look.", "✓ read sum.sh", "✓ bash sh test.sh\n    2 and 3 give 6", "build (local/scripted)", " tokens, $", "It adds now.", "and now?"} {
 		if !strings.Contains(out, want) {
 			b.t.Errorf("%q is not in what is shown: exit code %d, %s\n%s", want, code, errs, out)
 		}
@@ -465,5 +465,51 @@ func TestTaskReaderGoesAway(t *testing.T) {
 	_ = cmd.Wait() // the exit code is looked at
 	if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Contains(errs.String(), "helve:") {
 		t.Errorf("exit code %d, standard error %q", code, errs.String())
+	}
+}
+
+// Where nobody can answer, nothing is offered that asks.
+func TestTaskUnattended(t *testing.T) {
+	t.Parallel()
+	offered := func(env ...string) string {
+		b := newBench(t, "openai", `{"*": "allow"}`)
+		cmd := b.command("run", "hello")
+		cmd.Env = append(cmd.Env, append(env, "HELVE_EXPERIMENTAL_PLAN_MODE=1")...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return fmt.Sprint(b.server.Requests()[0].Tools)
+	}
+	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
+		if got := offered(); strings.Contains(got, name) {
+			t.Errorf("%s is offered: %s", name, got)
+		}
+	}
+	if got := offered("HELVE_ENABLE_QUESTION_TOOL=1"); !strings.Contains(got, "question") {
+		t.Errorf("what was asked for is not offered: %s", got)
+	}
+	if got := offered("HELVE_CLIENT=app"); !strings.Contains(got, "question") {
+		t.Errorf("the client has its question: %s", got)
+	}
+}
+
+// A session that somebody works on is not worked on twice.
+func TestTaskBusy(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "openai", `{}`)
+	free := make(chan struct{})
+	b.server.Script("wait", modeltest.Reply{Text: "It was long.", Hold: free})
+	cmd := b.command("run", "wait")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the question to the model", func() bool { return len(b.server.Requests()) > 0 })
+	out, errs, code := b.run("run", "--continue", "and now")
+	if code != 1 || out != "" || strings.Count(errs, "busy") != 1 || strings.Count(errs, "\n") != 1 {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	close(free)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }

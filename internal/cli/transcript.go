@@ -41,13 +41,14 @@ type transcript struct {
 	style  style
 	status *screen.Status
 
-	sessions map[string]helve.Session // the one that is told, and those below it
-	spoken   map[string]bool          // messages of models, but for summaries
-	told     map[string]int           // how many bytes of a part are told
-	thought  map[string]bool          // parts that are what a model thinks
-	calls    map[string]*underway     // by id
-	order    []string                 // ids of the calls under way, as they began
-	seen     map[string]bool          // calls whose difference a person has seen in a request
+	sessions map[string]helve.Session    // the one that is told, and those below it
+	spoken   map[string]bool             // messages of models, but for summaries
+	told     map[string]int              // how many bytes of a part are told
+	thought  map[string]bool             // parts that are what a model thinks
+	calls    map[string]*underway        // by id
+	order    []string                    // ids of the calls under way, as they began
+	errors   map[string]*helve.CallError // of calls that have ended and are not told yet
+	seen     map[string]bool             // calls whose difference a person has seen in a request
 
 	drawn   []*drawing     // the words that were told last, with nothing else between them
 	words   io.WriteCloser // what the model says at the moment; nil between texts
@@ -56,6 +57,8 @@ type transcript struct {
 	child   string         // the session below whose heading stands over what was told last
 	busy    time.Time      // since when the model is asked; zero while it is not
 	waiting string         // what is waited for, where that is neither a call nor the model
+	retry   *helve.Status  // the model is going to be asked again; nil while it is not
+	typed   string         // what the person has typed meanwhile, for the next prompt
 	frame   int
 	over    bool         // the work on the session, or the person's own call, has ended
 	usage   message.Info // of the newest answer
@@ -72,7 +75,7 @@ func newTranscript(a *app, opts transcriptOptions) *transcript {
 	return &transcript{
 		opt: opts, style: style{opts.color}, status: screen.NewStatus(opts.out),
 		sessions: map[string]helve.Session{}, spoken: map[string]bool{}, told: map[string]int{},
-		thought: map[string]bool{}, calls: map[string]*underway{}, seen: map[string]bool{},
+		thought: map[string]bool{}, calls: map[string]*underway{}, errors: map[string]*helve.CallError{}, seen: map[string]bool{},
 	}
 }
 
@@ -98,7 +101,7 @@ func (t *transcript) Event(e helve.Event) {
 	case helve.PermissionAsked:
 		t.asked(p.Request)
 	case helve.QuestionAsked:
-		t.pause()
+		t.pause(p.Session)
 	default:
 		t.about(e)
 	}
@@ -162,12 +165,12 @@ func (t *transcript) state(p helve.SessionStatus) {
 	if !t.mine(p.Session) {
 		return
 	}
-	t.waiting = ""
+	t.waiting, t.retry = "", nil
 	switch p.Status.Type {
 	case "retry":
-		t.waiting = fmt.Sprintf("the model is asked again (attempt %d): %s", p.Status.Attempt, p.Status.Message)
+		t.retry = &p.Status
 		if !t.opt.live {
-			t.tell("note", t.style.yellow(screen.Safe(t.waiting))+"\n")
+			t.tell("note", t.style.yellow(screen.Safe(again(p.Status, time.Now())))+"\n")
 		}
 	case "busy":
 		if t.root(p.Session) && t.busy.IsZero() {
@@ -178,6 +181,15 @@ func (t *transcript) state(p helve.SessionStatus) {
 			t.busy = time.Time{}
 		}
 	}
+}
+
+// again says when the model is asked again, and why.
+func again(s helve.Status, now time.Time) string {
+	when := ""
+	if wait := time.UnixMilli(s.Next).Sub(now); s.Next > 0 && wait > 0 {
+		when = fmt.Sprintf(" in %d s", int64((wait+time.Second-1)/time.Second))
+	}
+	return fmt.Sprintf("the model is asked again%s (attempt %d): %s", when, s.Attempt, s.Message)
 }
 
 func (t *transcript) message(info message.Info) {
@@ -320,8 +332,11 @@ func (t *transcript) tell(kind, lines string) {
 	_, _ = io.WriteString(t.opt.out, lines) // who reads it may be gone
 }
 
-// pause makes room for a question.
-func (t *transcript) pause() {
+// pause makes room for a question, below the name of who asks it.
+func (t *transcript) pause(session string) {
+	if t.mine(session) {
+		t.heading(session)
+	}
 	t.silence()
 	t.drawn = nil
 	t.status.Erase()
@@ -333,7 +348,7 @@ func (t *transcript) asked(req permission.Request) {
 	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
 		t.seen[req.Call.Call] = true
 	}
-	t.pause()
+	t.pause(req.Session)
 }
 
 func (t *transcript) todos(p helve.TodosChanged) {

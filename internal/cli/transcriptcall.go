@@ -75,6 +75,9 @@ func (t *transcript) ownCall(h helve.Happening) {
 			t.end(p.ID)
 			t.over = true
 		}
+		if p.Error != nil && t.mine(p.Session) {
+			t.errors[p.ID] = p.Error
+		}
 	}
 }
 
@@ -107,7 +110,9 @@ func (t *transcript) call(p message.Part) {
 	t.told[p.ID] = 1
 	t.end(p.CallID)
 	indent := t.heading(p.Session)
-	t.tell("calls", t.callLine(p, indent)+t.callDetails(p, indent+"  "))
+	o := outcomeOf(p, t.errors[p.CallID])
+	t.tell("calls", t.callLine(p, o, indent)+t.callDetails(p, o, indent+"  "))
+	delete(t.errors, p.CallID)
 }
 
 // heading tells whose calls follow, where they are those of a session below,
@@ -126,19 +131,28 @@ func (t *transcript) heading(session string) string {
 	return indent
 }
 
-// callLine is a call that has ended, in one line.
-func (t *transcript) callLine(p message.Part, indent string) string {
+// callLine is a call that has ended, in one line; or in several, where that
+// says why it failed.
+func (t *transcript) callLine(p message.Part, o outcome, indent string) string {
 	mark := t.style.green("✓")
-	if p.State.Status == message.Failed {
+	if o.failed {
 		mark = t.style.red("✗")
 	}
-	took := ""
-	if s := p.State.Time; s != nil && s.End > s.Start {
-		took = "  " + duration(time.Duration(s.End-s.Start)*time.Millisecond)
+	name := screen.Safe(o.tool)
+	head := indent + mark + " " + t.style.bold(name) + " "
+	if o.why != "" {
+		room := max(t.opt.width-len(indent)-screen.Width(name)-3, 10)
+		if why := screen.Safe(o.why); !t.opt.live || screen.Width(why) <= room {
+			return head + t.style.red(why) + "\n"
+		}
+		return head + "\n" + t.wrapped(o.why, indent+"  ", t.style.red)
 	}
-	name := screen.Safe(p.Tool)
+	took := ""
+	if o.took != "" {
+		took = "  " + o.took
+	}
 	room := max(t.opt.width-len(indent)-screen.Width(name)-len(took)-4, 10)
-	return indent + mark + " " + t.style.bold(name) + " " + screen.Clip(titleOf(p), room) + t.style.dim(took) + "\n"
+	return head + screen.Clip(titleOf(p), room) + t.style.dim(took) + "\n"
 }
 
 // duration is how long something took, for people.
@@ -175,30 +189,34 @@ func titleOf(p message.Part) string {
 
 // callDetails is what stands below the line of a call: its error, what it
 // changed, the end of what it printed.
-func (t *transcript) callDetails(p message.Part, indent string) string {
+func (t *transcript) callDetails(p message.Part, o outcome, indent string) string {
 	var out strings.Builder
 	line := func(paint func(string) string, s string) {
 		out.WriteString(indent + paint(screen.Clip(s, max(t.opt.width-len(indent), 20))) + "\n")
 	}
-	if p.State.Status == message.Failed {
-		for i, l := range strings.Split(strings.TrimSpace(p.State.Error), "\n") {
-			if i == mostError {
-				line(t.style.red, "…")
-				break
-			}
-			out.WriteString(indent + t.style.red(screen.Safe(l)) + "\n")
+	switch {
+	case o.why != "":
+		return ""
+	case p.State.Status == message.Failed:
+		hint := ""
+		if e := t.errors[p.CallID]; e != nil {
+			hint = e.Hint
 		}
-		return out.String()
+		return t.wrapped(reason(p.State.Error, hint), indent, t.style.red)
 	}
 	if diff, _ := p.State.Metadata["diff"].(string); diff != "" && !t.seen[p.CallID] {
 		out.WriteString(screen.Diff(diff, mostDiff, screen.Options{Color: t.opt.color, Prefix: indent}))
 	}
 	if p.Tool == "bash" {
 		output, _ := p.State.Metadata["output"].(string)
-		for _, l := range lastLines(output, mostOutput) {
+		last := lastLines(printed(output, o.failed), mostOutput+1)
+		if len(last) > mostOutput {
+			last[0] = "…"
+		}
+		for _, l := range last {
 			line(t.style.dim, l)
 		}
-		if code := exitStatus(p.State.Metadata); code != 0 {
+		if code := exitStatus(p.State.Metadata); code != 0 && !o.failed {
 			line(t.style.red, fmt.Sprintf("exit code %d", code))
 		}
 	}
@@ -232,6 +250,7 @@ func (t *transcript) Tick() {
 	spin := screen.Spinner(t.frame)
 	var lines []string
 	add := func(s string) { lines = append(lines, t.style.dim(screen.Clip(s, t.opt.width-1))) }
+	toEnd := func(s string) { lines = append(lines, t.style.dim(screen.ClipMiddle(s, t.opt.width-1))) }
 	for i, id := range t.order {
 		u := t.calls[id]
 		if i == mostShown {
@@ -247,8 +266,13 @@ func (t *transcript) Tick() {
 	switch {
 	case t.waiting != "":
 		add(spin + " " + screen.Safe(t.waiting))
+	case t.retry != nil:
+		toEnd(spin + " " + screen.Safe(again(*t.retry, time.Now())))
 	case len(lines) == 0 && !t.busy.IsZero():
 		add(fmt.Sprintf("%s working (%s)", spin, time.Since(t.busy).Round(time.Second)))
+	}
+	if t.typed != "" {
+		toEnd("› " + screen.Safe(strings.ReplaceAll(strings.TrimRight(t.typed, "\n"), "\n", " ⏎ ")))
 	}
 	if len(lines) == 0 {
 		t.status.Erase()

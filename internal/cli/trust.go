@@ -2,13 +2,19 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/tailscale/hujson"
 
 	"helve/internal/config"
 	"helve/internal/text"
@@ -164,7 +170,7 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	st := a.style(a.Stdout)
 	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.bold(safe(s.Path)), trustWord(s))
 	below := func(file string) bool { return file == s.Path || strings.HasPrefix(file, s.Path+"/") }
-	effects := 0
+	effects, agents := 0, agentsOf(s)
 	for _, w := range cfg.Withheld {
 		if below(w.File) && w.Rules == 0 { // rules are shown one by one
 			effects++
@@ -173,6 +179,9 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 				line += ": " + w.Value
 			}
 			fmt.Fprintf(a.Stdout, "  would put into force: %s\n", text.VisibleLine(line))
+			for _, says := range agents[w.Key] {
+				fmt.Fprintf(a.Stdout, "    %s\n", says)
+			}
 		}
 	}
 	a.showTrusted(s)
@@ -229,10 +238,113 @@ func (a *app) showTrusted(s config.Source) {
 			says += ", " + f.State
 		}
 		fmt.Fprintf(a.Stdout, "  file: %s (%s)\n", text.VisibleLine(f.Path), says)
+		for _, line := range agentFile(s.Path, f) {
+			fmt.Fprintf(a.Stdout, "    %s\n", line)
+		}
 	}
 	if same := len(s.Files) - len(files); same > 0 {
 		fmt.Fprintf(a.Stdout, "  files as trusted before: %d\n", same)
 	}
+}
+
+// Bounds on what is shown of an agent.
+const (
+	mostAgentFile = 1 << 20 // bytes of the file that it stands in
+	mostAgentLine = 200     // bytes
+	mostAgentHead = 20      // lines
+)
+
+// asHashed reads a file, if it holds what was hashed: what is shown is what is
+// trusted.
+func asHashed(path string, f config.TrustFile) ([]byte, bool) {
+	if f.Size > mostAgentFile || f.State == "gone" {
+		return nil, false
+	}
+	data, err := os.ReadFile(path)
+	sum := sha256.Sum256(data)
+	return data, err == nil && f.Hash != "" && strings.HasPrefix(hex.EncodeToString(sum[:]), f.Hash)
+}
+
+// agentsOf says in a few lines what the agents of a config file are, by the key
+// of each. References in it are shown as they stand.
+func agentsOf(s config.Source) map[string][]string {
+	i := slices.IndexFunc(s.Files, func(f config.TrustFile) bool { return f.Path == filepath.Base(s.Path) })
+	if i < 0 {
+		return nil
+	}
+	data, ok := asHashed(s.Path, s.Files[i])
+	plain, err := hujson.Standardize(data)
+	if !ok || err != nil {
+		return nil
+	}
+	var file map[string]json.RawMessage
+	if json.Unmarshal(plain, &file) != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, section := range []string{"agent", "mode"} {
+		var agents map[string]map[string]json.RawMessage
+		_ = json.Unmarshal(file[section], &agents) // what is no agent has nothing to show
+		for name, agent := range agents {
+			for _, key := range []string{"prompt", "model", "mode", "permission", "tools"} {
+				if raw, ok := agent[key]; ok {
+					out[section+"."+name] = append(out[section+"."+name], agentLine(key, raw))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// agentLine shows what an agent has under a key: of a text the first line, else
+// the JSON.
+func agentLine(key string, raw json.RawMessage) string {
+	var value string
+	if json.Unmarshal(raw, &value) != nil {
+		var line bytes.Buffer
+		_ = json.Compact(&line, raw) // it was read before
+		value = line.String()
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(value), "\n")
+	first, cut := text.Cut(first, mostAgentLine)
+	if cut || strings.TrimSpace(rest) != "" {
+		first += " …"
+	}
+	return shownLine(key + ": " + first)
+}
+
+// agentFile shows what stands at the head of a file that describes an agent, and
+// the first line of its prompt; nothing for other files.
+func agentFile(folder string, f config.TrustFile) []string {
+	kind, _, _ := strings.Cut(f.Path, "/")
+	if !slices.Contains([]string{"agent", "agents", "mode", "modes"}, kind) || !strings.HasSuffix(f.Path, ".md") {
+		return nil
+	}
+	data, ok := asHashed(filepath.Join(folder, filepath.FromSlash(f.Path)), f)
+	if !ok {
+		return nil
+	}
+	body := strings.ReplaceAll(string(data), "\r\n", "\n")
+	var out []string
+	if rest, ok := strings.CutPrefix(body, "---\n"); ok {
+		head, after, _ := strings.Cut(rest, "\n---")
+		_, body, _ = strings.Cut(after, "\n")
+		for line := range strings.Lines(head) {
+			if len(out) == mostAgentHead {
+				out = append(out, "…")
+				break
+			}
+			line, cut := text.Cut(strings.TrimRight(line, "\n"), mostAgentLine)
+			if cut {
+				line += " …"
+			}
+			out = append(out, shownLine(line))
+		}
+	}
+	if raw, err := json.Marshal(body); err == nil && strings.TrimSpace(body) != "" {
+		out = append(out, agentLine("prompt", raw))
+	}
+	return out
 }
 
 // ruleText gives a rule in one line.
