@@ -14,8 +14,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // full are options with everything set.
 func full(agent string) Options {
 	return Options{
-		Agent: agent, Model: "acme/m1", Dir: "/work/app/api", Worktree: "/work/app", Git: true, Platform: "linux", Date: "2026-02-03",
-		Instructions: []string{"Instructions from: /work/app/AGENTS.md\nUse tabs.\n", " \n", "Instructions from: /home/a/AGENTS.md\nBe kind."},
+		Agent: agent, Model: "acme/m1", Dir: "/src/app/api", Worktree: "/src/app", Git: true, Platform: "linux", Date: "2026-02-03",
+		Instructions: []string{"Instructions from: /src/app/AGENTS.md\nUse tabs.\n", " \n", "Instructions from: /home/a/AGENTS.md\nBe kind."},
 	}
 }
 
