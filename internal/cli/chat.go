@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,7 +35,8 @@ place. Words on the command line are the first prompt.
 Enter sends a prompt; Alt-Enter, or a backslash at the end, begins a new line.
 @name points the model to a file, !command runs a command of yours, and /help
 lists what else there is. Ctrl-C stops the model; what was done so far stays, and
-the session can go on. Ctrl-C on an empty line, or Ctrl-D, leaves.
+the session can go on. What you type meanwhile is kept for the next prompt. Ctrl-D,
+or Ctrl-C twice on an empty line, leaves.
 
 Without a terminal use 'helve run'.`,
 		Example: `  helve chat
@@ -78,6 +80,7 @@ type chat struct {
 	todos     []tool.Todo
 	usage     message.Info // of the newest answer
 	done      time.Time    // when the last turn came to its end
+	warned    time.Time    // when it was said last that another Ctrl-C leaves
 	leaving   bool
 }
 
@@ -94,21 +97,28 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	if err != nil {
 		return err
 	}
+	a.warn(s.cfg)
 	if err := s.ready(f.agent); err != nil {
 		return err
 	}
-	models, err := f.models(a, s)
+	var later notices // what is noted while the console is open
+	defer func() {
+		for _, line := range later.take() {
+			fmt.Fprintln(a.Stderr, line)
+		}
+	}()
+	heard := *a
+	heard.Stderr = &later
+	models, err := f.models(&heard, s)
 	if err != nil {
 		return err
 	}
-	a.warn(s.cfg)
 	con, err := a.openConsole(filepath.Join(s.data, "chat", projectName(s.opt.Worktree, s.opt.Dir)+".history"))
 	if err != nil {
 		return err
 	}
 	defer con.close()
-	heard := *a
-	heard.Stderr = &con.notices
+	con.notices = &later
 	opt := heard.options(s)
 	opt.Models = models
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
@@ -144,18 +154,22 @@ func projectName(worktree, dir string) string {
 
 // talk goes on until the person leaves.
 func (c *chat) talk(ctx context.Context, first string) {
-	c.greet(ctx)
+	broken := c.greet(ctx, first == goOnLine)
+	if first == goOnLine && c.session != "" && !broken {
+		c.say(nothingBroke)
+		first = ""
+	}
 	if first != "" {
 		c.handle(ctx, first)
 	}
 	for !c.leaving && ctx.Err() == nil {
 		c.con.tell()
 		stop := c.idle()
-		line, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.bold(c.agentName() + "> "), More: c.con.style.dim("  … ")})
+		line, err := c.con.editor.Read(ctx, screen.Line{
+			Prompt: c.con.style.bold(c.agentName() + "> "), More: c.con.style.dim("  … "), Text: strings.TrimRight(c.con.ahead.Take(), "\n"),
+		})
 		stop()
-		if errors.Is(err, screen.ErrInterrupted) && time.Since(c.done) < tooLate {
-			c.done = time.Time{}
-			c.say("It is done already. Ctrl-C again leaves.")
+		if errors.Is(err, screen.ErrInterrupted) && c.warn() {
 			continue
 		}
 		if err != nil {
@@ -166,6 +180,23 @@ func (c *chat) talk(ctx context.Context, first string) {
 		}
 		c.handle(ctx, line)
 	}
+}
+
+// goOnLine is the line that goes on with what broke off.
+const goOnLine = "/resume"
+
+// warn says that another Ctrl-C leaves. It reports false for that other one.
+func (c *chat) warn() bool {
+	if time.Since(c.warned) < leaveTime {
+		return false
+	}
+	c.warned = time.Now()
+	if time.Since(c.done) < tooLate {
+		c.say("It is done already. Ctrl-C again leaves.")
+	} else {
+		c.say("Ctrl-C again leaves.")
+	}
+	return true
 }
 
 // handle does what a line asks for.
@@ -233,12 +264,16 @@ func (c *chat) modelName() message.ModelRef {
 	return c.models.Default
 }
 
-// greet says what is talked to.
-func (c *chat) greet(ctx context.Context) {
+// greet says what is talked to. It reports whether the session that it opens
+// broke off; goesOn says that this is going to be gone on with.
+func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 	if c.session != "" {
-		c.adopt(ctx, c.session)
+		wanted := c.agent
+		broken = c.adopt(ctx, c.session, goesOn)
+		c.agent = cmp.Or(wanted, c.agent)
 	}
 	c.say(c.con.style.dim(screen.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
+	return broken
 }
 
 // goodbye says how to come back.
@@ -257,7 +292,8 @@ type console struct {
 	style   style
 	keys    *screen.Keys
 	editor  *screen.Editor
-	notices notices
+	ahead   screen.Ahead // what was typed while nobody asked for a line
+	notices *notices
 	restore func() error // nil once the terminal is as it was
 
 	mu   sync.Mutex
@@ -271,7 +307,7 @@ func (a *app) openConsole(history string) (*console, error) {
 	if !inOK || !outOK {
 		return nil, errors.New("there is no terminal to talk at")
 	}
-	c := &console{in: in, out: out, style: a.style(a.Stdout)}
+	c := &console{in: in, out: out, style: a.style(a.Stdout), notices: &notices{}}
 	past, err := screen.OpenHistory(history)
 	if err != nil {
 		a.note(err.Error())

@@ -196,13 +196,13 @@ func TestChatInterrupt(t *testing.T) {
 	b.server.Script("loop", runs("while :; do echo tick-$((40+2)); sleep 0.1; done"))
 	r := enterRoom(t, b, "talk", "for", "long")
 	r.sees("and so on")
-	r.types("typed ahead", "C-c")
+	r.types("typed", "Enter")
+	r.types("aheax", "BSpace")
+	r.types("d", "C-c")
 	r.sees("Stopped.")
 	r.sees("build · local/scripted")
-	r.sees("build> ")
-	if shown := r.screen(); strings.Contains(shown, "typed ahead") {
-		t.Errorf("what was typed before the prompt is in it:\n%s", shown)
-	}
+	r.sees("build> typed\n  … ahead")
+	r.types("", "C-c")
 	r.types("/resume", "Enter")
 	r.sees("and so on")
 	r.types("", "C-c")
@@ -218,6 +218,9 @@ func TestChatInterrupt(t *testing.T) {
 	r.sees("tick-42") // while it runs
 	r.types("", "C-c")
 	r.sees("Stopped.")
+	if shown := r.screen(); !strings.Contains(shown, "sleep 0.1; done  stopped after") {
+		t.Error(shown)
+	}
 	r.says("/new")
 	r.says("talk for long")
 	r.sees("and so on")
@@ -242,7 +245,7 @@ func TestChatReject(t *testing.T) {
 	r.sees("What should be done instead? ")
 	r.types("leave it alone", "Enter")
 	r.sees("✗ edit")
-	r.sees("leave it alone")
+	r.sees("feedback: leave it")
 	r.sees("As you like.")
 	r.says("/new")
 	r.says("spoil it")
@@ -340,11 +343,13 @@ func TestChatContinue(t *testing.T) {
 	r.leaves()
 	r = enterRoom(t, b, "--continue")
 	r.sees("Session ses_")
+	r.sees("> hello")
 	r.sees("Good morning.")
 	r.sees("plan> ")
 	r.types("", "Up") // the prompt of the command line was not typed
 	r.sees("/exit")
-	r.types("", "C-u")
+	r.types("", "C-u", "C-c")
+	r.sees("again leaves.")
 	r.tmux("resize-window", "-x", "30", "-y", "20")
 	r.types("hello again, ")
 	r.tmux("set-buffer", "from a\nnarrow window")
@@ -382,6 +387,20 @@ func TestChatWithoutModel(t *testing.T) {
 	r := enterRoom(t, b)
 	r.sees("no model is set")
 	if code := r.leaves(); code != "5" {
+		t.Errorf("exit code %s", code)
+	}
+}
+
+// Who begins with an agent of a project that is not trusted learns why there is
+// none.
+func TestChatUntrusted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "anthropic", `{}`)
+	b.write(filepath.Join(b.dir, "helve.json"), `{"agent": {"writer": {"mode": "primary", "prompt": "Write."}}}`)
+	r := enterRoom(t, b, "--agent", "writer")
+	r.sees("helve trust")
+	r.sees(`there is no agent called "writer"`)
+	if code := r.leaves(); code != "64" {
 		t.Errorf("exit code %s", code)
 	}
 }

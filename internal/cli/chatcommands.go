@@ -27,7 +27,7 @@ func deeds() []deed {
 		{"/model", "[provider/model]", "switch to another model, or say which it is", (*chat).switchModel},
 		{"/new", "", "begin a new session", (*chat).begin},
 		{"/sessions", "", "list the sessions of this folder", (*chat).listSessions},
-		{"/resume", "[id]", "go on with what broke off, here or in another session", (*chat).goOn},
+		{goOnLine, "[id]", "go on with what broke off, here or in another session", (*chat).goOn},
 		{"/compact", "", "sum the conversation up, so that it takes less room", (*chat).compact},
 		{"/undo", "", "put back the files that the last turn changed", (*chat).undo},
 		{"/todos", "", "show what is to be done", (*chat).showTodos},
@@ -75,7 +75,7 @@ func (c *chat) help(context.Context, string) {
 	fmt.Fprintln(tw, "@file\tpoint the model to a file; images and PDFs are sent along")
 	fmt.Fprintln(tw, "Alt-Enter\tbegin a new line, as a backslash at the end does")
 	fmt.Fprintln(tw, "Tab\tcomplete a command or a file")
-	fmt.Fprintln(tw, "Ctrl-C\tstop the model; clear the line; on an empty line leave")
+	fmt.Fprintln(tw, "Ctrl-C\tstop the model; clear the line; twice on an empty line leave, as Ctrl-D does")
 	_ = tw.Flush() // the console never fails
 }
 
@@ -163,65 +163,6 @@ func (c *chat) listSessions(ctx context.Context, _ string) {
 	_ = tw.Flush() // the console never fails
 }
 
-// adopt makes a session the one that is talked in.
-func (c *chat) adopt(ctx context.Context, id string) {
-	s, err := c.rt.Session(ctx, id)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.session, c.todos = s.ID, nil
-	c.usage = message.Info{Model: s.Model}
-	if s.Agent != "" {
-		c.agent = s.Agent
-	}
-	said, err := c.rt.Messages(ctx, id)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.say(c.con.style.dim(screen.Safe(fmt.Sprintf("Session %s: %s (%d messages)", s.ID, s.Title, len(said)))))
-	for _, m := range slices.Backward(said) {
-		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
-			c.usage = m.Info
-			c.recall(m)
-			return
-		}
-	}
-}
-
-// recall prints what the model said in a message.
-func (c *chat) recall(m message.Message) {
-	columns, _ := c.con.editor.Size()
-	out := screen.NewMarkdown(c.con, screen.Options{Width: columns, Color: c.con.style.on})
-	for _, p := range m.Parts {
-		if p.Type == message.Text {
-			_, _ = io.WriteString(out, p.Text+"\n") // the console never fails
-		}
-	}
-	_ = out.Close() // the console never fails
-}
-
-func (c *chat) goOn(ctx context.Context, id string) {
-	all, err := c.here(ctx)
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	if id != "" || c.session == "" {
-		i := slices.IndexFunc(all, func(s helve.Session) bool { return strings.HasPrefix(s.ID, id) })
-		if i < 0 {
-			c.say(c.con.style.red("There is no such session in this folder. /sessions lists those that there are."))
-			return
-		}
-		c.adopt(ctx, all[i].ID)
-	}
-	t := c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) { return c.rt.Resume(ctx, c.session) })
-	if t != nil && t.End == helve.TurnDone && t.Steps == 0 {
-		c.say("Nothing had broken off. Say what to do next.")
-	}
-}
-
 func (c *chat) compact(ctx context.Context, _ string) {
 	if c.session == "" {
 		c.say("Nothing was said yet.")
@@ -252,9 +193,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 			_, _ = io.WriteString(c.con, screen.Diff(f.Diff, mostDiff, screen.Options{Color: c.con.style.on, Prefix: "  "})) // the console never fails
 		}
 	}
-	c.con.forget()
-	word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.bold("Put these files back? [y/N] "), Answer: true})
-	if word = strings.ToLower(strings.TrimSpace(word)); err != nil || word != "y" && word != "yes" {
+	if !c.confirm(ctx, "Put these files back? Type y or n, then Enter [y/N] ") {
 		c.say("Nothing was changed.")
 		return
 	}
@@ -266,6 +205,20 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		c.say(c.con.style.yellow("Some files were left as they are, because somebody else has changed them since."))
 	default:
 		c.say("Done. 'helve undo " + screen.Safe(report.ID) + "' takes this back.")
+	}
+}
+
+// confirm asks until the answer is yes or no. No answer is no.
+func (c *chat) confirm(ctx context.Context, question string) bool {
+	c.con.forget()
+	for {
+		word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.bold(question), Answer: true})
+		switch word = strings.ToLower(strings.TrimSpace(word)); {
+		case err != nil, word == "", word == "n", word == "no":
+			return false
+		case word == "y", word == "yes":
+			return true
+		}
 	}
 }
 

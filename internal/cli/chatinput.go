@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"helve/internal/screen"
 	"helve/internal/text"
 	"helve/tool"
 )
@@ -14,6 +16,7 @@ import (
 // attach takes the files out of a prompt that words with an @ before them name.
 // A text stays a name, which the model can read; images and PDFs go along.
 func (c *chat) attach(ctx context.Context, line string) (said string, files []tool.Attachment, err error) {
+	var missing []string
 	for _, word := range strings.Fields(line) {
 		name, ok := strings.CutPrefix(word, "@")
 		name = strings.TrimRight(name, ".,;:!?)")
@@ -23,7 +26,8 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 		path := c.app.absIn(name)
 		info, err := os.Stat(path)
 		if err != nil {
-			continue // a name of something else
+			missing = append(missing, "@"+name)
+			continue // it may be a name of something else
 		}
 		line = strings.Replace(line, "@"+name, name, 1)
 		if !info.Mode().IsRegular() {
@@ -38,8 +42,17 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 		}
 		files = append(files, got...)
 	}
+	if n := len(missing); n > 0 {
+		if n > mostMissing {
+			missing = append(missing[:mostMissing], fmt.Sprintf("and %d more", n-mostMissing))
+		}
+		c.say(c.con.style.yellow(screen.Safe("There is no such file: " + strings.Join(missing, ", ") + ". The words are sent as they are.")))
+	}
 	return line, files, nil
 }
+
+// mostMissing is how many names are told that are none of a file.
+const mostMissing = 3
 
 // complete finds what the word at the end of a line may become: a command, what
 // a command takes, or a file.

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +33,7 @@ func chatIn(t *testing.T) *chat {
 			t.Fatal(err)
 		}
 	}
-	return &chat{app: &app{Env: Env{Dir: dir}}, agents: []helve.Agent{
+	return &chat{app: &app{Env: Env{Dir: dir}}, con: &console{out: &strings.Builder{}}, agents: []helve.Agent{
 		{Name: "build", Mode: "primary"}, {Name: "plan", Mode: "primary"}, {Name: "explore", Mode: "subagent"}, {Name: "title", Mode: "primary", Hidden: true},
 	}}
 }
@@ -57,6 +59,9 @@ func TestChatAttach(t *testing.T) {
 		if diff := cmp.Diff(tc.files, names); diff != "" || said != tc.want {
 			t.Errorf("%q: %q\n%s", tc.line, said, diff)
 		}
+	}
+	if said := fmt.Sprint(c.con.out); said != "There is no such file: @nowhere. The words are sent as they are.\n" {
+		t.Errorf("it was said: %q", said)
 	}
 	if _, _, err := c.attach(t.Context(), "see @bad.png"); err == nil {
 		t.Error("a broken picture was sent")

@@ -66,7 +66,7 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	columns, rows := c.con.editor.Size()
-	stop := &stopper{keys: c.con.keys.C(), cancel: cancel}
+	stop := &stopper{keys: c.con.keys.C(), ahead: &c.con.ahead, cancel: cancel}
 	view = newTranscript(c.app, transcriptOptions{
 		out: c.con, session: c.session, call: call, width: columns, height: rows, color: c.con.style.on, reasoning: c.reasoning, live: true, halt: stop.asked,
 	})
@@ -94,9 +94,11 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 			stop.hear(key, ok)
 		case <-tick.C:
 			c.notice(view)
+			view.typed = c.con.ahead.Text()
 			view.Tick()
 		case <-done:
 			c.drain(ctx, view, ask)
+			stop.asked() // what was typed up to now is no answer to the next prompt
 			c.leaving = stop.leave
 			return view, true
 		}
@@ -112,15 +114,17 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 // a second one soon after it leaves.
 type stopper struct {
 	keys   <-chan screen.Key
+	ahead  *screen.Ahead // what is typed meanwhile
 	cancel context.CancelCauseFunc
 	at     time.Time // of the last Ctrl-C
 	leave  bool
 }
 
 // hear takes a key, or that there will be none any more. What is typed before a
-// prompt is not meant for it.
+// prompt is kept for it, and not sent.
 func (s *stopper) hear(key screen.Key, ok bool) {
 	if ok && !key.Interrupt() {
+		s.ahead.Add(key)
 		return
 	}
 	s.cancel(errStopped)
@@ -335,10 +339,13 @@ func (c *console) takeLine() string {
 	return line
 }
 
-// forget throws away what was typed so far.
+// forget makes sure that what was typed so far answers nothing. It is kept for
+// the next prompt.
 func (c *console) forget() {
 	flushInput(c.in.Fd())
-	c.keys.Forget()
+	for _, k := range c.keys.Forget() {
+		c.ahead.Add(k)
+	}
 }
 
 // notices are lines that were written while something else was on the screen.

@@ -121,7 +121,8 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	p.showRequest(req)
 	p.fresh()
 	for {
-		word, err := p.line(ctx, "Allow? [o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
+		fmt.Fprintln(p.out, p.style.bold("Allow? Type a letter, then Enter:"))
+		word, err := p.line(ctx, "[o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
 		if err == errGone {
 			return
 		}
@@ -130,7 +131,7 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 		}
 		reply, ok := verdict(word)
 		if !ok {
-			fmt.Fprintln(p.out, "Please answer with one letter: o, s, p, e, r or f.")
+			fmt.Fprintln(p.out, "Please answer with one letter, o, s, p, e, r or f, then Enter. It is about "+inShort(req)+".")
 			continue
 		}
 		if reply.Verdict == permission.ReplyReject && strings.HasPrefix(strings.ToLower(word), "f") {
@@ -146,6 +147,22 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 		}
 		fmt.Fprintln(p.out, safe(err.Error()))
 	}
+}
+
+// inShort is what a request is about, in a line.
+func inShort(req permission.Request) string {
+	about := req.Patterns
+	if len(req.Asked) > 0 {
+		about = []string{req.Asked[0].Pattern}
+	}
+	if len(about) == 0 {
+		return text.VisibleLine(req.Permission)
+	}
+	pattern, cut := text.Cut(about[0], longTitle)
+	if pattern = shownPattern(pattern); cut || max(len(req.Asked), len(about)) > 1 {
+		pattern += " …"
+	}
+	return text.VisibleLine(req.Permission) + " " + pattern
 }
 
 // verdict reads a choice.
@@ -287,9 +304,9 @@ var errDismissed = errors.New("dismissed")
 
 // answer reads the answer to one question.
 func (p *prompter) answer(ctx context.Context, q tool.Question) ([]string, error) {
-	prompt := "A number or your own words (empty: no answer, d: dismiss): "
+	prompt := "A number or your own words, then Enter (empty: no answer, d: dismiss): "
 	if q.Multiple {
-		prompt = "Numbers, or your own words (empty: no answer, d: dismiss): "
+		prompt = "Numbers, or your own words, then Enter (empty: no answer, d: dismiss): "
 	}
 	for {
 		line, err := p.line(ctx, prompt)
@@ -305,7 +322,7 @@ func (p *prompter) answer(ctx context.Context, q tool.Question) ([]string, error
 		if problem == "" {
 			return picked, nil
 		}
-		fmt.Fprintln(p.out, problem)
+		fmt.Fprintln(p.out, problem+" "+text.VisibleLine(q.Question))
 	}
 }
 

@@ -93,7 +93,7 @@ Always would also allow, from now on:
   read *
   read /w/\u{202e}evil\x1b[2J\n[o]nce (exactly this text)
 `
-	const ask = "Allow? [o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: "
+	const ask = "Allow? Type a letter, then Enter:\n[o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: "
 	if diff := cmp.Diff(want+ask+"the disk is full\n"+ask, out.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -115,6 +115,21 @@ func TestPermissionPromptShowsTheCommand(t *testing.T) {
 		p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in %q", want, out.String())
+		}
+	}
+}
+
+// Who answers what can not be understood sees again what it is about.
+func TestPromptsAskAgain(t *testing.T) {
+	var out strings.Builder
+	req := asked("p1", "/w/.env\x1b", "/w/b")
+	p := newPrompter(strings.NewReader("what\no\n3\n1\n"), &out, &record{pending: []permission.Request{req}})
+	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	q := tool.Question{Question: "Which?", Options: []tool.Choice{{Label: "red"}}}
+	p.handle(t.Context(), helve.Event{Properties: helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{ID: "q1", Questions: []tool.Question{q}}}})
+	for _, want := range []string{"then Enter. It is about read /w/.env\\x1b ….\n", "There is no option 3. Which?\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}
 }

@@ -244,6 +244,7 @@ func shownPart(p message.Part) string {
 // why it failed, or the end of what it brought.
 func shownCall(p message.Part) string {
 	mark, end, below := "…", "", []string(nil)
+	o := outcomeOf(p, nil)
 	switch p.State.Status {
 	case message.Completed:
 		mark = "✓"
@@ -251,18 +252,21 @@ func shownCall(p message.Part) string {
 		if !ok {
 			output = p.State.Output
 		}
-		below = lastLines(output, mostOutput+1)
+		if o.failed {
+			mark, end = "✗", o.why
+		}
+		below = lastLines(printed(output, o.failed), mostOutput+1)
 		if len(below) > mostOutput {
 			below[0] = "…"
 		}
 	case message.Failed:
 		mark = "✗"
-		why, _, _ := strings.Cut(strings.TrimSpace(p.State.Error), "\n")
+		why, _, _ := strings.Cut(reason(p.State.Error, ""), "\n")
 		below = []string{why}
 	default:
 		end = "(" + string(p.State.Status) + ")"
 	}
-	words := slices.DeleteFunc([]string{mark, safe(p.Tool), titleOf(p), end}, func(s string) bool { return s == "" })
+	words := slices.DeleteFunc([]string{mark, safe(o.tool), titleOf(p), end}, func(s string) bool { return s == "" })
 	lines := []string{strings.Join(words, " ")}
 	for _, line := range below {
 		line, cut := text.Cut(line, longTitle)

@@ -78,6 +78,7 @@ const toldCalls = `✓ read a.go  1.5s
 
 ✓ edit b.go
 ✓ bash go test ./...
+  …
   2
   3
   4

@@ -139,11 +139,11 @@ func (t *transcript) callLine(p message.Part, o outcome, indent string) string {
 		mark = t.style.red("✗")
 	}
 	name := screen.Safe(o.tool)
-	head := indent + mark + " " + t.style.bold(name) + " "
+	head := indent + mark + " " + t.style.bold(name)
 	if o.why != "" {
 		room := max(t.opt.width-len(indent)-screen.Width(name)-3, 10)
 		if why := screen.Safe(o.why); !t.opt.live || screen.Width(why) <= room {
-			return head + t.style.red(why) + "\n"
+			return head + " " + t.style.red(why) + "\n"
 		}
 		return head + "\n" + t.wrapped(o.why, indent+"  ", t.style.red)
 	}
@@ -152,7 +152,10 @@ func (t *transcript) callLine(p message.Part, o outcome, indent string) string {
 		took = "  " + o.took
 	}
 	room := max(t.opt.width-len(indent)-screen.Width(name)-len(took)-4, 10)
-	return head + screen.Clip(titleOf(p), room) + t.style.dim(took) + "\n"
+	if title := screen.Clip(titleOf(p), room); title != "" {
+		head += " " + title
+	}
+	return head + t.style.dim(took) + "\n"
 }
 
 // duration is how long something took, for people.

@@ -18,6 +18,7 @@ type Line struct {
 	Prompt string // stands before it; colours take no room
 	More   string // stands before the further lines of one that has several
 	Shown  bool   // the prompt stands on the screen already
+	Text   string // what it begins with, which was typed before it was asked for
 	// Answer is a line that answers a question: it is no part of the history,
 	// nothing is completed, and Ctrl-C gives up at once.
 	Answer bool
@@ -65,6 +66,7 @@ func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
 	if line.Shown {
 		e.row = e.layout().promptRow
 	}
+	e.insert(line.Text)
 	e.print("\x1b[?2004h") // a paste is one key
 	defer e.print("\x1b[?2004l")
 	e.draw()

@@ -76,16 +76,17 @@ func NewKeys(r io.Reader) *Keys {
 // C has the keys.
 func (k *Keys) C() <-chan Key { return k.c }
 
-// Forget throws away the keys that nobody has taken yet.
-func (k *Keys) Forget() {
+// Forget takes away the keys that nobody has taken yet, and returns them.
+func (k *Keys) Forget() (keys []Key) {
 	for {
 		select {
-		case _, ok := <-k.c:
+		case key, ok := <-k.c:
 			if !ok {
-				return
+				return keys
 			}
+			keys = append(keys, key)
 		default:
-			return
+			return keys
 		}
 	}
 }

@@ -74,7 +74,32 @@ func TestWidth(t *testing.T) {
 			t.Errorf("%q in %d columns is %q, want %q", tc.in, tc.n, got, tc.want)
 		}
 	}
+	for _, tc := range []struct {
+		in   string
+		n    int
+		want string
+	}{{"abc", 3, "abc"}, {"abcdefghij", 6, "ab…hij"}, {"中文字中文字", 7, "中…文字"}} {
+		if got := screen.ClipMiddle(tc.in, tc.n); got != tc.want {
+			t.Errorf("%q in %d columns is %q, want %q", tc.in, tc.n, got, tc.want)
+		}
+	}
 	if got := screen.Safe("a\tb\x1b\xff\n❤️"); got != `a    b\x1b\xff\n❤` {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, tc := range []struct {
+		in   string
+		want []string
+	}{
+		{"", []string{""}},
+		{"  as it\x1b is", []string{`  as it\x1b is`}},
+		{"one two three four five", []string{"one two three", "four five"}},
+		{"aaaaaaaaaaaaaaaaaaaaaaa b", []string{"aaaaaaaaaaaaaaaa", "aaaaaaa b"}},
+	} {
+		if diff := cmp.Diff(tc.want, screen.Wrap(tc.in, 16)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

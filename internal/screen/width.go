@@ -72,6 +72,24 @@ func Clip(s string, columns int) string {
 	return s
 }
 
+// ClipMiddle is [Clip] for a line whose end says as much as its beginning: what
+// is cut out lies between them.
+func ClipMiddle(s string, columns int) string {
+	if Width(s) <= columns {
+		return s
+	}
+	start := Clip(s, columns/3+1)
+	at, room := len(s), columns-Width(start)
+	for at > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		if room -= runeWidth(r); room < 0 {
+			break
+		}
+		at -= size
+	}
+	return start + s[at:]
+}
+
 // clean returns a character as it may be printed: itself, the escape of one
 // that could hide something, or nothing for a part of the picture before it.
 func clean(char string, r, before rune) string {

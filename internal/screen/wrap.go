@@ -162,3 +162,16 @@ func (w *wrapper) end() {
 	w.out.WriteByte('\n')
 	w.begun, w.lines, w.blanks, w.before = false, 0, 0, 0
 }
+
+// Wrap breaks a line of text into lines of so many columns, between words. What
+// must not be printed is escaped.
+func Wrap(s string, columns int) []string {
+	if s = Safe(s); Width(s) <= columns {
+		return []string{s}
+	}
+	var out strings.Builder
+	w := wrapper{out: &out, width: columns, least: 10}
+	w.write("", s)
+	w.end()
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
