@@ -19,8 +19,9 @@ const (
 	maxSize, maxCalls = 64 << 20, 1000
 	// maxTries is how often the same is asked.
 	maxTries = 8
-	// unreached is how often a server is tried that can not be reached.
-	unreached = 3
+	// fewTries is how often a server is tried that can not be reached, or whose
+	// answers break off.
+	fewTries = 3
 	// longestWait is how long a provider may let us wait. One that wants more
 	// has failed.
 	longestWait = 2 * time.Minute
@@ -44,12 +45,12 @@ func (s *step) ask(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		e, ok := errors.AsType[*model.Error](err)
-		if !ok || !e.Again() || try >= maxTries || e.Kind == model.Network && try >= unreached {
+		if !ok || !e.Again() || try >= maxTries || few(e.Kind) && try >= fewTries {
 			return err
 		}
 		if e.RetryAfter > longestWait {
 			return &model.Error{Kind: e.Kind, Status: e.Status, RequestID: e.RequestID, RetryAfter: e.RetryAfter, Err: e, Message: fmt.Sprintf(
-				"%s (the provider asks to wait for %s)", strings.TrimSuffix(e.Message, "."), e.RetryAfter.Round(time.Second))}
+				"%s (the provider asks to wait longer than %s)", strings.TrimSuffix(e.Message, "."), longestWait)}
 		}
 		s.forget(try, err)
 		if err := s.wait(ctx, try, e); err != nil {
@@ -57,6 +58,9 @@ func (s *step) ask(ctx context.Context) error {
 		}
 	}
 }
+
+// few reports whether an error is tried again only a few times.
+func few(k model.ErrorKind) bool { return k == model.Network || k == model.Broken }
 
 // reset takes back what an attempt has brought. None of its calls was made.
 func (s *step) reset() {

@@ -61,8 +61,8 @@ func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (nam
 		}
 		defer file.Close()
 		data, err := io.ReadAll(io.LimitReader(file, instructionBytes))
-		if err != nil || !i.files.Inside(p) || !i.files.MayRead(c, p) || p.Real() == reading.Real() {
-			return "", "", false
+		if err != nil || !i.files.Inside(p) || !i.files.MayRead(c, p) || p.Real() == reading.Real() || !strings.EqualFold(filepath.Ext(p.Real()), ".md") {
+			return "", "", false // a link may lead to what was not written to be read
 		}
 		hash := workspace.HashOf(data)
 		cut := info.Size() > instructionBytes

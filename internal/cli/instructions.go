@@ -95,16 +95,25 @@ func (i instruction) real() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if inside(i.within, i.name) && !inside(within, real) || envFile(real) {
+	if inside(i.within, i.name) && !inside(within, real) || envFile(real) || !prose(i.name, real) {
 		return "", errLeadsOut
 	}
 	return real, nil
 }
 
+// prose reports whether a file is what it is called, or, where it is a link, leads
+// to a text that was written to be read: not to a config file with a token in it.
+func prose(name, real string) bool {
+	if filepath.Base(name) == filepath.Base(real) {
+		return true
+	}
+	return slices.Contains([]string{".md", ".mdc", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(real)))
+}
+
 // envFile reports whether a file is one that by the default rules is read only
 // if a person says so.
 func envFile(name string) bool {
-	base := filepath.Base(name)
+	base := strings.ToLower(filepath.Base(name))
 	return (strings.HasSuffix(base, ".env") || strings.Contains(base, ".env.")) && !strings.HasSuffix(base, ".env.example")
 }
 

@@ -147,11 +147,12 @@ func TestInstructionFiles(t *testing.T) {
 
 // What a project links to may be a secret of the person who works on it.
 func TestInstructionLinks(t *testing.T) {
-	l := newLand(t, "proj/.git", "secret", "proj/real.md", "proj/.env", "own/AGENTS.md", "proj/docs/a.md", "proj/in/x")
+	l := newLand(t, "proj/.git", "secret", "proj/real.md", "proj/.env", "own/AGENTS.md", "proj/docs/a.md", "proj/in/x", "proj/hidden/config")
 	l.link(t, "proj/AGENTS.md", "secret")
 	l.link(t, "proj/in/AGENTS.md", "proj/real.md")
 	l.link(t, "proj/docs/b.md", "secret")
 	l.link(t, "proj/docs/c.md", "proj/.env")
+	l.link(t, "proj/docs/d.md", "proj/hidden/config") // as .git/config, which may hold a token
 	l.link(t, "named.md", "secret")
 	if err := os.MkdirAll(filepath.Join(l.home, ".config"), 0o755); err != nil {
 		t.Fatal(err)

@@ -170,6 +170,10 @@ models of a provider can be named too. Nothing is asked over the network.`,
 func (s *setup) modelReport(a *app) modelReport {
 	c := s.catalog(a)
 	r := modelReport{Providers: c.List()}
+	for i, l := range r.Providers {
+		address, _, _ := strings.Cut(l.URL, "#")
+		r.Providers[i].URL = withoutSecrets(address)
+	}
 	main, err := c.Default(s.cfg.Model)
 	if err != nil {
 		r.Error = err.Error()
