@@ -159,11 +159,6 @@ func BenchmarkMessages(b *testing.B) {
 			}
 		}
 	})
-	b.Run("from", func(b *testing.B) {
-		for b.Loop() {
-			must(s.MessagesFrom(ctx, "ses", said[990].Info.ID))(b)
-		}
-	})
 	b.Run("put", func(b *testing.B) {
 		for b.Loop() {
 			ok(b, s.PutPart(ctx, said[500].Parts[3]))

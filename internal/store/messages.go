@@ -159,29 +159,13 @@ func encode(v any) (string, error) {
 // One statement, so that a message and its parts are of one moment. Both
 // orders are those of keys: nothing is sorted.
 const selectMessages = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
-	FROM message m LEFT JOIN part p ON p.session = m.session AND p.message = m.id WHERE m.session = ?`
-
-const orderMessages = " ORDER BY m.created, m.id, p.id"
+	FROM message m LEFT JOIN part p ON p.session = m.session AND p.message = m.id WHERE m.session = ?
+	ORDER BY m.created, m.id, p.id`
 
 // Messages returns the conversation of a session: the messages by time and
 // id, the parts of each by id. What is damaged is replaced by a sentence that
 // says so, and the rest is returned.
 func (s *Store) Messages(ctx context.Context, session string) ([]message.Message, error) {
-	return s.messages(ctx, session, selectMessages+orderMessages, session)
-}
-
-// MessagesFrom is Messages from the message of an id on. A session that has
-// no such message is ErrNotFound.
-func (s *Store) MessagesFrom(ctx context.Context, session, from string) ([]message.Message, error) {
-	out, err := s.messages(ctx, session, selectMessages+
-		" AND (m.created, m.id) >= (SELECT created, id FROM message WHERE session = ? AND id = ?)"+orderMessages, session, session, from)
-	if err == nil && len(out) == 0 {
-		err = fmt.Errorf("reading messages from %s on: %w", from, ErrNotFound)
-	}
-	return out, err
-}
-
-func (s *Store) messages(ctx context.Context, session, query string, args ...any) ([]message.Message, error) {
 	var out []message.Message
 	err := s.read(ctx, "reading messages of "+session, func(c *conn) error {
 		out = nil
@@ -209,7 +193,7 @@ func (s *Store) messages(ctx context.Context, session, query string, args ...any
 			last := &out[len(out)-1]
 			last.Parts = append(last.Parts, part)
 			return nil
-		}, query, args...)
+		}, selectMessages, session)
 		for i := range damaged {
 			mend(&out[i])
 		}
@@ -259,20 +243,4 @@ func mend(m *message.Message) {
 			return
 		}
 	}
-}
-
-// DropMessages removes messages of a session with their parts, all or none.
-// Those that are not there are no fault.
-func (s *Store) DropMessages(ctx context.Context, session string, ids ...string) error {
-	return s.write(ctx, "dropping messages of "+session, &op{run: func(c *conn) error {
-		for _, id := range ids {
-			if _, err := c.exec("DELETE FROM part WHERE session = ? AND message = ?", session, id); err != nil {
-				return err
-			}
-			if _, err := c.exec("DELETE FROM message WHERE session = ? AND id = ?", session, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	}})
 }
