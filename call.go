@@ -30,6 +30,8 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	}
 	defer land()
 	c := r.begin(req)
+	ctx, c.end = context.WithCancelCause(ctx)
+	defer c.end(nil)
 	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
 
 	t, err := r.lookup(ctx, c)
@@ -89,6 +91,7 @@ type flight struct {
 	repairs  []tool.Repair
 	renamed  bool // the name was taken in lower case
 	started  bool // its record exists
+	end      context.CancelCauseFunc
 }
 
 // begin gives a call what it lacks and tells that it has arrived.

@@ -21,6 +21,11 @@ func (k keeper) Messages(ctx context.Context, session string) ([]message.Message
 		return nil, err
 	}
 	msgs, err := s.Messages(ctx, session)
+	return legible(msgs), err
+}
+
+// legible gives calls whose end can not be read one that says so.
+func legible(msgs []message.Message) []message.Message {
 	for _, m := range msgs {
 		for i, p := range m.Parts {
 			if p.Type == message.Tool && p.State == nil {
@@ -30,7 +35,7 @@ func (k keeper) Messages(ctx context.Context, session string) ([]message.Message
 			}
 		}
 	}
-	return msgs, err
+	return msgs
 }
 
 // Save keeps a message and parts, and then tells.

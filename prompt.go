@@ -179,7 +179,7 @@ func (r *Runtime) turn(ctx context.Context, session string,
 	row := opening{Session: r.newSession()}
 	if session != "" {
 		if row.Session, err = s.Session(ctx, session); err != nil {
-			return nil, err
+			return nil, known("session", session, err)
 		}
 	}
 	release, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)

@@ -20,12 +20,31 @@ const (
 	maxMetadata = 8 << 20
 )
 
+// errStopped ends a call that somebody stopped.
+var errStopped = errors.New("a person stopped it")
+
 // flying is the set of calls under way.
 type flying struct{ ids sync.Map }
 
-func (f *flying) add(c *tool.Call) {
-	f.ids.Store(flyingKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
+// An underway is a call as the set knows it, and how it is ended.
+type underway struct {
+	tool.Call
+	end context.CancelCauseFunc
 }
+
+func (f *flying) add(c *flight) {
+	f.ids.Store(flyingKey(&c.Call), &underway{tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool}, c.end})
+}
+
+// stop ends a call; it reports whether there was one.
+func (f *flying) stop(c *tool.Call) bool {
+	v, ok := f.ids.Load(flyingKey(c))
+	if ok {
+		v.(*underway).end(errStopped)
+	}
+	return ok
+}
+
 func (f *flying) drop(c *tool.Call) { f.ids.Delete(flyingKey(c)) }
 func (f *flying) has(c *tool.Call) bool {
 	_, ok := f.ids.Load(flyingKey(c))
@@ -37,7 +56,7 @@ func (f *flying) has(c *tool.Call) bool {
 func (f *flying) only(meant func(name string) bool) (found *tool.Call, ok bool) {
 	ok = true
 	f.ids.Range(func(_, v any) bool {
-		c := v.(*tool.Call)
+		c := &v.(*underway).Call
 		if meant(c.Tool) {
 			ok = found == nil || found.Session == c.Session
 			found = c
@@ -54,7 +73,7 @@ func flyingKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 func (r *Runtime) start(ctx context.Context, c *flight) error {
 	if r.opt.Unrecorded {
 		c.started = true
-		r.flying.add(&c.Call)
+		r.flying.add(c)
 		return nil
 	}
 	s, err := r.vault.get()
@@ -75,7 +94,7 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 		return broken("recording the call", err)
 	}
 	c.started = true
-	r.flying.add(&c.Call)
+	r.flying.add(c)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Messa
 		return nil, err
 	}
 	if _, err := s.Session(ctx, session); err != nil {
-		return nil, err
+		return nil, known("session", session, err)
 	}
 	return keeper{r}.Messages(ctx, session)
 }
@@ -48,7 +48,7 @@ func (r *Runtime) Session(ctx context.Context, id string) (Session, error) {
 		return Session{}, err
 	}
 	row, err := s.Session(ctx, id)
-	return sessionOf(row), err
+	return sessionOf(row), known("session", id, err)
 }
 
 // Sessions returns at most limit sessions, those used last first; 100 when

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"helve/internal/builtin"
 	"helve/internal/job"
@@ -220,6 +222,51 @@ func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
 	return jobOf(info), err
+}
+
+// A JobOutput is a piece of what a job has printed.
+type JobOutput struct {
+	Text    string `json:"text"`
+	Offset  int64  `json:"offset"`            // where in all of its output the piece begins
+	Next    int64  `json:"next"`              // where the next one does
+	Skipped int64  `json:"skipped,omitempty"` // bytes before the piece that are no longer kept
+	Done    bool   `json:"done,omitempty"`    // nothing comes after it
+}
+
+// maxJobOutput is how much of a job's output is given at once.
+const maxJobOutput = 256 << 10
+
+// JobOutput returns what a job printed from an offset on; a negative one counts
+// from the end. It gives what is there and does not wait.
+func (r *Runtime) JobOutput(id string, offset int64) (JobOutput, error) {
+	jobs, err := r.shell.Jobs()
+	if err != nil {
+		return JobOutput{}, err
+	}
+	c, err := jobs.Output(id, offset, maxJobOutput)
+	if errors.Is(err, job.ErrNoJob) {
+		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
+	}
+	data := c.Data
+	if cut := len(data) - unfinished(data); cut > 0 && !c.Done {
+		data = data[:cut] // the rest of the character comes with the next piece
+	}
+	return JobOutput{
+		Text: strings.ToValidUTF8(string(data), "\uFFFD"), Offset: c.Offset, Next: c.Offset + int64(len(data)), Skipped: c.Skipped, Done: c.Done,
+	}, err
+}
+
+// unfinished is how many bytes at the end begin a character that goes on.
+func unfinished(data []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
+		if b := data[len(data)-n]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRune(data[len(data)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // A WallState is what was measured behind the wall.

@@ -13,6 +13,7 @@ var (
 	ErrRejected   = errors.New("rejected by a person")
 	ErrUnattended = errors.New("nobody to ask")
 	ErrNotFound   = errors.New("no such request is waiting")
+	ErrBadReply   = errors.New("this is no answer to the request")
 	ErrClosed     = errors.New("the runtime is closing")
 )
 

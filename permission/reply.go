@@ -42,7 +42,11 @@ func (e *Engine) Reply(id string, r Reply) error {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
 	if r.Verdict == ReplyAlways {
-		if err := e.keep(w.req, r.Scope); err != nil { // not under the lock: it waits for the disk
+		kept, err := w.req.edited(r.Store)
+		if err == nil {
+			err = e.keep(w.req, kept, r.Scope) // not under the lock: it waits for the disk
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -68,17 +72,53 @@ func (e *Engine) Reply(id string, r Reply) error {
 	return nil
 }
 
+// maxEdited bounds the approvals that one answer keeps, and maxPattern each of
+// their patterns.
+const (
+	maxEdited  = 64
+	maxPattern = 64 << 10
+)
+
+// edited is what an "always" keeps: what was offered, or what the person made
+// of it. What the person wrote holds for the tool and the place that were asked
+// about, as what was offered does.
+func (r Request) edited(own []Approval) ([]Approval, error) {
+	if own == nil {
+		return r.Store, nil
+	}
+	if len(own) == 0 || len(own) > maxEdited {
+		return nil, fmt.Errorf("%w: give 1 to %d rules to keep, or answer once", ErrBadReply, maxEdited)
+	}
+	out := make([]Approval, 0, len(own))
+	for _, a := range own {
+		i := slices.IndexFunc(r.Store, func(b Approval) bool { return b.Permission == a.Permission })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: an answer to this request can not allow %q", ErrBadReply, a.Permission)
+		}
+		if a.Pattern == "" || len(a.Pattern) > maxPattern {
+			return nil, fmt.Errorf("%w: a rule needs a pattern of 1 to %d bytes", ErrBadReply, maxPattern)
+		}
+		kept := r.Store[i]
+		kept.Pattern, kept.Exact = a.Pattern, a.Exact
+		out = append(out, kept)
+	}
+	return out, nil
+}
+
 func (r Reply) check() error {
+	if r.Store != nil && r.Verdict != ReplyAlways {
+		return fmt.Errorf("%w: only an answer of always keeps rules", ErrBadReply)
+	}
 	switch r.Verdict {
 	case ReplyOnce, ReplyAlways, ReplyReject:
 	default:
-		return fmt.Errorf("reply %q is not one of once, always, reject", r.Verdict)
+		return fmt.Errorf("%w: %q is not one of once, always, reject", ErrBadReply, r.Verdict)
 	}
 	switch r.Scope {
 	case "", Once, Session, Project, User:
 		return nil
 	}
-	return fmt.Errorf("scope %q is not one of once, session, project, user", r.Scope)
+	return fmt.Errorf("%w: scope %q is not one of once, session, project, user", ErrBadReply, r.Scope)
 }
 
 // settle hands a waiting request its answer; it reports whether it still
@@ -141,16 +181,16 @@ func (w *waiter) allowed(approvals []Approval) bool {
 	return true
 }
 
-// keep stores what the prompt showed, no more: with the keeper, or, where
-// there is none, a session's in memory.
-func (e *Engine) keep(req Request, scope Scope) error {
+// keep stores what the prompt showed, or what the person made of it, no more:
+// with the keeper, or, where there is none, a session's in memory.
+func (e *Engine) keep(req Request, approvals []Approval, scope Scope) error {
 	switch scope {
 	case "":
 		scope = Session
 	case Once:
 		return nil
 	}
-	for _, a := range req.Store {
+	for _, a := range approvals {
 		a.ID, a.Scope, a.Created = e.approvalID(), scope, e.opt.Now().UTC()
 		switch scope {
 		case Session:

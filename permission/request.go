@@ -80,4 +80,8 @@ type Reply struct {
 	Verdict Verdict `json:"reply"`
 	Message string  `json:"message,omitempty"` // feedback that goes with a reject
 	Scope   Scope   `json:"scope,omitempty"`   // how far "always" reaches; the session when empty
+	// Store is what "always" keeps where the person has changed what the
+	// request offered: only Permission, Pattern and Exact count, each has to be
+	// for a permission that the request would store. As offered when nil.
+	Store []Approval `json:"store,omitempty"`
 }

@@ -251,7 +251,11 @@ func (q Query) sql() (string, []any) {
 	default:
 		text, args = text+" AND state = ?", append(args, string(q.State))
 	}
-	if q.Before != "" {
+	switch {
+	case q.Before == "":
+	case q.Session != "": // ids are unique within a session only
+		text, args = text+" AND seq < (SELECT seq FROM call WHERE id = ? AND session = ?)", append(args, q.Before, q.Session)
+	default:
 		text, args = text+" AND seq < (SELECT max(seq) FROM call WHERE id = ?)", append(args, q.Before)
 	}
 	if q.Limit <= 0 {

@@ -166,6 +166,31 @@ const selectMessages = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
 // id, the parts of each by id. What is damaged is replaced by a sentence that
 // says so, and the rest is returned.
 func (s *Store) Messages(ctx context.Context, session string) ([]message.Message, error) {
+	return s.conversation(ctx, session, selectMessages, session)
+}
+
+// The newest messages before one, or before none, with their parts.
+const selectNewest = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
+	FROM (SELECT id, created, data, session FROM message WHERE session = ? ORDER BY created DESC, id DESC LIMIT ?) m
+	LEFT JOIN part p ON p.session = m.session AND p.message = m.id ORDER BY m.created, m.id, p.id`
+
+const selectBefore = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
+	FROM (SELECT id, created, data, session FROM message WHERE session = ?
+		AND (created, id) < (SELECT created, id FROM message WHERE session = ? AND id = ?) ORDER BY created DESC, id DESC LIMIT ?) m
+	LEFT JOIN part p ON p.session = m.session AND p.message = m.id ORDER BY m.created, m.id, p.id`
+
+// MessagesBefore returns the limit newest messages of a session that come
+// before the one of an id, or of all where it is "", the oldest first. Before
+// an id that the session does not have there is none.
+func (s *Store) MessagesBefore(ctx context.Context, session, before string, limit int) ([]message.Message, error) {
+	if before == "" {
+		return s.conversation(ctx, session, selectNewest, session, int64(limit))
+	}
+	return s.conversation(ctx, session, selectBefore, session, session, before, int64(limit))
+}
+
+// conversation reads what a statement selects.
+func (s *Store) conversation(ctx context.Context, session, statement string, args ...any) ([]message.Message, error) {
 	var out []message.Message
 	err := s.read(ctx, "reading messages of "+session, func(c *conn) error {
 		out = nil
@@ -193,7 +218,7 @@ func (s *Store) Messages(ctx context.Context, session string) ([]message.Message
 			last := &out[len(out)-1]
 			last.Parts = append(last.Parts, part)
 			return nil
-		}, selectMessages, session)
+		}, statement, args...)
 		for i := range damaged {
 			mend(&out[i])
 		}

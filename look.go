@@ -1,0 +1,214 @@
+package helve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"unicode/utf8"
+
+	"helve/internal/store"
+	"helve/internal/text"
+	"helve/message"
+	"helve/permission"
+	"helve/tool"
+)
+
+// ErrNotFound is a session, a call or a file that there is not.
+var ErrNotFound = errors.New("there is no such thing")
+
+// known makes what the records do not have an [ErrNotFound].
+func known(what, id string, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("%s %q: %w", what, id, ErrNotFound)
+	}
+	return err
+}
+
+// A CallRecord is what is kept of a call. Times are milliseconds since the
+// epoch.
+type CallRecord struct {
+	ID      string       `json:"id"`
+	Session string       `json:"session,omitempty"`
+	Parent  string       `json:"parent,omitempty"` // the call that made this one
+	Tool    string       `json:"tool"`
+	Agent   string       `json:"agent,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	State   string       `json:"state"` // running, completed, error or interrupted
+	Title   string       `json:"title,omitempty"`
+	Input   string       `json:"input,omitempty"` // as it came, JSON or not
+	Result  *tool.Result `json:"result,omitempty"`
+	Error   *CallError   `json:"error,omitempty"`
+	Started int64        `json:"started"`
+	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+}
+
+// A CallQuery selects calls. Empty fields select all.
+type CallQuery struct {
+	Session, Tool, State string
+	Before               string // recorded before the call of this id
+	Limit                int    // the newest so many; 100 when 0
+}
+
+// Calls returns what is kept of calls, newest first, without what they were
+// given and what they gave.
+func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.Calls(ctx, store.Query{
+		Session: q.Session, Tool: q.Tool, State: store.State(q.State), Before: q.Before, Limit: q.Limit, Brief: true,
+	})
+	out := make([]CallRecord, len(rows))
+	for i, row := range rows {
+		out[i] = callRecord(row)
+		out[i].Result = nil
+	}
+	return out, err
+}
+
+// CallRecord returns all that is kept of a call.
+func (r *Runtime) CallRecord(ctx context.Context, session, id string) (CallRecord, error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return CallRecord{}, err
+	}
+	row, err := s.CallOf(ctx, session, id)
+	return callRecord(row), known("call", id, err)
+}
+
+func callRecord(c store.Call) CallRecord {
+	out := CallRecord{
+		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model, State: string(c.State),
+		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended,
+	}
+	if c.Result != nil {
+		out.Title = c.Result.Title
+	}
+	if f := c.Error; f != nil {
+		out.Error = &CallError{Kind: f.Kind, Code: f.Code, Message: f.Message, Hint: f.Hint}
+	}
+	return out
+}
+
+// Cancel ends a call that is under way in this runtime, whoever made it. It
+// reports whether there was one.
+func (r *Runtime) Cancel(session, call string) bool {
+	return r.flying.stop(&tool.Call{Session: session, ID: call})
+}
+
+// Todos returns the list of a session.
+func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, err
+	}
+	return s.Todos(ctx, session)
+}
+
+// A MessageQuery selects messages of a session: the Limit newest (100 when 0)
+// that come before the one of the id Before, or of all where that is "".
+type MessageQuery struct {
+	Session, Before string
+	Limit           int
+}
+
+// MessagesBefore returns a part of a conversation, the oldest message first,
+// and whether there are messages before it.
+func (r *Runtime) MessagesBefore(ctx context.Context, q MessageQuery) (page []message.Message, more bool, err error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := s.Session(ctx, q.Session); err != nil {
+		return nil, false, known("session", q.Session, err)
+	}
+	limit := cmp.Or(max(q.Limit, 0), 100)
+	msgs, err := s.MessagesBefore(ctx, q.Session, q.Before, limit+1)
+	if more = len(msgs) > limit; more {
+		msgs = msgs[1:]
+	}
+	return legible(msgs), more, err
+}
+
+// NewSession makes a session that nothing was said in yet.
+func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session, error) {
+	a := r.agent(agent)
+	if a == nil {
+		return Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
+	}
+	s, err := r.vault.get()
+	if err != nil {
+		return Session{}, err
+	}
+	row := r.newSession()
+	row.Agent, row.Title = a.Name, cmp.Or(title, row.Slug)
+	row, err = r.createSession(ctx, s, row)
+	return sessionOf(row), err
+}
+
+// maxFileText is how much of a file is given out to look at.
+const maxFileText = 1 << 20
+
+// A FileText is a file to look at.
+type FileText struct {
+	Path      string `json:"path"` // absolute
+	Mime      string `json:"mime"`
+	Size      int64  `json:"size"`
+	Text      string `json:"text"` // "" of a file that is no text
+	Truncated bool   `json:"truncated,omitempty"`
+}
+
+// File returns a file as the rules of an agent let it be read without asking
+// anybody. What would have to be asked about is denied.
+func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error) {
+	a := r.agent(agent)
+	if a == nil {
+		return FileText{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
+	}
+	if err := r.voidPolicy(""); err != nil {
+		return FileText{}, err
+	}
+	by := onlooker{host{r: r, agent: a}}
+	p, err := r.files.Resolve(ctx, by, r.dir, path)
+	if err != nil {
+		return FileText{}, err
+	}
+	file, info, err := r.files.OpenRead(ctx, by, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return FileText{}, fmt.Errorf("file %q: %w", path, ErrNotFound)
+	}
+	if err != nil {
+		return FileText{}, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFileText))
+	if err != nil {
+		return FileText{}, fmt.Errorf("reading %s: %w", p, err)
+	}
+	out := FileText{Path: p.String(), Size: info.Size(), Mime: http.DetectContentType(data), Truncated: info.Size() > int64(len(data))}
+	shown := string(data)
+	if out.Truncated {
+		shown, _ = text.Cut(shown, len(shown)-1) // no half of a character at the end
+	}
+	if utf8.ValidString(shown) {
+		out.Text = shown
+	}
+	return out, nil
+}
+
+// An onlooker is let do what nobody has to be asked about, and nothing else.
+type onlooker struct{ host }
+
+// Ask is nil for what is allowed.
+func (o onlooker) Ask(_ context.Context, req permission.Request) error {
+	if o.Allowed(&tool.Call{}, req) {
+		return nil
+	}
+	return &tool.Error{Kind: tool.Denied, Code: "denied",
+		Err: fmt.Errorf("the rules do not let %s be looked at without asking: %v", req.Permission, req.Patterns)}
+}
