@@ -17,10 +17,11 @@ import (
 
 // halls are the runtimes that are open, one for each workspace.
 type halls struct {
-	open func(ctx context.Context, w Workspace) (*helve.Runtime, error)
-	log  *slog.Logger
-	idle time.Duration
-	life context.Context
+	open   func(ctx context.Context, w Workspace) (*helve.Runtime, error)
+	shared bool // there is one runtime, and it is somebody else's
+	log    *slog.Logger
+	idle   time.Duration
+	life   context.Context
 
 	mu     sync.Mutex
 	closed bool
@@ -34,6 +35,8 @@ type halls struct {
 type hall struct {
 	key   string
 	rt    *helve.Runtime
+	life  context.Context // of a hall in somebody else's runtime; others end with theirs
+	leave context.CancelFunc
 	err   error         // why there is none
 	ready chan struct{} // closed when one of the two is there
 
@@ -82,6 +85,10 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 		h = &hall{
 			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, loans: map[string]func(){}, asked: map[string]*asked{},
 			parents: map[callKey]string{}, tools: map[callKey]string{}, errands: map[string]callKey{}, changed: make(chan struct{}, 1),
+			life: context.Background(),
+		}
+		if hs.shared {
+			h.life, h.leave = context.WithCancel(h.life)
 		}
 		hs.all[key] = h
 		hs.ending.Go(func() {
@@ -273,7 +280,12 @@ func (hs *halls) close() error {
 }
 
 func (h *hall) close() error {
-	err := h.rt.Close()        // which ends its events
+	var err error
+	if h.leave != nil {
+		h.leave()
+	} else {
+		err = h.rt.Close() // which ends its events
+	}
 	within(closeWait, func() { // a client that takes nothing keeps what is told it
 		h.events.Wait()
 		h.mu.Lock()

@@ -21,7 +21,7 @@ type asked struct {
 // for a client.
 func (h *hall) listen() {
 	defer close(h.changed)
-	for e := range h.rt.Events(context.Background(), 0) {
+	for e := range h.rt.Events(h.life, 0) {
 		h.hear(e)
 	}
 	h.mu.Lock()
@@ -178,6 +178,9 @@ type petition struct {
 // put lets a petition be asked, unless it is already. It does not wait.
 func (h *hall) put(p petition) {
 	se, f := h.patron(p.session, p.call)
+	if h.leave != nil && (se == nil || !se.asks) {
+		return // whoever shares the runtime answers
+	}
 	if se == nil {
 		p.nobody()
 		return

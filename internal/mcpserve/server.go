@@ -32,6 +32,10 @@ type Options struct {
 	// Open makes the runtime of a workspace. The server owns it, and closes it
 	// when it is done.
 	Open func(ctx context.Context, w Workspace) (*helve.Runtime, error)
+	// Shared, if there is one, is the runtime of all clients, in its own folder,
+	// whatever roots they name. It belongs to the caller, who sees to it that
+	// somebody else answers for clients that have no forms; Open is not called.
+	Shared *helve.Runtime
 	// Dir is the workspace of sessions whose client names no roots.
 	Dir string
 	// Roots, if there are any, are what the roots of clients have to lie in:
@@ -108,7 +112,10 @@ func New(o Options) *Server {
 		order: list.New(), streams: map[string]context.Context{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.halls = &halls{open: o.Open, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*hall{}}
+	s.halls = &halls{open: o.Open, shared: o.Shared != nil, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*hall{}}
+	if o.Shared != nil {
+		s.halls.open = func(context.Context, Workspace) (*helve.Runtime, error) { return o.Shared, nil }
+	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "helve", Title: "helve", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: abilities(o.Relay), SupportedProtocolVersions: versions(),
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,

@@ -156,6 +156,9 @@ func (se *session) settle(ctx context.Context) (*hall, error) {
 // move finds the place and opens it.
 func (se *session) move(ctx context.Context) (*hall, error) {
 	w := Workspace{Dir: se.s.opt.Dir, Attended: se.asks}
+	if se.s.opt.Shared != nil {
+		return se.enter(ctx, Workspace{Dir: se.s.opt.Dir})
+	}
 	if se.roots {
 		dirs, err := se.folders(ctx)
 		switch {
