@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,9 @@ type Bind struct {
 	Addr string
 	// Beyond is the person's word that others than this machine may connect.
 	Beyond bool
+	// TLS says that there is a certificate. Then others may connect without
+	// the word: whoever gets a certificate for an address wants it reached.
+	TLS bool
 	// Token is the one the person set. Empty: the one of File.
 	Token string
 	// File keeps the token that is made when none is set; see Token.
@@ -35,8 +39,8 @@ type Plan struct {
 }
 
 // Plan decides whether and how to listen, without doing anything. What others
-// can reach needs both the person's word and a token of the person's making;
-// on loopback a token is made if there is none, so that there always is one.
+// can reach needs a token of the person's making, and a certificate or the
+// person's word that none is wanted; on loopback a token is made if there is none, so that there always is one.
 func (b Bind) Plan() (Plan, error) {
 	addr, err := parseBind(b.Addr)
 	if err != nil {
@@ -54,11 +58,14 @@ func (b Bind) Plan() (Plan, error) {
 	if b.Token == "" {
 		return Plan{}, fmt.Errorf("listen on %s: others can reach this address, so set a token first, or use 127.0.0.1", addr.Addr())
 	}
+	if b.TLS {
+		return p, nil
+	}
 	if !b.Beyond {
-		return Plan{}, fmt.Errorf("listen on %s: others can reach this address; say that you want it, or use 127.0.0.1", addr.Addr())
+		return Plan{}, fmt.Errorf("listen on %s: others can reach this address, and there is no certificate; say that you want it, or use 127.0.0.1", addr.Addr())
 	}
 	p.Warning = fmt.Sprintf("%s can be reached from other machines, and what is sent is not encrypted, the token included: "+
-		"whoever reads it can run tools here as you. Prefer 127.0.0.1 with an SSH tunnel or a proxy that speaks TLS.", addr.Addr())
+		"whoever reads it can run tools here as you. Prefer a certificate, or 127.0.0.1 with an SSH tunnel.", addr.Addr())
 	return p, nil
 }
 
@@ -95,33 +102,41 @@ func parseBind(s string) (netip.AddrPort, error) {
 // be rebound as a name can, so all of ours are good.
 func servedHosts(addr netip.AddrPort, names []string, local []netip.Addr) []string {
 	port := strconv.Itoa(int(addr.Port()))
+	ip := addr.Addr().Unmap().WithZone("")
 	var hosts []string
-	seen := map[string]bool{}
-	add := func(h string) {
-		if !seen[h] {
-			seen[h] = true
+	add := func(host string) {
+		if h := net.JoinHostPort(host, port); !slices.Contains(hosts, h) {
 			hosts = append(hosts, h)
 		}
 	}
-	ip := addr.Addr().Unmap().WithZone("")
 	if !ip.IsUnspecified() {
-		add(net.JoinHostPort(ip.String(), port))
+		add(ip.String())
 	}
 	if ip.IsUnspecified() || ip.IsLoopback() {
 		for _, h := range []string{"127.0.0.1", "localhost", "::1"} {
-			add(net.JoinHostPort(h, port))
+			add(h)
 		}
 	}
 	if ip.IsUnspecified() {
 		for _, l := range local {
-			add(net.JoinHostPort(l.Unmap().WithZone("").String(), port))
+			add(l.Unmap().WithZone("").String())
 		}
 	}
+	for _, h := range namedHosts(names, port) {
+		if !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// namedHosts are the names with port where they have none.
+func namedHosts(names []string, port string) (hosts []string) {
 	for _, name := range names {
 		if _, _, err := net.SplitHostPort(name); err != nil {
 			name = net.JoinHostPort(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"), port)
 		}
-		add(name)
+		hosts = append(hosts, name)
 	}
 	return hosts
 }

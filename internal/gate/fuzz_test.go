@@ -61,7 +61,7 @@ func FuzzOrigin(f *testing.F) {
 // Whatever bytes are sent: the handler is reached only with the right token, at
 // a host of ours, and from no foreign origin; and every answer is one.
 func FuzzRequest(f *testing.F) {
-	for _, group := range [][]attack{hostileHosts(), hostileOrigins(), hostileTokens(), hostileContent(), hostileHeads()} {
+	for _, group := range [][]attack{hostileHosts(), hostileOrigins(), hostileTokens(), hostileContent(), hostileHeads(), hostilePublic()} {
 		for _, a := range group {
 			if len(a.raw) < 1024 {
 				f.Add([]byte(a.raw))
@@ -72,9 +72,9 @@ func FuzzRequest(f *testing.F) {
 	carried := regexp.MustCompile(`(?mi)^authorization:[ \t]*bearer +` + goodToken + `[ \t]*\r?$`)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		h := new(reach)
-		out := exchange(t, newGate(t, Options{MaxBody: 64}), h, string(raw))
-		if n := len(carried.FindAll(raw, -1)); h.count() > n {
-			t.Errorf("reached %d times with %d tokens", h.count(), n)
+		out := exchange(t, newGate(t, Options{MaxBody: 64, Public: open}), h, string(raw))
+		if n := len(carried.FindAll(raw, -1)); h.secret() > n {
+			t.Errorf("reached %d times with %d tokens", h.secret(), n)
 		}
 		for _, r := range h.seen {
 			if !slices.Contains(goodHosts(), strings.ToLower(r.Host)) {
@@ -93,6 +93,40 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		checkAnswers(t, out, h.count())
+	})
+}
+
+// Whatever is written: what others can reach is reached only with a token, and
+// with a certificate or the person's word.
+func FuzzBind(f *testing.F) {
+	for _, s := range []string{"", ":1", "127.0.0.1", "[::1]:4096", "::", "0.0.0.0:443", "localhost", "[::ffff:10.0.0.1]:1", "fe80::1%eth0", "a:b:c", "[", "]:1", "127.0.0.1:99999"} {
+		for how := range byte(8) {
+			f.Add(s, how)
+		}
+	}
+	f.Fuzz(func(t *testing.T, addr string, how byte) {
+		b := Bind{Addr: addr, Beyond: how&1 != 0, TLS: how&2 != 0}
+		if how&4 != 0 {
+			b.Token = goodToken
+		}
+		p, err := b.Plan()
+		if err != nil {
+			if p != (Plan{}) {
+				t.Errorf("%+v: an error and %+v", b, p)
+			}
+			return
+		}
+		near := p.Addr.Addr().IsLoopback()
+		if !p.Addr.IsValid() || !near && (b.Token == "" || !b.Beyond && !b.TLS) || p.Generate != (b.Token == "") {
+			t.Errorf("%+v: %+v", b, p)
+		}
+		if want := !near && !b.TLS; (p.Warning != "") != want {
+			t.Errorf("%+v: warning %q", b, p.Warning)
+		}
+		hosts := servedHosts(p.Addr, nil, nil)
+		if _, err := hostSet(hosts, "http"); err != nil && p.Addr.Port() != 0 {
+			t.Errorf("%+v: %v", b, err)
+		}
 	})
 }
 

@@ -5,18 +5,24 @@
 //
 // A request passes if, in this order,
 //
-//   - its Host is one we serve (else 421),
-//   - its Origin, if it has one, is ours, and the browser does not call it
-//     cross-site (else 403),
+//   - it came by TLS where there is a certificate, and its Host is one we serve
+//     (else 421),
+//   - its Origin, if it has one, is ours, and the browser says that the request
+//     is of our own page or was typed in (else 403),
 //   - its method is one we know (else 405) and its head is small (else 414, 431),
 //   - it carries the token in the Authorization header (else 401, or 429 when
-//     wrong ones come in bursts),
+//     wrong ones come in bursts), or needs none (see Options.Public) and
+//     carries none,
 //   - its body, if it has one, is JSON (else 415), small (else 413) and comes
 //     in time (else 408),
 //   - there is room for it (else 503).
 //
 // A connection whose request does not show the token is closed with the
-// answer, so that strangers do not take the places of others.
+// answer, so that strangers do not take the places of others; a few of those
+// that ask for public things are kept (see guests).
+//
+// What is refused is answered with a problem (RFC 9457) whose code says why;
+// codes never change their meaning.
 //
 // Names of sessions are never a credential. There are no CORS headers, and
 // those a handler sets are taken off.
@@ -24,11 +30,14 @@ package gate
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -50,9 +59,18 @@ type Options struct {
 	Token string
 	// Hosts are the host:port we serve. At least one.
 	Hosts []string
-	// Origins are the origins of web pages that are ours. Nil: http:// and
-	// each of Hosts.
+	// Origins are the origins of web pages that are ours. Nil: http://, or
+	// https:// with TLS, and each of Hosts.
 	Origins []string
+	// Public tells which requests need no token; nil: none does. All other
+	// checks hold for them too, and a token that is sent must be right. It is
+	// asked only about paths that have one reading, see plain. The body of a
+	// request without token is at most 4 KiB and comes within 10 s, and its
+	// whole answer is taken within 30 s.
+	Public func(r *http.Request) bool
+	// TLS has the certificate to serve with (see LoadPair). Nil: plain HTTP.
+	// Versions before 1.2 are not spoken, whatever it says.
+	TLS *tls.Config
 	// MaxBody bounds the body of a request in bytes. 0: 8 MiB.
 	MaxBody int64
 	// MaxStreams bounds the event streams and upgraded connections open at
@@ -60,6 +78,10 @@ type Options struct {
 	MaxStreams int
 	// MaxRequests bounds the other requests under way at once. 0: 1024.
 	MaxRequests int
+	// MaxPublic bounds the public requests without token under way at once:
+	// they have a room of their own, so that strangers do not use up that of
+	// the owner. 0: 64.
+	MaxPublic int
 	// Idle is how long a connection may wait for its next request. 0: 2 min.
 	Idle time.Duration
 	// Logger is told of refusals (at debug level, never with text of the
@@ -72,10 +94,13 @@ type Gate struct {
 	secret   secret
 	hosts    map[string]bool
 	origins  map[string]bool
+	public   func(*http.Request) bool
+	tls      *tls.Config
 	maxBody  int64
 	idle     time.Duration
 	streams  chan struct{}
 	requests chan struct{}
+	visits   chan struct{} // of strangers
 	log      *slog.Logger
 }
 
@@ -85,11 +110,16 @@ func New(o Options) (*Gate, error) {
 	if err := checkToken(o.Token); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	hosts, err := hostSet(o.Hosts)
+	config, err := tlsConfig(o.TLS)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	origins, err := originSet(o.Origins, hosts)
+	scheme := schemeOf(config != nil)
+	hosts, err := hostSet(o.Hosts, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	origins, err := originSet(o, scheme)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -97,10 +127,13 @@ func New(o Options) (*Gate, error) {
 		secret:   newSecret(o.Token),
 		hosts:    hosts,
 		origins:  origins,
+		public:   o.Public,
+		tls:      config,
 		maxBody:  positive(o.MaxBody, 8<<20),
 		idle:     positive(o.Idle, 2*time.Minute),
 		streams:  make(chan struct{}, positive(o.MaxStreams, 1024)),
 		requests: make(chan struct{}, positive(o.MaxRequests, 1024)),
+		visits:   make(chan struct{}, positive(o.MaxPublic, 64)),
 		log:      o.Logger,
 	}
 	if g.log == nil {
@@ -119,17 +152,24 @@ func positive[N int | int64 | time.Duration](n, otherwise N) N {
 // Wrap returns a handler that hands to next only what passes the gate. The
 // body next sees has been read already, and the token is taken off, so that it
 // can not end up in a log or in a tool.
-func (g *Gate) Wrap(next http.Handler) http.Handler {
+func (g *Gate) Wrap(next http.Handler) http.Handler { return g.wrap(next, nil) }
+
+func (g *Gate) wrap(next http.Handler, kept *guests) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, control: http.NewResponseController(w)}
 		a.extend()
-		if no := g.admit(r); no != nil {
+		stranger, no := g.admit(r)
+		if no != nil {
 			// A connection counts, and one of a stranger is not kept for more.
 			a.Header().Set("Connection", "close")
 			g.refuse(a, r, no)
 			return
 		}
-		if no := g.check(r); no != nil {
+		if stranger {
+			g.receive(a, r, visit{next, kept})
+			return
+		}
+		if no := g.check(r, g.maxBody); no != nil {
 			g.refuse(a, r, no)
 			return
 		}
@@ -144,7 +184,7 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 			g.refuse(a, r, busy())
 			return
 		}
-		body, no := g.body(a, r)
+		body, no := readBody(a, r, terms{g.maxBody, bodyTime})
 		if no != nil {
 			g.refuse(a, r, no)
 			return
@@ -154,52 +194,77 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// admit decides on who sends a request, and whether we are meant by it.
-func (g *Gate) admit(r *http.Request) *refusal {
+// admit decides on who sends a request, and whether we are meant by it. A
+// stranger is one who shows no token and needs none.
+func (g *Gate) admit(r *http.Request) (stranger bool, no *refusal) {
+	if g.tls != nil && r.TLS == nil {
+		return false, noTLS()
+	}
 	if no := g.checkPlace(r); no != nil {
-		return no
+		return false, no
 	}
 	if !knownMethod(r.Method) {
-		return badMethod()
+		return false, badMethod()
 	}
 	if len(r.RequestURI) > maxTarget {
-		return longTarget()
+		return false, longTarget()
 	}
 	if headerSize(r.Header) > maxHeader {
-		return longHeader()
+		return false, longHeader()
 	}
-	return g.secret.check(r)
+	if len(r.Header["Authorization"]) == 0 && g.isPublic(r) {
+		return true, nil
+	}
+	return false, g.secret.check(r)
 }
 
 // check decides on what else can be told from the head of a request.
-func (g *Gate) check(r *http.Request) *refusal {
+func (g *Gate) check(r *http.Request, maxBody int64) *refusal {
 	if r.Method == http.MethodOptions {
 		return options()
 	}
 	if no := checkContent(r); no != nil {
 		return no
 	}
-	if r.ContentLength > g.maxBody {
-		return longBody(g.maxBody)
+	if r.ContentLength > maxBody {
+		return longBody(maxBody)
 	}
 	return nil
 }
 
 // checkPlace decides on where a request was sent and from where.
 func (g *Gate) checkPlace(r *http.Request) *refusal {
-	// net/http puts the host of an absolute target into r.Host, as it should.
-	if !g.hosts[lower(r.Host)] || r.URL.User != nil || r.URL.Opaque != "" {
+	// net/http puts the host of an absolute target into r.Host, as it should,
+	// but takes the header for a target without.
+	if !g.hosts[lower(r.Host)] || !goodTarget(r.URL) {
 		return wrongHost()
 	}
 	if !onlyKnown(r.Header["Origin"], g.origins) {
 		return wrongOrigin()
 	}
-	for _, site := range r.Header["Sec-Fetch-Site"] {
-		if site != "same-origin" && site != "none" {
-			return wrongSite()
-		}
+	// A browser says it once; programs do not say it.
+	switch site := r.Header["Sec-Fetch-Site"]; {
+	case len(site) == 0:
+	case len(site) == 1 && (site[0] == "same-origin" || site[0] == "none"):
+	default:
+		return wrongSite()
 	}
 	return nil
+}
+
+// goodTarget tells whether a target is a path, or a whole URL as proxies are
+// sent it.
+func goodTarget(u *url.URL) bool {
+	switch u.Scheme {
+	case "":
+	case "http", "https": // in which way it came is known
+		if u.Host == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	return u.User == nil && u.Opaque == ""
 }
 
 func knownMethod(m string) bool {
@@ -235,21 +300,27 @@ func isStream(r *http.Request) bool {
 	return len(r.Header["Upgrade"]) > 0
 }
 
-// body reads the body of a request. Only while it does so the connection has a
-// deadline for reading: one that stayed would end event streams.
-func (g *Gate) body(a *answer, r *http.Request) ([]byte, *refusal) {
+// terms are how long a body may be, and how long it may take.
+type terms struct {
+	bytes int64
+	time  time.Duration
+}
+
+// readBody reads the body of a request. Only while it does so the connection
+// has a deadline for reading: one that stayed would end event streams.
+func readBody(a *answer, r *http.Request, most terms) ([]byte, *refusal) {
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
-	_ = a.control.SetReadDeadline(time.Now().Add(bodyTime))
+	_ = a.control.SetReadDeadline(time.Now().Add(most.time))
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
-	_, err := b.ReadFrom(io.LimitReader(r.Body, g.maxBody+1))
+	_, err := b.ReadFrom(io.LimitReader(r.Body, most.bytes+1))
 	switch {
-	case int64(b.Len()) > g.maxBody:
-		return nil, longBody(g.maxBody)
+	case int64(b.Len()) > most.bytes:
+		return nil, longBody(most.bytes)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, slowBody()
+		return nil, slowBody(most.time)
 	case err != nil:
 		return nil, brokenBody()
 	}
@@ -274,12 +345,16 @@ func passed(r *http.Request, body []byte) *http.Request {
 
 // Server returns a server for next behind the gate, with every limit set. It
 // has no timeout for a whole request or answer, which would end event streams:
-// the gate bounds the time of a body and of each write instead.
+// the gate bounds the time of a body and of each write instead. Gate.Serve runs
+// it.
 func (g *Gate) Server(next http.Handler) *http.Server {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
+	kept := newGuests()
 	return &http.Server{
-		Handler:                      g.Wrap(next),
+		Handler:                      g.wrap(next, kept),
+		ConnState:                    kept.watch,
+		TLSConfig:                    g.tls,
 		DisableGeneralOptionsHandler: true, // OPTIONS * takes the same road
 		Protocols:                    &http1,
 		MaxHeaderBytes:               2 * maxHeader, // what lies between gets our own answer
@@ -287,4 +362,13 @@ func (g *Gate) Server(next http.Handler) *http.Server {
 		IdleTimeout:                  g.idle,
 		ErrorLog:                     slog.NewLogLogger(g.log.Handler(), slog.LevelWarn),
 	}
+}
+
+// Serve accepts on l for srv, one that Server has made, until it is closed. It
+// speaks TLS if the gate has a certificate.
+func (g *Gate) Serve(srv *http.Server, l net.Listener) error {
+	if g.tls != nil {
+		return srv.ServeTLS(l, "", "")
+	}
+	return srv.Serve(l)
 }

@@ -226,6 +226,38 @@ func TestKeptConnection(t *testing.T) {
 	}
 }
 
+// Programs go by the codes, so each stays what it is.
+func TestRefusalCodes(t *testing.T) {
+	post := func(header ...string) string { return request("POST /", here, append([]string{bearer}, header...)...) }
+	for code, raw := range map[string]string{
+		"wrong-host":   request("GET /", "evil.example", bearer),
+		"wrong-origin": request("GET /", here, bearer, "Origin: null"),
+		"wrong-site":   request("GET /", here, bearer, "Sec-Fetch-Site: cross-site"),
+		"bad-method":   request("TRACE /", here, bearer),
+		"long-target":  request("GET /"+strings.Repeat("a", maxTarget), here, bearer),
+		"long-header":  request("GET /", here, bearer, "X-A: "+strings.Repeat("a", maxHeader)),
+		"no-token":     request("GET /", here),
+		"wrong-token":  request("GET /", here, "Authorization: Bearer wrong"),
+		"wrong-type":   post("Content-Type: text/plain", two),
+		"wrong-coding": post(js, "Content-Encoding: br", two),
+		"long-body":    post(js, "Content-Length: 65\r\n\r\n"+strings.Repeat(" ", 65)),
+		"broken-body":  post(js, "Content-Length: 9\r\n\r\n{}"),
+	} {
+		resp, body := one(t, newGate(t, Options{MaxBody: 64}), new(reach), raw)
+		if !strings.Contains(body, `"code":"`+code+`"`) {
+			t.Errorf("%s: %d %s", code, resp.StatusCode, body)
+		}
+		checkAnswer(t, resp, body)
+	}
+	for code, no := range map[string]*refusal{
+		"no-tls": noTLS(), "many-wrong-tokens": manyWrong(), "slow-body": slowBody(time.Minute), "busy": busy(),
+	} {
+		if no.code != code {
+			t.Errorf("%s is %s", code, no.code)
+		}
+	}
+}
+
 // A body that nobody reads is not taken for the next request.
 func TestNoSmuggling(t *testing.T) {
 	inner := request("GET /inner", here, bearer)

@@ -85,6 +85,10 @@ func hostileHosts() []attack {
 		attack{"absolute target, foreign", request("GET http://evil.example/session", here, bearer), 421},
 		attack{"absolute target with a user", request("GET http://evil@"+here+"/session", here, bearer), 421},
 		attack{"absolute target, host in the user", request("GET http://"+here+"@evil.example/", here, bearer), 421},
+		attack{"absolute target without host", request("GET http:///session", here, bearer), 421},
+		attack{"absolute target with nothing", request("GET http:", here, bearer), 421},
+		attack{"absolute target of TLS", request("GET https://"+here+"/session", here, bearer), 200},
+		attack{"absolute target of another scheme", request("GET ftp://"+here+"/session", here, bearer), 421},
 		attack{"opaque target", request("GET http:session", here, bearer), 421},
 		attack{"path that looks like a host", request("GET //evil.example/session", here, bearer), 200},
 		attack{"target without a slash", request("GET session", here, bearer), 400},
@@ -142,6 +146,8 @@ func hostileOrigins() []attack {
 		attack{"same-site", request("GET /", here, bearer, "Sec-Fetch-Site: same-site"), 403},
 		attack{"site nobody knows", request("GET /", here, bearer, "Sec-Fetch-Site: Same-Origin"), 403},
 		attack{"site empty", request("GET /", here, bearer, "Sec-Fetch-Site: "), 403},
+		attack{"the same site twice", request("GET /", here, bearer, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: same-origin"), 403},
+		attack{"sites in one", request("GET /", here, bearer, "Sec-Fetch-Site: none, same-origin"), 403},
 		attack{"two sites", request("GET /", here, bearer, "Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"), 403},
 		attack{"cross-site with our origin", request("POST /mcp", here, bearer, "Origin: http://"+here, "Sec-Fetch-Site: cross-site", js, two), 403},
 		attack{"cross-site without token", request("GET /", here, "Sec-Fetch-Site: cross-site"), 403},
@@ -337,11 +343,14 @@ func checkAnswer(t *testing.T, resp *http.Response, body string) {
 		return
 	}
 	for name, want := range map[string]string{
-		"Cache-Control":           "no-store",
-		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-		"Referrer-Policy":         "no-referrer",
-		"X-Content-Type-Options":  "nosniff",
-		"X-Frame-Options":         "DENY",
+		"Cache-Control":                "no-store",
+		"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Permissions-Policy":           features,
+		"Referrer-Policy":              "no-referrer",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
 	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -356,10 +365,10 @@ func checkAnswer(t *testing.T, resp *http.Response, body string) {
 		return
 	}
 	var p struct {
-		Title, Detail string
-		Status        int
+		Type, Title, Detail, Code string
+		Status                    int
 	}
-	if err := json.Unmarshal([]byte(body), &p); err != nil || p.Status != resp.StatusCode || p.Title == "" || p.Detail == "" {
+	if err := json.Unmarshal([]byte(body), &p); err != nil || p.Status != resp.StatusCode || p.Title == "" || p.Detail == "" || p.Code == "" || p.Type != "about:blank" {
 		t.Errorf("problem %q: %v", body, err)
 	}
 	if got := resp.Header.Get("Content-Type"); got != "application/problem+json" {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -16,12 +18,14 @@ type Listener struct {
 	// Hosts are the host:port the listener is called by; the first is the
 	// one to show.
 	Hosts []string
+	// TLS says that a gate in front of it needs a certificate.
+	TLS bool
 	// Warning is to be shown to the person, if there is one.
 	Warning string
 }
 
 // URL is where the server is found.
-func (l *Listener) URL() string { return "http://" + l.Hosts[0] }
+func (l *Listener) URL() string { return schemeOf(l.TLS) + "://" + l.Hosts[0] }
 
 // Listen opens the port b asks for, if its plan allows that, and finds or makes
 // the token.
@@ -40,12 +44,13 @@ func Listen(b Bind) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	hosts, err := hostsOf(inner.Addr(), b.Names)
+	hosts, err := hostsOf(inner.Addr(), b)
 	if err != nil {
 		_ = inner.Close()
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	return &Listener{Listener: bound(inner, positive(b.MaxConns, 4096)), Token: token, Hosts: hosts, Warning: plan.Warning}, nil
+	conns := bound(inner, positive(b.MaxConns, 4096))
+	return &Listener{Listener: conns, Token: token, Hosts: hosts, TLS: b.TLS, Warning: plan.Warning}, nil
 }
 
 // network keeps an address to its family: 0.0.0.0 does not mean IPv6 too.
@@ -60,7 +65,7 @@ func network(ip netip.Addr) string {
 	}
 }
 
-func hostsOf(addr net.Addr, names []string) ([]string, error) {
+func hostsOf(addr net.Addr, b Bind) ([]string, error) {
 	at, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
 		return nil, err
@@ -77,8 +82,14 @@ func hostsOf(addr net.Addr, names []string) ([]string, error) {
 			}
 		}
 	}
-	hosts := servedHosts(at, names, local)
-	_, err = hostSet(hosts)
+	hosts := servedHosts(at, b.Names, local)
+	if b.TLS && len(b.Names) > 0 {
+		// Certificates are for names: to show an address would be to show an
+		// error of the browser.
+		first := namedHosts(b.Names[:1], strconv.Itoa(int(at.Port())))
+		hosts = append(first, slices.DeleteFunc(hosts, func(h string) bool { return h == first[0] })...)
+	}
+	_, err = hostSet(hosts, schemeOf(b.TLS))
 	return hosts, err
 }
 

@@ -43,6 +43,12 @@ func TestPlan(t *testing.T) {
 		{Bind{Addr: "0.0.0.0", Token: goodToken}, "say that you want it", false, false},
 		{Bind{Addr: "::", Token: goodToken}, "say that you want it", false, false},
 		{Bind{Addr: "[::ffff:10.0.0.1]:1", Token: goodToken}, "say that you want it", false, false},
+		{Bind{Addr: "0.0.0.0", Token: goodToken, TLS: true}, "0.0.0.0:0", false, false},
+		{Bind{Addr: "0.0.0.0", Token: goodToken, TLS: true, Beyond: true}, "0.0.0.0:0", false, false},
+		{Bind{Addr: "[2001:db8::1]:443", Token: goodToken, TLS: true}, "[2001:db8::1]:443", false, false},
+		{Bind{Addr: "localhost:443", TLS: true}, "127.0.0.1:443", true, false},
+		{Bind{Addr: "0.0.0.0", TLS: true}, "set a token", false, false},
+		{Bind{Addr: "example.com:443", Token: goodToken, TLS: true}, "not an IP address", false, false},
 		{Bind{Addr: "0.0.0.0", Token: "short", Beyond: true}, "32 to 512", false, false},
 
 		{Bind{Addr: "example.com:4096", Token: goodToken, Beyond: true}, "not an IP address", false, false},
@@ -136,6 +142,48 @@ func TestListen(t *testing.T) {
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		t.Error(err)
+	}
+}
+
+// However the address is written, the server is found under all its names, and
+// its own pages may talk to it under each.
+func TestListenAddresses(t *testing.T) {
+	for addr, prefix := range map[string]string{
+		"localhost": "http://127.0.0.1:", "LOCALHOST:0": "http://127.0.0.1:", ":0": "http://127.0.0.1:", "127.0.0.1:0": "http://127.0.0.1:",
+		"::1": "http://[::1]:", "[::1]:0": "http://[::1]:", "127.0.0.2": "http://127.0.0.2:",
+	} {
+		l, err := Listen(Bind{Addr: addr, Token: goodToken})
+		if err != nil {
+			t.Logf("%s is left out, this machine does not have it: %v", addr, err)
+			continue
+		}
+		if !strings.HasPrefix(l.URL(), prefix) || strings.HasSuffix(l.URL(), ":0") {
+			t.Errorf("%s: found at %s", addr, l.URL())
+		}
+		srv := newGate(t, Options{Hosts: l.Hosts}).Server(new(reach))
+		done := make(chan struct{})
+		go func() { defer close(done); _ = srv.Serve(l) }()
+		for _, host := range l.Hosts {
+			for origin, want := range map[string]int{"http://" + host: 200, "https://" + host: 403} {
+				r, err := http.NewRequestWithContext(t.Context(), "GET", l.URL(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Host, r.Close = host, true
+				r.Header.Set("Authorization", "Bearer "+goodToken)
+				r.Header.Set("Origin", origin)
+				resp, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = resp.Body.Close()
+				if resp.StatusCode != want {
+					t.Errorf("%s: host %s, origin %s: %d", addr, host, origin, resp.StatusCode)
+				}
+			}
+		}
+		_ = srv.Close()
+		<-done
 	}
 }
 

@@ -145,6 +145,18 @@ func (h *reach) count() int {
 	return len(h.seen)
 }
 
+// secret counts those that got to what is not public.
+func (h *reach) secret() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.seen {
+		if !open(r) || !plain(r.URL) {
+			n++
+		}
+	}
+	return n
+}
+
 // request writes a request as it goes over the wire.
 func request(line, host string, header ...string) string {
 	head := line + " HTTP/1.1\r\nHost: " + host + "\r\n"

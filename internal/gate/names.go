@@ -13,7 +13,7 @@ import (
 // hostSet returns every spelling of a Host header that means one of hosts.
 // Membership is all there is to the check: nothing a client sends is taken
 // apart, so there is nothing to take apart wrongly.
-func hostSet(hosts []string) (map[string]bool, error) {
+func hostSet(hosts []string, scheme string) (map[string]bool, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("no host to serve")
 	}
@@ -24,11 +24,27 @@ func hostSet(hosts []string) (map[string]bool, error) {
 			return nil, err
 		}
 		set[net.JoinHostPort(host, port)] = true
-		if port == "80" {
+		// 443 also without TLS: then it is the port of a proxy that speaks it.
+		if port == defaultPort(scheme) || port == "443" {
 			set[bare(host)] = true
 		}
 	}
 	return set, nil
+}
+
+func schemeOf(tls bool) string {
+	if tls {
+		return "https"
+	}
+	return "http"
+}
+
+// defaultPort is the port that URLs of a scheme leave out.
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
 }
 
 // splitHost takes a host:port of ours apart and checks it.
@@ -77,15 +93,25 @@ func bare(host string) string {
 }
 
 // originSet returns the origins that are ours, as browsers spell them.
-func originSet(origins []string, hosts map[string]bool) (map[string]bool, error) {
+func originSet(opt Options, scheme string) (map[string]bool, error) {
 	set := map[string]bool{}
-	if origins == nil {
-		for h := range hosts {
-			set["http://"+h] = true
+	if opt.Origins == nil {
+		for _, h := range opt.Hosts {
+			host, port, err := splitHost(h)
+			if err != nil {
+				return nil, err
+			}
+			set[scheme+"://"+net.JoinHostPort(host, port)] = true
+			if port == defaultPort(scheme) {
+				set[scheme+"://"+bare(host)] = true
+			}
+			if port == "443" { // http://host would be whatever is on port 80
+				set["https://"+bare(host)] = true
+			}
 		}
 		return set, nil
 	}
-	for _, o := range origins {
+	for _, o := range opt.Origins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o || lower(o) != o {
 			return nil, fmt.Errorf("origin %q is not scheme://host[:port] in lower case", o)

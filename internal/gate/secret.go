@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Wrong tokens are answered with 401 as long as they are few.
+// Wrong tokens are answered with 401 as long as they are few. Codes use the
+// same figures.
 const (
 	wrongBurst = 32
 	wrongRate  = 4 // a second
@@ -74,23 +75,36 @@ func credential(r *http.Request) (string, bool) {
 	return token, true
 }
 
-// bucket counts wrong tokens: a burst is borne, then a few a second.
+// bucket counts wrong tokens or codes: a burst is borne, then a few a second.
 type bucket struct {
 	mu   sync.Mutex
 	left float64
 	at   time.Time
 }
 
+// take counts one, and tells whether it is borne.
 func (b *bucket) take(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.at.IsZero() {
-		b.left = min(wrongBurst, b.left+wrongRate*max(0, now.Sub(b.at)).Seconds())
-	}
-	b.at = now
+	b.fill(now)
 	if b.left < 1 {
 		return false
 	}
 	b.left--
 	return true
+}
+
+// has tells whether one more would be borne.
+func (b *bucket) has(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fill(now)
+	return b.left >= 1
+}
+
+func (b *bucket) fill(now time.Time) {
+	if !b.at.IsZero() {
+		b.left = min(wrongBurst, b.left+wrongRate*max(0, now.Sub(b.at)).Seconds())
+	}
+	b.at = now
 }

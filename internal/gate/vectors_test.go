@@ -14,7 +14,7 @@ type vector struct {
 	ID      string
 	Request struct {
 		Method, Path, Host, Auth, Upgrade, Session string
-		Origin, Bind, Token                        *string
+		Origin, Bind, Token, TLS                   *string
 		ConsoleText                                *string `json:"console_text"`
 	}
 	Expect any
@@ -112,7 +112,7 @@ func statusOf(t *testing.T, v vector) string {
 // startOf says what a bind line comes to. The address is one the person asked
 // for, so the word is given; TestPlan has the cases without.
 func startOf(v vector) string {
-	b := Bind{Addr: *v.Request.Bind, Beyond: true}
+	b := Bind{Addr: *v.Request.Bind, Beyond: true, TLS: v.Request.TLS != nil}
 	if v.Request.Token != nil {
 		b.Token = goodToken
 	}
