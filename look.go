@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNotFound is a session, a call or a file that there is not.
-var ErrNotFound = errors.New("there is no such thing")
+var ErrNotFound = errors.New("not found")
 
 // known makes what the records do not have an [ErrNotFound].
 func known(what, id string, err error) error {
@@ -100,6 +100,14 @@ func callRecord(c store.Call) CallRecord {
 func (r *Runtime) Cancel(session, call string) bool {
 	return r.flying.stop(&tool.Call{Session: session, ID: call})
 }
+
+// AllApprovals returns every approval that is kept, of whatever session and
+// project, oldest first.
+func (r *Runtime) AllApprovals() ([]permission.Approval, error) { return r.vault.Approvals() }
+
+// PolicyError says why the rules are broken and everything is denied; "" where
+// they are not.
+func (r *Runtime) PolicyError() string { return r.opt.PolicyError }
 
 // Todos returns the list of a session.
 func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error) {

@@ -29,6 +29,9 @@ type Prompt struct {
 	Text    string
 	Files   []tool.Attachment // images and files to look at
 	Title   string            // of a new session; the first words of Text when empty
+	// New is the id that a new session gets, one of [Runtime.NewID], for who wants
+	// to know it before the turn is over; made up when empty.
+	New string
 }
 
 // A Turn is what became of a prompt.
@@ -69,7 +72,7 @@ func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
 	}
-	return r.turn(ctx, p.Session, func(ctx context.Context, s *store.Store, row opening) (opening, error) {
+	return r.turn(ctx, place{p.Session, p.New}, func(ctx context.Context, s *store.Store, row opening) (opening, error) {
 		said, err := r.said(&row.Session, p)
 		if err != nil {
 			return row, err
@@ -111,7 +114,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 // ended. Calls that had begun are not made again: the model is told which ones
 // were interrupted.
 func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
-	return r.turn(ctx, session, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+	return r.turn(ctx, place{session: session}, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to resume: name one")
 		}
@@ -134,7 +137,7 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 
 // Compact sums a conversation up, so that it takes less of the model's room.
 func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
-	return r.turn(ctx, session, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+	return r.turn(ctx, place{session: session}, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
 		}
@@ -159,9 +162,13 @@ type opening struct {
 	Untitled string
 }
 
-// turn prepares a session, works on it, and says how that went. A session of
-// no name is a new one, which prepare makes.
-func (r *Runtime) turn(ctx context.Context, session string,
+// A place is the session to work on: one that there is, or, where that is "", a
+// new one, which gets a name where it is to have a certain one.
+type place struct{ session, name string }
+
+// turn prepares a session, works on it, and says how that went. A new one is
+// made by prepare.
+func (r *Runtime) turn(ctx context.Context, at place,
 	prepare func(context.Context, *store.Store, opening) (opening, error),
 ) (*Turn, error) {
 	if err := r.voidPolicy(""); err != nil {
@@ -177,10 +184,12 @@ func (r *Runtime) turn(ctx context.Context, session string,
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
 	row := opening{Session: r.newSession()}
-	if session != "" {
-		if row.Session, err = s.Session(ctx, session); err != nil {
-			return nil, known("session", session, err)
+	if at.session != "" {
+		if row.Session, err = s.Session(ctx, at.session); err != nil {
+			return nil, known("session", at.session, err)
 		}
+	} else {
+		row.ID = cmp.Or(at.name, row.ID)
 	}
 	release, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
 	if errors.Is(err, store.ErrBusy) {

@@ -3,6 +3,7 @@ package helve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -141,8 +142,16 @@ func (r *Runtime) Answer(id string, answers [][]string) error {
 }
 
 // Dismiss ends a set of questions without an answer.
-func (r *Runtime) Dismiss(id string) error {
-	return r.interview.settle(id, answer{err: errDismissed()}, func(q QuestionRequest) Happening {
+func (r *Runtime) Dismiss(id string) error { return r.dismiss(id, errDismissed()) }
+
+// Expire ends a set of questions that nobody has answered; the model is told
+// why.
+func (r *Runtime) Expire(id, why string) error {
+	return r.dismiss(id, &tool.Error{Kind: tool.Unattended, Code: "expired", Err: errors.New(why)})
+}
+
+func (r *Runtime) dismiss(id string, err error) error {
+	return r.interview.settle(id, answer{err: err}, func(q QuestionRequest) Happening {
 		return QuestionRejected{Session: q.Session, Request: id}
 	})
 }
