@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"path/filepath"
+
+	"helve"
+)
+
+type changesInput struct {
+	Session string `query:"session" maxLength:"256"`
+	Call    string `query:"call" maxLength:"256"`
+	Message string `query:"message" maxLength:"256"`
+	File    string `query:"file" maxLength:"4096" doc:"this file, or those below this folder"`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+type undoInput struct {
+	Body struct {
+		Sets    []string `json:"sets,omitempty" maxItems:"1000" doc:"these change sets"`
+		Call    string   `json:"call,omitempty" maxLength:"256" doc:"what a call changed"`
+		Message string   `json:"message,omitempty" maxLength:"256" doc:"what the calls of a message changed"`
+		To      string   `json:"to,omitempty" maxLength:"256" doc:"everything after this change set, which itself stays"`
+		Last    int      `json:"last,omitempty" minimum:"1" maximum:"1000" doc:"what the newest so many calls changed that was not taken back yet"`
+		Session string   `json:"session,omitempty" maxLength:"256" doc:"of this session only"`
+		Preview bool     `json:"preview,omitempty" doc:"change nothing, only say what would be done"`
+	} `nameHint:"UndoRequest"`
+}
+
+type fileInput struct {
+	Path  string `query:"path" required:"true" minLength:"1" maxLength:"4096" doc:"from the working folder, or absolute"`
+	Agent string `query:"agent" maxLength:"256" doc:"under whose rules; the default agent's when absent"`
+}
+
+func (s *Server) routeFiles() {
+	route(s, about{at: "GET /v1/changes", id: "listChanges", tag: "files", fails: []int{422},
+		summary: "What tools changed on disk, newest first"}, s.changes)
+	route(s, about{at: "POST /v1/undo", id: "undo", tag: "files", fails: []int{404, 422},
+		summary: "Take changes back",
+		text: "Exactly one of sets, call, message, to and last says what. A file that somebody else has changed since is reported as a " +
+			"conflict and left alone. An undo is a change set itself and can be taken back."}, s.undo)
+	route(s, about{at: "GET /v1/files/content", id: "readFile", tag: "files", fails: []int{403, 404, 422},
+		summary: "A file as the rules let it be read without asking", text: "At most 1 MiB of it."},
+		func(ctx context.Context, in *fileInput) (*body[helve.FileText], error) {
+			who, err := s.agent(in.Agent)
+			if err != nil {
+				return nil, err
+			}
+			f, err := s.rt.File(ctx, who.Name, in.Path)
+			if err != nil {
+				return nil, refusal(err)
+			}
+			return answerOf(f), nil
+		})
+}
+
+func (s *Server) changes(ctx context.Context, in *changesInput) (*body[[]helve.ChangeSet], error) {
+	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Limit: in.Limit}
+	if q.File != "" && !filepath.IsAbs(q.File) {
+		q.File = filepath.Join(s.opt.Dir, q.File)
+	}
+	sets, err := s.rt.Changes(ctx, q)
+	if err != nil && len(sets) == 0 {
+		return nil, err
+	}
+	if err != nil { // the others are good
+		s.log.Warn("some changes could not be read", "error", err)
+	}
+	return listOf(sets), nil
+}
+
+func (s *Server) undo(ctx context.Context, in *undoInput) (*body[helve.UndoReport], error) {
+	b, given := in.Body, 0
+	for _, is := range []bool{len(b.Sets) > 0, b.Call != "", b.Message != "", b.To != "", b.Last > 0} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, badRequest("say what to undo: exactly one of sets, call, message, to and last", "body")
+	}
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	report, err := s.rt.Undo(ctx, helve.UndoRequest{
+		Sets: b.Sets, Call: b.Call, Message: b.Message, To: b.To, Last: b.Last, Session: b.Session, Preview: b.Preview,
+	})
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return answerOf(*report), nil
+}

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+
+	"helve"
+)
+
+type jobsInput struct {
+	Session string `query:"session" maxLength:"256" doc:"only those of this session"`
+}
+
+type jobInput struct {
+	Job string `path:"job" maxLength:"256"`
+}
+
+type outputInput struct {
+	Job    string `path:"job" maxLength:"256"`
+	Offset int64  `query:"offset" doc:"where to begin, in bytes; a negative one counts from the end"`
+}
+
+// jobOutput is a piece of what a job has printed, with how the job is.
+type jobOutput struct {
+	helve.JobOutput
+	State string `json:"state" doc:"running, ended or lost"`
+}
+
+func (s *Server) routeJobs() {
+	route(s, about{at: "GET /v1/jobs", id: "listJobs", tag: "jobs", fails: []int{422}, summary: "Commands in the background"},
+		func(_ context.Context, in *jobsInput) (*body[[]helve.Job], error) {
+			jobs, err := s.rt.Jobs(in.Session)
+			if err != nil {
+				return nil, err
+			}
+			return listOf(jobs), nil
+		})
+	route(s, about{at: "GET /v1/jobs/{job}/output", id: "readJobOutput", tag: "jobs", fails: []int{404, 422},
+		summary: "What a job has printed", text: "At most 256 KiB from an offset on. It gives what is there and does not wait."}, s.output)
+	route(s, about{at: "POST /v1/jobs/{job}/stop", id: "stopJob", tag: "jobs", fails: []int{404, 422},
+		summary: "End a job, with all its processes"},
+		func(ctx context.Context, in *jobInput) (*body[helve.Job], error) {
+			job, err := s.rt.StopJob(ctx, in.Job)
+			if err != nil {
+				return nil, err
+			}
+			return answerOf(job), nil
+		})
+}
+
+func (s *Server) output(_ context.Context, in *outputInput) (*body[jobOutput], error) {
+	out := jobOutput{State: "lost"}
+	jobs, err := s.rt.Jobs("") // before the output: of a job that had ended it is all
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if j.ID == in.Job {
+			out.State = j.State
+		}
+	}
+	if out.JobOutput, err = s.rt.JobOutput(in.Job, in.Offset); err != nil {
+		return nil, err
+	}
+	return answerOf(out), nil
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"reflect"
+
+	"helve"
+	"helve/message"
+	"helve/tool"
+)
+
+type promptInput struct {
+	Body struct {
+		Text    string            `json:"text" maxLength:"1048576" doc:"what is to be done"`
+		Session string            `json:"session,omitempty" maxLength:"256" doc:"to go on with; a new one when absent"`
+		Agent   string            `json:"agent,omitempty" maxLength:"256" doc:"the session's last one, or the default one, when absent"`
+		Model   *message.ModelRef `json:"model,omitempty" doc:"the agent's, the session's last one, or the default one, when absent"`
+		Files   []tool.Attachment `json:"files,omitempty" maxItems:"64" doc:"images and files to look at"`
+		Title   string            `json:"title,omitempty" maxLength:"200" doc:"of a new session"`
+		Wait    bool              `json:"wait,omitempty" doc:"answer when the turn is over, and end it when the client leaves"`
+	} `nameHint:"PromptRequest"`
+}
+
+type turnInput struct {
+	Session string `path:"session" maxLength:"256"`
+	Body    *struct {
+		Wait bool `json:"wait,omitempty" doc:"answer when the turn is over, and end it when the client leaves"`
+	} `nameHint:"TurnRequest"`
+}
+
+// started is a turn that goes on.
+type started struct {
+	Session string `json:"session"`
+}
+
+func (s *Server) routePrompts() {
+	answers := map[int]reflect.Type{200: reflect.TypeFor[helve.Turn](), 202: reflect.TypeFor[started]()}
+	const text = "Answers at once with the session, and events tell how it goes on; with wait, answers with the turn when it is over."
+	fails := []int{404, 409, 422, 503}
+	route(s, about{at: "POST /v1/prompts", id: "prompt", tag: "prompts", fails: fails, status: 202, answers: answers,
+		summary: "Let an agent work on a prompt", text: text},
+		func(ctx context.Context, in *promptInput) (*reply, error) {
+			b := in.Body
+			p := helve.Prompt{Session: b.Session, Agent: b.Agent, Text: b.Text, Files: b.Files, Title: b.Title}
+			if b.Model != nil {
+				p.Model = *b.Model
+			}
+			if p.Session == "" {
+				p.New = s.rt.NewID("ses")
+			}
+			return s.turn(ctx, cmp.Or(p.Session, p.New), b.Wait, func(ctx context.Context) (*helve.Turn, error) { return s.rt.Prompt(ctx, p) })
+		})
+	route(s, about{at: "POST /v1/sessions/{session}/resume", id: "resume", tag: "prompts", fails: fails, status: 202, answers: answers,
+		summary: "Go on with a turn that broke off", text: text + " Calls that had begun are not made again."},
+		func(ctx context.Context, in *turnInput) (*reply, error) {
+			return s.turn(ctx, in.Session, in.Body != nil && in.Body.Wait,
+				func(ctx context.Context) (*helve.Turn, error) { return s.rt.Resume(ctx, in.Session) })
+		})
+	route(s, about{at: "POST /v1/sessions/{session}/compact", id: "compact", tag: "prompts", fails: fails, status: 202, answers: answers,
+		summary: "Sum a conversation up, so that it takes less of the model's room", text: text},
+		func(ctx context.Context, in *turnInput) (*reply, error) {
+			return s.turn(ctx, in.Session, in.Body != nil && in.Body.Wait,
+				func(ctx context.Context) (*helve.Turn, error) { return s.rt.Compact(ctx, in.Session) })
+		})
+	route(s, about{at: "POST /v1/sessions/{session}/cancel", id: "cancelTurn", tag: "prompts", fails: []int{404, 422},
+		summary: "End the turn that this server started on a session", text: "It can be resumed."},
+		func(_ context.Context, in *sessionInput) (*nothing, error) {
+			if !s.turns.stop(in.Session) {
+				return nil, notFound("No turn that this server started works on the session %q.", in.Session)
+			}
+			return &nothing{}, nil
+		})
+}
+
+// turn starts a turn and waits until it works, or for its end where that is
+// wanted: then it ends when the client leaves.
+func (s *Server) turn(ctx context.Context, session string, wait bool, run func(context.Context) (*helve.Turn, error)) (*reply, error) {
+	t, err := s.launch(session, run)
+	if err != nil {
+		return nil, err
+	}
+	over := t.began
+	if wait {
+		over = t.done
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+		if wait {
+			t.end(context.Cause(ctx))
+			<-t.done // within a second or so
+		}
+		return nil, context.Cause(ctx)
+	}
+	return s.outcome(t, wait)
+}
+
+// outcome is how a turn stands that has begun, or is over.
+func (s *Server) outcome(t *turn, wait bool) (*reply, error) {
+	select {
+	case <-t.done:
+	default:
+		return &reply{Status: http.StatusAccepted, Body: started{t.session}}, nil
+	}
+	if t.out == nil {
+		return nil, refusal(t.err)
+	}
+	if t.err != nil {
+		s.log.Error("a turn was not kept whole", "session", t.out.Session, "error", t.err)
+	}
+	if !wait {
+		return &reply{Status: http.StatusAccepted, Body: started{t.out.Session}}, nil
+	}
+	return &reply{Status: http.StatusOK, Body: t.out}, nil
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"helve"
+)
+
+// slabSize is how many bytes of frames lie side by side, so that many events
+// are one write.
+const slabSize = 64 << 10
+
+// A slab is memory that frames are put into, one after the other. What was
+// written once does not change.
+type slab struct {
+	text []byte
+	used int // of the ring alone
+}
+
+// A frame is an event as subscribers get it, encoded once for all of them.
+type frame struct {
+	seq      uint64
+	kind     string
+	session  string // empty: of none
+	everyone bool   // no filter holds it back
+	slab     *slab
+	from, to int
+}
+
+// A ring keeps the newest frames. Frames have positions, which number them
+// without gaps: numbers of events may have some, where the runtime told that
+// events were missed. It has no lock of its own.
+type ring struct {
+	maxFrames, maxBytes int
+
+	frames []*frame // oldest first
+	first  uint64   // position of the oldest
+	bytes  int
+	slab   *slab
+	gone   uint64 // number of the newest event that is kept no more
+	last   uint64 // number of the newest event
+}
+
+// end is the position that the next frame will have.
+func (k *ring) end() uint64 { return k.first + uint64(len(k.frames)) }
+
+// add puts the text of a frame behind the others, and lets the oldest go
+// where there are too many. The newest is always kept.
+func (k *ring) add(f *frame, text []byte) {
+	if k.slab == nil || len(k.slab.text)-k.slab.used < len(text) {
+		k.slab = &slab{text: make([]byte, max(slabSize, len(text)))}
+	}
+	f.slab, f.from, f.to = k.slab, k.slab.used, k.slab.used+len(text)
+	k.slab.used += copy(k.slab.text[f.from:], text)
+	k.frames = append(k.frames, f)
+	k.bytes += len(text)
+	k.last = f.seq
+	drop := 0
+	for n := len(k.frames); n-drop > 1 && (n-drop > k.maxFrames || k.bytes > k.maxBytes); drop++ {
+		old := k.frames[drop]
+		k.bytes -= old.to - old.from
+		k.gone = old.seq
+		k.frames[drop] = nil
+	}
+	k.frames = k.frames[drop:]
+	k.first += uint64(drop)
+}
+
+// read copies frames from a position on, as many as fit.
+func (k *ring) read(pos uint64, into []*frame) int {
+	return copy(into, k.frames[pos-k.first:])
+}
+
+// find is the position of the first frame past an event.
+func (k *ring) find(seq uint64) uint64 {
+	n := sort.Search(len(k.frames), func(i int) bool { return k.frames[i].seq > seq })
+	return k.first + uint64(n)
+}
+
+// text is the bytes of a frame.
+func (f *frame) text() []byte { return f.slab.text[f.from:f.to] }
+
+// joined is the text of two frames in one where they lie side by side; run is
+// the text that ends with f, and next is what follows.
+func (f *frame) joined(run []byte, next *frame) ([]byte, bool) {
+	if f == nil || f.slab != next.slab || f.to != next.from {
+		return nil, false
+	}
+	return f.slab.text[f.to-len(run) : next.to], true
+}
+
+// An eventFilter is what a subscriber wants to hear of; nil sets are everything.
+type eventFilter struct {
+	sessions, kinds []string
+}
+
+func (w eventFilter) all() bool { return w.sessions == nil && w.kinds == nil }
+
+func (w eventFilter) wants(f *frame) bool {
+	return f.everyone || (w.sessions == nil || f.session != "" && slices.Contains(w.sessions, f.session)) &&
+		(w.kinds == nil || slices.Contains(w.kinds, f.kind))
+}
+
+// encodeEvent makes a frame of an event. An event that can not be encoded is told
+// with nothing but its name: numbers have no gaps that nobody explains.
+func encodeEvent(instance string, e helve.Event) (f *frame, text []byte, err error) {
+	f = &frame{seq: e.Seq, kind: e.Type}
+	_, f.everyone = e.Properties.(helve.Missed)
+	data, err := json.Marshal(e)
+	if err != nil {
+		e.Properties = nil
+		data, _ = json.Marshal(e) // a number, a time and a string
+	} else {
+		f.session = eventSession(e.Properties, data)
+	}
+	if !utf8.Valid(data) { // of raw JSON that somebody handed in
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	}
+	return f, eventBlock(instance+"-"+strconv.FormatUint(e.Seq, 10), e.Type, data), err
+}
+
+// eventBlock is one event of a stream. data is JSON as encoding/json writes it,
+// which has no line breaks; the name may be a plugin's, and loses them.
+func eventBlock(id, name string, data []byte) []byte {
+	if strings.ContainsAny(name, "\r\n\x00") {
+		name = strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(name)
+	}
+	b := make([]byte, 0, len(id)+len(name)+len(data)+24)
+	if id != "" {
+		b = append(append(append(b, "id: "...), id...), '\n')
+	}
+	b = append(append(append(b, "event: "...), name...), '\n')
+	b = append(append(append(b, "data: "...), data...), '\n')
+	return append(b, '\n')
+}
+
+// eventSession is the session that an event is about. The frequent ones are not
+// read again.
+func eventSession(h helve.Happening, data []byte) string {
+	switch e := h.(type) {
+	case helve.CallStarted:
+		return e.Call.Session
+	case helve.CallRunning:
+		return e.Session
+	case helve.CallProgress:
+		return e.Session
+	case helve.CallFinished:
+		return e.Session
+	case helve.PartDelta:
+		return e.Session
+	case helve.PartUpdated:
+		return e.Part.Session
+	case helve.MessageUpdated:
+		return e.Info.Session
+	case helve.SessionChanged:
+		return e.Info.ID
+	case helve.ToolsChanged, helve.FileChanged, helve.Missed:
+		return ""
+	}
+	return eventSessionIn(data)
+}
+
+// eventSessionIn looks for the session in the text of an event, for those that
+// plugins and programs bring too.
+func eventSessionIn(data []byte) string {
+	type named struct {
+		ID        string `json:"id"`
+		Session   string `json:"session"`
+		SessionID string `json:"sessionID"`
+	}
+	var e struct {
+		Type       string `json:"type"`
+		Properties struct {
+			named
+			Call, Info, Part named
+		} `json:"properties"`
+	}
+	_ = json.Unmarshal(data, &e) // fields of another kind are left out, which is right
+	p, ofSession := &e.Properties, ""
+	if strings.HasPrefix(e.Type, "session.") {
+		ofSession = p.Info.ID
+	}
+	return cmp.Or(p.SessionID, p.Session, p.Call.Session, p.Info.SessionID, ofSession, p.Part.SessionID)
+}

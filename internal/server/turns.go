@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"helve"
+	"helve/message"
+)
+
+// errStopped ends a turn that a client stopped.
+var errStopped = errors.New("a person stopped it")
+
+// turns are the turns that this server has started.
+type turns struct {
+	mu sync.Mutex
+	by map[string]*turn // by session
+}
+
+// A turn is the work on a prompt.
+type turn struct {
+	end   context.CancelCauseFunc
+	done  chan struct{} // closed at its end; out and err hold then
+	began chan struct{} // closed when it works, or at its end
+	start sync.Once
+
+	session string
+	out     *helve.Turn
+	err     error
+}
+
+func newTurns() *turns { return &turns{by: map[string]*turn{}} }
+
+func newTurn(session string) *turn {
+	return &turn{session: session, done: make(chan struct{}), began: make(chan struct{})}
+}
+
+func (t *turn) begin() { t.start.Do(func() { close(t.began) }) }
+
+// sessions are those that are worked on. That their turns began may not have
+// been told: whoever waits for it goes on.
+func (ts *turns) sessions() (out []string) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for id, t := range ts.by {
+		out = append(out, id)
+		t.begin()
+	}
+	return out
+}
+
+// on reports whether a turn of ours works on a session.
+func (ts *turns) on(session string) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.by[session] != nil
+}
+
+// see is told what happened: a turn works when its session is busy, or has
+// heard what it is about.
+func (ts *turns) see(e helve.Event) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	var t *turn
+	switch p := e.Properties.(type) {
+	case helve.SessionStatus:
+		if p.Status.Type == "busy" {
+			t = ts.by[p.Session]
+		}
+	case helve.MessageUpdated:
+		if p.Info.Role == message.User {
+			t = ts.by[p.Info.Session]
+		}
+	}
+	if t != nil {
+		t.begin()
+	}
+}
+
+// claim notes a turn on a session; one at a time works on it.
+func (ts *turns) claim(t *turn) error {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.by[t.session] != nil {
+		return busyProblem()
+	}
+	ts.by[t.session] = t
+	return nil
+}
+
+// drop forgets a turn that has ended, or that came to nothing.
+func (ts *turns) drop(t *turn) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.by[t.session] == t {
+		delete(ts.by, t.session)
+	}
+}
+
+// stop ends the turn on a session; it reports whether there was one.
+func (ts *turns) stop(session string) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t := ts.by[session]
+	if t == nil || t.end == nil {
+		return false
+	}
+	t.end(errStopped)
+	return true
+}
+
+// launch starts a turn on a session. It goes on when whoever asked for it leaves.
+func (s *Server) launch(session string, run func(context.Context) (*helve.Turn, error)) (*turn, error) {
+	life, leave, err := s.detach()
+	if err != nil {
+		return nil, err
+	}
+	t := newTurn(session)
+	life, t.end = context.WithCancelCause(life)
+	if err := s.turns.claim(t); err != nil {
+		t.end(nil)
+		leave()
+		return nil, err
+	}
+	go func() {
+		defer leave()
+		defer t.end(nil)
+		t.out, t.err = run(life)
+		s.turns.drop(t)
+		close(t.done)
+		t.begin()
+	}()
+	return t, nil
+}

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"helve"
+	"helve/permission"
+)
+
+// A watch knows what events have told: which sessions are worked on, and since
+// when something waits for a person.
+type watch struct {
+	wake chan struct{} // something else waits
+
+	mu     sync.Mutex
+	status map[string]helve.Status // of sessions that are not idle
+	asked  map[string]asked        // by the id of a request or a set of questions
+}
+
+type asked struct {
+	at       time.Time
+	question bool
+}
+
+func newWatch() *watch {
+	return &watch{wake: make(chan struct{}, 1), status: map[string]helve.Status{}, asked: map[string]asked{}}
+}
+
+// follow reads the events of the runtime for as long as the server lives.
+func (s *Server) follow() {
+	for e := range s.rt.Events(s.life, 0) {
+		if _, ok := e.Properties.(helve.Missed); ok {
+			s.resync()
+			continue
+		}
+		s.watch.see(e)
+		s.turns.see(e)
+	}
+}
+
+func (w *watch) see(e helve.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch p := e.Properties.(type) {
+	case helve.SessionStatus:
+		if p.Status.Type == "idle" {
+			delete(w.status, p.Session)
+		} else {
+			w.status[p.Session] = p.Status
+		}
+	case helve.PermissionAsked:
+		w.ask(p.ID, asked{at: e.Time})
+	case helve.PermissionReplied:
+		delete(w.asked, p.Request)
+	case helve.QuestionAsked:
+		w.ask(p.ID, asked{at: e.Time, question: true})
+	case helve.QuestionReplied:
+		delete(w.asked, p.Request)
+	case helve.QuestionRejected:
+		delete(w.asked, p.Request)
+	}
+}
+
+// ask notes that something waits. The caller holds the lock.
+func (w *watch) ask(id string, a asked) {
+	w.asked[id] = a
+	select {
+	case w.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// resync asks the runtime for what events have not told, because there were too
+// many of them. What was not known to wait begins to wait now.
+func (s *Server) resync() {
+	now, w := time.Now(), s.watch
+	waiting := map[string]asked{}
+	for _, r := range s.rt.Pending() {
+		waiting[r.ID] = asked{at: now}
+	}
+	for _, q := range s.rt.Questions() {
+		waiting[q.ID] = asked{at: now, question: true}
+	}
+	working := s.turns.sessions()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, a := range waiting {
+		if known, ok := w.asked[id]; ok {
+			a = known
+		}
+		waiting[id] = a
+	}
+	clear(w.asked)
+	for id, a := range waiting {
+		w.ask(id, a)
+	}
+	clear(w.status)
+	for _, session := range working {
+		w.status[session] = helve.Status{Type: "busy"}
+	}
+}
+
+// of is how the work on a session goes.
+func (w *watch) of(session string) helve.Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if st, ok := w.status[session]; ok {
+		return st
+	}
+	return helve.Status{Type: "idle"}
+}
+
+// since is when something began to wait: just now, where that was not told yet.
+func (w *watch) since(id string) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a, ok := w.asked[id]; ok {
+		return a.at
+	}
+	return time.Now()
+}
+
+// overdue takes out what has waited since before a time, and says when the
+// next of the others began; the zero time for none.
+func (w *watch) overdue(before time.Time) (over map[string]asked, next time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	over = map[string]asked{}
+	for id, a := range w.asked {
+		switch {
+		case !a.at.After(before):
+			over[id] = a
+			delete(w.asked, id)
+		case next.IsZero() || a.at.Before(next):
+			next = a.at
+		}
+	}
+	return over, next
+}
+
+// expire says no to what has waited for too long, so that nothing waits for
+// ever for somebody who is gone.
+func (s *Server) expire() {
+	timer := time.NewTimer(s.opt.Patience)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.life.Done():
+			return
+		case <-s.watch.wake:
+		case <-timer.C:
+		}
+		over, next := s.watch.overdue(time.Now().Add(-s.opt.Patience))
+		for id, a := range over {
+			s.refuse(id, a)
+		}
+		rest := s.opt.Patience
+		if !next.IsZero() {
+			rest = max(time.Until(next.Add(s.opt.Patience)), 0)
+		}
+		timer.Reset(rest)
+	}
+}
+
+// refuse ends what nobody has answered. It may have been answered just now.
+func (s *Server) refuse(id string, a asked) {
+	why := fmt.Sprintf("Nobody answered within %s, so the server said no. Ask again when somebody is there.", s.opt.Patience)
+	if a.question {
+		_ = s.rt.Expire(id, why)
+		return
+	}
+	_ = s.rt.Reply(id, permission.Reply{Verdict: permission.ReplyReject, Message: why})
+}
