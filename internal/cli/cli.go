@@ -81,6 +81,12 @@ happened.`,
   helve permission explain read .env`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.ran = true },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if isTerminal(a.Stdout) {
+				return a.whatRuns(c.Context())
+			}
+			return c.Help()
+		},
 	}
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -90,7 +96,7 @@ happened.`,
 	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
 	root.AddCommand(
-		a.runCommand(), a.chatCommand(),
+		a.runCommand(), a.chatCommand(), a.serveCommand(), a.openCommand(),
 		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.pluginsCommand(), a.skillsCommand(), a.permissionCommand(),
 		a.agentsCommand(), a.modelsCommand(),
 		a.sessionsCommand(), a.callsCommand(), a.showCommand(), a.historyCommand(), a.undoCommand(), a.jobsCommand(), a.lspCommand(), a.mcpCommand(),

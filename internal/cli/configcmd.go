@@ -165,6 +165,11 @@ func voiding(cfg *config.Config) []config.Problem {
 }
 
 func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
+	return a.printJSON(shownOf(cfg, raw))
+}
+
+// shownOf is a config for programs; raw is what is shown of its keys.
+func shownOf(cfg *config.Config, raw json.RawMessage) shownConfig {
 	out := shownConfig{
 		Config: raw, Origins: cfg.Origins, Limits: limits(cfg), Sources: append([]config.Source{}, cfg.Sources...),
 		Problems: append([]config.Problem{}, cfg.Problems...), Withheld: append([]config.Withheld{}, cfg.Withheld...),
@@ -175,7 +180,7 @@ func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
 	if cfg.PolicyError != nil {
 		out.Policy = cfg.PolicyError.Error()
 	}
-	return a.printJSON(out)
+	return out
 }
 
 func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {

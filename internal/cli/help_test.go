@@ -27,7 +27,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 
 func TestHelp(t *testing.T) {
 	for _, words := range []string{
-		"", "run", "chat", "sessions resume", "sessions show", "call", "tools", "tools new", "tools test", "plugins", "skills", "agents", "models", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
+		"", "run", "chat", "serve", "open", "sessions resume", "sessions show", "call", "tools", "tools new", "tools test", "plugins", "skills", "agents", "models", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
 		"sessions", "calls", "show", "config", "config check", "trust", "doctor", "version", "exit-codes",
 	} {
 		t.Run(strings.ReplaceAll(words, " ", "-"), func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/server"
 	"helve/internal/store"
 	"helve/internal/text"
 	"helve/internal/workspace"
@@ -35,16 +36,6 @@ still comes out as written.`,
 	}
 	c.AddCommand(a.explainCommand(), a.permissionListCommand(), a.revokeCommand(), a.permissionTestCommand())
 	return c
-}
-
-// An explained permission is what helve permission explain --json prints.
-type explained struct {
-	Agent string `json:"agent"`
-	permission.Decision
-	Units  []permission.Decision `json:"units,omitempty"`  // of a command line, or what would be asked about a file
-	Opaque string                `json:"opaque,omitempty"` // why it has to be asked about
-	Note   string                `json:"note,omitempty"`   // what else would matter to a call
-	Policy string                `json:"policyError,omitempty"`
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -99,7 +90,7 @@ strictest decides.`,
 }
 
 // explain decides as a call would, approvals counted in.
-func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*explained, error) {
+func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*server.Explained, error) {
 	opt := a.options(s)
 	if !hasStore(s.data) {
 		opt.DataDir = "" // looking makes no file
@@ -109,7 +100,20 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 		return nil, err
 	}
 	defer rt.Close()
-	x := &explained{Agent: who.Name, Policy: opt.PolicyError}
+	return s.explainIn(rt, who, req)
+}
+
+// broken says why everything is denied; "" where it is not.
+func (s *setup) broken() string {
+	if s.cfg.PolicyError != nil {
+		return s.cfg.PolicyError.Error()
+	}
+	return s.lostGuard()
+}
+
+// explainIn is explain with a runtime that there is.
+func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Request) (*server.Explained, error) {
+	x := &server.Explained{Agent: who.Name, Policy: s.broken()}
 	given := permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0]}
 	one := func(req permission.Request) (permission.Decision, error) {
 		ds, err := rt.Decide(who.Name, req)
@@ -123,6 +127,7 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*expla
 		about.Session = req.Session
 		return one(about)
 	}
+	var err error
 	switch req.Permission {
 	case "bash":
 		var got judged
@@ -159,7 +164,7 @@ func strictest(ds []permission.Decision) permission.Decision {
 	return best
 }
 
-func (a *app) printExplained(x *explained) {
+func (a *app) printExplained(x *server.Explained) {
 	fmt.Fprintf(a.Stdout, "%s  %s %s (agent %s)\n", a.action(x.Action), text.VisibleLine(x.Permission), text.VisibleLine(x.Pattern), x.Agent)
 	switch {
 	case x.Policy != "":

@@ -107,3 +107,21 @@ func TestTerminalResume(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, c.seen)
 	}
 }
+
+// Asked nothing, the command says what runs here and how to open it.
+func TestTerminalWhatRuns(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--addr", "127.0.0.1:0")
+	c := sitDown(t, "--dir", s.Directory, "--data-dir", filepath.Dir(s.TokenFile))
+	c.sees("A server runs for this folder: " + s.URL)
+	c.sees("helve open")
+	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+	c = sitDown(t)
+	c.sees("No server runs for this folder.")
+	c.sees("helve serve --open")
+	if code := c.leaves(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, c.seen)
+	}
+}

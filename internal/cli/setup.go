@@ -227,12 +227,7 @@ func (a *app) options(s *setup) helve.Options {
 		servers.Servers = notItself(servers.Servers, self)
 	}
 	opt.MCP = servers
-	switch {
-	case s.cfg.PolicyError != nil:
-		opt.PolicyError = s.cfg.PolicyError.Error()
-	case s.lostGuard() != "":
-		opt.PolicyError = s.lostGuard()
-	}
+	opt.PolicyError = s.broken()
 	return opt
 }
 

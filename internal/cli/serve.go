@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"helve"
+	pages "helve/internal/console"
+	"helve/internal/gate"
+	"helve/internal/mcpserve"
+	"helve/internal/server"
+)
+
+// serveAddr is where the server is found unless something else is said, or
+// somebody else is there.
+const serveAddr = "127.0.0.1:4096"
+
+// serveFlags are the options of helve serve.
+type serveFlags struct {
+	addr, tokenFile string
+	cert, key       string
+	hosts           []string
+	beyond          bool
+	open, asJSON    bool
+	patience        time.Duration
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP API and the web console for this folder",
+		Long: `Serve answers HTTP for this folder: calls and prompts, what waits for an answer,
+records, undo, jobs and a stream of events (see docs/http.md; /v1/openapi.json
+describes all of it), the console, where a person watches and decides, and at
+/mcp the tools for agents that speak MCP, which the person can watch too.
+
+Every request needs the token, which is in a file that only you can read. The
+browser gets it by a link that works once. Other machines can connect only
+with --tls-cert and --tls-key, or with --beyond-loopback. What has to be asked
+about waits for an answer in the console or over HTTP, for --patience at the
+most, and is rejected then.`,
+		Example: `  helve serve --open
+  helve serve --addr 127.0.0.1:0 --json
+  helve serve --addr 0.0.0.0:4096 --tls-cert cert.pem --tls-key key.pem`,
+		Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), &f) },
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.addr, "addr", "", "listen at this `address` (default "+serveAddr+", or a free port where that is taken)")
+	fs.StringVar(&f.tokenFile, "token-file", "", "the `file` that holds the token; made if it is not there")
+	fs.StringVar(&f.cert, "tls-cert", "", "the `file` of a certificate to serve TLS with")
+	fs.StringVar(&f.key, "tls-key", "", "the `file` of its key")
+	fs.StringArrayVar(&f.hosts, "host", nil, "a further `name` that this machine is called by; may be repeated")
+	fs.BoolVar(&f.beyond, "beyond-loopback", false, "let other machines connect without TLS: the token travels in the clear then")
+	fs.DurationVar(&f.patience, "patience", 30*time.Minute, "how long a question waits for an answer before it is rejected")
+	fs.BoolVar(&f.open, "open", false, "open the console in the browser")
+	fs.BoolVar(&f.asJSON, "json", false, "print where it serves, with a link, as one line of JSON")
+	a.completeFlags(c)
+	return c
+}
+
+// serving is what helve serve --json prints.
+type serving struct {
+	URL       string `json:"url"`
+	Link      string `json:"link"`    // to the console; works once
+	Expires   int64  `json:"expires"` // milliseconds since the epoch
+	TokenFile string `json:"tokenFile"`
+	Directory string `json:"directory"`
+	Pid       int    `json:"pid"`
+}
+
+// serve serves until the context ends.
+func (a *app) serve(ctx context.Context, f *serveFlags) error {
+	if f.patience <= 0 {
+		return usagef("--patience has to be more than 0")
+	}
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
+	a.warn(s.cfg)
+	if err := s.ready(""); err != nil {
+		return err
+	}
+	bound, pair, err := a.listen(f, s)
+	if err != nil {
+		return err
+	}
+	rt, err := a.serveRuntime(s)
+	if err != nil {
+		return errors.Join(err, bound.Close())
+	}
+	err = a.serveOn(ctx, f, site{setup: s, rt: rt, bound: bound, pair: pair})
+	return errors.Join(err, rt.Close())
+}
+
+// serveRuntime is the runtime that is served. Whoever watches can be asked.
+func (a *app) serveRuntime(s *setup) (*helve.Runtime, error) {
+	opt := a.options(s)
+	opt.Client = "web"
+	opt.Flags["question"] = true
+	models, err := s.models(a)
+	if err != nil {
+		return nil, err
+	}
+	opt.Models = models
+	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
+	opt.Shell.Ephemeral = false
+	opt.Custom.Watch = watchFiles
+	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
+	return helve.New(opt)
+}
+
+// listen opens the port. Where the usual one is taken and no other was asked
+// for, any will do.
+func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error) {
+	bind := gate.Bind{Addr: f.addr, Beyond: f.beyond, Names: f.hosts, File: filepath.Join(s.data, "serve-token")}
+	if f.tokenFile != "" {
+		bind.File = a.abs(f.tokenFile)
+	}
+	var pair gate.Pair
+	if f.cert != "" || f.key != "" {
+		var err error
+		if pair, err = gate.LoadPair(a.absOrNone(f.cert), a.absOrNone(f.key), time.Now()); err != nil {
+			return nil, pair, usageError{err}
+		}
+		if pair.Warning != "" {
+			a.note(pair.Warning)
+		}
+		bind.TLS, bind.Names = true, append(bind.Names, pair.Names...)
+	}
+	f.tokenFile = bind.File
+	token, err := gate.Token(bind.File)
+	if err != nil {
+		return nil, pair, err
+	}
+	bind.Token = token
+	if f.addr == "" {
+		bind.Addr = serveAddr
+	}
+	if _, err := bind.Plan(); err != nil {
+		return nil, pair, a.badBind(f, bind, err)
+	}
+	bound, err := gate.Listen(bind)
+	if f.addr == "" && errors.Is(err, syscall.EADDRINUSE) {
+		bind.Addr = "127.0.0.1:0"
+		bound, err = gate.Listen(bind)
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: another program is there; give another --addr, or one with the port 0 for any", err)
+	}
+	return bound, pair, err
+}
+
+// badBind says what to do about an address that is not to be listened at.
+func (a *app) badBind(f *serveFlags, bind gate.Bind, err error) error {
+	bind.Beyond = true
+	if _, again := bind.Plan(); again == nil {
+		return usagef("other machines can reach %s: use 127.0.0.1, or give --tls-cert and --tls-key, or say with --beyond-loopback that they may without TLS", f.addr)
+	}
+	return usageError{err}
+}
+
+func (a *app) absOrNone(path string) string {
+	if path == "" {
+		return ""
+	}
+	return a.abs(path)
+}
+
+// A site is what is served and where.
+type site struct {
+	*setup
+	rt    *helve.Runtime
+	bound *gate.Listener
+	pair  gate.Pair
+}
+
+// serveOn puts the server behind the gate and serves until the context ends.
+func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
+	srv, err := server.New(server.Options{
+		Runtime: at.rt, Version: version(), Dir: at.opt.Dir, Worktree: at.opt.Worktree, Patience: f.patience,
+		URL: at.bound.URL(), Token: func() string { return at.bound.Token },
+		Explain: a.explainOverHTTP(at), Models: a.modelsOverHTTP(at.setup), Config: a.configOverHTTP(at.setup),
+		Console: pages.Handler(), Logger: a.logger(),
+	})
+	if err != nil {
+		return errors.Join(err, at.bound.Close())
+	}
+	defer srv.Close()
+	g, err := gate.New(gate.Options{
+		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
+		MaxBody: 16 << 20, MaxStreams: 2048, Logger: a.logger(),
+	})
+	if err != nil {
+		return errors.Join(err, at.bound.Close())
+	}
+	// Agents over MCP work in the same runtime, so that the console shows what
+	// they do, and answers for those that can not put a question to a person.
+	agents := mcpserve.New(mcpserve.Options{Shared: at.rt, Dir: at.opt.Dir, Relay: at.connects(), Version: version(), Logger: a.logger()})
+	defer agents.Close()
+	web := g.Server(withMCP(agents.Handler(), srv.Handler()))
+	withdraw, err := announce(at.data, announcement(f, at))
+	if err != nil {
+		return errors.Join(err, at.bound.Close())
+	}
+	defer withdraw()
+	failed := make(chan error, 1)
+	go func() { failed <- g.Serve(web, at.bound) }()
+	if err := a.tellServing(f, at, srv.Link()); err != nil {
+		return errors.Join(err, web.Close())
+	}
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := errors.Join(srv.Close(), agents.Close(), web.Shutdown(ending)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	_ = web.Close() // whoever has not left by now
+	return &silent{exitCanceled}
+}
+
+// withMCP puts MCP beside the API.
+func withMCP(agents, api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			agents.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// publicRoutes are the ones that need no token.
+func publicRoutes() func(*http.Request) bool {
+	mux := http.NewServeMux()
+	for _, pattern := range server.Public() {
+		mux.HandleFunc(pattern, http.NotFound)
+	}
+	return func(r *http.Request) bool {
+		_, pattern := mux.Handler(r)
+		return pattern != ""
+	}
+}
+
+// tellServing says where the server is, and how a person gets in.
+func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
+	if at.bound.Warning != "" {
+		a.note(at.bound.Warning)
+	}
+	if f.asJSON {
+		err := json.NewEncoder(a.Stdout).Encode(serving{
+			URL: at.bound.URL(), Link: link.URL, Expires: link.Expires, TokenFile: f.tokenFile, Directory: at.opt.Dir, Pid: os.Getpid(),
+		})
+		if err != nil {
+			return err
+		}
+	} else {
+		a.note(fmt.Sprintf("serving %s at %s", at.opt.Dir, at.bound.URL()))
+		a.note(fmt.Sprintf("open the console: %s", link.URL))
+		a.note("(that link works once, for ten minutes; 'helve open' makes another)")
+		a.note(fmt.Sprintf("programs send the header 'Authorization: Bearer …' with the token in %s", f.tokenFile))
+	}
+	if f.open {
+		if err := browse(link.URL); err != nil {
+			a.note(fmt.Sprintf("no browser could be started (%v): open the link yourself", err))
+		}
+	}
+	return nil
+}

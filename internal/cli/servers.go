@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A running server as the file says that it keeps of itself while it lives,
+// for other commands and programs of the same person: DATA/servers/PID.json.
+type running struct {
+	URL       string    `json:"url"`
+	Pid       int       `json:"pid"`
+	Directory string    `json:"directory"`
+	TokenFile string    `json:"tokenFile"`
+	Started   time.Time `json:"started"`
+	// Local is where it is found on this machine, which may not know its name,
+	// and Certificate the SHA-256 of what it shows there, where it speaks TLS.
+	Local       string `json:"local"`
+	Certificate string `json:"certificate,omitempty"`
+}
+
+// announcement is what a server says of itself.
+func announcement(f *serveFlags, at site) running {
+	local := at.bound.URL()
+	if addr, err := netip.ParseAddrPort(at.bound.Addr().String()); err == nil {
+		ip := addr.Addr().Unmap()
+		if ip.IsUnspecified() {
+			ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		}
+		scheme, _, _ := strings.Cut(local, "://")
+		local = scheme + "://" + netip.AddrPortFrom(ip, addr.Port()).String()
+	}
+	out := running{
+		URL: at.bound.URL(), Pid: os.Getpid(), Directory: at.opt.Dir, TokenFile: f.tokenFile, Started: time.Now(), Local: local,
+	}
+	if c := at.pair.Config; c != nil {
+		out.Certificate = digest(c.Certificates[0].Certificate[0])
+	}
+	return out
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func serversDir(data string) string { return filepath.Join(data, "servers") }
+
+// announce writes the file of a server that has begun. A lock beside it says
+// whether the server lives: a file that a crash left behind names a port that
+// may be anybody's by now, and the token must not be sent there.
+func announce(data string, r running) (withdraw func(), err error) {
+	dir := serversDir(data)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(dir, strconv.Itoa(r.Pid))
+	lock := flock.New(name + ".lock")
+	if held, err := lock.TryLock(); err != nil || !held {
+		return nil, fmt.Errorf("taking the lock %s.lock: %w", name, err)
+	}
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = writeFile(name+".json", append(text, '\n'))
+	}
+	withdraw = func() {
+		_ = os.Remove(name + ".json")
+		_ = os.Remove(name + ".lock")
+		_ = lock.Unlock()
+	}
+	if err != nil {
+		withdraw()
+		return nil, err
+	}
+	return withdraw, nil
+}
+
+// writeFile replaces a file of ours whole.
+func writeFile(name string, data []byte) error {
+	part := name + ".part"
+	if err := os.WriteFile(part, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, name)
+}
+
+// servers returns the servers that run, the newest first. Files of those that
+// are gone are removed.
+func (a *app) servers() ([]running, error) {
+	data, err := a.dataDir()
+	if err != nil {
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(serversDir(data), "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []running
+	for _, name := range names {
+		stem := strings.TrimSuffix(name, ".json")
+		if !locked(stem + ".lock") {
+			_ = os.Remove(name)
+			_ = os.Remove(stem + ".lock")
+			continue
+		}
+		var r running
+		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &r) == nil && r.URL != "" {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b running) int { return b.Started.Compare(a.Started) })
+	return out, nil
+}
+
+// locked reports whether somebody holds a lock.
+func locked(name string) bool {
+	if _, err := os.Stat(name); err != nil {
+		return false
+	}
+	lock := flock.New(name)
+	held, err := lock.TryLock()
+	if err != nil {
+		return false
+	}
+	if held {
+		_ = lock.Unlock()
+	}
+	return !held
+}
+
+// here is the server that runs for a folder, or for one above it.
+func here(all []running, dir string) (running, bool) {
+	best, found := running{}, false
+	for _, r := range all {
+		if inFolder(r.Directory, dir) && (!found || len(r.Directory) > len(best.Directory)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// whatRuns is what helve says on a terminal when it is asked nothing.
+func (a *app) whatRuns(ctx context.Context) error {
+	st := a.style(a.Stdout)
+	fmt.Fprintf(a.Stdout, "%s runs the tools of a coding agent, with permissions and a record of every call.\n\n", st.bold("helve"))
+	all, err := a.servers()
+	if err != nil {
+		return err
+	}
+	own, found := here(all, a.workDir())
+	switch {
+	case found:
+		fmt.Fprintf(a.Stdout, "A server runs for this folder: %s\n", safe(own.URL))
+		fmt.Fprintf(a.Stdout, "  helve open          opens its console in the browser\n")
+		a.tellWaiting(ctx, own)
+	default:
+		fmt.Fprintf(a.Stdout, "No server runs for this folder.\n")
+		fmt.Fprintf(a.Stdout, "  helve serve --open  starts one and opens its console in the browser\n")
+	}
+	for _, r := range all {
+		if r != own {
+			fmt.Fprintf(a.Stdout, "Another runs at %s for %s\n", safe(r.URL), safe(r.Directory))
+		}
+	}
+	a.tellJobs()
+	fmt.Fprintf(a.Stdout, `
+  helve chat          works with an agent here
+  helve call TOOL …   makes one call
+  helve mcp install   brings the tools into the agent that you use
+  helve --help        shows all commands
+`)
+	return nil
+}
+
+// tellJobs says which commands run in the background.
+func (a *app) tellJobs() {
+	jobs, err := a.jobs()
+	if err != nil {
+		return
+	}
+	n := 0
+	for _, info := range jobs.List("") {
+		if info.State == "running" {
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(a.Stdout, "%d commands run in the background: see 'helve jobs'\n", n)
+	}
+}
