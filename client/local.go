@@ -1,0 +1,160 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrNoServer says that no server works on a folder. Start one with
+// `helve serve` there.
+var ErrNoServer = errors.New("client: no helve server works on this folder: start one there with 'helve serve'")
+
+// A LocalServer is a server that runs on this machine, for the same person.
+type LocalServer struct {
+	URL       string    `json:"url"`
+	PID       int       `json:"pid"`
+	Directory string    `json:"directory"`
+	TokenFile string    `json:"tokenFile"`
+	Started   time.Time `json:"started"`
+}
+
+// maxNote bounds the files that servers leave about themselves, and of tokens.
+const maxNote = 64 << 10
+
+// Local makes a client for the server of this machine that works on a folder,
+// or on the nearest one above it; the newest where there are several. An empty
+// dir is the working directory. It fails with [ErrNoServer] where there is none.
+func Local(dir string, opts ...Option) (*Client, error) {
+	dir, err := real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	servers, err := LocalServers()
+	if err != nil {
+		return nil, err
+	}
+	var best *LocalServer
+	for _, s := range servers { // the newest come first, so only a nearer one is better
+		if within(s.Directory, dir) && (best == nil || len(s.Directory) > len(best.Directory)) {
+			best = &s
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("%w (%s)", ErrNoServer, dir)
+	}
+	return best.Client(opts...)
+}
+
+// LocalServers lists the servers that run on this machine for this person, the
+// newest first.
+func LocalServers() ([]LocalServer, error) {
+	data, err := dataDir()
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(data, "servers")
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("client: looking for servers: %w", err)
+	}
+	var list []LocalServer
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		// One that can not be read is just being written. One that nobody holds
+		// the lock of was left behind, and its port may be anybody's by now: the
+		// token must not go there.
+		path := filepath.Join(folder, e.Name())
+		if s, err := readNote(path); err == nil && held(strings.TrimSuffix(path, ".json")+".lock", s.PID) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b LocalServer) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.PID, a.PID))
+	})
+	return list, nil
+}
+
+// Client makes a client for the server, with the token from its file.
+func (s LocalServer) Client(opts ...Option) (*Client, error) {
+	token := ""
+	if s.TokenFile != "" {
+		text, err := readSmall(s.TokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("client: the token of %s: %w", s.URL, err)
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	return New(s.URL, token, opts...)
+}
+
+// readNote reads what a server says of itself.
+func readNote(path string) (LocalServer, error) {
+	text, err := readSmall(path)
+	if err != nil {
+		return LocalServer{}, err
+	}
+	var s LocalServer
+	if err := json.Unmarshal(text, &s); err != nil {
+		return LocalServer{}, err
+	}
+	if s.Directory, err = real(s.Directory); err != nil || s.URL == "" {
+		return LocalServer{}, fmt.Errorf("%s says neither where nor for what", path)
+	}
+	return s, nil
+}
+
+// readSmall reads a file that has to be a small one.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxNote {
+		return nil, fmt.Errorf("%s is not a file of at most %d bytes", path, maxNote)
+	}
+	return os.ReadFile(path)
+}
+
+// dataDir is where helve keeps its data.
+func dataDir() (string, error) {
+	if dir := os.Getenv("HELVE_DATA_DIR"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "helve"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("client: looking for servers: %w", err)
+	}
+	return filepath.Join(home, ".local", "share", "helve"), nil
+}
+
+// real is a folder's absolute name without links, so that two names of one
+// folder are the same.
+func real(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// within tells whether a folder is another, or lies below it.
+func within(above, dir string) bool {
+	rel, err := filepath.Rel(above, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+)
+
+// goName is a name in Go: list-sessions becomes ListSessions, sessionID
+// SessionID and url URL.
+func goName(s string) string {
+	var b strings.Builder
+	for _, word := range wordsOf(s) {
+		if short := initialism(word); short != "" {
+			b.WriteString(short)
+			continue
+		}
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// tsName is a name in TypeScript: list-sessions becomes listSessions.
+func tsName(s string) string {
+	name := goName(s)
+	i := 0
+	for i < len(name) && unicode.IsUpper(rune(name[i])) {
+		i++
+	}
+	if i > 1 && i < len(name) {
+		i-- // the last capital begins the next word
+	}
+	return strings.ToLower(name[:i]) + name[i:]
+}
+
+// wordsOf cuts a name at what is no letter or digit.
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// initialism is how Go writes a word that stands for several.
+func initialism(word string) string {
+	switch lower := strings.ToLower(word); lower {
+	case "id", "url", "mcp", "lsp", "api", "json", "html", "sse":
+		return strings.ToUpper(lower)
+	case "ids":
+		return "IDs"
+	case "openapi":
+		return "OpenAPI"
+	}
+	return ""
+}
+
+// themes are the groups that types and methods are written in, a file each.
+// What several need stands with the first.
+func themes() []string { return []string{"talk", "work", "rules", ""} }
+
+// themeOf says which group a path belongs to, by its first word.
+func themeOf(path string) string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(path, "/v1/"), "/")
+	switch word {
+	case "sessions", "prompts", "agents", "models":
+		if strings.Contains(path, "/calls") {
+			return "work"
+		}
+		return "talk"
+	case "calls", "tools", "jobs", "changes", "undo", "files":
+		return "work"
+	case "requests", "permissions", "questions", "rules", "explain", "approvals":
+		return "rules"
+	}
+	return ""
+}
+
+// reserved are the names of the clients' own types and methods.
+func reserved() []string {
+	return []string{"Client", "Option", "Problem", "ProblemIssue", "Event", "EventQuery", "Handlers", "LocalServer",
+		"Helve", "HelveEvent", "HelveOptions", "EventProperties", "EventsQuery", "RequestOptions",
+		"URL()", "Close()", "Events()", "Do()", "Connection()", "Request()", "Send()"}
+}
