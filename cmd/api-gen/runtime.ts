@@ -1,4 +1,4 @@
-// A client of helve's HTTP API, for Node 18 and later, Deno, Bun and browsers.
+// A client of helve's HTTP API, tested with Node 18 and later; it uses nothing that browsers do not have.
 // It needs nothing but fetch.
 //
 //   const helve = new Helve({ baseURL: "http://127.0.0.1:4096", token });

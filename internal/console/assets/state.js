@@ -1,0 +1,178 @@
+// What the navigation and several pages share: the sessions, and what waits
+// for a person. Loaded once, and kept true by the events.
+
+import { api, path } from './api.js';
+import { events } from './events.js';
+
+/** How many sessions are loaded: those used last. */
+export const LIMIT = 1000;
+
+const listeners = new Set();
+const asked = new Set(); // sessions being fetched, so that each is asked for once
+let changed = false;
+let during = null; // what events told while everything was loaded
+let loading = null;
+
+/** The shared state. Arrays and the map are replaced or changed in place; read them when told. */
+export const state = {
+  info: null, // GET /v1
+  sessions: new Map(), // by id: a session with its status
+  permissions: [], // oldest first
+  questions: [],
+  loaded: false,
+  error: null,
+
+  /** fn() after every change, once a frame. Returns off(). */
+  on(fn) {
+    listeners.add(fn);
+    return () => listeners.delete(fn);
+  },
+
+  /** How many requests wait; of one session when it is named. */
+  waiting(session) {
+    if (!session) return state.permissions.length + state.questions.length;
+    const of = (r) => r.sessionID === session;
+    return state.permissions.filter(of).length + state.questions.filter(of).length;
+  },
+
+  /** The requests that wait because of one call. */
+  requestsOf(session, call) {
+    const of = (r) => r.sessionID === session && r.tool && r.tool.callID === call;
+    return { permissions: state.permissions.filter(of), questions: state.questions.filter(of) };
+  },
+
+  /** Loads everything; who comes while it goes on gets the same promise. */
+  load() {
+    if (!loading) loading = fetchAll().finally(() => (loading = null));
+    return loading;
+  },
+
+  /** Puts in a session that somebody else has fetched. */
+  keep(session) {
+    merge(session);
+    tell();
+  },
+};
+
+async function fetchAll() {
+  during = [];
+  try {
+    const [info, sessions, requests] = await Promise.all([api.get(''), api.get('/sessions', { limit: LIMIT }), api.get('/requests')]);
+    state.info = info;
+    state.sessions = new Map((sessions || []).map((s) => [s.id, s]));
+    state.permissions = requests.permissions || [];
+    state.questions = requests.questions || [];
+    // What was told of in the meantime may be newer than the answers.
+    for (const [handle, properties] of during) handle(properties);
+    state.loaded = true;
+    state.error = null;
+  } catch (err) {
+    state.error = err;
+    throw err;
+  } finally {
+    during = null;
+    tell();
+  }
+}
+
+function tell() {
+  changed = false;
+  for (const fn of listeners) {
+    try {
+      fn();
+    } catch (err) {
+      console.error(err);
+    }
+  }
+}
+
+function merge(session) {
+  const old = state.sessions.get(session.id);
+  state.sessions.set(session.id, { status: { type: 'idle' }, ...old, ...session });
+}
+
+/** A session that an event names and nobody has told us about. */
+async function fetchSession(id) {
+  if (!id || asked.has(id)) return;
+  asked.add(id);
+  try {
+    state.keep(await api.get(path('sessions', id)));
+  } catch {
+    // calls without a conversation have no session to show
+  }
+}
+
+/** The requests once more: an event does not say when one expires. */
+let soon = 0;
+let told = 0; // how often events have changed the lists
+function refreshRequests() {
+  clearTimeout(soon);
+  soon = setTimeout(async () => {
+    const before = told;
+    try {
+      const r = await api.get('/requests');
+      if (told !== before) return refreshRequests(); // the answer may be older than what we know
+      state.permissions = r.permissions || [];
+      state.questions = r.questions || [];
+      tell();
+    } catch {
+      // the list from the events stands
+    }
+    return undefined;
+  }, 150);
+}
+
+const without = (list, id) => list.filter((r) => r.id !== id);
+
+const handlers = {
+  'session.created': (p) => merge(p.info),
+  'session.updated': (p) => merge(p.info),
+  'session.status': (p) => status(p.sessionID, p.status),
+  'session.idle': (p) => status(p.sessionID, { type: 'idle' }),
+  'session.error': (p) => {
+    const s = state.sessions.get(p.sessionID);
+    if (s) s.failure = p.error;
+  },
+  'permission.asked': (p) => {
+    state.permissions = [...without(state.permissions, p.id), p];
+    refreshRequests();
+  },
+  'permission.replied': (p) => {
+    state.permissions = without(state.permissions, p.requestID);
+  },
+  'question.asked': (p) => {
+    state.questions = [...without(state.questions, p.id), p];
+    refreshRequests();
+  },
+  'question.replied': (p) => {
+    state.questions = without(state.questions, p.requestID);
+  },
+  'question.rejected': (p) => {
+    state.questions = without(state.questions, p.requestID);
+  },
+};
+
+function status(id, value) {
+  const s = state.sessions.get(id);
+  if (!s) return void fetchSession(id);
+  if (s.failure && value.type === 'busy') s.failure = null;
+  s.status = value;
+}
+
+events.on((event) => {
+  if (event.type === 'reload') {
+    asked.clear();
+    state.load().catch(() => {}); // kept in state.error
+    return;
+  }
+  const handle = handlers[event.type];
+  if (handle && event.properties) {
+    if (/^(?:permission|question)/.test(event.type)) told++;
+    handle(event.properties);
+    if (during) during.push([handle, event.properties]);
+    changed = true;
+  }
+});
+events.onFlush(() => {
+  if (changed) tell();
+});
