@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"time"
 
 	"helve"
 	"helve/tool"
 )
+
+// recordTime is how long the answer to a call that goes on waits for its record.
+const recordTime = 2 * time.Second
 
 type callInput struct {
 	Session string `path:"session" maxLength:"256"`
@@ -159,9 +163,21 @@ func (s *Server) detachCall(ctx context.Context, c tool.Call, named bool) (*call
 	if err != nil {
 		return nil, err
 	}
+	kept, forget := s.watch.expect(c.Session, c.ID)
+	done := make(chan struct{})
 	go func() {
 		defer leave()
+		defer close(done)
+		defer forget()
 		_, _ = s.rt.Call(life, c) // it is recorded, and told by an event
 	}()
+	late := time.NewTimer(recordTime)
+	defer late.Stop()
+	select { // so that whoever asks for the call next finds it
+	case <-kept:
+	case <-done:
+	case <-late.C: // a hook takes its time
+	case <-ctx.Done():
+	}
 	return &calledReply{http.StatusAccepted, called{ID: c.ID, Session: c.Session}}, nil
 }

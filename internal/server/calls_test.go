@@ -93,6 +93,7 @@ func TestCancelCall(t *testing.T) {
 	h := build(t, changes{})
 	began, ended := hangs(t, h)
 	c := do[called](t, h, 202, "POST /v1/calls", fields{"tool": "hang", "wait": false})
+	do[helve.CallRecord](t, h, 200, "GET /v1/sessions/"+c.Session+"/calls/"+c.ID, nil)
 	if id := <-began; id != c.ID || c.Result != nil {
 		t.Errorf("%+v", c)
 	}

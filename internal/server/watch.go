@@ -15,8 +15,9 @@ type watch struct {
 	wake chan struct{} // something else waits
 
 	mu     sync.Mutex
-	status map[string]helve.Status // of sessions that are not idle
-	asked  map[string]asked        // by the id of a request or a set of questions
+	status map[string]helve.Status     // of sessions that are not idle
+	asked  map[string]asked            // by the id of a request or a set of questions
+	calls  map[[2]string]chan struct{} // of calls, by session and id, closed once they are recorded
 }
 
 type asked struct {
@@ -25,7 +26,31 @@ type asked struct {
 }
 
 func newWatch() *watch {
-	return &watch{wake: make(chan struct{}, 1), status: map[string]helve.Status{}, asked: map[string]asked{}}
+	return &watch{wake: make(chan struct{}, 1), status: map[string]helve.Status{}, asked: map[string]asked{}, calls: map[[2]string]chan struct{}{}}
+}
+
+// expect returns a channel that closes when a call has been recorded, or when
+// that is not known.
+func (w *watch) expect(session, id string) (kept <-chan struct{}, forget func()) {
+	key, c := [2]string{session, id}, make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[key] = c
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.calls[key] == c {
+			delete(w.calls, key)
+		}
+	}
+}
+
+// recorded lets whoever expects a call go on. The caller holds the lock.
+func (w *watch) recorded(session, id string) {
+	if c := w.calls[[2]string{session, id}]; c != nil {
+		close(c)
+		delete(w.calls, [2]string{session, id})
+	}
 }
 
 // follow reads the events of the runtime for as long as the server lives.
@@ -44,6 +69,8 @@ func (w *watch) see(e helve.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch p := e.Properties.(type) {
+	case helve.CallRunning:
+		w.recorded(p.Session, p.ID)
 	case helve.SessionStatus:
 		if p.Status.Type == "idle" {
 			delete(w.status, p.Session)
@@ -95,6 +122,9 @@ func (s *Server) resync() {
 	clear(w.asked)
 	for id, a := range waiting {
 		w.ask(id, a)
+	}
+	for key := range w.calls {
+		w.recorded(key[0], key[1])
 	}
 	clear(w.status)
 	for _, session := range working {

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// How calls are made beside the rate that is asked for.
+const (
+	steadyWires = 64               // connections at a rate
+	eagerWires  = 16               // connections that ask again at once
+	eagerTime   = 10 * time.Second // how long they do
+	warmTime    = 3 * time.Second  // before anything counts
+	shellRate   = 10               // commands a second
+	shellTime   = 20 * time.Second
+)
+
+// A side is a server and its ways to read the small file and to run a command.
+type side struct {
+	target
+	read, shell []request // of one connection each
+}
+
+// proveCalls measures small calls, helve's beside OpenCode's.
+func proveCalls(ctx context.Context, s *settings) (text string, err error) {
+	w, err := newWorld()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	var sides []side
+	ours, end, err := startHelve(ctx, w, s.helve, "serve", "--addr", "127.0.0.1:0", "--json")
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	one, err := ourSide(ctx, ours)
+	if err != nil {
+		return "", err
+	}
+	sides = append(sides, one)
+	if s.opencode != "" {
+		theirs, end, err := startOpenCode(ctx, w, s.opencode)
+		if err != nil {
+			return "", err
+		}
+		defer end()
+		other, err := theirSide(ctx, theirs)
+		if err != nil {
+			return "", err
+		}
+		sides = append(sides, other)
+	}
+	return compare(ctx, s, sides)
+}
+
+// compare puts the same plans to every side, one after the other.
+func compare(ctx context.Context, s *settings, sides []side) (string, error) {
+	reads := func(d side) []request { return d.read }
+	shells := func(d side) []request { return d.shell }
+	var out strings.Builder
+	for _, c := range []struct {
+		title string
+		turns func(side) []request
+		plan  plan
+	}{
+		{"", reads, plan{wires: eagerWires, last: warmTime}},
+		{"", shells, plan{wires: 1, last: warmTime}},
+		{fmt.Sprintf("A file of 100 bytes, %d a second for %s, over %d connections; times from when a request was due", s.rate, s.calling, steadyWires),
+			reads, plan{wires: steadyWires, rate: s.rate, last: s.calling}},
+		{fmt.Sprintf("The same file, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
+			reads, plan{wires: eagerWires, last: eagerTime}},
+		{"The same file, over one connection", reads, plan{wires: 1, last: eagerTime}},
+		{fmt.Sprintf("The command \"echo hello\", %d a second for %s", shellRate, shellTime),
+			shells, plan{wires: eagerWires, rate: shellRate, last: shellTime}},
+		{fmt.Sprintf("The same command, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
+			shells, plan{wires: eagerWires, last: eagerTime}},
+	} {
+		var rows []figure
+		for _, d := range sides {
+			if c.title != "" {
+				fmt.Fprintf(s.log, "calls: %s: %s\n", d.name, c.title)
+			}
+			c.plan.turns = c.turns(d)
+			f, err := measure(ctx, d.target, c.plan)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", d.name, err)
+			}
+			rows = append(rows, f)
+		}
+		if c.title == "" { // to warm up
+			continue
+		}
+		fmt.Fprintf(&out, "%s:\n\n", c.title)
+		figures(&out, c.plan.rate*int(c.plan.last.Seconds()), rows)
+	}
+	out.WriteString(compared)
+	return out.String(), nil
+}
+
+// compared says what the figures are of.
+const compared = `What is compared: helve's side is POST /v1/calls of the tool read (and bash): the token is checked, the arguments are
+validated, the rules are asked, three events are told, and the call is recorded in SQLite. OpenCode's HTTP interface has no
+route that makes a tool call of read; its side is GET /file/content, which reads the file, checks no permission and records
+nothing, without a password set. The command goes to POST /session/ID/shell there, which records a message of its session,
+and to POST /v1/calls of bash here; the connections share sixteen sessions on both sides.
+`
+
+// ourSide knows helve's routes. Connections share as many sessions as there are
+// eager ones.
+func ourSide(ctx context.Context, at target) (d side, err error) {
+	d.target = at
+	for range eagerWires {
+		id, err := made(ctx, at, "/v1/sessions", `{"title":"load"}`)
+		if err != nil {
+			return d, err
+		}
+		d.read = append(d.read, request{
+			newRequest(at, "/v1/calls", fmt.Sprintf(`{"tool":"read","session":%q,"input":{"filePath":"small.txt"}}`, id)),
+			[]byte("all of it is read. end."),
+		})
+		d.shell = append(d.shell, request{
+			newRequest(at, "/v1/calls", fmt.Sprintf(`{"tool":"bash","session":%q,"input":{"command":"echo hello","description":"Says hello"}}`, id)),
+			[]byte(`hello\n`),
+		})
+	}
+	return d, nil
+}
+
+// theirSide knows OpenCode's.
+func theirSide(ctx context.Context, at target) (d side, err error) {
+	d.target = at
+	d.read = []request{{newRequest(at, "/file/content?path=small.txt", ""), []byte("all of it is read. end.")}}
+	for range eagerWires {
+		id, err := made(ctx, at, "/session", `{}`)
+		if err != nil {
+			return d, err
+		}
+		d.shell = append(d.shell, request{
+			newRequest(at, "/session/"+id+"/shell", `{"agent":"build","command":"echo hello","model":{"providerID":"none","modelID":"none"}}`),
+			[]byte(`hello\n`),
+		})
+	}
+	return d, nil
+}
+
+// made makes a session and returns its id.
+func made(ctx context.Context, at target, path, body string) (string, error) {
+	w, err := dial(ctx, at.addr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = w.conn.Close() }()
+	if err := w.ask(request{newRequest(at, path, body), []byte(`"id"`)}); err != nil {
+		return "", fmt.Errorf("%s: making a session: %w", at.name, err)
+	}
+	var session struct{ ID string }
+	if err := json.Unmarshal(w.body.Bytes(), &session); err != nil || session.ID == "" {
+		return "", fmt.Errorf("%s: making a session: answered %.300s", at.name, w.body.Bytes())
+	}
+	return session.ID, nil
+}
+
+// startOpenCode starts OpenCode's server and reads where it is.
+func startOpenCode(ctx context.Context, w *world, program string) (at target, end func(), err error) {
+	at.name = "OpenCode"
+	c, err := w.start(ctx, func(line string) (ok bool) {
+		_, at.addr, ok = strings.Cut(line, "listening on http://")
+		return ok
+	}, program, "serve", "--hostname", "127.0.0.1", "--port", "0")
+	if err != nil {
+		return at, nil, err
+	}
+	at.addr, at.pid = strings.TrimSpace(at.addr), c.pid()
+	return at, c.close, nil
+}
