@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web
+.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
@@ -55,6 +55,19 @@ web-structure:
 
 bench-web:
 	go run ./cmd/web-proof bench $(TURNDOWN)
+
+# Subscribers and calls by the thousand, beside OpenCode's server, which npm has
+# to bring. It takes some seven minutes, and a quiet machine.
+bench-serve: build
+	go run ./cmd/serve-proof all --helve bin/helve --opencode "$$(.ci/opencode)"
+
+# The OpenAPI document and the clients, from the server's Go types.
+api:
+	go run ./cmd/api-gen
+
+# The picture of the console in the README.
+picture:
+	HELVE_PICTURE=$(CURDIR)/docs/console.png go test -count=1 -run TestBrowsePicture ./internal/console
 
 # Writes what models and people are shown into the golden files.
 golden:

@@ -8,7 +8,7 @@ import { clock, duration, full } from './format.js';
 import { icon } from './icons.js';
 import { liveOutput } from './output.js';
 import { permissionCard, questionCard } from './request.js';
-import { renderInput, renderResult } from './result.js';
+import { renderGiven, renderInput, renderResult } from './result.js';
 import { state } from './state.js';
 import { visibleLine } from './visible.js';
 
@@ -109,11 +109,12 @@ export function callPanel(feed, id, ctx) {
     const running = !ended(call);
     const metadata = running ? (feed.live.get(id) || {}).metadata : record && record.result && record.result.metadata;
     const started = startedSession(metadata);
-    const key = `${running} ${call.parent || ''} ${!!started}`;
+    const prints = running && !!metadata && typeof metadata.output === 'string';
+    const key = `${running} ${prints} ${call.parent || ''} ${!!started}`;
     if (actions.dataset.key === key) return;
     actions.dataset.key = key;
     const stop = running && h('button', { type: 'button', class: 'danger', onclick: (e) => act(e.currentTarget, 'cancel', 'The call is being stopped.') }, icon('stop'), 'Stop');
-    const away = running && h('button', { type: 'button', title: 'Let the command go on, and the agent too', onclick: (e) => act(e.currentTarget, 'background', 'The command goes on in the background.') }, 'Move to background');
+    const away = prints && h('button', { type: 'button', title: 'Let the command go on, and the agent too', onclick: (e) => act(e.currentTarget, 'background', 'The command goes on in the background.') }, 'Move to background');
     const query = new URLSearchParams({ session: feed.id, call: id });
     const undo = !running && h('a', { class: 'button', href: `#/changes?${query}` }, icon('undo'), 'Changes and undo');
     const parent = call.parent && h('a', { class: 'button quiet', href: `#/sessions/${encodeURIComponent(feed.id)}/calls/${encodeURIComponent(call.parent)}` }, 'Call that made this one');
@@ -171,7 +172,7 @@ export function callPanel(feed, id, ctx) {
     const input = readInput(record.input);
     put(body,
       record.state === 'interrupted' && h('div', { class: 'note warn' }, 'helve ended while this call ran. It was not made again.'),
-      section('Input', renderInput(input)),
+      section('Input', renderGiven(input, record.result && record.result.metadata)),
       (record.result || record.error) && section('Result', renderResult({
         tool: record.tool, input, result: record.result, error: record.error, state: record.state, title: record.title, metadata: record.result && record.result.metadata,
       })));

@@ -1,6 +1,7 @@
 // Shows differences: inline, or side by side where there is room. Big ones are
 // built piece by piece, so that nothing waits for lines that nobody looks at.
 
+import { shortPath } from './state.js';
 import { h, put } from './dom.js';
 import { codeText, visibleLine, visibleLineNode } from './visible.js';
 import { colour, languageOf, paint } from './colour.js';
@@ -275,8 +276,8 @@ function counts(added, removed) {
 }
 
 function fileTitle(file) {
-  const moved = file.before && file.before !== file.name && file.name ? [visibleLineNode(file.before), ' → '] : null;
-  return h('span', { class: 'diff-name mono' }, moved, file.name ? visibleLineNode(file.name) : 'Changes');
+  const moved = file.before && file.before !== file.name && file.name ? [visibleLineNode(shortPath(file.before)), ' → '] : null;
+  return h('span', { class: 'diff-name mono', title: visibleLine(file.name || '') }, moved, file.name ? visibleLineNode(shortPath(file.name)) : 'Changes');
 }
 
 function notes(file) {

@@ -219,7 +219,7 @@ export function repairs(value) {
 /** A failure: {kind, code, message, hint, issues}, or a text. */
 export function problem(error) {
   const e = isObject(error) ? error : { message: typeof error === 'string' ? error : '' };
-  const kind = [e.kind, e.code].filter(isText).map((t) => visibleLine(short(t, 60)));
+  const kind = [e.kind, e.code === e.kind ? null : e.code].filter(isText).map((t) => visibleLine(short(t, 60)));
   const message = [e.message, e.detail, e.title].find(isText) || 'It failed, and nothing was said about why.';
   const issues = list(e.issues).filter(isObject);
   return h('div', { class: 'note bad problem' },

@@ -208,3 +208,12 @@ export function renderInput(input) {
     return h('div', { class: 'arguments' }, typeof value === 'string' ? longText(value, '') : valueTree(value));
   });
 }
+
+/**
+ * The arguments of a call that has ended: folded where its result shows what
+ * they came to, so that a change is not shown twice.
+ */
+export function renderGiven(input, metadata) {
+  const shown = isObject(metadata) && (typeof metadata.diff === 'string' || Array.isArray(metadata.files) || Array.isArray(metadata.results));
+  return shown ? folded('Arguments', () => renderInput(input)) : renderInput(input);
+}

@@ -176,3 +176,11 @@ events.on((event) => {
 events.onFlush(() => {
   if (changed) tell();
 });
+
+/** A path as it reads in this project: from its root, where it lies there; else whole. */
+export function shortPath(path) {
+  for (const root of [state.info && state.info.worktree, state.info && state.info.directory]) {
+    if (root && root !== '/' && path.startsWith(root + '/')) return path.slice(root.length + 1);
+  }
+  return path;
+}

@@ -6,7 +6,7 @@ import { liveView, readInput, startedSession } from './call.js';
 import { clock, cost, duration, full, modelName, tokens } from './format.js';
 import { icon } from './icons.js';
 import { markdown } from './markdown.js';
-import { renderInput, renderResult } from './result.js';
+import { renderGiven, renderInput, renderResult } from './result.js';
 import { state } from './state.js';
 import { visible, visibleLine } from './visible.js';
 
@@ -132,7 +132,7 @@ function toolRow(feed) {
       if (drawn === s.status) return;
       drawn = s.status;
       if (view) view.end();
-      put(body, renderInput(readInput(s.input)),
+      put(body, renderGiven(readInput(s.input), s.metadata),
         renderResult({ tool: part.tool, input: s.input, state: s.status, title: s.title, metadata: s.metadata, error: s.error && { kind: s.kind, message: s.error },
           result: s.status === 'completed' ? { title: s.title, output: s.output, metadata: s.metadata, attachments: s.attachments } : undefined }), whither(s.metadata));
       return;
