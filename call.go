@@ -30,8 +30,8 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	}
 	defer land()
 	c := r.begin(req)
-	ctx, c.end = context.WithCancelCause(ctx)
-	defer c.end(nil)
+	ctx, disembark := r.board(ctx, c)
+	defer disembark()
 	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
 
 	t, err := r.lookup(ctx, c)
@@ -82,6 +82,19 @@ func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) 
 	}, nil
 }
 
+// board makes a call one that [Runtime.Cancel] ends.
+func (r *Runtime) board(ctx context.Context, c *flight) (_ context.Context, done func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	key := flyingKey(&c.Call)
+	if _, taken := r.ends.LoadOrStore(key, end); taken { // it will not run: the id is another's
+		return ctx, func() { end(nil) }
+	}
+	return ctx, func() {
+		r.ends.Delete(key)
+		end(nil)
+	}
+}
+
 // A flight is a call on its way.
 type flight struct {
 	tool.Call
@@ -91,7 +104,6 @@ type flight struct {
 	repairs  []tool.Repair
 	renamed  bool // the name was taken in lower case
 	started  bool // its record exists
-	end      context.CancelCauseFunc
 }
 
 // begin gives a call what it lacks and tells that it has arrived.

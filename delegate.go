@@ -176,7 +176,9 @@ func (d delegates) work(ctx context.Context, row store.Session, st *station, chi
 	}
 	w := &childWatch{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.job.Progress}
 	stop := w.follow(d.r, row.ID)
-	out := d.r.loop.Run(ctx, d.r.workOf(row, st.purse))
+	own, done := d.r.embark(ctx, row.ID)
+	out := d.r.loop.Run(own, d.r.workOf(row, st.purse))
+	done()
 	stop()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -206,6 +208,8 @@ func noteOf(o agent.Outcome) string {
 		if o.Error != nil {
 			return "its model could not be asked: " + strings.TrimSuffix(o.Error.Data.Message, ".")
 		}
+	case agent.Canceled:
+		return "the user stopped it"
 	case agent.Rejected:
 		return "the user said no to one of its calls"
 	case agent.Length:

@@ -70,6 +70,9 @@ func asError(err error) *tool.Error {
 		e.Kind, e.Code = tool.Rejected, "rejected"
 	case errors.Is(err, permission.ErrUnattended):
 		e.Kind, e.Code = tool.Unattended, "unattended"
+		if _, ok := errors.AsType[*permission.ExpiredError](err); ok {
+			e.Code = "expired"
+		}
 	case errors.Is(err, permission.ErrClosed):
 		e.Kind, e.Code = tool.Canceled, "closed"
 	case errors.Is(err, context.DeadlineExceeded): // the tool's own: see canceled for the caller's

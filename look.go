@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"helve/internal/store"
@@ -44,12 +46,13 @@ type CallRecord struct {
 	Error   *CallError   `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+	Cursor  string       `json:"-"`               // for [CallQuery.Before]
 }
 
 // A CallQuery selects calls. Empty fields select all.
 type CallQuery struct {
 	Session, Tool, State string
-	Before               string // recorded before the call of this id
+	Before               string // recorded before the call of this cursor
 	Limit                int    // the newest so many; 100 when 0
 }
 
@@ -60,8 +63,14 @@ func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) 
 	if err != nil {
 		return nil, err
 	}
+	before := int64(0)
+	if q.Before != "" {
+		if before, err = strconv.ParseInt(q.Before, 10, 64); err != nil || before <= 0 {
+			return nil, fmt.Errorf("the cursor %q is none that a call had: %w", q.Before, ErrNotFound)
+		}
+	}
 	rows, err := s.Calls(ctx, store.Query{
-		Session: q.Session, Tool: q.Tool, State: store.State(q.State), Before: q.Before, Limit: q.Limit, Brief: true,
+		Session: q.Session, Tool: q.Tool, State: store.State(q.State), Before: before, Limit: q.Limit, Brief: true,
 	})
 	out := make([]CallRecord, len(rows))
 	for i, row := range rows {
@@ -84,7 +93,7 @@ func (r *Runtime) CallRecord(ctx context.Context, session, id string) (CallRecor
 func callRecord(c store.Call) CallRecord {
 	out := CallRecord{
 		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model, State: string(c.State),
-		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended,
+		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended, Cursor: strconv.FormatInt(c.Seq, 10),
 	}
 	if c.Result != nil {
 		out.Title = c.Result.Title
@@ -98,8 +107,36 @@ func callRecord(c store.Call) CallRecord {
 // Cancel ends a call that is under way in this runtime, whoever made it. It
 // reports whether there was one.
 func (r *Runtime) Cancel(session, call string) bool {
-	return r.flying.stop(&tool.Call{Session: session, ID: call})
+	end, ok := r.ends.Load([2]string{session, call})
+	if ok {
+		end.(context.CancelCauseFunc)(errStopped)
+	}
+	return ok
 }
+
+// CancelTurn ends the work on a session that is under way in this runtime,
+// whoever asked for it. It reports whether there was any.
+func (r *Runtime) CancelTurn(session string) bool {
+	end, ok := r.turns.Load(session)
+	if ok {
+		end.(context.CancelCauseFunc)(errStopped)
+	}
+	return ok
+}
+
+// embark makes the work on a session one that [Runtime.CancelTurn] ends.
+func (r *Runtime) embark(ctx context.Context, session string) (_ context.Context, done func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	r.turns.Store(session, end)
+	return ctx, func() {
+		r.turns.Delete(session) // one at a time works on it
+		end(nil)
+	}
+}
+
+// ExpireRequest ends a permission request that nobody has answered, and it
+// alone; the model is told why.
+func (r *Runtime) ExpireRequest(id, why string) error { return r.engine.Expire(id, why) }
 
 // AllApprovals returns every approval that is kept, of whatever session and
 // project, oldest first.
@@ -159,6 +196,43 @@ func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session,
 	return sessionOf(row), err
 }
 
+// A SessionQuery selects sessions, those used last first. Empty fields select
+// all.
+type SessionQuery struct {
+	Limit  int    // 100 when 0
+	Before string // those that follow a page whose next this was
+	Dir    string // of this folder
+}
+
+// SessionsBefore returns a page of sessions, and what asks for the one after it;
+// "" where there is none.
+func (r *Runtime) SessionsBefore(ctx context.Context, q SessionQuery) (page []Session, next string, err error) {
+	s, err := r.vault.get()
+	if err != nil {
+		return nil, "", err
+	}
+	limit := cmp.Or(max(q.Limit, 0), 100)
+	sq := store.SessionQuery{Limit: limit + 1, Dir: q.Dir}
+	if q.Before != "" {
+		at, id, _ := strings.Cut(q.Before, ".")
+		if sq.Updated, err = strconv.ParseInt(at, 10, 64); err != nil || id == "" {
+			return nil, "", fmt.Errorf("the cursor %q is none that a page had: %w", q.Before, ErrNotFound)
+		}
+		sq.ID = id
+	}
+	rows, err := s.SessionsAfter(ctx, sq)
+	if len(rows) > limit {
+		rows = rows[:limit]
+		last := rows[limit-1]
+		next = strconv.FormatInt(last.Updated, 10) + "." + last.ID
+	}
+	page = make([]Session, len(rows))
+	for i, row := range rows {
+		page[i] = sessionOf(row)
+	}
+	return page, next, err
+}
+
 // maxFileText is how much of a file is given out to look at.
 const maxFileText = 1 << 20
 
@@ -167,7 +241,8 @@ type FileText struct {
 	Path      string `json:"path"` // absolute
 	Mime      string `json:"mime"`
 	Size      int64  `json:"size"`
-	Text      string `json:"text"` // "" of a file that is no text
+	Text      string `json:"text"`
+	Binary    bool   `json:"binary,omitempty"` // it is no text, so that Text is empty
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
@@ -203,7 +278,7 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	if out.Truncated {
 		shown, _ = text.Cut(shown, len(shown)-1) // no half of a character at the end
 	}
-	if utf8.ValidString(shown) {
+	if out.Binary = !utf8.ValidString(shown); !out.Binary {
 		out.Text = shown
 	}
 	return out, nil

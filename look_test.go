@@ -72,7 +72,7 @@ func TestCallsArePaged(t *testing.T) {
 			if c.Title != "say" || c.Result != nil || c.Input != "" {
 				t.Errorf("%+v", c)
 			}
-			got, before = append(got, c.ID), c.ID
+			got, before = append(got, c.ID), c.Cursor
 		}
 	}
 	if want := "call_4 call_3 call_2 call_1 call_0"; strings.Join(got, " ") != want {

@@ -207,6 +207,8 @@ func (r *Runtime) turn(ctx context.Context, at place,
 	if row, err = prepare(ctx, s, row); err != nil {
 		return nil, err
 	}
+	ctx, done := r.embark(ctx, row.ID)
+	defer done()
 	named := r.entitle(ctx, row, st.purse)
 	out := r.loop.Run(ctx, r.workOf(row.Session, st.purse))
 	named()

@@ -26,25 +26,9 @@ var errStopped = errors.New("a person stopped it")
 // flying is the set of calls under way.
 type flying struct{ ids sync.Map }
 
-// An underway is a call as the set knows it, and how it is ended.
-type underway struct {
-	tool.Call
-	end context.CancelCauseFunc
+func (f *flying) add(c *tool.Call) {
+	f.ids.Store(flyingKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
 }
-
-func (f *flying) add(c *flight) {
-	f.ids.Store(flyingKey(&c.Call), &underway{tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool}, c.end})
-}
-
-// stop ends a call; it reports whether there was one.
-func (f *flying) stop(c *tool.Call) bool {
-	v, ok := f.ids.Load(flyingKey(c))
-	if ok {
-		v.(*underway).end(errStopped)
-	}
-	return ok
-}
-
 func (f *flying) drop(c *tool.Call) { f.ids.Delete(flyingKey(c)) }
 func (f *flying) has(c *tool.Call) bool {
 	_, ok := f.ids.Load(flyingKey(c))
@@ -56,7 +40,7 @@ func (f *flying) has(c *tool.Call) bool {
 func (f *flying) only(meant func(name string) bool) (found *tool.Call, ok bool) {
 	ok = true
 	f.ids.Range(func(_, v any) bool {
-		c := &v.(*underway).Call
+		c := v.(*tool.Call)
 		if meant(c.Tool) {
 			ok = found == nil || found.Session == c.Session
 			found = c
@@ -73,17 +57,14 @@ func flyingKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 func (r *Runtime) start(ctx context.Context, c *flight) error {
 	if r.opt.Unrecorded {
 		c.started = true
-		r.flying.add(c)
+		r.flying.add(&c.Call)
 		return nil
 	}
 	s, err := r.vault.get()
 	if err != nil {
 		return broken("opening the store", err)
 	}
-	err = s.AddSession(ctx, store.Session{
-		ID: c.Session, Dir: c.Dir, Project: r.project, Agent: c.Agent, Created: c.arrived.UnixMilli(),
-	})
-	if err != nil {
+	if err := r.inSession(ctx, s, c); err != nil {
 		return broken("recording the session", err)
 	}
 	err = s.Begin(ctx, c.row())
@@ -94,8 +75,20 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 		return broken("recording the call", err)
 	}
 	c.started = true
-	r.flying.add(c)
+	r.flying.add(&c.Call)
 	return nil
+}
+
+// inSession records the session of a call, and tells of one that is new.
+func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *flight) error {
+	row := store.Session{
+		ID: c.Session, Dir: c.Dir, Project: r.project, Agent: c.Agent, Created: c.arrived.UnixMilli(), Updated: c.arrived.UnixMilli(),
+	}
+	created, err := s.UseSession(ctx, row)
+	if created {
+		r.feed.publish(SessionChanged{Info: sessionOf(row), created: true})
+	}
+	return err
 }
 
 func duplicate(c *flight) *tool.Error {
@@ -227,10 +220,7 @@ func (r *Runtime) record(c *flight, res *tool.Result, failure *tool.Error) error
 	if failure != nil && (failure.Code == "duplicate-id" || failure.Code == "store") {
 		return nil // there is no row to write, and the caller is told why
 	}
-	err = s.AddSession(context.Background(), store.Session{
-		ID: c.Session, Dir: c.Dir, Project: r.project, Agent: c.Agent, Created: c.arrived.UnixMilli(),
-	})
-	if err != nil {
+	if err := r.inSession(context.Background(), s, c); err != nil {
 		return err
 	}
 	return s.Record(row)

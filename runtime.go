@@ -71,8 +71,10 @@ type Runtime struct {
 	loop        *agent.Runner // works on prompts
 	stations    stations      // the sessions that it works on
 
-	flying   flying // recorded calls under way
-	crew     *crew  // what runs tools and hooks
+	flying   flying   // recorded calls under way
+	ends     sync.Map // what ends a call, by session and id, from its arrival on
+	turns    sync.Map // what ends the work on a session
+	crew     *crew    // what runs tools and hooks
 	life     context.Context
 	end      context.CancelFunc
 	closing  sync.RWMutex

@@ -361,7 +361,7 @@ func TestEventsHaveOneOrder(t *testing.T) {
 		case helve.CallFinished:
 			states[p.ID] += "f"
 		}
-		if last == 201 { // tools.changed, and four a call
+		if last == 202 { // tools.changed, session.created, and four a call
 			break
 		}
 	}

@@ -71,6 +71,8 @@ type Wall struct {
 	// Writable and Readable are further folders that commands may write to,
 	// and read from behind "strict".
 	Writable, Readable []string
+	// Hidden are further files that commands behind any wall can not read.
+	Hidden []string
 }
 
 // RunHelper makes this program the helper of a runtime if that is what it was
@@ -94,7 +96,7 @@ func (r *Runtime) furnishShell() error {
 	opt := r.opt.Shell
 	wall := run.Wall{
 		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir),
-		Hidden: r.records(), Writable: opt.Wall.Writable, Readable: slices.Concat(opt.Wall.Readable, []string{r.outputs}, r.customReadable()),
+		Hidden: slices.Concat(r.records(), opt.Wall.Hidden), Writable: opt.Wall.Writable, Readable: slices.Concat(opt.Wall.Readable, []string{r.outputs}, r.customReadable()),
 	}
 	room, err := run.New(run.Options{
 		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
@@ -122,7 +124,7 @@ func (r *Runtime) furnishShell() error {
 func (r *Runtime) records() []string {
 	out := []string{r.private("history"), r.private("jobs")}
 	if r.opt.DataDir != "" {
-		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json", "mcp-auth.json", "mcp-token", "mcp-logs"} {
+		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json", "mcp-auth.json", "mcp-token", "serve-token", "servers", "mcp-logs"} {
 			out = append(out, r.private(name))
 		}
 	}
@@ -248,8 +250,8 @@ func (r *Runtime) JobOutput(id string, offset int64) (JobOutput, error) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
 	data := c.Data
-	if cut := len(data) - unfinished(data); cut > 0 && !c.Done {
-		data = data[:cut] // the rest of the character comes with the next piece
+	if !c.Done {
+		data = data[:len(data)-unfinished(data)] // the rest of the character comes with the next piece
 	}
 	return JobOutput{
 		Text: strings.ToValidUTF8(string(data), "\uFFFD"), Offset: c.Offset, Next: c.Offset + int64(len(data)), Skipped: c.Skipped, Done: c.Done,

@@ -52,6 +52,15 @@ func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 // mostAsked is how many things an error names.
 const mostAsked = 10
 
+// An ExpiredError is a request that nobody has answered in time.
+type ExpiredError struct{ Why string }
+
+// Error returns the text for the model.
+func (e *ExpiredError) Error() string { return e.Why }
+
+// Is makes errors.Is(err, ErrUnattended) true.
+func (e *ExpiredError) Is(target error) bool { return target == ErrUnattended }
+
 // An UnattendedError is a request that must be asked about where there is
 // nobody to ask.
 type UnattendedError struct {

@@ -295,6 +295,19 @@ func (e *Engine) EndSession(session string) error {
 	return nil
 }
 
+// Expire ends a request that nobody has answered, and it alone, with an
+// [ExpiredError] that says why.
+func (e *Engine) Expire(id, why string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.waiting[id]
+	if w == nil {
+		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+	}
+	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why})
+	return nil
+}
+
 // Leave says that there is nobody left to ask: what waits fails with an
 // [UnattendedError], and so does what would have waited from now on.
 func (e *Engine) Leave() {

@@ -128,7 +128,7 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 		if err != nil {
 			return err
 		}
-		bind.File = filepath.Join(data, "mcp-token")
+		bind.File = mcpTokenFile(data)
 	} else {
 		bind.File = a.abs(f.tokenFile)
 	}

@@ -47,8 +47,27 @@ func redactedValues(all []config.Withheld) []config.Withheld {
 }
 
 type redactor struct {
-	dec *json.Decoder
-	out *bytes.Buffer
+	dec     *json.Decoder
+	out     *bytes.Buffer
+	follows bool // the text before was an argument whose value comes next
+
+	variables bool // the key before was that of variables
+}
+
+// argument is an argument of a command as it may be shown: --token=… without
+// what is secret. follows says that its value is the argument after it.
+func argument(v string) (shown string, follows bool) {
+	if !strings.HasPrefix(v, "-") {
+		return v, false
+	}
+	name, _, given := strings.Cut(v, "=")
+	switch {
+	case !secretParameter(name):
+		return v, false
+	case given:
+		return name + "=" + redaction, false
+	}
+	return v, true
 }
 
 // value copies one value. Texts in a secret one are replaced.
@@ -57,15 +76,18 @@ func (r *redactor) value(secret bool) error {
 	if err != nil {
 		return err
 	}
+	variables := r.variables
+	r.variables = false
 	switch v := tok.(type) {
 	case json.Delim:
-		return r.container(v, secret)
+		// Nobody can tell which variables are secret; a list has only their names.
+		return r.container(v, secret || variables && v == '{')
 	case string:
+		v, r.follows = argument(v)
 		if secret {
-			v = redaction
+			v, r.follows = redaction, false
 		}
-		v = withoutSecrets(v)
-		r.out.Write(quoted(v))
+		r.out.Write(quoted(withoutSecrets(v)))
 	case nil:
 		r.out.WriteString("null")
 	default:
@@ -76,11 +98,12 @@ func (r *redactor) value(secret bool) error {
 
 func (r *redactor) container(open json.Delim, secret bool) error {
 	r.out.WriteRune(rune(open))
+	r.follows = false
 	for first := true; r.dec.More(); first = false {
 		if !first {
 			r.out.WriteByte(',')
 		}
-		inside := secret
+		inside := secret || open == '[' && r.follows
 		if open == '{' {
 			tok, err := r.dec.Token()
 			if err != nil {
@@ -90,6 +113,7 @@ func (r *redactor) container(open json.Delim, secret bool) error {
 			r.out.Write(quoted(key))
 			r.out.WriteByte(':')
 			inside = secret || secretName(key)
+			r.variables = key == "environment" || key == "env"
 		}
 		if err := r.value(inside); err != nil {
 			return err

@@ -37,3 +37,14 @@ func TestURLsWithoutSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Variables and arguments of commands may hold anything; names of variables do not.
+func TestCommandsWithoutSecrets(t *testing.T) {
+	in := `{"mcp":{"a":{"command":["x","--token","t0p","--api-key=k","-v","b","--port","80"],"environment":{"FOO":"f00"}}},` +
+		`"provider":{"p":{"env":["P_NAME"]}},"lsp":{"l":{"env":{"BAR":"b4r"}}}}`
+	want := `{"mcp":{"a":{"command":["x","--token","[redacted]","--api-key=[redacted]","-v","b","--port","80"],"environment":{"FOO":"[redacted]"}}},` +
+		`"provider":{"p":{"env":["P_NAME"]}},"lsp":{"l":{"env":{"BAR":"[redacted]"}}}}`
+	if diff := cmp.Diff(want, string(redacted([]byte(in)))); diff != "" {
+		t.Error(diff)
+	}
+}

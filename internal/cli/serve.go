@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,7 +41,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve answers HTTP for this folder: calls and prompts, what waits for an answer,
 records, undo, jobs and a stream of events (see docs/http.md; /v1/openapi.json
 describes all of it), the console, where a person watches and decides, and at
-/mcp the tools for agents that speak MCP, which the person can watch too.
+/mcp the tools for agents that speak MCP, which the person can watch too. Agents
+have a token of their own, with which they can not answer their own questions.
 
 Every request needs the token, which is in a file that only you can read. The
 browser gets it by a link that works once. Other machines can connect only
@@ -75,6 +75,10 @@ type serving struct {
 	Link      string `json:"link"`    // to the console; works once
 	Expires   int64  `json:"expires"` // milliseconds since the epoch
 	TokenFile string `json:"tokenFile"`
+	MCP       struct {
+		URL       string `json:"url"`
+		TokenFile string `json:"tokenFile"`
+	} `json:"mcp"` // for agents, who have a token of their own
 	Directory string `json:"directory"`
 	Pid       int    `json:"pid"`
 }
@@ -96,7 +100,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	rt, err := a.serveRuntime(s)
+	rt, err := a.serveRuntime(s, f.tokenFile)
 	if err != nil {
 		return errors.Join(err, bound.Close())
 	}
@@ -105,8 +109,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 }
 
 // serveRuntime is the runtime that is served. Whoever watches can be asked.
-func (a *app) serveRuntime(s *setup) (*helve.Runtime, error) {
+func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	opt := a.options(s)
+	opt.Protected = append(opt.Protected, secret)
+	opt.Shell.Wall.Hidden = append(opt.Shell.Wall.Hidden, secret)
 	opt.Client = "web"
 	opt.Flags["question"] = true
 	models, err := s.models(a)
@@ -152,12 +158,12 @@ func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error)
 		return nil, pair, a.badBind(f, bind, err)
 	}
 	bound, err := gate.Listen(bind)
-	if f.addr == "" && errors.Is(err, syscall.EADDRINUSE) {
+	if err != nil && f.addr == "" { // somebody is there; each system says so in its own way
 		bind.Addr = "127.0.0.1:0"
 		bound, err = gate.Listen(bind)
 	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: another program is there; give another --addr, or one with the port 0 for any", err)
+	if err != nil {
+		err = fmt.Errorf("%w: where another program is there, give another --addr, or one with the port 0 for any", err)
 	}
 	return bound, pair, err
 }
@@ -198,18 +204,14 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 		return errors.Join(err, at.bound.Close())
 	}
 	defer srv.Close()
-	g, err := gate.New(gate.Options{
-		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
-		MaxBody: 16 << 20, MaxStreams: 2048, Logger: a.logger(),
-	})
-	if err != nil {
-		return errors.Join(err, at.bound.Close())
-	}
 	// Agents over MCP work in the same runtime, so that the console shows what
 	// they do, and answers for those that can not put a question to a person.
 	agents := mcpserve.New(mcpserve.Options{Shared: at.rt, Dir: at.opt.Dir, Relay: at.connects(), Version: version(), Logger: a.logger()})
 	defer agents.Close()
-	web := g.Server(withMCP(agents.Handler(), srv.Handler()))
+	g, web, err := a.gates(at, srv.Handler(), agents.Handler())
+	if err != nil {
+		return errors.Join(err, at.bound.Close())
+	}
 	withdraw, err := announce(at.data, announcement(f, at))
 	if err != nil {
 		return errors.Join(err, at.bound.Close())
@@ -225,25 +227,52 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
+	err = errors.Join(srv.Close(), agents.Close())
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := errors.Join(srv.Close(), agents.Close(), web.Shutdown(ending)); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
+	if late := web.Shutdown(ending); !errors.Is(late, context.DeadlineExceeded) {
+		err = errors.Join(err, late)
 	}
 	_ = web.Close() // whoever has not left by now
+	if err != nil {
+		return err
+	}
 	return &silent{exitCanceled}
 }
 
-// withMCP puts MCP beside the API.
-func withMCP(agents, api http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// gates puts a gate before the API and another one before MCP. Each has its own
+// token: an agent must not be able to answer its own questions.
+func (a *app) gates(at site, api, agents http.Handler) (*gate.Gate, *http.Server, error) {
+	opt := gate.Options{
+		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
+		MaxBody: 16 << 20, MaxStreams: 2048, Logger: a.logger(),
+	}
+	g, err := gate.New(opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if opt.Token, err = gate.Token(mcpTokenFile(at.data)); err != nil {
+		return nil, nil, err
+	}
+	opt.Public, opt.MaxBody = nil, 4<<20
+	side, err := gate.New(opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	web := g.Server(api)
+	front, beside := web.Handler, side.Wrap(agents)
+	web.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/mcp" {
-			agents.ServeHTTP(w, r)
+			beside.ServeHTTP(w, r)
 			return
 		}
-		api.ServeHTTP(w, r)
+		front.ServeHTTP(w, r)
 	})
+	return g, web, nil
 }
+
+// mcpTokenFile holds the token of agents that connect over HTTP.
+func mcpTokenFile(data string) string { return filepath.Join(data, "mcp-token") }
 
 // publicRoutes are the ones that need no token.
 func publicRoutes() func(*http.Request) bool {
@@ -263,10 +292,11 @@ func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
 		a.note(at.bound.Warning)
 	}
 	if f.asJSON {
-		err := json.NewEncoder(a.Stdout).Encode(serving{
+		told := serving{
 			URL: at.bound.URL(), Link: link.URL, Expires: link.Expires, TokenFile: f.tokenFile, Directory: at.opt.Dir, Pid: os.Getpid(),
-		})
-		if err != nil {
+		}
+		told.MCP.URL, told.MCP.TokenFile = at.bound.URL()+"/mcp", mcpTokenFile(at.data)
+		if err := json.NewEncoder(a.Stdout).Encode(told); err != nil {
 			return err
 		}
 	} else {
@@ -274,6 +304,7 @@ func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
 		a.note(fmt.Sprintf("open the console: %s", link.URL))
 		a.note("(that link works once, for ten minutes; 'helve open' makes another)")
 		a.note(fmt.Sprintf("programs send the header 'Authorization: Bearer …' with the token in %s", f.tokenFile))
+		a.note(fmt.Sprintf("agents connect to %s/mcp, with the token in %s", at.bound.URL(), mcpTokenFile(at.data)))
 	}
 	if f.open {
 		if err := browse(link.URL); err != nil {

@@ -31,6 +31,7 @@ import (
 type served struct {
 	t                    *testing.T
 	URL, Link, TokenFile string
+	MCP                  struct{ URL, TokenFile string }
 	Directory            string
 	Pid                  int
 	token                string
@@ -125,7 +126,7 @@ func TestServe(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1":        `"directory"`,
 		"/v1/config": `"sources"`,
-		"/v1/models": `^\[`,
+		"/v1/models": `"models":\[`,
 		"/v1/tools":  `"filePath"`,
 		"/v1/rules":  `"rules"`,
 	} {
@@ -218,9 +219,20 @@ func TestServeMCP(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--addr", "127.0.0.1:0")
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: s.URL + "/mcp", HTTPClient: &http.Client{Transport: authorized{"Bearer " + s.token}}, MaxRetries: -1,
-	}, nil)
+	connect := func(token string) (*mcp.ClientSession, error) {
+		return client.Connect(t.Context(), &mcp.StreamableClientTransport{
+			Endpoint: s.MCP.URL, HTTPClient: &http.Client{Transport: authorized{"Bearer " + token}}, MaxRetries: -1,
+		}, nil)
+	}
+	secret, err := os.ReadFile(s.MCP.TokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := strings.TrimSpace(string(secret))
+	if _, err := connect(s.token); err == nil || agent == s.token {
+		t.Error("a person's token is an agent's")
+	}
+	session, err := connect(agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,6 +249,12 @@ func TestServeMCP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	person := s.token
+	s.token = agent
+	if status, _ := s.send("POST", "/v1/permissions/"+waiting.Permissions[0].ID, `{"reply":"once"}`); status != 401 {
+		t.Errorf("an agent answers for itself: %d", status)
+	}
+	s.token = person
 	if status, text := s.send("POST", "/v1/permissions/"+waiting.Permissions[0].ID, `{"reply":"once"}`); status != 204 {
 		t.Fatalf("%d %s", status, text)
 	}
@@ -253,7 +271,7 @@ func TestServeRefusesToStart(t *testing.T) {
 	taken := serve(t, "--addr", "127.0.0.1:0")
 	for _, c := range []struct{ args, want string }{
 		{"--addr 0.0.0.0:0", "--beyond-loopback"},
-		{"--addr " + strings.TrimPrefix(taken.URL, "http://"), "another program is there"},
+		{"--addr " + strings.TrimPrefix(taken.URL, "http://"), "give another --addr"},
 		{"--addr example.com:1", "example.com"},
 		{"--tls-cert none.pem", "tls:"},
 		{"--tls-cert none.pem --tls-key none.pem", "none.pem"},
@@ -319,7 +337,37 @@ func TestServeHostile(t *testing.T) {
 	s := serve(t, "--addr", "127.0.0.1:0")
 	gatetest.Hostile(t, strings.TrimPrefix(s.URL, "http://"), s.token, []string{
 		"/v1", "/v1/events", "/v1/sessions", "/v1/requests", "/v1/openapi.json", "/v1/files/content?path=a.txt",
-		"POST /v1/calls", "POST /v1/prompts", "POST /v1/undo", "POST /v1/permissions/per_none", "DELETE /v1/approvals/none", "POST /mcp",
+		"POST /v1/calls", "POST /v1/prompts", "POST /v1/undo", "POST /v1/permissions/per_none", "DELETE /v1/approvals/none",
 		"public GET /", "public GET /console/", "public GET /console/app.js", "public POST /v1/open",
 	})
+	agent, err := os.ReadFile(s.MCP.TokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   int
+	}{
+		"no token":       {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"rebound":        {func(r *http.Request) { r.Host = "evil.example" }, 421},
+		"another origin": {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
+		"cross-site":     {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		"a form":         {func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.MCP.URL, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(agent)))
+		req.Header.Set("Content-Type", "application/json")
+		c.change(req)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.want {
+			t.Errorf("MCP, %s: %d", name, resp.StatusCode)
+		}
+	}
 }

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -18,7 +20,7 @@ import (
 )
 
 // A running server as the file says that it keeps of itself while it lives,
-// for other commands and programs of the same person: DATA/servers/PID.json.
+// for other commands and programs of the same person: DATA/servers/NAME.json.
 type running struct {
 	URL       string    `json:"url"`
 	Pid       int       `json:"pid"`
@@ -66,10 +68,10 @@ func announce(data string, r running) (withdraw func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(dir, strconv.Itoa(r.Pid))
+	name := filepath.Join(dir, strconv.Itoa(r.Pid)+"-"+rand.Text()[:8]) // in a container every server may have the same number
 	lock := flock.New(name + ".lock")
 	if held, err := lock.TryLock(); err != nil || !held {
-		return nil, fmt.Errorf("taking the lock %s.lock: %w", name, err)
+		return nil, errors.Join(fmt.Errorf("%s.lock can not be locked", name), err)
 	}
 	text, err := json.Marshal(r)
 	if err == nil {
@@ -77,8 +79,8 @@ func announce(data string, r running) (withdraw func(), err error) {
 	}
 	withdraw = func() {
 		_ = os.Remove(name + ".json")
+		_ = lock.Unlock() // first: some systems do not remove what is open
 		_ = os.Remove(name + ".lock")
-		_ = lock.Unlock()
 	}
 	if err != nil {
 		withdraw()
@@ -118,6 +120,12 @@ func (a *app) servers() ([]running, error) {
 		var r running
 		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &r) == nil && r.URL != "" {
 			out = append(out, r)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(serversDir(data), "*.lock")) // the pattern is good
+	for _, lock := range left {
+		if _, err := os.Stat(strings.TrimSuffix(lock, ".lock") + ".json"); err != nil && !locked(lock) {
+			_ = os.Remove(lock)
 		}
 	}
 	slices.SortFunc(out, func(a, b running) int { return b.Started.Compare(a.Started) })

@@ -27,16 +27,17 @@ func (h *hall) askPermission(req permission.Request) {
 	}
 	h.put(petition{
 		id: req.ID, session: req.Session, call: req.Call,
-		ask: func(ctx context.Context, se *session) func() {
-			r := se.elicitReply(ctx, newSheet(req, h.caller(req)))
-			return func() { reply(se, r) }
+		ask: func(ctx context.Context, se *session) (settle func(), clear bool) {
+			r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
+			return func() { reply(se, r) }, clear
 		},
 		nobody: func() { _ = h.rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyReject}) }, // it may be settled already
 	})
 }
 
-// elicitReply asks with a form. Whatever is no clear answer is a no.
-func (se *session) elicitReply(ctx context.Context, asks sheet) permission.Reply {
+// elicitReply asks with a form. Whatever is no clear answer is a no; clear is
+// false where the person said neither yes nor no.
+func (se *session) elicitReply(ctx context.Context, asks sheet) (r permission.Reply, clear bool) {
 	no := permission.Reply{Verdict: permission.ReplyReject}
 	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: asks.text, RequestedSchema: decisionForm(se.version, asks.verdicts())})
 	if err != nil {
@@ -44,7 +45,7 @@ func (se *session) elicitReply(ctx context.Context, asks sheet) permission.Reply
 			se.s.log.Warn("a permission request could not be put to the person", "client", se.client, "error", err)
 		}
 		no.Message = "the client could not put the question to the user"
-		return no
+		return no, false
 	}
 	feedback, _ := res.Content["feedback"].(string)
 	no.Message = strings.TrimSpace(feedback)
@@ -54,15 +55,15 @@ func (se *session) elicitReply(ctx context.Context, asks sheet) permission.Reply
 	decision, _ := res.Content["decision"].(string)
 	verdict := permission.Verdict(decision)
 	if res.Action != "accept" || !slices.Contains(asks.verdicts(), verdict) {
-		return no
+		return no, res.Action == "decline"
 	}
 	switch verdict {
 	case permission.ReplyOnce:
-		return permission.Reply{Verdict: permission.ReplyOnce}
+		return permission.Reply{Verdict: permission.ReplyOnce}, true
 	case permission.ReplyAlways:
-		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Session}
+		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Session}, true
 	}
-	return no
+	return no, true
 }
 
 // A choice is one thing to pick in a form.

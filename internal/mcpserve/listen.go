@@ -168,9 +168,9 @@ func (h *hall) patron(session string, call *permission.CallRef) (se *session, f 
 type petition struct {
 	id, session string
 	call        *permission.CallRef
-	// ask puts it to the person and returns what becomes of it. ctx ends when
-	// nobody can answer any more.
-	ask func(ctx context.Context, se *session) (settle func())
+	// ask puts it to the person and returns what becomes of it, and whether the
+	// person has said so. ctx ends when nobody can answer any more.
+	ask func(ctx context.Context, se *session) (settle func(), clear bool)
 	// nobody is what becomes of it when its session is gone.
 	nobody func()
 }
@@ -205,8 +205,8 @@ func (h *hall) put(p petition) {
 		if stream != nil { // over HTTP the person is gone with the stream
 			defer context.AfterFunc(stream, hangUp)()
 		}
-		settle := p.ask(talk, se)
-		if ctx.Err() == nil { // else it has been settled, or the call is over
+		settle, clear := p.ask(talk, se)
+		if ctx.Err() == nil && (clear || h.leave == nil) { // else it has been settled, the call is over, or others answer
 			settle()
 		}
 		h.mu.Lock()

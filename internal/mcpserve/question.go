@@ -18,11 +18,11 @@ import (
 func (h *hall) askQuestions(req helve.QuestionRequest) {
 	h.put(petition{
 		id: req.ID, session: req.Session, call: req.Call,
-		ask: func(ctx context.Context, se *session) func() {
-			answers, ok := se.elicitAnswers(ctx, req.Questions)
+		ask: func(ctx context.Context, se *session) (settle func(), clear bool) {
+			answers, action := se.elicitAnswers(ctx, req.Questions)
 			return func() {
 				err := error(nil)
-				if ok {
+				if action == "accept" {
 					err = h.rt.Answer(req.ID, answers)
 				} else {
 					err = h.rt.Dismiss(req.ID)
@@ -30,27 +30,27 @@ func (h *hall) askQuestions(req helve.QuestionRequest) {
 				if err != nil && !errors.Is(err, permission.ErrNotFound) {
 					se.s.log.Error("a question could not be answered", "request", req.ID, "error", err)
 				}
-			}
+			}, action == "accept" || action == "decline"
 		},
 		nobody: func() { _ = h.rt.Dismiss(req.ID) }, // it may be settled already
 	})
 }
 
-// elicitAnswers asks all questions with one form; ok is false when they were
-// dismissed.
-func (se *session) elicitAnswers(ctx context.Context, qs []tool.Question) (answers [][]string, ok bool) {
+// elicitAnswers asks all questions with one form. There are answers where the
+// action is "accept"; it is "" where they could not be asked.
+func (se *session) elicitAnswers(ctx context.Context, qs []tool.Question) (answers [][]string, action string) {
 	f := newQuestionForm(se.version, qs)
 	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: f.message, RequestedSchema: form(f.fields)})
 	if err != nil {
 		if ctx.Err() == nil {
 			se.s.log.Warn("a question could not be put to the person", "client", se.client, "error", err)
 		}
-		return nil, false
+		return nil, ""
 	}
 	if res.Action != "accept" {
-		return nil, false
+		return nil, res.Action
 	}
-	return f.answers(res.Content), true
+	return f.answers(res.Content), res.Action
 }
 
 // A questionForm is a set of questions as a form, and the way back.

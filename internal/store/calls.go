@@ -34,6 +34,7 @@ type Call struct {
 	Error   *Failure     `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+	Seq     int64        `json:"-"`               // of one in a list: later calls have greater ones
 }
 
 // A Failure is how a call failed, in words that outlive the process.
@@ -181,7 +182,7 @@ type Query struct {
 	Session string // of this session
 	Tool    string // of this tool
 	State   State  // in this state
-	Before  string // recorded before the call of this id
+	Before  int64  // recorded before the call of this Seq
 	Limit   int    // at most so many; 100 when 0
 	Brief   bool   // without the wide parts: input, output, metadata, attachments
 }
@@ -224,7 +225,10 @@ func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
 	err := s.read(ctx, "listing calls", func(c *conn) error {
 		out = nil
 		return c.query(ctx, func(row []driver.Value) error {
-			out = append(out, callOf(row))
+			last := len(row) - 1
+			c := callOf(row[:last])
+			c.Seq = intOf(row[last])
+			out = append(out, c)
 			return nil
 		}, text, args...)
 	})
@@ -233,9 +237,9 @@ func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
 
 // sql words the query. There are few wordings, so each stays prepared.
 func (q Query) sql() (string, []any) {
-	text := "SELECT " + narrow + wide + " FROM call WHERE 1"
+	text := "SELECT " + narrow + wide + ", seq FROM call WHERE 1"
 	if q.Brief {
-		text = "SELECT " + narrow + ", output IS NOT NULL FROM call WHERE 1"
+		text = "SELECT " + narrow + ", output IS NOT NULL, seq FROM call WHERE 1"
 	}
 	var args []any
 	if q.Session != "" {
@@ -251,12 +255,8 @@ func (q Query) sql() (string, []any) {
 	default:
 		text, args = text+" AND state = ?", append(args, string(q.State))
 	}
-	switch {
-	case q.Before == "":
-	case q.Session != "": // ids are unique within a session only
-		text, args = text+" AND seq < (SELECT seq FROM call WHERE id = ? AND session = ?)", append(args, q.Before, q.Session)
-	default:
-		text, args = text+" AND seq < (SELECT max(seq) FROM call WHERE id = ?)", append(args, q.Before)
+	if q.Before != 0 {
+		text, args = text+" AND seq < ?", append(args, q.Before)
 	}
 	if q.Limit <= 0 {
 		q.Limit = 100

@@ -118,14 +118,25 @@ func rulesOf(text string) (permission.Ruleset, error) {
 // already only Updated changes. It costs nothing when this store has seen
 // the session lately. Updated is Created when it is zero.
 func (s *Store) AddSession(ctx context.Context, v Session) error {
+	_, err := s.UseSession(ctx, v)
+	return err
+}
+
+// UseSession is AddSession that reports whether the session is new.
+func (s *Store) UseSession(ctx context.Context, v Session) (created bool, err error) {
 	s.sessions.Lock()
 	last, known := s.touched[v.ID]
 	s.sessions.Unlock()
 	if known && max(v.Created, v.Updated)-last < knownFor {
-		return nil
+		return false, nil
 	}
-	_, err := s.insertSession(ctx, v, " ON CONFLICT DO UPDATE SET updated = max(updated, excluded.updated)")
-	return err
+	if !known {
+		if n, err := s.insertSession(ctx, v, " ON CONFLICT DO NOTHING"); err != nil || n > 0 {
+			return n > 0, err
+		}
+	}
+	_, err = s.insertSession(ctx, v, " ON CONFLICT DO UPDATE SET updated = max(updated, excluded.updated)")
+	return false, err
 }
 
 // CreateSession records a session that must not be there yet: one that is, is
@@ -257,19 +268,41 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	return s.listSessions(ctx, "ORDER BY updated DESC, id LIMIT ?", int64(limit))
 }
 
+// A SessionQuery chooses sessions, those used last first: at most Limit, of the
+// folder Dir unless that is "", and, where ID is not "", those that come after
+// the session of that id when it was used last at Updated.
+type SessionQuery struct {
+	Limit   int
+	Dir     string
+	Updated int64
+	ID      string
+}
+
+// SessionsAfter returns the sessions that q chooses.
+func (s *Store) SessionsAfter(ctx context.Context, q SessionQuery) ([]Session, error) {
+	which, args := "WHERE 1", []any{}
+	if q.ID != "" {
+		which, args = which+" AND (updated < ? OR updated = ? AND id > ?)", append(args, q.Updated, q.Updated, q.ID)
+	}
+	if q.Dir != "" {
+		which, args = which+" AND dir = ?", append(args, q.Dir)
+	}
+	return s.listSessions(ctx, which+" ORDER BY updated DESC, id LIMIT ?", append(args, int64(q.Limit))...)
+}
+
 // SessionChildren returns the sessions that a session started, oldest first.
 func (s *Store) SessionChildren(ctx context.Context, id string) ([]Session, error) {
 	return s.listSessions(ctx, "WHERE parent = ? AND parent != '' ORDER BY created, id", id)
 }
 
-func (s *Store) listSessions(ctx context.Context, which string, arg any) ([]Session, error) {
+func (s *Store) listSessions(ctx context.Context, which string, args ...any) ([]Session, error) {
 	var out []Session
 	err := s.read(ctx, "reading sessions", func(c *conn) error {
 		out = nil
 		return c.query(ctx, func(row []driver.Value) error {
 			out = append(out, s.sessionOf(row))
 			return nil
-		}, "SELECT "+sessionColumns+" FROM session "+which, arg)
+		}, "SELECT "+sessionColumns+" FROM session "+which, args...)
 	})
 	return out, err
 }

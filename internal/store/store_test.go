@@ -140,10 +140,11 @@ func TestCallsQuery(t *testing.T) {
 		want(t, ids(Query{Session: "s0", State: Completed}), "c2 c0")
 		want(t, ids(Query{State: Running}), "c5 c4")
 		want(t, ids(Query{Tool: "t1"}), "c4 c1")
-		want(t, ids(Query{Before: "c3", Limit: 2}), "c2 c1")
+		c3 := must(s.Calls(ctx, Query{Session: "s1", Limit: 2}))(t)[1]
+		want(t, ids(Query{Before: c3.Seq, Limit: 2}), "c2 c1")
 		want(t, ids(Query{Session: "none"}), "")
 		brief := must(s.Calls(ctx, Query{Brief: true, Session: "s1", State: Completed, Limit: 1}))(t)
-		want(t, brief, []Call{{ID: "c3", Session: "s1", Tool: "t0", State: Completed, Result: &tool.Result{Title: "T"}}})
+		want(t, brief, []Call{{ID: "c3", Session: "s1", Tool: "t0", State: Completed, Result: &tool.Result{Title: "T"}, Seq: c3.Seq}})
 	})
 }
 
