@@ -196,6 +196,16 @@ func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session,
 	return sessionOf(row), err
 }
 
+// OpenSession records a session under an id of the caller's, with a title, for
+// calls that are to be made in it. One that there is already stays as it is.
+func (r *Runtime) OpenSession(ctx context.Context, id, title string) error {
+	s, err := r.vault.get()
+	if err != nil {
+		return err
+	}
+	return r.useSession(ctx, s, store.Session{ID: id, Dir: r.dir, Title: title, Created: r.now().UnixMilli()})
+}
+
 // A SessionQuery selects sessions, those used last first. Empty fields select
 // all.
 type SessionQuery struct {
@@ -278,7 +288,7 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	if out.Truncated {
 		shown, _ = text.Cut(shown, len(shown)-1) // no half of a character at the end
 	}
-	if out.Binary = !utf8.ValidString(shown); !out.Binary {
+	if out.Binary = !utf8.ValidString(shown) || strings.ContainsRune(shown, 0); !out.Binary {
 		out.Text = shown
 	}
 	return out, nil

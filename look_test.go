@@ -183,3 +183,38 @@ func TestReplyWithOwnRules(t *testing.T) {
 		t.Errorf("%+v %v", kept, err)
 	}
 }
+
+// Where the data folder lies in the project, what is secret in it stays shut,
+// by whatever road.
+func TestRecordsAreShut(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.MkdirAll(filepath.Join(data, "servers"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"data/serve-token": "s3cret", "data/servers/1.json": "s3cret", "own": "s3cret", "plain": "s3cret plain"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opt := helve.Options{Dir: dir, DataDir: data}
+	opt.Shell.Wall.Hidden = []string{filepath.Join(dir, "own")}
+	rt := open(t, opt)
+	for _, name := range []string{"data/serve-token", "data/servers/1.json", "own"} {
+		_, err := rt.Call(t.Context(), tool.Call{Tool: "read", Input: []byte(`{"filePath":"` + name + `"}`)})
+		if tool.KindOf(err) != tool.Denied {
+			t.Errorf("read %s: %v", name, err)
+		}
+		_, err = rt.Call(t.Context(), tool.Call{Tool: "bash", Input: []byte(`{"command":"cat ` + name + `","description":"x"}`)})
+		if tool.KindOf(err) != tool.Denied {
+			t.Errorf("cat %s: %v", name, err)
+		}
+		if _, err := rt.File(t.Context(), "", name); tool.KindOf(err) != tool.Denied {
+			t.Errorf("look at %s: %v", name, err)
+		}
+	}
+	res, err := rt.Call(t.Context(), tool.Call{Tool: "grep", Input: []byte(`{"pattern":"s3cret"}`)})
+	if err != nil || !strings.Contains(res.Output, "plain") || strings.Contains(res.Output, "token") || strings.Contains(res.Output, "own") {
+		t.Errorf("%v %v", res, err)
+	}
+}

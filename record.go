@@ -81,9 +81,11 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 
 // inSession records the session of a call, and tells of one that is new.
 func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *flight) error {
-	row := store.Session{
-		ID: c.Session, Dir: c.Dir, Project: r.project, Agent: c.Agent, Created: c.arrived.UnixMilli(), Updated: c.arrived.UnixMilli(),
-	}
+	return r.useSession(ctx, s, store.Session{ID: c.Session, Dir: c.Dir, Agent: c.Agent, Created: c.arrived.UnixMilli()})
+}
+
+func (r *Runtime) useSession(ctx context.Context, s *store.Store, row store.Session) error {
+	row.Project, row.Updated = r.project, row.Created
 	created, err := s.UseSession(ctx, row)
 	if created {
 		r.feed.publish(SessionChanged{Info: sessionOf(row), created: true})

@@ -147,7 +147,33 @@ func (r *Runtime) settle() error {
 			p.Rules = append(slices.Clip(p.Rules), readable(r.outputs)...)
 		}
 	}
+	r.shutRecords()
 	return nil
+}
+
+// shutRecords keeps every agent from our own records and secrets where they lie
+// in the project, as in that of a whole home folder: whoever reads the token of
+// a server can answer for its person. Elsewhere they lie outside, which is
+// asked about.
+func (r *Runtime) shutRecords() {
+	var shut permission.Ruleset
+	for _, name := range slices.Concat(r.records(), r.opt.Shell.Wall.Hidden) {
+		if !slices.ContainsFunc(r.roots(), func(root string) bool { return inside(root, name) }) {
+			continue
+		}
+		for _, what := range []string{"read", "edit", "list"} {
+			for _, pattern := range []string{name, filepath.Join(name, "*")} {
+				shut = append(shut, permission.Rule{Permission: what, Pattern: pattern, Action: permission.Deny, From: permission.Source{File: "helve's own records"}})
+			}
+		}
+	}
+	if shut == nil {
+		return
+	}
+	for i := range r.agents {
+		p := &r.agents[i].Policy
+		p.Ceilings = append(slices.Clip(p.Ceilings), shut)
+	}
 }
 
 // furnish makes the rooms of the runtime.

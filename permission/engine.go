@@ -48,6 +48,8 @@ type waiter struct {
 	policy Policy
 	asked  []Decision
 	answer chan error // holds one answer, so that who replies never waits
+
+	claimed bool // an answer of always is being kept, which no other overtakes
 }
 
 // NewEngine returns an engine.

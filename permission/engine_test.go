@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -363,5 +364,90 @@ func TestAdvisedRuleHasNoDoubles(t *testing.T) {
 	}
 	if strings.Contains(e.Error(), "logs, logs") {
 		t.Errorf("got %s", e)
+	}
+}
+
+// A slowKeeper says when it keeps, and waits.
+type slowKeeper struct {
+	begun, free chan struct{}
+	mu          sync.Mutex
+	kept        []permission.Approval
+}
+
+func (k *slowKeeper) KeepApproval(a permission.Approval) error {
+	k.begun <- struct{}{}
+	<-k.free
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept = append(k.kept, a)
+	return nil
+}
+
+func (k *slowKeeper) all() []permission.Approval {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.kept)
+}
+
+func (k *slowKeeper) Approvals() ([]permission.Approval, error) { return k.all(), nil }
+func (k *slowKeeper) ForgetApproval(string) (bool, error)       { return false, nil }
+
+// An answer of always that is being kept is the answer: nothing is kept of one
+// that lost.
+func TestAlwaysIsNotOvertaken(t *testing.T) {
+	k := &slowKeeper{begun: make(chan struct{}), free: make(chan struct{})}
+	asked := make(chan permission.Request, 1)
+	e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+	defer e.Close()
+	done := make(chan error, 1)
+	policy := permission.Policy{Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Ask}}}
+	go func() {
+		done <- e.Ask(t.Context(), permission.Request{Session: "s", Permission: "edit", Patterns: []string{"a"}, Always: []string{"a"}}, policy)
+	}()
+	req := <-asked
+	replied := make(chan error, 1)
+	go func() { replied <- e.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways}) }()
+	<-k.begun
+	for _, v := range []permission.Verdict{permission.ReplyReject, permission.ReplyOnce, permission.ReplyAlways} {
+		if err := e.Reply(req.ID, permission.Reply{Verdict: v}); !errors.Is(err, permission.ErrNotFound) {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+	if err := e.Expire(req.ID, "late"); !errors.Is(err, permission.ErrNotFound) {
+		t.Error(err)
+	}
+	close(k.free)
+	if err := <-replied; err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil || len(k.all()) != 1 {
+		t.Errorf("%v, kept %v", err, k.all())
+	}
+}
+
+// A request expires alone, as one that there was nobody to ask about.
+func TestExpire(t *testing.T) {
+	asked := make(chan permission.Request, 2)
+	e := permission.NewEngine(permission.EngineOptions{OnAsk: func(r permission.Request) { asked <- r }})
+	defer e.Close()
+	policy := permission.Policy{Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Ask}}}
+	ends := map[string]chan error{"a": make(chan error, 1), "b": make(chan error, 1)}
+	for name, end := range ends {
+		go func() {
+			end <- e.Ask(t.Context(), permission.Request{Session: "s", Permission: "edit", Patterns: []string{name}}, policy)
+		}()
+	}
+	one, two := <-asked, <-asked
+	if err := e.Expire(one.ID, "nobody came"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ends[one.Patterns[0]]; !errors.Is(err, permission.ErrUnattended) || err.Error() != "nobody came" {
+		t.Error(err)
+	}
+	if got := e.Pending(); len(got) != 1 || got[0].ID != two.ID {
+		t.Errorf("%v", got)
+	}
+	if err := e.Expire(one.ID, "again"); !errors.Is(err, permission.ErrNotFound) {
+		t.Error(err)
 	}
 }

@@ -35,11 +35,9 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	e.mu.Lock()
-	w := e.waiting[id]
-	e.mu.Unlock()
-	if w == nil {
-		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+	w, err := e.claim(id, r.Verdict == ReplyAlways)
+	if err != nil {
+		return err
 	}
 	if r.Verdict == ReplyAlways {
 		kept, err := w.req.edited(r.Store)
@@ -47,6 +45,9 @@ func (e *Engine) Reply(id string, r Reply) error {
 			err = e.keep(w.req, kept, r.Scope) // not under the lock: it waits for the disk
 		}
 		if err != nil {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			w.claimed = false
 			return err
 		}
 	}
@@ -59,7 +60,9 @@ func (e *Engine) Reply(id string, r Reply) error {
 	others := e.others(w.req.Session)
 	if settled && r.Verdict == ReplyReject {
 		for _, other := range others {
-			e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
+			if !other.claimed {
+				e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
+			}
 		}
 	}
 	e.mu.Unlock()
@@ -70,6 +73,20 @@ func (e *Engine) Reply(id string, r Reply) error {
 		e.settleCovered(w.req, others)
 	}
 	return nil
+}
+
+// claim finds a request that waits for an answer. One that is being kept is the
+// answer: another that comes meanwhile comes too late, so that nothing is kept
+// of an answer that was none.
+func (e *Engine) claim(id string, keeps bool) (*waiter, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.waiting[id]
+	if w == nil || w.claimed {
+		return nil, fmt.Errorf("request %q: %w", id, ErrNotFound)
+	}
+	w.claimed = keeps
+	return w, nil
 }
 
 // maxEdited bounds the approvals that one answer keeps, and maxPattern each of
@@ -301,7 +318,7 @@ func (e *Engine) Expire(id, why string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w := e.waiting[id]
-	if w == nil {
+	if w == nil || w.claimed {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
 	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why})

@@ -208,7 +208,7 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 	// they do, and answers for those that can not put a question to a person.
 	agents := mcpserve.New(mcpserve.Options{Shared: at.rt, Dir: at.opt.Dir, Relay: at.connects(), Version: version(), Logger: a.logger()})
 	defer agents.Close()
-	g, web, err := a.gates(at, srv.Handler(), agents.Handler())
+	g, web, err := a.gates(at, forOwner(srv.Handler()), agents.Handler())
 	if err != nil {
 		return errors.Join(err, at.bound.Close())
 	}
@@ -227,6 +227,7 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
+	withdraw() // first: the port may be anybody's from now on
 	err = errors.Join(srv.Close(), agents.Close())
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
@@ -269,6 +270,20 @@ func (a *app) gates(at site, api, agents http.Handler) (*gate.Gate, *http.Server
 		front.ServeHTTP(w, r)
 	})
 	return g, web, nil
+}
+
+// forOwner lets nobody else of this machine exchange a code: the link that a
+// browser is started with stands in the list of processes, for all to see.
+func forOwner(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/open" && gate.Stranger(r) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintln(w, `{"type":"about:blank","title":"Forbidden","status":403,"code":"other-user","detail":"This link is for another user of this machine."}`)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // mcpTokenFile holds the token of agents that connect over HTTP.

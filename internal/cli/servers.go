@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"helve/internal/gate"
 )
 
 // A running server as the file says that it keeps of itself while it lives,
@@ -68,6 +71,9 @@ func announce(data string, r running) (withdraw func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	if err := gate.Private(dir); err != nil {
+		return nil, err
+	}
 	name := filepath.Join(dir, strconv.Itoa(r.Pid)+"-"+rand.Text()[:8]) // in a container every server may have the same number
 	lock := flock.New(name + ".lock")
 	if held, err := lock.TryLock(); err != nil || !held {
@@ -105,7 +111,13 @@ func (a *app) servers() ([]running, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := filepath.Glob(filepath.Join(serversDir(data), "*.json"))
+	dir := serversDir(data)
+	if err := gate.Private(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil { // what others could plant there is no server
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +134,7 @@ func (a *app) servers() ([]running, error) {
 			out = append(out, r)
 		}
 	}
-	left, _ := filepath.Glob(filepath.Join(serversDir(data), "*.lock")) // the pattern is good
+	left, _ := filepath.Glob(filepath.Join(dir, "*.lock")) // the pattern is good
 	for _, lock := range left {
 		if _, err := os.Stat(strings.TrimSuffix(lock, ".lock") + ".json"); err != nil && !locked(lock) {
 			_ = os.Remove(lock)
@@ -138,7 +150,7 @@ func locked(name string) bool {
 		return false
 	}
 	lock := flock.New(name)
-	held, err := lock.TryLock()
+	held, err := lock.TryRLock() // others who look are no server
 	if err != nil {
 		return false
 	}

@@ -135,6 +135,11 @@ func (a *app) trust(opt config.Options, files []string, yes bool) error {
 	for _, s := range sources {
 		fmt.Fprintf(a.Stdout, "trusted: %s\n", safe(s.Path))
 	}
+	if all, err := a.servers(); err == nil {
+		if r, found := here(all, a.workDir()); found {
+			a.note(fmt.Sprintf("the server at %s goes on as it began: start it again for this to hold there", r.URL))
+		}
+	}
 	return nil
 }
 

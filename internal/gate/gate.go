@@ -51,6 +51,8 @@ const (
 	bodyTime   = time.Minute      // from the end of the header to the end of the body
 	refuseTime = time.Second      // for the rest of a body nobody reads
 	stallTime  = 30 * time.Second // a peer takes some of what we write
+	largeBody  = 1 << 20          // bytes; of bodies that are longer there are few at once
+	maxLarge   = 8
 )
 
 // Options say what the gate lets in.
@@ -101,6 +103,7 @@ type Gate struct {
 	streams  chan struct{}
 	requests chan struct{}
 	visits   chan struct{} // of strangers
+	large    chan struct{} // requests with long bodies
 	log      *slog.Logger
 }
 
@@ -134,6 +137,7 @@ func New(o Options) (*Gate, error) {
 		streams:  make(chan struct{}, positive(o.MaxStreams, 1024)),
 		requests: make(chan struct{}, positive(o.MaxRequests, 1024)),
 		visits:   make(chan struct{}, positive(o.MaxPublic, 64)),
+		large:    make(chan struct{}, maxLarge),
 		log:      o.Logger,
 	}
 	if g.log == nil {
@@ -183,6 +187,15 @@ func (g *Gate) wrap(next http.Handler, kept *guests) http.Handler {
 		default:
 			g.refuse(a, r, busy())
 			return
+		}
+		if isLarge(r) {
+			select {
+			case g.large <- struct{}{}:
+				defer func() { <-g.large }()
+			default:
+				g.refuse(a, r, busy())
+				return
+			}
 		}
 		body, no := readBody(a, r, terms{g.maxBody, bodyTime})
 		if no != nil {
@@ -299,6 +312,10 @@ func isStream(r *http.Request) bool {
 	}
 	return len(r.Header["Upgrade"]) > 0
 }
+
+// isLarge tells whether the body of a request is long, or may be. A call with
+// one takes many times its size, so there are few at once.
+func isLarge(r *http.Request) bool { return r.ContentLength > largeBody || r.ContentLength < 0 }
 
 // terms are how long a body may be, and how long it may take.
 type terms struct {

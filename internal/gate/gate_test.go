@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -368,4 +369,46 @@ func ask(t *testing.T, c net.Conn, raw string) int {
 		t.Fatal(err)
 	}
 	return resp.StatusCode
+}
+
+// Requests with long bodies are few at once; others go on.
+func TestLargeBodies(t *testing.T) {
+	held, free := make(chan struct{}, maxLarge), make(chan struct{})
+	g, err := New(Options{Token: strings.Repeat("t", 43), Hosts: []string{"127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > largeBody {
+			held <- struct{}{}
+			<-free
+		}
+	}))
+	send := func(size int) int {
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:1/", strings.NewReader(strings.Repeat(" ", size)))
+		r.Header.Set("Authorization", "Bearer "+strings.Repeat("t", 43))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	var wg sync.WaitGroup
+	for range maxLarge {
+		wg.Go(func() {
+			if got := send(largeBody + 1); got != http.StatusOK {
+				t.Errorf("a long one: %d", got)
+			}
+		})
+	}
+	for range maxLarge {
+		<-held
+	}
+	if got := send(largeBody + 1); got != http.StatusServiceUnavailable {
+		t.Errorf("one too many: %d", got)
+	}
+	if got := send(10); got != http.StatusOK {
+		t.Errorf("a short one: %d", got)
+	}
+	close(free)
+	wg.Wait()
 }

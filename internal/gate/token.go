@@ -14,6 +14,21 @@ import (
 
 const tokenBytes = 32
 
+// Private tells whether a folder is one that only its owner can enter, and no
+// link: what lies there is the owner's word.
+func Private(dir string) error {
+	f, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return checkPrivate(dir, info)
+}
+
 // Token returns the token kept in the file path, and makes it first if the file
 // is not there: 256 random bits, in a file that only its owner may read, in a
 // folder that only its owner may enter. A file or folder that is a link, is

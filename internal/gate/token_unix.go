@@ -37,7 +37,7 @@ func checkPrivate(path string, info fs.FileInfo) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		if info.IsDir() {
-			return fmt.Errorf("%s is open to others (mode %04o); run: chmod 700", path, mode)
+			return fmt.Errorf("%s is open to others (mode %04o); run: chmod 700 %s, or keep the token in a folder of its own", path, mode, path)
 		}
 		return fmt.Errorf("%s is open to others (mode %04o), who may know the token; remove it and a new one will be made", path, mode)
 	}

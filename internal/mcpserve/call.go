@@ -90,6 +90,13 @@ func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream
 	if logged {
 		se.tell(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
 	}
+	if h.leave != nil { // others see it, and want to know whose it is
+		se.named.Do(func() {
+			if err := h.rt.OpenSession(ctx, se.id, se.client+" (MCP)"); err != nil {
+				se.s.log.Warn("a session has no title", "session", se.id, "error", err)
+			}
+		})
+	}
 	start := time.Now()
 	res, err := h.rt.Call(ctx, c)
 	se.land(h, c.ID)

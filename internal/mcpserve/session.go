@@ -29,6 +29,7 @@ type session struct {
 	ss      *mcp.ServerSession
 	name    string   // that HTTP clients say; empty over standard input
 	client  string   // what the client calls itself, for the log
+	named   sync.Once
 	version string   // of the protocol
 	roots   bool     // the client names roots
 	asks    bool     // the client can put a form to a person

@@ -49,6 +49,10 @@ func sharedClients(t *testing.T, rt *helve.Runtime, answers chan<- permission.Ve
 	plain := h.connect(t, nil)
 	answers <- permission.ReplyOnce
 	contains(t, call(t, plain, "bash", shell), "hello")
+	all, err := rt.Sessions(t.Context(), 1)
+	if err != nil || len(all) != 1 || all[0].Title != "tester 1 (MCP)" {
+		t.Errorf("%+v %v", all, err)
+	}
 	answers <- permission.ReplyReject
 	contains(t, call(t, plain, "bash", shell), "ERROR", "not now")
 
