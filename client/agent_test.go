@@ -63,7 +63,7 @@ func TestPrompt(t *testing.T) {
 	var text strings.Builder
 	for _, e := range l.until(t, "session.idle") {
 		body := must[any](t)(e.Body())
-		if d, ok := body.(client.DeltaEvent); ok && e.Session == turn.Session {
+		if d, ok := body.(client.PartDeltaEvent); ok && e.Session == turn.Session {
 			text.WriteString(d.Delta)
 		}
 	}

@@ -39,8 +39,8 @@ func (c *Client) GetLSP(ctx context.Context) (Languages, error) {
 // ListMCP: the MCP servers of the config.
 //
 // GET /v1/mcp
-func (c *Client) ListMCP(ctx context.Context) ([]MCPStatus, error) {
-	return fetch[[]MCPStatus](ctx, c, at("GET", "/v1/mcp"))
+func (c *Client) ListMCP(ctx context.Context) (McpServers, error) {
+	return fetch[McpServers](ctx, c, at("GET", "/v1/mcp"))
 }
 
 // ConnectMCP: connect to an MCP server.

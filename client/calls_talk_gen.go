@@ -10,15 +10,15 @@ import (
 // ListAgents: the agents, the default one first.
 //
 // GET /v1/agents
-func (c *Client) ListAgents(ctx context.Context) ([]AgentInfo, error) {
-	return fetch[[]AgentInfo](ctx, c, at("GET", "/v1/agents"))
+func (c *Client) ListAgents(ctx context.Context) (Agents, error) {
+	return fetch[Agents](ctx, c, at("GET", "/v1/agents"))
 }
 
 // ListModels: the models that can be prompted.
 //
 // GET /v1/models
-func (c *Client) ListModels(ctx context.Context) ([]ModelInfo, error) {
-	return fetch[[]ModelInfo](ctx, c, at("GET", "/v1/models"))
+func (c *Client) ListModels(ctx context.Context) (Models, error) {
+	return fetch[Models](ctx, c, at("GET", "/v1/models"))
 }
 
 // Prompt: let an agent work on a prompt. Answers at once with the session, and
@@ -33,6 +33,8 @@ func (c *Client) Prompt(ctx context.Context, body PromptRequest) (TurnAnswer, er
 // ListSessionsQuery says what [Client.ListSessions] is to answer with; what is
 // left out is not asked for.
 type ListSessionsQuery struct {
+	// what the page before gave as next
+	Before string
 	// only those of this folder
 	Directory string
 	Limit     int64
@@ -40,6 +42,7 @@ type ListSessionsQuery struct {
 
 func (q ListSessionsQuery) values() url.Values {
 	v := url.Values{}
+	setValue(v, "before", q.Before)
 	setValue(v, "directory", q.Directory)
 	setValue(v, "limit", q.Limit)
 	return v
@@ -48,8 +51,8 @@ func (q ListSessionsQuery) values() url.Values {
 // ListSessions: the sessions, those used last first.
 //
 // GET /v1/sessions
-func (c *Client) ListSessions(ctx context.Context, q ListSessionsQuery) ([]Session, error) {
-	return fetch[[]Session](ctx, c, at("GET", "/v1/sessions").with(q.values()))
+func (c *Client) ListSessions(ctx context.Context, q ListSessionsQuery) (Sessions, error) {
+	return fetch[Sessions](ctx, c, at("GET", "/v1/sessions").with(q.values()))
 }
 
 // CreateSession: make a session that nothing was said in yet.
@@ -66,8 +69,8 @@ func (c *Client) GetSession(ctx context.Context, session string) (Session, error
 	return fetch[Session](ctx, c, at("GET", "/v1/sessions/{session}", session))
 }
 
-// CancelTurn: end the turn that this server started on a session. It can be
-// resumed.
+// CancelTurn: end the turn on a session, whoever started it. Also one of a
+// subagent, or of an agent over MCP. It can be resumed.
 //
 // POST /v1/sessions/{session}/cancel
 func (c *Client) CancelTurn(ctx context.Context, session string) error {
@@ -83,9 +86,9 @@ func (c *Client) Compact(ctx context.Context, session string, body TurnRequest) 
 	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/sessions/{session}/compact", session).sending(body))
 }
 
-// EndSession: end a session. What waits for an answer is rejected, what was
-// approved for the session alone is forgotten, and its jobs end. Its records
-// stay.
+// EndSession: end a session. The turn that works on it ends, what waits for an
+// answer is rejected, what was approved for the session alone is forgotten,
+// and its jobs end. Its records stay.
 //
 // POST /v1/sessions/{session}/end
 func (c *Client) EndSession(ctx context.Context, session string) error {
@@ -127,6 +130,6 @@ func (c *Client) Resume(ctx context.Context, session string, body TurnRequest) (
 // ListTodos: what is left to do in a session.
 //
 // GET /v1/sessions/{session}/todos
-func (c *Client) ListTodos(ctx context.Context, session string) ([]ToolTodo, error) {
-	return fetch[[]ToolTodo](ctx, c, at("GET", "/v1/sessions/{session}/todos", session))
+func (c *Client) ListTodos(ctx context.Context, session string) (Todos, error) {
+	return fetch[Todos](ctx, c, at("GET", "/v1/sessions/{session}/todos", session))
 }

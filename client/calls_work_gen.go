@@ -10,7 +10,7 @@ import (
 // ListCallsQuery says what [Client.ListCalls] is to answer with; what is left
 // out is not asked for.
 type ListCallsQuery struct {
-	// only calls that came before the one of this id
+	// what the page before gave as next
 	Before string
 	Limit  int64
 	// (running, completed, error, interrupted)
@@ -67,8 +67,8 @@ func (q ListChangesQuery) values() url.Values {
 // ListChanges: what tools changed on disk, newest first.
 //
 // GET /v1/changes
-func (c *Client) ListChanges(ctx context.Context, q ListChangesQuery) ([]ChangeSet, error) {
-	return fetch[[]ChangeSet](ctx, c, at("GET", "/v1/changes").with(q.values()))
+func (c *Client) ListChanges(ctx context.Context, q ListChangesQuery) (ChangeSets, error) {
+	return fetch[ChangeSets](ctx, c, at("GET", "/v1/changes").with(q.values()))
 }
 
 // ReadFileQuery says what [Client.ReadFile] is to answer with; what is left
@@ -111,8 +111,8 @@ func (q ListJobsQuery) values() url.Values {
 // ListJobs: commands in the background.
 //
 // GET /v1/jobs
-func (c *Client) ListJobs(ctx context.Context, q ListJobsQuery) ([]Job, error) {
-	return fetch[[]Job](ctx, c, at("GET", "/v1/jobs").with(q.values()))
+func (c *Client) ListJobs(ctx context.Context, q ListJobsQuery) (Jobs, error) {
+	return fetch[Jobs](ctx, c, at("GET", "/v1/jobs").with(q.values()))
 }
 
 // ReadJobOutputQuery says what [Client.ReadJobOutput] is to answer with; what
@@ -146,7 +146,7 @@ func (c *Client) StopJob(ctx context.Context, job string) (Job, error) {
 // ListSessionCallsQuery says what [Client.ListSessionCalls] is to answer with;
 // what is left out is not asked for.
 type ListSessionCallsQuery struct {
-	// only calls that came before the one of this id
+	// what the page before gave as next
 	Before string
 	Limit  int64
 	// (running, completed, error, interrupted)
@@ -214,8 +214,8 @@ func (q ListToolsQuery) values() url.Values {
 // ListTools: the tools that an agent is offered.
 //
 // GET /v1/tools
-func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) ([]ToolInfo, error) {
-	return fetch[[]ToolInfo](ctx, c, at("GET", "/v1/tools").with(q.values()))
+func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) (Tools, error) {
+	return fetch[Tools](ctx, c, at("GET", "/v1/tools").with(q.values()))
 }
 
 // Undo: take changes back. Exactly one of sets, call, message, to and last

@@ -43,15 +43,15 @@ func TestOperations(t *testing.T) {
 	if len(page.Calls) != 1 || page.More || page.Calls[0].ID != called.ID {
 		t.Errorf("the calls are %+v", page)
 	}
-	sessions := must[[]client.Session](t)(h.ListSessions(ctx, client.ListSessionsQuery{Limit: 10, Directory: h.dir}))
-	if len(sessions) != 1 || sessions[0].ID != made.ID {
+	sessions := must[client.Sessions](t)(h.ListSessions(ctx, client.ListSessionsQuery{Limit: 10, Directory: h.dir}))
+	if len(sessions.Sessions) != 1 || sessions.Sessions[0].ID != made.ID || sessions.More {
 		t.Errorf("the sessions are %+v", sessions)
 	}
 	file := must[client.FileText](t)(h.ReadFile(ctx, client.ReadFileQuery{Path: "a.txt"}))
 	if file.Text != "one\ntwo\n" {
 		t.Errorf("the file is %+v", file)
 	}
-	if tools := must[[]client.ToolInfo](t)(h.ListTools(ctx, client.ListToolsQuery{})); len(tools) < 5 || tools[0].Schema["type"] != "object" {
+	if tools := must[client.Tools](t)(h.ListTools(ctx, client.ListToolsQuery{})).Tools; len(tools) < 5 || tools[0].Schema["type"] != "object" {
 		t.Errorf("the tools are %+v", tools)
 	}
 	if err := h.EndSession(ctx, made.ID); err != nil {
@@ -59,6 +59,42 @@ func TestOperations(t *testing.T) {
 	}
 	if doc := must[map[string]any](t)(h.GetOpenAPI(ctx)); doc["openapi"] != "3.1.0" {
 		t.Errorf("the document is of %v", doc["openapi"])
+	}
+}
+
+// TestPages goes through lists page by page.
+func TestPages(t *testing.T) {
+	h := build(t, nil)
+	ctx := soon(t)
+	for range 5 {
+		made := must[client.Session](t)(h.CreateSession(ctx, client.SessionRequest{}))
+		h.read(t, made.ID)
+	}
+	seen := map[string]bool{}
+	for q := (client.ListSessionsQuery{Limit: 2}); ; {
+		page := must[client.Sessions](t)(h.ListSessions(ctx, q))
+		for _, s := range page.Sessions {
+			seen[s.ID] = true
+		}
+		if q.Before = page.Next; !page.More {
+			break
+		}
+	}
+	for q := (client.ListCallsQuery{Limit: 2}); ; {
+		page := must[client.Calls](t)(h.ListCalls(ctx, q))
+		for _, c := range page.Calls {
+			seen[c.Session+"/"+c.ID] = true
+		}
+		if q.Before = page.Next; !page.More {
+			break
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("of 5 sessions with a call each there are %v", seen)
+	}
+	_, err := h.ListCalls(ctx, client.ListCallsQuery{Before: "nothing"})
+	if p := problem(t, err); p.Status != 422 || p.Code != "bad-request" {
+		t.Errorf("from no page: %+v", p)
 	}
 }
 

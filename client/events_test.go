@@ -9,6 +9,8 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -297,36 +299,112 @@ func TestBadStreams(t *testing.T) {
 	}
 }
 
-// TestBodies reads every kind of event that the runtime has.
+// TestBodies reads every type of event that the document knows, with all that it
+// may hold: a key that no struct has would be lost.
 func TestBodies(t *testing.T) {
-	for kind, want := range map[string]any{
-		"call.started": client.CallStartedEvent{}, "call.running": client.CallRunningEvent{}, "call.progress": client.CallProgressEvent{},
-		"call.finished": client.CallFinishedEvent{}, "permission.asked": client.PermissionRequest{}, "question.asked": client.QuestionRequest{},
-		"permission.replied": client.RepliedEvent{}, "question.replied": client.RepliedEvent{}, "question.rejected": client.RepliedEvent{},
-		"job.updated": client.Job{}, "events.missed": client.MissedEvent{}, "todo.updated": client.TodosEvent{},
-		"file.edited": client.FileEditedEvent{}, "message.updated": client.MessageEvent{}, "message.part.updated": client.PartEvent{},
-		"message.part.delta": client.DeltaEvent{}, "session.created": client.SessionEvent{}, "session.updated": client.SessionEvent{},
-		"session.status": client.StatusEvent{}, "session.idle": client.IdleEvent{}, "session.error": client.SessionErrorEvent{},
-		"something.new": json.RawMessage{},
-	} {
-		got, err := client.Event{Type: kind, Properties: json.RawMessage(`{}`)}.Body()
-		if err != nil || fmt.Sprintf("%T", got) != fmt.Sprintf("%T", want) {
-			t.Errorf("%s: %T, %v", kind, got, err)
+	doc := documented(t)
+	kinds := doc.events(t)
+	if len(kinds) < 30 {
+		t.Errorf("there are %d types of events only", len(kinds))
+	}
+	for kind, schema := range kinds {
+		whole := must[[]byte](t)(json.Marshal(doc.sample(schema, 0)))
+		body, err := client.Event{Type: kind, Properties: whole}.Body()
+		if _, raw := body.(json.RawMessage); raw || err != nil {
+			t.Errorf("%s: %T, %v", kind, body, err)
+			continue
 		}
-		if _, err := (client.Event{Type: kind, Properties: json.RawMessage(`{`)}).Body(); err == nil && kind != "something.new" {
+		var want, got any
+		if err := errors.Join(json.Unmarshal(whole, &want), json.Unmarshal(must[[]byte](t)(json.Marshal(body)), &got)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: of %v there is %v left", kind, want, got)
+		}
+		if _, err := (client.Event{Type: kind, Properties: json.RawMessage(`{`)}).Body(); err == nil {
 			t.Errorf("%s: what is no JSON is taken", kind)
 		}
 	}
+	if body, err := (client.Event{Type: "something.new", Properties: json.RawMessage(`{"a":1}`)}).Body(); err != nil || fmt.Sprintf("%T", body) != "json.RawMessage" {
+		t.Errorf("of a new type: %T, %v", body, err)
+	}
 }
 
-// TestSameShapes holds the structs of events to the runtime's: what it says is
-// read without loss of a field.
-func TestSameShapes(t *testing.T) {
-	call := helve.CallProgress{ID: "c", Session: "s", Tool: "t", Title: "x", Metadata: map[string]any{"output": "so far"}}
-	text, err := json.Marshal(call)
-	if err != nil {
+// A plan is a schema of the document.
+type plan struct {
+	Type       string
+	Format     string
+	Ref        string `json:"$ref"`
+	Const      string
+	Enum       []any
+	Items      *plan
+	Properties map[string]*plan
+	Additional json.RawMessage `json:"additionalProperties"`
+	OneOf      []*plan
+}
+
+type plans map[string]*plan
+
+func documented(t *testing.T) plans {
+	t.Helper()
+	var doc struct{ Components struct{ Schemas plans } }
+	if err := json.Unmarshal(must[[]byte](t)(os.ReadFile("../docs/openapi.json")), &doc); err != nil {
 		t.Fatal(err)
 	}
+	return doc.Components.Schemas
+}
+
+// events are the properties of events, by type.
+func (d plans) events(t *testing.T) map[string]*plan {
+	t.Helper()
+	out := map[string]*plan{}
+	for _, one := range d["Event"].OneOf {
+		if kind := one.Properties["type"].Const; kind != "" {
+			out[kind] = one.Properties["properties"]
+		}
+	}
+	return out
+}
+
+// sample is a value with all that a schema names, which no struct leaves out.
+func (d plans) sample(p *plan, deep int) any {
+	switch {
+	case p.Ref != "":
+		return d.sample(d[strings.TrimPrefix(p.Ref, "#/components/schemas/")], deep)
+	case len(p.Enum) > 0:
+		return p.Enum[0]
+	case p.Format == "date-time":
+		return "2026-01-02T03:04:05Z"
+	}
+	switch p.Type {
+	case "integer", "number":
+		return 7
+	case "boolean":
+		return true
+	case "array":
+		if deep > 4 { // it may hold itself
+			return []any{}
+		}
+		return []any{d.sample(p.Items, deep+1)}
+	case "object":
+		out := map[string]any{}
+		for name, one := range p.Properties {
+			if v := d.sample(one, deep+1); !reflect.DeepEqual(v, []any{}) {
+				out[name] = v
+			}
+		}
+		if len(p.Properties) == 0 && len(p.Additional) > 0 {
+			out["key"] = "value"
+		}
+		return out
+	}
+	return "text"
+}
+
+// TestOutput reads what a command has printed so far.
+func TestOutput(t *testing.T) {
+	call := helve.CallProgress{ID: "c", Session: "s", Tool: "t", Title: "x", Metadata: map[string]any{"output": "so far"}}
+	text := must[[]byte](t)(json.Marshal(call))
 	body := must[any](t)(client.Event{Type: "call.progress", Properties: text}.Body())
 	got := body.(client.CallProgressEvent)
 	if got.ID != "c" || got.Session != "s" || got.Tool != "t" || got.Title != "x" || got.Output() != "so far" {

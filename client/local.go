@@ -2,10 +2,14 @@ package client
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +28,11 @@ type LocalServer struct {
 	Directory string    `json:"directory"`
 	TokenFile string    `json:"tokenFile"`
 	Started   time.Time `json:"started"`
+	// Local is where it is found on this machine, which may not know its name;
+	// empty: at URL. Certificate is the SHA-256 of what it shows there, in hex,
+	// where it speaks TLS: it is known by that, whoever has signed it.
+	Local       string `json:"local,omitempty"`
+	Certificate string `json:"certificate,omitempty"`
 }
 
 // maxNote bounds the files that servers leave about themselves, and of tokens.
@@ -33,7 +42,7 @@ const maxNote = 64 << 10
 // or on the nearest one above it; the newest where there are several. An empty
 // dir is the working directory. It fails with [ErrNoServer] where there is none.
 func Local(dir string, opts ...Option) (*Client, error) {
-	dir, err := real(dir)
+	dir, err := plain(dir)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -87,7 +96,8 @@ func LocalServers() ([]LocalServer, error) {
 	return list, nil
 }
 
-// Client makes a client for the server, with the token from its file.
+// Client makes a client for the server, with the token from its file. It talks
+// to it at its local address, and to none that shows another certificate.
 func (s LocalServer) Client(opts ...Option) (*Client, error) {
 	token := ""
 	if s.TokenFile != "" {
@@ -97,7 +107,32 @@ func (s LocalServer) Client(opts ...Option) (*Client, error) {
 		}
 		token = strings.TrimSpace(string(text))
 	}
-	return New(s.URL, token, opts...)
+	if s.Certificate != "" {
+		opts = append([]Option{WithHTTP(&http.Client{Transport: s.transport()})}, opts...)
+	}
+	return New(cmp.Or(s.Local, s.URL), token, opts...)
+}
+
+// transport takes the certificate that the server has written down and no other.
+func (s LocalServer) transport() http.RoundTripper {
+	t, ok := transport().(*http.Transport)
+	if !ok { // somebody has put another in place of the standard one
+		t = &http.Transport{ForceAttemptHTTP2: true}
+	}
+	t.Proxy = nil // it is this machine
+	t.TLSClientConfig = &tls.Config{
+		InsecureSkipVerify: true, // in favour of what follows
+		VerifyConnection: func(c tls.ConnectionState) error {
+			if len(c.PeerCertificates) > 0 {
+				sum := sha256.Sum256(c.PeerCertificates[0].Raw)
+				if strings.EqualFold(hex.EncodeToString(sum[:]), s.Certificate) {
+					return nil
+				}
+			}
+			return errors.New("another server is there: it shows another certificate")
+		},
+	}
+	return t
 }
 
 // readNote reads what a server says of itself.
@@ -110,7 +145,7 @@ func readNote(path string) (LocalServer, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return LocalServer{}, err
 	}
-	if s.Directory, err = real(s.Directory); err != nil || s.URL == "" {
+	if s.Directory, err = plain(s.Directory); err != nil || s.URL == "" {
 		return LocalServer{}, fmt.Errorf("%s says neither where nor for what", path)
 	}
 	return s, nil
@@ -143,9 +178,9 @@ func dataDir() (string, error) {
 	return filepath.Join(home, ".local", "share", "helve"), nil
 }
 
-// real is a folder's absolute name without links, so that two names of one
+// plain is a folder's absolute name without links, so that two names of one
 // folder are the same.
-func real(dir string) (string, error) {
+func plain(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err

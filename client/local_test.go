@@ -1,11 +1,19 @@
 package client_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +111,40 @@ func TestLocal(t *testing.T) {
 	}
 	if _, err := (client.LocalServer{URL: h.URL(), TokenFile: filepath.Join(home, "none")}).Client(); err == nil {
 		t.Error("without its token")
+	}
+}
+
+// TestLocalTLS finds a server that speaks TLS, under a name that this machine
+// does not know, and sends no token to one with another certificate.
+func TestLocalTLS(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var met atomic.Int64
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if met.Add(1); r.Header.Get("Authorization") != "Bearer "+token {
+			t.Errorf("it was sent %q", r.Header.Get("Authorization"))
+		}
+		_, _ = w.Write([]byte(`{"version":"of TLS"}`))
+	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	defer srv.Close()
+	sum := sha256.Sum256(srv.Certificate().Raw)
+	s := client.LocalServer{URL: "https://nowhere.invalid:1", Local: srv.URL, TokenFile: secret, Certificate: hex.EncodeToString(sum[:])}
+	c := must[*client.Client](t)(s.Client())
+	defer c.Close()
+	if info := must[client.Info](t)(c.GetInfo(soon(t))); info.Version != "of TLS" || met.Load() != 1 {
+		t.Errorf("it says %+v", info)
+	}
+	for name, digest := range map[string]string{"another": strings.Repeat("0", 64), "none": ""} {
+		s.Certificate = digest
+		other := must[*client.Client](t)(s.Client(client.WithTries(1)))
+		if _, err := other.GetInfo(soon(t)); err == nil || met.Load() != 1 {
+			t.Errorf("with %s certificate: %v", name, err)
+		}
+		other.Close()
 	}
 }
 

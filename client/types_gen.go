@@ -16,7 +16,9 @@ type Info struct {
 	// of this process; the ids of events begin with it
 	Instance string `json:"instance"`
 	Started  int64  `json:"started"`
-	Version  string `json:"version"`
+	// where the token is kept; absent where that is not known
+	TokenFile string `json:"tokenFile,omitempty"`
+	Version   string `json:"version"`
 	// the root of the project
 	Worktree string `json:"worktree"`
 }
@@ -65,7 +67,7 @@ type MCPOff struct {
 	Tool   string `json:"tool"`
 }
 
-// MCPStatus is what [Client.ListMCP] answers with.
+// MCPStatus is what "servers" of [McpServers] holds.
 type MCPStatus struct {
 	Detail       string    `json:"detail,omitempty"`
 	Error        string    `json:"error,omitempty"`
@@ -82,6 +84,11 @@ type MCPStatus struct {
 	Status       string    `json:"status"`
 	Tools        int64     `json:"tools"`
 	Transport    string    `json:"transport,omitempty"`
+}
+
+// McpServers is what [Client.ListMCP] answers with.
+type McpServers struct {
+	Servers []MCPStatus `json:"servers"`
 }
 
 // OpenRequest is what [Client.Open] sends.

@@ -95,8 +95,8 @@ type PermissionRequest struct {
 	Always  []string             `json:"always"`
 	Asked   []PermissionDecision `json:"asked,omitempty"`
 	Changed string               `json:"changed,omitempty"`
-	// when it is rejected if nobody answers
-	Expires    int64                `json:"expires"`
+	// when it ends without an answer; absent in the event that tells of it
+	Expires    int64                `json:"expires,omitempty"`
 	ID         string               `json:"id"`
 	Metadata   map[string]any       `json:"metadata"`
 	Patterns   []string             `json:"patterns"`
@@ -127,8 +127,8 @@ type QuestionAnswer struct {
 
 // QuestionRequest is what "questions" of [Requests] holds.
 type QuestionRequest struct {
-	// when it is dismissed if nobody answers
-	Expires   int64              `json:"expires"`
+	// when it ends without an answer; absent in the event that tells of it
+	Expires   int64              `json:"expires,omitempty"`
 	ID        string             `json:"id"`
 	Questions []ToolQuestion     `json:"questions"`
 	SessionID string             `json:"sessionID"`

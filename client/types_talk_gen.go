@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 )
 
-// AgentInfo is what [Client.ListAgents] answers with.
+// AgentInfo is what "agents" of [Agents] holds.
 type AgentInfo struct {
 	Color       string `json:"color,omitempty"`
 	Description string `json:"description"`
@@ -22,6 +22,12 @@ type AgentInfo struct {
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// how often its model may answer in one turn
 	Steps int64 `json:"steps,omitempty"`
+}
+
+// Agents is what [Client.ListAgents] answers with.
+type Agents struct {
+	// the default one first
+	Agents []AgentInfo `json:"agents"`
 }
 
 // Message is what "messages" of [Messages] holds.
@@ -152,7 +158,7 @@ type Messages struct {
 	More bool `json:"more"`
 }
 
-// ModelInfo is what [Client.ListModels] answers with.
+// ModelInfo is what "models" of [Models] holds.
 type ModelInfo struct {
 	// tokens that a request and its answer may take together; absent where it is
 	// not known
@@ -166,6 +172,11 @@ type ModelInfo struct {
 	Output   int64  `json:"output,omitempty"`
 	Price    *Price `json:"price,omitempty"`
 	Provider string `json:"provider"`
+}
+
+// Models is what [Client.ListModels] answers with.
+type Models struct {
+	Models []ModelInfo `json:"models"`
 }
 
 // Price is what "price" of [ModelInfo] holds.
@@ -194,7 +205,7 @@ type PromptRequest struct {
 	Wait bool `json:"wait,omitempty"`
 }
 
-// Session is what [Client.ListSessions] answers with.
+// Session is what "sessions" of [Sessions] holds.
 type Session struct {
 	Agent     string          `json:"agent,omitempty"`
 	Cost      float64         `json:"cost"`
@@ -224,12 +235,27 @@ type SessionTime struct {
 	Updated int64 `json:"updated"`
 }
 
+// Sessions is what [Client.ListSessions] answers with.
+type Sessions struct {
+	// there are sessions that were used before these
+	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
+	// those used last first
+	Sessions []Session `json:"sessions"`
+}
+
 // Status is what "status" of [Session] holds.
 type Status struct {
 	Attempt int64  `json:"attempt,omitempty"`
 	Message string `json:"message,omitempty"`
 	Next    int64  `json:"next,omitempty"`
 	Type    string `json:"type"`
+}
+
+// Todos is what [Client.ListTodos] answers with.
+type Todos struct {
+	Todos []ToolTodo `json:"todos"`
 }
 
 // ToolAttachment is what "files" of [PromptRequest] holds.
@@ -241,7 +267,7 @@ type ToolAttachment struct {
 	URL      string `json:"url"`
 }
 
-// ToolTodo is what [Client.ListTodos] answers with.
+// ToolTodo is what "todos" of [Todos] holds.
 type ToolTodo struct {
 	Content  string `json:"content"`
 	ID       string `json:"id"`

@@ -62,9 +62,11 @@ type Calls struct {
 	Calls []CallRecord `json:"calls"`
 	// there are calls before these
 	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
 }
 
-// ChangeSet is what [Client.ListChanges] answers with.
+// ChangeSet is what "changes" of [ChangeSets] holds.
 type ChangeSet struct {
 	Agent    string       `json:"agent,omitempty"`
 	Call     string       `json:"call,omitempty"`
@@ -76,6 +78,14 @@ type ChangeSet struct {
 	Tool     string       `json:"tool,omitempty"`
 	Undoes   []string     `json:"undoes,omitempty"`
 	UndoneBy string       `json:"undoneBy,omitempty"`
+}
+
+// ChangeSets is what [Client.ListChanges] answers with.
+type ChangeSets struct {
+	// the newest first
+	Changes []ChangeSet `json:"changes"`
+	// there are changes before these: a greater limit gives them
+	More bool `json:"more"`
 }
 
 // FileChange is what "files" of [ChangeSet] holds.
@@ -90,6 +100,7 @@ type FileChange struct {
 
 // FileText is what [Client.ReadFile] answers with.
 type FileText struct {
+	Binary    bool   `json:"binary,omitempty"`
 	Mime      string `json:"mime"`
 	Path      string `json:"path"`
 	Size      int64  `json:"size"`
@@ -97,7 +108,7 @@ type FileText struct {
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
-// Job is what [Client.ListJobs] answers with.
+// Job is what "jobs" of [Jobs] holds.
 type Job struct {
 	Began   time.Time `json:"began"`
 	Bytes   int64     `json:"bytes"`
@@ -125,7 +136,12 @@ type JobOutput struct {
 	Text  string `json:"text"`
 }
 
-// ToolInfo is what [Client.ListTools] answers with.
+// Jobs is what [Client.ListJobs] answers with.
+type Jobs struct {
+	Jobs []Job `json:"jobs"`
+}
+
+// ToolInfo is what "tools" of [Tools] holds.
 type ToolInfo struct {
 	Description string `json:"description"`
 	// it may overwrite or delete
@@ -162,6 +178,11 @@ type ToolResult struct {
 	Metadata    map[string]any   `json:"metadata"`
 	Output      string           `json:"output"`
 	Title       string           `json:"title"`
+}
+
+// Tools is what [Client.ListTools] answers with.
+type Tools struct {
+	Tools []ToolInfo `json:"tools"`
 }
 
 // UndoFile is what "files" of [UndoReport] holds.

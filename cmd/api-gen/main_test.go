@@ -134,6 +134,9 @@ func TestBadDocuments(t *testing.T) {
 		"one name twice":  {`{"paths":{"/v1/a":{"get":{"operationId":"a"}},"/v1/b":{"get":{"operationId":"A"}}}}`, "would both be called A()"},
 		"a name of ours":  {`{"paths":{"/v1/a":{"get":{"operationId":"close"}}}}`, "would both be called Close()"},
 		"different forms": {`{"paths":{"/v1/a":{"get":{"operationId":"a","responses":{"200":{"content":{"application/json":{"schema":{"type":"string"}}}},"202":{"content":{"application/json":{"schema":{"type":"integer"}}}}}}}}}`, "several shapes"},
+		"nameless event":  {`{"paths":{"/v1/a":{"get":{"operationId":"a","responses":{"200":{"content":{"text/event-stream":{"schema":{"oneOf":[{"properties":{"type":{},"properties":{}}}]}}}}}}}}}`, "no type"},
+		"no events":       {`{"paths":{"/v1/a":{"get":{"operationId":"a","responses":{"200":{"content":{"text/event-stream":{}}}}}}}}`, "does not say what it tells"},
+		"lost event":      {`{"paths":{"/v1/a":{"get":{"operationId":"a","responses":{"200":{"content":{"text/event-stream":{"schema":{"oneOf":[{"properties":{"type":{"const":"x"},"properties":{"$ref":"#/components/schemas/No"}}}]}}}}}}}}}`, "leads nowhere"},
 		"too much":        {`{"paths":{"/v1/{a}/{b}/{c}/{d}":{"get":{"operationId":"a","parameters":[{"name":"a","in":"path"},{"name":"b","in":"path"},{"name":"c","in":"path"},{"name":"d","in":"path"}]}}}}`, "four parameters"},
 	} {
 		if _, err := generate([]byte(c.doc)); err == nil || !strings.Contains(err.Error(), c.want) {

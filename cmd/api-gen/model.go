@@ -13,6 +13,14 @@ import (
 type api struct {
 	records []*record
 	calls   []*call
+	events  []eventType
+}
+
+// An eventType is what events of one type hold.
+type eventType struct {
+	name string
+	doc  string
+	body *shape
 }
 
 // A record is a named type.
@@ -81,6 +89,8 @@ type reader struct {
 	doc  *document
 	made map[string]*record
 	errs []error
+
+	events []eventType
 }
 
 // understand reads a document.
@@ -94,12 +104,19 @@ func understand(doc *document) (*api, error) {
 			}
 		}
 	}
+	a.events = r.events
 	met, got := map[string]bool{}, map[string]bool{}
 	for _, t := range themes() {
 		for _, c := range a.calls {
 			if c.theme == t {
 				r.reach(c, met, got)
 			}
+		}
+	}
+	for _, e := range a.events {
+		r.reach(&call{name: e.body.name, answer: e.body, theme: eventTheme}, met, got)
+		if rec := r.made[e.body.name]; rec != nil && rec.theme == eventTheme {
+			rec.doc = strings.TrimPrefix(rec.doc+"; "+e.name+", "+e.doc, "; ")
 		}
 	}
 	for name, rec := range r.made {
@@ -183,8 +200,9 @@ func (r *reader) answer(c *call, op *operation) {
 			continue
 		}
 		content := op.Responses[status].Content
-		if _, ok := content["text/event-stream"]; ok {
+		if m, ok := content["text/event-stream"]; ok {
 			c.stream = true
+			r.tells(c, m.Schema)
 			return
 		}
 		if m, ok := content["application/json"]; ok {
@@ -198,6 +216,30 @@ func (r *reader) answer(c *call, op *operation) {
 		c.answer = all[0]
 	default:
 		c.answer = r.merge(c, all)
+	}
+}
+
+// tells reads what a stream may tell: alternatives that have a type each, and
+// what properties go with it.
+func (r *reader) tells(c *call, s *schema) {
+	if s != nil && s.Ref != "" {
+		s = r.doc.Components.Schemas[strings.TrimPrefix(s.Ref, refPrefix)]
+	}
+	if s == nil {
+		r.fail("%s %s does not say what it tells", c.method, c.path)
+		return
+	}
+	for _, one := range s.OneOf {
+		kind, body := one.Properties["type"], one.Properties["properties"]
+		if kind == nil || body == nil {
+			continue // anything else
+		}
+		name, _ := kind.Const.(string)
+		if name == "" || body.Ref == "" {
+			r.fail("%s %s tells events that have no type, or no named properties", c.method, c.path)
+			continue
+		}
+		r.events = append(r.events, eventType{name, one.Description, r.refer(body.Ref)})
 	}
 }
 

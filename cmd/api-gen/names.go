@@ -42,7 +42,7 @@ func wordsOf(s string) []string {
 // initialism is how Go writes a word that stands for several.
 func initialism(word string) string {
 	switch lower := strings.ToLower(word); lower {
-	case "id", "url", "mcp", "lsp", "api", "json", "html", "sse":
+	case "id", "url", "mcp", "lsp", "api", "json", "html", "sse", "uri":
 		return strings.ToUpper(lower)
 	case "ids":
 		return "IDs"
@@ -54,7 +54,10 @@ func initialism(word string) string {
 
 // themes are the groups that types and methods are written in, a file each.
 // What several need stands with the first.
-func themes() []string { return []string{"talk", "work", "rules", ""} }
+func themes() []string { return []string{"talk", "work", "rules", "", eventTheme} }
+
+// eventTheme is the group of what only events hold.
+const eventTheme = "events"
 
 // themeOf says which group a path belongs to, by its first word.
 func themeOf(path string) string {

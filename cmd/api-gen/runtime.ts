@@ -136,8 +136,8 @@ class CallRun {
   async take(e: HelveEvent): Promise<ToolResult | undefined> {
     if (is(e, "reload")) return this.reload();
     if (is(e, "call.started")) {
-      const { id, session, parent } = e.properties.call;
-      if (this.family.has(session) || this.calls.has(key(session, parent ?? ""))) this.calls.add(key(session, id));
+      const { id, session = "", parent = "" } = e.properties.call;
+      if (this.family.has(session) || this.calls.has(key(session, parent))) this.calls.add(key(session, id));
     }
     if (is(e, "call.progress")) await this.progress(e.properties);
     if (is(e, "permission.asked")) this.permission(e.properties);
@@ -183,7 +183,7 @@ class CallRun {
     for (const q of all.questions) this.question(q);
   }
 
-  private permission(request: PermissionAsked): void {
+  private permission(request: PermissionRequest): void {
     const { onPermission } = this.handlers;
     if (!onPermission) return;
     this.answer(request, async () => {
@@ -192,7 +192,7 @@ class CallRun {
     });
   }
 
-  private question(request: QuestionAsked): void {
+  private question(request: QuestionRequest): void {
     const { onQuestion } = this.handlers;
     if (!onQuestion) return;
     this.answer(request, async () => {
@@ -202,7 +202,7 @@ class CallRun {
   }
 
   /** Has a request answered that is of this call, once, while events go on. */
-  private answer(request: PermissionAsked | QuestionAsked, by: () => Promise<void>): void {
+  private answer(request: PermissionRequest | QuestionRequest, by: () => Promise<void>): void {
     const mine = this.family.has(request.sessionID) || this.calls.has(key(request.sessionID, request.tool?.callID ?? ""));
     if (!mine || this.answered.has(request.id)) return;
     this.answered.add(request.id);

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"errors"
-
-	"helve/internal/server"
-)
+import "helve/internal/server"
 
 // served is the document of a server that serves nothing.
 func served() ([]byte, error) {
@@ -12,6 +8,5 @@ func served() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := s.OpenAPI()
-	return doc, errors.Join(err, s.Close())
+	return s.OpenAPI(), s.Close()
 }

@@ -60,35 +60,6 @@ export interface HelveEvent<Type extends string = string, Properties = any> {
   properties: Properties;
 }
 
-/** A permission request as it is asked. */
-export type PermissionAsked = Omit<PermissionRequest, "expires">;
-
-/** Questions as they are asked. */
-export type QuestionAsked = Omit<QuestionRequest, "expires">;
-
-/** The properties of the events that most programs look at. */
-export interface EventProperties {
-  "reload": { instance?: string; seq?: number };
-  "events.missed": { count?: number };
-  "call.started": { call: { id: string; session: string; tool: string; parent?: string; agent?: string; input: unknown } };
-  "call.running": { id: string; session: string; tool: string; input: unknown };
-  "call.progress": { id: string; session: string; tool: string; title?: string; metadata?: Record<string, any> };
-  "call.finished": {
-    id: string; session: string; tool: string; state: "completed" | "error";
-    result?: ToolResult;
-    error?: CallError;
-  };
-  "permission.asked": PermissionAsked;
-  "permission.replied": { sessionID: string; requestID: string; reply: string };
-  "question.asked": QuestionAsked;
-  "todo.updated": { sessionID: string; todos: ToolTodo[] };
-  "file.edited": { sessionID: string; file: string };
-  "job.updated": Job;
-  "message.part.delta": { sessionID: string; messageID: string; partID: string; field: string; delta: string };
-  "session.idle": { sessionID: string };
-  "session.error": { sessionID?: string; error: { name: string; data: { message: string } } };
-}
-
 /** Tells whether an event is of a type, so that its properties are known. */
 export function is<T extends keyof EventProperties>(e: HelveEvent, type: T): e is HelveEvent<T, EventProperties[T]> {
   return e.type === type;
@@ -110,9 +81,9 @@ export interface EventsQuery extends RequestOptions {
 /** Who takes part in a call that `do` makes. All are optional. */
 export interface Handlers extends RequestOptions {
   /** Answers what the call wants to be allowed; left out, somebody else has to. */
-  onPermission?: (request: PermissionAsked) => PermissionReply | Promise<PermissionReply>;
+  onPermission?: (request: PermissionRequest) => PermissionReply | Promise<PermissionReply>;
   /** Answers questions, a list of labels or own words each; null dismisses them. */
-  onQuestion?: (request: QuestionAsked) => string[][] | null | Promise<string[][] | null>;
+  onQuestion?: (request: QuestionRequest) => string[][] | null | Promise<string[][] | null>;
   /** Sees what the tool reports; metadata.output is what a command has printed so far. */
   onProgress?: (progress: EventProperties["call.progress"]) => void;
 }

@@ -46,8 +46,19 @@ func tsFile(a *api) ([]byte, error) {
 		}
 		tsCall(&methods, c, optional(a, c.body))
 	}
+	tsEvents(&types, a.events)
 	out := tsHead + top + types.String() + shapes + "\n" + strings.Replace(code, tsMark, methods.String(), 1)
 	return []byte(out), nil
+}
+
+// tsEvents writes which properties go with which type of event.
+func tsEvents(b *bytes.Buffer, events []eventType) {
+	tsDoc(b, "", "The properties of events, by their type.")
+	b.WriteString("export interface EventProperties {\n  \"reload\": { instance?: string; seq?: number };\n")
+	for _, e := range events {
+		fmt.Fprintf(b, "  %q: %s;\n", e.name, e.body.name)
+	}
+	b.WriteString("}\n\n")
 }
 
 // tsRecord writes a type.

@@ -23,11 +23,35 @@ export interface AgentInfo {
   steps?: number;
 }
 
+export interface Agents {
+  /** the default one first */
+  agents: AgentInfo[];
+}
+
 export interface CallError {
   code: string;
   hint?: string;
   kind: string;
   message: string;
+}
+
+/** call.finished, the end of a call: completed with a result, or an error */
+export interface CallFinishedEvent {
+  error?: CallError;
+  id: string;
+  result?: ToolResult;
+  session: string;
+  state: string;
+  tool: string;
+}
+
+/** call.progress, a report of a tool that works, which replaces the one before */
+export interface CallProgressEvent {
+  id: string;
+  metadata?: Record<string, unknown>;
+  session: string;
+  title?: string;
+  tool: string;
 }
 
 export interface CallRecord {
@@ -60,6 +84,19 @@ export interface CallRequest {
   wait?: boolean;
 }
 
+/** call.running, a call that was found good and goes to its tool */
+export interface CallRunningEvent {
+  id: string;
+  input: unknown;
+  session: string;
+  tool: string;
+}
+
+/** call.started, a call that has arrived */
+export interface CallStartedEvent {
+  call: ToolCall;
+}
+
 export interface Called {
   id: string;
   /** absent of a call that goes on */
@@ -72,6 +109,8 @@ export interface Calls {
   calls: CallRecord[];
   /** there are calls before these */
   more: boolean;
+  /** where they begin: what to ask for as before; absent where there are none */
+  next?: string;
 }
 
 export interface ChangeSet {
@@ -86,6 +125,16 @@ export interface ChangeSet {
   undoes?: string[];
   undoneBy?: string;
 }
+
+export interface ChangeSets {
+  /** the newest first */
+  changes: ChangeSet[];
+  /** there are changes before these: a greater limit gives them */
+  more: boolean;
+}
+
+/** custom.changed, files of users that were loaded, changed or broke */
+export type CustomChangedEvent = Record<string, unknown>;
 
 export interface ExplainQuery {
   /** under whose rules; the default agent's when absent */
@@ -130,12 +179,37 @@ export interface FileChange {
   title: string;
 }
 
+/** file.watcher.updated, what happened to a file: add, change or unlink */
+export interface FileChangedEvent {
+  event: string;
+  file: string;
+}
+
+/** file.edited, a file that a tool has changed */
+export interface FileEditedEvent {
+  file: string;
+  sessionID: string;
+}
+
 export interface FileText {
+  binary?: boolean;
   mime: string;
   path: string;
   size: number;
   text: string;
   truncated?: boolean;
+}
+
+/** hook.ran, a hook that has seen a call */
+export interface HookRanEvent {
+  call: string;
+  effect: string;
+  error?: string;
+  hook: string;
+  ms: number;
+  session: string;
+  tool: string;
+  when: string;
 }
 
 export interface Info {
@@ -147,6 +221,8 @@ export interface Info {
   /** of this process; the ids of events begin with it */
   instance: string;
   started: number;
+  /** where the token is kept; absent where that is not known */
+  tokenFile?: string;
   version: string;
   /** the root of the project */
   worktree: string;
@@ -176,6 +252,19 @@ export interface JobOutput {
   /** running, ended or lost */
   state: string;
   text: string;
+}
+
+export interface Jobs {
+  jobs: Job[];
+}
+
+/** lsp.updated, a language server that came, went or failed */
+export type LSPChangedEvent = Record<string, unknown>;
+
+/** lsp.client.diagnostics, a file that a language server has said something about */
+export interface LSPDiagnosticsEvent {
+  path: string;
+  serverID: string;
 }
 
 export interface LSPFound {
@@ -212,9 +301,25 @@ export interface Link {
   url: string;
 }
 
+/** mcp.tools.changed, an MCP server that has changed, or what it offers */
+export interface MCPChangedEvent {
+  error?: string;
+  prompts?: boolean;
+  resources?: boolean;
+  server: string;
+  state: string;
+}
+
 export interface MCPOff {
   reason: string;
   tool: string;
+}
+
+/** mcp.lists.changed, an MCP server that has other resources or prompts */
+export interface MCPRelistedEvent {
+  prompts?: boolean;
+  resources?: boolean;
+  server: string;
 }
 
 export interface MCPStatus {
@@ -233,6 +338,17 @@ export interface MCPStatus {
   status: string;
   tools: number;
   transport?: string;
+}
+
+/** mcp.resource.updated, a resource that has changed */
+export interface MCPUpdatedEvent {
+  part: string;
+  server: string;
+  uri: string;
+}
+
+export interface McpServers {
+  servers: MCPStatus[];
 }
 
 export interface Message {
@@ -310,6 +426,12 @@ export interface MessagePath {
   root: string;
 }
 
+/** message.removed, a message that is not to be */
+export interface MessageRemovedEvent {
+  messageID: string;
+  sessionID: string;
+}
+
 export interface MessageSpan {
   compacted?: number;
   end?: number;
@@ -342,11 +464,22 @@ export interface MessageTokens {
   reasoning: number;
 }
 
+/** message.updated, a message that has begun, changed or ended */
+export interface MessageUpdatedEvent {
+  info: MessageInfo;
+}
+
 export interface Messages {
   /** the oldest first */
   messages: Message[];
   /** there are messages before these */
   more: boolean;
+}
+
+/** events.missed, events that can not be told any more */
+export interface MissedEvent {
+  /** how many, where that is known */
+  count?: number;
 }
 
 export interface ModelInfo {
@@ -363,9 +496,34 @@ export interface ModelInfo {
   provider: string;
 }
 
+export interface Models {
+  models: ModelInfo[];
+}
+
 export interface OpenRequest {
   /** what follows #open= in a link */
   code: string;
+}
+
+/** message.part.delta, a piece by which a text grows */
+export interface PartDeltaEvent {
+  delta: string;
+  field: string;
+  messageID: string;
+  partID: string;
+  sessionID: string;
+}
+
+/** message.part.removed, a part that is not to be */
+export interface PartRemovedEvent {
+  messageID: string;
+  partID: string;
+  sessionID: string;
+}
+
+/** message.part.updated, a part of a message that has begun, changed or ended */
+export interface PartUpdatedEvent {
+  part: MessagePart;
 }
 
 export interface PermissionApproval {
@@ -401,6 +559,13 @@ export interface PermissionDecision {
   source?: string;
 }
 
+/** permission.replied, the end of a request: its answer, or withdrawn when the call that asked was cancelled */
+export interface PermissionRepliedEvent {
+  reply: string;
+  requestID: string;
+  sessionID: string;
+}
+
 export interface PermissionReply {
   /** what the model is told with a reject */
   message?: string;
@@ -415,8 +580,8 @@ export interface PermissionRequest {
   always: string[];
   asked?: PermissionDecision[];
   changed?: string;
-  /** when it is rejected if nobody answers */
-  expires: number;
+  /** when it ends without an answer; absent in the event that tells of it */
+  expires?: number;
   id: string;
   metadata: Record<string, unknown>;
   patterns: string[];
@@ -466,9 +631,22 @@ export interface QuestionAnswer {
   answers: string[][];
 }
 
+/** question.rejected, a set of questions that ended without an answer */
+export interface QuestionRejectedEvent {
+  requestID: string;
+  sessionID: string;
+}
+
+/** question.replied, the answer to a set of questions */
+export interface QuestionRepliedEvent {
+  answers: string[][];
+  requestID: string;
+  sessionID: string;
+}
+
 export interface QuestionRequest {
-  /** when it is dismissed if nobody answers */
-  expires: number;
+  /** when it ends without an answer; absent in the event that tells of it */
+  expires?: number;
   id: string;
   questions: ToolQuestion[];
   sessionID: string;
@@ -494,6 +672,13 @@ export interface Rules {
   rules: SourcedRule[];
 }
 
+/** script.said, what a tool or plugin of a user has logged */
+export interface ScriptSaidEvent {
+  level: string;
+  text: string;
+  tool: string;
+}
+
 export interface Session {
   agent?: string;
   cost: number;
@@ -510,15 +695,65 @@ export interface Session {
   tokens: MessageTokens;
 }
 
+/** session.created, a session that was made; session.updated, a session that has another title, agent or sum */
+export interface SessionChangedEvent {
+  info: SessionInfo;
+}
+
+/** session.compacted, a conversation that was summed up */
+export interface SessionCompactedEvent {
+  sessionID: string;
+}
+
+/** session.error, work that failed */
+export interface SessionErrorEvent {
+  error: MessageFailure;
+  sessionID?: string;
+}
+
+/** session.idle, the end of the work on a prompt */
+export interface SessionIdleEvent {
+  sessionID: string;
+}
+
+export interface SessionInfo {
+  agent?: string;
+  cost: number;
+  directory: string;
+  id: string;
+  model: MessageModelRef;
+  parentID?: string;
+  projectID?: string;
+  slug?: string;
+  time: SessionTime;
+  title: string;
+  tokens: MessageTokens;
+}
+
 export interface SessionRequest {
   /** who it is for; the default agent when absent */
   agent?: string;
   title?: string;
 }
 
+/** session.status, whether an agent works on a session */
+export interface SessionStatusEvent {
+  sessionID: string;
+  status: Status;
+}
+
 export interface SessionTime {
   created: number;
   updated: number;
+}
+
+export interface Sessions {
+  /** there are sessions that were used before these */
+  more: boolean;
+  /** where they begin: what to ask for as before; absent where there are none */
+  next?: string;
+  /** those used last first */
+  sessions: Session[];
 }
 
 export interface SourcedRule {
@@ -543,6 +778,16 @@ export interface StoredRule {
   permission: string;
 }
 
+export interface Todos {
+  todos: ToolTodo[];
+}
+
+/** todo.updated, the new list of a session */
+export interface TodosChangedEvent {
+  sessionID: string;
+  todos: ToolTodo[];
+}
+
 export interface Token {
   /** what to send as Authorization: Bearer from now on */
   token: string;
@@ -554,6 +799,20 @@ export interface ToolAttachment {
   mime: string;
   type: string;
   url: string;
+}
+
+export interface ToolCall {
+  agent?: string;
+  client?: string;
+  dir?: string;
+  id: string;
+  input: unknown;
+  message?: string;
+  model?: string;
+  parent?: string;
+  provider?: string;
+  session?: string;
+  tool: string;
 }
 
 export interface ToolChoice {
@@ -610,6 +869,13 @@ export interface ToolTodo {
   status: string;
 }
 
+export interface Tools {
+  tools: ToolInfo[];
+}
+
+/** tools.changed, tools that came or went */
+export type ToolsChangedEvent = Record<string, unknown>;
+
 /** TurnAnswer is what is answered at once or in the end: what only one of these has is optional. */
 export interface TurnAnswer {
   cost?: number;
@@ -661,7 +927,7 @@ export interface UndoRequest {
 
 /** What listCalls is to answer with. */
 export interface ListCallsQuery {
-  /** only calls that came before the one of this id */
+  /** what the page before gave as next */
   before?: string;
   limit?: number;
   state?: "running" | "completed" | "error" | "interrupted";
@@ -708,6 +974,8 @@ export interface GetRulesQuery {
 
 /** What listSessions is to answer with. */
 export interface ListSessionsQuery {
+  /** what the page before gave as next */
+  before?: string;
   /** only those of this folder */
   directory?: string;
   limit?: number;
@@ -715,7 +983,7 @@ export interface ListSessionsQuery {
 
 /** What listSessionCalls is to answer with. */
 export interface ListSessionCallsQuery {
-  /** only calls that came before the one of this id */
+  /** what the page before gave as next */
   before?: string;
   limit?: number;
   state?: "running" | "completed" | "error" | "interrupted";
@@ -737,6 +1005,45 @@ export interface ListToolsQuery {
   model?: string;
   /** for a model of this provider */
   provider?: string;
+}
+
+/** The properties of events, by their type. */
+export interface EventProperties {
+  "reload": { instance?: string; seq?: number };
+  "call.started": CallStartedEvent;
+  "call.running": CallRunningEvent;
+  "call.progress": CallProgressEvent;
+  "call.finished": CallFinishedEvent;
+  "hook.ran": HookRanEvent;
+  "permission.asked": PermissionRequest;
+  "permission.replied": PermissionRepliedEvent;
+  "question.asked": QuestionRequest;
+  "question.replied": QuestionRepliedEvent;
+  "question.rejected": QuestionRejectedEvent;
+  "todo.updated": TodosChangedEvent;
+  "file.edited": FileEditedEvent;
+  "file.watcher.updated": FileChangedEvent;
+  "job.updated": Job;
+  "session.created": SessionChangedEvent;
+  "session.updated": SessionChangedEvent;
+  "session.status": SessionStatusEvent;
+  "session.idle": SessionIdleEvent;
+  "session.error": SessionErrorEvent;
+  "session.compacted": SessionCompactedEvent;
+  "message.updated": MessageUpdatedEvent;
+  "message.removed": MessageRemovedEvent;
+  "message.part.updated": PartUpdatedEvent;
+  "message.part.delta": PartDeltaEvent;
+  "message.part.removed": PartRemovedEvent;
+  "tools.changed": ToolsChangedEvent;
+  "custom.changed": CustomChangedEvent;
+  "script.said": ScriptSaidEvent;
+  "mcp.tools.changed": MCPChangedEvent;
+  "mcp.lists.changed": MCPRelistedEvent;
+  "mcp.resource.updated": MCPUpdatedEvent;
+  "lsp.updated": LSPChangedEvent;
+  "lsp.client.diagnostics": LSPDiagnosticsEvent;
+  "events.missed": MissedEvent;
 }
 
 /** What may be said with every request. */
@@ -799,35 +1106,6 @@ export interface HelveEvent<Type extends string = string, Properties = any> {
   properties: Properties;
 }
 
-/** A permission request as it is asked. */
-export type PermissionAsked = Omit<PermissionRequest, "expires">;
-
-/** Questions as they are asked. */
-export type QuestionAsked = Omit<QuestionRequest, "expires">;
-
-/** The properties of the events that most programs look at. */
-export interface EventProperties {
-  "reload": { instance?: string; seq?: number };
-  "events.missed": { count?: number };
-  "call.started": { call: { id: string; session: string; tool: string; parent?: string; agent?: string; input: unknown } };
-  "call.running": { id: string; session: string; tool: string; input: unknown };
-  "call.progress": { id: string; session: string; tool: string; title?: string; metadata?: Record<string, any> };
-  "call.finished": {
-    id: string; session: string; tool: string; state: "completed" | "error";
-    result?: ToolResult;
-    error?: CallError;
-  };
-  "permission.asked": PermissionAsked;
-  "permission.replied": { sessionID: string; requestID: string; reply: string };
-  "question.asked": QuestionAsked;
-  "todo.updated": { sessionID: string; todos: ToolTodo[] };
-  "file.edited": { sessionID: string; file: string };
-  "job.updated": Job;
-  "message.part.delta": { sessionID: string; messageID: string; partID: string; field: string; delta: string };
-  "session.idle": { sessionID: string };
-  "session.error": { sessionID?: string; error: { name: string; data: { message: string } } };
-}
-
 /** Tells whether an event is of a type, so that its properties are known. */
 export function is<T extends keyof EventProperties>(e: HelveEvent, type: T): e is HelveEvent<T, EventProperties[T]> {
   return e.type === type;
@@ -849,9 +1127,9 @@ export interface EventsQuery extends RequestOptions {
 /** Who takes part in a call that `do` makes. All are optional. */
 export interface Handlers extends RequestOptions {
   /** Answers what the call wants to be allowed; left out, somebody else has to. */
-  onPermission?: (request: PermissionAsked) => PermissionReply | Promise<PermissionReply>;
+  onPermission?: (request: PermissionRequest) => PermissionReply | Promise<PermissionReply>;
   /** Answers questions, a list of labels or own words each; null dismisses them. */
-  onQuestion?: (request: QuestionAsked) => string[][] | null | Promise<string[][] | null>;
+  onQuestion?: (request: QuestionRequest) => string[][] | null | Promise<string[][] | null>;
   /** Sees what the tool reports; metadata.output is what a command has printed so far. */
   onProgress?: (progress: EventProperties["call.progress"]) => void;
 }
@@ -904,7 +1182,7 @@ export class Helve {
   }
 
   /** The agents, the default one first. GET /v1/agents */
-  listAgents(options: RequestOptions = {}): Promise<AgentInfo[]> {
+  listAgents(options: RequestOptions = {}): Promise<Agents> {
     return this.request("GET", "/v1/agents", { ...options });
   }
 
@@ -924,7 +1202,7 @@ export class Helve {
   }
 
   /** What tools changed on disk, newest first. GET /v1/changes */
-  listChanges(query: ListChangesQuery = {}, options: RequestOptions = {}): Promise<ChangeSet[]> {
+  listChanges(query: ListChangesQuery = {}, options: RequestOptions = {}): Promise<ChangeSets> {
     return this.request("GET", "/v1/changes", { query: { ...query }, ...options });
   }
 
@@ -944,7 +1222,7 @@ export class Helve {
   }
 
   /** Commands in the background. GET /v1/jobs */
-  listJobs(query: ListJobsQuery = {}, options: RequestOptions = {}): Promise<Job[]> {
+  listJobs(query: ListJobsQuery = {}, options: RequestOptions = {}): Promise<Jobs> {
     return this.request("GET", "/v1/jobs", { query: { ...query }, ...options });
   }
 
@@ -969,7 +1247,7 @@ export class Helve {
   }
 
   /** The MCP servers of the config. GET /v1/mcp */
-  listMCP(options: RequestOptions = {}): Promise<MCPStatus[]> {
+  listMCP(options: RequestOptions = {}): Promise<McpServers> {
     return this.request("GET", "/v1/mcp", { ...options });
   }
 
@@ -984,7 +1262,7 @@ export class Helve {
   }
 
   /** The models that can be prompted. GET /v1/models */
-  listModels(options: RequestOptions = {}): Promise<ModelInfo[]> {
+  listModels(options: RequestOptions = {}): Promise<Models> {
     return this.request("GET", "/v1/models", { ...options });
   }
 
@@ -1029,7 +1307,7 @@ export class Helve {
   }
 
   /** The sessions, those used last first. GET /v1/sessions */
-  listSessions(query: ListSessionsQuery = {}, options: RequestOptions = {}): Promise<Session[]> {
+  listSessions(query: ListSessionsQuery = {}, options: RequestOptions = {}): Promise<Sessions> {
     return this.request("GET", "/v1/sessions", { query: { ...query }, ...options });
   }
 
@@ -1063,7 +1341,7 @@ export class Helve {
     return this.request("POST", `/v1/sessions/${seg(session)}/calls/${seg(call)}/cancel`, { ...options });
   }
 
-  /** End the turn that this server started on a session. It can be resumed. POST /v1/sessions/{session}/cancel */
+  /** End the turn on a session, whoever started it. Also one of a subagent, or of an agent over MCP. It can be resumed. POST /v1/sessions/{session}/cancel */
   cancelTurn(session: string, options: RequestOptions = {}): Promise<void> {
     return this.request("POST", `/v1/sessions/${seg(session)}/cancel`, { ...options });
   }
@@ -1073,7 +1351,7 @@ export class Helve {
     return this.request("POST", `/v1/sessions/${seg(session)}/compact`, { body, ...options });
   }
 
-  /** End a session. What waits for an answer is rejected, what was approved for the session alone is forgotten, and its jobs end. Its records stay. POST /v1/sessions/{session}/end */
+  /** End a session. The turn that works on it ends, what waits for an answer is rejected, what was approved for the session alone is forgotten, and its jobs end. Its records stay. POST /v1/sessions/{session}/end */
   endSession(session: string, options: RequestOptions = {}): Promise<void> {
     return this.request("POST", `/v1/sessions/${seg(session)}/end`, { ...options });
   }
@@ -1089,12 +1367,12 @@ export class Helve {
   }
 
   /** What is left to do in a session. GET /v1/sessions/{session}/todos */
-  listTodos(session: string, options: RequestOptions = {}): Promise<ToolTodo[]> {
+  listTodos(session: string, options: RequestOptions = {}): Promise<Todos> {
     return this.request("GET", `/v1/sessions/${seg(session)}/todos`, { ...options });
   }
 
   /** The tools that an agent is offered. GET /v1/tools */
-  listTools(query: ListToolsQuery = {}, options: RequestOptions = {}): Promise<ToolInfo[]> {
+  listTools(query: ListToolsQuery = {}, options: RequestOptions = {}): Promise<Tools> {
     return this.request("GET", "/v1/tools", { query: { ...query }, ...options });
   }
 
@@ -1218,8 +1496,8 @@ class CallRun {
   async take(e: HelveEvent): Promise<ToolResult | undefined> {
     if (is(e, "reload")) return this.reload();
     if (is(e, "call.started")) {
-      const { id, session, parent } = e.properties.call;
-      if (this.family.has(session) || this.calls.has(key(session, parent ?? ""))) this.calls.add(key(session, id));
+      const { id, session = "", parent = "" } = e.properties.call;
+      if (this.family.has(session) || this.calls.has(key(session, parent))) this.calls.add(key(session, id));
     }
     if (is(e, "call.progress")) await this.progress(e.properties);
     if (is(e, "permission.asked")) this.permission(e.properties);
@@ -1265,7 +1543,7 @@ class CallRun {
     for (const q of all.questions) this.question(q);
   }
 
-  private permission(request: PermissionAsked): void {
+  private permission(request: PermissionRequest): void {
     const { onPermission } = this.handlers;
     if (!onPermission) return;
     this.answer(request, async () => {
@@ -1274,7 +1552,7 @@ class CallRun {
     });
   }
 
-  private question(request: QuestionAsked): void {
+  private question(request: QuestionRequest): void {
     const { onQuestion } = this.handlers;
     if (!onQuestion) return;
     this.answer(request, async () => {
@@ -1284,7 +1562,7 @@ class CallRun {
   }
 
   /** Has a request answered that is of this call, once, while events go on. */
-  private answer(request: PermissionAsked | QuestionAsked, by: () => Promise<void>): void {
+  private answer(request: PermissionRequest | QuestionRequest, by: () => Promise<void>): void {
     const mine = this.family.has(request.sessionID) || this.calls.has(key(request.sessionID, request.tool?.callID ?? ""));
     if (!mine || this.answered.has(request.id)) return;
     this.answered.add(request.id);

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"time"
@@ -21,7 +22,7 @@ type callInput struct {
 
 type callsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Before string `query:"before" maxLength:"256" doc:"only calls that came before the one of this id"`
+	Before string `query:"before" maxLength:"256" doc:"what the page before gave as next"`
 	State  string `query:"state" enum:"running,completed,error,interrupted"`
 	Tool   string `query:"tool" maxLength:"256"`
 }
@@ -29,7 +30,7 @@ type callsInput struct {
 type sessionCallsInput struct {
 	Session string `path:"session" maxLength:"256"`
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Before  string `query:"before" maxLength:"256" doc:"only calls that came before the one of this id"`
+	Before  string `query:"before" maxLength:"256" doc:"what the page before gave as next"`
 	State   string `query:"state" enum:"running,completed,error,interrupted"`
 	Tool    string `query:"tool" maxLength:"256"`
 }
@@ -37,6 +38,7 @@ type sessionCallsInput struct {
 type calls struct {
 	Calls []helve.CallRecord `json:"calls" doc:"the newest first, without input and result"`
 	More  bool               `json:"more" doc:"there are calls before these"`
+	Next  string             `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
 }
 
 type newCallInput struct {
@@ -114,11 +116,16 @@ func (s *Server) calls(ctx context.Context, q helve.CallQuery) (*body[calls], er
 	limit := q.Limit
 	q.Limit++
 	rows, err := s.rt.Calls(ctx, q)
+	if errors.Is(err, helve.ErrNotFound) {
+		return nil, badCursor()
+	}
 	if err != nil {
 		return nil, err
 	}
-	more := len(rows) > limit
-	return answerOf(calls{Calls: list(rows[:min(len(rows), limit)]), More: more}), nil
+	if len(rows) <= limit {
+		return answerOf(calls{Calls: list(rows)}), nil
+	}
+	return answerOf(calls{Calls: rows[:limit], More: true, Next: rows[limit-1].Cursor}), nil
 }
 
 // call makes a call.

@@ -179,20 +179,27 @@ func TestListCalls(t *testing.T) {
 	}
 	do[called](t, h, 200, "POST /v1/calls", fields{"tool": "read", "input": fields{"filePath": "a.txt"}, "session": "ses_b", "id": "call_b"})
 	fails(t, h, "POST /v1/calls", fields{"tool": "read", "input": fields{"filePath": "none.txt"}, "session": "ses_b", "id": "call_c"}, problem{Status: 422, Kind: tool.Failed, Code: "not-found"})
+	after := func(limit int) string {
+		page := do[calls](t, h, 200, fmt.Sprintf("GET /v1/calls?limit=%d", limit), nil)
+		if page.Next == "" || !page.More {
+			t.Fatalf("%+v", page)
+		}
+		return page.Next
+	}
 	for query, want := range map[string]string{
-		"/v1/calls":                                  "call_c call_b call_4 call_3 call_2 call_1 call_0 false",
-		"/v1/calls?limit=2":                          "call_c call_b true",
-		"/v1/calls?limit=2&before=call_b":            "call_4 call_3 true",
-		"/v1/calls?limit=3&before=call_3":            "call_2 call_1 call_0 false",
-		"/v1/calls?state=error":                      "call_c false",
-		"/v1/calls?tool=glob":                        "call_3 false",
-		"/v1/calls?tool=nonesuch":                    "false",
-		"/v1/sessions/ses_b/calls":                   "call_c call_b false",
-		"/v1/sessions/ses_a/calls?limit=5":           "call_4 call_3 call_2 call_1 call_0 false",
-		"/v1/sessions/ses_a/calls?limit=1&tool=read": "call_4 true",
-		"/v1/sessions/ses_a/calls?before=call_1":     "call_0 false",
-		"/v1/sessions/ses_a/calls?state=running":     "false",
-		"/v1/sessions/ses_b/calls?state=completed":   "call_b false",
+		"/v1/calls":                                   "call_c call_b call_4 call_3 call_2 call_1 call_0 false",
+		"/v1/calls?limit=2":                           "call_c call_b true",
+		"/v1/calls?limit=2&before=" + after(2):        "call_4 call_3 true",
+		"/v1/calls?limit=3&before=" + after(4):        "call_2 call_1 call_0 false",
+		"/v1/calls?state=error":                       "call_c false",
+		"/v1/calls?tool=glob":                         "call_3 false",
+		"/v1/calls?tool=nonesuch":                     "false",
+		"/v1/sessions/ses_b/calls":                    "call_c call_b false",
+		"/v1/sessions/ses_a/calls?limit=5":            "call_4 call_3 call_2 call_1 call_0 false",
+		"/v1/sessions/ses_a/calls?limit=1&tool=read":  "call_4 true",
+		"/v1/sessions/ses_a/calls?before=" + after(6): "call_0 false",
+		"/v1/sessions/ses_a/calls?state=running":      "false",
+		"/v1/sessions/ses_b/calls?state=completed":    "call_b false",
 	} {
 		page := do[calls](t, h, 200, "GET "+query, nil)
 		var ids []string
@@ -202,12 +209,12 @@ func TestListCalls(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		if got := strings.Join(append(ids, fmt.Sprint(page.More)), " "); got != want {
+		if got := strings.Join(append(ids, fmt.Sprint(page.More)), " "); got != want || page.More != (page.Next != "") {
 			t.Errorf("%s: %s, not %s", query, got, want)
 		}
 	}
 	bad := problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"}
-	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "state=sleeping", "more=1", "before=" + strings.Repeat("x", 257)} {
+	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "state=sleeping", "more=1", "before=call_1", "before=-1", "before=" + strings.Repeat("x", 257)} {
 		fails(t, h, "GET /v1/calls?"+query, nil, bad)
 	}
 	fails(t, h, "GET /v1/sessions/none/calls", nil, problem{Status: 404, Code: "not-found"})
@@ -228,11 +235,11 @@ func TestBackground(t *testing.T) {
 	if g := <-later; g.status != 200 {
 		t.Fatalf("%d %s", g.status, g.body)
 	}
-	jobs := do[[]helve.Job](t, h, 200, "GET /v1/jobs?session=ses_a", nil)
+	jobs := do[jobs](t, h, 200, "GET /v1/jobs?session=ses_a", nil).Jobs
 	if len(jobs) != 1 || jobs[0].State != "running" || jobs[0].Call != "call_a" {
 		t.Fatalf("%+v", jobs)
 	}
-	if other := do[[]helve.Job](t, h, 200, "GET /v1/jobs?session=ses_b", nil); len(other) != 0 {
+	if other := do[map[string][]helve.Job](t, h, 200, "GET /v1/jobs?session=ses_b", nil)["jobs"]; len(other) != 0 {
 		t.Errorf("%+v", other)
 	}
 	at := "/v1/jobs/" + jobs[0].ID
@@ -260,7 +267,7 @@ func TestStopJob(t *testing.T) {
 	t.Parallel()
 	h := build(t, changes{})
 	do[called](t, h, 200, "POST /v1/calls", fields{"tool": "bash", "input": fields{"command": "sleep 1000", "description": "sleeps", "background": true}})
-	jobs := do[[]helve.Job](t, h, 200, "GET /v1/jobs", nil)
+	jobs := do[jobs](t, h, 200, "GET /v1/jobs", nil).Jobs
 	if len(jobs) != 1 {
 		t.Fatalf("%+v", jobs)
 	}

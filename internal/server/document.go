@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"helve"
 	"helve/message"
 	"helve/tool"
 )
@@ -199,7 +200,7 @@ func (s *Server) byHand() {
 	}
 	stream.Responses["200"] = &huma.Response{
 		Description: "A stream of events",
-		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: s.schema(reflect.TypeFor[event]())}},
+		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: s.eventSchema()}},
 	}
 	s.api.OpenAPI().AddOperation(&stream)
 }
@@ -220,6 +221,12 @@ func schemaName(t reflect.Type, hint string) string {
 		return huma.DefaultSchemaNamer(t, hint)
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
+	switch {
+	case isEvent(t):
+		return name + "Event"
+	case t == reflect.TypeFor[helve.Session](): // ours has its status too
+		return "SessionInfo"
+	}
 	dir := t.PkgPath()
 	switch pkg := dir[strings.LastIndex(dir, "/")+1:]; pkg {
 	case "", "helve", "server":

@@ -15,6 +15,11 @@ type changesInput struct {
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
 
+type changeSets struct {
+	Changes []helve.ChangeSet `json:"changes" doc:"the newest first"`
+	More    bool              `json:"more" doc:"there are changes before these: a greater limit gives them"`
+}
+
 type undoInput struct {
 	Body struct {
 		Sets    []string `json:"sets,omitempty" maxItems:"1000" doc:"these change sets"`
@@ -54,8 +59,8 @@ func (s *Server) routeFiles() {
 		})
 }
 
-func (s *Server) changes(ctx context.Context, in *changesInput) (*body[[]helve.ChangeSet], error) {
-	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Limit: in.Limit}
+func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSets], error) {
+	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Limit: in.Limit + 1}
 	if q.File != "" && !filepath.IsAbs(q.File) {
 		q.File = filepath.Join(s.opt.Dir, q.File)
 	}
@@ -66,7 +71,7 @@ func (s *Server) changes(ctx context.Context, in *changesInput) (*body[[]helve.C
 	if err != nil { // the others are good
 		s.log.Warn("some changes could not be read", "error", err)
 	}
-	return listOf(sets), nil
+	return answerOf(changeSets{Changes: list(sets[:min(len(sets), in.Limit)]), More: len(sets) > in.Limit}), nil
 }
 
 func (s *Server) undo(ctx context.Context, in *undoInput) (*body[helve.UndoReport], error) {

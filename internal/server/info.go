@@ -23,6 +23,7 @@ type info struct {
 	Started   int64    `json:"started"`
 	Agents    []string `json:"agents" doc:"who can be talked to"`
 	Default   string   `json:"defaultAgent"`
+	TokenFile string   `json:"tokenFile,omitempty" doc:"where the token is kept; absent where that is not known"`
 }
 
 type agentInfo struct {
@@ -47,6 +48,19 @@ type toolInfo struct {
 	External    bool   `json:"external" doc:"it comes from another program"`
 }
 
+// Lists are objects, so that more can be said of them one day.
+type (
+	agents struct {
+		Agents []agentInfo `json:"agents" doc:"the default one first"`
+	}
+	tools struct {
+		Tools []toolInfo `json:"tools"`
+	}
+	models struct {
+		Models []ModelInfo `json:"models"`
+	}
+)
+
 type toolsInput struct {
 	Agent    string `query:"agent" maxLength:"256" doc:"as this agent is offered them; the default one when absent"`
 	Provider string `query:"provider" maxLength:"256" doc:"for a model of this provider"`
@@ -59,15 +73,15 @@ func (s *Server) routeInfo() {
 	route(s, about{at: "GET /v1/tools", id: "listTools", tag: "calls", fails: []int{404, 422},
 		summary: "The tools that an agent is offered"}, s.tools)
 	route(s, about{at: "GET /v1/models", id: "listModels", tag: "server", fails: []int{501}, summary: "The models that can be prompted"},
-		func(ctx context.Context, _ *struct{}) (*body[[]ModelInfo], error) {
+		func(ctx context.Context, _ *struct{}) (*body[models], error) {
 			if s.opt.Models == nil {
 				return nil, absent("a list of models")
 			}
-			models, err := s.opt.Models(ctx)
+			all, err := s.opt.Models(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return listOf(models), nil
+			return answerOf(models{list(all)}), nil
 		})
 	route(s, about{at: "GET /v1/config", id: "getConfig", tag: "server", fails: []int{501},
 		summary: "The configuration that is in force", text: "What looks like a secret is left out."},
@@ -86,7 +100,7 @@ func (s *Server) routeInfo() {
 func (s *Server) info(context.Context, *struct{}) (*body[info], error) {
 	out := info{
 		Version: s.opt.Version, Instance: s.instance, Directory: s.opt.Dir, Worktree: s.opt.Worktree,
-		Started: millis(s.started), Agents: []string{},
+		Started: millis(s.started), Agents: []string{}, TokenFile: s.opt.TokenFile,
 	}
 	for i, a := range s.rt.Agents() {
 		if i == 0 {
@@ -99,7 +113,7 @@ func (s *Server) info(context.Context, *struct{}) (*body[info], error) {
 	return answerOf(out), nil
 }
 
-func (s *Server) agents(context.Context, *struct{}) (*body[[]agentInfo], error) {
+func (s *Server) agents(context.Context, *struct{}) (*body[agents], error) {
 	var out []agentInfo
 	for _, a := range s.rt.Agents() {
 		shown := agentInfo{
@@ -111,7 +125,7 @@ func (s *Server) agents(context.Context, *struct{}) (*body[[]agentInfo], error) 
 		}
 		out = append(out, shown)
 	}
-	return listOf(out), nil
+	return answerOf(agents{list(out)}), nil
 }
 
 // agent finds an agent, the default one for "".
@@ -124,7 +138,7 @@ func (s *Server) agent(name string) (helve.Agent, error) {
 	return helve.Agent{}, notFound("There is no agent called %q. GET /v1/agents lists them.", name)
 }
 
-func (s *Server) tools(_ context.Context, in *toolsInput) (*body[[]toolInfo], error) {
+func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) {
 	who, err := s.agent(in.Agent)
 	if err != nil {
 		return nil, err
@@ -143,7 +157,7 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[[]toolInfo], er
 			ReadOnly: spec.ReadOnly, Destructive: spec.Destructive, External: spec.External,
 		})
 	}
-	return listOf(out), nil
+	return answerOf(tools{list(out)}), nil
 }
 
 // gather brings in what other programs have, once. What is not there in time

@@ -10,6 +10,10 @@ type jobsInput struct {
 	Session string `query:"session" maxLength:"256" doc:"only those of this session"`
 }
 
+type jobs struct {
+	Jobs []helve.Job `json:"jobs"`
+}
+
 type jobInput struct {
 	Job string `path:"job" maxLength:"256"`
 }
@@ -27,12 +31,12 @@ type jobOutput struct {
 
 func (s *Server) routeJobs() {
 	route(s, about{at: "GET /v1/jobs", id: "listJobs", tag: "jobs", fails: []int{422}, summary: "Commands in the background"},
-		func(_ context.Context, in *jobsInput) (*body[[]helve.Job], error) {
-			jobs, err := s.rt.Jobs(in.Session)
+		func(_ context.Context, in *jobsInput) (*body[jobs], error) {
+			all, err := s.rt.Jobs(in.Session)
 			if err != nil {
 				return nil, err
 			}
-			return listOf(jobs), nil
+			return answerOf(jobs{list(all)}), nil
 		})
 	route(s, about{at: "GET /v1/jobs/{job}/output", id: "readJobOutput", tag: "jobs", fails: []int{404, 422},
 		summary: "What a job has printed", text: "At most 256 KiB from an offset on. It gives what is there and does not wait."}, s.output)

@@ -18,6 +18,16 @@ func (s *Server) Link() Link {
 	return Link{URL: strings.TrimSuffix(s.opt.URL, "/") + "/console/#open=" + code, Expires: millis(expires)}
 }
 
+// badCode is a code that is not good; of many that come in a burst it says to
+// wait.
+func badCode(flooded bool) *problem {
+	const detail = "This link was used before, is too old, or never was one. Get another with 'helve open'."
+	if flooded {
+		return newProblem(http.StatusTooManyRequests, "bad-code", detail).with("Retry-After", "1")
+	}
+	return newProblem(http.StatusForbidden, "bad-code", detail)
+}
+
 type openInput struct {
 	Body struct {
 		Code string `json:"code" minLength:"1" maxLength:"256" doc:"what follows #open= in a link"`
@@ -36,12 +46,9 @@ func (s *Server) routeOpen() {
 		if s.opt.Token == nil {
 			return nil, absent("a token")
 		}
-		status := http.StatusForbidden
-		if s.codes.Flooded() {
-			status = http.StatusTooManyRequests
-		}
+		flooded := s.codes.Flooded()
 		if !s.codes.Take(in.Body.Code) {
-			return nil, newProblem(status, "bad-code", "This link was used before, is too old, or never was one. Get another with 'helve open'.")
+			return nil, badCode(flooded)
 		}
 		return answerOf(token{s.opt.Token()}), nil
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ type problem struct {
 	Call    string    `json:"call,omitempty" doc:"the call that failed"`
 	Session string    `json:"session,omitempty" doc:"the session of that call"`
 
-	allow string // the methods that there are
+	header http.Header // what else the answer says; nil for nothing
 }
 
 // An issue is one thing wrong with a request or with the arguments of a call.
@@ -55,6 +56,15 @@ func (p *problem) Error() string { return p.Detail }
 // GetStatus is for huma.
 func (p *problem) GetStatus() int { return p.Status }
 
+// GetHeaders is for huma.
+func (p *problem) GetHeaders() http.Header { return p.header }
+
+// with adds a header.
+func (p *problem) with(name, value string) *problem {
+	p.header = http.Header{name: {value}}
+	return p
+}
+
 // ContentType is for huma.
 func (p *problem) ContentType(string) string { return "application/problem+json" }
 
@@ -66,9 +76,7 @@ func (p *problem) write(w http.ResponseWriter) {
 	if err := enc.Encode(p); err != nil { // strings and numbers: can not fail
 		panic(err)
 	}
-	if p.allow != "" {
-		w.Header().Set("Allow", p.allow)
-	}
+	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(b.Bytes()) // the client may be gone
@@ -96,12 +104,12 @@ func busyProblem() *problem {
 }
 
 func closedProblem() *problem {
-	return newProblem(http.StatusServiceUnavailable, "closed", "The server is closing.")
+	return newProblem(http.StatusServiceUnavailable, "closed", "The server is closing. Try again when it is back.").with("Retry-After", "1")
 }
 
 func fullProblem() *problem {
 	return newProblem(http.StatusServiceUnavailable, "full",
-		fmt.Sprintf("%d calls and turns that nobody waits for are under way, which is all there is room for. Try again when one has ended.", maxDetached))
+		fmt.Sprintf("%d turns, and calls that nobody waits for, are under way, which is all there is room for. Try again when one has ended.", maxDetached)).with("Retry-After", "5")
 }
 
 func absent(what string) *problem {
@@ -123,6 +131,11 @@ func badRequests(issues []issue) *problem {
 		p.Detail += fmt.Sprintf(" There are %d more issues.", more)
 	}
 	return p
+}
+
+// badCursor is a place in a list that there is not.
+func badCursor() *problem {
+	return badRequest("no page said this as its next: leave it out to begin with the newest", "query", "before")
 }
 
 func place(path []any) string {

@@ -65,10 +65,10 @@ func (s *Server) routePrompts() {
 				func(ctx context.Context) (*helve.Turn, error) { return s.rt.Compact(ctx, in.Session) })
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/cancel", id: "cancelTurn", tag: "prompts", fails: []int{404, 422},
-		summary: "End the turn that this server started on a session", text: "It can be resumed."},
+		summary: "End the turn on a session, whoever started it", text: "Also one of a subagent, or of an agent over MCP. It can be resumed."},
 		func(_ context.Context, in *sessionInput) (*nothing, error) {
-			if !s.turns.stop(in.Session) {
-				return nil, notFound("No turn that this server started works on the session %q.", in.Session)
+			if !s.stopTurn(in.Session) {
+				return nil, notFound("Nobody works on the session %q here.", in.Session)
 			}
 			return &nothing{}, nil
 		})

@@ -159,7 +159,7 @@ func TestPromptFails(t *testing.T) {
 		fails(t, h, "POST /v1/prompts", in, bad)
 	}
 	fails(t, h, "POST /v1/sessions/none/resume", fields{"more": 1}, bad)
-	if left := do[[]session](t, h, 200, "GET /v1/sessions", nil); len(left) != 0 {
+	if left := do[sessions](t, h, 200, "GET /v1/sessions", nil); len(left.Sessions) != 0 {
 		t.Errorf("prompts that failed left %+v", left)
 	}
 	without := build(t, changes{})
@@ -187,6 +187,36 @@ func TestTurnsEnd(t *testing.T) {
 	}
 	if len(h.turns.sessions()) != 0 || len(h.rooms) != 0 || on.Session == "" {
 		t.Error("a turn goes on")
+	}
+}
+
+// A turn that somebody else started is ended too, and the end of a session ends
+// its turn.
+func TestStopTurns(t *testing.T) {
+	t.Parallel()
+	h, m := think(t, changes{})
+	hold := make(chan struct{})
+	t.Cleanup(sync.OnceFunc(func() { close(hold) }))
+	m.Script("slow", modeltest.Reply{Text: "never", Hold: hold})
+	for _, how := range []string{"cancel", "end"} {
+		id := h.rt.NewID("ses")
+		over := make(chan *helve.Turn, 1)
+		go func() {
+			turn, _ := h.rt.Prompt(t.Context(), helve.Prompt{New: id, Text: "slow"})
+			over <- turn
+		}()
+		eventually(t, "the turn", func() bool {
+			g, err := h.send(t.Context(), "GET /v1/sessions/"+id, nil)
+			return err == nil && g.status == 200 && strings.Contains(string(g.body), `"type":"busy"`)
+		})
+		do[none](t, h, 204, "POST /v1/sessions/"+id+"/"+how, nil)
+		if turn := <-over; turn == nil || turn.End == helve.TurnDone {
+			t.Errorf("%s: %+v", how, turn)
+		}
+		fails(t, h, "POST /v1/sessions/"+id+"/cancel", nil, problem{Status: 404, Code: "not-found"})
+		own := do[started](t, h, 202, "POST /v1/prompts", fields{"text": "slow"})
+		do[none](t, h, 204, "POST /v1/sessions/"+own.Session+"/"+how, nil)
+		idle(t, h, own.Session)
 	}
 }
 

@@ -60,12 +60,7 @@ func (s *Server) requests(context.Context, *struct{}) (*body[requests], error) {
 		out.Permissions = append(out.Permissions, permissionRequest{whole(r), s.expires(r.ID)})
 	}
 	for _, q := range s.rt.Questions() {
-		q.Questions = append(q.Questions[:0:0], q.Questions...)
-		for i := range q.Questions {
-			q.Questions[i].Options = list(q.Questions[i].Options)
-		}
-		q.Questions = list(q.Questions)
-		out.Questions = append(out.Questions, questionRequest{q, s.expires(q.ID)})
+		out.Questions = append(out.Questions, questionRequest{wholeQuestions(q), s.expires(q.ID)})
 	}
 	return answerOf(out), nil
 }

@@ -28,7 +28,7 @@ func TestReplyOnce(t *testing.T) {
 	if r.Permission != "edit" || r.Session != "ses_a" || len(r.Store) == 0 || r.Call == nil || r.Metadata["diff"] == nil {
 		t.Errorf("%+v", r)
 	}
-	if left := time.UnixMilli(r.Expires).Sub(before); left < patience-time.Second || left > patience+time.Minute {
+	if left := time.UnixMilli(r.Expires).Sub(before); left < DefaultPatience-time.Second || left > DefaultPatience+time.Minute {
 		t.Errorf("it waits for %s", left)
 	}
 	at := "POST /v1/permissions/" + r.ID
@@ -168,7 +168,7 @@ func TestPatience(t *testing.T) {
 		server: func(o *Options) { o.Patience = 50 * time.Millisecond },
 	})
 	later := behind(t, h, "POST /v1/calls", writing("ses_a", "a.txt"))
-	if p := problemIn(t, <-later); p.Kind != tool.Rejected || !strings.Contains(p.Detail, "Nobody answered within 50ms") {
+	if p := problemIn(t, <-later); p.Status != 403 || p.Kind != tool.Unattended || !strings.Contains(p.Detail, "Nobody answered within 50ms") {
 		t.Errorf("%+v", p)
 	}
 	later = behind(t, h, "POST /v1/calls", questions())
@@ -177,7 +177,7 @@ func TestPatience(t *testing.T) {
 	}
 	one, two := behind(t, h, "POST /v1/calls", writing("ses_a", "a.txt")), behind(t, h, "POST /v1/calls", writing("ses_b", "b.txt"))
 	for _, later := range []<-chan got{one, two} {
-		if p := problemIn(t, <-later); p.Kind != tool.Rejected {
+		if p := problemIn(t, <-later); p.Kind != tool.Unattended {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -186,6 +186,28 @@ func TestPatience(t *testing.T) {
 		defer h.watch.mu.Unlock()
 		return len(h.watch.asked) == 0
 	})
+}
+
+// What nobody answers ends alone: the session's other requests go on.
+func TestPatienceWithOne(t *testing.T) {
+	t.Parallel()
+	h := asking(t)
+	one := behind(t, h, "POST /v1/calls", writing("ses_a", "a.txt"))
+	first := nextRequest(t, h)
+	two := behind(t, h, "POST /v1/calls", writing("ses_a", "b.txt"))
+	eventually(t, "both", func() bool { return len(h.rt.Pending()) == 2 })
+	h.refuse(first.ID, asked{})
+	if p := problemIn(t, <-one); p.Kind != tool.Unattended {
+		t.Errorf("%+v", p)
+	}
+	second := nextRequest(t, h)
+	if second.ID == first.ID {
+		t.Fatal("it still waits")
+	}
+	do[none](t, h, 204, "POST /v1/permissions/"+second.ID, fields{"reply": "once"})
+	if g := <-two; g.status != 200 || h.read(t, "b.txt") != "written\n" {
+		t.Errorf("%d %s", g.status, g.body)
+	}
 }
 
 // A watch that was told too little asks.

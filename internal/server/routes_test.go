@@ -25,12 +25,20 @@ func TestInfo(t *testing.T) {
 	if i.Version != "1.2.3" || i.Instance == "" || i.Directory != h.dir || i.Worktree != h.dir || i.Started == 0 || i.Default != "build" || len(i.Agents) != 4 {
 		t.Errorf("%+v", i)
 	}
-	agents := do[[]agentInfo](t, h, 200, "GET /v1/agents", nil)
+	if i.TokenFile != "" {
+		t.Errorf("it names %s", i.TokenFile)
+	}
+	told := build(t, changes{server: func(o *Options) { o.TokenFile = "/some/where" }})
+	if i := do[info](t, told, 200, "GET /v1", nil); i.TokenFile != "/some/where" {
+		t.Errorf("%+v", i)
+	}
+	agents := do[agents](t, h, 200, "GET /v1/agents", nil).Agents
 	if len(agents) != 7 || agents[0].Name != "build" || !agents[0].Native || agents[0].Mode != "primary" {
 		t.Errorf("%+v", agents)
 	}
 	has := func(query, name string) (found bool) {
-		for _, tl := range do[[]fields](t, h, 200, "GET /v1/tools"+query, nil) {
+		for _, tl := range do[fields](t, h, 200, "GET /v1/tools"+query, nil)["tools"].([]any) {
+			tl := tl.(fields)
 			if found = found || tl["name"] == name; tl["description"] == "" || tl["schema"].(fields)["type"] != "object" || tl["permission"] == "" {
 				t.Errorf("%+v", tl)
 			}
@@ -55,16 +63,21 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for query, want := range map[string]int{"": 2, "?limit=1": 1, "?directory=" + url.QueryEscape(h.dir): 2, "?directory=/none": 0, "?limit=1&directory=" + url.QueryEscape(h.dir): 1} {
-		if got := do[[]session](t, h, 200, "GET /v1/sessions"+query, nil); len(got) != want {
+		if got := do[sessions](t, h, 200, "GET /v1/sessions"+query, nil); len(got.Sessions) != want || got.More != (want == 1) {
 			t.Errorf("%q: %+v", query, got)
 		}
 	}
-	if todos := do[[]tool.Todo](t, h, 200, "GET /v1/sessions/"+one.ID+"/todos", nil); len(todos) != 0 {
+	first := do[sessions](t, h, 200, "GET /v1/sessions?limit=1", nil)
+	rest := do[sessions](t, h, 200, "GET /v1/sessions?limit=1&before="+url.QueryEscape(first.Next), nil)
+	if len(rest.Sessions) != 1 || rest.More || rest.Next != "" || rest.Sessions[0].ID == first.Sessions[0].ID {
+		t.Errorf("%+v after %+v", rest, first)
+	}
+	if todos := do[todos](t, h, 200, "GET /v1/sessions/"+one.ID+"/todos", nil).Todos; len(todos) != 0 {
 		t.Errorf("%+v", todos)
 	}
 	do[called](t, h, 200, "POST /v1/calls", fields{"tool": "todowrite", "session": one.ID, "input": fields{
 		"todos": []fields{{"id": "1", "content": "test", "status": "pending", "priority": "high"}}}})
-	if todos := do[[]tool.Todo](t, h, 200, "GET /v1/sessions/"+one.ID+"/todos", nil); len(todos) != 1 || todos[0].Content != "test" {
+	if todos := do[todos](t, h, 200, "GET /v1/sessions/"+one.ID+"/todos", nil).Todos; len(todos) != 1 || todos[0].Content != "test" {
 		t.Errorf("%+v", todos)
 	}
 	missing := problem{Status: 404, Code: "not-found"}
@@ -74,6 +87,7 @@ func TestSessions(t *testing.T) {
 	bad := problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"}
 	fails(t, h, "POST /v1/sessions", fields{"title": strings.Repeat("x", 201)}, bad)
 	fails(t, h, "GET /v1/sessions?limit=1001", nil, bad)
+	fails(t, h, "GET /v1/sessions?before=none", nil, bad)
 	fails(t, h, "GET /v1/sessions/"+strings.Repeat("x", 257), nil, bad)
 }
 
@@ -122,7 +136,7 @@ func TestUndo(t *testing.T) {
 	for query, want := range map[string]int{
 		"": 2, "?limit=1": 1, "?session=ses_a": 1, "?call=" + two.ID: 1, "?call=none": 0, "?file=a.txt": 1, "?file=" + url.QueryEscape(h.dir): 2, "?file=c.txt": 0, "?message=none": 0,
 	} {
-		if sets := do[[]helve.ChangeSet](t, h, 200, "GET /v1/changes"+query, nil); len(sets) != want {
+		if sets := do[changeSets](t, h, 200, "GET /v1/changes"+query, nil); len(sets.Changes) != want || sets.More != (query == "?limit=1") {
 			t.Errorf("%q: %+v", query, sets)
 		}
 	}
@@ -159,10 +173,10 @@ func TestReadFile(t *testing.T) {
 	h.write(t, "secret.txt", "x")
 	h.write(t, "bin", "\x00\xff\xfe")
 	f := do[helve.FileText](t, h, 200, "GET /v1/files/content?path=a.txt", nil)
-	if f.Text != "hello <you>" || f.Size != 11 || f.Truncated || f.Path != filepath.Join(h.dir, "a.txt") {
+	if f.Text != "hello <you>" || f.Size != 11 || f.Truncated || f.Binary || f.Path != filepath.Join(h.dir, "a.txt") {
 		t.Errorf("%+v", f)
 	}
-	if bin := do[helve.FileText](t, h, 200, "GET /v1/files/content?path=bin", nil); bin.Text != "" || bin.Size != 3 {
+	if bin := do[helve.FileText](t, h, 200, "GET /v1/files/content?path=bin", nil); bin.Text != "" || bin.Size != 3 || !bin.Binary {
 		t.Errorf("%+v", bin)
 	}
 	for _, path := range []string{"secret.txt", ".env", "/etc/passwd", "../x"} {
@@ -185,7 +199,7 @@ func TestStatus(t *testing.T) {
 		o.MCP.Servers = []helve.MCPServer{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}
 		o.LSP = &helve.LSP{Builtin: true}
 	}})
-	if all := do[[]helve.MCPStatus](t, h, 200, "GET /v1/mcp", nil); len(all) != 1 || all[0].Name != "a server" {
+	if all := do[mcpServers](t, h, 200, "GET /v1/mcp", nil).Servers; len(all) != 1 || all[0].Name != "a server" {
 		t.Errorf("%+v", all)
 	}
 	fails(t, h, "POST /v1/mcp/a%20server/connect", nil, problem{Status: 422, Kind: tool.Failed, Code: "failed"})
@@ -222,7 +236,7 @@ func TestModelsAndConfig(t *testing.T) {
 		}
 		o.Config = func(context.Context) (json.RawMessage, error) { return json.RawMessage(`{"model": "p/m"}`), broken }
 	}})
-	if m := do[[]ModelInfo](t, h, 200, "GET /v1/models", nil); len(m) != 1 || m[0].Price.Output != 2 || !m[0].Default {
+	if m := do[models](t, h, 200, "GET /v1/models", nil).Models; len(m) != 1 || m[0].Price.Output != 2 || !m[0].Default {
 		t.Errorf("%+v", m)
 	}
 	if c := do[fields](t, h, 200, "GET /v1/config", nil); c["model"] != "p/m" {
@@ -262,6 +276,9 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	fails(t, h, "POST /v1/open", fields{"code": "wrong"}, problem{Status: 429, Code: "bad-code"})
+	if g, err := h.send(t.Context(), "POST /v1/open", fields{"code": "wrong"}); err != nil || g.header.Get("Retry-After") != "1" {
+		t.Errorf("%+v %v", g.header, err)
+	}
 	last := h.Link()
 	do[token](t, h, 200, "POST /v1/open", fields{"code": last.URL[strings.LastIndex(last.URL, "=")+1:]})
 }
@@ -299,11 +316,9 @@ func TestLost(t *testing.T) {
 		}
 	}
 	for _, at := range Public() {
-		if at != "POST /v1/open" {
-			continue
-		}
-		if _, pattern := h.mux.Handler(httptest.NewRequest(http.MethodPost, "/v1/open", nil)); pattern != at {
-			t.Error(pattern)
+		method, path, _ := strings.Cut(strings.TrimSuffix(at, "{$}"), " ")
+		if _, pattern := h.mux.Handler(httptest.NewRequest(method, path, nil)); pattern != at {
+			t.Errorf("%s is served by %q", at, pattern)
 		}
 	}
 }
@@ -331,6 +346,20 @@ func TestRescue(t *testing.T) {
 		t.Error("half an answer was taken for a whole one")
 	}
 	do[info](t, h, 200, "GET /v1", nil)
+}
+
+// A failing is an answer that nobody takes.
+type failing struct{ http.ResponseWriter }
+
+func (failing) FlushError() error { return io.ErrClosedPipe }
+
+// Who sends what is there is told that the client is gone.
+func TestFlushFails(t *testing.T) {
+	t.Parallel()
+	a := &answer{ResponseWriter: failing{httptest.NewRecorder()}}
+	if err := http.NewResponseController(a).Flush(); !errors.Is(err, io.ErrClosedPipe) || !a.begun {
+		t.Errorf("%v, begun %t", err, a.begun)
+	}
 }
 
 // The stream is mounted, and ends with the server.

@@ -34,9 +34,8 @@ func (s *Server) lost(r *http.Request) *problem {
 	if got.status != http.StatusMethodNotAllowed {
 		return noRoute()
 	}
-	p := newProblem(http.StatusMethodNotAllowed, "no-method", "This path does not take that method. Use one of the Allow header.")
-	p.allow = got.header.Get("Allow")
-	return p
+	return newProblem(http.StatusMethodNotAllowed, "no-method", "This path does not take that method. Use one of the Allow header.").
+		with("Allow", got.header.Get("Allow"))
 }
 
 func slash(p string) string {
@@ -89,8 +88,15 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.ResponseWriter.Write(p)
 }
 
+// FlushError sends what is there, for http.ResponseController: it tells that
+// the client is gone. It begins the answer too.
+func (a *answer) FlushError() error {
+	a.begun = true
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
 // Flush sends what is there, for those who look for this method.
-func (a *answer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+func (a *answer) Flush() { _ = a.FlushError() }
 
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

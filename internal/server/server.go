@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -23,11 +24,13 @@ import (
 )
 
 const (
-	// maxDetached bounds the calls and turns under way that nobody waits for.
+	// maxDetached bounds what does not live in a request: the turns, whether
+	// somebody waits for them or not, and the calls that nobody waits for.
 	maxDetached = 256
-	// patience is how long what is asked waits for a person, where nothing
-	// else is said.
-	patience = 30 * time.Minute
+
+	// DefaultPatience is how long what is asked waits for a person, where
+	// nothing else is said.
+	DefaultPatience = 30 * time.Minute
 )
 
 // errClosing ends what the server has started when it closes.
@@ -42,8 +45,13 @@ type Options struct {
 	Version       string // of the program
 	Dir, Worktree string // where the runtime works
 
+	// TokenFile is where the token is kept, for whoever is told how to send it;
+	// "" where it is in no file.
+	TokenFile string
+
 	// Patience is how long a request or a set of questions waits for a person;
-	// 30 minutes when 0. Afterwards it is rejected, and the reason says so.
+	// [DefaultPatience] when 0. Afterwards it ends without an answer, and the
+	// reason says so.
 	Patience time.Duration
 
 	// URL is where the console is reached, for links, such as
@@ -83,7 +91,7 @@ type Server struct {
 	codes   *gate.Codes
 	watch   *watch
 	turns   *turns
-	rooms   chan struct{} // one for each call or turn that nobody waits for
+	rooms   chan struct{} // one for each turn, and for each call that nobody waits for
 	life    context.Context
 	end     context.CancelCauseFunc
 	closing sync.RWMutex
@@ -94,7 +102,7 @@ type Server struct {
 // New returns a server. Close ends it.
 func New(o Options) (*Server, error) {
 	if o.Patience <= 0 {
-		o.Patience = patience
+		o.Patience = DefaultPatience
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -112,7 +120,7 @@ func New(o Options) (*Server, error) {
 		return s, nil
 	}
 	s.session = sync.OnceValue(func() string { return s.rt.NewID("ses") })
-	s.hub = newHub(s.rt, s.instance, s.log)
+	s.hub = newHub(func(ctx context.Context) iter.Seq[helve.Event] { return s.rt.Events(ctx, 0) }, s.instance, s.log)
 	s.mount()
 	s.work.Go(s.follow)
 	s.work.Go(s.expire)
@@ -124,14 +132,17 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // OpenAPI returns the document that describes every route, in OpenAPI 3.1. It
 // is the same whatever the options are.
-func (s *Server) OpenAPI() ([]byte, error) { return s.doc, nil }
+func (s *Server) OpenAPI() []byte { return s.doc }
 
 // Public returns the routes that need no token, as patterns of [http.ServeMux]:
 // the pages of the console, which hold nothing of anybody, and the exchange of
 // a one-time code, which is a secret itself.
 func Public() []string {
-	return []string{"GET /{$}", "GET /console", "GET /console/", "POST /v1/open"}
+	return append(pages(), "POST /v1/open")
 }
+
+// pages are the routes of the console.
+func pages() []string { return []string{"GET /{$}", "GET /console", "GET /console/"} }
 
 // Close ends the streams, and the calls and turns that the server has started,
 // and waits for them. No other begins.
@@ -194,7 +205,7 @@ func (s *Server) mount() {
 	if s.opt.Console == nil {
 		return
 	}
-	for _, pattern := range []string{"GET /{$}", "GET /console", "GET /console/"} {
+	for _, pattern := range pages() {
 		s.mux.Handle(pattern, s.opt.Console)
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"helve"
@@ -9,16 +10,20 @@ import (
 	"helve/tool"
 )
 
-// mostSessions is how many sessions are looked through for those of a folder.
-const mostSessions = 10_000
-
 type sessionInput struct {
 	Session string `path:"session" maxLength:"256"`
 }
 
 type sessionsInput struct {
 	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Before    string `query:"before" maxLength:"256" doc:"what the page before gave as next"`
 	Directory string `query:"directory" maxLength:"4096" doc:"only those of this folder"`
+}
+
+type sessions struct {
+	Sessions []session `json:"sessions" doc:"those used last first"`
+	More     bool      `json:"more" doc:"there are sessions that were used before these"`
+	Next     string    `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
 }
 
 type newSessionInput struct {
@@ -32,6 +37,10 @@ type messagesInput struct {
 	Session string `path:"session" maxLength:"256"`
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Before  string `query:"before" maxLength:"256" doc:"only what comes before the message of this id"`
+}
+
+type todos struct {
+	Todos []tool.Todo `json:"todos"`
 }
 
 type messages struct {
@@ -54,26 +63,28 @@ func (s *Server) routeSessions() {
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/end", id: "endSession", tag: "sessions", fails: []int{404, 422},
 		summary: "End a session",
-		text:    "What waits for an answer is rejected, what was approved for the session alone is forgotten, and its jobs end. Its records stay."},
+		text: "The turn that works on it ends, what waits for an answer is rejected, what was approved for the session alone is " +
+			"forgotten, and its jobs end. Its records stay."},
 		func(ctx context.Context, in *sessionInput) (*nothing, error) {
 			if _, err := s.rt.Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
+			s.stopTurn(in.Session)
 			return &nothing{}, s.rt.EndSession(in.Session)
 		})
 	route(s, about{at: "GET /v1/sessions/{session}/messages", id: "listMessages", tag: "sessions", fails: []int{404, 422},
 		summary: "A part of a conversation, the newest when nothing else is said"}, s.messages)
 	route(s, about{at: "GET /v1/sessions/{session}/todos", id: "listTodos", tag: "sessions", fails: []int{404, 422},
 		summary: "What is left to do in a session"},
-		func(ctx context.Context, in *sessionInput) (*body[[]tool.Todo], error) {
+		func(ctx context.Context, in *sessionInput) (*body[todos], error) {
 			if _, err := s.rt.Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
-			todos, err := s.rt.Todos(ctx, in.Session)
+			left, err := s.rt.Todos(ctx, in.Session)
 			if err != nil {
 				return nil, err
 			}
-			return listOf(todos), nil
+			return answerOf(todos{list(left)}), nil
 		})
 }
 
@@ -87,25 +98,23 @@ func (s *Server) shown(v helve.Session) session {
 	return session{Session: v, Status: st}
 }
 
-func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[[]session], error) {
-	limit, dir := in.Limit, in.Directory
-	if dir != "" {
-		limit, dir = mostSessions, filepath.Clean(dir)
+func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[sessions], error) {
+	q := helve.SessionQuery{Limit: in.Limit, Before: in.Before}
+	if in.Directory != "" {
+		q.Dir = filepath.Clean(in.Directory)
 	}
-	all, err := s.rt.Sessions(ctx, limit)
+	page, next, err := s.rt.SessionsBefore(ctx, q)
+	if errors.Is(err, helve.ErrNotFound) {
+		return nil, badCursor()
+	}
 	if err != nil {
 		return nil, err
 	}
-	var out []session
-	for _, v := range all {
-		if dir != "" && v.Dir != dir {
-			continue
-		}
-		if out = append(out, s.shown(v)); len(out) == in.Limit {
-			break
-		}
+	out := sessions{Sessions: make([]session, len(page)), More: next != "", Next: next}
+	for i, v := range page {
+		out.Sessions[i] = s.shown(v)
 	}
-	return listOf(out), nil
+	return answerOf(out), nil
 }
 
 // createSession makes a session.

@@ -21,14 +21,6 @@ type body[T any] struct{ Body T }
 
 func answerOf[T any](v T) *body[T] { return &body[T]{v} }
 
-// listOf is a list as an answer, never null.
-func listOf[T any](v []T) *body[[]T] {
-	if v == nil {
-		v = []T{}
-	}
-	return &body[[]T]{v}
-}
-
 // nothing is an answer without a body.
 type nothing struct{}
 
@@ -91,13 +83,13 @@ type event struct {
 // permissionRequest is a request that waits, with how long it still does.
 type permissionRequest struct {
 	permission.Request
-	Expires int64 `json:"expires" doc:"when it is rejected if nobody answers"`
+	Expires int64 `json:"expires,omitempty" doc:"when it ends without an answer; absent in the event that tells of it"`
 }
 
 // questionRequest is a set of questions that waits.
 type questionRequest struct {
 	helve.QuestionRequest
-	Expires int64 `json:"expires" doc:"when it is dismissed if nobody answers"`
+	Expires int64 `json:"expires,omitempty" doc:"when it ends without an answer; absent in the event that tells of it"`
 }
 
 // A Price is what a model costs, in US dollars for a million tokens.
@@ -158,6 +150,16 @@ func whole(r permission.Request) permission.Request {
 	return r
 }
 
+// wholeQuestions fills in the lists of a set of questions.
+func wholeQuestions(q helve.QuestionRequest) helve.QuestionRequest {
+	q.Questions = append([]tool.Question{}, q.Questions...)
+	for i := range q.Questions {
+		q.Questions[i].Options = list(q.Questions[i].Options)
+	}
+	return q
+}
+
+// list is a list that is never null.
 func list[T any](v []T) []T {
 	if v == nil {
 		return []T{}

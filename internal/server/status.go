@@ -10,6 +10,10 @@ type serverInput struct {
 	Server string `path:"server" maxLength:"256"`
 }
 
+type mcpServers struct {
+	Servers []helve.MCPStatus `json:"servers"`
+}
+
 type languages struct {
 	Servers []helve.LSPStatus `json:"servers" doc:"those that run, or should"`
 	Found   []helve.LSPFound  `json:"found" doc:"all that are known, and whether they could be started"`
@@ -17,7 +21,9 @@ type languages struct {
 
 func (s *Server) routeStatus() {
 	route(s, about{at: "GET /v1/mcp", id: "listMCP", tag: "status", summary: "The MCP servers of the config"},
-		func(context.Context, *struct{}) (*body[[]helve.MCPStatus], error) { return listOf(s.rt.MCP()), nil })
+		func(context.Context, *struct{}) (*body[mcpServers], error) {
+			return answerOf(mcpServers{list(s.rt.MCP())}), nil
+		})
 	route(s, about{at: "POST /v1/mcp/{server}/connect", id: "connectMCP", tag: "status", fails: []int{404, 422},
 		summary: "Connect to an MCP server"},
 		func(ctx context.Context, in *serverInput) (*nothing, error) {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -49,39 +50,30 @@ type hub struct {
 	closed  bool
 }
 
-// newHub begins to read the events of a runtime. instance names this process
-// in the ids of events.
-func newHub(rt *helve.Runtime, instance string, log *slog.Logger) *hub {
+// newHub begins to read the events of a runtime, which end with the context.
+// instance names this process in the ids of events.
+func newHub(events func(context.Context) iter.Seq[helve.Event], instance string, log *slog.Logger) *hub {
+	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{
 		instance: instance,
 		log:      log,
+		cancel:   cancel,
+		pumped:   make(chan struct{}),
 		ring:     ring{maxFrames: streamFrames, maxBytes: streamBytes, first: 1},
+		wake:     make(chan struct{}),
+		streams:  map[*stream]struct{}{},
+		left:     make(chan struct{}, 1),
 	}
-	h.begin(rt)
+	h.gather = time.AfterFunc(time.Hour, h.gathered)
+	h.gather.Stop()
+	go h.pump(events(ctx))
 	return h
 }
 
-func (h *hub) begin(rt *helve.Runtime) {
-	if h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
-	h.pumped, h.wake, h.left = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	h.streams = map[*stream]struct{}{}
-	h.gather = time.AfterFunc(time.Hour, h.gathered)
-	h.gather.Stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	h.cancel = cancel
-	if rt == nil { // only the description of the API is wanted
-		close(h.pumped)
-		return
-	}
-	go h.pump(ctx, rt)
-}
-
 // pump is the one who reads from the runtime.
-func (h *hub) pump(ctx context.Context, rt *helve.Runtime) {
+func (h *hub) pump(events iter.Seq[helve.Event]) {
 	defer close(h.pumped)
-	for e := range rt.Events(ctx, 0) {
+	for e := range events {
 		f, text, err := encodeEvent(h.instance, e)
 		if err != nil {
 			h.log.Warn("an event can not be encoded", slog.String("type", e.Type), slog.Any("error", err))
@@ -169,10 +161,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	start, ok := h.join(s, id)
 	if !ok {
-		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(`{"type":"about:blank","title":"Service Unavailable","status":503,` +
-			`"detail":"The server is going down. Connect again when it is back."}` + "\n"))
+		closedProblem().write(w)
 		return
 	}
 	defer h.leave(s)
@@ -208,13 +197,13 @@ type streamStart struct {
 	Seq      uint64 `json:"seq"`     // what follows has greater numbers
 	Resumed  bool   `json:"resumed"` // nothing lies between the id that was given and what follows
 
-	missed *missedEvents
+	missed *missed
 }
 
-// missedEvents tells that events are gone; how many is not known where the id is not
+// missed tells that events are gone; how many is not known where the id is not
 // one of ours.
-type missedEvents struct {
-	Count uint64 `json:"count,omitempty"`
+type missed struct {
+	Count uint64 `json:"count,omitempty" doc:"how many, where that is known"`
 }
 
 // join takes a stream in, at the place that id means.
@@ -235,7 +224,7 @@ func (h *hub) join(s *stream, id string) (streamStart, bool) {
 		begin.Seq, begin.Resumed = seq, true
 		s.next = k.find(seq)
 	default:
-		begin.Seq, begin.missed = k.gone, new(missedEvents)
+		begin.Seq, begin.missed = k.gone, new(missed)
 		if known && seq < k.gone {
 			begin.missed.Count = k.gone - seq
 		}
@@ -327,12 +316,12 @@ func (s *stream) greet(begin streamStart) bool {
 }
 
 // missing is the event that tells of others that are gone, up to seq.
-func (s *stream) missing(seq uint64, m missedEvents) []byte {
+func (s *stream) missing(seq uint64, m missed) []byte {
 	data, _ := json.Marshal(struct { // numbers, a time, a string: can not fail
-		Seq        uint64       `json:"seq"`
-		Time       time.Time    `json:"time"`
-		Type       string       `json:"type"`
-		Properties missedEvents `json:"properties"`
+		Seq        uint64    `json:"seq"`
+		Time       time.Time `json:"time"`
+		Type       string    `json:"type"`
+		Properties missed    `json:"properties"`
 	}{seq, time.Now().UTC(), "events.missed", m})
 	return eventBlock(s.id(seq), "events.missed", data)
 }
@@ -368,7 +357,7 @@ func (s *stream) catchUp() (wake <-chan struct{}, ok bool) {
 		n, wake, st := s.hub.take(s.next, s.buffer[:])
 		if st == streamLost {
 			gone := s.hub.gone()
-			_ = s.write(s.missing(gone, missedEvents{gone - s.passed})) // it ends either way
+			_ = s.write(s.missing(gone, missed{gone - s.passed})) // it ends either way
 			return nil, false
 		}
 		if n == 0 {

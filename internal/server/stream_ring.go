@@ -113,6 +113,7 @@ func (w eventFilter) wants(f *frame) bool {
 func encodeEvent(instance string, e helve.Event) (f *frame, text []byte, err error) {
 	f = &frame{seq: e.Seq, kind: e.Type}
 	_, f.everyone = e.Properties.(helve.Missed)
+	e.Properties = solidEvent(e.Properties)
 	data, err := json.Marshal(e)
 	if err != nil {
 		e.Properties = nil

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -41,12 +43,23 @@ func newStreamStage(t *testing.T, limits ring) *streamStage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = rt.Close() })
-	h := &hub{instance: "inst", ring: limits}
-	h.ring.first = 1
-	h.begin(rt)
+	h := newTestHub(rt)
+	h.mu.Lock()
+	h.ring.maxFrames, h.ring.maxBytes = limits.maxFrames, limits.maxBytes
+	h.mu.Unlock()
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() { h.close(); srv.Close() })
 	return &streamStage{rt, h, srv.URL}
+}
+
+// newTestHub is a hub over a runtime, or over one in which nothing happens.
+func newTestHub(rt *helve.Runtime) *hub {
+	return newHub(func(ctx context.Context) iter.Seq[helve.Event] {
+		if rt != nil {
+			return rt.Events(ctx, 0)
+		}
+		return func(func(helve.Event) bool) { <-ctx.Done() }
+	}, "inst", slog.New(slog.DiscardHandler))
 }
 
 func wholeRing() ring { return ring{maxFrames: streamFrames, maxBytes: streamBytes} }
@@ -350,7 +363,7 @@ func TestStreamFilters(t *testing.T) {
 		}
 	}
 	s.rt.Notify("test.end", json.RawMessage(`{"session":"ses_own"}`))
-	for _, want := range []string{"call.started", "call.finished", "test.end"} {
+	for _, want := range []string{"call.started", "session.created", "call.finished", "test.end"} {
 		if e := own.next(t); e.name != want || !strings.Contains(e.data, `"ses_own"`) {
 			t.Errorf("own: %+v, not %s", e, want)
 		}
@@ -412,7 +425,7 @@ func TestEventSession(t *testing.T) {
 // What the runtime's own feed has lost is told to everybody, whatever they
 // want to hear of, and the numbers go on after it.
 func TestStreamPassesMissedOn(t *testing.T) {
-	h := newHub(nil, "inst", nil)
+	h := newTestHub(nil)
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	defer h.close()
@@ -464,7 +477,7 @@ func TestStreamSlowSubscriber(t *testing.T) {
 	for {
 		e := slow.next(t)
 		if e.name == "events.missed" {
-			var m struct{ Properties missedEvents }
+			var m struct{ Properties missed }
 			if err := json.Unmarshal([]byte(e.data), &m); err != nil || m.Properties.Count != e.seq(t)-last || m.Properties.Count == 0 {
 				t.Errorf("after %d: %s", last, e.data)
 			}
@@ -528,7 +541,7 @@ func TestStreamClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = rt.Close() }()
-	h := newHub(rt, "inst", nil)
+	h := newTestHub(rt)
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
@@ -556,8 +569,8 @@ func TestStreamClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	var problem struct{ Status int }
-	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil || problem.Status != 503 || res.StatusCode != 503 {
+	var problem problem
+	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil || problem.Status != 503 || problem.Code != "closed" || res.StatusCode != 503 {
 		t.Errorf("afterwards: %d, %+v, %v", res.StatusCode, problem, err)
 	}
 }
@@ -623,7 +636,7 @@ func (p *streamPage) take() []string {
 // ping every 15 seconds, and a number for who hears nothing.
 func TestStreamTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(nil, "inst", nil)
+		h := newTestHub(nil)
 		all, other := &streamPage{head: http.Header{}}, &streamPage{head: http.Header{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"helve/message"
 )
 
-// errStopped ends a turn that a client stopped.
+// errStopped ends a turn that a client stopped before it worked.
 var errStopped = errors.New("a person stopped it")
 
 // turns are the turns that this server has started.
@@ -108,6 +108,12 @@ func (ts *turns) stop(session string) bool {
 	}
 	t.end(errStopped)
 	return true
+}
+
+// stopTurn ends the turn on a session, whoever started it: one that works, or
+// one of ours that is about to. It reports whether there was one.
+func (s *Server) stopTurn(session string) bool {
+	return s.rt.CancelTurn(session) || s.turns.stop(session)
 }
 
 // launch starts a turn on a session. It goes on when whoever asked for it leaves.

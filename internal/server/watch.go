@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"helve"
-	"helve/permission"
 )
 
 // A watch knows what events have told: which sessions are worked on, and since
@@ -201,5 +200,5 @@ func (s *Server) refuse(id string, a asked) {
 		_ = s.rt.Expire(id, why)
 		return
 	}
-	_ = s.rt.Reply(id, permission.Reply{Verdict: permission.ReplyReject, Message: why})
+	_ = s.rt.ExpireRequest(id, why)
 }
