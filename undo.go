@@ -43,6 +43,7 @@ type FileChange struct {
 type ChangeQuery struct {
 	Session, Message, Call string
 	File                   string // absolute: this file, or one below this folder
+	Before                 string // older than the set of this id
 	Limit                  int    // the newest so many; all when 0
 	AllProjects            bool
 }
@@ -59,7 +60,7 @@ func (r *Runtime) Changes(ctx context.Context, q ChangeQuery) ([]ChangeSet, erro
 }
 
 func (r *Runtime) sets(ctx context.Context, q ChangeQuery) ([]history.Set, error) {
-	hq := history.Query{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Limit: q.Limit, Project: r.project}
+	hq := history.Query{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
 	if q.AllProjects {
 		hq.Project = ""
 	}

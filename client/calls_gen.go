@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 )
 
 // GetInfo: what runs here, and where.
@@ -70,4 +71,25 @@ func (c *Client) Open(ctx context.Context, body OpenRequest) (Token, error) {
 // GET /v1/openapi.json
 func (c *Client) GetOpenAPI(ctx context.Context) (map[string]any, error) {
 	return fetch[map[string]any](ctx, c, at("GET", "/v1/openapi.json"))
+}
+
+// ProveQuery says what [Client.Prove] is to answer with; what is left out is
+// not asked for.
+type ProveQuery struct {
+	// anything that was never sent before
+	Nonce string
+}
+
+func (q ProveQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "nonce", q.Nonce)
+	return v
+}
+
+// Prove: show that this is a server that knows the token. Needs no token, so
+// that a client can ask before it sends it.
+//
+// GET /v1/proof
+func (c *Client) Prove(ctx context.Context, q ProveQuery) (Proof, error) {
+	return fetch[Proof](ctx, c, at("GET", "/v1/proof").with(q.values()))
 }

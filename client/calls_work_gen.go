@@ -46,7 +46,9 @@ func (c *Client) Call(ctx context.Context, body CallRequest) (Called, error) {
 // ListChangesQuery says what [Client.ListChanges] is to answer with; what is
 // left out is not asked for.
 type ListChangesQuery struct {
-	Call string
+	// those that follow a page whose next this was
+	Before string
+	Call   string
 	// this file, or those below this folder
 	File    string
 	Limit   int64
@@ -56,6 +58,7 @@ type ListChangesQuery struct {
 
 func (q ListChangesQuery) values() url.Values {
 	v := url.Values{}
+	setValue(v, "before", q.Before)
 	setValue(v, "call", q.Call)
 	setValue(v, "file", q.File)
 	setValue(v, "limit", q.Limit)

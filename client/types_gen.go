@@ -97,6 +97,13 @@ type OpenRequest struct {
 	Code string `json:"code"`
 }
 
+// Proof is what [Client.Prove] answers with.
+type Proof struct {
+	// HMAC-SHA256 with the token as key, in hexadecimal, of "helve", the Host
+	// header and the nonce, a line each
+	Proof string `json:"proof"`
+}
+
 // Token is what [Client.Open] answers with.
 type Token struct {
 	// what to send as Authorization: Bearer from now on

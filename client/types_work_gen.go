@@ -84,8 +84,10 @@ type ChangeSet struct {
 type ChangeSets struct {
 	// the newest first
 	Changes []ChangeSet `json:"changes"`
-	// there are changes before these: a greater limit gives them
+	// there are changes before these
 	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
 }
 
 // FileChange is what "files" of [ChangeSet] holds.

@@ -129,8 +129,10 @@ export interface ChangeSet {
 export interface ChangeSets {
   /** the newest first */
   changes: ChangeSet[];
-  /** there are changes before these: a greater limit gives them */
+  /** there are changes before these */
   more: boolean;
+  /** where they begin: what to ask for as before; absent where there are none */
+  next?: string;
 }
 
 /** custom.changed, files of users that were loaded, changed or broke */
@@ -626,6 +628,11 @@ export interface PromptRequest {
   wait?: boolean;
 }
 
+export interface Proof {
+  /** HMAC-SHA256 with the token as key, in hexadecimal, of "helve", the Host header and the nonce, a line each */
+  proof: string;
+}
+
 export interface QuestionAnswer {
   /** for each question, in order, the labels picked or words of one's own */
   answers: string[][];
@@ -936,6 +943,8 @@ export interface ListCallsQuery {
 
 /** What listChanges is to answer with. */
 export interface ListChangesQuery {
+  /** those that follow a page whose next this was */
+  before?: string;
   call?: string;
   /** this file, or those below this folder */
   file?: string;
@@ -962,6 +971,12 @@ export interface ListJobsQuery {
 export interface ReadJobOutputQuery {
   /** where to begin, in bytes; a negative one counts from the end */
   offset?: number;
+}
+
+/** What prove is to answer with. */
+export interface ProveQuery {
+  /** anything that was never sent before */
+  nonce: string;
 }
 
 /** What getRules is to answer with. */
@@ -1284,6 +1299,11 @@ export class Helve {
   /** Let an agent work on a prompt. Answers at once with the session, and events tell how it goes on; with wait, answers with the turn when it is over. POST /v1/prompts */
   prompt(body: PromptRequest, options: RequestOptions = {}): Promise<TurnAnswer> {
     return this.request("POST", "/v1/prompts", { body, ...options });
+  }
+
+  /** Show that this is a server that knows the token. Needs no token, so that a client can ask before it sends it. GET /v1/proof */
+  prove(query: ProveQuery, options: RequestOptions = {}): Promise<Proof> {
+    return this.request("GET", "/v1/proof", { query: { ...query }, ...options });
   }
 
   /** Answer a set of questions. POST /v1/questions/{request} */

@@ -62,7 +62,7 @@ most, and is rejected then.`,
 	fs.StringVar(&f.key, "tls-key", "", "the `file` of its key")
 	fs.StringArrayVar(&f.hosts, "host", nil, "a further `name` that this machine is called by; may be repeated")
 	fs.BoolVar(&f.beyond, "beyond-loopback", false, "let other machines connect without TLS: the token travels in the clear then")
-	fs.DurationVar(&f.patience, "patience", 30*time.Minute, "how long a question waits for an answer before it is rejected")
+	fs.DurationVar(&f.patience, "patience", server.DefaultPatience, "how long a question waits for an answer before it is rejected")
 	fs.BoolVar(&f.open, "open", false, "open the console in the browser")
 	fs.BoolVar(&f.asJSON, "json", false, "print where it serves, with a link, as one line of JSON")
 	a.completeFlags(c)
@@ -198,7 +198,7 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 		Runtime: at.rt, Version: version(), Dir: at.opt.Dir, Worktree: at.opt.Worktree, Patience: f.patience,
 		URL: at.bound.URL(), Token: func() string { return at.bound.Token },
 		Explain: a.explainOverHTTP(at), Models: a.modelsOverHTTP(at.setup), Config: a.configOverHTTP(at.setup),
-		Console: pages.Handler(), Logger: a.logger(),
+		TokenFile: f.tokenFile, Console: pages.Handler(), Logger: a.logger(),
 	})
 	if err != nil {
 		return errors.Join(err, at.bound.Close())

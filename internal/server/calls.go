@@ -141,6 +141,12 @@ func (s *Server) call(ctx context.Context, in *newCallInput) (*calledReply, erro
 	if b.Wait != nil && !*b.Wait {
 		return s.detachCall(ctx, c, b.ID != "")
 	}
+	select {
+	case s.waits <- struct{}{}:
+		defer func() { <-s.waits }()
+	default:
+		return nil, fullProblem()
+	}
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
 		return nil, err

@@ -163,6 +163,7 @@ func route[I, O any](s *Server, a about, handle func(context.Context, *I) (*O, e
 func (s *Server) routes() {
 	s.routeInfo()
 	s.routeOpen()
+	s.routeProof()
 	s.routeSessions()
 	s.routeCalls()
 	s.routePrompts()

@@ -12,12 +12,14 @@ type changesInput struct {
 	Call    string `query:"call" maxLength:"256"`
 	Message string `query:"message" maxLength:"256"`
 	File    string `query:"file" maxLength:"4096" doc:"this file, or those below this folder"`
+	Before  string `query:"before" maxLength:"256" doc:"those that follow a page whose next this was"`
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
 
 type changeSets struct {
 	Changes []helve.ChangeSet `json:"changes" doc:"the newest first"`
-	More    bool              `json:"more" doc:"there are changes before these: a greater limit gives them"`
+	More    bool              `json:"more" doc:"there are changes before these"`
+	Next    string            `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
 }
 
 type undoInput struct {
@@ -60,7 +62,7 @@ func (s *Server) routeFiles() {
 }
 
 func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSets], error) {
-	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Limit: in.Limit + 1}
+	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Before: in.Before, Limit: in.Limit + 1}
 	if q.File != "" && !filepath.IsAbs(q.File) {
 		q.File = filepath.Join(s.opt.Dir, q.File)
 	}
@@ -71,7 +73,11 @@ func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSet
 	if err != nil { // the others are good
 		s.log.Warn("some changes could not be read", "error", err)
 	}
-	return answerOf(changeSets{Changes: list(sets[:min(len(sets), in.Limit)]), More: len(sets) > in.Limit}), nil
+	out := changeSets{Changes: list(sets[:min(len(sets), in.Limit)]), More: len(sets) > in.Limit}
+	if out.More {
+		out.Next = out.Changes[in.Limit-1].ID
+	}
+	return answerOf(out), nil
 }
 
 func (s *Server) undo(ctx context.Context, in *undoInput) (*body[helve.UndoReport], error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"helve/internal/gate"
+	"helve/tool"
 )
 
 // Behind the gate everything works as before it, and what is public is just
@@ -84,4 +85,23 @@ func TestBehindTheGate(t *testing.T) {
 	<-began
 	leave()
 	<-ended
+}
+
+// A proof is good for the token, the address and the question, and nothing else.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	h := build(t, changes{server: func(o *Options) { o.Token = func() string { return "t0ken" } }})
+	host := strings.TrimPrefix(h.url, "http://")
+	const nonce = "0123456789abcdef"
+	got := do[proof](t, h, 200, "GET /v1/proof?nonce="+nonce, nil).Proof
+	if got != proofOf("t0ken", host, nonce) {
+		t.Error(got)
+	}
+	for _, other := range []string{proofOf("other", host, nonce), proofOf("t0ken", "127.0.0.1:1", nonce), proofOf("t0ken", host, nonce+"0")} {
+		if got == other {
+			t.Error("it is good for another")
+		}
+	}
+	fails(t, h, "GET /v1/proof?nonce=short", nil, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"})
+	fails(t, h, "GET /v1/proof", nil, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"})
 }

@@ -109,7 +109,8 @@ func closedProblem() *problem {
 
 func fullProblem() *problem {
 	return newProblem(http.StatusServiceUnavailable, "full",
-		fmt.Sprintf("%d turns, and calls that nobody waits for, are under way, which is all there is room for. Try again when one has ended.", maxDetached)).with("Retry-After", "5")
+		fmt.Sprintf("%d turns and calls that nobody waits for, or %d calls that somebody does, are under way, which is all there is room for. Try again when one has ended.",
+			maxDetached, maxWaiting)).with("Retry-After", "5")
 }
 
 func absent(what string) *problem {

@@ -27,6 +27,9 @@ const (
 	// maxDetached bounds what does not live in a request: the turns, whether
 	// somebody waits for them or not, and the calls that nobody waits for.
 	maxDetached = 256
+	// maxWaiting bounds the calls that clients wait for. It is less than the
+	// gate has room for, so that what they ask can still be answered.
+	maxWaiting = 512
 
 	// DefaultPatience is how long what is asked waits for a person, where
 	// nothing else is said.
@@ -91,6 +94,7 @@ type Server struct {
 	codes   *gate.Codes
 	watch   *watch
 	turns   *turns
+	waits   chan struct{} // one for each call that a client waits for
 	rooms   chan struct{} // one for each turn, and for each call that nobody waits for
 	life    context.Context
 	end     context.CancelCauseFunc
@@ -109,7 +113,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: o, rt: o.Runtime, log: o.Logger, instance: randomName(), started: time.Now(),
-		codes: gate.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached),
+		codes: gate.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached), waits: make(chan struct{}, maxWaiting),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.describe(); err != nil {
@@ -138,7 +142,7 @@ func (s *Server) OpenAPI() []byte { return s.doc }
 // the pages of the console, which hold nothing of anybody, and the exchange of
 // a one-time code, which is a secret itself.
 func Public() []string {
-	return append(pages(), "POST /v1/open")
+	return append(pages(), "POST /v1/open", "GET /v1/proof")
 }
 
 // pages are the routes of the console.
