@@ -95,3 +95,18 @@ func checkDiff(t *testing.T, rows []string, want ...string) {
 		}
 	}
 }
+
+// TestBrowseChangesOf names a file as it is called from the folder that the
+// server works in: the server knows which one that is.
+func TestBrowseChangesOf(t *testing.T) {
+	h, _ := changed(t)
+	b := newTab(t, h)
+	b.enter("#/changes")
+	b.see("greet.go")
+	b.fill("searchbox", "File or folder", "other.go")
+	b.key("\r")
+	b.see("No change fits this filter")
+	b.fill("searchbox", "File or folder", "greet.go")
+	b.key("\r")
+	b.until("the change is found", `() => location.hash === '#/changes?file=greet.go' && !!document.querySelector('#main .change')`)
+}

@@ -95,7 +95,7 @@ func (b *tab) unharmed(page string) {
 }
 
 // TestBrowseHeaders asks for what the console consists of and looks at how it
-// is sent (web-181).
+// is sent.
 func TestBrowseHeaders(t *testing.T) {
 	h := newHost(t, `{"*": "allow"}`).start()
 	for _, path := range []string{"/console/", "/console/app.js", "/console/app.css", "/console/no-such-file"} {

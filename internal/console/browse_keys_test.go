@@ -52,6 +52,7 @@ func TestBrowseKeys(t *testing.T) {
 	b.the("heading", "Please look")
 	b.key("]")
 	b.until("the calls are shown", `() => location.hash.endsWith('/calls')`)
+	b.see("waits for you") // the agent has made all the calls that it will make
 	b.tabTo("the calls", `e => e.getAttribute('aria-label') === 'Calls' && e.getAttribute('role') === 'listbox'`)
 	b.key(kb.Home)
 	b.until("the first call is marked", `() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent.includes('read')`)

@@ -81,7 +81,7 @@ func TestBrowseElsewhere(t *testing.T) {
 	h.begin("bash", map[string]any{"command": "rm -rf build"})
 	other.see("rm -rf build")
 	one.decide("Allow once.*")
-	other.see("Elsewhere, allowed once")
+	other.see("Answered elsewhere, allowed once")
 	other.none("button", "Allow once.*")
 	other.shot("")
 }

@@ -132,12 +132,13 @@ func browse(t *testing.T) context.Context {
 	return ctx
 }
 
-// artefacts is where pictures are kept.
+// artefacts is where pictures are kept: with the test, unless HELVE_ARTEFACTS
+// names a folder.
 func artefacts(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("HELVE_ARTEFACTS")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "artefacts")
+		return t.TempDir()
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ func TestBrowseDiffs(t *testing.T) {
 	}
 }
 
-// TestBrowseLinks holds markdown.js to the links that it may make (web-183).
+// TestBrowseLinks holds markdown.js to the links that it may make.
 func TestBrowseLinks(t *testing.T) {
 	b := bare(t)
 	for target, good := range map[string]bool{

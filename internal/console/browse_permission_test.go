@@ -57,6 +57,11 @@ func TestBrowseAllowOnce(t *testing.T) {
 	command := "echo start && rm -rf build && echo finish > done.txt"
 	session, call := h.begin("bash", map[string]any{"command": command, "description": "Clean up"})
 	b.see(command)
+	b.see("tool bash")
+	b.until("the headings stand below each other", `() => {
+		const levels = [...document.querySelectorAll('#main :is(h1, h2, h3, h4, h5)')].filter(e => e.checkVisibility()).map(e => Number(e.localName[1]));
+		return levels.length > 2 && levels[0] === 1 && levels.every((n, i) => i === 0 || n <= levels[i - 1] + 1);
+	}`)
 	b.until("the title tells of it", `() => document.title.startsWith('(1) ')`)
 	text := eval[string](b, card)
 	if first := strings.Index(text, "rm -rf build"); first < 0 || first > strings.Index(text, command) {

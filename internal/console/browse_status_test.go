@@ -19,10 +19,10 @@ func TestBrowseJob(t *testing.T) {
 	b.pressLast("button", "Stop")
 	b.see("ended by")
 	b.shot("")
-	var jobs []struct{ State string }
-	h.call("GET", "/v1/jobs", nil, &jobs)
-	if len(jobs) != 1 || jobs[0].State != "ended" {
-		t.Errorf("the jobs are %+v", jobs)
+	var all struct{ Jobs []struct{ State string } }
+	h.call("GET", "/v1/jobs", nil, &all)
+	if len(all.Jobs) != 1 || all.Jobs[0].State != "ended" {
+		t.Errorf("the jobs are %+v", all.Jobs)
 	}
 }
 
@@ -51,6 +51,7 @@ func TestBrowseRules(t *testing.T) {
 	h := newHost(t, removing).start()
 	b := newTab(t, h)
 	b.enter("#/rules")
+	b.until("what is asked about most is filled in", `() => document.querySelector('#main .explain-form input').value === 'bash'`)
 	b.fill("textbox", "Command, file.*", "git status && rm -rf build")
 	b.key("\r")
 	b.see("Asked about")

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"helve"
 	"helve/internal/console"
+	"helve/tool"
 )
 
 func get(t *testing.T, method, target string, header ...string) *http.Response {
@@ -163,6 +165,42 @@ func TestSizes(t *testing.T) {
 		}
 		if !slices.Contains([]string{".js", ".css", ".html", ".svg"}, path.Ext(name)) {
 			t.Errorf("%s is served to nobody", name)
+		}
+	}
+}
+
+// The console shows tools by the shape of what they take and give, so that
+// those of any origin are shown alike: it knows none by its name.
+func TestNoToolNames(t *testing.T) {
+	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	names := map[string]bool{}
+	flags := map[string]bool{"batch": true, "exa": true, "plan": true, "question": true}
+	for _, model := range []string{"", "gpt-5"} {
+		for _, spec := range rt.Tools(tool.Audience{Client: "cli", Model: model, Flags: flags}) {
+			names[spec.Name], names[spec.Permission] = true, true
+		}
+	}
+	delete(names, "")
+	if len(names) < 10 || !names["bash"] || !names["edit"] {
+		t.Fatalf("the tools are %v", names)
+	}
+	also := map[string]string{ // what a word is besides, by file and word
+		"status.js lsp":        "a key of the config",
+		"question.js question": "a class of the style",
+	}
+	quoted := regexp.MustCompile("['\"`]([a-z_]+)['\"`]")
+	for file, text := range sources(t) {
+		if path.Ext(file) != ".js" {
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			if names[m[1]] && also[file+" "+m[1]] == "" {
+				t.Errorf("%s has the name of the tool %s: decide by the shape of what is there", file, m[1])
+			}
 		}
 	}
 }

@@ -11,6 +11,9 @@ export function shownPattern(pattern) {
   return h('code', { class: 'pattern' }, quoted ? '"' : '', visibleLineNode(pattern), quoted ? '"' : '');
 }
 
+/** How many rules one answer can keep; the server takes no more. */
+export const mostKept = 64;
+
 /** * and ? over the whole of a text, in linear time for each star. */
 function glob(text, pattern) {
   let t = 0;
@@ -95,11 +98,12 @@ function ruleRow(offer, index, changed) {
     el.remove();
     changed();
   });
-  return { el, rule, draw, edited: () => rule.removed || rule.pattern !== offered.pattern || rule.exact !== offered.exact };
+  return { el, rule, draw };
 }
 
 /**
- * The panel of "always".
+ * The panel of "always". It shows every rule that is kept; whoever offers it
+ * sees to it that there are no more than mostKept.
  * @param {Object} req the request
  * @param {() => void} onChange called when what would be kept changes
  * @returns {{el: HTMLElement, reply(): Object, ready(): boolean}}
@@ -110,7 +114,7 @@ export function alwaysPanel(req, onChange) {
   const radios = scopes.map(([value, label, note], i) => h('label', { class: 'choice' }, h('input', { type: 'radio', name, value, checked: i === 0 }), h('span', null, label, ' ', h('span', { class: 'dim' }, note))));
   const note = h('p', { class: 'small', role: 'status' });
   let ready = false;
-  const rows = offers.slice(0, 200).map((offer, i) => ruleRow(offer, i, changed));
+  const rows = offers.map((offer, i) => ruleRow(offer, i, changed));
   const kept = () => rows.filter((r) => !r.rule.removed && r.rule.pattern !== '');
   function changed() {
     const asked = (Array.isArray(req.asked) ? req.asked : []).map((d) => String(d?.pattern ?? ''));
@@ -128,9 +132,8 @@ export function alwaysPanel(req, onChange) {
     ready: () => kept().length > 0,
     reply() {
       const scope = radios.map((r) => r.querySelector('input')).find((r) => r.checked)?.value || 'session';
-      const reply = { reply: 'always', scope };
-      if (rows.some((r) => r.edited())) reply.store = kept().map(({ rule }) => ({ permission: rule.permission, pattern: rule.pattern, exact: rule.exact }));
-      return reply;
+      // Always exactly what is shown here, never what the server would keep by itself.
+      return { reply: 'always', scope, store: kept().map(({ rule }) => ({ permission: rule.permission, pattern: rule.pattern, exact: rule.exact })) };
     },
   };
 }

@@ -1,6 +1,8 @@
 // Talking to the server that this page came from. The token is kept for this
 // tab only, and goes out in a header and nowhere else.
 
+import { doubt, known } from './proof.js';
+
 const KEY = 'helve.token';
 const ROOT = '/v1';
 
@@ -77,6 +79,8 @@ export async function problemOf(response) {
 }
 
 async function request(method, path, { query, body, signal } = {}) {
+  // The browser would take such a segment for a way up, whatever it was a name of.
+  if (/\/\.\.?(?:\/|$)/.test(path)) throw new Problem({ status: 404, title: 'No such thing', code: 'not-found', detail: 'There is nothing of this name.' });
   const init = { method, headers: headers({ Accept: 'application/json' }), signal, cache: 'no-store', credentials: 'omit', redirect: 'error' };
   if (method === 'POST') {
     init.headers['Content-Type'] = 'application/json';
@@ -84,9 +88,11 @@ async function request(method, path, { query, body, signal } = {}) {
   }
   let response;
   try {
+    await known(auth.token);
     response = await fetch(address(path, query), init);
   } catch (err) {
     if (err.name === 'AbortError') throw err;
+    doubt();
     throw new Problem({ title: 'Not reachable', code: 'offline', detail: 'The server does not answer.', hint: 'See whether helve serve still runs, then try again.' });
   }
   if (!response.ok) {
@@ -119,7 +125,8 @@ export function path(...segments) {
 /** What to tell a person about any error, in one sentence or two. */
 export function explain(err) {
   if (err instanceof Problem) {
-    const issues = err.issues.slice(0, 3).map((i) => [(i.path || []).join('.'), i.message].filter(Boolean).join(': '));
+    const news = err.issues.filter((i) => !i.message || !err.message.includes(i.message)); // what is said already is not said twice
+    const issues = news.slice(0, 3).map((i) => [(i.path || []).join('.'), i.message].filter(Boolean).join(': '));
     return [err.message, ...issues, err.hint].filter(Boolean).join(' ');
   }
   return (err && err.message) || String(err);

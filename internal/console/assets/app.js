@@ -3,20 +3,29 @@
 import { api, auth, explain } from './api.js';
 import { h, put } from './dom.js';
 import { events } from './events.js';
-import { confirm, frame, globalKeys, markPlace, retitle, toast } from './shell.js';
+import { closeDialogs, confirm, frame, globalKeys, markPlace, retitle, toast } from './shell.js';
 import { state } from './state.js';
+import { page as sessionsPage } from './sessions.js';
+import { page as sessionPage } from './session.js';
+import { page as requestsPage } from './requests.js';
+import { page as toolsPage } from './tools.js';
+import { page as rulesPage } from './rules.js';
+import { page as changesPage } from './changes.js';
+import { page as statusPage } from './status.js';
 
 const app = document.getElementById('app');
 
-/** Pages are fetched when they are gone to; one that can not be is no harm to the others. */
+// All of them come with this page, from the server that it came from: what is
+// loaded later could come from whoever has taken its port.
 const PAGES = {
-  sessions: () => import('./sessions.js'),
-  session: () => import('./session.js'),
-  requests: () => import('./requests.js'),
-  tools: () => import('./tools.js'),
-  rules: () => import('./rules.js'),
-  changes: () => import('./changes.js'),
-  status: () => import('./status.js'),
+  __proto__: null,
+  sessions: sessionsPage,
+  session: sessionPage,
+  requests: requestsPage,
+  tools: toolsPage,
+  rules: rulesPage,
+  changes: changesPage,
+  status: statusPage,
 };
 
 const ctx = {
@@ -49,7 +58,6 @@ export function readHash(hash) {
 
 let main = null;
 let shown = null; // {page, cleanup}
-let turn = 0;
 
 async function route() {
   if (/^#open=/.test(location.hash)) { // a new link into an old tab
@@ -58,32 +66,33 @@ async function route() {
   }
   if (!main) return;
   const { place, page, params } = readHash(location.hash);
-  if (!PAGES[page]) return ctx.go('#/sessions');
+  closeDialogs();
+  if (!PAGES[page]) return missing();
   // A page that can take new parameters keeps what it has.
   if (shown && shown.page === page && shown.cleanup && shown.cleanup.update && shown.cleanup.update(params)) return;
-  const mine = ++turn;
   leave();
   markPlace(place);
   put(main);
   const root = h('div', { class: 'page' });
-  let module;
-  try {
-    module = await PAGES[page]();
-  } catch (err) {
-    if (mine === turn) put(main, h('div', { class: 'page' }, h('div', { class: 'note bad', role: 'alert' }, 'This page could not be loaded. ', explain(err))));
-    return;
-  }
-  if (mine !== turn) return;
   main.append(root);
   main.scrollTop = 0;
-  retitle(module.page.title);
+  retitle(PAGES[page].title);
   try {
-    shown = { page, cleanup: module.page.mount(root, params, ctx) };
+    shown = { page, cleanup: PAGES[page].mount(root, params, ctx) };
   } catch (err) {
     console.error(err);
     put(root, h('div', { class: 'note bad', role: 'alert' }, 'This page failed. ', explain(err)));
   }
   if (document.activeElement === document.body || !document.activeElement) main.focus({ preventScroll: true });
+}
+
+/** An address that leads nowhere. */
+function missing() {
+  leave();
+  markPlace('');
+  retitle('Not found');
+  put(main, h('div', { class: 'page' }, h('div', { class: 'page-head' }, h('h1', null, 'Not found')),
+    h('div', { class: 'empty' }, h('p', null, 'There is no such page in this console.'), h('p', null, h('a', { href: '#/sessions' }, 'Go to the sessions')))));
 }
 
 function leave() {
@@ -98,7 +107,7 @@ function leave() {
 
 /** Says how to get in. */
 function door(reason) {
-  turn++;
+  closeDialogs();
   leave();
   main = null;
   retitle('Open');

@@ -41,7 +41,7 @@ export function sessionLink(id, call) {
 /** A foreign name or path, in the fixed font, nothing hidden in it. */
 export const code = (text, cls) => h('code', cls ? { class: cls } : null, visibleLineNode(text));
 
-const ACTIONS = { allow: 'ok', ask: 'warn', deny: 'bad' };
+const ACTIONS = { __proto__: null, allow: 'ok', ask: 'warn', deny: 'bad' };
 
 /** allow, ask or deny. */
 export const actionBadge = (action) => h('span', { class: ['badge', ACTIONS[action]] }, visibleLine(action || 'none'));

@@ -7,22 +7,11 @@ import { ended } from './feed.js';
 import { clock, duration, full } from './format.js';
 import { icon } from './icons.js';
 import { liveOutput } from './output.js';
-import { permissionCard, questionCard } from './request.js';
 import { renderGiven, renderInput, renderResult } from './result.js';
 import { state } from './state.js';
 import { visibleLine } from './visible.js';
 
-const KINDS = { completed: 'ok', error: 'bad', interrupted: 'warn', running: 'info', pending: 'info' };
-
-/** The arguments as a value where the text is JSON, else the text. */
-export function readInput(input) {
-  if (typeof input !== 'string') return input ?? {};
-  try {
-    return JSON.parse(input);
-  } catch {
-    return input;
-  }
-}
+const KINDS = { __proto__: null, completed: 'ok', error: 'bad', interrupted: 'warn', running: 'info', pending: 'info' };
 
 /** A link to the session that a call has started, where its report or result names one. */
 export function startedSession(metadata) {
@@ -71,13 +60,12 @@ export function callPanel(feed, id, ctx) {
   const badge = h('span', { class: 'badge' });
   const actions = h('div', { class: 'row wrap' });
   const facts = h('dl', { class: 'kv small facts' });
-  const waiting = h('div', { class: 'stack' });
   const body = h('div', { class: 'stack' });
   const el = h('section', { class: 'call-panel', 'aria-label': 'Call' },
     h('div', { class: 'row call-top' },
       h('button', { type: 'button', class: 'quiet icon', 'aria-label': 'Back to the calls', title: 'Close (Esc)', onclick: () => ctx.close() }, icon('back')),
       title, badge, h('span', { class: 'grow' })),
-    h('div', { class: 'call-body stack' }, actions, waiting, body, facts));
+    h('div', { class: 'call-body stack' }, actions, body, facts));
 
   async function load(why) {
     if (asked === why) return;
@@ -131,26 +119,6 @@ export function callPanel(feed, id, ctx) {
     put(facts, rows.filter(([, v]) => v).map(([k, v]) => [h('dt', null, k), h('dd', null, v)]));
   }
 
-  /** Cards keep what was typed into them, so each is made once. */
-  const cards = new Map();
-  function drawWaiting() {
-    const { permissions, questions } = state.requestsOf(feed.id, id);
-    const now = new Set();
-    for (const [list, make] of [[permissions, permissionCard], [questions, questionCard]]) {
-      for (const r of list) {
-        now.add(r.id);
-        if (cards.has(r.id)) continue;
-        cards.set(r.id, make(r, ctx));
-        waiting.append(cards.get(r.id));
-      }
-    }
-    for (const [key, card] of cards) {
-      if (now.has(key)) continue;
-      card.remove();
-      cards.delete(key);
-    }
-  }
-
   function drawBody(call) {
     if (!ended(call)) {
       const live = feed.live.get(id) || {};
@@ -159,7 +127,7 @@ export function callPanel(feed, id, ctx) {
       if (drawn !== key) {
         drawn = key;
         view = view || liveView();
-        put(body, input !== undefined && section('Input', renderInput(readInput(input))), section('So far', view.el));
+        put(body, input !== undefined && section('Input', renderInput(input)), section('So far', view.el));
       }
       view.set(call, live);
       body.lastChild.hidden = !live.metadata;
@@ -169,7 +137,7 @@ export function callPanel(feed, id, ctx) {
     if (drawn === 'end') return;
     drawn = 'end';
     if (view) view.end();
-    const input = readInput(record.input);
+    const { input } = record;
     put(body,
       record.state === 'interrupted' && h('div', { class: 'note warn' }, 'helve ended while this call ran. It was not made again.'),
       section('Input', renderGiven(input, record.result && record.result.metadata)),
@@ -186,11 +154,9 @@ export function callPanel(feed, id, ctx) {
     attr(badge, 'class', `badge ${KINDS[call.state] || ''}`);
     drawActions(call);
     drawFacts(call);
-    drawWaiting();
     drawBody(call);
   }
 
-  const off = state.on(drawWaiting);
   const timer = setInterval(() => {
     const call = feed.calls.get(id) || record;
     if (call && !ended(call)) drawFacts(call);
@@ -204,7 +170,6 @@ export function callPanel(feed, id, ctx) {
     destroy() {
       closed = true;
       ask.abort();
-      off();
       clearInterval(timer);
       if (view) view.end();
     },

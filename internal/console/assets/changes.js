@@ -16,12 +16,22 @@ const MOST = 1000;
 const OWN = 3_000; // ms in which changes are taken for those of an undo made here
 const FILES = 30; // of one call, shown at first
 
-const KINDS = { add: ['ok', 'added'], update: ['info', 'changed'], delete: ['bad', 'deleted'] };
+const KINDS = { __proto__: null, add: ['ok', 'added'], update: ['info', 'changed'], delete: ['bad', 'deleted'] };
 const ACTIONS = {
+  __proto__: null,
   restore: ['info', 'put back', 'to be put back'], create: ['ok', 'made again', 'to be made again'], remove: ['bad', 'removed', 'to be removed'],
   same: ['', 'already so', 'already so'], conflict: ['warn', 'left alone', 'conflict'], lost: ['bad', 'left alone', 'lost'],
 };
 const stuck = (f) => f.action === 'conflict' || f.action === 'lost';
+const acts = (f) => !stuck(f) && f.action !== 'same';
+
+/** What an undo came to, by what it reports: the words above it, and how they are meant. */
+function outcome(report) {
+  const done = report.files.filter(acts).length;
+  const left = report.files.filter(stuck).length;
+  if (done === 0) return [left > 0 ? 'Nothing was undone' : 'Nothing to undo: it was so already', left > 0 ? 'bad' : 'warn'];
+  return left > 0 ? [`Undone in part: ${plural(left, 'file')} left alone`, 'warn'] : ['Undone', 'ok'];
+}
 
 /** Sets that follow each other and are of one call stand together. */
 function grouped(sets) {
@@ -93,7 +103,7 @@ function undoPanel(ctx, { onDone, onUndo }) {
     try {
       const report = await api.post('/undo', { ...request, preview: true });
       if (mine !== turn) return;
-      const able = report.files.some((f) => !stuck(f) && f.action !== 'same');
+      const able = report.files.some(acts);
       const top = head(title);
       const go = h('button', { type: 'button', class: 'danger', disabled: !able, onclick: () => run(request, report, go) }, 'Undo');
       put(el, top, h('p', { class: 'dim' }, `Nothing has been done yet. ${plural(report.sets?.length || 0, 'change set')}, ${plural(report.files.length, 'file')}.`), reportBody(report, false),
@@ -107,20 +117,22 @@ function undoPanel(ctx, { onDone, onUndo }) {
     }
   }
   async function run(request, seen, go) {
-    const n = seen.files.filter((f) => !stuck(f) && f.action !== 'same').length;
+    const n = seen.files.filter(acts).length;
     const left = seen.files.filter(stuck).length;
     if (!(await ctx.confirm(`Undo the changes of ${plural(n, 'file')}?${left ? ` ${plural(left, 'file')} will be left alone.` : ''} This can be undone.`, { yes: 'Undo', danger: true }))) return;
     const mine = ++turn;
     go.disabled = true;
     onUndo();
     try {
-      const report = await api.post('/undo', request);
+      // What was looked at and no more: something may have been changed since.
+      const report = await api.post('/undo', { sets: (seen.sets || []).map((s) => s.id), ...(request.session && { session: request.session }) });
       if (mine !== turn) return;
-      const top = head('Undone');
+      const [said, kind] = outcome(report);
+      const top = head(said);
       put(el, top, reportBody(report, true), h('div', { class: 'row wrap undo-actions' }, h('button', { type: 'button', onclick: () => { close(); onDone(); } }, 'Close'),
         report.id && h('button', { type: 'button', onclick: () => preview({ sets: [report.id] }, 'Undo the undo') }, 'Undo the undo …')));
       top.focus({ preventScroll: true });
-      ctx.toast('Undone.', 'ok');
+      ctx.toast(said + '.', kind);
     } catch (err) {
       go.disabled = false;
       if (mine === turn) put(el, failure(err), h('button', { type: 'button', onclick: () => preview(request, 'Undo') }, 'Look again'));
@@ -161,9 +173,7 @@ function filters(query, ctx) {
   const file = h('input', { type: 'search', class: 'code', placeholder: 'File or folder', value: query.file || '', 'data-filter': '', autocomplete: 'off', spellcheck: 'false' });
   function go(e) {
     e?.preventDefault();
-    let name = file.value.trim();
-    if (name && !/^([\\/]|[A-Za-z]:)/.test(name)) name = (state.info?.directory || '').replace(/[\\/]$/, '') + '/' + name;
-    ctx.go(hashOf('changes', { session: session.value, call: session.value === (query.session || '') ? query.call : '', file: name }));
+    ctx.go(hashOf('changes', { session: session.value, call: session.value === (query.session || '') ? query.call : '', file: file.value.trim() }));
   }
   return h('form', { class: 'row wrap change-filter', onsubmit: go, role: 'search', 'aria-label': 'Filter changes' },
     h('label', null, h('span', { class: 'sr' }, 'Session'), session), h('label', null, h('span', { class: 'sr' }, 'File or folder'), file), h('button', { type: 'submit' }, 'Filter'),
@@ -189,12 +199,12 @@ export const page = {
       const mine = ++turn;
       put(note);
       try {
-        const sets = (await api.get('/changes', { session, call, file, message, limit })) || [];
+        const got = await api.get('/changes', { session, call, file, message, limit });
         if (mine !== turn) return;
         panels = [];
-        const cards = grouped(sets).map((g, i) => card(g, ctx, { onDone: load, onUndo: () => (own = Date.now()), narrow: session, panels, newest: i === 0 && !call && !file && !message }));
+        const cards = grouped(got.changes || []).map((g, i) => card(g, ctx, { onDone: load, onUndo: () => (own = Date.now()), narrow: session, panels, newest: i === 0 && !call && !file && !message }));
         put(list, cards, !cards.length && h('li', null, empty(session || call || file || message ? 'No change fits this filter.' : 'No tool has changed a file here yet.')));
-        more.hidden = sets.length < limit || limit >= MOST;
+        more.hidden = !got.more || limit >= MOST;
       } catch (err) {
         if (mine === turn) put(list, h('li', null, failure(err, load)));
       }

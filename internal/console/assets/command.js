@@ -13,12 +13,14 @@ export function plainJSON(value) {
   return JSON.stringify(value).replace(UNSEEN, (c) => [...Array(c.length).keys()].map((i) => '\\u' + c.charCodeAt(i).toString(16).padStart(4, '0')).join(''));
 }
 
+const USUAL = '~/.local/share/helve/serve-token'; // where the token is kept, unless somebody has said otherwise
+
 /** The call with curl. The token is read from its file when the text is run. */
-export function asCurl({ tool, input, session, agent }, origin) {
+export function asCurl({ tool, input, session, agent }, origin, tokenFile) {
   const body = { tool, input, ...(session && { session }), ...(agent && { agent }) };
   return [
     `curl -sS ${quote(origin + '/v1/calls')}`,
-    `  -H "Authorization: Bearer $(cat ~/.local/share/helve/serve-token)"`,
+    `  -H "Authorization: Bearer $(cat ${tokenFile ? quote(tokenFile) : USUAL})"`,
     `  -H 'Content-Type: application/json'`,
     `  -d ${quote(plainJSON(body))}`,
   ].join(' \\\n');

@@ -3,6 +3,7 @@
 
 import { shortPath } from './state.js';
 import { h, put } from './dom.js';
+import { plural } from './format.js';
 import { codeText, visibleLine, visibleLineNode } from './visible.js';
 import { colour, languageOf, paint } from './colour.js';
 import { compare, parseDiff, wordChanges } from './difftext.js';
@@ -53,8 +54,6 @@ function choose(mode) {
   }
   redrawAll();
 }
-
-const many = (n, one, more = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : more}`;
 
 // --- rows: what a file's table is made of
 
@@ -159,7 +158,7 @@ function textCell(line, look) {
     cell.append(paint(text, line.spans, wordMarks(line), marks));
   } else {
     const rest = text.length - longLine;
-    const more = h('button', { type: 'button', class: 'quiet more', onclick: () => more.replaceWith(text.slice(longLine)) }, `… show ${many(rest, 'more character')} of this line`);
+    const more = h('button', { type: 'button', class: 'quiet more', onclick: () => more.replaceWith(text.slice(longLine)) }, `… show ${plural(rest, 'more character')} of this line`);
     cell.append(paint(text.slice(0, longLine), marks), more);
   }
   if (line.end) cell.append(h('span', { class: 'no-end' }, 'no line feed at the end'));
@@ -232,7 +231,7 @@ class Table {
     const left = this.items.length - this.at;
     if (left === 0 && document.activeElement === this.more) this.el.focus({ preventScroll: true });
     this.more.hidden = left === 0;
-    this.more.textContent = `Show ${many(Math.min(left, moreRows), 'more line')} of ${left.toLocaleString('en')} left`;
+    this.more.textContent = `Show ${plural(Math.min(left, moreRows), 'more line')} of ${left.toLocaleString('en')} left`;
   }
 
   line(row) {
@@ -246,7 +245,7 @@ class Table {
   row(item) {
     if (item.row) return this.line(item.row);
     if (item.fold) return this.fold(item.fold);
-    const skipped = item.gap > 0 ? many(item.gap, 'unchanged line') : '';
+    const skipped = item.gap > 0 ? plural(item.gap, 'unchanged line') : '';
     return this.band(skipped, skipped && item.title ? ' · ' : '', item.title ? visibleLineNode(item.title.slice(0, 200)) : '', skipped || item.title ? '' : '⋯');
   }
 
@@ -260,19 +259,20 @@ class Table {
         band.before(...part.map((row) => this.line(row)));
         if (shown >= rows.length) band.remove();
       },
-    }, `Show ${many(rows.length, 'unchanged line')}`));
+    }, `Show ${plural(rows.length, 'unchanged line')}`));
     return band;
   }
 }
 
 // --- files
 
-const statusWords = { new: 'new', add: 'new', deleted: 'deleted', delete: 'deleted', renamed: 'renamed', move: 'moved' };
+// Tables that foreign words are looked up in have nothing by themselves: no constructor, no toString.
+const statusWords = { __proto__: null, new: 'new', add: 'new', deleted: 'deleted', delete: 'deleted', renamed: 'renamed', move: 'moved' };
 
 function counts(added, removed) {
   return h('span', { class: 'diff-counts num' },
-    h('span', { class: 'ok', 'aria-label': many(added, 'line') + ' added' }, `+${added.toLocaleString('en')}`), ' ',
-    h('span', { class: 'bad', 'aria-label': many(removed, 'line') + ' removed' }, `−${removed.toLocaleString('en')}`));
+    h('span', { class: 'ok', 'aria-label': plural(added, 'line') + ' added' }, `+${added.toLocaleString('en')}`), ' ',
+    h('span', { class: 'bad', 'aria-label': plural(removed, 'line') + ' removed' }, `−${removed.toLocaleString('en')}`));
 }
 
 function fileTitle(file) {
@@ -283,7 +283,7 @@ function fileTitle(file) {
 function notes(file) {
   if (file.notes.length === 0) return null;
   const shown = file.notes.slice(0, 20).map((line) => h('p', null, visibleLineNode(line.slice(0, 1000))));
-  if (file.notes.length > 20) shown.push(h('p', null, `… and ${many(file.notes.length - 20, 'more line')} that are no part of a difference.`));
+  if (file.notes.length > 20) shown.push(h('p', null, `… and ${plural(file.notes.length - 20, 'more line')} that are no part of a difference.`));
   return h('div', { class: 'diff-note' }, shown);
 }
 
@@ -296,23 +296,26 @@ function fileView(file, open) {
     made = true;
     const numbered = file.hunks.some((hunk) => hunk.numbered);
     const table = file.hunks.length > 0 ? new Table(file, file.name).el : null;
-    put(holder, numbered ? null : notes(file), table, numbered ? notes(file) : null,
-      table || file.notes.length > 0 ? null : h('p', { class: 'diff-note' }, 'No lines differ.'));
+    put(holder, file.cut ? h('p', { class: 'diff-note warn' }, 'Only the beginning is shown: ', visibleLine(file.cut)) : null, numbered ? null : notes(file), table, numbered ? notes(file) : null,
+      table || file.notes.length > 0 || file.cut ? null : h('p', { class: 'diff-note' }, 'No lines differ.'));
   };
   if (open) fill();
   const status = statusWords[file.status];
   return h('details', { class: 'diff-file', open, ontoggle: (e) => e.target.open && fill() },
-    h('summary', { class: 'diff-head' }, fileTitle(file), status ? h('span', { class: 'badge' }, status) : null, file.hunks.length > 0 ? counts(file.added, file.removed) : null),
+    h('summary', { class: 'diff-head' }, fileTitle(file), status ? h('span', { class: 'badge' }, status) : null,
+      file.cut ? h('span', { class: 'badge warn' }, 'cut') : file.hunks.length > 0 ? counts(file.added, file.removed) : null),
     holder);
 }
 
 function toolbar(files) {
   const mode = layout();
   const button = (value, text) => h('button', { type: 'button', 'aria-pressed': mode === value, onclick: () => choose(value) }, text);
+  const cut = files.some((f) => f.cut);
   const added = files.reduce((n, f) => n + f.added, 0);
   const removed = files.reduce((n, f) => n + f.removed, 0);
   return h('div', { class: 'diff-bar' },
-    files.length > 1 ? h('span', null, many(files.length, 'file'), ' ', counts(added, removed)) : null,
+    cut ? h('span', { class: 'badge warn' }, 'cut: not all of it is shown') : null,
+    files.length > 1 ? h('span', null, plural(files.length, 'file'), ' ', cut ? null : counts(added, removed)) : null,
     roomy.matches ? h('div', { class: 'segments push', role: 'group', 'aria-label': 'How differences are shown' }, button('inline', 'Inline'), button('split', 'Side by side')) : null);
 }
 
@@ -330,17 +333,25 @@ export function renderDiff(difference, { name = '', status = '' } = {}) {
   }
   const el = h('div', { class: 'diff' });
   const view = { draw };
-  function draw() {
-    let left = openRows;
-    const shown = files.slice(0, maxFiles).map((file, i) => {
-      const rows = file.hunks.reduce((n, hunk) => n + hunk.lines.length, 0);
-      const open = i === 0 || left > 0;
+  const more = h('button', { type: 'button', class: 'more', onclick: () => grow(at + maxFiles) });
+  let left = openRows;
+  let at = 0;
+  function grow(to) {
+    for (; at < Math.min(to, files.length); at++) {
+      const rows = files[at].hunks.reduce((n, hunk) => n + hunk.lines.length, 0);
+      more.before(fileView(files[at], at === 0 || left > 0));
       left -= Math.min(rows, firstRows);
-      return fileView(file, open);
-    });
-    put(el, toolbar(files), shown,
-      files.length > maxFiles ? h('p', { class: 'diff-note' }, `… and ${many(files.length - maxFiles, 'more file')}.`) : null,
-      files.length === 0 ? h('p', { class: 'diff-note' }, 'No differences.') : null);
+    }
+    more.hidden = at === files.length;
+    put(more, `Show ${plural(Math.min(maxFiles, files.length - at), 'more file')} of ${(files.length - at).toLocaleString('en')} left`);
+  }
+  function draw() {
+    const to = Math.max(at, maxFiles);
+    left = openRows;
+    at = 0;
+    put(el, toolbar(files), more);
+    grow(to);
+    if (files.length === 0) put(el, toolbar(files), h('p', { class: 'diff-note' }, 'No differences.'));
   }
   draw();
   el.view = view; // lives as long as the element

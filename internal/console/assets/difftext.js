@@ -15,12 +15,16 @@ const maxSteps = 4_000_000;
  *   old and now are line numbers, 0 where there is none; end: no line feed follows
  * @typedef {{from: number, to: number, title: string, numbered: boolean, lines: Line[]}} Hunk
  *   from and to are the first lines of the old and of the new text
- * @typedef {{name: string, before: string, status: string, hunks: Hunk[], notes: string[], added: number, removed: number}} FileDiff
+ * @typedef {{name: string, before: string, status: string, hunks: Hunk[], notes: string[], added: number, removed: number, cut?: string}} FileDiff
+ *   cut: what was said where the text ends before the difference does; the counts are then too low
  */
 
 function newFile(name) {
-  return { name, before: '', status: '', hunks: [], notes: [], added: 0, removed: 0 };
+  return { name, before: '', status: '', hunks: [], notes: [], added: 0, removed: 0, cut: '' };
 }
+
+/** What our tools write where they cut a difference. No line of a text begins so: those have a sign before them. */
+const cutLine = /^\.\.\. \((?:the difference is )?cut: /;
 
 const hunkHead = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)$/;
 
@@ -121,7 +125,10 @@ class Reader {
       return;
     }
     this.hunk = null;
-    if (line[0] === '+' || line[0] === '-') {
+    if (cutLine.test(line)) {
+      if (!this.file) this.begin('');
+      this.file.cut = line;
+    } else if (line[0] === '+' || line[0] === '-') {
       const hunk = this.loose();
       hunk.lines.push({ kind: line[0], text: line.slice(1), old: 0, now: 0 });
       this.count(line[0]);
@@ -159,7 +166,7 @@ export function parseDiff(text) {
   for (const line of lines) reader.line(line);
   if (all.length > maxText) {
     if (!reader.file) reader.begin('');
-    reader.file.notes.push(`… ${all.length - maxText} more characters are not shown here.`);
+    reader.file.cut = `${(all.length - maxText).toLocaleString('en')} more characters are not shown here.`;
   }
   return reader.files;
 }

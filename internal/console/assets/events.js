@@ -3,6 +3,7 @@
 // broken connection is taken up where it ended.
 
 import { address, auth, headers } from './api.js';
+import { doubt, known } from './proof.js';
 
 const FIRST_WAIT = 500; // ms until the first new try
 const LONGEST_WAIT = 10_000;
@@ -105,10 +106,37 @@ export function parser(message) {
   };
 }
 
+/**
+ * Understands the messages of one connection. began(anew) is called at its
+ * hello, at(id) with where it has come to, emit with what is to be handed on.
+ */
+function receiver({ began, at, emit: hand }) {
+  let skip = 0; // what is up to here comes with what is loaded at the hello
+  return ({ id, event, data }) => {
+    let body;
+    try {
+      body = JSON.parse(data);
+    } catch {
+      return; // not ours to repair; the next one counts
+    }
+    if (event === 'hello') {
+      if (!body.resumed) {
+        skip = body.seq || 0;
+        at(`${body.instance}-${skip}`);
+      }
+      began(!body.resumed);
+      return;
+    }
+    if (id) at(id);
+    if (body.seq <= skip) return;
+    // What was missed since then nobody has loaded: the stream fell behind on its way.
+    hand(event === 'events.missed' ? { type: 'reload' } : body);
+  };
+}
+
 /** One connection, from its beginning to its end. Returns whether it was live. */
 async function connect() {
   const control = new AbortController();
-  let skip = 0; // events up to here are older than what is loaded anew
   let live = false;
   let heard = performance.now();
   const watch = setInterval(() => {
@@ -119,36 +147,21 @@ async function connect() {
   };
   document.addEventListener('visibilitychange', hasten);
 
-  const message = ({ id, event, data }) => {
-    let body;
-    try {
-      body = JSON.parse(data);
-    } catch {
-      return; // not ours to repair; the next one counts
-    }
-    if (event === 'hello') {
+  const message = receiver({
+    began(anew) {
       live = true;
       setStatus('live');
-      if (!body.resumed) {
-        skip = body.seq || 0;
-        lastID = `${body.instance}-${skip}`;
-        // The first connection has nothing to load anew: who waits for it loads.
-        if (ready) ready();
-        else emit({ type: 'reload' });
-      }
+      // The first connection has nothing to load anew: who waits for it loads.
+      if (anew && ready) ready();
+      else if (anew) emit({ type: 'reload' });
       ready = null;
-      return;
-    }
-    if (id) lastID = id;
-    if (event === 'events.missed') {
-      if (!skip) emit({ type: 'reload' });
-      return;
-    }
-    if (skip && body.seq <= skip) return;
-    emit(body);
-  };
+    },
+    at: (id) => (lastID = id),
+    emit,
+  });
 
   try {
+    await known(auth.token);
     const more = { Accept: 'text/event-stream' };
     if (lastID) more['Last-Event-ID'] = lastID;
     const response = await fetch(address('/events'), { headers: headers(more), signal: control.signal, cache: 'no-store', credentials: 'omit' });
@@ -169,6 +182,7 @@ async function connect() {
   } catch {
     return live; // ended, by us or by the other side: the loop comes again
   } finally {
+    doubt();
     clearInterval(watch);
     document.removeEventListener('visibilitychange', hasten);
     control.abort();

@@ -199,8 +199,8 @@ export function sessionFeed(id, changed) {
         const rows = page.calls || [];
         take(rows, seen);
         feed.loading.done += rows.length;
-        if (!page.more || !rows.length) break;
-        before = rows.at(-1).id;
+        if (!page.more || !page.next) break;
+        before = page.next;
         tell();
       }
       feed.loading.calls = false;
@@ -251,9 +251,9 @@ export function sessionFeed(id, changed) {
 
   function loadTodos(mine) {
     return attempt(mine, async () => {
-      const todos = await api.get(path('sessions', id, 'todos'), null, { signal: ask.signal });
+      const page = await api.get(path('sessions', id, 'todos'), null, { signal: ask.signal });
       if (stale(mine)) return;
-      feed.todos = todos || [];
+      feed.todos = page.todos || [];
       mark('todos');
     });
   }
@@ -261,6 +261,7 @@ export function sessionFeed(id, changed) {
   // --- events
 
   const handlers = {
+    __proto__: null,
     'message.updated': (p) => {
       messageOf(p.info.id).info = p.info;
       touch(p.info.id);

@@ -5,7 +5,7 @@
 
 import { h, put } from './dom.js';
 import { boundsOf, isObject, jsonText, numberFault, readJSON, same, textFault, typeOf, wanted } from './schema.js';
-import { hasHidden, visibleNode } from './visible.js';
+import { hasHidden, visibleLine, visibleNode } from './visible.js';
 
 const LONG_NAME = /^(command|prompt|query|sql|message|patch|diff|script|instructions|template)$|(text|string|content|contents|body|code|prompt|markdown)$/i;
 const LONG_WORDS = /\b(whole contents|contents of|multi-?line|several lines|whole patch|source code|markdown)\b/i;
@@ -23,9 +23,9 @@ function toggle(text, title, onclick) {
 const press = (button, on) => button.setAttribute('aria-pressed', String(on));
 
 function hintOf(s) {
-  if (s.default !== undefined) return 'default: ' + (typeof s.default === 'string' ? s.default : jsonText(s.default)).slice(0, 100);
+  if (s.default !== undefined) return 'default: ' + visibleLine((typeof s.default === 'string' ? s.default : jsonText(s.default)).slice(0, 100));
   const example = Array.isArray(s.examples) ? s.examples[0] : undefined;
-  return example === undefined ? '' : 'such as ' + (typeof example === 'string' ? example : jsonText(example)).slice(0, 100);
+  return example === undefined ? '' : 'such as ' + visibleLine((typeof example === 'string' ? example : jsonText(example)).slice(0, 100));
 }
 
 /** A text: a line, or several. Empty means left out unless the person says that empty is meant. */
@@ -117,12 +117,12 @@ export function numberControl(p, { id }) {
   };
 }
 
-const labelOf = (v) => (typeof v === 'string' && v !== '' ? v : jsonText(v)).slice(0, 120);
+const labelOf = (v) => visibleLine((typeof v === 'string' && v !== '' ? v : jsonText(v)).slice(0, 120));
 
 /** One of some values: a few side by side, more in a list. */
 export function choiceControl(p, { id, required, label }) {
   const values = p.kind === 'boolean' ? [true, false] : p.values;
-  const names = values.map((v, i) => p.schema.labels?.[i] || labelOf(v));
+  const names = values.map((v, i) => (p.schema.labels?.[i] && visibleLine(String(p.schema.labels[i]).slice(0, 120))) || labelOf(v));
   const none = p.schema.default === undefined ? 'not set' : `default (${labelOf(p.schema.default)})`;
   const few = values.length <= 4 && names.every((n) => n.length <= 16);
   const at = few ? radios({ id, names, none: required ? null : none, label }) : select({ id, names, none });
@@ -163,7 +163,7 @@ function select({ id, names, none }) {
 export function constControl(p, { id, required }) {
   const box = h('input', { id, type: 'checkbox', checked: required, hidden: required });
   return {
-    el: h('div', { class: 'row' }, box, h('code', null, jsonText(p.schema.const).slice(0, 400))), box, tools: [], fault: () => '',
+    el: h('div', { class: 'row' }, box, h('code', null, visibleLine(jsonText(p.schema.const).slice(0, 400)))), box, tools: [], fault: () => '',
     get: () => (box.checked ? p.schema.const : undefined),
     set(v) {
       if (v !== undefined && !same(v, p.schema.const)) return false;

@@ -12,8 +12,8 @@ import { visible, visibleLine } from './visible.js';
 const BUILT = 400; // fields made by one step; what comes after is edited as JSON
 const SHORT = 70; // characters of help that stand beside the name
 
-const LEAVES = { string: textControl, number: numberControl, integer: numberControl, boolean: choiceControl, enum: choiceControl, const: constControl, json: jsonControl };
-const NESTED = { object: objectControl, array: listControl, map: mapControl, variants: variantControl };
+const LEAVES = { __proto__: null, string: textControl, number: numberControl, integer: numberControl, boolean: choiceControl, enum: choiceControl, const: constControl, json: jsonControl };
+const NESTED = { __proto__: null, object: objectControl, array: listControl, map: mapControl, variants: variantControl };
 
 let count = 0;
 const newID = () => `f${++count}`;
@@ -107,7 +107,7 @@ function field(schema, env, { name, required, depth }) {
   function fail(path, message) {
     const inner = mode === 'plain' && path.length && control?.child ? control.child(path[0]) : null;
     if (inner) return inner.fail(path.slice(1), message);
-    say([path.join('.'), message].filter(Boolean).join(': '));
+    say([shown(path.join('.')), message].filter(Boolean).join(': '));
     return api;
   }
   function focus() {

@@ -12,7 +12,7 @@ const TAIL = 16_384; // bytes of output shown at first
 const MOST = 262_144; // and when more is asked for
 const REFRESH = 400; // ms between looks at an output that grows
 
-const DOTS = { running: 'running', ended: 'completed', lost: 'interrupted' };
+const DOTS = { __proto__: null, running: 'running', ended: 'completed', lost: 'interrupted' };
 
 function endOf(j) {
   if (j.state === 'running') return j.exited ? 'left children running' : 'running';
@@ -95,7 +95,7 @@ export function jobsPart(ctx) {
   async function load() {
     const mine = ++turn;
     try {
-      const all = (await api.get('/jobs')) || [];
+      const all = (await api.get('/jobs')).jobs || [];
       if (mine === turn) draw(all);
     } catch (err) {
       if (mine === turn) put(list, h('li', null, failure(err, load)));

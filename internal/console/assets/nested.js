@@ -19,6 +19,12 @@ export const shown = (name) => visibleLine(String(name).slice(0, 120));
 /** A small button beside a field. */
 export const button = (label, text, onclick, cls = 'quiet f-tool') => h('button', { type: 'button', class: cls, title: label, 'aria-label': label, onclick }, text);
 
+/** Gives a button another name, which says what it is about. */
+function rename(el, label) {
+  el.title = label;
+  el.setAttribute('aria-label', label);
+}
+
 /** Tells who listens to the form that it has changed by a button. */
 export function changed(el) {
   el.dispatchEvent(new Event('input', { bubbles: true }));
@@ -89,8 +95,8 @@ export function listControl(p, env, { depth, label }) {
 
   function insert(value) {
     const f = env.field(p.schema.items, env, { name: fields.length + 1, required: true, depth: depth + 1 });
-    const moves = h('span', { class: 'f-moves' }, [['↑', 'Move up', -1], ['↓', 'Move down', 1]].map(([text, title, by]) => button(title, text, (e) => move(f, by, e.currentTarget), 'quiet icon f-tool')),
-      button('Remove', '✕', () => remove(f), 'quiet icon f-tool'));
+    const moves = h('span', { class: 'f-moves' }, [['↑', -1], ['↓', 1]].map(([text, by]) => button('', text, (e) => move(f, by, e.currentTarget), 'quiet icon f-tool')),
+      button('', '✕', () => remove(f), 'quiet icon f-tool'));
     f.head.append(moves);
     if (value !== undefined) f.set(value);
     fields.push(f);
@@ -121,7 +127,10 @@ export function listControl(p, env, { depth, label }) {
   function number() {
     fields.forEach((f, i) => {
       f.head.querySelector('.f-name').textContent = `${label} ${i + 1}`;
-      const [up, down] = f.head.querySelectorAll('.f-moves button');
+      const [up, down, gone] = f.head.querySelector('.f-moves').children;
+      rename(up, `Move entry ${i + 1} up`);
+      rename(down, `Move entry ${i + 1} down`);
+      rename(gone, `Remove entry ${i + 1}`);
       up.disabled = i === 0;
       down.disabled = i === fields.length - 1;
     });
@@ -162,10 +171,17 @@ export function mapControl(p, env, { depth }) {
     if (value !== undefined) f.set(value);
     const row = { key, f };
     const li = h('li', { class: 'f-pair' }, key, f.el);
-    f.head.append(h('span', { class: 'f-moves' }, button('Remove', '✕', () => { rows = rows.filter((r) => r !== row); li.remove(); plus.focus(); changed(el); }, 'quiet icon f-tool')));
+    const gone = button('', '✕', () => { rows = rows.filter((r) => r !== row); li.remove(); number(); plus.focus(); changed(el); }, 'quiet icon f-tool');
+    f.head.append(h('span', { class: 'f-moves' }, gone));
+    row.number = (i) => rename(gone, key.value ? `Remove entry ${shown(key.value)}` : `Remove entry ${i + 1}`);
+    key.addEventListener('input', number);
     rows.push(row);
     list.append(li);
+    number();
     return row;
+  }
+  function number() {
+    rows.forEach((r, i) => r.number(i));
   }
   return {
     el, tools: [], box: null,
@@ -194,8 +210,8 @@ export function mapControl(p, env, { depth }) {
 export function variantControl(p, env, { depth, id }) {
   const made = new Map();
   const slot = h('div', { class: 'f-variant' });
-  const names = p.variants.map((v, i) => shown(variantName(v, env.root, i)));
-  const box = h('select', { id, onchange: () => { env.refill(); choose(Number(box.value)); } }, names.map((n, i) => h('option', { value: String(i) }, n)));
+  const names = p.variants.map((v, i) => variantName(v, env.root, i)); // as they are: each place that shows one escapes it
+  const box = h('select', { id, onchange: () => { env.refill(); choose(Number(box.value)); } }, names.map((n, i) => h('option', { value: String(i) }, shown(n))));
   let at = 0;
   function choose(i) {
     at = i;

@@ -2,6 +2,7 @@
 // at once.
 
 import { h, put } from './dom.js';
+import { plural } from './format.js';
 import { ansiNode, plainLook } from './ansi.js';
 
 const keptChars = 400_000; // of live output: the newest
@@ -11,8 +12,6 @@ const firstLines = 2000; // of a finished text, before somebody asks for more
 const moreLines = 5000;
 const pieceChars = 256 << 10; // at once, however few lines they are
 const nearEnd = 24; // px from the end that still count as the end
-
-const many = (n, one) => `${n.toLocaleString('en')} ${n === 1 ? one : one + 's'}`;
 
 function lineCount(text) {
   let n = 0;
@@ -188,7 +187,7 @@ export function textBox(text, { label = 'Output', open = firstLines } = {}) {
     const left = all.slice(at);
     if (left === '' && document.activeElement === more) pre.focus({ preventScroll: true });
     more.hidden = left === '';
-    more.textContent = `Show more (${many(lineCount(left) + (left.endsWith('\n') ? 0 : 1), 'line')}, ${many(left.length, 'character')} left)`;
+    more.textContent = `Show more (${plural(lineCount(left) + (left.endsWith('\n') ? 0 : 1), 'line')}, ${plural(left.length, 'character')} left)`;
   }
   grow(open);
   return h('div', { class: 'out' }, pre, more);

@@ -2,9 +2,9 @@
 // is there, never by a tool's name; a function gives null where it is not the
 // shape. Everything comes from outside: any type may stand anywhere.
 
-import { h, put } from './dom.js';
+import { attr, h, put } from './dom.js';
 import { api, explain } from './api.js';
-import { bytes } from './format.js';
+import { bytes, plural } from './format.js';
 import { visibleLine, visibleLineNode, visibleNode } from './visible.js';
 import { renderDiff } from './diff.js';
 import { compare, parseDiff } from './difftext.js';
@@ -13,7 +13,6 @@ import { folded } from './values.js';
 
 export const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
 export const isText = (v) => typeof v === 'string' && v !== '';
-export const many = (n, one, more = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : more}`;
 const list = (v) => (Array.isArray(v) ? v : []);
 const short = (v, n = 300) => (v.length > n ? v.slice(0, n) + '…' : v);
 
@@ -22,7 +21,7 @@ const maxShown = 200; // entries of a list
 /** A list of nodes, bounded. */
 function bounded(values, make, what) {
   const out = values.slice(0, maxShown).map(make);
-  if (values.length > maxShown) out.push(h('li', { class: 'dim' }, `… and ${many(values.length - maxShown, 'more ' + what)}`));
+  if (values.length > maxShown) out.push(h('li', { class: 'dim' }, `… and ${plural(values.length - maxShown, 'more ' + what)}`));
   return out;
 }
 
@@ -44,7 +43,7 @@ function fileDiffs(file) {
 
 /** diff, files[].diff, filediff {before, after}. */
 export function diffs(meta) {
-  const files = list(meta.files).filter(isObject).slice(0, maxShown).flatMap(fileDiffs);
+  const files = list(meta.files).filter(isObject).flatMap(fileDiffs);
   if (files.length > 0) return renderDiff(files);
   const about = isObject(meta.filediff) ? meta.filediff : {};
   const name = [about.file, meta.filepath, meta.filePath].find(isText) || '';
@@ -55,8 +54,8 @@ export function diffs(meta) {
 
 // --- todos
 
-const todoMarks = { completed: '☑', in_progress: '◐', cancelled: '☒', pending: '☐' };
-const todoWords = { completed: 'done', in_progress: 'in progress', cancelled: 'cancelled', pending: 'to do' };
+const todoMarks = { __proto__: null, completed: '☑', in_progress: '◐', cancelled: '☒', pending: '☐' };
+const todoWords = { __proto__: null, completed: 'done', in_progress: 'in progress', cancelled: 'cancelled', pending: 'to do' };
 
 /** [{content, status, priority}] */
 export function todoList(todos) {
@@ -84,9 +83,9 @@ export function badges(meta) {
   if (isText(meta.job)) add('info', 'goes on as job ', visibleLine(short(meta.job, 40)));
   if (isText(meta.wall)) add('', 'wall: ', visibleLine(short(meta.wall, 60)));
   if (meta.timedOut === true) add('warn', 'time ran out');
-  if (Number.isFinite(meta.matches)) add('', many(meta.matches, 'match', 'matches'));
+  if (Number.isFinite(meta.matches)) add('', plural(meta.matches, 'match', 'matches'));
   if (Number.isFinite(meta.count)) add('', `${meta.count.toLocaleString('en')} found`);
-  if (Number.isFinite(meta.pages)) add('', many(meta.pages, 'page'));
+  if (Number.isFinite(meta.pages)) add('', plural(meta.pages, 'page'));
   if (isText(meta.encoding)) add('', visibleLine(short(meta.encoding, 40)));
   if (meta.cached === true) add('', 'from the cache');
   if (meta.truncated === true) add('warn', 'cut');
@@ -102,7 +101,7 @@ export function whole(meta) {
     button.disabled = true;
     try {
       const file = await api.get('/files/content', { path: meta.outputPath });
-      if (typeof file?.text !== 'string') {
+      if (file?.binary || typeof file?.text !== 'string') {
         put(holder, h('p', { class: 'note warn' }, `It is no text (${bytes(file?.size ?? 0)}).`));
         return;
       }
@@ -123,7 +122,7 @@ const severities = ['', 'error', 'warning', 'information', 'hint'];
 const severityClass = ['', 'bad', 'warn', 'info', ''];
 
 /** What is not said counts as an error. */
-const severityOf = (d) => (severities[d.severity] ? d.severity : 1);
+const severityOf = (d) => (Number.isInteger(d.severity) && severities[d.severity] ? d.severity : 1);
 
 function diagnostic(d) {
   const severity = severityOf(d);
@@ -145,9 +144,9 @@ export function diagnostics(found) {
   return h('div', { class: 'diagnostics' }, files.slice(0, 50).map(([file, ds], i) => {
     const known = ds.filter(isObject).sort((a, b) => severityOf(a) - severityOf(b));
     const errors = known.filter((d) => severityOf(d) === 1).length;
-    return folded([h('span', { class: 'mono' }, visibleLineNode(file)), ' ', h('span', { class: errors ? 'badge bad' : 'badge' }, errors ? many(errors, 'error') : many(known.length, 'finding'))],
+    return folded([h('span', { class: 'mono' }, visibleLineNode(file)), ' ', h('span', { class: errors ? 'badge bad' : 'badge' }, errors ? plural(errors, 'error') : plural(known.length, 'finding'))],
       () => h('ul', { class: 'plain' }, bounded(known, diagnostic, 'finding')), i < 3);
-  }), files.length > 50 ? h('p', { class: 'dim' }, `… and ${many(files.length - 50, 'more file')}`) : null);
+  }), files.length > 50 ? h('p', { class: 'dim' }, `… and ${plural(files.length - 50, 'more file')}`) : null);
 }
 
 // --- files that came with it
@@ -181,7 +180,7 @@ export function attachments(files) {
   const known = list(files).filter(isObject);
   if (known.length === 0) return null;
   return h('div', { class: 'attachments' }, known.slice(0, 20).map(attachment),
-    known.length > 20 ? h('p', { class: 'dim' }, `… and ${many(known.length - 20, 'more file')}`) : null);
+    known.length > 20 ? h('p', { class: 'dim' }, `… and ${plural(known.length - 20, 'more file')}`) : null);
 }
 
 // --- steps, answers, notes
@@ -216,6 +215,16 @@ export function repairs(value) {
     h('ul', null, bounded(value, (r) => h('li', null, isText(r.path) ? [h('code', null, visibleLineNode(short(r.path))), ': '] : null, visibleLine(short(r.change))), 'repair')));
 }
 
+const heights = new ResizeObserver((entries) => {
+  for (const { target } of entries) attr(target, 'tabindex', target.scrollHeight > target.clientHeight + 1 ? 0 : null);
+});
+
+/** A box that keys can scroll, as soon as there is something to scroll. */
+export function scrolling(el) {
+  heights.observe(el);
+  return el;
+}
+
 /** A failure: {kind, code, message, hint, issues}, or a text. */
 export function problem(error) {
   const e = isObject(error) ? error : { message: typeof error === 'string' ? error : '' };
@@ -224,7 +233,7 @@ export function problem(error) {
   const issues = list(e.issues).filter(isObject);
   return h('div', { class: 'note bad problem' },
     h('div', { class: 'row wrap' }, h('strong', null, 'Failed'), kind.map((k) => h('span', { class: 'badge bad' }, k))),
-    message.length > 4000 ? textBox(message, { label: 'What went wrong' }) : h('pre', { class: 'problem-text' }, visibleNode(message)),
+    message.length > 4000 ? textBox(message, { label: 'What went wrong' }) : scrolling(h('pre', { class: 'problem-text', role: 'group', 'aria-label': 'What went wrong' }, visibleNode(message))),
     issues.length > 0 ? h('ul', null, bounded(issues, (i) => h('li', null, h('code', null, visibleLineNode(short(list(i.path).join('.') || 'arguments'))), ': ', visibleLine(short(isText(i.message) ? i.message : String(i.code ?? '')))), 'issue')) : null,
     isText(e.hint) ? h('p', { class: 'hint' }, visibleNode(short(e.hint, 2000))) : null);
 }

@@ -6,8 +6,9 @@ import { attr, h, put, text } from './dom.js';
 import { bytes, modelName } from './format.js';
 import { icon } from './icons.js';
 import { state } from './state.js';
+import { visibleLine } from './visible.js';
 
-const MOST = 5 << 20; // bytes of all files together: a request may have 8 MiB, and base64 takes a third more
+const MOST = 10 << 20; // bytes of all files together: a request may have 16 MiB, and base64 takes a third more
 const MAX_FILES = 8;
 const drafts = new Map(); // what was typed and not sent, by session
 let choices = null;
@@ -16,8 +17,8 @@ let choices = null;
 function loadChoices() {
   if (!choices) {
     choices = Promise.all([api.get('/agents'), api.get('/models')]).then(([agents, models]) => ({
-      agents: (agents || []).filter((a) => !a.hidden && a.mode !== 'subagent'),
-      models: models || [],
+      agents: (agents.agents || []).filter((a) => !a.hidden && a.mode !== 'subagent'),
+      models: models.models || [],
     }));
     choices.catch(() => (choices = null));
   }
@@ -66,8 +67,8 @@ export function promptBox({ ctx, session = '', sent }) {
     send.hidden = busy;
     stop.hidden = !busy;
     chips.hidden = !files.length;
-    put(chips, files.map((f, i) => h('li', { class: 'badge' }, f.filename, ' ', bytes(f.size),
-      h('button', { type: 'button', class: 'quiet icon chip-x', 'aria-label': `Remove ${f.filename}`, onclick: () => { files.splice(i, 1); draw(); } }, icon('close', 12)))));
+    put(chips, files.map((f, i) => h('li', { class: 'badge' }, visibleLine(f.filename), ' ', bytes(f.size),
+      h('button', { type: 'button', class: 'quiet icon chip-x', 'aria-label': `Remove ${visibleLine(f.filename)}`, onclick: () => { files.splice(i, 1); draw(); } }, icon('close', 12)))));
   }
 
   /** As high as its text, up to a third of the window, where the style can not see to it. */
@@ -109,7 +110,7 @@ export function promptBox({ ctx, session = '', sent }) {
     try {
       await api.post(path('sessions', session, 'cancel'));
     } catch (err) {
-      ctx.toast(err.status === 404 ? 'This server has not started that turn. Stop it where it was started.' : explain(err), 'bad');
+      ctx.toast(err.status === 404 ? 'No agent works on this session here. Where another helve does, stop it there.' : explain(err), 'bad');
     }
     stop.disabled = false;
   }
@@ -177,12 +178,12 @@ export function promptBox({ ctx, session = '', sent }) {
     if (wanted.model && [...model.options].some((x) => x.value === wanted.model)) model.value = wanted.model;
   }
   loadChoices().then(({ agents, models }) => {
-    put(agent, agents.map((a) => h('option', { value: a.name, title: a.description }, a.name)));
+    put(agent, agents.map((a) => h('option', { value: a.name, title: visibleLine(a.description || '') }, visibleLine(a.name))));
     const groups = new Map();
     for (const m of models) groups.set(m.provider, [...(groups.get(m.provider) || []), m]);
     const standard = models.find((m) => m.default);
-    put(model, h('option', { value: '' }, standard ? `Default (${standard.name || standard.model})` : 'Model of the agent'),
-      [...groups].map(([provider, of]) => h('optgroup', { label: provider }, of.map((m) => h('option', { value: modelName(m) }, m.name || m.model)))));
+    put(model, h('option', { value: '' }, standard ? `Default (${visibleLine(standard.name || standard.model)})` : 'Model of the agent'),
+      [...groups].map(([provider, of]) => h('optgroup', { label: visibleLine(provider) }, of.map((m) => h('option', { value: modelName(m) }, visibleLine(m.name || m.model))))));
     choose();
   }).catch((err) => text(agent.options[0], 'Agents: ' + explain(err)));
 

@@ -3,16 +3,18 @@
 // Nothing is pressed by accident: no button has the focus by itself, and a
 // card that has just come or moved takes no answer.
 
-import { h, put, typing } from './dom.js';
+import { h, put, text, typing } from './dom.js';
 import { api, explain, path } from './api.js';
-import { hiddenWithin, visibleLine, visibleLineNode, visibleNode } from './visible.js';
+import { state } from './state.js';
+import { hiddenWithin, rightToLeftWithin, visibleLine, visibleLineNode, visibleNode } from './visible.js';
 import { diffs, isObject, isText } from './pieces.js';
-import { alwaysPanel, shownPattern } from './always.js';
-import { countdown, onSettled, origin, settle, shifted, steady } from './waiting.js';
+import { alwaysPanel, mostKept, shownPattern } from './always.js';
+import { asker, countdown, onSettled, settle, shifted, steady, toolName } from './waiting.js';
 
 export { questionCard } from './question.js';
 
 const maxWhole = 256 << 10; // characters of a text, before somebody asks for the rest
+const maxUnits = 200; // things to answer for, before somebody asks for more
 const chord = 1500; // ms in which a letter after g is a place and no answer
 
 // --- what is asked
@@ -34,16 +36,34 @@ function reasons(d) {
   return h('ul', { class: 'plain why' }, out);
 }
 
-/** What has to be answered for: the deciding parts, or all of it. */
+/** How strictly a thing is asked about: what is least known or most guarded counts most. */
+const strictness = (d) => (d.feared === true ? 16 : 0) + (isText(d.opaque) ? 8 : 0) + (d.guarded === true ? 4 : 0) + (d.changed === true ? 2 : 0) + (d.ceiling === true ? 1 : 0);
+
+/** A list that grows by a button until all of it is there. */
+function growing(items, make) {
+  const list = h('ul', { class: 'plain' });
+  const more = h('button', { type: 'button', class: 'more', onclick: () => (grow(), shifted()) });
+  let at = 0;
+  function grow() {
+    list.append(...items.slice(at, at + maxUnits).map(make));
+    at = Math.min(items.length, at + maxUnits);
+    more.hidden = at === items.length;
+    put(more, `… and ${(items.length - at).toLocaleString('en')} more: show ${items.length - at > maxUnits ? 'the next ' + maxUnits : 'them'}`);
+  }
+  grow();
+  return [list, more];
+}
+
+/** What has to be answered for: the deciding parts, the strictest first, or all of it. */
 function deciding(req) {
-  const asked = (Array.isArray(req.asked) ? req.asked : []).filter(isObject);
+  const asked = (Array.isArray(req.asked) ? req.asked : []).filter(isObject).sort((a, b) => strictness(b) - strictness(a));
   const patterns = (Array.isArray(req.patterns) ? req.patterns : []).map(String);
-  const units = asked.length > 0 ? asked.map((d) => [String(d.pattern ?? ''), reasons(d)]) : patterns.map((p) => [p, null]);
-  const rest = patterns.filter((p) => !units.some(([pattern]) => pattern === p)).length;
+  const units = asked.length > 0 ? asked.map((d) => [String(d.pattern ?? ''), d]) : patterns.map((p) => [p, null]);
+  const named = new Set(units.map(([pattern]) => pattern));
+  const rest = patterns.filter((p) => !named.has(p)).length;
   return h('section', { class: 'asked' }, h('h4', { class: 'label' }, units.length > 1 ? 'These have to be answered for' : 'This has to be answered for'),
     units.length === 0 ? h('p', null, 'The tool names nothing in particular.') : null,
-    h('ul', { class: 'plain' }, units.slice(0, 200).map(([pattern, why]) => h('li', null, shownPattern(pattern), why))),
-    units.length > 200 ? h('p', { class: 'warn' }, `… and ${units.length - 200} more.`) : null,
+    growing(units, ([pattern, d]) => h('li', null, shownPattern(pattern), d && reasons(d))),
     rest > 0 ? h('p', { class: 'small dim' }, rest === 1 ? 'One other part is allowed already.' : `${rest} other parts are allowed already.`) : null);
 }
 
@@ -58,15 +78,20 @@ function wholeText(text) {
   return [box, more];
 }
 
-/** What a detail is called. A command that wants a file is no command that is asked about. */
-function detailName(key, permission) {
-  if (key === 'command') return permission === 'bash' ? 'The whole command' : 'For the command';
+/** Whether what is asked about is a part of the command; a file that a command wants is none, though it may be named there. */
+function partOf(command, patterns) {
+  return (Array.isArray(patterns) ? patterns : []).some((p) => isText(p) && !/^(?:[\\/~]|[A-Za-z]:)/.test(p) && command.includes(p));
+}
+
+/** What a detail is called. */
+function detailName(key, value, req) {
+  if (key === 'command' && isText(value)) return partOf(value, req.patterns) ? 'The whole command' : 'For the command';
   if (key === 'workdir') return 'In the folder';
   return key;
 }
 
-function detail(key, value, permission) {
-  const name = h('h4', { class: 'label' }, visibleLine(detailName(key, permission)));
+function detail(key, value, req) {
+  const name = h('h4', { class: 'label' }, visibleLine(detailName(key, value, req)));
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1) ?? ''; // nothing folded away: it is decided about
   const line = text.length <= 200 && !text.includes('\n') && key !== 'command';
   return h('section', null, name, line ? h('p', { class: 'mono' }, visibleLineNode(text)) : wholeText(text));
@@ -78,7 +103,7 @@ function details(req) {
   const used = new Set();
   const out = [];
   if (isText(meta.command)) {
-    out.push(detail('command', meta.command, req.permission));
+    out.push(detail('command', meta.command, req));
     used.add('command');
   }
   const shown = diffs(meta);
@@ -87,7 +112,9 @@ function details(req) {
     for (const key of ['diff', 'patch', 'files', 'filediff']) used.add(key);
     for (const key of ['filepath', 'filePath']) if (isText(meta.diff) && isText(meta[key]) && meta.diff.includes(`\n+++ ${meta[key]}\n`)) used.add(key); // it stands there
   }
-  for (const key of Object.keys(meta).filter((k) => !used.has(k)).sort().slice(0, 100)) out.push(detail(key, meta[key], req.permission));
+  const keys = Object.keys(meta).filter((k) => !used.has(k)).sort();
+  for (const key of keys.slice(0, 100)) out.push(detail(key, meta[key], req));
+  if (keys.length > 100) out.push(detail(`${keys.length - 100} more`, Object.fromEntries(keys.slice(100).map((k) => [k, meta[k]])), req));
   return out;
 }
 
@@ -97,13 +124,12 @@ function changedTool(req) {
 }
 
 function head(req, titleID) {
-  const from = origin(req);
   return h('header', { class: 'req-head' },
     h('div', { class: 'row wrap' }, h('h3', { id: titleID }, 'Permission needed: ', h('code', null, visibleLineNode(String(req.permission ?? '').slice(0, 100)))),
       hiddenWithin([req.patterns, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge bad' }, 'contains hidden characters') : null,
+      rightToLeftWithin([req.patterns, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge warn', title: 'They are shown in the order in which they are stored, from left to right' }, 'right-to-left letters') : null,
       h('span', { class: 'push' }, countdown(req))),
-    h('p', { class: 'req-who small dim' }, from.agent ? ['agent ', visibleLine(from.agent), ' · '] : null,
-      h('a', { href: from.place }, visibleLine(from.title.slice(0, 120))), from.call ? [' · ', h('a', { href: from.call }, 'the call')] : null));
+    h('p', { class: 'req-who small dim' }, toolName(req), asker(req)));
 }
 
 function body(req) {
@@ -120,14 +146,18 @@ function body(req) {
 /** In short what it was about, for the line that stays. */
 function inShort(req) {
   const first = req.asked?.[0]?.pattern ?? req.patterns?.[0] ?? '';
-  return [h('code', null, visibleLine(String(req.permission ?? ''))), ' ', h('span', { class: 'mono' }, visibleLine(String(first).slice(0, 160)))];
+  return [h('code', null, visibleLine(String(req.permission ?? ''))), ' ', h('span', { class: 'mono' }, visibleLineNode(String(first).slice(0, 160)))];
 }
 
 const ends = {
+  __proto__: null,
   once: ['ok', 'Allowed once: '],
   always: ['ok', 'Allowed from now on: '],
   reject: ['bad', 'Rejected: '],
   withdrawn: ['dim', 'Withdrawn: '],
+  expired: ['dim', 'Time ran out: '],
+  along: ['bad', 'Rejected with another of this session: '],
+  gone: ['dim', 'Answered elsewhere: '],
 };
 
 /** Keeps the letter of a shortcut out of the field that it opens, for keyboards that send it apart. */
@@ -159,6 +189,7 @@ class Card {
       head(req, titleID), body(req), this.panel, h('footer', { class: 'req-foot' }, this.status, this.actions));
     this.steady = steady(this.el, (ready) => this.arm(ready));
     this.off = onSettled(req.id, (reply) => this.elsewhere(reply));
+    this.el.addEventListener('gone', () => this.elsewhere('gone'));
     this.ask();
   }
 
@@ -169,13 +200,13 @@ class Card {
 
   /** Shows whether the buttons take an answer. They stay where the focus can be. */
   arm(ready) {
-    for (const button of this.actions.children) button.setAttribute('aria-disabled', String(!ready));
+    for (const button of this.actions.querySelectorAll('button')) button.setAttribute('aria-disabled', String(!ready));
   }
 
   press(act) {
     if (this.busy || this.done) return;
     if (!this.steady()) {
-      this.say('The page has just moved. Look once more, then press again.');
+      this.say(this.steady.seen() ? 'The page has just moved. Look once more, then press again.' : 'What is asked for was not in view. Bring it into view, then press again.');
       return;
     }
     this.say('');
@@ -188,13 +219,15 @@ class Card {
   }
 
   ask() {
-    const offers = Array.isArray(this.req.store) && this.req.store.length > 0;
+    const offered = Array.isArray(this.req.store) ? this.req.store.length : 0;
+    const offers = offered > 0 && offered <= mostKept;
     this.panel.hidden = true;
     put(this.panel);
     put(this.actions,
       this.button('Allow once', '', () => this.send({ reply: 'once' }), { 'aria-keyshortcuts': 'o', 'data-reply': 'once' }),
-      this.button('Always…', '', () => this.keep(), { 'aria-keyshortcuts': 'a', 'data-reply': 'always', disabled: !offers, title: offers ? null : 'There is no rule that could be kept for this' }),
-      this.button('Reject…', 'danger', () => this.refuse(), { 'aria-keyshortcuts': 'r', 'data-reply': 'reject' }));
+      this.button('Always…', '', () => this.keep(), { 'aria-keyshortcuts': 'a', 'data-reply': 'always', disabled: !offers, title: offers ? null : offered > 0 ? 'There are too many rules to keep at once' : 'There is no rule that could be kept for this' }),
+      this.button('Reject…', 'danger', () => this.refuse(), { 'aria-keyshortcuts': 'r', 'data-reply': 'reject' }),
+      offered > mostKept && h('p', { class: 'small dim req-note' }, `Always is not offered: its ${offered.toLocaleString('en')} rules are too many to keep at once.`));
     shifted();
   }
 
@@ -227,8 +260,17 @@ class Card {
       e.preventDefault();
       this.press(send);
     });
-    this.open(h('div', { class: 'req-panel' }, h('label', { class: 'field' }, 'What should be done instead?', field)),
-      this.button('Reject', 'danger', send, { 'data-reply': 'reject-send' }), this.button('Back', 'quiet', () => this.back('reject')));
+    const note = h('p', { class: 'small warn', id: 'others-' + this.req.id });
+    const others = () => {
+      if (!note.isConnected) return off();
+      const n = state.permissions.filter((r) => r.sessionID === this.req.sessionID && r.id !== this.req.id).length;
+      text(note, n === 0 ? '' : `Also rejects ${n === 1 ? 'the other request that waits' : `${n} others that wait`} in this session.`);
+      return undefined;
+    };
+    const off = state.on(others);
+    this.open(h('div', { class: 'req-panel' }, h('label', { class: 'field' }, 'What should be done instead?', field), note),
+      this.button('Reject', 'danger', send, { 'data-reply': 'reject-send', 'aria-describedby': note.id }), this.button('Back', 'quiet', () => this.back('reject')));
+    others();
     field.focus({ preventScroll: true });
   }
 
@@ -269,6 +311,7 @@ class Card {
     } catch (err) {
       if (this.done) return;
       if (err?.status === 404) {
+        this.lock(false); // what was typed was not sent
         this.end('dim', 'Answered elsewhere or withdrawn: ');
         return;
       }
@@ -279,8 +322,9 @@ class Card {
 
   elsewhere(reply) {
     if (this.busy) return; // our own answer comes back
-    const [kind, words] = ends[reply] || ends.withdrawn;
-    this.end(kind, reply === 'withdrawn' ? words : 'Elsewhere, ' + words[0].toLowerCase() + words.slice(1));
+    const [kind, words] = ends[reply] || ends.gone;
+    const here = !['once', 'always', 'reject'].includes(reply);
+    this.end(kind, here ? words : 'Answered elsewhere, ' + words[0].toLowerCase() + words.slice(1));
   }
 
   end(kind, words) {

@@ -3,6 +3,7 @@
 // shown or said to be left out; nothing makes it fail.
 
 import { h } from './dom.js';
+import { plural } from './format.js';
 import { codeBlock, languageOf } from './colour.js';
 import { codeNode, codeText, hasHidden, visibleLine, visibleLineNode, visibleNode } from './visible.js';
 import { renderChange, renderDiff } from './diff.js';
@@ -11,7 +12,7 @@ import { textBox } from './output.js';
 import { folded, valueTree } from './values.js';
 import * as pieces from './pieces.js';
 
-const { isObject, isText, many } = pieces;
+const { isObject, isText } = pieces;
 
 const maxInner = 100; // calls in a call
 const innerDepth = 3;
@@ -91,15 +92,15 @@ function inner(calls, depth) {
     return folded([h('span', { class: 'dot', 'data-state': failed ? 'error' : 'completed', 'aria-hidden': 'true' }), ' ', visibleLineNode(name), failed ? h('span', { class: 'badge bad' }, 'failed') : null],
       () => (depth >= innerDepth ? valueTree(c) : [renderInput(c.input), render({ result: c, error: failed ? c.error : null }, depth + 1)]));
   };
-  return h('div', { class: 'inner' }, h('p', { class: 'small dim' }, many(known.length, 'call') + ' inside'), known.slice(0, maxInner).map((c) => guarded(() => one(c))),
-    known.length > maxInner ? h('p', { class: 'dim' }, `… and ${many(known.length - maxInner, 'more call')}`) : null);
+  return h('div', { class: 'inner' }, h('p', { class: 'small dim' }, plural(known.length, 'call') + ' inside'), known.slice(0, maxInner).map((c) => guarded(() => one(c))),
+    known.length > maxInner ? h('p', { class: 'dim' }, `… and ${plural(known.length - maxInner, 'more call')}`) : null);
 }
 
 /** The output, folded where something else says it better. */
 function outputOf(output, folds) {
   if (output === '') return null;
   if (!folds) return textBox(output);
-  return folded(['Output for the model ', h('span', { class: 'dim' }, many(output.length, 'character'))], () => textBox(output));
+  return folded(['Output for the model ', h('span', { class: 'dim' }, plural(output.length, 'character'))], () => textBox(output));
 }
 
 function render({ result, error, state, title, metadata, input }, depth) {
@@ -163,7 +164,7 @@ function changes(value, name) {
     const [a, b] = changePair(v);
     return compare(v[a], v[b], nameOf(v) || name);
   });
-  return [renderDiff(all), value.length > 50 ? h('p', { class: 'dim' }, `… and ${many(value.length - 50, 'more change')}`) : null];
+  return [renderDiff(all), value.length > 50 ? h('p', { class: 'dim' }, `… and ${plural(value.length - 50, 'more change')}`) : null];
 }
 
 /** A long text: coloured where the name beside it says what it is. */
@@ -182,7 +183,7 @@ function argument(key, value, all) {
   if (value.length <= longArgument && !value.includes('\n')) return h('code', { class: 'pattern' }, codeNode(value));
   const language = /command|script/i.test(key) ? 'sh' : /patch|diff/i.test(key) ? 'diff' : languageOf(nameOf(all));
   const lines = value.split('\n').length;
-  return lines <= foldFrom && value.length <= 4000 ? longText(value, language) : folded(`${many(lines, 'line')}, ${many(value.length, 'character')}`, () => longText(value, language));
+  return lines <= foldFrom && value.length <= 4000 ? longText(value, language) : folded(`${plural(lines, 'line')}, ${plural(value.length, 'character')}`, () => longText(value, language));
 }
 
 function fields(input) {
@@ -191,7 +192,7 @@ function fields(input) {
   const rows = keys.slice(0, 100).flatMap((key) => [h('dt', null, visibleLineNode(key.slice(0, 100))), h('dd', null, guarded(() => argument(key, input[key], input)))]);
   return h('div', { class: 'arguments' },
     rows.length > 0 ? h('dl', { class: 'kv' }, rows) : null,
-    keys.length > 100 ? folded(`${many(keys.length - 100, 'more argument')}`, () => valueTree(Object.fromEntries(keys.slice(100).map((k) => [k, input[k]])))) : null,
+    keys.length > 100 ? folded(`${plural(keys.length - 100, 'more argument')}`, () => valueTree(Object.fromEntries(keys.slice(100).map((k) => [k, input[k]])))) : null,
     pair ? renderChange(input[pair[0]], input[pair[1]], nameOf(input)) : null);
 }
 

@@ -10,8 +10,8 @@ import { state } from './state.js';
 import { visibleLine } from './visible.js';
 
 const UNITS = 100; // of a command, shown at first
-const STRICT = { deny: 2, ask: 1, allow: 0 };
-const ENDS = { allow: 'Allowed', ask: 'Asked about', deny: 'Denied' };
+const STRICT = { __proto__: null, deny: 2, ask: 1, allow: 0 };
+const ENDS = { __proto__: null, allow: 'Allowed', ask: 'Asked about', deny: 'Denied' };
 
 const sourceOf = (from) => (from?.file ? from.file + (from.line ? ':' + from.line : '') : '');
 const ruleText = (r) => h('span', null, code(r.permission), ' ', code(r.pattern), ' → ', visibleLine(r.action));
@@ -34,7 +34,7 @@ function because(d, brief) {
 
 /** What would happen, asked of the server. onDecided gets the answer. */
 function explainer(agentOf, onDecided) {
-  const permission = h('input', { type: 'text', class: 'code', list: 'permissions', value: 'bash', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', required: true });
+  const permission = h('input', { type: 'text', class: 'code', list: 'permissions', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', required: true });
   const pattern = h('input', { type: 'text', class: 'code', placeholder: 'git status && git push', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
   const names = h('datalist', { id: 'permissions' });
   const answer = h('div', { class: 'explain-answer', 'aria-live': 'polite' });
@@ -64,6 +64,10 @@ function explainer(agentOf, onDecided) {
     /** The same question again, where one was asked: the rules have changed. */
     again: () => answer.firstChild && ask(),
     names: (all) => put(names, all.map((n) => h('option', { value: n }))),
+    /** What is asked about most often, where nothing is written yet. */
+    usual(name) {
+      if (name && !permission.value) permission.value = name;
+    },
     fill(p, what) {
       permission.value = p;
       pattern.value = what;
@@ -74,13 +78,13 @@ function explainer(agentOf, onDecided) {
 
 function explained(x) {
   const units = x.units || [];
-  const many = units.length > 1 || (units.length === 1 && x.permission === 'bash');
+  const many = units.length > 1 || (units.length === 1 && units[0].pattern !== x.pattern);
   return h('div', { class: ['explained', x.action] },
     h('p', { class: 'explained-end' }, actionBadge(x.action), h('b', null, ENDS[x.action] || x.action), ' ', code(x.permission), ' ', code(x.pattern), h('span', { class: 'dim' }, ` for agent ${visibleLine(x.agent)}`)),
     x.policyError ? h('p', null, 'Because the rules are broken: ', visibleLine(x.policyError)) : h('p', null, because(x)),
     x.opaque && h('p', { class: 'note warn' }, 'It has to be asked about at least: ', visibleLine(x.opaque)),
     x.note && h('p', { class: 'dim' }, visibleLine(x.note)),
-    many && h('h3', null, x.permission === 'bash' ? `The ${plural(units.length, 'thing')} in this command; the strictest answer counts` : 'What a call would ask for; the strictest answer counts'),
+    many && h('h3', null, `${plural(units.length, 'thing')} that a call would ask for; the strictest answer counts`),
     many && unitList(units));
 }
 
@@ -127,7 +131,7 @@ function mark(tables, x) {
   hit.row.querySelector('.decides').hidden = false;
 }
 
-const SCOPES = { session: 'this session', project: 'this project', user: 'everywhere' };
+const SCOPES = { __proto__: null, session: 'this session', project: 'this project', user: 'everywhere' };
 
 function approvalTable(approvals, revoke) {
   if (!approvals.length) return empty('Nothing is approved. “Always” in a request adds an approval here.');
@@ -146,6 +150,8 @@ export const page = {
     let tables = [];
     let last = null;
     let turn = 0;
+    let known = []; // permissions that rules name
+    let offered = []; // tools, with the permission that each asks for
     const picker = h('span', { class: 'row' });
     const banner = h('div', { role: 'alert' });
     const body = h('div', { class: 'stack parts' }, loading('Loading the rules …'));
@@ -184,8 +190,21 @@ export const page = {
           h('div', { class: 'row wrap' }, h('p', { class: 'dim rules-about' }, `${plural(rules.length, 'rule')} for agent `, h('b', null, visibleLine(got.agent || agent)),
             ', in order. The last one that matches decides, however narrow the others are; where none matches, a person is asked.'), filter),
           rules.length ? main.el : empty('There are no rules: everything is asked about.')));
-      box.names([...new Set([...rules.map((r) => r.permission), 'bash', 'read', 'edit', 'webfetch'])].filter((n) => !n.includes('*')).map(visibleLine).sort());
+      known = rules.map((r) => r.permission);
+      suggest();
       sift();
+    }
+    function suggest() {
+      box.names([...new Set([...known, ...offered.map((t) => t.permission)])].filter((n) => n && !n.includes('*')).map(visibleLine).sort());
+    }
+    async function loadTools() {
+      try {
+        offered = (await api.get('/tools')).tools || [];
+        suggest();
+        box.usual(offered.find((t) => t.schema?.properties?.command?.type === 'string')?.permission); // a tool that takes a command
+      } catch {
+        // then the names are the person's to know
+      }
     }
     function sift() {
       const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -208,7 +227,7 @@ export const page = {
     }
     async function loadAgents() {
       try {
-        const all = await api.get('/agents');
+        const all = (await api.get('/agents')).agents || [];
         const select = agentPicker(all, agent || state.info?.defaultAgent, (name) => {
           agent = name;
           load().then(box.again);
@@ -224,6 +243,7 @@ export const page = {
     });
     load();
     loadAgents();
+    loadTools();
     return () => {
       turn = -1;
       off();

@@ -3,22 +3,22 @@
 
 import { api, path } from './api.js';
 import { failure } from './bits.js';
+import { cardPlace } from './cards.js';
 import { h, put, text } from './dom.js';
 import { events } from './events.js';
 import { duration } from './format.js';
 import { liveOutput } from './output.js';
-import { permissionCard, questionCard } from './request.js';
 import { renderResult } from './result.js';
 import { state } from './state.js';
 import { visibleLine } from './visible.js';
 
-const made = new Set(); // sessions that were made for calls of this page: what waits in them waits for these
+const made = new Set(); // sessions that were made for calls of this page
 
 const POLL = 3_000; // ms between looks at the record while no events come
-const WORDS = { starting: 'Sending …', pending: 'Waiting to run', running: 'Running', completed: 'Completed', error: 'Failed', interrupted: 'Interrupted', refused: 'Not run' };
-const ENDS = { canceled: 'Stopped', denied: 'Denied', rejected: 'Rejected', unattended: 'Nobody answered' };
+const WORDS = { __proto__: null, starting: 'Sending …', pending: 'Waiting to run', running: 'Running', completed: 'Completed', error: 'Failed', interrupted: 'Interrupted', refused: 'Not run' };
+const ENDS = { __proto__: null, canceled: 'Stopped', denied: 'Denied', rejected: 'Rejected', unattended: 'Nobody answered' };
 const OPEN = new Set(['pending', 'running']);
-const DOTS = { starting: 'pending', refused: 'error' };
+const DOTS = { __proto__: null, starting: 'pending', refused: 'error' };
 
 /** The call an event is about, or ''. */
 function callOf(event) {
@@ -38,7 +38,7 @@ async function newSession(agent) {
  * @param {{onState: (busy: boolean) => void, onIssues: (issues: Object[]) => void, onSession: (id: string) => void}} told
  */
 export function runner(ctx, { onState, onIssues, onSession }) {
-  let call = null; // {tool, input, id, session, state, began, ended, early, cards, output}
+  let call = null; // {tool, input, id, session, state, began, ended, early, waits, output}
   const dot = h('span', { class: 'dot', 'aria-hidden': 'true' });
   const word = h('b', { role: 'status' });
   const took = h('span', { class: 'dim num' });
@@ -46,17 +46,19 @@ export function runner(ctx, { onState, onIssues, onSession }) {
   const link = h('a', { class: 'button quiet', href: '#/sessions' }, 'In its session');
   const aside = h('button', { type: 'button', onclick: () => send('background') }, 'To the background');
   const stop = h('button', { type: 'button', class: 'danger', onclick: () => send('cancel') }, 'Stop');
-  const asks = h('div', { class: 'stack', 'aria-live': 'polite' });
+  // In a session made for calls of this page, what waits waits for this one.
+  const asks = cardPlace(ctx, { fits: (r) => r.sessionID === call.session && (made.has(call.session) || r.tool?.callID === call.id) });
+  asks.el.setAttribute('aria-live', 'polite');
   const body = h('div', { class: 'run-body' });
   const el = h('section', { class: 'card run', 'aria-label': 'The call', hidden: true },
-    h('div', { class: 'run-head' }, dot, word, took, title, link, aside, stop), asks, body);
+    h('div', { class: 'run-head' }, dot, word, took, title, link, aside, stop), asks.el, body);
 
   const busy = () => !!call && !call.ended;
 
   function draw() {
     const s = call.state;
     dot.dataset.state = DOTS[s] || s;
-    text(word, call.cards.size && busy() ? 'Waits for you' : ENDS[call.kind] || WORDS[s] || s);
+    text(word, call.waits && busy() ? 'Waits for you' : ENDS[call.kind] || WORDS[s] || s);
     text(took, duration((call.ended || Date.now()) - call.began));
     text(title, visibleLine(call.title || ''));
     link.hidden = !call.session;
@@ -76,10 +78,10 @@ export function runner(ctx, { onState, onIssues, onSession }) {
   /** A new call takes the place of the one before. */
   async function start(request) {
     if (busy()) return;
-    const mine = { ...request, state: 'starting', began: Date.now(), early: [], cards: new Map() };
+    const mine = { ...request, state: 'starting', began: Date.now(), early: [], waits: false };
     call = mine;
     el.hidden = false;
-    put(asks);
+    asks.clear();
     put(body);
     onState(true);
     draw();
@@ -143,8 +145,7 @@ export function runner(ctx, { onState, onIssues, onSession }) {
     call.kind = error?.kind;
     call.ended = ended && started ? call.began + (ended - started) : Date.now();
     if (result?.title) call.title = result.title;
-    put(asks);
-    call.cards.clear();
+    asks.clear();
     if (!result && !error && s === 'interrupted') put(body, h('p', { class: 'dim' }, 'The server ended before this call did. What it had done by then stays done.'));
     if (result || error) {
       put(body, renderResult({ tool: call.tool, input: call.input, result, error, state: s, title: result?.title, metadata: result?.metadata }), error && call.output?.el); // what it had printed stays in sight
@@ -178,24 +179,12 @@ export function runner(ctx, { onState, onIssues, onSession }) {
     }
   }
 
-  /** The requests that wait because of this call. A card that is there stays: somebody may be writing in it. */
+  /** The requests that wait because of this call. */
   function drawAsks() {
     if (!busy() || !call.id) return;
-    const of = (r) => r.sessionID === call.session && (made.has(call.session) || r.tool?.callID === call.id);
-    const wait = [...state.permissions.filter(of).map((r) => [r, permissionCard]), ...state.questions.filter(of).map((r) => [r, questionCard])];
-    const ids = new Set(wait.map(([r]) => r.id));
-    for (const [id, card] of call.cards) {
-      if (ids.has(id)) continue;
-      card.remove();
-      call.cards.delete(id);
-    }
-    for (const [r, make] of wait) {
-      if (call.cards.has(r.id)) continue;
-      const card = make(r, ctx);
-      call.cards.set(r.id, card);
-      asks.append(card);
-      reveal();
-    }
+    const { waiting, came } = asks.update();
+    call.waits = waiting > 0;
+    if (came) reveal();
     draw();
   }
 

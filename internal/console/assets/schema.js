@@ -184,7 +184,7 @@ export function propertiesOf(s) {
   return [...all.filter((p) => p.required), ...all.filter((p) => !p.required)];
 }
 
-const NAMES = { string: 'a text', number: 'a number', integer: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object', map: 'an object' };
+const NAMES = { __proto__: null, string: 'a text', number: 'a number', integer: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object', map: 'an object' };
 
 /** What a plan wants, in words; '' where anything goes. */
 export function wanted(p) {

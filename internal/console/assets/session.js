@@ -4,17 +4,18 @@
 import { api, explain, path } from './api.js';
 import { callPanel } from './call.js';
 import { callsView } from './calls.js';
+import { cardPlace } from './cards.js';
 import { attr, h, put, text, typing } from './dom.js';
 import { sessionFeed } from './feed.js';
 import { cost, count, full, modelName, plural, tokenSums, when } from './format.js';
 import { icon } from './icons.js';
+import { todoList } from './pieces.js';
 import { promptBox } from './prompt.js';
-import { permissionCard, questionCard } from './request.js';
 import { fillRow, makeRow, rowHeight, statusWord } from './sessions.js';
 import { state } from './state.js';
 import { talkView } from './talk.js';
 import { arrange, treeList } from './tree.js';
-import { visible, visibleLine } from './visible.js';
+import { visibleLine } from './visible.js';
 
 const TABS = [['talk', 'Conversation'], ['calls', 'Calls'], ['todos', 'Todos'], ['agents', 'Subagents']];
 const link = (...words) => '#/sessions/' + words.map(encodeURIComponent).join('/');
@@ -48,7 +49,7 @@ function makeHead() {
       const retry = s.status && s.status.type === 'retry';
       text(status, retry ? `retrying: ${visibleLine(s.status.message || '')}`.slice(0, 80) : word);
       attr(status, 'title', s.failure && s.failure.data ? visibleLine(s.failure.data.message || '') : null);
-      attr(status, 'class', `badge ${{ working: 'info', retrying: 'warn', failed: 'bad' }[word] || ''}`);
+      attr(status, 'class', `badge ${{ __proto__: null, working: 'info', retrying: 'warn', failed: 'bad' }[word] || ''}`);
       const sum = tokenSums(s.tokens);
       const done = todos.filter((t) => t.status === 'completed').length;
       const open = todos.filter((t) => t.status !== 'cancelled').length;
@@ -71,20 +72,11 @@ function makeHead() {
 
 // --- todos
 
-const TODO = { completed: ['✓', 'done', 'ok'], in_progress: ['▸', 'in progress', 'info'], cancelled: ['✕', 'cancelled', 'dim'], pending: ['○', 'to do', 'dim'] };
-
 function todosView(feed) {
-  const el = h('div', { class: 'todos' });
+  const el = h('div', { class: 'todos-view' });
   return {
     el,
-    update() {
-      if (!feed.todos.length) return put(el, h('div', { class: 'empty' }, 'No list of things to do.'));
-      return put(el, h('ul', { class: 'plain' }, feed.todos.map((t) => {
-        const [mark, word, kind] = TODO[t.status] || TODO.pending;
-        return h('li', { class: 'todo', 'data-status': t.status }, h('span', { class: kind, 'aria-hidden': 'true' }, mark), h('span', { class: 'sr' }, word),
-          h('span', { class: 'grow pre' }, visible(t.content)), t.priority === 'high' && h('span', { class: 'badge warn' }, 'high'));
-      })));
-    },
+    update: () => put(el, feed.todos.length ? todoList(feed.todos) : h('div', { class: 'empty' }, 'No list of things to do.')),
     destroy() {},
   };
 }
@@ -115,26 +107,17 @@ function agentsView(id, ctx) {
 
 /** The cards of the requests of a session and of those below it. */
 function cardsView(id, ctx) {
-  const el = h('div', { class: 'stack ses-cards', 'aria-label': 'Waiting for you', role: 'region', hidden: true }, h('h2', { class: 'sr' }, 'Waiting for you'));
-  const cards = new Map();
+  let ids = new Set();
+  const cards = cardPlace(ctx, { fits: (r) => ids.has(r.sessionID) });
+  const el = h('div', { class: 'ses-cards', 'aria-label': 'Waiting for you', role: 'region', hidden: true }, h('h2', { class: 'sr' }, 'Waiting for you'), cards.el);
+  const show = () => (el.hidden = !cards.el.firstChild);
+  cards.el.addEventListener('settled', show);
   return {
     el,
     update() {
-      const ids = new Set([id, ...below(id).map((s) => s.id)]);
-      const want = new Map();
-      for (const r of state.permissions) if (ids.has(r.sessionID)) want.set(r.id, () => permissionCard(r, ctx));
-      for (const r of state.questions) if (ids.has(r.sessionID)) want.set(r.id, () => questionCard(r, ctx));
-      for (const [key, card] of cards) {
-        if (want.has(key)) continue;
-        card.remove();
-        cards.delete(key);
-      }
-      for (const [key, make] of want) {
-        if (cards.has(key)) continue;
-        cards.set(key, make());
-        el.append(cards.get(key));
-      }
-      el.hidden = !cards.size;
+      ids = new Set([id, ...below(id).map((s) => s.id)]);
+      cards.update();
+      show();
     },
   };
 }
@@ -268,9 +251,9 @@ export const page = {
     const cards = cardsView(id, ctx);
     const tabs = makeTabs(id, views, ctx.go);
     const side = makeSide(feed, views, root, ctx);
-    tabs.panes[0].append(cards.el, box.el);
+    tabs.panes[0].append(box.el);
     tabs.panes[1].append(side.el);
-    put(root, head.el, failed.el, tabs.bar, tabs.panes);
+    put(root, head.el, failed.el, cards.el, tabs.bar, tabs.panes); // what waits is in sight whatever tab is open
     let agents = 0;
 
     function drawHead() {
@@ -316,7 +299,10 @@ export const page = {
     if (!state.sessions.has(id)) loadSession();
     feed.load().then(() => {
       // A session that only holds calls has nothing to say under Conversation.
-      if (!feed.messages.size && feed.order.length && !params.rest.length && tabs.now === 'talk' && root.isConnected) show('calls');
+      if (!feed.messages.size && feed.order.length && !params.rest.length && tabs.now === 'talk' && root.isConnected) {
+        history.replaceState(null, '', link(id, 'calls')); // so that the other tab leads somewhere
+        show('calls');
+      }
     });
 
     const cleanup = () => {

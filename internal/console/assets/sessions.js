@@ -1,10 +1,12 @@
 // The page of all sessions: newest use first, subagents below who started them.
 
+import { failure } from './bits.js';
 import { attr, h, put, text } from './dom.js';
 import { ago, cost, full, modelName, plural, tokens } from './format.js';
 import { icon } from './icons.js';
+import { within } from './paths.js';
 import { promptBox } from './prompt.js';
-import { LIMIT, state } from './state.js';
+import { state } from './state.js';
 import { arrange, treeList } from './tree.js';
 import { visibleLine } from './visible.js';
 
@@ -25,7 +27,7 @@ let filter = '';
 function here(session) {
   const info = state.info;
   if (!info || !session.directory) return true;
-  return [info.directory, info.worktree].some((d) => d && d !== '/' && (session.directory === d || session.directory.startsWith(d + '/')));
+  return [info.directory, info.worktree].some((d) => within(session.directory, d) !== null);
 }
 
 /** The sessions that are asked for, and those that they stand below. */
@@ -98,6 +100,8 @@ export const page = {
     const shown = h('span', { class: 'dim num small', role: 'status' });
     const box = promptBox({ ctx, sent: (id) => ctx.go('#/sessions/' + encodeURIComponent(id)) });
     const none = h('div', { class: 'empty', hidden: true });
+    const more = h('button', { type: 'button', hidden: true, onclick: older }, 'Show more');
+    const trouble = h('div');
     const tree = treeList({
       label: 'Sessions', height: rowHeight, make: makeRow, fill: fillRow,
       open: (s) => ctx.go('#/sessions/' + encodeURIComponent(s.id)),
@@ -105,15 +109,26 @@ export const page = {
     });
     put(root,
       h('div', { class: 'page-head' }, h('h1', null, 'Sessions'), shown, h('div', { class: 'segments', role: 'group', 'aria-label': 'Which sessions' }, scopes), input),
-      box.el, tree.el, none);
+      box.el, tree.el, none, h('div', { class: 'ses-more' }, trouble, more));
 
     function draw() {
       const list = wanted();
       tree.set(arrange(list, (s) => s.parentID));
-      text(shown, state.sessions.size >= LIMIT ? `${plural(list.length, 'session')} of the newest` : plural(list.length, 'session'));
+      text(shown, state.next ? `${plural(list.length, 'session')} of the newest` : plural(list.length, 'session'));
+      more.hidden = !state.next;
       tree.el.hidden = !list.length;
       none.hidden = !!list.length;
       if (!list.length) put(none, emptyText());
+    }
+    async function older() {
+      more.disabled = true;
+      put(trouble);
+      try {
+        await state.older();
+      } catch (err) {
+        put(trouble, failure(err));
+      }
+      more.disabled = false;
     }
     function emptyText() {
       if (!state.loaded) return h('p', null, 'The sessions could not be loaded. They will be when the server answers again.');

@@ -16,7 +16,7 @@ export const PLACES = [
   { name: 'status', title: 'Status', key: 'x' },
 ];
 
-const WORDS = { live: 'Live', connecting: 'Connecting …', lost: 'Not connected, trying …' };
+const WORDS = { __proto__: null, live: 'Live', connecting: 'Connecting …', lost: 'Not connected, trying …' };
 
 // --- frame
 
@@ -154,11 +154,16 @@ function show(dialog, closed) {
   dialog.showModal();
 }
 
+/** Closes what is open over a page that is left; a question is then answered with no. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close('');
+}
+
 const KEYS = [
   ['Everywhere', [['?', 'this help'], ...PLACES.map((p) => ['g ' + p.key, p.title.toLowerCase()]), ['/', 'to the filter of the page']]],
   ['Lists', [['j k', 'down, up'], ['Enter', 'open'], ['← →', 'fold, unfold'], ['Home End', 'first, last']]],
   ['Session', [['[ ]', 'tab before, next tab'], ['i', 'to the prompt'], ['Esc', 'close the call'], ['+ − 0', 'zoom the calls']]],
-  ['Request', [['o', 'allow once'], ['a', 'allow always'], ['r', 'reject, with a word why']]],
+  ['Request', [['j k', 'next card, card before'], ['o', 'on a card in focus: allow once'], ['a', 'on a card in focus: allow always'], ['r', 'on a card in focus: reject, with a word why']]],
 ];
 
 function help() {

@@ -3,9 +3,11 @@
 
 import { api, path } from './api.js';
 import { events } from './events.js';
+import { within } from './paths.js';
 
-/** How many sessions are loaded: those used last. */
-export const LIMIT = 1000;
+const PAGE = 500; // sessions loaded at a time: those used last come first
+const MOST = 1000; // that the server gives at once
+const AGAIN = 5_000; // ms until a session that could not be fetched is asked for again
 
 const listeners = new Set();
 const asked = new Set(); // sessions being fetched, so that each is asked for once
@@ -17,6 +19,7 @@ let loading = null;
 export const state = {
   info: null, // GET /v1
   sessions: new Map(), // by id: a session with its status
+  next: '', // where older sessions begin; '' when all are loaded
   permissions: [], // oldest first
   questions: [],
   loaded: false,
@@ -47,6 +50,17 @@ export const state = {
     return loading;
   },
 
+  /** Loads a page of older sessions. */
+  async older() {
+    if (!state.next) return;
+    const before = state.next;
+    const page = await api.get('/sessions', { limit: PAGE, before });
+    if (state.next !== before) return; // everything was loaded anew meanwhile
+    for (const s of page.sessions || []) if (!state.sessions.has(s.id)) merge(s);
+    state.next = nextOf(page);
+    tell();
+  },
+
   /** Puts in a session that somebody else has fetched. */
   keep(session) {
     merge(session);
@@ -54,12 +68,27 @@ export const state = {
   },
 };
 
+const nextOf = (page) => (page.more && page.next) || '';
+
+/** The newest sessions; as many as are there already, so that a reload takes none away. */
+async function fetchSessions() {
+  const want = Math.max(PAGE, state.sessions.size);
+  const found = new Map();
+  for (let before = ''; ;) {
+    const page = await api.get('/sessions', { limit: Math.min(MOST, want), before });
+    for (const s of page.sessions || []) found.set(s.id, s);
+    before = nextOf(page);
+    if (!before || found.size >= want) return [found, before];
+  }
+}
+
 async function fetchAll() {
   during = [];
   try {
-    const [info, sessions, requests] = await Promise.all([api.get(''), api.get('/sessions', { limit: LIMIT }), api.get('/requests')]);
+    const [info, [sessions, next], requests] = await Promise.all([api.get(''), fetchSessions(), api.get('/requests')]);
     state.info = info;
-    state.sessions = new Map((sessions || []).map((s) => [s.id, s]));
+    state.sessions = sessions;
+    state.next = next;
     state.permissions = requests.permissions || [];
     state.questions = requests.questions || [];
     // What was told of in the meantime may be newer than the answers.
@@ -97,15 +126,16 @@ async function fetchSession(id) {
   asked.add(id);
   try {
     state.keep(await api.get(path('sessions', id)));
+    asked.delete(id);
   } catch {
-    // calls without a conversation have no session to show
+    setTimeout(() => asked.delete(id), AGAIN); // its record may be a moment behind, or the server away
   }
 }
 
 /** The requests once more: an event does not say when one expires. */
 let soon = 0;
 let told = 0; // how often events have changed the lists
-function refreshRequests() {
+function refreshRequests(wait = 150) {
   clearTimeout(soon);
   soon = setTimeout(async () => {
     const before = told;
@@ -115,16 +145,17 @@ function refreshRequests() {
       state.permissions = r.permissions || [];
       state.questions = r.questions || [];
       tell();
-    } catch {
-      // the list from the events stands
+    } catch (err) {
+      if (err.status !== 401 && events.status === 'live') refreshRequests(AGAIN); // else all is loaded anew when the events are back
     }
     return undefined;
-  }, 150);
+  }, wait);
 }
 
 const without = (list, id) => list.filter((r) => r.id !== id);
 
 const handlers = {
+  __proto__: null,
   'session.created': (p) => merge(p.info),
   'session.updated': (p) => merge(p.info),
   'session.status': (p) => status(p.sessionID, p.status),
@@ -135,6 +166,7 @@ const handlers = {
   },
   'permission.asked': (p) => {
     state.permissions = [...without(state.permissions, p.id), p];
+    if (!state.sessions.has(p.sessionID)) fetchSession(p.sessionID);
     refreshRequests();
   },
   'permission.replied': (p) => {
@@ -142,6 +174,7 @@ const handlers = {
   },
   'question.asked': (p) => {
     state.questions = [...without(state.questions, p.id), p];
+    if (!state.sessions.has(p.sessionID)) fetchSession(p.sessionID);
     refreshRequests();
   },
   'question.replied': (p) => {
@@ -179,8 +212,9 @@ events.onFlush(() => {
 
 /** A path as it reads in this project: from its root, where it lies there; else whole. */
 export function shortPath(path) {
-  for (const root of [state.info && state.info.worktree, state.info && state.info.directory]) {
-    if (root && root !== '/' && path.startsWith(root + '/')) return path.slice(root.length + 1);
+  for (const root of [state.info?.worktree, state.info?.directory]) {
+    const name = within(path, root);
+    if (name) return name;
   }
   return path;
 }

@@ -31,6 +31,7 @@ function part(title, load, draw) {
 // --- MCP
 
 const MCP_WORDS = {
+  __proto__: null,
   connected: ['ok', 'connected'], connecting: ['info', 'connecting'], disabled: ['', 'switched off'], idle: ['', 'idle: not needed yet'],
   failed: ['bad', 'failed'], needs_auth: ['warn', 'needs a login'], needs_client_registration: ['warn', 'needs registration'],
 };
@@ -67,7 +68,7 @@ function mcpCard(s, again, ctx) {
 
 // --- LSP
 
-const LSP_CLASS = { connected: 'ok', starting: 'info', error: 'warn', broken: 'bad' };
+const LSP_CLASS = { __proto__: null, connected: 'ok', starting: 'info', error: 'warn', broken: 'bad' };
 
 function lspTables({ servers, found }) {
   const missing = (found || []).filter((f) => f.missing);
@@ -131,7 +132,9 @@ function linkPart() {
     }
     make.disabled = false;
   }
-  function show({ url, expires }) {
+  function show({ url: made, expires }) {
+    // The server knows the address that it listens on; we know one that leads there.
+    const url = location.origin + location.pathname + new URL(made).hash;
     const until = typeof expires === 'number' ? expires : Date.parse(expires);
     const box = h('input', { type: 'text', class: 'code link-box', readOnly: true, value: url, 'aria-label': 'The link', onfocus: () => box.select() });
     const left = h('span', { class: 'dim num' });
@@ -148,7 +151,8 @@ function linkPart() {
     timer = setInterval(draw, 1000);
     draw();
   }
-  const el = section('Another device', h('p', { class: 'dim' }, 'The link opens this console where the address of the server can be reached.'), h('div', null, make), slot);
+  const here = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+  const el = section('Another device', h('p', { class: 'dim' }, here ? 'This server listens on this machine alone, so only a browser on this machine can open the link. For another device, start helve serve with an address that it can reach (--addr).' : 'The link opens this console where the address of the server can be reached.'), h('div', null, make), slot);
   return { el, cleanup: () => { clearInterval(timer); put(slot); } };
 }
 
@@ -172,10 +176,10 @@ export const page = {
   title: 'Status',
   mount(root, params, ctx) {
     const jobs = jobsPart(ctx);
-    const mcp = part('MCP servers', () => api.get('/mcp'), (got, again) => mcpTable(got, again, ctx));
+    const mcp = part('MCP servers', () => api.get('/mcp'), (got, again) => mcpTable(got.servers, again, ctx));
     const lsp = part('Language servers', () => api.get('/lsp'), (got) => lspTables(got || {}));
-    const agents = part('Agents', () => api.get('/agents'), (got) => agentTable(got || []));
-    const models = part('Models', () => api.get('/models'), (got) => modelTable(got || []));
+    const agents = part('Agents', () => api.get('/agents'), (got) => agentTable(got.agents || []));
+    const models = part('Models', () => api.get('/models'), (got) => modelTable(got.models || []));
     const link = linkPart();
     const facts = h('div', null, serverFacts());
     put(root, h('div', { class: 'page-head' }, h('h1', null, 'Status')),

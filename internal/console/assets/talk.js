@@ -2,7 +2,7 @@
 // unfold, older messages when one scrolls up to them.
 
 import { attr, h, put, text } from './dom.js';
-import { liveView, readInput, startedSession } from './call.js';
+import { liveView, startedSession } from './call.js';
 import { clock, cost, duration, full, modelName, tokens } from './format.js';
 import { icon } from './icons.js';
 import { markdown } from './markdown.js';
@@ -132,7 +132,7 @@ function toolRow(feed) {
       if (drawn === s.status) return;
       drawn = s.status;
       if (view) view.end();
-      put(body, renderGiven(readInput(s.input), s.metadata),
+      put(body, renderGiven(s.input, s.metadata),
         renderResult({ tool: part.tool, input: s.input, state: s.status, title: s.title, metadata: s.metadata, error: s.error && { kind: s.kind, message: s.error },
           result: s.status === 'completed' ? { title: s.title, output: s.output, metadata: s.metadata, attachments: s.attachments } : undefined }), whither(s.metadata));
       return;
@@ -142,7 +142,7 @@ function toolRow(feed) {
     if (drawn !== key) {
       drawn = key;
       view = view || liveView();
-      put(body, renderInput(readInput(s.input)), view.el, whither(live.metadata));
+      put(body, renderInput(s.input), view.el, whither(live.metadata));
     }
     view.set({ tool: part.tool }, { ...live, input: live.input || s.input });
   }
@@ -169,11 +169,13 @@ function toolRow(feed) {
   };
 }
 
-/** The first short argument: what a call is about, before it says so itself. */
-function briefInput(input) {
+const aPath = /^[^\s*?<>|"']*[\\/.][^\s*?<>|"']*$/; // a file, a folder, an address: one word with a dot or a slash
+
+/** The argument that says what a call is about, before it says so itself: a file, else something short. */
+export function briefInput(input) {
   if (!input || typeof input !== 'object') return '';
-  const v = Object.values(input).find((x) => typeof x === 'string' && x && x.length < 300);
-  return v || '';
+  const lines = Object.values(input).filter((v) => typeof v === 'string' && v.trim() !== '' && v.length < 300 && !/[\r\n]/.test(v));
+  return lines.find((v) => aPath.test(v)) || lines.find((v) => v.length <= 100) || lines[0] || '';
 }
 
 /** A message with its parts. */
@@ -238,7 +240,7 @@ export function talkView(feed) {
   const olderButton = h('button', { type: 'button', class: 'quiet', onclick: () => feed.older() }, 'Older messages');
   const top = h('div', { class: 'talk-top', hidden: true }, olderButton);
   const none = h('div', { class: 'empty', hidden: true });
-  const flow = h('div', { class: 'talk-flow', role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation', 'aria-busy': 'true' });
+  const flow = h('div', { class: 'talk-flow', role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation' });
   const down = h('button', { type: 'button', class: 'talk-down', hidden: true, onclick: () => toEnd() }, icon('down'), 'To the end');
   const scroll = h('div', { class: 'talk-scroll', tabindex: 0, role: 'region', 'aria-label': 'Messages' }, top, none, flow);
   const el = h('div', { class: 'talk' }, scroll, down);
@@ -318,7 +320,7 @@ export function talkView(feed) {
     /** Whether it is looked at. */
     show(on) {
       shown = on;
-      if (!on) return;
+      if (!on) return void attr(flow, 'aria-busy', null); // what nobody sees keeps nobody waiting
       if (stale) update(null);
       stale = false;
       toEnd();

@@ -9,6 +9,7 @@ import { events } from './events.js';
 import { schemaForm } from './form.js';
 import { ago } from './format.js';
 import { markdown } from './markdown.js';
+import { scrolling } from './pieces.js';
 import { runner } from './runcall.js';
 import { isObject, readJSON } from './schema.js';
 import { state } from './state.js';
@@ -90,7 +91,7 @@ function choose(box, id) {
 
 /** The text for a shell, in two dialects. */
 function commands(request) {
-  const kinds = [['curl', 'curl', () => asCurl(request(), location.origin)], ['helve', 'helve call', () => asHelve(request())]];
+  const kinds = [['curl', 'curl', () => asCurl(request(), location.origin, state.info?.tokenFile)], ['helve', 'helve call', () => asHelve(request())]];
   let kind = kinds[0];
   const pre = h('pre', { class: 'code-block', tabindex: 0, 'aria-label': 'The call as a command' });
   const hint = h('p', { class: 'hint dim' });
@@ -137,7 +138,7 @@ function detail(tool, agent, query, ctx) {
   const run = h('button', { type: 'button', class: 'primary run-button', onclick: go }, 'Run');
   const link = copyButton(() => location.origin + location.pathname + hashOf('tools/' + encodeURIComponent(tool.name), { input: JSON.stringify(form.value()) }), { label: 'Copy link' });
   function go() {
-    if (form.errors().length) return;
+    if (runs.busy() || form.errors().length) return;
     drafts.set(tool.name, form.value());
     linked.note?.remove();
     runs.start(request());
@@ -147,11 +148,11 @@ function detail(tool, agent, query, ctx) {
     redraw();
   });
   session.addEventListener('change', redraw);
-  const el = h('div', { class: 'tool-detail', onkeydown: (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) e.preventDefault(), go(); } },
+  const el = h('div', { class: 'tool-detail', onkeydown: (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) e.preventDefault(), e.repeat || go(); } },
     back(),
     h('div', { class: 'tool-head' }, h('h2', { class: 'mono', tabindex: -1 }, visibleLine(tool.name)), badges(tool),
       h('span', { class: 'dim' }, 'permission ', h('code', null, visibleLine(tool.permission || tool.name)))),
-    h('div', { class: 'tool-about' }, markdown(String(tool.description || ''))),
+    scrolling(h('div', { class: 'tool-about', role: 'group', 'aria-label': 'About this tool' }, markdown(String(tool.description || '')))),
     linked.note,
     h('div', { class: 'card' }, form.el,
       h('div', { class: 'run-bar' }, h('label', { class: 'run-session' }, h('span', { class: 'dim' }, 'in'), session), run, h('span', { class: 'dim small keys' }, 'Ctrl+Enter'), h('span', { class: 'push' }, link))),
@@ -200,7 +201,7 @@ export const page = {
       try {
         const got = await api.get('/tools', { agent });
         if (mine !== turn) return;
-        tools = got || [];
+        tools = got.tools || [];
         draw();
       } catch (err) {
         if (mine === turn) put(main, failure(err, load));
@@ -208,7 +209,7 @@ export const page = {
     }
     async function loadAgents() {
       try {
-        side.agents(await api.get('/agents'), agent || state.info?.defaultAgent);
+        side.agents((await api.get('/agents')).agents || [], agent || state.info?.defaultAgent);
       } catch {
         // the default one it is
       }
@@ -216,7 +217,7 @@ export const page = {
     // Tools come and go; a form that somebody fills in, or a call that runs, stays as it is.
     const later = gather(async () => {
       try {
-        tools = (await api.get('/tools', { agent })) || [];
+        tools = (await api.get('/tools', { agent })).tools || [];
         side.set(tools, now.name);
         if (!shown && now.name) draw();
       } catch {

@@ -2,6 +2,7 @@
 // opened, so neither depth nor size costs anything before.
 
 import { h, put } from './dom.js';
+import { plural } from './format.js';
 import { visibleLineNode, visibleNode } from './visible.js';
 import { textBox } from './output.js';
 
@@ -11,7 +12,6 @@ const firstEntries = 100;
 const maxDepth = 40;
 
 const isObject = (v) => typeof v === 'object' && v !== null;
-const many = (n, one, more = one + 's') => `${n.toLocaleString('en')} ${n === 1 ? one : more}`;
 
 /** A value that fits on a line; null where it does not. */
 function simple(value) {
@@ -44,8 +44,8 @@ function shortObject(value) {
 const oneLine = (value) => simple(value) || shortList(value) || shortObject(value);
 
 function about(value) {
-  if (typeof value === 'string') return many(value.length, 'character');
-  return Array.isArray(value) ? many(value.length, 'entry', 'entries') : many(Object.keys(value).length, 'field');
+  if (typeof value === 'string') return plural(value.length, 'character');
+  return Array.isArray(value) ? plural(value.length, 'entry', 'entries') : plural(Object.keys(value).length, 'field');
 }
 
 /** Something to open; fill is called for what is inside, once. */
@@ -79,7 +79,7 @@ function entries(value, depth) {
       list.append(h('li', null, entry(String(name), value[name], depth)));
     }
     more.hidden = at >= count;
-    more.textContent = `Show ${many(Math.min(1000, count - at), 'more entry', 'more entries')} of ${(count - at).toLocaleString('en')} left`;
+    more.textContent = `Show ${plural(Math.min(1000, count - at), 'more entry', 'more entries')} of ${(count - at).toLocaleString('en')} left`;
   }
   grow(firstEntries);
   return [list, more];

@@ -141,6 +141,15 @@ export function hiddenWithin(value, depth = 0) {
   return Object.entries(value).slice(0, 5000).some(([key, v]) => hasHidden(key) || hiddenWithin(v, depth + 1));
 }
 
+const rightToLeft = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Whether a text anywhere in a value holds letters that are written from right to left. */
+export function rightToLeftWithin(value, depth = 0) {
+  if (typeof value === 'string') return rightToLeft.test(value);
+  if (typeof value !== 'object' || value === null || depth > 12) return false;
+  return Object.entries(value).slice(0, 5000).some(([key, v]) => rightToLeft.test(key) || rightToLeftWithin(v, depth + 1));
+}
+
 function marked(text, mode) {
   const out = document.createDocumentFragment();
   let plain = [];
