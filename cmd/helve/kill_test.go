@@ -77,7 +77,7 @@ func TestKilled(t *testing.T) {
 	}
 	seen := map[string]string{}
 	interrupted := 0
-	for before := ""; ; {
+	for before := int64(0); ; {
 		calls, err := s.Calls(t.Context(), store.Query{Before: before, Limit: 1000, Brief: true})
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestKilled(t *testing.T) {
 			case store.Running:
 				t.Errorf("call %s still runs", c.ID)
 			}
-			before = c.ID
+			before = c.Seq
 		}
 		if len(calls) < 1000 {
 			break
