@@ -1,7 +1,7 @@
 // Talking to the server that this page came from. The token is kept for this
 // tab only, and goes out in a header and nowhere else.
 
-import { doubt, known } from './proof.js';
+import { Unknown, doubt, known } from './proof.js';
 
 const KEY = 'helve.token';
 const ROOT = '/v1';
@@ -93,6 +93,7 @@ async function request(method, path, { query, body, signal } = {}) {
   } catch (err) {
     if (err.name === 'AbortError') throw err;
     doubt();
+    if (err instanceof Unknown) auth.lose();
     throw new Problem({ title: 'Not reachable', code: 'offline', detail: 'The server does not answer.', hint: 'See whether helve serve still runs, then try again.' });
   }
   if (!response.ok) {

@@ -3,7 +3,7 @@
 // broken connection is taken up where it ended.
 
 import { address, auth, headers } from './api.js';
-import { doubt, known } from './proof.js';
+import { Unknown, doubt, known } from './proof.js';
 
 const FIRST_WAIT = 500; // ms until the first new try
 const LONGEST_WAIT = 10_000;
@@ -179,7 +179,11 @@ async function connect() {
       heard = performance.now();
       feed(value);
     }
-  } catch {
+  } catch (err) {
+    if (err instanceof Unknown) {
+      auth.lose();
+      running = false;
+    }
     return live; // ended, by us or by the other side: the loop comes again
   } finally {
     doubt();

@@ -24,14 +24,17 @@ async function ask(token) {
   const response = await fetch(`/v1/proof?nonce=${nonce}`, { cache: 'no-store', credentials: 'omit', redirect: 'error' });
   if (!response.ok) throw new TypeError('no proof');
   const { proof } = await response.json();
-  if (proof !== (await proofOf(token, location.host, nonce))) throw new TypeError('another server answers here');
+  if (proof !== (await proofOf(token, location.host, nonce))) throw new Unknown();
   proved = true;
 }
 
+/** The server here does not know the token: it has another one, or is another program. */
+export class Unknown extends Error {}
+
 /**
- * Throws a TypeError, as fetch does where nobody answers, unless the server has
- * shown that it knows the token. Pages that came over a network in the clear
- * can not tell: browsers give them no cryptography.
+ * Throws unless the server has shown that it knows the token: Unknown, or what
+ * fetch throws where nobody answers. Pages that came over a network in the
+ * clear can not tell: browsers give them no cryptography.
  */
 export async function known(token) {
   if (proved || !token || !globalThis.crypto || !crypto.subtle) return;
