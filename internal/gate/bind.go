@@ -39,8 +39,9 @@ type Plan struct {
 }
 
 // Plan decides whether and how to listen, without doing anything. What others
-// can reach needs a token of the person's making, and a certificate or the
-// person's word that none is wanted; on loopback a token is made if there is none, so that there always is one.
+// can reach needs a token that is there already, and a certificate or the
+// person's word that none is wanted; on loopback one is made if there is none, so
+// that there always is one.
 func (b Bind) Plan() (Plan, error) {
 	addr, err := parseBind(b.Addr)
 	if err != nil {
