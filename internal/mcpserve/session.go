@@ -27,8 +27,8 @@ const (
 type session struct {
 	s       *Server
 	ss      *mcp.ServerSession
-	name    string   // that HTTP clients say; empty over standard input
-	client  string   // what the client calls itself, for the log
+	name    string // that HTTP clients say; empty over standard input
+	client  string // what the client calls itself, for the log
 	named   sync.Once
 	version string   // of the protocol
 	roots   bool     // the client names roots
