@@ -111,13 +111,12 @@ func TestHooksLate(t *testing.T) {
 export const L = () => ({ "tool.execute.before": async (i, o) => {
   if (i.tool === "wait") await new Promise(() => {})
   if (i.tool === "loop") for (;;);
-  if (i.tool === "eat") { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)) }
   if (i.tool === "bad") o.args.self = o
 } })
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
 `, func(b *bench, o *Options) {
-		o.HookTime, o.LoadTime, o.Memory = 200*time.Millisecond, 5*time.Second, 32<<20
+		o.HookTime, o.LoadTime = 200*time.Millisecond, 5*time.Second
 		o.Folders = append(o.Folders, Folder{Path: other})
 	})
 	b.set.Gather(t.Context())
@@ -130,7 +129,22 @@ export default { description: "d", args: {}, execute: () => "x" }
 			t.Errorf("%s: %s", what, got.Output)
 		}
 	}
-	if got := b.hook("tool.execute.before", `{"tool":"eat"}`, `{"args":{}}`); got.Runs[0].Error == nil || !strings.Contains(got.Runs[0].Error.Error(), "memory") {
+	if got := b.output("x", `{}`); got != "x" {
+		t.Error(got)
+	}
+}
+
+// A hook that eats all it may have is told so, and the engine's tools still answer.
+// It has time enough: which of two limits ends it must not hang on the machine.
+func TestHooksEat(t *testing.T) {
+	b := newBench(t, `
+-- plugins/eat.ts --
+export const E = () => ({ "tool.execute.before": () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } })
+-- tools/x.ts --
+export default { description: "d", args: {}, execute: () => "x" }
+`, func(b *bench, o *Options) { o.HookTime, o.Memory = time.Minute, 32<<20 })
+	b.set.Gather(t.Context())
+	if got := b.hook("tool.execute.before", `{"tool":"x"}`, `{"args":{}}`); got.Runs[0].Error == nil || !strings.Contains(got.Runs[0].Error.Error(), "memory") {
 		t.Errorf("%+v", got.Runs)
 	}
 	if got := b.output("x", `{}`); got != "x" {
