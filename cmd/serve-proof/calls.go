@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"helve/internal/proof"
 	"strings"
 	"time"
 )
@@ -31,7 +32,7 @@ func proveCalls(ctx context.Context, s *settings) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	var sides []side
 	ours, end, err := startHelve(ctx, w, s.helve, "serve", "--addr", "127.0.0.1:0", "--json")
 	if err != nil {
@@ -166,15 +167,15 @@ func made(ctx context.Context, at target, path, body string) (string, error) {
 }
 
 // startOpenCode starts OpenCode's server and reads where it is.
-func startOpenCode(ctx context.Context, w *world, program string) (at target, end func(), err error) {
+func startOpenCode(ctx context.Context, w *proof.World, program string) (at target, end func(), err error) {
 	at.name = "OpenCode"
-	c, err := w.start(ctx, func(line string) (ok bool) {
+	c, err := w.Start(ctx, func(line string) (ok bool) {
 		_, at.addr, ok = strings.Cut(line, "listening on http://")
 		return ok
 	}, program, "serve", "--hostname", "127.0.0.1", "--port", "0")
 	if err != nil {
 		return at, nil, err
 	}
-	at.addr, at.pid = strings.TrimSpace(at.addr), c.pid()
-	return at, c.close, nil
+	at.addr, at.pid = strings.TrimSpace(at.addr), c.PID()
+	return at, c.Close, nil
 }

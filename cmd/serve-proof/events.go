@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"helve/internal/proof"
 	"io"
 	"net"
 	"net/http"
@@ -121,7 +122,7 @@ type hearing struct {
 	times    []time.Duration
 	whole    int   // subscribers that heard every event, in order
 	first    error // of the others
-	server   load
+	server   proof.Usage
 	client   time.Duration // of the processor
 	idlers   []*subscriber
 	idleFrom time.Time
@@ -152,7 +153,7 @@ func hear(ctx context.Context, at target, st stage) (h hearing, err error) {
 	}
 	defer func() { _ = maker.conn.Close() }()
 	self := os.Getpid()
-	before, mine, began := loadOf(at.pid), loadOf(self), time.Now()
+	before, mine, began := proof.UsageOf(at.pid), proof.UsageOf(self), time.Now()
 	h.idleFrom = began
 	var wg sync.WaitGroup
 	limit := began.Add(time.Duration(st.count)*time.Second/time.Duration(st.rate) + 20*time.Second)
@@ -168,8 +169,8 @@ func hear(ctx context.Context, at target, st stage) (h hearing, err error) {
 	}
 	wg.Wait()
 	h.took = time.Since(began)
-	h.server, h.client = loadOf(at.pid), loadOf(self).work-mine.work
-	h.server.work -= before.work
+	h.server, h.client = proof.UsageOf(at.pid), proof.UsageOf(self).Work-mine.Work
+	h.server.Work -= before.Work
 	for _, s := range all {
 		h.times = append(h.times, s.times...)
 		if s.err == nil && s.told < 0 {
@@ -188,8 +189,8 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	at, end, err := startHelve(ctx, w, s.self, "server", w.project, w.home)
+	defer func() { err = errors.Join(err, w.Close()) }()
+	at, end, err := startHelve(ctx, w, s.self, "server", w.Project, w.Home)
 	if err != nil {
 		return "", err
 	}
@@ -260,7 +261,7 @@ func hearings(out io.Writer, rows []hearing) {
 		share := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()/h.took.Seconds()) }
 		fmt.Fprintf(out, "| %d | %s | %d | %d | %d | %d of %d | %s | %s | %s | %s | %s | %s |\n", i+1, h.name, h.subscribers, h.count, h.rate,
 			h.whole, h.subscribers, ms(quantile(h.times, 0.5)), ms(quantile(h.times, 0.99)), ms(quantile(h.times, 1)),
-			share(h.server.work), share(h.client), mib(h.server.peak))
+			share(h.server.Work), share(h.client), mib(h.server.Peak))
 	}
 	fmt.Fprintln(out)
 	for i, h := range rows {
@@ -271,16 +272,16 @@ func hearings(out io.Writer, rows []hearing) {
 }
 
 // startHelve starts a server of ours and reads where it is.
-func startHelve(ctx context.Context, w *world, argv ...string) (at target, end func(), err error) {
+func startHelve(ctx context.Context, w *proof.World, argv ...string) (at target, end func(), err error) {
 	var r ready
-	c, err := w.start(ctx, func(line string) bool { return json.Unmarshal([]byte(line), &r) == nil && r.URL != "" }, argv...)
+	c, err := w.Start(ctx, func(line string) bool { return json.Unmarshal([]byte(line), &r) == nil && r.URL != "" }, argv...)
 	if err != nil {
 		return at, nil, err
 	}
 	token, err := os.ReadFile(r.TokenFile)
 	if err != nil {
-		c.close()
+		c.Close()
 		return at, nil, err
 	}
-	return target{"helve", strings.TrimPrefix(r.URL, "http://"), strings.TrimSpace(string(token)), c.pid()}, c.close, nil
+	return target{"helve", strings.TrimPrefix(r.URL, "http://"), strings.TrimSpace(string(token)), c.PID()}, c.Close, nil
 }

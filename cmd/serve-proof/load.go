@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"helve/internal/proof"
 	"io"
 	"net"
 	"net/http"
@@ -102,8 +104,8 @@ type figure struct {
 	took   time.Duration
 	times  []time.Duration // of good answers, from when the request was due
 	failed int
-	first  error // of those that failed
-	used   load  // by the server
+	first  error       // of those that failed
+	used   proof.Usage // by the server
 }
 
 // measure carries a plan out. With a rate, requests are due at their times,
@@ -117,7 +119,7 @@ func measure(ctx context.Context, at target, p plan) (f figure, err error) {
 		}
 		defer func() { _ = wires[i].conn.Close() }()
 	}
-	before, began := loadOf(at.pid), time.Now()
+	before, began := proof.UsageOf(at.pid), time.Now()
 	var next atomic.Int64
 	parts := make([]figure, p.wires)
 	var wg sync.WaitGroup
@@ -126,8 +128,8 @@ func measure(ctx context.Context, at target, p plan) (f figure, err error) {
 	}
 	wg.Wait()
 	f = figure{name: at.name, took: time.Since(began)}
-	f.used = loadOf(at.pid)
-	f.used.work -= before.work
+	f.used = proof.UsageOf(at.pid)
+	f.used.Work -= before.Work
 	for _, part := range parts {
 		f.asked += part.asked
 		f.failed += part.failed
@@ -198,12 +200,12 @@ func figures(out io.Writer, due int, rows []figure) {
 			answered = fmt.Sprintf("%d of %d", len(f.times), due)
 		}
 		work := "–"
-		if len(f.times) > 0 && f.used.work > 0 {
-			work = ms(f.used.work / time.Duration(len(f.times)))
+		if len(f.times) > 0 && f.used.Work > 0 {
+			work = ms(f.used.Work / time.Duration(len(f.times)))
 		}
 		fmt.Fprintf(out, "| %s | %s | %.0f | %d | %s | %s | %s | %s | %s |\n", f.name, answered,
 			float64(len(f.times))/f.took.Seconds(), f.failed,
-			ms(quantile(f.times, 0.5)), ms(quantile(f.times, 0.99)), ms(quantile(f.times, 1)), work, mib(f.used.peak))
+			ms(quantile(f.times, 0.5)), ms(quantile(f.times, 0.99)), ms(quantile(f.times, 1)), work, mib(f.used.Peak))
 	}
 	for _, f := range rows {
 		if f.first != nil {
@@ -215,3 +217,28 @@ func figures(out io.Writer, due int, rows []figure) {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
 func mib(n int64) string        { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
+
+// newWorld makes the folder that the servers live in, with the file that is read.
+func newWorld() (*proof.World, error) {
+	w, err := proof.NewWorld()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Write("small.txt", smallText()); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// smallText is what the small file holds: a hundred bytes.
+func smallText() string { return strings.Repeat("all of it is read. ", 5) + "end.\n" }
+
+// sockets counts the connections that a process has open.
+func sockets(pid int) (n int) {
+	for _, to := range proof.Descriptors(pid) {
+		if strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}

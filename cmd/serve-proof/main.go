@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"helve/internal/proof"
 	"io"
 	"os"
 	"os/signal"
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		return errors.New(usage)
 	}
 	var text strings.Builder
-	before := busy()
+	before := proof.Busy()
 	for _, part := range parts {
 		made, failed := part(ctx, s)
 		text.WriteString(made)
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			break
 		}
 	}
-	made := fmt.Sprintf("%s The machine's load was %s before and %s after.\n\n%s", machine(), before, busy(), text.String())
+	made := fmt.Sprintf("%s The machine's load was %s before and %s after.\n\n%s", proof.Machine(), before, proof.Busy(), text.String())
 	if err == nil && strings.Contains(made, "FAILED") {
 		err = errors.New("not everything held: see what FAILED")
 	}

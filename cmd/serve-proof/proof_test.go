@@ -30,7 +30,7 @@ func served(t *testing.T) target {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.close(); err != nil {
+		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -38,7 +38,7 @@ func served(t *testing.T) target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, end, err := startHelve(t.Context(), w, self, "server", w.project, w.home)
+	at, end, err := startHelve(t.Context(), w, self, "server", w.Project, w.Home)
 	if err != nil {
 		t.Fatal(err)
 	}
