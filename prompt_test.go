@@ -391,7 +391,7 @@ func TestTaskStalls(t *testing.T) {
 		}
 		return says("done")
 	}
-	for name, budget := range map[string]helve.Budget{"time": {Time: 300 * time.Millisecond}, "idle": {Idle: time.Second}} {
+	for name, budget := range map[string]helve.Budget{"time": {Time: 2 * time.Second}, "idle": {Idle: 2 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Child = budget })
 			turn := prompted(t, r, helve.Prompt{Text: "go"})

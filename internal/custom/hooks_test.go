@@ -116,7 +116,7 @@ export const L = () => ({ "tool.execute.before": async (i, o) => {
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
 `, func(b *bench, o *Options) {
-		o.HookTime, o.LoadTime = 200*time.Millisecond, 5*time.Second
+		o.HookTime, o.LoadTime = time.Second, time.Minute
 		o.Folders = append(o.Folders, Folder{Path: other})
 	})
 	b.set.Gather(t.Context())

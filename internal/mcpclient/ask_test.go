@@ -132,7 +132,7 @@ func TestElicitFlood(t *testing.T) {
 func TestElicitDeclined(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
-	s.Timeout = 500 * time.Millisecond
+	s.Timeout = 3 * time.Second // the server has to be there within it, too
 	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		asked.Add(1)
 		return Answer{Action: "decline"}, nil
@@ -190,7 +190,7 @@ func TestPatience(t *testing.T) {
 func TestElicitMost(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
-	s.Timeout = 500 * time.Millisecond
+	s.Timeout = 3 * time.Second // the server has to be there within it, too
 	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		asked.Add(1)
 		return Answer{Action: "accept"}, nil
@@ -233,7 +233,7 @@ func TestElicitAddress(t *testing.T) {
 // Progress does not let the time run while the person is being asked.
 func TestProgressWhileAsked(t *testing.T) {
 	s := fake("one", "")
-	s.Timeout = 400 * time.Millisecond
+	s.Timeout = 2 * time.Second
 	var b *bench
 	b = newBench(t, Options{Servers: []Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
 		b.until("progress", func() bool {
@@ -256,7 +256,7 @@ func TestProgressWhileAsked(t *testing.T) {
 func TestAskEndsWithServer(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	s := fake("one", "")
-	s.Timeout = 300 * time.Millisecond
+	s.Timeout = 3 * time.Second
 	b := newBench(t, Options{Servers: []Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
 		asked <- struct{}{}
 		<-ctx.Done()

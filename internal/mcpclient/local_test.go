@@ -153,7 +153,7 @@ func TestNotAServer(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	silent, list, good := fake("silent", "silent deaf"), fake("list", "hanglist"), fake("good", "")
-	silent.Timeout, list.Timeout = 300*time.Millisecond, 300*time.Millisecond
+	silent.Timeout, list.Timeout = 300*time.Millisecond, 3*time.Second // the second has to be greeted within it
 	b := newBench(t, Options{Servers: []Server{silent, list, good}})
 	b.gather()
 	alive := 0
@@ -176,24 +176,24 @@ func TestTimeouts(t *testing.T) {
 
 func TestCallTimeouts(t *testing.T) {
 	s := fake("one", "")
-	s.Timeout, s.Limit = 400*time.Millisecond, 3*time.Second
+	s.Timeout, s.Limit = 2*time.Second, 6*time.Second
 	long := fake("long", "")
-	b := newBench(t, Options{Servers: []Server{s, long}, CallTimeout: 350 * time.Millisecond})
+	b := newBench(t, Options{Servers: []Server{s, long}, CallTimeout: 1500 * time.Millisecond})
 	b.gather()
-	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "400 ms") ||
+	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "2000 ms") ||
 		!strings.HasSuffix(err.Error(), "`helve mcp logs one` shows what it said; \"timeout\" in its config gives it longer.") {
 		t.Errorf("%v", err)
 	}
-	if err := b.fails("long_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "350 ms") {
+	if err := b.fails("long_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "1500 ms") {
 		t.Errorf("%v", err)
 	}
-	if got := b.must("one_slow", map[string]any{"n": 10}).Output; got != "done" {
+	if got := b.must("one_slow", map[string]any{"n": 30}).Output; got != "done" {
 		t.Errorf("%s", got)
 	}
-	if n := len(b.progress); n < 3 || n > 11 || b.progress[0]["output"] != "step 0" || b.progress[0]["total"] != 10.0 {
+	if n := len(b.progress); n < 3 || n > 31 || b.progress[0]["output"] != "step 0" || b.progress[0]["total"] != 10.0 {
 		t.Errorf("progress: %v", b.progress)
 	}
-	if err := b.fails("one_slow", map[string]any{"n": 100}); err.Code != "timeout" || !strings.Contains(err.Error(), "3000 ms") {
+	if err := b.fails("one_slow", map[string]any{"n": 100}); err.Code != "timeout" || !strings.Contains(err.Error(), "6000 ms") {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -36,7 +36,7 @@ func sdkServer() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "slow"}, func(ctx context.Context, r *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
 		for i := range 6 {
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i), Message: "m"})
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(400 * time.Millisecond)
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
 	})
@@ -124,7 +124,7 @@ func TestRemote(t *testing.T) {
 
 func TestRemoteTimeouts(t *testing.T) {
 	web := newSite(t, streamable(sdkServer()))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Timeout: 300 * time.Millisecond}}})
+	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Timeout: 2 * time.Second}}})
 	b.gather()
 	if got := b.must("r_slow", map[string]any{"text": ""}).Output; got != "done" || len(b.progress) == 0 {
 		t.Errorf("%s %v", got, b.progress)
