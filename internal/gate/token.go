@@ -57,16 +57,7 @@ func checkFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := openFolder(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return checkPrivate(dir, info)
+	return Private(dir)
 }
 
 func readToken(path string) (string, error) {

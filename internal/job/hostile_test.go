@@ -36,7 +36,7 @@ func TestNotFiles(t *testing.T) {
 		if damaged := i.ID == "pipe" || i.ID == "link"; (i.State == Damaged) != damaged || i.Command != "" {
 			t.Errorf("%+v", i)
 		}
-		if _, err := ReadOutput(dir, i.ID, 0, 0); err == nil {
+		if _, err := outputOf(dir, i.ID); err == nil {
 			t.Errorf("%s: output was read", i.ID)
 		}
 	}

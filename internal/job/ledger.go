@@ -271,12 +271,3 @@ func entries(dir string) ([]string, error) {
 	}
 	return ids, nil
 }
-
-// ReadOutput returns what a job of a folder printed, as [Jobs.Output] does.
-func ReadOutput(dir, id string, offset int64, limit int) (Chunk, error) {
-	info, err := Find(dir, id)
-	if err != nil {
-		return Chunk{}, err
-	}
-	return output(dir, info, offset, limit)
-}

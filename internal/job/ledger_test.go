@@ -61,7 +61,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	if _, err := ReadOutput(dir, "text", 0, 0); err == nil {
+	if _, err := outputOf(dir, "text"); err == nil {
 		t.Error("output of a damaged job")
 	}
 	if err := Send(t.Context(), dir, "text", Request{Op: OpStop}); err == nil {
@@ -144,4 +144,13 @@ func FuzzEntry(f *testing.F) {
 		same.Began, same.Ended = e.Began, e.Ended // may be of another zone
 		want(t, same, e)
 	})
+}
+
+// outputOf is what a job of a folder printed, as [Jobs.Output] tells it.
+func outputOf(dir, id string) (Chunk, error) {
+	info, err := Find(dir, id)
+	if err != nil {
+		return Chunk{}, err
+	}
+	return output(dir, info, 0, 0)
 }

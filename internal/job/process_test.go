@@ -271,7 +271,7 @@ func TestOther(t *testing.T) {
 	want(t, len(list), 1)
 	want(t, []any{list[0].ID, list[0].PID, list[0].State, list[0].Runtime, list[0].Input}, []any{id, pid, Running, o.cmd.Process.Pid, true})
 	want(t, must(j.Watch(ctx, id, Watch{Text: "ready", Bound: time.Minute}))(t).Seen, true)
-	want(t, string(must(ReadOutput(dir, id, 0, 0))(t).Data), "ready\n")
+	want(t, string(must(outputOf(dir, id))(t).Data), "ready\n")
 	ok(t, j.Write(ctx, id, []byte("a\nb\n"), false))
 	want(t, must(j.Watch(ctx, id, Watch{Text: "got b\n", Bound: time.Minute}))(t).At, int64(12))
 	if _, err := j.For("mine").Stop(ctx, id); !errors.Is(err, ErrNoJob) {
@@ -320,7 +320,7 @@ func TestKilled(t *testing.T) {
 	second, pid2 := o.run(t, "echo two; exec sleep 1000")
 	short, _ := o.run(t, "echo short")
 	for _, id := range []string{orphan, second, short} {
-		await(t, "output of "+id, func() bool { c, err := ReadOutput(dir, id, 0, 0); return err == nil && c.Total > 0 })
+		await(t, "output of "+id, func() bool { c, err := outputOf(dir, id); return err == nil && c.Total > 0 })
 	}
 	await(t, "two sleeps", func() bool { return len(family(pid)) >= 3 })
 	await(t, "the short one", func() bool { i, err := Find(dir, short); return err == nil && i.State == Ended })
@@ -364,7 +364,7 @@ func TestKilled(t *testing.T) {
 	}
 	ok(t, stranger.Process.Kill())
 	_ = stranger.Wait()
-	c := must(ReadOutput(dir, orphan, 0, 0))(t)
+	c := must(outputOf(dir, orphan))(t)
 	want(t, []any{string(c.Data), c.Done}, []any{"here\n", true})
 }
 

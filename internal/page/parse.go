@@ -220,9 +220,6 @@ func (b *builder) finish() {
 	}
 }
 
-// Title returns the title of the page, on one line; "" where it has none.
-func (d *Doc) Title() string { return d.title }
-
 func isAllBlank(s string) bool {
 	for i := range len(s) {
 		if !blankByte(s[i]) {

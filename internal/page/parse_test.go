@@ -154,8 +154,8 @@ func TestTitleAndBase(t *testing.T) {
 		{"<title> </title><base target=x><base href=y><title>b</title>", "b", "y"},
 	} {
 		doc := mustParse(t, c.src)
-		if doc.Title() != c.title || doc.base != c.base {
-			t.Errorf("%q: title %q, base %q; want %q, %q", c.src, doc.Title(), doc.base, c.title, c.base)
+		if doc.title != c.title || doc.base != c.base {
+			t.Errorf("%q: title %q, base %q; want %q, %q", c.src, doc.title, doc.base, c.title, c.base)
 		}
 	}
 }

@@ -119,37 +119,6 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestBody(t *testing.T) {
-	p := wrap("*** Add File: a", "+x")
-	for _, tt := range []struct {
-		argv []string
-		want string
-		ok   bool
-	}{
-		{[]string{"apply_patch", p}, p, true},
-		{[]string{"applypatch", p}, p, true},
-		{[]string{"bash", "-lc", "apply_patch <<'PATCH'\n" + p + "\nPATCH"}, p, true},
-		{[]string{"bash", "-lc", "\n applypatch<<\"E\"\n" + p + "\nE\n\n"}, p, true},
-		{[]string{"bash", "-lc", "apply_patch <<'E'\nE"}, "", true},
-		{[]string{"bash", "-lc", "apply_patch <<E\n" + p + "\nE"}, "", false},
-		{[]string{"bash", "-lc", "apply_patch <<'E'\n" + p + "\nE\nrm -r x"}, "", false},
-		{[]string{"bash", "-lc", "cd x && apply_patch <<'E'\n" + p + "\nE"}, "", false},
-		{[]string{"bash", "-lc", "apply_patch <<'E' && rm x\n" + p + "\nE"}, "", false},
-		{[]string{"bash", "-lc", "apply_patch <<'E'\n" + p + "\nEE"}, "", false},
-		{[]string{"bash", "-lc", "apply_patch <<''\n" + p + "\n"}, "", false},
-		{[]string{"bash", "-c", "apply_patch <<'E'\n" + p + "\nE"}, "", false},
-		{[]string{"echo", "hello"}, "", false},
-		{[]string{"apply_patch"}, "", false},
-		{[]string{"apply_patch", p, p}, "", false},
-		{nil, "", false},
-	} {
-		got, ok := Body(tt.argv)
-		if ok != tt.ok || got != tt.want {
-			t.Errorf("Body(%q) = %q, %v; want %q, %v", tt.argv, got, ok, tt.want, tt.ok)
-		}
-	}
-}
-
 // write writes hunks as a patch. Its lines end in carriage returns, one of
 // which is taken off each line: so a line may end in one.
 func write(p Patch) string {

@@ -8,7 +8,6 @@ package patch
 
 import (
 	"fmt"
-	"strings"
 )
 
 // A Patch is what to do with some files, in the order it was written.
@@ -65,31 +64,3 @@ func (e *SyntaxError) Error() string {
 	}
 	return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
 }
-
-// Body returns the text of the patch that a command line would apply: one that
-// calls apply_patch with it, or a script for bash that feeds it to apply_patch
-// as a quoted here-document and does nothing else.
-func Body(argv []string) (patchText string, ok bool) {
-	if len(argv) == 2 && isApply(argv[0]) {
-		return argv[1], true
-	}
-	if len(argv) != 3 || argv[0] != "bash" || argv[1] != "-lc" {
-		return "", false
-	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(argv[2]), "\n")
-	command, mark, found := strings.Cut(first, "<<")
-	if !found || !isApply(strings.TrimSpace(command)) {
-		return "", false
-	}
-	mark = strings.TrimSpace(mark)
-	if len(mark) < 3 || mark[0] != mark[len(mark)-1] || mark[0] != '\'' && mark[0] != '"' {
-		return "", false
-	}
-	body, after, found := strings.Cut("\n"+rest+"\n", "\n"+mark[1:len(mark)-1]+"\n")
-	if !found || strings.TrimSpace(after) != "" {
-		return "", false
-	}
-	return strings.TrimPrefix(body, "\n"), true
-}
-
-func isApply(name string) bool { return name == "apply_patch" || name == "applypatch" }

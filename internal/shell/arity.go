@@ -1,22 +1,11 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// Prefix returns the words at the beginning of a command that name what it
-// does: npm run dev of npm run dev --open. How many these are is known by the
-// longest beginning that is in a table; of other commands it is the first
-// word. Options count as words.
-func Prefix(words []string) []string {
-	if len(words) == 0 {
-		return nil
-	}
-	return slices.Clone(words[:min(prefixLen(words), len(words))])
-}
-
-// prefixLen returns how many words Prefix would take if there were enough.
+// prefixLen returns how many words at the beginning of a command name what it
+// does: three of npm run dev --open. That is known by the longest beginning that
+// is in a table; of other commands it is one. Options count as words. It may be
+// more than there are.
 func prefixLen(words []string) int {
 	for n := min(2, len(words)); n > 0; n-- { // no key is longer
 		if k, ok := arity(strings.Join(words[:n], " ")); ok {

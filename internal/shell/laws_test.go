@@ -63,7 +63,7 @@ func TestSpellingClosure(t *testing.T) {
 		if line.Opaque != "" {
 			t.Fatalf("%q is opaque: %s", text, line.Opaque)
 		}
-		if !slices.ContainsFunc(line.Units, func(u Unit) bool { return slices.Contains(Spellings(u), want) }) {
+		if !slices.ContainsFunc(line.Units, func(u Unit) bool { return slices.Contains(spellings(u), want) }) {
 			t.Fatalf("%q: no unit is %q", text, want)
 		}
 	})
@@ -95,7 +95,7 @@ func marks(line Line) map[string]bool {
 		if u.Kind == Piece {
 			continue
 		}
-		for _, s := range Spellings(u) {
+		for _, s := range spellings(u) {
 			all[s] = true
 		}
 		for _, d := range u.Doubts {
@@ -164,4 +164,10 @@ func doubted(line Line) bool {
 		}
 	}
 	return false
+}
+
+// spellings are the texts a restriction on a command is tried on: as it is
+// written, and then the unit's Spellings.
+func spellings(u Unit) []string {
+	return append([]string{u.Text}, u.Spellings...)
 }

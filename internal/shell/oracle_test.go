@@ -94,7 +94,7 @@ func seen(line Line) bool {
 		if len(u.Doubts) > 0 {
 			return true
 		}
-		for _, s := range Spellings(u) {
+		for _, s := range spellings(u) {
 			if head, _, open := strings.Cut(s, Unknown); strings.HasPrefix(s, "canary") || open && strings.HasPrefix("canary", head) {
 				return true
 			}

@@ -238,7 +238,7 @@ func TestSpellings(t *testing.T) {
 		{"/", []string{"/"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, Spellings(Parse(tt.command).Units[0])); diff != "" {
+		if diff := cmp.Diff(tt.want, spellings(Parse(tt.command).Units[0])); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.command, diff)
 		}
 	}

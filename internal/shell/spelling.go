@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// Spellings returns the texts a restriction on a command is to be tried on: as
-// it is written, and then the unit's Spellings. What allows a command must be
-// tried on the first alone, which is its text as a person reads it.
-func Spellings(u Unit) []string {
-	return append([]string{u.Text}, u.Spellings...)
-}
-
 // A speller gathers the ways a command may be written.
 type speller struct{ all []string }
 

@@ -182,8 +182,9 @@ func TestPrefix(t *testing.T) {
 		"kubectl rollout restart d/x": "kubectl rollout restart",
 	}
 	for in, want := range tests {
-		if got := strings.Join(Prefix(strings.Fields(in)), " "); got != want {
-			t.Errorf("Prefix(%q) = %q, want %q", in, got, want)
+		words := strings.Fields(in)
+		if got := strings.Join(words[:min(prefixLen(words), len(words))], " "); got != want {
+			t.Errorf("the prefix of %q is %q, want %q", in, got, want)
 		}
 	}
 }

@@ -14,5 +14,5 @@ func TestPipe(t *testing.T) {
 	y.check(unix.Mkfifo(y.at("home/.claude/skills/a/SKILL.md"), 0o644))
 	y.check(unix.Mkfifo(y.at("home/.claude/skills/c"), 0o644))
 	y.check(unix.Symlink("/dev/zero", y.at("home/.claude/skills/b/skill.md")))
-	y.wants(Find(y.options()), "b = home/.claude/skills/b/SKILL.md", "not-a-file home/.claude/skills/a/SKILL.md", "misnamed home/.claude/skills/b/skill.md")
+	y.wants(foundBy(y.options()), "b = home/.claude/skills/b/SKILL.md", "not-a-file home/.claude/skills/a/SKILL.md", "misnamed home/.claude/skills/b/skill.md")
 }

@@ -51,10 +51,6 @@ func NewFinder(opt Options) *Finder {
 	return &Finder{opt: opt}
 }
 
-// Find is a single search. It never fails: what could not be searched is
-// among the problems.
-func Find(opt Options) *Set { return NewFinder(opt).Find() }
-
 // Find returns the skills that there are now.
 func (f *Finder) Find() *Set {
 	f.mu.Lock()

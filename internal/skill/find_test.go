@@ -132,7 +132,7 @@ func TestPlaces(t *testing.T) {
 	})
 	opt := y.options()
 	opt.Paths = []string{"more", "~/own", y.at("else"), "missing"}
-	y.wants(Find(opt),
+	y.wants(foundBy(opt),
 		"absolute = else/SKILL.md", "agents = proj/.agents/skills/c/deep/down/SKILL.md", "at the top = home/.agents/skills/SKILL.md",
 		"far = proj/.claude/skills/b/SKILL.md", "global = home/.config/opencode/skill/e/SKILL.md",
 		"hidden = proj/.opencode/skill/.hidden/SKILL.md", "home = home/.claude/skills/d/SKILL.md",
@@ -140,14 +140,14 @@ func TestPlaces(t *testing.T) {
 		"relative = proj/sub/more/g/SKILL.md", "tilde = home/own/h/SKILL.md", "! proj/sub/missing")
 
 	opt.Paths, opt.ClaudeOff = nil, true
-	y.wants(Find(opt),
+	y.wants(foundBy(opt),
 		"agents = proj/.agents/skills/c/deep/down/SKILL.md", "at the top = home/.agents/skills/SKILL.md",
 		"global = home/.config/opencode/skill/e/SKILL.md", "hidden = proj/.opencode/skill/.hidden/SKILL.md",
 		"plural = home/.config/opencode/skills/f/SKILL.md")
 	opt.ClaudeOff, opt.OthersOff, opt.ConfigDirs = false, true, opt.ConfigDirs[:1]
-	y.wants(Find(opt), "global = home/.config/opencode/skill/e/SKILL.md", "plural = home/.config/opencode/skills/f/SKILL.md")
-	y.wants(Find(Options{Home: y.at("home/own"), Paths: []string{"~"}}), "tilde = home/own/h/SKILL.md")
-	if s := Find(Options{Dir: y.at("nowhere"), Worktree: y.at("elsewhere")}); len(s.Skills)+len(s.Candidates)+len(s.Problems) > 0 {
+	y.wants(foundBy(opt), "global = home/.config/opencode/skill/e/SKILL.md", "plural = home/.config/opencode/skills/f/SKILL.md")
+	y.wants(foundBy(Options{Home: y.at("home/own"), Paths: []string{"~"}}), "tilde = home/own/h/SKILL.md")
+	if s := foundBy(Options{Dir: y.at("nowhere"), Worktree: y.at("elsewhere")}); len(s.Skills)+len(s.Candidates)+len(s.Problems) > 0 {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -167,15 +167,15 @@ func TestOrder(t *testing.T) {
 	for i, dir := range order {
 		y.write(dir+"/SKILL.md", text("x"))
 		want[0] = "x = " + dir + "/SKILL.md"
-		y.wants(Find(opt), want...)
-		if c := Find(opt).Candidates[max(i-1, 0)]; i > 0 && c.Why != "replaced by "+y.at(dir+"/SKILL.md") {
+		y.wants(foundBy(opt), want...)
+		if c := foundBy(opt).Candidates[max(i-1, 0)]; i > 0 && c.Why != "replaced by "+y.at(dir+"/SKILL.md") {
 			t.Errorf("%s: %q", c.Path, c.Why)
 		}
 		want = append(want, "replaced "+dir+"/SKILL.md")
 	}
 	// a folder that is named twice is searched at its last place
 	opt.Paths = append(opt.Paths, y.at("one"))
-	if k, _ := Find(opt).Get("x"); k.Path != y.at("one/a/SKILL.md") {
+	if k, _ := foundBy(opt).Get("x"); k.Path != y.at("one/a/SKILL.md") {
 		t.Errorf("got %s", k.Path)
 	}
 }
@@ -201,7 +201,7 @@ func TestGuarded(t *testing.T) {
 	opt := y.options()
 	opt.Trusted = nil
 	opt.Paths = []string{"../paths", y.at("elsewhere")}
-	y.wants(Find(opt),
+	y.wants(foundBy(opt),
 		"mine = home/.config/opencode/skill/a/SKILL.md", "named = proj/paths/a/SKILL.md guarded", "shared = proj/.claude/skills/in/SKILL.md guarded",
 		"theirs = proj/.opencode/skill/b/SKILL.md guarded", "user named = elsewhere/a/SKILL.md",
 		"replaced proj/.claude/skills/a/SKILL.md", "replaced proj/.claude/skills/b/SKILL.md", "leads-out proj/.claude/skills/file/SKILL.md",
@@ -212,7 +212,7 @@ func TestGuarded(t *testing.T) {
 		asked = append(asked, path)
 		return path != y.at("proj/.agents")
 	}
-	y.wants(Find(opt),
+	y.wants(foundBy(opt),
 		"mine = proj/.opencode/skill/a/SKILL.md", "named = proj/paths/a/SKILL.md", "secret = proj/.claude/skills/file/SKILL.md",
 		"shared = proj/.claude/skills/in/SKILL.md", "theirs = proj/.opencode/skill/b/SKILL.md", "user named = elsewhere/a/SKILL.md", "whole folder = proj/.claude/skills/out/skills/c/SKILL.md",
 		"replaced proj/.claude/skills/a/SKILL.md", "replaced proj/.claude/skills/b/SKILL.md", "same-file proj/.claude/skills/out/SKILL.md",
@@ -229,7 +229,7 @@ func TestSameFile(t *testing.T) {
 	y.link("proj/.claude/skills", "../own/skill")
 	opt := y.options()
 	opt.Trusted, opt.ConfigDirs = nil, []Folder{{Path: y.at("proj/own")}}
-	y.wants(Find(opt), "a = proj/own/skill/a/SKILL.md", "same-file proj/.claude/skills/a/SKILL.md")
+	y.wants(foundBy(opt), "a = proj/own/skill/a/SKILL.md", "same-file proj/.claude/skills/a/SKILL.md")
 }
 
 // TestHomeInProject works in a folder above which there is no project: the
@@ -240,7 +240,7 @@ func TestHomeInProject(t *testing.T) {
 		"home/.claude/skills/a/SKILL.md": text("mine"), "home/work/.claude/skills/a/SKILL.md": text("mine"), ".claude/skills/b/SKILL.md": text("stranger"),
 	})
 	opt := Options{Dir: y.at("home/work"), Worktree: filepath.VolumeName(y.root) + string(filepath.Separator), Home: y.at("home")}
-	set := Find(opt)
+	set := foundBy(opt)
 	if k, ok := set.Get("mine"); !ok || k.Guarded || k.Path != y.at("home/.claude/skills/a/SKILL.md") {
 		t.Errorf("got %+v", k)
 	}
@@ -265,7 +265,7 @@ func TestReasons(t *testing.T) {
 	opt := y.options()
 	opt.Limits.Bytes = 1000
 	opt.Paths = []string{y.at("home/.agents")}
-	set := Find(opt)
+	set := foundBy(opt)
 	y.wants(set, "good = home/.claude/skills/good/SKILL.md",
 		"no-front-matter home/.claude/skills/bare/SKILL.md", "unreadable home/.claude/skills/dangling/SKILL.md",
 		"too-large home/.claude/skills/large/SKILL.md", "not-utf8 home/.claude/skills/latin/SKILL.md",
@@ -304,7 +304,7 @@ func TestLinks(t *testing.T) {
 	y.link("home/.claude/skills/store", y.at("store"))
 	y.link("store/b/back", y.at("home"))
 	y.link("proj/.claude/skills", y.at("home/.claude/skills"))
-	got := Find(y.options())
+	got := foundBy(y.options())
 	if names := skillNames(got); !cmp.Equal(names, []string{"a", "b"}) {
 		t.Errorf("got %q, and the problems %+v", names, got.Problems)
 	}
@@ -369,7 +369,7 @@ func TestCrowd(t *testing.T) {
 		y := newYard(t, files)
 		opt := y.options()
 		opt.Limits, opt.Trusted = limits, nil
-		set := Find(opt)
+		set := foundBy(opt)
 		if k, ok := set.Get("s03"); !ok || k.Guarded || len(set.Problems) != 1 || len(set.Skills) < 5 {
 			t.Errorf("%+v: got %+v, %d skills, problems %+v", limits, k, len(set.Skills), set.Problems)
 		}
@@ -449,20 +449,23 @@ func TestDeep(t *testing.T) {
 	y.check(at.Close())
 	opt := y.options()
 	opt.Limits.Depth = 10_000
-	set := Find(opt)
+	set := foundBy(opt)
 	if len(set.Skills) != 1 {
 		t.Errorf("got %+v", set)
 	}
 	for i := range maxEntries + 1 {
 		y.check(os.WriteFile(y.at(fmt.Sprint("home/.claude/skills/a/file", i)), nil, 0o644))
 	}
-	if p := Find(opt).Problems; !slices.ContainsFunc(p, func(p Problem) bool { return strings.Contains(p.Message, "only 10000 of its entries") }) {
+	if p := foundBy(opt).Problems; !slices.ContainsFunc(p, func(p Problem) bool { return strings.Contains(p.Message, "only 10000 of its entries") }) {
 		t.Errorf("got %+v", p)
 	}
 	for i := range maxProblems + 20 {
 		opt.Paths = append(opt.Paths, fmt.Sprint("missing", i))
 	}
-	if n := len(Find(opt).Problems); n != maxProblems+1 {
+	if n := len(foundBy(opt).Problems); n != maxProblems+1 {
 		t.Errorf("%d problems", n)
 	}
 }
+
+// find is a single search.
+func foundBy(opt Options) *Set { return NewFinder(opt).Find() }

@@ -3,6 +3,7 @@ package skill
 import (
 	"errors"
 	"fmt"
+	"helve/internal/disk"
 	"io"
 	"io/fs"
 	"os"
@@ -39,7 +40,7 @@ func (s Skill) Load() (*Text, error) {
 		text *Text
 		err  error
 	}
-	l, ok := inTime(loadTime, func() loaded {
+	l, ok := disk.InTime(loadTime, func() loaded {
 		text, err := s.load()
 		return loaded{text, err}
 	})
@@ -94,7 +95,7 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
 	}
-	if kernels(path) {
+	if disk.OfKernel(path) {
 		return nil, info, &Fault{Code: NotAFile, Why: "a file of the kernel's"}
 	}
 	if info.Size() > limit {

@@ -12,7 +12,7 @@ import (
 
 func loaded(t *testing.T, y yard, opt Options, name string) (*Text, error) {
 	t.Helper()
-	k, ok := Find(opt).Get(name)
+	k, ok := foundBy(opt).Get(name)
 	if !ok {
 		t.Fatalf("there is no skill %s", name)
 	}
@@ -65,7 +65,7 @@ func TestLoadLater(t *testing.T) {
 	y := newYard(t, map[string]string{"proj/.claude/skills/a/SKILL.md": text("a"), "secret/SKILL.md": text("a")})
 	opt := y.options()
 	opt.Trusted = nil
-	k, _ := Find(opt).Get("a")
+	k, _ := foundBy(opt).Get("a")
 	path := "proj/.claude/skills/a/SKILL.md"
 	y.write(path, text("a")+"more\n")
 	if got, err := k.Load(); err != nil || got.Body != "text of a\nmore" {

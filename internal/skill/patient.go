@@ -2,10 +2,10 @@ package skill
 
 import (
 	"errors"
+	"helve/internal/disk"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -15,32 +15,6 @@ const loadTime = 3 * time.Second
 // errSlow is what comes of a file system that does not answer, such as a
 // mount whose server is gone.
 var errSlow = errors.New("it does not answer")
-
-// inTime does something that may never come back. After the limit it is left
-// behind, and what it still gives is nobody's.
-func inTime[T any](limit time.Duration, do func() T) (made T, ok bool) {
-	done := make(chan T, 1)
-	go func() { done <- do() }()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case made = <-done:
-		return made, true
-	case <-timer.C:
-		return made, false
-	}
-}
-
-// kernels reports whether a path leads to a file that the kernel makes up. It
-// says that it is a regular file, and reading it may wait for ever.
-func kernels(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
-	}
-	real = filepath.ToSlash(real)
-	return strings.HasPrefix(real, "/proc/") || strings.HasPrefix(real, "/sys/")
-}
 
 // opened is what came of reading a file.
 type opened struct {
@@ -63,7 +37,7 @@ func patient[T any](s *search, ask func() (T, error)) (T, error) {
 		value T
 		err   error
 	}
-	a, ok := inTime(s.patience(), func() answer {
+	a, ok := disk.InTime(s.patience(), func() answer {
 		value, err := ask()
 		return answer{value, err}
 	})

@@ -7,5 +7,5 @@ import "testing"
 func TestKernelFile(t *testing.T) {
 	y := newYard(t, map[string]string{"home/.claude/skills/b/SKILL.md": text("b")})
 	y.link("home/.claude/skills/a/SKILL.md", "/proc/self/status")
-	y.wants(Find(y.options()), "b = home/.claude/skills/b/SKILL.md", "not-a-file home/.claude/skills/a/SKILL.md")
+	y.wants(foundBy(y.options()), "b = home/.claude/skills/b/SKILL.md", "not-a-file home/.claude/skills/a/SKILL.md")
 }

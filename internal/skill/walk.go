@@ -3,6 +3,7 @@ package skill
 import (
 	"errors"
 	"fmt"
+	"helve/internal/disk"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -264,7 +265,7 @@ func (w *walk) read(path string) note {
 
 func (w *walk) open(path string) note {
 	limit := w.opt.Limits.Bytes
-	made, ok := inTime(w.patience(), func() opened {
+	made, ok := disk.InTime(w.patience(), func() opened {
 		data, info, err := readFile(path, limit)
 		return opened{data, info, err}
 	})

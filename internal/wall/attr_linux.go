@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attr says how the process that will call [Enter] has to be started: in
+// Attr says how the process that will call [Main] has to be started: in
 // namespaces of its own, with the right to arrange them and no other. The
 // caller may add to it.
 func (p Profile) Attr() *syscall.SysProcAttr {

@@ -17,20 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enter brings the calling thread behind the wall, for good. It locks the
+// enter brings the calling thread behind the wall, for good. It locks the
 // goroutine to its thread, which then has to exec: only that leaves no other
 // thread of the process outside. The process must have been started with the
 // profile's [Profile.Attr]. Nothing is skipped: an error names the step that
-// failed, and the caller must not go on.
-func Enter(p Profile) error {
-	program, err := ownProgram()
-	if err != nil {
-		return fmt.Errorf("wall: %w", err)
-	}
-	defer unix.Close(program)
-	return enter(p, program)
-}
-
+// failed, and the caller must not go on. The programs, by their descriptors, are
+// those it may exec.
 func enter(p Profile, programs ...int) error {
 	runtime.LockOSThread()
 	p, err := p.Check()

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"unsafe"
@@ -201,13 +200,4 @@ func toolchains(home string) []string {
 		paths = append(paths, filepath.Join(home, name))
 	}
 	return paths
-}
-
-// ownProgram opens the program this process runs.
-func ownProgram() (int, error) {
-	fd, err := unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, &os.PathError{Op: "opening", Path: "/proc/self/exe", Err: err}
-	}
-	return fd, nil
 }

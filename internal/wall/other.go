@@ -13,9 +13,6 @@ import (
 // Attr has nothing to say where there is no wall.
 func (p Profile) Attr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// Enter fails: there is no wall here.
-func Enter(Profile) error { return ErrUnavailable }
-
 // Main fails: there is no wall here.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, ErrUnavailable)

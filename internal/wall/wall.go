@@ -3,9 +3,9 @@
 // wall can do what the wall does not let through.
 //
 // A wall is entered once, by a helper process of its own, and left by nobody:
-// the helper is started with [Profile.Attr], calls [Enter] (or [Main], which
-// does all of it) and then becomes, by exec, a long-lived program that starts
-// the commands. So a command behind the wall costs what it costs without one.
+// the helper is started with [Profile.Attr], calls [Main], which brings
+// it behind the wall and lets it become, by exec, a long-lived program that
+// starts the commands. So a command behind the wall costs what it costs without one.
 //
 // The wall is made of layers that cover for each other: a mount namespace in
 // which all is read-only but the workspace, with masks over what may not be

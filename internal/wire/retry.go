@@ -10,16 +10,6 @@ import (
 
 const maxWait = 10 * time.Minute
 
-// RetryAfter is how long an answer asks to wait before the next request: by
-// retry-after-ms, by Retry-After, or by when a used up limit is whole again. It
-// is 0 where nothing is asked, and 10 minutes at the most.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
-	if d, ok := asked(h, now); ok {
-		return d
-	}
-	return reset(h, now)
-}
-
 // asked reads the two headers that are a request to wait.
 func asked(h http.Header, now time.Time) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
