@@ -15,9 +15,10 @@ import (
 	"strings"
 	"testing"
 
+	"helve/internal/bundle"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-	"helve/internal/bundle"
 )
 
 var update = flag.Bool("update", false, "write what the archives' trees give into their want sections")

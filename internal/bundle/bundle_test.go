@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"helve/internal/bundle"
+
 	"github.com/evanw/esbuild/pkg/api"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
-	"helve/internal/bundle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

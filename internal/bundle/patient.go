@@ -3,9 +3,8 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"helve/internal/disk"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -20,31 +19,6 @@ var errSlow = fmt.Errorf("it could not be read within %v", patience)
 // are regular files, and reading some of them waits for ever.
 var errKernel = errors.New("not a regular file but one of the kernel's")
 
-// within does something that may never come back. After the limit it is left
-// behind, and what it still gives is nobody's.
-func within[T any](limit time.Duration, do func() T) (made T, ok bool) {
-	done := make(chan T, 1)
-	go func() { done <- do() }()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case made = <-done:
-		return made, true
-	case <-timer.C:
-		return made, false
-	}
-}
-
-// kernels reports whether a path leads to a file that the kernel makes up.
-func kernels(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
-	}
-	real = filepath.ToSlash(real)
-	return strings.HasPrefix(real, "/proc/") || strings.HasPrefix(real, "/sys/")
-}
-
 // looked is what a path is.
 type looked struct {
 	info os.FileInfo
@@ -53,9 +27,9 @@ type looked struct {
 
 // regular refuses what is there but neither a file nor a folder.
 func regular(path string) error {
-	at, ok := within(patience, func() looked {
+	at, ok := disk.InTime(patience, func() looked {
 		st, err := os.Stat(path)
-		if err == nil && st.Mode().IsRegular() && kernels(path) {
+		if err == nil && st.Mode().IsRegular() && disk.OfKernel(path) {
 			err = errKernel
 		}
 		return looked{st, err}

@@ -6,24 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
-	"time"
 )
-
-// What does not come back is left behind after the limit.
-func TestWithin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		never := make(chan int)
-		defer close(never)
-		began := time.Now()
-		if got, ok := within(patience, func() int { return <-never }); ok || got != 0 || time.Since(began) != patience {
-			t.Error(got, ok, time.Since(began))
-		}
-		if got, ok := within(patience, func() int { return 7 }); !ok || got != 7 {
-			t.Error(got, ok)
-		}
-	})
-}
 
 // A file that is refused for its own size takes nothing from the others.
 func TestOneFileTooLargeIsAlone(t *testing.T) {

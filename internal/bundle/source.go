@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"helve/internal/disk"
 	"io"
 	"net/url"
 	"os"
@@ -41,7 +42,7 @@ type source struct {
 // readSource reads a regular file of at most limit bytes, if it can be read
 // in due time.
 func readSource(path string, limit int64) *source {
-	s, ok := within(patience, func() *source { return newSource(path, limit) })
+	s, ok := disk.InTime(patience, func() *source { return newSource(path, limit) })
 	if !ok {
 		return &source{err: errSlow}
 	}
@@ -69,7 +70,7 @@ func (s *source) read(path string, limit int64) ([]byte, error) {
 		return nil, plain(err)
 	} else if !st.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
-	} else if kernels(path) {
+	} else if disk.OfKernel(path) {
 		return nil, errKernel
 	}
 	f, err := os.Open(path)
@@ -180,6 +181,18 @@ func loaderOf(path, asked string) api.Loader {
 	case "file":
 		return api.LoaderFile
 	}
+	if loader := LoaderOf(path); loader != api.LoaderNone {
+		return loader
+	}
+	if filepath.Ext(path) == "" {
+		return api.LoaderJS
+	}
+	return api.LoaderFile
+}
+
+// LoaderOf says how the compiler reads a file of a name: as code, JSON or text,
+// or not at all.
+func LoaderOf(path string) api.Loader {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".js", ".mjs", ".cjs":
 		return api.LoaderJS
@@ -193,10 +206,8 @@ func loaderOf(path, asked string) api.Loader {
 		return api.LoaderJSON
 	case ".md", ".txt":
 		return api.LoaderText
-	case "":
-		return api.LoaderJS
 	}
-	return api.LoaderFile
+	return api.LoaderNone
 }
 
 // dataModule is the virtual module that parses what the compiler can not. It

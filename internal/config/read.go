@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"helve/internal/disk"
 	"io"
 	"io/fs"
 	"os"
@@ -40,7 +41,7 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ofSystem(path) {
+	if disk.OfKernel(path) {
 		return nil, errors.New("it leads to a file of the system, which may never end")
 	}
 	if info.IsDir() && empty(path) {
@@ -274,11 +275,4 @@ func (l *loader) digest(raw []byte, root *node, in *input) (string, error) {
 func hashPart(h hash.Hash, s string) {
 	io.WriteString(h, strconv.Itoa(len(s))+":")
 	io.WriteString(h, s)
-}
-
-// ofSystem reports whether a file is one that the kernel makes up: it looks like
-// any other, and reading it may wait for ever.
-func ofSystem(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	return err == nil && (strings.HasPrefix(real, "/proc/") || strings.HasPrefix(real, "/sys/"))
 }

@@ -54,23 +54,15 @@ func (se *session) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (m
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
 	}
-	servers := map[string]bool{}
-	var all []entry[*mcp.Prompt]
+	var all []offered
 	for _, p := range nameAll(visit{se, h, 0}.prompts(ctx)) {
-		servers[p.Server] = true
-		one := &mcp.Prompt{}
-		if json.Unmarshal(p.Wire, one) != nil {
-			continue
-		}
-		one.Name, one.Meta = p.name, nil
-		all = append(all, entry[*mcp.Prompt]{one, len(p.Wire)})
+		all = append(all, offered{p.Server, p.name, p.Wire})
 	}
-	se.saw(prompts, servers)
 	cursor := ""
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := page(all, cursor)
+	part, next, err := pageOf(se.saw(prompts, all), cursor, func(one *mcp.Prompt, l offered) { one.Name, one.Meta = l.key, nil })
 	if err != nil {
 		return nil, err
 	}

@@ -204,16 +204,17 @@ func refusal(err error) error {
 	return out
 }
 
-// saw notes whose things the client was shown.
-func (se *session) saw(kind int, servers map[string]bool) {
+// saw notes whose things the client is shown, and gives them back.
+func (se *session) saw(kind int, all []offered) []offered {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	if se.lists[kind] == nil {
 		se.lists[kind] = map[string]bool{}
 	}
-	for name := range servers {
-		se.lists[kind][name] = true
+	for _, l := range all {
+		se.lists[kind][l.server] = true
 	}
+	return all
 }
 
 // listNotice is the notice that a list has changed.
@@ -287,6 +288,30 @@ func (h *hall) anythingChanged() {
 			se.notify(h, notice{method: updatedMethod, uri: w.uri})
 		}
 	}
+}
+
+// offered is a thing that a server lists: what it is known by, and as it came.
+type offered struct {
+	server, key string
+	wire        json.RawMessage
+}
+
+// pageOf reads things that servers list, mends them, and cuts one page out of
+// them. Of those with the same key the first counts; one that can not be read is
+// left out.
+func pageOf[T any](things []offered, cursor string, mend func(*T, offered)) (part []*T, next string, err error) {
+	var all []entry[*T]
+	taken := map[string]bool{}
+	for _, l := range things {
+		one := new(T)
+		if taken[l.key] || json.Unmarshal(l.wire, one) != nil {
+			continue
+		}
+		taken[l.key] = true
+		mend(one, l)
+		all = append(all, entry[*T]{one, len(l.wire)})
+	}
+	return page(all, cursor)
 }
 
 // An entry of a list that is given on, and how many bytes it takes.

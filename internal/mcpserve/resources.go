@@ -2,7 +2,6 @@ package mcpserve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,24 +23,15 @@ func (se *session) listResources(ctx context.Context, p *mcp.ListResourcesParams
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
 	}
-	var all []entry[*mcp.Resource]
-	taken, servers := map[string]bool{}, map[string]bool{}
+	var all []offered
 	for _, r := range (visit{se, h, 0}).resources(ctx) {
-		servers[r.Server] = true
-		one := &mcp.Resource{}
-		if taken[r.URI] || json.Unmarshal(r.Wire, one) != nil {
-			continue
-		}
-		taken[r.URI] = true
-		one.Meta = nil
-		all = append(all, entry[*mcp.Resource]{one, len(r.Wire)})
+		all = append(all, offered{r.Server, r.URI, r.Wire})
 	}
-	se.saw(resources, servers)
 	cursor := ""
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := page(all, cursor)
+	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *mcp.Resource, _ offered) { one.Meta = nil })
 	if err != nil {
 		return nil, err
 	}
@@ -54,24 +44,15 @@ func (se *session) listTemplates(ctx context.Context, p *mcp.ListResourceTemplat
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
 	}
-	var all []entry[*mcp.ResourceTemplate]
-	taken, servers := map[string]bool{}, map[string]bool{}
+	var all []offered
 	for _, t := range (visit{se, h, 0}).templates(ctx) {
-		servers[t.Server] = true
-		one := &mcp.ResourceTemplate{}
-		if taken[t.URITemplate] || json.Unmarshal(t.Wire, one) != nil {
-			continue
-		}
-		taken[t.URITemplate] = true
-		one.Meta = nil
-		all = append(all, entry[*mcp.ResourceTemplate]{one, len(t.Wire)})
+		all = append(all, offered{t.Server, t.URITemplate, t.Wire})
 	}
-	se.saw(resources, servers)
 	cursor := ""
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := page(all, cursor)
+	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *mcp.ResourceTemplate, _ offered) { one.Meta = nil })
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"helve/internal/bundle"
 	"helve/internal/script"
 )
 
@@ -152,7 +153,7 @@ func reader(f Folder) api.Plugin {
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			loader := loaderOf(a.Path)
+			loader := bundle.LoaderOf(a.Path)
 			if loader == api.LoaderNone {
 				return api.OnLoadResult{}, fmt.Errorf("%s is of a kind that can not be imported", filepath.Base(a.Path))
 			}
@@ -166,24 +167,6 @@ func reader(f Folder) api.Plugin {
 			return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: filepath.Dir(a.Path)}, nil
 		})
 	}}
-}
-
-func loaderOf(path string) api.Loader {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".ts", ".mts", ".cts":
-		return api.LoaderTS
-	case ".tsx":
-		return api.LoaderTSX
-	case ".js", ".mjs", ".cjs":
-		return api.LoaderJS
-	case ".jsx":
-		return api.LoaderJSX
-	case ".json":
-		return api.LoaderJSON
-	case ".md", ".txt":
-		return api.LoaderText
-	}
-	return api.LoaderNone
 }
 
 // reach are the folders whose files may become part of the program, by their real names: the folder itself, those that were named,
