@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"helve/internal/proof"
 )
 
 // The classes of queries. What is rare in one tree may be less so in another:
@@ -122,7 +124,7 @@ func (v *verdict) weigh(list []outcome, fresh bool) bool {
 		return false
 	}
 	v.Wall, v.CPU = slices.Min(walls), slices.Min(cpus)
-	v.WallMedian, v.CPUMedian = median(walls), median(cpus)
+	v.WallMedian, v.CPUMedian = proof.Median(walls), proof.Median(cpus)
 	v.Reached = v.Wall >= v.WallGoal && v.CPU >= v.CPUGoal
 	return true
 }

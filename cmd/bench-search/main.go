@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"helve/internal/proof"
 )
 
 // settings are what the command line says.
@@ -30,11 +32,13 @@ type settings struct {
 	quick      bool
 	memory     bool
 	seed       uint64
-	rg         [2]string // ripgrep 13 and 15; "" is none
-	helve      string    // the built command; "" is none
+	rg         [2]string         // ripgrep 13 and 15; "" is none
+	versions   map[string]string // what each of these says of itself
+	helve      string            // the built command; "" is none
 	commands   commandLines
 	drive      string
 	jsonFile   string
+	figures    string
 }
 
 func main() {
@@ -69,6 +73,9 @@ func run(args []string, out, log io.Writer) error {
 	}
 	verdicts := judge(reports)
 	goalTable(out, verdicts)
+	if err := figures(s, reports, verdicts).WriteFile(s.figures); err != nil {
+		return err
+	}
 	if s.jsonFile == "" {
 		return nil
 	}
@@ -83,7 +90,7 @@ func run(args []string, out, log io.Writer) error {
 }
 
 func parse(args []string, log io.Writer) (*settings, error) {
-	s := &settings{}
+	s := &settings{versions: map[string]string{}}
 	f := flag.NewFlagSet("bench-search", flag.ContinueOnError)
 	f.SetOutput(log)
 	f.StringVar(&s.trees, "trees", "", "keep the trees in this `folder`; helve-bench in the user's cache folder if empty")
@@ -101,6 +108,7 @@ func parse(args []string, log io.Writer) (*settings, error) {
 	f.StringVar(&s.commands.List, "list-command", "{helve} call list path={dir}", "the same for list")
 	f.StringVar(&s.drive, "drive", driveCall, "how calls are made: call, the road without its record; disk, with records on `disk`; engine, the search alone")
 	f.StringVar(&s.jsonFile, "json", "", "also write everything to this `file`")
+	f.StringVar(&s.figures, "figures", "", "also write the figures to this `file`, a JSON object a line")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -132,6 +140,9 @@ func (s *settings) find(log io.Writer) error {
 			fmt.Fprintf(log, "no %s: %v\n", name, err)
 		}
 		s.rg[i] = path
+		if path != "" {
+			s.versions[path] = proof.Version(path, "--version")
+		}
 	}
 	if s.rg[0] == "" && s.rg[1] == "" {
 		return errors.New("there is no ripgrep to compare with: see --rg13 and --rg15")

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // An entrant is a contender that takes part.
@@ -188,7 +190,7 @@ func (s *series) sum(era *series) {
 	for _, x := range s.Samples {
 		wall, cpu, first = append(wall, x.Wall), append(cpu, x.CPU), append(first, x.First)
 	}
-	s.Wall, s.CPU, s.First = median(wall), median(cpu), median(first)
+	s.Wall, s.CPU, s.First = proof.Median(wall), proof.Median(cpu), proof.Median(first)
 	s.EraWall, s.EraCPU = ratios(era.Samples, s.Samples)
 	s.Answer = s.Samples[len(s.Samples)-1].Answer
 	base := era.Samples[len(era.Samples)-1].Answer
@@ -202,13 +204,7 @@ func ratios(a, b []sample) (wall, cpu float64) {
 		walls = append(walls, float64(a[i].Wall)/float64(max(b[i].Wall, 1)))
 		cpus = append(cpus, float64(a[i].CPU)/float64(max(b[i].CPU, time.Microsecond)))
 	}
-	return median(walls), median(cpus)
-}
-
-func median[T time.Duration | float64](list []T) T {
-	list = slices.Sorted(slices.Values(list))
-	n := len(list)
-	return (list[(n-1)/2] + list[n/2]) / 2
+	return proof.Median(walls), proof.Median(cpus)
 }
 
 // countLines counts the lines that a query matches in the whole tree.

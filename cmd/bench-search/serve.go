@@ -10,9 +10,9 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // A contender answers queries. Each runs in a process of its own.
@@ -95,7 +95,7 @@ func work(c contender, dir string, j job) (s sample) {
 	if j.Repeat == 0 {
 		return s
 	}
-	cpu, start := ownCPU(), time.Now()
+	cpu, start := ownWork(), time.Now()
 	for i := range j.Repeat {
 		a, err := c.answer(context.Background(), j.Query, dir)
 		if err != nil {
@@ -110,7 +110,7 @@ func work(c contender, dir string, j job) (s sample) {
 	}
 	n := time.Duration(j.Repeat)
 	s.Wall = time.Since(start) / n
-	s.CPU = (s.CPU + ownCPU() - cpu) / n
+	s.CPU = (s.CPU + ownWork() - cpu) / n
 	return s
 }
 
@@ -119,9 +119,9 @@ func work(c contender, dir string, j job) (s sample) {
 func rest() {
 	const step = 300 * time.Millisecond
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
-		before := ownCPU()
+		before := ownWork()
 		time.Sleep(step)
-		if ownCPU()-before < step/100 {
+		if ownWork()-before < step/100 {
 			return
 		}
 	}
@@ -133,16 +133,13 @@ func memory() (heap, rss int64) {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return int64(m.HeapAlloc), 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmRSS:" {
-			rss, _ = strconv.ParseInt(f[1], 10, 64)
-		}
-	}
-	return int64(m.HeapAlloc), rss << 10
+	return int64(m.HeapAlloc), proof.UsageOf(os.Getpid()).Resident
+}
+
+// ownWork is the CPU time that this process has used so far, without its children.
+func ownWork() time.Duration {
+	own, _ := proof.OwnWork()
+	return own
 }
 
 // A worker is the process of a contender, seen from this side.

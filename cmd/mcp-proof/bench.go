@@ -10,10 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // How much is measured.
@@ -35,14 +35,7 @@ type contender struct {
 	first, ready []time.Duration // from the start to the first answer, and to the first file read
 	calls        []time.Duration
 	work         time.Duration // of the processor in all calls that count
-	held         holding
-}
-
-// A holding is how much memory a process has, in bytes.
-type holding struct {
-	own  int64 // that nobody else could use
-	all  int64 // with the pages of its program
-	peak int64 // at the most
+	held         proof.Usage
 }
 
 func (c *contender) args(path string) map[string]any {
@@ -59,7 +52,7 @@ type benchRow struct {
 	First, Ready time.Duration
 	Median, P99  time.Duration
 	Work         time.Duration // of the processor for one call
-	Held         holding
+	Held         proof.Usage
 }
 
 // bench measures helve over standard streams and over HTTP beside the
@@ -119,9 +112,7 @@ func bench(ctx context.Context, t *toolbox, helve string, log io.Writer) (rows [
 		return nil, err
 	}
 	for i, c := range both {
-		if c.held, err = memory(lines[i].pid()); err != nil {
-			return nil, err
-		}
+		c.held = proof.UsageOf(lines[i].pid())
 		rows = append(rows, c.row())
 	}
 	return rows, nil
@@ -157,10 +148,7 @@ func takeTurns(all []*contender, lines []line, file string) error {
 	for done := -benchWarm; done < benchCalls; done += benchRound {
 		for i, c := range all {
 			args := c.args(file)
-			before, err := processor(lines[i].pid())
-			if err != nil {
-				return err
-			}
+			before := proof.UsageOf(lines[i].pid()).Work
 			for range benchRound {
 				began := time.Now()
 				text, err := callTool(lines[i], c.tool, args)
@@ -175,12 +163,8 @@ func takeTurns(all []*contender, lines []line, file string) error {
 					c.calls = append(c.calls, took)
 				}
 			}
-			after, err := processor(lines[i].pid())
-			if err != nil {
-				return err
-			}
 			if done >= 0 {
-				c.work += after - before
+				c.work += proof.UsageOf(lines[i].pid()).Work - before
 			}
 		}
 	}
@@ -194,64 +178,9 @@ func (c *contender) row() benchRow {
 	}
 	return benchRow{
 		Work: per,
-		Name: c.name, First: quantile(c.first, 0.5), Ready: quantile(c.ready, 0.5),
-		Median: quantile(c.calls, 0.5), P99: quantile(c.calls, 0.99), Held: c.held,
+		Name: c.name, First: proof.Median(c.first), Ready: proof.Median(c.ready),
+		Median: proof.Median(c.calls), P99: proof.Quantile(c.calls, 0.99), Held: c.held,
 	}
-}
-
-// quantile is the value that a share of all is not above; 0 of none.
-func quantile(all []time.Duration, share float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
-}
-
-// processor reads how much time of the processor the threads of a process have
-// taken. It is 0 where the kernel does not say.
-func processor(pid int) (sum time.Duration, err error) {
-	tasks, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "schedstat"))
-	if err != nil {
-		return 0, err
-	}
-	for _, t := range tasks {
-		text, err := os.ReadFile(t)
-		if err != nil {
-			continue // the thread has ended
-		}
-		word, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("reading the work of a process: %w", err)
-		}
-		sum += time.Duration(n)
-	}
-	return sum, nil
-}
-
-// memory reads what a process has in memory.
-func memory(pid int) (h holding, err error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return h, fmt.Errorf("reading the memory of a process: %w", err)
-	}
-	for row := range strings.Lines(string(text)) {
-		fields := strings.Fields(row)
-		if len(fields) < 2 {
-			continue
-		}
-		n, _ := strconv.ParseInt(fields[1], 10, 64) // rows without a number are not asked for
-		switch fields[0] {
-		case "VmRSS:":
-			h.all = n << 10
-		case "VmHWM:":
-			h.peak = n << 10
-		case "RssAnon:":
-			h.own = n << 10
-		}
-	}
-	return h, nil
 }
 
 // benchTable writes the figures, each beside how often the other's it is.
@@ -269,13 +198,47 @@ func benchTable(out io.Writer, rows []benchRow) {
 	fmt.Fprintln(out, "| server | start to first answer | start to first file | read, median | read, p99 | processor for a read | memory | of it its own | at most |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, ms(r.First), ms(r.Ready), ms(r.Median), ms(r.P99), ms(r.Work), mb(r.Held.all), mb(r.Held.own), mb(r.Held.peak))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, ms(r.First), ms(r.Ready), ms(r.Median), ms(r.P99), ms(r.Work), mb(r.Held.Resident), mb(r.Held.Own), mb(r.Held.Peak))
 	}
 	ours, theirs := rows[0], rows[1]
 	times := func(a, b time.Duration) float64 { return float64(b) / float64(a) }
 	fmt.Fprintf(out, "\nhelve over stdio: %.1f times as fast to the first answer, %.1f times at the median and %.1f times at p99 of a read, with %.2f of the processor's time and %.2f of the memory (%.2f of what is its own).\n",
 		times(ours.First, theirs.First), times(ours.Median, theirs.Median), times(ours.P99, theirs.P99), 1/times(ours.Work, theirs.Work),
-		float64(ours.Held.all)/float64(theirs.Held.all), float64(ours.Held.own)/float64(theirs.Held.own))
+		float64(ours.Held.Resident)/float64(theirs.Held.Resident), float64(ours.Held.Own)/float64(theirs.Held.Own))
+}
+
+// benchFigures are the rows as data: mcp.start.first and mcp.start.ready,
+// mcp.read.p50, .p99 and .cpu (ms), mcp.memory.now, .own and .peak (MiB), all
+// beside the other server; and the same of helve over HTTP, as mcp.http.read and
+// mcp.http.memory, which has nobody beside it.
+func benchFigures(sheet *proof.Sheet, rows []benchRow, peer string) {
+	if len(rows) < 3 {
+		return
+	}
+	ms := func(of func(benchRow) time.Duration) func(benchRow) float64 {
+		return func(r benchRow) float64 { return proof.Millis(of(r)) }
+	}
+	mib := func(of func(proof.Usage) int64) func(benchRow) float64 {
+		return func(r benchRow) float64 { return proof.MiB(of(r.Held)) }
+	}
+	for _, f := range []struct {
+		id, unit string
+		of       func(benchRow) float64
+	}{
+		{"start.first", "ms", ms(func(r benchRow) time.Duration { return r.First })},
+		{"start.ready", "ms", ms(func(r benchRow) time.Duration { return r.Ready })},
+		{"read.p50", "ms", ms(func(r benchRow) time.Duration { return r.Median })},
+		{"read.p99", "ms", ms(func(r benchRow) time.Duration { return r.P99 })},
+		{"read.cpu", "ms", ms(func(r benchRow) time.Duration { return r.Work })},
+		{"memory.now", "MiB", mib(func(u proof.Usage) int64 { return u.Resident })},
+		{"memory.own", "MiB", mib(func(u proof.Usage) int64 { return u.Own })},
+		{"memory.peak", "MiB", mib(func(u proof.Usage) int64 { return u.Peak })},
+	} {
+		sheet.Add(proof.Figure{ID: "mcp." + f.id, Unit: f.unit, Value: f.of(rows[0]), Peer: peer, PeerValue: f.of(rows[1])})
+		if !strings.HasPrefix(f.id, "start") {
+			sheet.Add(proof.Figure{ID: "mcp.http." + f.id, Unit: f.unit, Value: f.of(rows[2])})
+		}
+	}
 }
 
 // openHTTP starts helve as an HTTP server and finds out where it is. end ends
@@ -285,8 +248,8 @@ func openHTTP(ctx context.Context, helve string, w *world, env []string) (p *pos
 	cmd := exec.CommandContext(ctx, helve, "mcp", "--http", "127.0.0.1:0")
 	cmd.Dir, cmd.Env = w.project, env
 	cmd.WaitDelay = 2 * time.Second
-	cmd.Cancel = func() error { return endGroup(cmd.Process) }
-	ownGroup(cmd)
+	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
+	proof.OwnGroup(cmd)
 	notes, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // A child is a program that is run to its end, or to its limit, together with
@@ -38,15 +40,15 @@ func (c child) run(ctx context.Context) (ending, error) {
 	cmd.Dir, cmd.Env = c.dir, c.env
 	var out, log tail
 	cmd.Stdout, cmd.Stderr = &out, &log
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd.Process) }
+	proof.OwnGroup(cmd)
+	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
 	cmd.WaitDelay = 2 * time.Second
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return ending{}, fmt.Errorf("starting %s: %w", filepath.Base(c.argv[0]), err)
 	}
 	err := cmd.Wait()
-	_ = endGroup(cmd.Process) // what it left behind; mostly there is nothing
+	_ = proof.EndGroup(cmd.Process) // what it left behind; mostly there is nothing
 	e := ending{out: out.String(), log: log.String(), late: ctx.Err() != nil, took: time.Since(began)}
 	var exit *exec.ExitError
 	switch {

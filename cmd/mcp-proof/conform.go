@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // baselineText lists the scenarios that are known to fail, each with why. The
@@ -211,7 +213,7 @@ func conformServer(ctx context.Context, t *toolbox, log io.Writer) (all []scenar
 	cmd := exec.CommandContext(ctx, self, "serve-fixtures")
 	cmd.Dir, cmd.Env = w.project, w.env("")
 	cmd.WaitDelay = 2 * time.Second
-	ownGroup(cmd)
+	proof.OwnGroup(cmd)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -222,7 +224,7 @@ func conformServer(ctx context.Context, t *toolbox, log io.Writer) (all []scenar
 	defer func() {
 		stop()
 		_ = cmd.Wait() // it was ended
-		_ = endGroup(cmd.Process)
+		_ = proof.EndGroup(cmd.Process)
 	}()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

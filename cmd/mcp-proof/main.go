@@ -20,9 +20,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"helve/internal/proof"
 )
 
-const usage = `usage: mcp-proof PART --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE]
+const usage = `usage: mcp-proof PART --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE] [--figures FILE]
 parts: conformance, servers, inspector, clients, bench, all`
 
 // settings are what the command line says.
@@ -33,6 +35,9 @@ type settings struct {
 	only  string
 	box   *toolbox
 	log   io.Writer
+
+	figures string // a file for them
+	sheet   proof.Sheet
 }
 
 func main() {
@@ -75,7 +80,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if args[0] == "all" {
 		text.WriteString(preface)
 	}
-	verdict := report(&text, all)
+	verdict := errors.Join(report(&text, all), s.sheet.WriteFile(s.figures))
 	if s.out == "" {
 		_, err := io.WriteString(out, text.String())
 		return errors.Join(err, verdict)
@@ -103,6 +108,7 @@ func parse(name string, args []string, log io.Writer) (*settings, error) {
 	flags.StringVar(&s.tools, "tools", "", "folders of the programs from npm, as .ci/mcp-tools prints them")
 	flags.StringVar(&s.helve, "helve", filepath.Join("bin", "helve"), "the helve command")
 	flags.StringVar(&s.out, "out", "", "file for the report; none prints it")
+	flags.StringVar(&s.figures, "figures", "", "also write the figures of bench to this file, a JSON object a line")
 	flags.StringVar(&s.only, "only", "", "only clients with this in their name")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -145,6 +151,7 @@ func prove(ctx context.Context, s *settings, part string) []section {
 		return one("Inspector", made, err)
 	case "bench":
 		rows, err := bench(ctx, s.box, s.helve, s.log)
+		benchFigures(&s.sheet, rows, "server-filesystem "+s.box.version("@modelcontextprotocol/server-filesystem"))
 		return one("Beside another server", benchSection(rows), err)
 	case "clients":
 		var rows []clientRow

@@ -11,12 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"helve/internal/proof"
 )
 
 // play sends one request to a model and returns the body of the answer.
@@ -279,10 +280,30 @@ func TestTail(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
+func TestBenchFigures(t *testing.T) {
 	t.Parallel()
-	all := []time.Duration{5, 1, 4, 2, 3}
-	if got := []time.Duration{quantile(all, 0.5), quantile(all, 0.99), quantile(nil, 0.5)}; !slices.Equal(got, []time.Duration{3, 5, 0}) {
-		t.Error(got)
+	row := func(n time.Duration) benchRow {
+		return benchRow{First: n, Ready: n, Median: n * time.Millisecond, P99: n, Work: n, Held: proof.Usage{Peak: int64(n) << 20, Resident: 1, Own: 1}}
+	}
+	var sheet proof.Sheet
+	benchFigures(&sheet, []benchRow{row(1), row(2), row(3)}, "other 1")
+	got := map[string]proof.Figure{}
+	for _, f := range sheet.Figures() {
+		got[f.ID] = f
+	}
+	for _, want := range []proof.Figure{
+		{ID: "mcp.read.p50", Unit: "ms", Value: 1, Peer: "other 1", PeerValue: 2},
+		{ID: "mcp.memory.peak", Unit: "MiB", Value: 1, Peer: "other 1", PeerValue: 2},
+		{ID: "mcp.http.read.p50", Unit: "ms", Value: 3},
+	} {
+		if got[want.ID] != want {
+			t.Errorf("%+v, want %+v", got[want.ID], want)
+		}
+	}
+	if len(got) != 14 {
+		t.Errorf("%d figures: %+v", len(got), got)
+	}
+	if err := sheet.WriteFile(filepath.Join(t.TempDir(), "figures")); err != nil {
+		t.Error(err)
 	}
 }

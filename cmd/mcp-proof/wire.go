@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // protocol is the version that this program speaks.
@@ -102,8 +104,8 @@ func openPipe(ctx context.Context, argv []string, dir string, env []string) (*pi
 	cmd.Dir, cmd.Env = dir, env
 	p := &pipe{cmd: cmd, log: &tail{}, stop: stop}
 	cmd.Stderr = p.log
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd.Process) }
+	proof.OwnGroup(cmd)
+	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
 	cmd.WaitDelay = 2 * time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -171,7 +173,7 @@ func (p *pipe) close() error {
 	}()
 	wait := p.cmd.Wait()
 	close(done)
-	_ = endGroup(p.cmd.Process)
+	_ = proof.EndGroup(p.cmd.Process)
 	p.stop()
 	var exit *exec.ExitError
 	if errors.As(wait, &exit) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"helve/internal/proof"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -50,6 +51,7 @@ func proveCalls(ctx context.Context, s *settings) (text string, err error) {
 			return "", err
 		}
 		defer end()
+		theirs.name += " " + version(ctx, w, s.opencode)
 		other, err := theirSide(ctx, theirs)
 		if err != nil {
 			return "", err
@@ -65,20 +67,20 @@ func compare(ctx context.Context, s *settings, sides []side) (string, error) {
 	shells := func(d side) []request { return d.shell }
 	var out strings.Builder
 	for _, c := range []struct {
-		title string
-		turns func(side) []request
-		plan  plan
+		id, title string
+		turns     func(side) []request
+		plan      plan
 	}{
-		{"", reads, plan{wires: eagerWires, last: warmTime}},
-		{"", shells, plan{wires: 1, last: warmTime}},
-		{fmt.Sprintf("A file of 100 bytes, %d a second for %s, over %d connections; times from when a request was due", s.rate, s.calling, steadyWires),
+		{"", "", reads, plan{wires: eagerWires, last: warmTime}},
+		{"", "", shells, plan{wires: 1, last: warmTime}},
+		{"serve.read.steady", fmt.Sprintf("A file of 100 bytes, %d a second for %s, over %d connections; times from when a request was due", s.rate, s.calling, steadyWires),
 			reads, plan{wires: steadyWires, rate: s.rate, last: s.calling}},
-		{fmt.Sprintf("The same file, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
+		{"serve.read.eager", fmt.Sprintf("The same file, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
 			reads, plan{wires: eagerWires, last: eagerTime}},
-		{"The same file, over one connection", reads, plan{wires: 1, last: eagerTime}},
-		{fmt.Sprintf("The command \"echo hello\", %d a second for %s", shellRate, shellTime),
+		{"serve.read.single", "The same file, over one connection", reads, plan{wires: 1, last: eagerTime}},
+		{"serve.shell.steady", fmt.Sprintf("The command \"echo hello\", %d a second for %s", shellRate, shellTime),
 			shells, plan{wires: eagerWires, rate: shellRate, last: shellTime}},
-		{fmt.Sprintf("The same command, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
+		{"serve.shell.eager", fmt.Sprintf("The same command, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
 			shells, plan{wires: eagerWires, last: eagerTime}},
 	} {
 		var rows []figure
@@ -98,6 +100,7 @@ func compare(ctx context.Context, s *settings, sides []side) (string, error) {
 		}
 		fmt.Fprintf(&out, "%s:\n\n", c.title)
 		figures(&out, c.plan.rate*int(c.plan.last.Seconds()), rows)
+		addCalls(&s.sheet, c.id, rows)
 	}
 	out.WriteString(compared)
 	return out.String(), nil
@@ -164,6 +167,14 @@ func made(ctx context.Context, at target, path, body string) (string, error) {
 		return "", fmt.Errorf("%s: making a session: answered %.300s", at.name, w.body.Bytes())
 	}
 	return session.ID, nil
+}
+
+// version is what a program says of itself, in the world that it is measured in.
+func version(ctx context.Context, w *proof.World, program string) string {
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Dir, cmd.Env = w.Project, w.Env()
+	said, _ := cmd.Output() // nothing where it does not say
+	return strings.TrimSpace(string(said))
 }
 
 // startOpenCode starts OpenCode's server and reads where it is.

@@ -224,6 +224,7 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 	}
 	var out strings.Builder
 	hearings(&out, rows)
+	addHearings(&s.sheet, rows)
 	return out.String() + notes.String() + "\n", nil
 }
 
@@ -260,7 +261,7 @@ func hearings(out io.Writer, rows []hearing) {
 	for i, h := range rows {
 		share := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()/h.took.Seconds()) }
 		fmt.Fprintf(out, "| %d | %s | %d | %d | %d | %d of %d | %s | %s | %s | %s | %s | %s |\n", i+1, h.name, h.subscribers, h.count, h.rate,
-			h.whole, h.subscribers, ms(quantile(h.times, 0.5)), ms(quantile(h.times, 0.99)), ms(quantile(h.times, 1)),
+			h.whole, h.subscribers, ms(proof.Median(h.times)), ms(proof.Quantile(h.times, 0.99)), ms(proof.Quantile(h.times, 1)),
 			share(h.server.Work), share(h.client), mib(h.server.Peak))
 	}
 	fmt.Fprintln(out)

@@ -181,14 +181,6 @@ func (p plan) drive(ctx context.Context, w *wire, l loop) (f figure) {
 	return f
 }
 
-// quantile is the time that a share of all is not above; 0 of none.
-func quantile(sorted []time.Duration, share float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
-}
-
 // figures writes a table of what came of the same plan with each server. due is
 // how many requests there should have been; 0 where as many as possible.
 func figures(out io.Writer, due int, rows []figure) {
@@ -200,12 +192,12 @@ func figures(out io.Writer, due int, rows []figure) {
 			answered = fmt.Sprintf("%d of %d", len(f.times), due)
 		}
 		work := "–"
-		if len(f.times) > 0 && f.used.Work > 0 {
-			work = ms(f.used.Work / time.Duration(len(f.times)))
+		if one := f.workForOne(); one > 0 {
+			work = ms(one)
 		}
 		fmt.Fprintf(out, "| %s | %s | %.0f | %d | %s | %s | %s | %s | %s |\n", f.name, answered,
-			float64(len(f.times))/f.took.Seconds(), f.failed,
-			ms(quantile(f.times, 0.5)), ms(quantile(f.times, 0.99)), ms(quantile(f.times, 1)), work, mib(f.used.Peak))
+			f.rate(), f.failed,
+			ms(proof.Median(f.times)), ms(proof.Quantile(f.times, 0.99)), ms(proof.Quantile(f.times, 1)), work, mib(f.used.Peak))
 	}
 	for _, f := range rows {
 		if f.first != nil {

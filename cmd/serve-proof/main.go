@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-const usage = `usage: serve-proof PART [--helve PATH] [--opencode PATH] [flags]
+const usage = `usage: serve-proof PART [--helve PATH] [--opencode PATH] [--figures FILE] [flags]
 parts: events, calls, all`
 
 // settings are what the command line says.
@@ -39,7 +39,9 @@ type settings struct {
 	rate    int // calls a second
 	calling time.Duration
 
-	log io.Writer
+	figures string // a file for them
+	sheet   proof.Sheet
+	log     io.Writer
 }
 
 func main() {
@@ -89,7 +91,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		err = errors.New("not everything held: see what FAILED")
 	}
 	_, failed := io.WriteString(out, made)
-	return errors.Join(err, failed)
+	return errors.Join(err, failed, s.sheet.WriteFile(s.figures))
 }
 
 func parse(name string, args []string, log io.Writer) (*settings, error) {
@@ -98,6 +100,7 @@ func parse(name string, args []string, log io.Writer) (*settings, error) {
 	flags.SetOutput(log)
 	flags.StringVar(&s.helve, "helve", filepath.Join("bin", "helve"), "the helve command")
 	flags.StringVar(&s.opencode, "opencode", "", "OpenCode's program, as .ci/opencode prints it; without it helve is measured alone")
+	flags.StringVar(&s.figures, "figures", "", "also write the figures to this file, a JSON object a line")
 	flags.IntVar(&s.subscribers, "subscribers", 1000, "subscribers of events")
 	flags.IntVar(&s.events, "events", 100, "events a second")
 	flags.DurationVar(&s.listening, "listening", 30*time.Second, "how long they listen")

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // The test's own program plays the server too.
@@ -119,15 +122,35 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	all := []time.Duration{1, 2, 3, 4}
-	for share, want := range map[float64]time.Duration{0: 1, 0.5: 3, 0.99: 4, 1: 4} {
-		if got := quantile(all, share); got != want {
-			t.Errorf("%v: %v", share, got)
+// The figures are those of the tables, beside OpenCode where it was asked too.
+func TestFigures(t *testing.T) {
+	times := []time.Duration{time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}
+	one := figure{name: "helve", asked: 4, failed: 1, took: time.Second, times: times, used: proof.Usage{Work: 6 * time.Millisecond, Peak: 1 << 20}}
+	other := one
+	other.name, other.used.Peak = "OpenCode 1", 2<<20
+	var sheet proof.Sheet
+	addCalls(&sheet, "serve.read.eager", []figure{one, other})
+	addCalls(&sheet, "serve.shell.eager", []figure{one})
+	addHearings(&sheet, []hearing{{stage: stage{run: 1, subscribers: 5}, whole: 4, took: time.Second, times: times, server: one.used}})
+	got := map[string]proof.Figure{}
+	for _, f := range sheet.Figures() {
+		got[f.ID] = f
+	}
+	for _, want := range []proof.Figure{
+		{ID: "serve.read.eager.p50", Unit: "ms", Value: 2, Peer: "OpenCode 1", PeerValue: 2},
+		{ID: "serve.read.eager.rate", Unit: "a second", Value: 3, Peer: "OpenCode 1", PeerValue: 3},
+		{ID: "serve.read.eager.cpu", Unit: "ms", Value: 2, Peer: "OpenCode 1", PeerValue: 2},
+		{ID: "serve.read.eager.memory", Unit: "MiB", Value: 1, Peer: "OpenCode 1", PeerValue: 2},
+		{ID: "serve.shell.eager.failed", Value: 1},
+		{ID: "serve.events.many.p99", Unit: "ms", Value: 3, Note: "4 of 5 heard everything."},
+		{ID: "serve.events.many.missed", Value: 1, Note: "4 of 5 heard everything."},
+	} {
+		if got[want.ID] != want {
+			t.Errorf("%+v, want %+v", got[want.ID], want)
 		}
 	}
-	if quantile(nil, 0.5) != 0 {
-		t.Error("something of nothing")
+	if err := sheet.WriteFile(filepath.Join(t.TempDir(), "figures")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"helve/internal/page"
+	"helve/internal/proof"
 	"helve/internal/web"
 )
 
@@ -27,7 +28,9 @@ const (
 )
 
 // bench times the conversion of large pages by both, and the way of a page
-// from a server on this machine to Markdown.
+// from a server on this machine to Markdown. Its figures, in ms: web.docs,
+// web.wiki and web.tables beside turndown, and web.whole, of which
+// web.whole.converting is part.
 func bench(ctx context.Context, s *settings) error {
 	pages, err := samples(s.pages)
 	if err != nil {
@@ -42,7 +45,7 @@ func bench(ctx context.Context, s *settings) error {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	kinds := []struct{ name, match string }{{"docs page", "docs/"}, {"wiki page", "sites/wiki"}, {"tables", "tables/"}}
+	kinds := []struct{ name, match, id string }{{"docs page", "docs/", "web.docs"}, {"wiki page", "sites/wiki", "web.wiki"}, {"tables", "tables/", "web.tables"}}
 	large := map[string]string{}
 	var files []string
 	for _, k := range kinds {
@@ -64,6 +67,7 @@ func bench(ctx context.Context, s *settings) error {
 		if err != nil {
 			return err
 		}
+		s.sheet.Add(proof.Figure{ID: k.id, Unit: "ms", Value: proof.Millis(ours), Peer: "turndown " + turndownVersion, PeerValue: proof.Millis(theirs[k.name])})
 		fmt.Fprintf(table, "%s\t%s\t%s\t%.1f\t\n", k.name, round(theirs[k.name]), round(ours), float64(theirs[k.name])/float64(ours))
 	}
 	if err := table.Flush(); err != nil {
@@ -119,8 +123,7 @@ func median(do func() error) (time.Duration, error) {
 			times = append(times, time.Since(began))
 		}
 	}
-	slices.Sort(times)
-	return times[len(times)/2], nil
+	return proof.Median(times), nil
 }
 
 // bench times turndown over files, in one process.
@@ -174,6 +177,8 @@ func endToEnd(ctx context.Context, s *settings, html string) error {
 	}
 	slices.SortFunc(runs, func(a, b journey) int { return cmp.Compare(a.total, b.total) })
 	middle := runs[len(runs)/2]
+	s.sheet.Add(proof.Figure{ID: "web.whole", Unit: "ms", Value: proof.Millis(middle.total), Note: fmt.Sprintf("A page of %.1f MB.", float64(len(html))/(1<<20))})
+	s.sheet.Add(proof.Figure{ID: "web.whole.converting", Unit: "ms", Value: proof.Millis(middle.converting)})
 	_, err = fmt.Fprintf(s.out, "a page of %.1f MB, end to end from this machine: %s, of which converting %s (%.0f %%)\n",
 		float64(len(html))/(1<<20), round(middle.total), round(middle.converting), 100*float64(middle.converting)/float64(middle.total))
 	return err

@@ -16,9 +16,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"helve/internal/proof"
 )
 
-const usage = `usage: web-proof structure|bench DIR [--pages FOLDER] [--recordings FILE]
+const usage = `usage: web-proof structure|bench DIR [--pages FOLDER] [--recordings FILE] [--figures FILE]
 DIR is where turndown is, or is put by npm`
 
 // settings are what the command line says.
@@ -26,6 +28,8 @@ type settings struct {
 	dir        string
 	pages      string
 	recordings string
+	figures    string // a file for them
+	sheet      proof.Sheet
 	out        io.Writer
 }
 
@@ -49,6 +53,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(log)
 	flags.StringVar(&s.pages, "pages", filepath.FromSlash("internal/page/testdata/pages"), "folder of the archives of pages")
 	flags.StringVar(&s.recordings, "recordings", "", "file of webfetch recordings to compare as well")
+	flags.StringVar(&s.figures, "figures", "", "also write the figures of bench to this file, a JSON object a line")
 	if err := flags.Parse(args[2:]); err != nil {
 		return err
 	}
@@ -63,7 +68,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	case "structure":
 		return structure(ctx, s)
 	case "bench":
-		return bench(ctx, s)
+		return errors.Join(bench(ctx, s), s.sheet.WriteFile(s.figures))
 	}
 	return errors.New(usage)
 }

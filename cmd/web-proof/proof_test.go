@@ -107,8 +107,12 @@ func TestGrow(t *testing.T) {
 // TestEndToEnd takes a page all the way, over a real connection.
 func TestEndToEnd(t *testing.T) {
 	var out strings.Builder
-	if err := endToEnd(t.Context(), &settings{out: &out}, strings.Repeat("<p>x</p>", 1000)); err != nil {
+	s := &settings{out: &out}
+	if err := endToEnd(t.Context(), s, strings.Repeat("<p>x</p>", 1000)); err != nil {
 		t.Fatal(err)
+	}
+	if f := s.sheet.Figures(); len(f) != 2 || f[0].ID != "web.whole" || f[1].ID != "web.whole.converting" || f[1].Value <= 0 || f[0].Value < f[1].Value {
+		t.Errorf("the figures are %+v", f)
 	}
 	if !strings.HasPrefix(out.String(), "a page of 0.0 MB, end to end") {
 		t.Errorf("got %q", &out)

@@ -17,6 +17,7 @@ type Usage struct {
 	Work     time.Duration // of the processor
 	Peak     int64         // bytes of memory at the most, with the pages of its program
 	Resident int64         // bytes of memory now
+	Own      int64         // of these, what nobody else could use
 	Threads  int
 }
 
@@ -42,6 +43,8 @@ func UsageOf(pid int) (u Usage) {
 			u.Peak = n << 10
 		case "VmRSS":
 			u.Resident = n << 10
+		case "RssAnon":
+			u.Own = n << 10
 		case "Threads":
 			u.Threads = int(n)
 		}
