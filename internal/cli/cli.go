@@ -49,6 +49,9 @@ func Main(ctx context.Context, env Env) int {
 	return a.exitCode(err)
 }
 
+// Tree is the command with all below it, for who describes it. It is not run.
+func Tree() *cobra.Command { return new(app).root() }
+
 // An app is one run of the command.
 type app struct {
 	Env
