@@ -29,6 +29,7 @@ type finder struct {
 	looked time.Duration // how long it has looked for other names of files
 	links  []link
 	seen   map[string]bool
+	held   map[string][]string // the names in folders that were listed
 	table  shell.Reach
 	homes  map[string]string // of other people
 

@@ -57,17 +57,12 @@ func (f *finder) matches(dir, name string, glob bool) ([]string, bool) {
 // listed returns the names in folders that a part of a pattern matches.
 func (f *finder) listed(folders []string, part string) (found []string, ok bool) {
 	for _, folder := range folders {
-		d, err := os.Open(folder)
-		if err != nil {
-			continue // nothing matches there
-		}
-		entries, err := d.Readdirnames(f.left)
-		d.Close()
-		if f.left -= len(entries); f.left <= 0 || err != nil && len(entries) > 0 {
+		entries, ok := f.entries(folder)
+		if !ok {
 			return found, false
 		}
 		if strings.HasPrefix(part, ".") {
-			entries = append(entries, "..") // which older versions of bash have
+			entries = append(slices.Clip(entries), "..") // which older versions of bash have
 		}
 		for _, name := range entries {
 			if !globMatch(part, name) {
@@ -80,6 +75,31 @@ func (f *finder) listed(folders []string, part string) (found []string, ok bool)
 		}
 	}
 	return found, true
+}
+
+// entries are the names in a folder, which is read once for a line, however often
+// the line means it. It reports false where that would be more than is looked at.
+func (f *finder) entries(folder string) (names []string, ok bool) {
+	names, known := f.held[folder]
+	if !known {
+		d, err := os.Open(folder)
+		if err != nil {
+			return nil, true // nothing matches there
+		}
+		names, err = d.Readdirnames(f.left)
+		d.Close()
+		if err != nil && len(names) > 0 {
+			return nil, false
+		}
+	}
+	if f.left -= len(names); f.left <= 0 {
+		return nil, false
+	}
+	if f.held == nil {
+		f.held = map[string][]string{}
+	}
+	f.held[folder] = names
+	return names, true
 }
 
 func missing(name string) bool {

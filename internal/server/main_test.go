@@ -266,7 +266,7 @@ func own(t testing.TB, h *house, name string, run func(ctx context.Context, c *t
 // hangs adds a tool that ends only when it is cancelled.
 func hangs(t testing.TB, h *house) (began, ended chan string) {
 	t.Helper()
-	began, ended = make(chan string, 1000), make(chan string, 1000)
+	began, ended = make(chan string, 2*maxDetached), make(chan string, 2*maxDetached)
 	own(t, h, "hang", func(ctx context.Context, c *tool.Call, _ string) (*tool.Result, error) {
 		began <- c.ID
 		<-ctx.Done()

@@ -26,7 +26,7 @@ import (
 const (
 	// maxDetached bounds what does not live in a request: the turns, whether
 	// somebody waits for them or not, and the calls that nobody waits for.
-	maxDetached = 256
+	maxDetached = 1024
 	// maxWaiting bounds the calls that clients wait for. It is less than the
 	// gate has room for, so that what they ask can still be answered.
 	maxWaiting = 512
