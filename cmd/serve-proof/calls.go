@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"helve/internal/proof"
 	"os/exec"
 	"strings"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // How calls are made beside the rate that is asked for.
@@ -23,8 +24,8 @@ const (
 
 // A side is a server and its ways to read the small file and to run a command.
 type side struct {
-	target
-	read, shell []request // of one connection each
+	proof.Server
+	read, shell []proof.Request // of one connection each
 }
 
 // proveCalls measures small calls, helve's beside OpenCode's.
@@ -51,7 +52,7 @@ func proveCalls(ctx context.Context, s *settings) (text string, err error) {
 			return "", err
 		}
 		defer end()
-		theirs.name += " " + version(ctx, w, s.opencode)
+		theirs.Name += " " + version(ctx, w, s.opencode)
 		other, err := theirSide(ctx, theirs)
 		if err != nil {
 			return "", err
@@ -63,43 +64,43 @@ func proveCalls(ctx context.Context, s *settings) (text string, err error) {
 
 // compare puts the same plans to every side, one after the other.
 func compare(ctx context.Context, s *settings, sides []side) (string, error) {
-	reads := func(d side) []request { return d.read }
-	shells := func(d side) []request { return d.shell }
+	reads := func(d side) []proof.Request { return d.read }
+	shells := func(d side) []proof.Request { return d.shell }
 	var out strings.Builder
 	for _, c := range []struct {
 		id, title string
-		turns     func(side) []request
-		plan      plan
+		turns     func(side) []proof.Request
+		plan      proof.Plan
 	}{
-		{"", "", reads, plan{wires: eagerWires, last: warmTime}},
-		{"", "", shells, plan{wires: 1, last: warmTime}},
+		{"", "", reads, proof.Plan{Wires: eagerWires, Last: warmTime}},
+		{"", "", shells, proof.Plan{Wires: 1, Last: warmTime}},
 		{"serve.read.steady", fmt.Sprintf("A file of 100 bytes, %d a second for %s, over %d connections; times from when a request was due", s.rate, s.calling, steadyWires),
-			reads, plan{wires: steadyWires, rate: s.rate, last: s.calling}},
+			reads, proof.Plan{Wires: steadyWires, Rate: s.rate, Last: s.calling}},
 		{"serve.read.eager", fmt.Sprintf("The same file, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
-			reads, plan{wires: eagerWires, last: eagerTime}},
-		{"serve.read.single", "The same file, over one connection", reads, plan{wires: 1, last: eagerTime}},
+			reads, proof.Plan{Wires: eagerWires, Last: eagerTime}},
+		{"serve.read.single", "The same file, over one connection", reads, proof.Plan{Wires: 1, Last: eagerTime}},
 		{"serve.shell.steady", fmt.Sprintf("The command \"echo hello\", %d a second for %s", shellRate, shellTime),
-			shells, plan{wires: eagerWires, rate: shellRate, last: shellTime}},
+			shells, proof.Plan{Wires: eagerWires, Rate: shellRate, Last: shellTime}},
 		{"serve.shell.eager", fmt.Sprintf("The same command, as often as it can be had over %d connections, for %s", eagerWires, eagerTime),
-			shells, plan{wires: eagerWires, last: eagerTime}},
+			shells, proof.Plan{Wires: eagerWires, Last: eagerTime}},
 	} {
 		var rows []figure
 		for _, d := range sides {
 			if c.title != "" {
-				fmt.Fprintf(s.log, "calls: %s: %s\n", d.name, c.title)
+				fmt.Fprintf(s.log, "calls: %s: %s\n", d.Name, c.title)
 			}
-			c.plan.turns = c.turns(d)
-			f, err := measure(ctx, d.target, c.plan)
+			c.plan.Turns = c.turns(d)
+			f, err := d.Put(ctx, c.plan)
 			if err != nil {
-				return "", fmt.Errorf("%s: %w", d.name, err)
+				return "", fmt.Errorf("%s: %w", d.Name, err)
 			}
-			rows = append(rows, f)
+			rows = append(rows, figure{d.Name, f})
 		}
 		if c.title == "" { // to warm up
 			continue
 		}
 		fmt.Fprintf(&out, "%s:\n\n", c.title)
-		figures(&out, c.plan.rate*int(c.plan.last.Seconds()), rows)
+		figures(&out, c.plan.Rate*int(c.plan.Last.Seconds()), rows)
 		addCalls(&s.sheet, c.id, rows)
 	}
 	out.WriteString(compared)
@@ -116,55 +117,47 @@ and to POST /v1/calls of bash here; the connections share sixteen sessions on bo
 
 // ourSide knows helve's routes. Connections share as many sessions as there are
 // eager ones.
-func ourSide(ctx context.Context, at target) (d side, err error) {
-	d.target = at
+func ourSide(ctx context.Context, at proof.Server) (d side, err error) {
+	d.Server = at
 	for range eagerWires {
 		id, err := made(ctx, at, "/v1/sessions", `{"title":"load"}`)
 		if err != nil {
 			return d, err
 		}
-		d.read = append(d.read, request{
-			newRequest(at, "/v1/calls", fmt.Sprintf(`{"tool":"read","session":%q,"input":{"filePath":"small.txt"}}`, id)),
-			[]byte("all of it is read. end."),
-		})
-		d.shell = append(d.shell, request{
-			newRequest(at, "/v1/calls", fmt.Sprintf(`{"tool":"bash","session":%q,"input":{"command":"echo hello","description":"Says hello"}}`, id)),
-			[]byte(`hello\n`),
-		})
+		d.read = append(d.read, at.Request("/v1/calls", fmt.Sprintf(`{"tool":"read","session":%q,"input":{"filePath":"small.txt"}}`, id), "all of it is read. end."))
+		d.shell = append(d.shell, at.Request("/v1/calls", fmt.Sprintf(`{"tool":"bash","session":%q,"input":{"command":"echo hello","description":"Says hello"}}`, id), `hello\n`))
 	}
 	return d, nil
 }
 
 // theirSide knows OpenCode's.
-func theirSide(ctx context.Context, at target) (d side, err error) {
-	d.target = at
-	d.read = []request{{newRequest(at, "/file/content?path=small.txt", ""), []byte("all of it is read. end.")}}
+func theirSide(ctx context.Context, at proof.Server) (d side, err error) {
+	d.Server = at
+	d.read = []proof.Request{at.Request("/file/content?path=small.txt", "", "all of it is read. end.")}
 	for range eagerWires {
 		id, err := made(ctx, at, "/session", `{}`)
 		if err != nil {
 			return d, err
 		}
-		d.shell = append(d.shell, request{
-			newRequest(at, "/session/"+id+"/shell", `{"agent":"build","command":"echo hello","model":{"providerID":"none","modelID":"none"}}`),
-			[]byte(`hello\n`),
-		})
+		d.shell = append(d.shell, at.Request("/session/"+id+"/shell", `{"agent":"build","command":"echo hello","model":{"providerID":"none","modelID":"none"}}`, `hello\n`))
 	}
 	return d, nil
 }
 
 // made makes a session and returns its id.
-func made(ctx context.Context, at target, path, body string) (string, error) {
-	w, err := dial(ctx, at.addr)
+func made(ctx context.Context, at proof.Server, path, body string) (string, error) {
+	w, err := at.Dial(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = w.conn.Close() }()
-	if err := w.ask(request{newRequest(at, path, body), []byte(`"id"`)}); err != nil {
-		return "", fmt.Errorf("%s: making a session: %w", at.name, err)
+	defer func() { _ = w.Close() }()
+	answer, err := w.Ask(at.Request(path, body, `"id"`), time.Minute)
+	if err != nil {
+		return "", fmt.Errorf("%s: making a session: %w", at.Name, err)
 	}
 	var session struct{ ID string }
-	if err := json.Unmarshal(w.body.Bytes(), &session); err != nil || session.ID == "" {
-		return "", fmt.Errorf("%s: making a session: answered %.300s", at.name, w.body.Bytes())
+	if err := json.Unmarshal(answer, &session); err != nil || session.ID == "" {
+		return "", fmt.Errorf("%s: making a session: answered %.300s", at.Name, answer)
 	}
 	return session.ID, nil
 }
@@ -178,15 +171,15 @@ func version(ctx context.Context, w *proof.World, program string) string {
 }
 
 // startOpenCode starts OpenCode's server and reads where it is.
-func startOpenCode(ctx context.Context, w *proof.World, program string) (at target, end func(), err error) {
-	at.name = "OpenCode"
+func startOpenCode(ctx context.Context, w *proof.World, program string) (at proof.Server, end func(), err error) {
+	at.Name = "OpenCode"
 	c, err := w.Start(ctx, func(line string) (ok bool) {
-		_, at.addr, ok = strings.Cut(line, "listening on http://")
+		_, at.Addr, ok = strings.Cut(line, "listening on http://")
 		return ok
 	}, program, "serve", "--hostname", "127.0.0.1", "--port", "0")
 	if err != nil {
 		return at, nil, err
 	}
-	at.addr, at.pid = strings.TrimSpace(at.addr), c.PID()
+	at.Addr, at.PID = strings.TrimSpace(at.Addr), c.PID()
 	return at, c.Close, nil
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"helve/internal/proof"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"helve/internal/proof"
 )
 
 // A subscriber reads the stream of events and notes when each came.
@@ -31,8 +32,8 @@ type subscriber struct {
 }
 
 // subscribe opens a stream, and returns when the server has begun it.
-func subscribe(ctx context.Context, at target) (*subscriber, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at.addr)
+func subscribe(ctx context.Context, at proof.Server) (*subscriber, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +44,8 @@ func subscribe(ctx context.Context, at target) (*subscriber, error) {
 	return s, nil
 }
 
-func (s *subscriber) open(at target) error {
-	_, err := fmt.Fprintf(s.conn, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", at.addr, at.token)
+func (s *subscriber) open(at proof.Server) error {
+	_, err := fmt.Fprintf(s.conn, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", at.Addr, at.Token)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ type hearing struct {
 }
 
 // hear carries a stage out. Who does not read is left open.
-func hear(ctx context.Context, at target, st stage) (h hearing, err error) {
+func hear(ctx context.Context, at proof.Server, st stage) (h hearing, err error) {
 	h.stage = st
 	all := make([]*subscriber, st.subscribers)
 	for i := range all {
@@ -147,13 +148,13 @@ func hear(ctx context.Context, at target, st stage) (h hearing, err error) {
 		s.run = st.run
 		h.idlers = append(h.idlers, s)
 	}
-	maker, err := dial(ctx, at.addr)
+	maker, err := at.Dial(ctx)
 	if err != nil {
 		return h, err
 	}
-	defer func() { _ = maker.conn.Close() }()
+	defer func() { _ = maker.Close() }()
 	self := os.Getpid()
-	before, mine, began := proof.UsageOf(at.pid), proof.UsageOf(self), time.Now()
+	before, mine, began := proof.UsageOf(at.PID), proof.UsageOf(self), time.Now()
 	h.idleFrom = began
 	var wg sync.WaitGroup
 	limit := began.Add(time.Duration(st.count)*time.Second/time.Duration(st.rate) + 20*time.Second)
@@ -164,12 +165,12 @@ func hear(ctx context.Context, at target, st stage) (h hearing, err error) {
 		wg.Go(func() { s.read(st.count) })
 	}
 	body := fmt.Sprintf(`{"tool":"tick","input":{"count":%d,"rate":%d,"run":%d}}`, st.count, st.rate, st.run)
-	if err := maker.ask(request{newRequest(at, "/v1/calls", body), []byte(strconv.Itoa(st.count))}); err != nil {
+	if _, err := maker.Ask(at.Request("/v1/calls", body, strconv.Itoa(st.count)), time.Minute); err != nil {
 		return h, fmt.Errorf("making events: %w", err)
 	}
 	wg.Wait()
 	h.took = time.Since(began)
-	h.server, h.client = proof.UsageOf(at.pid), proof.UsageOf(self).Work-mine.Work
+	h.server, h.client = proof.UsageOf(at.PID), proof.UsageOf(self).Work-mine.Work
 	h.server.Work -= before.Work
 	for _, s := range all {
 		h.times = append(h.times, s.times...)
@@ -204,7 +205,7 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 	}
 	var rows []hearing
 	var notes strings.Builder
-	alone := sockets(at.pid)
+	alone := sockets(at.PID)
 	for _, st := range stages {
 		fmt.Fprintf(s.log, "events: %s: %d subscribers, %d events, %d a second\n", st.name, st.subscribers, st.count, st.rate)
 		h, err := hear(ctx, at, st)
@@ -217,7 +218,7 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 				notes.WriteString(late(idle, st))
 			} else {
 				fmt.Fprintln(s.log, "events: waiting for the server to drop who never reads")
-				notes.WriteString(h.dropped(ctx, at.pid, alone))
+				notes.WriteString(h.dropped(ctx, at.PID, alone))
 			}
 			_ = idle.conn.Close()
 		}
@@ -245,7 +246,7 @@ func late(s *subscriber, st stage) string {
 // never reads: until it has no more sockets than it had alone.
 func (h *hearing) dropped(ctx context.Context, pid, alone int) string {
 	limit := h.idleFrom.Add(h.took + 60*time.Second)
-	for time.Now().Before(limit) && until(ctx, time.Now().Add(250*time.Millisecond)) == nil {
+	for time.Now().Before(limit) && proof.Until(ctx, time.Now().Add(250*time.Millisecond)) == nil {
 		if sockets(pid) <= alone {
 			return fmt.Sprintf("- Row %d, who never read: its connection was closed %.0f s after the first event: a write that is not taken has 30 s.\n",
 				h.run, time.Since(h.idleFrom).Seconds())
@@ -273,7 +274,7 @@ func hearings(out io.Writer, rows []hearing) {
 }
 
 // startHelve starts a server of ours and reads where it is.
-func startHelve(ctx context.Context, w *proof.World, argv ...string) (at target, end func(), err error) {
+func startHelve(ctx context.Context, w *proof.World, argv ...string) (at proof.Server, end func(), err error) {
 	var r ready
 	c, err := w.Start(ctx, func(line string) bool { return json.Unmarshal([]byte(line), &r) == nil && r.URL != "" }, argv...)
 	if err != nil {
@@ -284,5 +285,5 @@ func startHelve(ctx context.Context, w *proof.World, argv ...string) (at target,
 		c.Close()
 		return at, nil, err
 	}
-	return target{"helve", strings.TrimPrefix(r.URL, "http://"), strings.TrimSpace(string(token)), c.PID()}, c.Close, nil
+	return proof.Server{Name: "helve", Addr: strings.TrimPrefix(r.URL, "http://"), Token: strings.TrimSpace(string(token)), PID: c.PID()}, c.Close, nil
 }

@@ -15,14 +15,14 @@ import (
 //	    .p50, .p99, .max (ms), .cpu (% of one processor), .memory (MiB), .missed (subscribers)
 
 // rate is how many a second were answered.
-func (f figure) rate() float64 { return float64(len(f.times)) / f.took.Seconds() }
+func (f figure) rate() float64 { return float64(len(f.Times)) / f.Took.Seconds() }
 
 // workForOne is how much of the processor an answer took; 0 where it is not known.
 func (f figure) workForOne() time.Duration {
-	if len(f.times) == 0 {
+	if len(f.Times) == 0 {
 		return 0
 	}
-	return f.used.Work / time.Duration(len(f.times))
+	return f.Used.Work / time.Duration(len(f.Times))
 }
 
 // addCalls adds what came of a plan: helve's beside the other's, if there is one.
@@ -35,15 +35,15 @@ func addCalls(sheet *proof.Sheet, id string, rows []figure) {
 		sheet.Add(f)
 	}
 	share := func(q float64) func(figure) float64 {
-		return func(f figure) float64 { return proof.Millis(proof.Quantile(f.times, q)) }
+		return func(f figure) float64 { return proof.Millis(proof.Quantile(f.Times, q)) }
 	}
-	add("p50", "ms", func(f figure) float64 { return proof.Millis(proof.Median(f.times)) })
+	add("p50", "ms", func(f figure) float64 { return proof.Millis(proof.Median(f.Times)) })
 	add("p99", "ms", share(0.99))
 	add("max", "ms", share(1))
 	add("cpu", "ms", func(f figure) float64 { return proof.Millis(f.workForOne()) })
 	add("rate", "a second", figure.rate)
-	add("memory", "MiB", func(f figure) float64 { return proof.MiB(f.used.Peak) })
-	add("failed", "", func(f figure) float64 { return float64(f.failed) })
+	add("memory", "MiB", func(f figure) float64 { return proof.MiB(f.Used.Peak) })
+	add("failed", "", func(f figure) float64 { return float64(f.Failed) })
 }
 
 // addHearings adds what came of the stages.

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"helve/internal/proof"
 	"io"
 	"os"
 	"os/signal"
@@ -20,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"helve/internal/proof"
 )
 
 const usage = `usage: serve-proof PART [--helve PATH] [--opencode PATH] [--figures FILE] [flags]

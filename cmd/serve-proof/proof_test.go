@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func served(t *testing.T) target {
+func served(t *testing.T) proof.Server {
 	t.Helper()
 	w, err := newWorld()
 	if err != nil {
@@ -82,25 +82,25 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		plan  plan
+		plan  proof.Plan
 		asked int // 0: some
 		good  bool
 	}{
-		{"at a rate", plan{wires: 4, rate: 50, last: time.Second, turns: d.read}, 50, true},
-		{"at once", plan{wires: 2, last: time.Second / 5, turns: d.read}, 0, true},
-		{"a command", plan{wires: 1, rate: 5, last: time.Second, turns: d.shell}, 5, true},
-		{"no such route", plan{wires: 2, rate: 20, last: time.Second, turns: []request{{newRequest(at, "/v1/nowhere", ""), nil}}}, 20, false},
-		{"another answer", plan{wires: 2, rate: 20, last: time.Second, turns: []request{{newRequest(at, "/v1", ""), []byte("no such text")}}}, 20, false},
+		{"at a rate", proof.Plan{Wires: 4, Rate: 50, Last: time.Second, Turns: d.read}, 50, true},
+		{"at once", proof.Plan{Wires: 2, Last: time.Second / 5, Turns: d.read}, 0, true},
+		{"a command", proof.Plan{Wires: 1, Rate: 5, Last: time.Second, Turns: d.shell}, 5, true},
+		{"no such route", proof.Plan{Wires: 2, Rate: 20, Last: time.Second, Turns: []proof.Request{at.Request("/v1/nowhere", "", "")}}, 20, false},
+		{"another answer", proof.Plan{Wires: 2, Rate: 20, Last: time.Second, Turns: []proof.Request{at.Request("/v1", "", "no such text")}}, 20, false},
 	} {
-		f, err := measure(t.Context(), at, c.plan)
+		f, err := at.Put(t.Context(), c.plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.asked == 0 || c.asked > 0 && f.asked != c.asked || c.good != (f.failed == 0) || c.good != (f.first == nil) || f.failed+len(f.times) != f.asked {
-			t.Errorf("%s: %d asked, %d answered, %d failed, %v", c.name, f.asked, len(f.times), f.failed, f.first)
+		if f.Asked == 0 || c.asked > 0 && f.Asked != c.asked || c.good != (f.Failed == 0) || c.good != (f.First == nil) || f.Failed+len(f.Times) != f.Asked {
+			t.Errorf("%s: %d asked, %d answered, %d failed, %v", c.name, f.Asked, len(f.Times), f.Failed, f.First)
 		}
 		var out strings.Builder
-		figures(&out, c.asked, []figure{f})
+		figures(&out, c.asked, []figure{{"helve", f}})
 		if !c.good && !strings.Contains(out.String(), "The first failure of helve: ") {
 			t.Error(out.String())
 		}
@@ -125,13 +125,13 @@ func TestNumber(t *testing.T) {
 // The figures are those of the tables, beside OpenCode where it was asked too.
 func TestFigures(t *testing.T) {
 	times := []time.Duration{time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}
-	one := figure{name: "helve", asked: 4, failed: 1, took: time.Second, times: times, used: proof.Usage{Work: 6 * time.Millisecond, Peak: 1 << 20}}
+	one := figure{"helve", proof.Load{Asked: 4, Failed: 1, Took: time.Second, Times: times, Used: proof.Usage{Work: 6 * time.Millisecond, Peak: 1 << 20}}}
 	other := one
-	other.name, other.used.Peak = "OpenCode 1", 2<<20
+	other.name, other.Used.Peak = "OpenCode 1", 2<<20
 	var sheet proof.Sheet
 	addCalls(&sheet, "serve.read.eager", []figure{one, other})
 	addCalls(&sheet, "serve.shell.eager", []figure{one})
-	addHearings(&sheet, []hearing{{stage: stage{run: 1, subscribers: 5}, whole: 4, took: time.Second, times: times, server: one.used}})
+	addHearings(&sheet, []hearing{{stage: stage{run: 1, subscribers: 5}, whole: 4, took: time.Second, times: times, server: one.Used}})
 	got := map[string]proof.Figure{}
 	for _, f := range sheet.Figures() {
 		got[f.ID] = f

@@ -14,6 +14,7 @@ import (
 
 	"helve"
 	"helve/internal/gate"
+	"helve/internal/proof"
 	"helve/internal/server"
 	"helve/permission"
 	"helve/tool"
@@ -85,7 +86,7 @@ func ticker(rt *helve.Runtime) tool.Tool {
 		began := time.Now()
 		for i := range p.Count {
 			due := began.Add(time.Duration(i) * time.Second / time.Duration(p.Rate))
-			if err := until(ctx, due); err != nil {
+			if err := proof.Until(ctx, due); err != nil {
 				return nil, err
 			}
 			if behind := time.Since(due); behind > mostBehind {
@@ -95,20 +96,4 @@ func ticker(rt *helve.Runtime) tool.Tool {
 		}
 		return &tool.Result{Title: "tick", Output: strconv.Itoa(p.Count)}, nil
 	})
-}
-
-// until sleeps until a moment.
-func until(ctx context.Context, due time.Time) error {
-	rest := time.Until(due)
-	if rest <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(rest)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -3,9 +3,10 @@ package bundle
 import (
 	"errors"
 	"fmt"
-	"helve/internal/disk"
 	"os"
 	"time"
+
+	"helve/internal/disk"
 )
 
 // patience is how long a file may take to be read. What does not answer, such

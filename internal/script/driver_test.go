@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
 	"helve/internal/bundle"
 	"helve/internal/script"
 	"helve/internal/vm"

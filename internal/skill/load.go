@@ -3,7 +3,6 @@ package skill
 import (
 	"errors"
 	"fmt"
-	"helve/internal/disk"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"helve/internal/disk"
 )
 
 // Bounds on the list of a skill's files.

@@ -2,11 +2,12 @@ package skill
 
 import (
 	"errors"
-	"helve/internal/disk"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"helve/internal/disk"
 )
 
 // loadTime is how long it may take to load a skill.

@@ -3,13 +3,14 @@ package skill
 import (
 	"errors"
 	"fmt"
-	"helve/internal/disk"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"helve/internal/disk"
 )
 
 // Bounds that are not for anybody to change.
