@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"runtime"
 	"syscall"
@@ -37,7 +38,7 @@ func (k *keeper) start(ctx context.Context, s *spawn, p *Process) error {
 		delete(k.procs, p.serial)
 		delete(k.waits, p.serial)
 		k.mu.Unlock()
-		if errors.Is(err, fs.ErrClosed) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 			return errNotSent
 		}
 		return err

@@ -224,7 +224,10 @@ func (k *keeper) listen(place Place, up chan<- error, lost chan<- struct{}) {
 	if !whole || len(procs) > 0 {
 		k.sweep()
 	}
-	for _, p := range procs {
+	for serial, p := range procs {
+		if waits[serial] != nil {
+			continue // not started as far as is known: who starts it is told, and may ask another keeper
+		}
 		p.finish(Status{Code: -1, Signal: syscall.SIGKILL, Err: fmt.Errorf("%w: lost", ErrKeeper)})
 	}
 	for _, c := range waits {
