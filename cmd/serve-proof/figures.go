@@ -13,6 +13,7 @@ import (
 //	    .p50, .p99, .max and .cpu for one (ms), .rate (a second), .memory (MiB), .failed
 //	serve.events.many, .few, .idle
 //	    .p50, .p99, .max (ms), .cpu (% of one processor), .memory (MiB), .missed (subscribers)
+//	serve.events.dropped (s)
 
 // rate is how many a second were answered.
 func (f figure) rate() float64 { return float64(len(f.Times)) / f.Took.Seconds() }

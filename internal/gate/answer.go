@@ -158,14 +158,15 @@ type answer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	sealed  bool
-	until   time.Time // when all of it must be taken; zero: whenever
+	stall   time.Duration // how long the peer may take nothing
+	until   time.Time     // when all of it must be taken; zero: whenever
 }
 
 // extend gives the peer time for what is written next.
 func (a *answer) extend() {
 	until := a.until
 	if until.IsZero() {
-		until = time.Now().Add(stallTime)
+		until = time.Now().Add(a.stall)
 	}
 	_ = a.control.SetWriteDeadline(until) // not every writer has one
 }

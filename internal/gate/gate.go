@@ -51,6 +51,7 @@ const (
 	bodyTime   = time.Minute      // from the end of the header to the end of the body
 	refuseTime = time.Second      // for the rest of a body nobody reads
 	stallTime  = 30 * time.Second // a peer takes some of what we write
+	streamTime = 5 * time.Second  // the same of a stream, whose peer can come again and go on
 	largeBody  = 1 << 20          // bytes; of bodies that are longer there are few at once
 	maxLarge   = 8
 )
@@ -160,7 +161,7 @@ func (g *Gate) Wrap(next http.Handler) http.Handler { return g.wrap(next, nil) }
 
 func (g *Gate) wrap(next http.Handler, kept *guests) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &answer{ResponseWriter: w, control: http.NewResponseController(w)}
+		a := &answer{ResponseWriter: w, control: http.NewResponseController(w), stall: stallTime}
 		a.extend()
 		stranger, no := g.admit(r)
 		if no != nil {
@@ -179,7 +180,7 @@ func (g *Gate) wrap(next http.Handler, kept *guests) http.Handler {
 		}
 		room := g.requests
 		if isStream(r) {
-			room = g.streams
+			room, a.stall = g.streams, streamTime
 		}
 		select {
 		case room <- struct{}{}:

@@ -141,8 +141,8 @@ func TestStalledPeer(t *testing.T) {
 		}))
 		c := l.dial()
 		defer c.Close()
-		_, _ = io.WriteString(c, request("GET /event", here, bearer))
-		if took := <-ended; took > 2*stallTime {
+		_, _ = io.WriteString(c, request("GET /event", here, bearer, "Accept: text/event-stream"))
+		if took := <-ended; took > streamTime+time.Second {
 			t.Errorf("held for %s", took)
 		}
 	})
