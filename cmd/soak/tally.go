@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"helve/client"
+)
+
+// An ending is how a call ended for who made it.
+type ending string
+
+const (
+	completed ending = "completed"
+	failed    ending = "error"
+	unheard   ending = "unheard" // its connection or its process was ended on purpose
+	unkept    ending = "unkept"  // it was answered that nothing could be recorded, while that was so
+)
+
+// A callKey is a call: its id is its own only within its session.
+type callKey struct{ session, id string }
+
+// A tally counts what was done, and what came of it.
+type tally struct {
+	mu       sync.Mutex
+	next     int
+	ops      map[string]map[string]int // by kind of operation, then by outcome
+	faults   map[string]int
+	skipped  map[string]string // faults that could not be, and why
+	endings  map[callKey]ending
+	answers  int               // of calls, through whichever door
+	lost     []string          // what should have been answered and was not
+	twice    []string          // what was answered more than once
+	internal map[string]int    // answers that say that it is our fault
+	excused  map[string]int    // such answers while the disk was full on purpose
+	full     int               // how many disks of records are full just now
+	examples map[string]string // of outcomes: what was said the first time
+}
+
+func newTally() *tally {
+	return &tally{
+		ops: map[string]map[string]int{}, faults: map[string]int{}, skipped: map[string]string{},
+		endings: map[callKey]ending{}, internal: map[string]int{}, excused: map[string]int{}, examples: map[string]string{},
+	}
+}
+
+// id makes an id that no other call has.
+func (t *tally) id() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.next++
+	return fmt.Sprintf("soak_%d", t.next)
+}
+
+// did counts an operation.
+func (t *tally) did(op, outcome string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ops[op] == nil {
+		t.ops[op] = map[string]int{}
+	}
+	t.ops[op][outcome]++
+}
+
+// fault counts a fault that was made, or notes why it could not be.
+func (t *tally) fault(name string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.skipped[name] = err.Error()
+		return
+	}
+	t.faults[name]++
+}
+
+// lose notes that something was not answered.
+func (t *tally) lose(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lost = append(t.lost, what)
+}
+
+// ours notes an answer that says that the fault is helve's, and whether the disk
+// of records was full just then.
+func (t *tally) ours(what string) (excused bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	what = plain(what)
+	if t.full > 0 && (strings.Contains(what, "is full") || strings.Contains(what, "no space left")) {
+		t.excused[what]++
+		return true
+	}
+	t.internal[what]++
+	return false
+}
+
+// plain is a text without numbers, ids and folders, which are never the same.
+func plain(text string) string {
+	text = regexp.MustCompile(`(soak|ses|call)_\S+`).ReplaceAllString(text, "${1}_…")
+	text = regexp.MustCompile(`/\S*/`).ReplaceAllString(text, "…/")
+	return regexp.MustCompile(`[0-9]+`).ReplaceAllString(text, "N")
+}
+
+// filled notes that records can not be kept from now on, or can again.
+func (t *tally) filled(by int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.full += by
+}
+
+// ended notes how a call ended, once.
+func (t *tally) ended(at callKey, how ending) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if how != unheard {
+		t.answers++
+	}
+	if was, ok := t.endings[at]; ok {
+		t.twice = append(t.twice, fmt.Sprintf("%s of %s: %s, then %s", at.id, at.session, was, how))
+		return
+	}
+	t.endings[at] = how
+}
+
+// answered counts a call without an id of ours, such as one by MCP.
+func (t *tally) answered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answers++
+}
+
+// judge says in a word what came of an operation over HTTP. Who ended it
+// himself has nothing to complain about.
+func (t *tally) judge(ctx context.Context, op string, err error) string {
+	p, refused := errors.AsType[*client.Problem](err)
+	switch {
+	case err == nil:
+		return "ok"
+	case refused && t.broken(op, p):
+		return "internal"
+	case refused && p.Code != "":
+		return p.Code
+	case refused:
+		return fmt.Sprintf("status %d", p.Status)
+	case ctx.Err() != nil:
+		return "ended by the client"
+	}
+	t.lose(fmt.Sprintf("%s: %.300s", op, err))
+	return "no answer"
+}
+
+// broken says whether a refusal is about helve itself, and notes it. One of a
+// call is noted where the call is.
+func (t *tally) broken(op string, p *client.Problem) bool {
+	if p.Kind != "internal" && (p.Status < 500 || p.Status == 503) {
+		return false
+	}
+	if p.Call == "" {
+		t.ours(fmt.Sprintf("%s: %s %s %.300s", op, p.Kind, p.Code, p.Detail))
+	}
+	return true
+}
+
+// explain keeps what was said of an outcome for the first time.
+func (t *tally) explain(op, outcome string, err error) {
+	if err == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at := op + ": " + outcome; t.examples[at] == "" {
+		t.examples[at] = err.Error()
+	}
+}
+
+// operations are the kinds that were done, by name.
+func (t *tally) operations() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.ops))
+}
