@@ -32,7 +32,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is wrong with this installation; exit 1 if something is",
-		Long: `Doctor checks what helve stands on: the data folder, every page of the store,
+		Long: `Doctor checks what helve stands on: what this system lacks, the data folder, every page of the store,
 the config files, the model that would answer, language servers, the shell, the wall and what it was measured
 to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
 		Example: `  helve doctor
@@ -66,6 +66,7 @@ to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
 
 func (a *app) examine(ctx context.Context) []finding {
 	all := []finding{{"ok", "program", fmt.Sprintf("helve %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
+	all = append(all, examineSystem(runtime.GOOS)...)
 	data, err := a.dataDir()
 	if err != nil {
 		return append(all, finding{"fail", "data", err.Error()})

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestChoose(t *testing.T) {
+	all, err := choose("")
+	if err != nil || len(all) != 6 {
+		t.Errorf("all: %v, %v", all, err)
+	}
+	some, err := choose("windows/arm64,linux/amd64,windows/arm64")
+	if err != nil || !slices.Equal(some, []target{{"windows", "arm64"}, {"linux", "amd64"}}) {
+		t.Errorf("some: %v, %v", some, err)
+	}
+	if _, err := choose("linux/mips"); err == nil {
+		t.Error("a target that does not exist was taken")
+	}
+}
+
+func TestDebVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.2.3":      "1.2.3",
+		"v1.2.3-rc.1": "1.2.3~rc.1",
+		"v0.0.0-20261116134921-5d9939644f67+dirty": "0.0.0~20261116134921.5d9939644f67+dirty",
+	} {
+		if got := debVersion(version); got != want {
+			t.Errorf("%s: %s, not %s", version, got, want)
+		}
+	}
+}
+
+func TestDebianName(t *testing.T) {
+	for name, want := range map[string]string{
+		"helve":              "usr/bin/helve",
+		"man/helve-call.1":   "usr/share/man/man1/helve-call.1.gz",
+		"man/helve.json.5":   "usr/share/man/man5/helve.json.5.gz",
+		"completions/_helve": "usr/share/zsh/vendor-completions/_helve",
+	} {
+		if got, ok := debianName(name); !ok || got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if to, ok := debianName("completions/helve.ps1"); ok {
+		t.Errorf("PowerShell's goes to %s", to)
+	}
+}
+
+// The same files at the same time are the same bytes, and come out as they went in.
+func TestArchives(t *testing.T) {
+	files := []member{{"helve", 0o755, []byte("program")}, {"man/helve.1", 0o644, bytes.Repeat([]byte("page "), 1000)}}
+	at := time.Date(2026, 11, 16, 12, 0, 1, 0, time.FixedZone("elsewhere", 3600))
+	for ending, write := range map[string]func(io.Writer, string, []member, time.Time) error{".tar.gz": writeTar, ".zip": writeZip} {
+		t.Run(ending, func(t *testing.T) {
+			var one, two bytes.Buffer
+			if err := write(&one, "top", files, at); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(&two, "top", files, at.UTC()); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(one.Bytes(), two.Bytes()) {
+				t.Error("two archives of the same files differ")
+			}
+			name := filepath.Join(t.TempDir(), "x"+ending)
+			if err := os.WriteFile(name, one.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := unpack(name)
+			if err != nil || len(got) != len(files) {
+				t.Fatalf("%d files, %v", len(got), err)
+			}
+			for _, f := range files {
+				if !bytes.Equal(got["top/"+f.name], f.data) {
+					t.Errorf("%s is not what it was", f.name)
+				}
+			}
+		})
+	}
+}
+
+func TestSums(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", "abc")
+	put("b", "")
+	if err := writeSums(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, sumsFile))
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a\n"
+	if !strings.HasPrefix(string(text), abc) {
+		t.Errorf("%s", text)
+	}
+	if err := checkSums(dir); err != nil {
+		t.Error(err)
+	}
+	put("a", "abd")
+	if err := checkSums(dir); err == nil {
+		t.Error("a changed file was taken")
+	}
+	put("a", "abc")
+	put("c", "new")
+	if err := checkSums(dir); err == nil {
+		t.Error("a file without checksum was taken")
+	}
+	if err := os.Remove(filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSums(dir); err == nil {
+		t.Error("a missing file was not missed")
+	}
+}
+
+// The program that runs this test is for one system and no other.
+func TestMadeFor(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range targets() {
+		err := madeFor(program, to)
+		if here := to == (target{runtime.GOOS, runtime.GOARCH}); here && err != nil && !strings.Contains(err.Error(), "libraries") || !here && err == nil {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+	if madeFor([]byte("#!/bin/sh\n"), target{"linux", "amd64"}) == nil {
+		t.Error("a script was taken for a program")
+	}
+}
+
+// A list that names one module too few, or another version, is found out.
+func TestCheckModules(t *testing.T) {
+	info := &buildinfo.BuildInfo{}
+	info.Main.Path, info.Main.Version = "helve", "v1.0.0"
+	list := func(components string) string {
+		name := filepath.Join(t.TempDir(), "x.json")
+		text := fmt.Sprintf(`{"bomFormat":"CycloneDX","specVersion":"1.6","metadata":{"component":{"name":"helve","version":"v1.0.0"}},"components":[%s]}`, components)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const std, a = `{"name":"std","version":"go1.26"}`, `{"name":"example.org/a","version":"v1.0.0"}`
+	if err := checkModules(list(std), info); err != nil {
+		t.Error(err)
+	}
+	info.Deps = append(info.Deps, &debug.Module{Path: "example.org/a", Version: "v1.0.0"})
+	if err := checkModules(list(std+","+a), info); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{std, a, std + `,{"name":"example.org/a","version":"v1.0.1"}`} {
+		if checkModules(list(bad), info) == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+	info.Main.Version = "v1.0.1"
+	if checkModules(list(std+","+a), info) == nil {
+		t.Error("the list of another version was taken")
+	}
+}
+
+func TestLicences(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := licences(dir); err == nil {
+		t.Error("a module without a licence was taken")
+	}
+	for _, name := range []string{"LICENSE.md", "notice.txt", "readme"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := licences(dir)
+	if err != nil || !slices.Equal(got, []string{"LICENSE.md", "notice.txt"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The nfpm file names the maintainer that the changelog is signed by.
+func TestMaintainer(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "release", "nfpm.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\nmaintainer: "+maintainer+"\n") {
+		t.Errorf("the package is not of %s", maintainer)
+	}
+}
