@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: test lint fuzz bench bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture
+.PHONY: test lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove site man commands release deb release-test cross-vet
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
@@ -19,9 +19,15 @@ lint:
 fuzz:
 	.ci/fuzz $(FUZZTIME)
 
-# The figures of docs/benchmarks.md.
+# The figures of docs/benchmarks.md, all of them or those of PART; then the page.
+# All of them take two hours and a quiet machine. "go run ./cmd/bench list" tells
+# what there is.
 bench:
-	go test -run '^$$' -bench . ./...
+	go run ./cmd/bench run $(PART)
+
+# The page alone, from docs/benchmarks.json.
+bench-page:
+	go run ./cmd/bench render
 
 # Searches side by side with ripgrep 15 and 13. BENCHFLAGS=--quick for a look.
 bench-search: build
@@ -69,6 +75,43 @@ api:
 picture:
 	HELVE_PICTURE=$(CURDIR)/docs/console.png go test -count=1 -run TestBrowsePicture ./internal/console
 
+# The moving picture of the README. It takes Linux, tmux, bash and unshare.
+recording: build
+	go run ./cmd/recording --helve bin/helve
+
+# Every promise with its tests and what came of them, for docs/promises.md.
+# PROVEFLAGS=--long for thousands of kills.
+prove:
+	go run ./cmd/prove run $(PROVEFLAGS)
+
+# The documentation as a site in bin/site, which opens in a browser as it is
+# and needs no server. It takes Hugo (Debian's package hugo, or newer).
+site:
+	hugo --source site --cleanDestinationDir --noBuildLock
+
+# Manual pages in bin/man, and docs/commands.md, from the command itself.
+man:
+	go run ./cmd/docs-gen man bin/man
+
+commands:
+	go run ./cmd/docs-gen commands
+
 # Writes what models and people are shown into the golden files.
 golden:
 	go test ./internal/builtin ./internal/cli ./tool -update
+
+# What people install, for every system, in bin/release; the same with tests
+# (RELEASEFLAGS="--only linux/amd64" for less); and the Debian package of this
+# machine alone.
+release:
+	tools=$$(.ci/release-tools) && go run ./cmd/release build --tools "$$tools" $(RELEASEFLAGS) && go run ./cmd/release check $(RELEASEFLAGS)
+
+release-test:
+	.ci/release-test $(RELEASEFLAGS)
+
+deb:
+	tools=$$(.ci/release-tools) && go run ./cmd/release build --tools "$$tools" --only linux/$$(go env GOARCH)
+
+# All packages and their tests, as far as they are for other systems.
+cross-vet:
+	.ci/cross-vet
