@@ -80,7 +80,7 @@ func (w *workshop) page(t *testing.T, example string) {
 }
 
 // stranger makes an example a module of its own, in another folder, and lets Go
-// work on it with nothing but the modules that helve itself has needed.
+// work on it.
 func (w *workshop) stranger(t *testing.T, example, verb, what string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -101,7 +101,7 @@ func (w *workshop) stranger(t *testing.T, example, verb, what string) {
 		"set -e", "cd '" + dir + "'", "go mod init stranger",
 		"go mod edit -require helve@v0.0.0 -replace helve='" + w.root + "'",
 		"go " + verb + " " + what,
-	}, "\n"), "GOFLAGS=-mod=mod -trimpath -buildvcs=false", "GOPROXY=off")
+	}, "\n"), "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
 	if err != nil {
 		t.Errorf("as a module of its own: %v\n%s", err, said)
 	}

@@ -60,6 +60,9 @@ func (b *breaker) work(ctx context.Context, ends time.Time) {
 	for {
 		sleep(ctx, pause/2+time.Duration(b.rand.Int64N(int64(pause))))
 		if ctx.Err() != nil || time.Now().After(ends) {
+			for _, at := range first {
+				b.count.fault(all[at].name, errNobody)
+			}
 			return
 		}
 		at, chosen := b.rand.IntN(len(all)), false
