@@ -20,7 +20,7 @@ import (
 // How many sessions are at work in a server at once: turns, and calls that
 // somebody waits for. It has room for a few more of each.
 const (
-	servedTurns = 250
+	servedTurns = 500
 	servedCalls = 500
 	longFile    = "long.txt" // of 40 KB, which every conversation holds
 )

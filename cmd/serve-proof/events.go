@@ -28,6 +28,7 @@ type subscriber struct {
 	next  int             // the place of the event that has to come
 	told  int             // events that are gone, as the server says; -1: it has not
 	run   int             // whose events count
+	id    string          // of the newest event
 	err   error           // why it ended before the last event
 }
 
@@ -44,8 +45,24 @@ func subscribe(ctx context.Context, at proof.Server) (*subscriber, error) {
 	return s, nil
 }
 
+// again opens the stream anew, after the last event that came.
+func (s *subscriber) again(ctx context.Context, at proof.Server) error {
+	_ = s.conn.Close() // it is of no more use
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at.Addr)
+	if err != nil {
+		return err
+	}
+	s.conn, s.err = conn, nil
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // where nothing comes, that is told
+	return s.open(at)
+}
+
 func (s *subscriber) open(at proof.Server) error {
-	_, err := fmt.Fprintf(s.conn, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", at.Addr, at.Token)
+	again := ""
+	if s.id != "" {
+		again = "Last-Event-ID: " + s.id + "\r\n"
+	}
+	_, err := fmt.Fprintf(s.conn, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n%s\r\n", at.Addr, at.Token, again)
 	if err != nil {
 		return err
 	}
@@ -72,6 +89,10 @@ func (s *subscriber) read(count int) {
 		if err != nil {
 			s.err = err
 			return
+		}
+		if id, ok := bytes.CutPrefix(line, []byte("id: ")); ok {
+			s.id = string(bytes.TrimSpace(id))
+			continue
 		}
 		if !bytes.HasPrefix(line, []byte("data: ")) {
 			continue
@@ -215,7 +236,7 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 		rows = append(rows, h)
 		for k, idle := range h.idlers {
 			if k == 0 {
-				notes.WriteString(late(idle, st))
+				notes.WriteString(late(ctx, at, idle, st))
 			} else {
 				fmt.Fprintln(s.log, "events: waiting for the server to drop who never reads")
 				seconds, said := h.dropped(ctx, at.PID, alone)
@@ -231,11 +252,21 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 	return out.String() + notes.String() + "\n", nil
 }
 
-// late lets a subscriber read that has not so far, and says what it got.
-func late(s *subscriber, st stage) string {
+// late lets a subscriber read that has not so far, and says what it got. One that
+// was cut off comes again with the last id that it has, as browsers do.
+func late(ctx context.Context, at proof.Server, s *subscriber, st stage) string {
 	_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // a closed one says so when it is read
 	s.read(st.count)
+	cut := s.err != nil && s.told < 0
+	if cut && s.id != "" {
+		if err := s.again(ctx, at); err != nil {
+			return fmt.Sprintf("- Row %d, who began to read at the end: FAILED: came again and got %v.\n", st.run, err)
+		}
+		s.read(st.count)
+	}
 	switch {
+	case cut && s.told >= 0:
+		return fmt.Sprintf("- Row %d, who began to read at the end: had been cut off, came again with its last id, got %d events in order and was told that %d are missed.\n", st.run, s.next, s.told)
 	case s.told >= 0 && errors.Is(s.err, io.EOF):
 		return fmt.Sprintf("- Row %d, who began to read at the end: got %d events in order, was told that %d more are missed, and its stream was ended.\n", st.run, s.next, s.told)
 	case s.err == nil:

@@ -61,7 +61,7 @@ func TestHear(t *testing.T) {
 		if h.whole != 20 || h.first != nil || len(h.times) != 2000 || h.times[0] <= 0 {
 			t.Errorf("%d of 20 heard everything, %d times, %v", h.whole, len(h.times), h.first)
 		}
-		if note := late(h.idlers[0], st); !strings.Contains(note, "got all 100 events in order") {
+		if note := late(t.Context(), at, h.idlers[0], st); !strings.Contains(note, "got all 100 events in order") {
 			t.Error(note)
 		}
 		_ = h.idlers[0].conn.Close()
