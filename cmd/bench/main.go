@@ -14,12 +14,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"helve/internal/proof"
 )
 
 const usage = `usage: bench run [--skip PART,…] [--out FOLDER] [--quick] [PART…]   measure, then make the page
@@ -35,14 +34,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-		os.Exit(1)
-	}
+	proof.Main("bench", command)
 }
 
 func command(ctx context.Context, args []string, out, log io.Writer) error {

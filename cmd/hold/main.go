@@ -16,12 +16,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"helve"
@@ -104,14 +102,7 @@ func (d *desk) say(format string, args ...any) { fmt.Fprintf(d.log, "hold: "+for
 
 func main() {
 	helve.RunHelper()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "hold:", err)
-		}
-		os.Exit(1)
-	}
+	proof.Main("hold", run)
 }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {

@@ -37,11 +37,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"helve/internal/proof"
 )
@@ -77,14 +75,7 @@ func whole() sizes { return sizes{50, 9, 8, 15, 200, 1000, 1 << 30, 7, 300, 3} }
 func quick() sizes { return sizes{5, 2, 2, 3, 20, 100, 64 << 20, 3, 20, 1} }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "peers:", err)
-		}
-		os.Exit(1)
-	}
+	proof.Main("peers", run)
 }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {

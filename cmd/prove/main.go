@@ -15,10 +15,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"helve/internal/proof"
 )
 
 const usage = `usage: prove run [--only IDS | --again] [--race] [--long] [--soak FILE]
@@ -43,14 +43,7 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "prove:", err)
-		}
-		os.Exit(1)
-	}
+	proof.Main("prove", run)
 }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {

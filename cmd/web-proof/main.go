@@ -10,12 +10,8 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"helve/internal/proof"
 )
@@ -34,14 +30,7 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "web-proof:", err)
-		}
-		os.Exit(1)
-	}
+	proof.Main("web-proof", run)
 }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
