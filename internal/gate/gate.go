@@ -52,6 +52,7 @@ const (
 	refuseTime = time.Second      // for the rest of a body nobody reads
 	stallTime  = 30 * time.Second // a peer takes some of what we write
 	streamTime = 5 * time.Second  // the same of a stream, whose peer can come again and go on
+	streamKept = 16 << 10         // bytes of a stream that the system keeps unsent
 	largeBody  = 1 << 20          // bytes; of bodies that are longer there are few at once
 	maxLarge   = 8
 )
@@ -181,6 +182,7 @@ func (g *Gate) wrap(next http.Handler, kept *guests) http.Handler {
 		room := g.requests
 		if isStream(r) {
 			room, a.stall = g.streams, streamTime
+			keepLittle(r)
 		}
 		select {
 		case room <- struct{}{}:
@@ -372,6 +374,7 @@ func (g *Gate) Server(next http.Handler) *http.Server {
 	return &http.Server{
 		Handler:                      g.wrap(next, kept),
 		ConnState:                    kept.watch,
+		ConnContext:                  withConn,
 		TLSConfig:                    g.tls,
 		DisableGeneralOptionsHandler: true, // OPTIONS * takes the same road
 		Protocols:                    &http1,

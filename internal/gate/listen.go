@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -147,4 +149,32 @@ func (c *boundedConn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported
+}
+
+// SetWriteBuffer bounds what the system keeps of what was written.
+func (c *boundedConn) SetWriteBuffer(bytes int) error {
+	if kept, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
+		return kept.SetWriteBuffer(bytes)
+	}
+	return errors.ErrUnsupported
+}
+
+// connKey leads from a request to its connection.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// keepLittle has the system keep little of what is written to r's connection.
+// By itself it grows to megabytes, all of which have to be full before it shows
+// that the peer of a stream reads nothing.
+func keepLittle(r *http.Request) {
+	c, _ := r.Context().Value(connKey{}).(net.Conn)
+	if wrapped, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+		c = wrapped.NetConn()
+	}
+	if kept, ok := c.(interface{ SetWriteBuffer(int) error }); ok {
+		_ = kept.SetWriteBuffer(streamKept) // it is slower to show without
+	}
 }
