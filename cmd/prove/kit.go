@@ -24,6 +24,7 @@ func pieces() []piece {
 		{"HELVE_BUN", ".ci/bun", "Bun: scripts against it"},
 		{"HELVE_AXE", ".ci/axe", "axe-core: whether everybody can use the console"},
 		{"HELVE_TSC", ".ci/typescript", "the TypeScript compiler: the types of the TypeScript client"},
+		{"HELVE_MCP_SDK", ".ci/mcp-sdk", "MCP's SDK for Node: a client written with it"},
 		{"HELVE_LANGUAGE_SERVERS", ".ci/language-servers", "language servers: what they find in broken code"},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,13 +51,15 @@ type ran struct {
 
 // record runs the tests of a table.
 func (s *settings) record(ctx context.Context, t *table) (*record, error) {
-	r := &record{Date: time.Now().UTC().Format(time.DateOnly), Machine: proof.Machine(), Race: s.race, Long: s.long,
+	r := &record{Date: today(), Machine: proof.Machine(), Race: s.race, Long: s.long,
 		Rows: map[string][]finding{}, Ran: map[string]ran{}, Data: map[string]int{}}
 	if err := s.fill(ctx, t, r); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // recordAgain runs what is due since the last run, and puts what comes of it in
 // place of what was there.
@@ -66,6 +69,7 @@ func (s *settings) recordAgain(ctx context.Context, t *table) (*record, error) {
 		return nil, err
 	}
 	s.race, s.long = r.Race, r.Long
+	r.Date, r.Machine = today(), proof.Machine()
 	if err := s.fill(ctx, t, r); err != nil {
 		return nil, err
 	}
@@ -88,6 +92,8 @@ func (r *record) due(t *table) (packages []string) {
 		}
 	}
 	r.Rows = rows
+	wanted := t.packages()
+	maps.DeleteFunc(r.Ran, func(pkg string, _ ran) bool { return !slices.Contains(wanted, pkg) })
 	slices.Sort(packages)
 	return slices.Compact(packages)
 }
@@ -192,6 +198,7 @@ func (s *settings) test(ctx context.Context, pkg, pattern string, env []string) 
 
 // count counts the lines of the files with cases.
 func (r *record) count(root string, t *table) error {
+	r.Data = map[string]int{}
 	for row := range t.rows {
 		for _, name := range row.Data {
 			text, err := os.ReadFile(filepath.Join(root, name))
