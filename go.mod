@@ -58,7 +58,4 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 )
 
-tool (
-	golang.org/x/perf/cmd/benchstat
-	honnef.co/go/tools/cmd/staticcheck
-)
+tool honnef.co/go/tools/cmd/staticcheck
