@@ -11,7 +11,7 @@ import (
 // by its heading.
 const (
 	start = "Two commands"
-	ready = "Four ways on"
+	ready = "Five ways on"
 	check = "./check" // the other one of the two: it runs this test, and is not run by it
 )
 

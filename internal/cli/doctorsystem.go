@@ -31,7 +31,7 @@ func grounds() []ground {
 
 func groundsOfCommands() []ground {
 	const (
-		noWall    = "There is no wall: only the rules limit what commands do. Where wall.level is set and wall.optional is not, no command runs. Use a Linux container or virtual machine."
+		noWall    = "There is no wall: only the rules limit what commands do. Where wall.level is set, no command runs unless wall.required is false. Use a Linux container or virtual machine."
 		noSecrets = "What may not be read is kept from helve's tools and from commands that name it, not from a program that such a command starts."
 	)
 	return []ground{
@@ -96,7 +96,7 @@ func groundsOfFiles() []ground {
 			macOS: "Holes are read as zeros, one by one.", windows: "Holes are read as zeros, one by one.",
 		},
 		{
-			about: "files of secrets", linux: "Tokens and trust that others may read or write are refused.",
+			about: "files of secrets", linux: "Tokens that others may read, and trust that others may write, are refused.",
 			windows: "Owner and mode are not checked: the access list of your profile is what protects tokens and trust.",
 		},
 	}
