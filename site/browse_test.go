@@ -18,9 +18,9 @@ const found = `() => [...document.querySelectorAll('#_hits a')].map(a => [a.getA
 func (b *tab) search(words string) [][]string {
 	b.t.Helper()
 	b.slash()
-	b.until("the field has the focus", `() => document.activeElement.id === '_q'`)
-	b.must(chromedp.KeyEvent(words))
-	b.until("the words were searched", `w => document.getElementById('_q').value === w && /place|Nothing/.test(document.getElementById('_said').textContent)`, words)
+	b.Until("the field has the focus", `() => document.activeElement.id === '_q'`)
+	b.Must(chromedp.KeyEvent(words))
+	b.Until("the words were searched", `w => document.getElementById('_q').value === w && /place|Nothing/.test(document.getElementById('_said').textContent)`, words)
 	return eval[[][]string](b, found)
 }
 
@@ -33,7 +33,7 @@ func (b *tab) slash() {
 		if kind == input.DispatchKeyEventTypeKeyDown {
 			params.Text = "/"
 		}
-		if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, params); err != nil {
+		if _, err := chromedp.Call(b.Context(), input.DispatchKeyEvent, params); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func (b *tab) slash() {
 func TestBrowseSearch(t *testing.T) {
 	b := newTab(t)
 	b.open("docs/decisions/0001-module-path.html")
-	b.until("the search is there", `() => document.querySelector('.search').checkVisibility()`)
+	b.Until("the search is there", `() => document.querySelector('.search').checkVisibility()`)
 	if n := b.loaded("search-index.js"); n != 0 {
 		t.Errorf("the index was loaded %d times before anybody searched", n)
 	}
@@ -60,22 +60,22 @@ func TestBrowseSearch(t *testing.T) {
 	if marks := eval[int](b, `() => document.querySelectorAll('#_hits mark').length`); marks < len(hits) {
 		t.Errorf("%d words are marked in %d hits", marks, len(hits))
 	}
-	b.picture("hits")
+	b.Picture("hits")
 	if n := b.loaded("search-index.js"); n != 1 {
 		t.Errorf("the index was loaded %d times", n)
 	}
 	// The second one, by the keyboard.
 	at := eval[string](b, `() => new URL(document.querySelectorAll('#_hits a')[Math.min(1, document.querySelectorAll('#_hits a').length - 1)].href).href`)
 	if len(hits) > 1 {
-		b.must(chromedp.KeyEvent(kb.ArrowDown))
+		b.Must(chromedp.KeyEvent(kb.ArrowDown))
 	}
-	b.must(chromedp.KeyEvent("\r"))
-	b.until("the place is shown", `at => location.href === at && document.readyState === 'complete'`, at)
-	b.until("the place is in view", `() => {
+	b.Must(chromedp.KeyEvent("\r"))
+	b.Until("the place is shown", `at => location.href === at && document.readyState === 'complete'`, at)
+	b.Until("the place is in view", `() => {
 		const r = document.getElementById(decodeURIComponent(location.hash.slice(1))).getBoundingClientRect();
 		return r.top >= document.querySelector('.bar').getBoundingClientRect().bottom && r.bottom <= innerHeight;
 	}`)
-	b.picture("place")
+	b.Picture("place")
 }
 
 // TestBrowseRank holds what a search shows first.
@@ -98,7 +98,7 @@ func TestBrowseRank(t *testing.T) {
 	if hits := b.search("landlock xyzzyplugh"); len(hits) == 0 {
 		t.Error("a word that is nowhere hides the other")
 	}
-	b.until("it is said", `() => document.getElementById('_said').textContent.includes('none with all of the words')`)
+	b.Until("it is said", `() => document.getElementById('_said').textContent.includes('none with all of the words')`)
 	b.open("index.html")
 	if hits := b.search("xyzzyplugh"); len(hits) != 0 {
 		t.Errorf("what is nowhere was found: %q", hits)
@@ -110,10 +110,10 @@ func TestBrowseSearchText(t *testing.T) {
 	b := newTab(t)
 	b.open("index.html")
 	b.search(`<img src=x onerror=alert(1)>`)
-	b.must(chromedp.KeyEvent(kb.Escape))
-	b.until("the hits are gone", `() => document.querySelector('.found').hidden`)
-	b.must(chromedp.KeyEvent(kb.Escape))
-	b.until("the field is empty", `() => document.getElementById('_q').value === ''`)
+	b.Must(chromedp.KeyEvent(kb.Escape))
+	b.Until("the hits are gone", `() => document.querySelector('.found').hidden`)
+	b.Must(chromedp.KeyEvent(kb.Escape))
+	b.Until("the field is empty", `() => document.getElementById('_q').value === ''`)
 	if n := eval[int](b, `() => document.querySelectorAll('.found img').length`); n != 0 {
 		t.Error("what was typed has become markup")
 	}
@@ -133,15 +133,15 @@ func TestBrowseThemes(t *testing.T) {
 	b := newTab(t)
 	ground := map[string]string{}
 	for _, theme := range []string{"light", "dark"} {
-		b.theme(theme)
+		b.Theme(theme)
 		for _, place := range []string{"index.html", "docs/config.html", "docs/custom-tools.html", "docs/decisions/index.html"} {
 			b.open(place)
 			ground[theme] = eval[string](b, `() => getComputedStyle(document.body).backgroundColor`)
-			b.picture(theme + "-" + strings.ReplaceAll(place, "/", "-"))
+			b.Picture(theme + "-" + strings.ReplaceAll(place, "/", "-"))
 			if source == "" {
 				continue
 			}
-			b.must(chromedp.Evaluate[chromedp.Void](source))
+			b.Must(chromedp.Evaluate[chromedp.Void](source))
 			for _, finding := range eval[[]string](b, `async () => (await axe.run(document, {resultTypes: ['violations'], preload: false})).violations
 				.filter(v => v.impact === 'serious' || v.impact === 'critical')
 				.map(v => v.id + ': ' + v.help + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | '))`) {
@@ -160,7 +160,7 @@ func TestBrowseThemes(t *testing.T) {
 // TestBrowsePhone shows every page on a phone: nothing is wider than it.
 func TestBrowsePhone(t *testing.T) {
 	b := newTab(t)
-	b.must(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait))
+	b.Must(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait))
 	for place := range leaves(t, built(t)) {
 		b.open(place)
 		if wide := eval[int](b, `() => document.documentElement.scrollWidth - innerWidth`); wide > 0 {
@@ -169,20 +169,20 @@ func TestBrowsePhone(t *testing.T) {
 		}
 	}
 	b.open("docs/bash.html")
-	b.picture("page")
+	b.Picture("page")
 	eval[any](b, `() => document.querySelector('.to-menu').click()`)
-	b.until("the list of pages is in view", `() => {
+	b.Until("the list of pages is in view", `() => {
 		const r = document.querySelector('#_pages a').getBoundingClientRect();
 		return r.top > 0 && r.bottom < innerHeight;
 	}`)
-	b.picture("menu")
+	b.Picture("menu")
 }
 
 // TestBrowseWithoutScript reads a page where scripts are off: all but the
 // search is there, and nothing says that there is one.
 func TestBrowseWithoutScript(t *testing.T) {
 	b := newTab(t)
-	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(b.Context(), emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("docs/permissions.html")

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"helve/internal/browsertest"
 	"helve/tooltest"
 )
 
@@ -25,7 +26,7 @@ import (
 type stage struct {
 	dir  string // of this run alone
 	site func() (string, error)
-	show *browser
+	show *browsertest.Browser
 }
 
 var shared = newStage()
@@ -35,7 +36,7 @@ var errNoHugo = errors.New("there is no hugo (package hugo): the documentation i
 func newStage() *stage {
 	s := new(stage)
 	s.site = sync.OnceValues(s.build)
-	s.show = newBrowser(s)
+	s.show = browsertest.New()
 	return s
 }
 
@@ -48,9 +49,9 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		shared.dir = dir
+		shared.dir, shared.show.Dir = dir, dir
 		code := m.Run()
-		shared.show.end()
+		shared.show.End()
 		if err := os.RemoveAll(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "the folder of the tests can not be removed:", err)
 		}

@@ -1,8 +1,6 @@
 package console_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,10 +9,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/chromedp"
-
+	"helve/internal/browsertest"
 	"helve/tooltest"
 )
 
@@ -23,19 +19,15 @@ import (
 type stage struct {
 	dir     string // of this run alone
 	program func() (string, error)
-	browser func() (context.Context, error)
-	end     func()
+	browser *browsertest.Browser
 	turns   chan struct{} // as many tests as there are places run at once
 }
 
 var shared = newStage()
 
-var errNoBrowser = errors.New("there is no chromium (package chromium): the console can not be looked at in a browser")
-
 func newStage() *stage {
-	s := &stage{turns: make(chan struct{}, 2), end: func() {}}
+	s := &stage{turns: make(chan struct{}, 2), browser: browsertest.New("127.0.0.1")}
 	s.program = sync.OnceValues(s.build)
-	s.browser = sync.OnceValues(s.launch)
 	return s
 }
 
@@ -49,9 +41,9 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		shared.dir = dir
+		shared.dir, shared.browser.Dir = dir, dir
 		code := m.Run()
-		shared.end()
+		shared.browser.End()
 		if err := os.RemoveAll(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "the folder of the tests can not be removed:", err)
 		}
@@ -79,69 +71,12 @@ func raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// launch starts the browser, without a network but the loopback's and with a
-// home of its own.
-func (s *stage) launch() (context.Context, error) {
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		return nil, errNoBrowser
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(s.dir, "profile")), chromedp.WindowSize(1280, 800),
-		chromedp.NoInheritEnv, chromedp.Env("HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir, "PATH="+os.Getenv("PATH"), "LANG=C.UTF-8"),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), chromedp.Flag("lang", "en-GB"),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-gpu", true),
-		chromedp.NoSandbox, // which containers do not allow; what is shown is our own
-	)
-	allocator, drop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
-	s.end = func() {
-		closing, stop := context.WithTimeout(ctx, 10*time.Second)
-		defer stop()
-		_ = chromedp.Cancel(closing)
-		cancel()
-		drop()
-		chromedp.FromContext(ctx).Allocator.Wait()
-	}
-	if err := chromedp.Do(ctx); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", path, err)
-	}
-	return ctx, nil
-}
-
 // browse begins a test in the browser. It skips where there is none, and waits
 // for its turn, because tabs share the processors of the machine.
-func browse(t *testing.T) context.Context {
+func browse(t *testing.T) {
 	t.Helper()
 	t.Parallel()
 	shared.turns <- struct{}{}
 	t.Cleanup(func() { <-shared.turns })
-	ctx, err := shared.browser()
-	if errors.Is(err, errNoBrowser) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
-
-// artefacts is where pictures are kept: with the test, unless HELVE_ARTEFACTS
-// names a folder.
-func artefacts(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("HELVE_ARTEFACTS")
-	if dir == "" {
-		return t.TempDir()
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	shared.browser.Need(t)
 }
