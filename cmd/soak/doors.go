@@ -159,11 +159,12 @@ func (w *hand) single(ctx context.Context) error {
 
 // singleKilled kills a command in the midst of its work.
 func (w *hand) singleKilled(ctx context.Context) error {
-	cmd := w.command(ctx, "call", "bash", "command=sleep 5; echo never", "--no-input")
+	args := [][]string{{"call", "bash", "command=sleep 5; echo never", "--no-input"}, {"call", "sulk", "how=wait", "--no-input"}}[w.rand.IntN(2)]
+	cmd := w.command(ctx, args...)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	w.pause(ctx, 400*time.Millisecond)
+	w.pause(ctx, time.Second)
 	err := cmd.Process.Kill() // it alone: what it started has to end by itself
 	_ = cmd.Wait()            // it was killed
 	w.count.fault("kill helve call", err)

@@ -143,6 +143,14 @@ func more(after, before map[string]int) string {
 	return strings.Join(all, ", ")
 }
 
+// surplus is how much of it that is.
+func surplus(after, before map[string]int) (n int) {
+	for name, k := range after {
+		n += max(0, k-before[name])
+	}
+	return n
+}
+
 // storeConnections is how many connections the store keeps once it has needed
 // them: one to write, one for checkpoints, four to read.
 const storeConnections = 6

@@ -128,7 +128,7 @@ func parse(args []string, log io.Writer) (*settings, error) {
 	program := flags.String("helve", "", "the helve command that makes calls beside the server; this program itself when empty")
 	flags.StringVar(&s.figures, "figures", "", "a file for the figures")
 	flags.StringVar(&s.samples, "samples", "", "a file for the samples, as CSV")
-	flags.StringVar(&s.keep, "keep", "", "a folder for the server's log and its goroutines")
+	flags.StringVar(&s.keep, "keep", "", "a folder for the server's log, its goroutines and its memory, whose profile takes some itself")
 	flags.BoolVar(&s.quick, "quick", false, "a short one, to see that everything works: the figures mean nothing")
 	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "what chance begins with")
 	if err := flags.Parse(args); err != nil {
@@ -138,11 +138,13 @@ func parse(args []string, log io.Writer) (*settings, error) {
 		return nil, errors.New("usage: soak [--minutes N] [--helve PATH] [--figures FILE] [--samples FILE] [--keep FOLDER] [--quick] [--seed N]")
 	}
 	s.length = time.Duration(*minutes * float64(time.Minute))
-	s.warm, s.rest, s.every = 2*time.Minute, longRest, 5*time.Second
+	// What the server remembers of sessions and files is bounded; the load has to
+	// fill it before the first look, or the second finds more.
+	s.warm, s.rest, s.every = max(s.length/5, 15*time.Second), longRest, 5*time.Second
 	if s.quick {
 		s.length, s.warm, s.rest, s.every = 8*time.Second, 5*time.Second, 2*time.Second, time.Second
 	} else if s.length < 10*time.Minute {
-		s.warm, s.rest = max(s.length/5, 15*time.Second), 10*time.Second
+		s.rest = 10 * time.Second
 	}
 	var err error
 	if s.self, err = os.Executable(); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,7 +100,7 @@ func TestSoak(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	k := &soaking{house: &house{s: &settings{}, count: newTally()}}
 	fine := func() look {
-		return look{goroutines: 10, resident: 100 << 20, descriptors: map[string]int{"pipe": 3}, children: map[string]int{"a": 1}, left: map[string]int{"run": 1}}
+		return look{goroutines: 10, heap: 50 << 20, resident: 100 << 20, descriptors: map[string]int{"pipe": 3}, children: map[string]int{"a": 1}, left: map[string]int{"run": 1}}
 	}
 	for name, c := range map[string]struct {
 		change func(*look, *tally)
@@ -111,7 +112,8 @@ func TestVerdict(t *testing.T) {
 		"descriptors": {func(l *look, _ *tally) { l.descriptors = map[string]int{"pipe": 2, "socket": 1} }, "descriptors: 3 before, 3 after: more of 1 × socket"},
 		"processes":   {func(l *look, _ *tally) { l.children["b"] = 1 }, "processes: 1 before, 2 after: more of 1 × b"},
 		"files":       {func(l *look, _ *tally) { l.left["run"] = 3 }, "temporary files: 1 before, 3 after: more of 2 × run"},
-		"memory":      {func(l *look, _ *tally) { l.resident = 106 << 20 }, "memory: 100.0 MiB before, 106.0 MiB after: 6.0 % more"},
+		"memory":      {func(l *look, _ *tally) { l.resident = 106 << 20 }, "memory: 100.0 MiB before, 106.0 MiB after: 6.0 % more, and 0.0 % more of live objects"},
+		"orphans":     {func(l *look, _ *tally) { l.orphans = 1 }, "temporary folders of killed commands: 0 before, 1 after"},
 		"lost":        {func(_ *look, c *tally) { c.lose("read: gone") }, "not answered: read: gone"},
 		"twice": {func(_ *look, c *tally) {
 			c.ended(callKey{"s", "1"}, completed)
@@ -119,6 +121,8 @@ func TestVerdict(t *testing.T) {
 		}, "answered twice: 1 of s: completed, then completed"},
 		"internal": {func(_ *look, c *tally) { c.ours("read: oh") }, "internal error, 1 times: read: oh"},
 		"full":     {func(_ *look, c *tally) { c.filled(1); c.ours("read: the disk is full") }, ""},
+		"late":     {func(_ *look, c *tally) { c.filled(1); c.filled(-1); c.ours("read: the disk is full") }, ""},
+		"never":    {func(_ *look, c *tally) { c.ours("read: the disk is full") }, "internal error, 1 times: read: the disk is full"},
 		"not full": {func(_ *look, c *tally) { c.filled(1); c.ours("read: oh") }, "internal error, 1 times: read: oh"},
 	} {
 		k.count = newTally()
@@ -129,6 +133,32 @@ func TestVerdict(t *testing.T) {
 		if got := strings.Join(r.failures, "\n"); got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
+	}
+}
+
+// Figures say what the verdict does: what the store keeps is no surplus, and
+// less of one kind does not make up for more of another.
+func TestSheet(t *testing.T) {
+	k := &soaking{house: &house{s: &settings{}, count: newTally()}}
+	k.before = look{heap: 1, resident: 1, descriptors: map[string]int{"pipe": 9, "/helve.db": 2}, children: map[string]int{"a": 2}, left: map[string]int{"x": 3}}
+	k.after = look{heap: 1, resident: 1, descriptors: map[string]int{"pipe": 8, "socket": 1, "/helve.db": 6}, children: map[string]int{"b": 1}, left: map[string]int{"y": 1}, orphans: 1}
+	path := filepath.Join(t.TempDir(), "figures")
+	if err := newReport().sheet(k).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	list, err := proof.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"soak.descriptors": 1, "soak.children": 1, "soak.tempfiles": 2, "soak.rss-growth": 0, "soak.heap-growth": 0}
+	for _, f := range list {
+		if n, ok := want[f.ID]; ok && f.Value != n {
+			t.Errorf("%s is %v, not %v", f.ID, f.Value, n)
+		}
+		delete(want, f.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no figure for %v", want)
 	}
 }
 
@@ -148,5 +178,33 @@ func TestMatch(t *testing.T) {
 	}
 	if len(r.failures) != 2 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A long run rests until what idles has gone by itself; a short one helps.
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		args       []string
+		long, warm time.Duration
+		rest       time.Duration
+	}{
+		{nil, 30 * time.Minute, 6 * time.Minute, longRest},
+		{[]string{"--minutes", "10"}, 10 * time.Minute, 2 * time.Minute, longRest},
+		{[]string{"--minutes", "3"}, 3 * time.Minute, 36 * time.Second, 10 * time.Second},
+		{[]string{"--minutes", "0.5"}, 30 * time.Second, 15 * time.Second, 10 * time.Second},
+		{[]string{"--quick"}, 8 * time.Second, 5 * time.Second, 2 * time.Second},
+	} {
+		s, err := parse(c.args, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.length != c.long || s.warm != c.warm || s.rest != c.rest {
+			t.Errorf("%q: %s after %s, rests of %s", c.args, s.length, s.warm, s.rest)
+		}
+	}
+	for _, args := range [][]string{{"--minutes", "0"}, {"--minutes", "-1"}, {"more"}, {"--what"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%q was taken", args)
+		}
 	}
 }

@@ -20,6 +20,9 @@ import (
 	"helve/internal/proof"
 )
 
+// withProfile is what the server is told first to keep a profile of its memory.
+const withProfile = "profile"
+
 // A reading is what the process of the server says of itself.
 type reading struct {
 	Goroutines int    `json:"goroutines"`
@@ -33,9 +36,15 @@ type reading struct {
 // serveWithProbe is the command helve with the arguments, in a process that
 // answers questions about itself: a line on stdin is one, a line on stdout its
 // answer. The command's own output comes before. When stdin ends, so does it.
+// Go keeps a profile of the memory in every program that could ask for it, and
+// helve can not: the profile grows with the load and is no part of what helve
+// holds. So there is one only where the first argument wants it.
 func serveWithProbe(ctx context.Context, args []string) int {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	if args[0] != withProfile {
+		runtime.MemProfileRate = 0
+	}
 	out := &locked{to: os.Stdout}
 	go func() {
 		defer end()
@@ -46,7 +55,7 @@ func serveWithProbe(ctx context.Context, args []string) int {
 			}
 		}
 	}()
-	return helveCommand(ctx, args, strings.NewReader(""), out)
+	return helveCommand(ctx, args[1:], strings.NewReader(""), out)
 }
 
 // readSelf answers a question: "look", "rest" for what is left after what is
@@ -99,7 +108,11 @@ type subject struct {
 // startSubject starts the server in a world. What it logs goes to a file.
 func startSubject(w *proof.World, s *settings, log *os.File) (*subject, error) {
 	b := &subject{exited: make(chan struct{})}
-	b.cmd = exec.Command(s.self, wordServer, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
+	profile := "plain"
+	if s.keep != "" {
+		profile = withProfile
+	}
+	b.cmd = exec.Command(s.self, wordServer, profile, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
 	b.cmd.Dir, b.cmd.Env, b.cmd.Stderr = w.Project, w.Env(), log
 	proof.OwnGroup(b.cmd)
 	in, err := b.cmd.StdinPipe()

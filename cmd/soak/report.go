@@ -39,6 +39,12 @@ func (k *soaking) growth() float64 {
 	return 100 * (float64(k.after.resident)/float64(k.before.resident) - 1)
 }
 
+// heapGrowth is the same of live objects alone. What grows while they do not is
+// room between them, which Go fills again before it asks for more.
+func (k *soaking) heapGrowth() float64 {
+	return 100 * (float64(k.after.heap)/float64(k.before.heap) - 1)
+}
+
 // state is how far a call has come, as the store says.
 type state = store.State
 
@@ -55,8 +61,12 @@ func (k *soaking) judge(r *report) {
 			r.fail("%s: %d before, %d after: more of %s", what, sum(m[0]), sum(m[1]), text)
 		}
 	}
+	if after.orphans > before.orphans {
+		r.fail("temporary folders of killed commands: %d before, %d after", before.orphans, after.orphans)
+	}
 	if g := k.growth(); g >= mostGrowth && !k.s.quick {
-		r.fail("memory: %.1f MiB before, %.1f MiB after: %.1f %% more", proof.MiB(before.resident), proof.MiB(after.resident), g)
+		r.fail("memory: %.1f MiB before, %.1f MiB after: %.1f %% more, and %.1f %% more of live objects",
+			proof.MiB(before.resident), proof.MiB(after.resident), g, k.heapGrowth())
 	}
 	for _, text := range k.count.lost {
 		r.fail("not answered: %s", text)
@@ -173,11 +183,11 @@ func (r *report) sheet(k *soaking) *proof.Sheet {
 	s.Add(proof.Figure{ID: "soak.calls", Value: float64(t.answers), Note: fmt.Sprintf("%d recorded, %d answered that they could not be", r.recorded, sum(t.excused))})
 	s.Add(proof.Figure{ID: "soak.faults", Value: float64(sum(t.faults)), Note: fmt.Sprintf("of %d kinds", len(t.faults))})
 	s.Add(proof.Figure{ID: "soak.goroutines", Value: float64(after.goroutines - before.goroutines), Note: then(before.goroutines, after.goroutines)})
-	s.Add(proof.Figure{ID: "soak.descriptors", Value: float64(sum(after.descriptors) - sum(before.descriptors)), Note: then(sum(before.descriptors), sum(after.descriptors))})
-	s.Add(proof.Figure{ID: "soak.children", Value: float64(sum(after.children) - sum(before.children)), Note: then(sum(before.children), sum(after.children))})
-	s.Add(proof.Figure{ID: "soak.tempfiles", Value: float64(sum(after.left) - sum(before.left)), Note: then(sum(before.left), sum(after.left))})
+	s.Add(proof.Figure{ID: "soak.descriptors", Value: float64(surplus(after.descriptors, pooled(before.descriptors))), Note: then(sum(before.descriptors), sum(after.descriptors)) + ", with the connections that the store keeps"})
+	s.Add(proof.Figure{ID: "soak.children", Value: float64(surplus(after.children, before.children)), Note: then(sum(before.children), sum(after.children))})
+	s.Add(proof.Figure{ID: "soak.tempfiles", Value: float64(surplus(after.left, before.left) + max(0, after.orphans-before.orphans)), Note: then(sum(before.left)+before.orphans, sum(after.left)+after.orphans)})
 	s.Add(proof.Figure{ID: "soak.rss-growth", Value: k.growth(), Unit: "%", Note: fmt.Sprintf("%.1f → %.1f MiB at rest, after a collection", proof.MiB(before.resident), proof.MiB(after.resident))})
-	s.Add(proof.Figure{ID: "soak.heap-growth", Value: 100 * (float64(after.heap)/float64(before.heap) - 1), Unit: "%", Note: fmt.Sprintf("%.1f → %.1f MiB of live objects", float64(before.heap)/(1<<20), float64(after.heap)/(1<<20))})
+	s.Add(proof.Figure{ID: "soak.heap-growth", Value: k.heapGrowth(), Unit: "%", Note: fmt.Sprintf("%.1f → %.1f MiB of live objects", float64(before.heap)/(1<<20), float64(after.heap)/(1<<20))})
 	s.Add(proof.Figure{ID: "soak.lost", Value: float64(len(t.lost) + len(t.twice))})
 	s.Add(proof.Figure{ID: "soak.internal-errors", Value: float64(sum(t.internal))})
 	return s

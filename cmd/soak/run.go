@@ -182,16 +182,16 @@ func (k *soaking) resting(ctx context.Context, before *look) (l look, err error)
 		return l, err
 	}
 	sleep(ctx, k.s.rest)
-	least := int64(0)
+	var least look // what is resident goes up and down by what is just being done
 	for range 45 {
 		was := l
 		if l, err = k.take("rest", k.began); err != nil {
 			return l, err
 		}
-		if least == 0 || l.resident < least {
-			least = l.resident
+		if least.resident == 0 || l.resident < least.resident {
+			least = l
 		}
-		l.resident = least
+		l.resident, l.heap, l.memory = least.resident, least.heap, least.memory
 		k.sample(l)
 		same := l.goroutines == was.goroutines && sum(l.descriptors) == sum(was.descriptors) && sum(l.children) == sum(was.children)
 		if same && (before == nil || back(*before, l)) {
@@ -240,8 +240,9 @@ func (k *soaking) settle(ctx context.Context) error {
 	if k.s.rest < longRest {
 		k.killChildren(keeperWords, 1000) // they would stay for longer than the rest
 	}
-	// What commands leave that were killed, the next one removes.
-	if out, err := k.command(ctx, "call", "read", "filePath=large.txt", "limit=1").CombinedOutput(); err != nil {
+	// What commands leave that were killed, the next one removes that needs the
+	// same itself.
+	if out, err := k.command(ctx, "call", "sulk", "how=wait").CombinedOutput(); err != nil {
 		return fmt.Errorf("helve call does not work after the load: %w: %s", err, out)
 	}
 	// Connections to the model that are kept for the next prompt go with it.

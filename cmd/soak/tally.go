@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"helve/client"
 )
@@ -40,6 +41,7 @@ type tally struct {
 	internal map[string]int    // answers that say that it is our fault
 	excused  map[string]int    // such answers while the disk was full on purpose
 	full     int               // how many disks of records are full just now
+	freed    time.Time         // when the last of them was not any more
 	examples map[string]string // of outcomes: what was said the first time
 }
 
@@ -86,18 +88,24 @@ func (t *tally) lose(what string) {
 	t.lost = append(t.lost, what)
 }
 
-// ours notes an answer that says that the fault is helve's, and whether the disk
-// of records was full just then.
+// ours notes an answer that says that the fault is helve's, and whether it is
+// excused by a disk of records that was full.
 func (t *tally) ours(what string) (excused bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	what = plain(what)
-	if t.full > 0 && (strings.Contains(what, "is full") || strings.Contains(what, "no space left")) {
+	if t.lately() && (strings.Contains(what, "is full") || strings.Contains(what, "no space left")) {
 		t.excused[what]++
 		return true
 	}
 	t.internal[what]++
 	return false
+}
+
+// lately says whether the disk of records is full, or was when a call began
+// whose answer comes now. It is never full but on purpose.
+func (t *tally) lately() bool {
+	return t.full > 0 || !t.freed.IsZero() && time.Since(t.freed) < patience
 }
 
 // plain is a text without numbers, ids and folders, which are never the same.
@@ -111,7 +119,9 @@ func plain(text string) string {
 func (t *tally) filled(by int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.full += by
+	if t.full += by; t.full == 0 {
+		t.freed = time.Now()
+	}
 }
 
 // ended notes how a call ended, once.
