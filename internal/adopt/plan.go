@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"helve/internal/disk"
 )
 
 // What a file may hold that is edited. Read, it takes many times that; the
@@ -146,21 +147,12 @@ func (f file) limit() int64 {
 
 // readRegular reads a file that must be a regular one of bounded size.
 func readRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // asked first: opening a pipe would wait
+	data, err := disk.ReadSmall(path, limit)
+	switch {
+	case errors.Is(err, disk.ErrNotRegular):
 		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
+	case errors.Is(err, disk.ErrTooLarge):
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, limit>>20)
 	}
 	return data, err
 }

@@ -16,11 +16,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"helve/internal/bundle"
+	"helve/internal/disk"
 	"helve/internal/script"
 	"helve/internal/vm"
 )
@@ -31,11 +31,8 @@ const (
 	staleAfter = 24 * time.Hour
 )
 
-// Names of files: an entry ends with one, what is still being written begins with the other.
-const (
-	ending   = ".compiled"
-	halfDone = "new-"
-)
+// ending is how the name of an entry's file ends.
+const ending = ".compiled"
 
 // storeMark begins every entry. It changes with the form of entries.
 const storeMark = "helve-custom-1\n"
@@ -177,7 +174,7 @@ func (s *store) get(key string) (parts [][]byte, head []byte, ok bool) {
 	if err != nil || !st.Mode().IsRegular() || st.Size() > s.limit/2 {
 		return nil, nil, false
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadSmall(path, s.limit/2)
 	if err != nil {
 		return nil, nil, false
 	}
@@ -248,17 +245,8 @@ func (s *store) put(key string, head []byte, parts ...[]byte) {
 		if err != nil || int64(len(data)) > s.limit/2 {
 			return err
 		}
-		f, err := os.CreateTemp(s.dir, halfDone+"*")
-		if err != nil {
+		if err := disk.ReplaceSmall(s.file(key), data, false); err != nil { // what a power cut damages is made anew
 			return err
-		}
-		_, err = f.Write(data)
-		err = errors.Join(err, f.Close())
-		if err == nil {
-			err = os.Rename(f.Name(), s.file(key))
-		}
-		if err != nil {
-			return errors.Join(err, os.Remove(f.Name()))
 		}
 		return s.trim(s.file(key))
 	}()
@@ -306,7 +294,7 @@ func (s *store) kept() (all []fs.FileInfo, err error) {
 		case err != nil || !st.Mode().IsRegular():
 		case filepath.Ext(e.Name()) == ending:
 			all = append(all, st)
-		case strings.HasPrefix(e.Name(), halfDone) && time.Since(st.ModTime()) > time.Hour:
+		case disk.Unplaced(e.Name()) && time.Since(st.ModTime()) > time.Hour:
 			if err := remove(filepath.Join(s.dir, e.Name())); err != nil {
 				return nil, err
 			}

@@ -11,6 +11,9 @@
 // Linux has all of it. The other unixes lack some calls and say so where they
 // do; other systems have a simple version made of os.Rename, which can also
 // be had anywhere with the build tag disk_simple, so that it can be tested.
+//
+// Small files of our own, which nobody else changes, need less: see
+// [ReplaceSmall] and [ReadSmall].
 package disk
 
 import (

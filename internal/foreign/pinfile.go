@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"helve/internal/disk"
 )
 
 const (
@@ -74,7 +76,7 @@ func readPins(path string, info os.FileInfo) (ledger, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxPins {
 		return ledger{}, errDamaged
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadSmall(path, maxPins)
 	if err != nil {
 		return ledger{}, err
 	}
@@ -173,7 +175,8 @@ func (p *Pins) setAside(why error) error {
 	}
 }
 
-// writePins replaces the file in one step.
+// writePins replaces the file in one step, under its lock, and returns what it
+// looks like then.
 func writePins(path string, k ledger) (info os.FileInfo, err error) {
 	data, err := json.MarshalIndent(pinFile{Version: pinVersion, Distrust: k.distrust, Tools: k.tools}, "", " ")
 	if err != nil {
@@ -182,27 +185,11 @@ func writePins(path string, k ledger) (info os.FileInfo, err error) {
 	if len(data) > maxPins {
 		return nil, fmt.Errorf("the file would have %d bytes, and %d are the most", len(data), maxPins)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".pins-*") // mode 0600
-	if err != nil {
+	if err := disk.ReplaceSmall(path, append(data, '\n'), true); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(append(data, '\n')); err != nil {
-		return nil, err
+	if info, err = os.Stat(path); err != nil {
+		return nil, nil // it is written; without what it looks like it is read again
 	}
-	if err = f.Sync(); err != nil {
-		return nil, err
-	}
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if err = f.Close(); err != nil {
-		return nil, err
-	}
-	return info, os.Rename(f.Name(), path)
+	return info, nil
 }

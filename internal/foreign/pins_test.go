@@ -84,7 +84,7 @@ func TestPinsFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".pins-*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".helve-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

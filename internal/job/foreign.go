@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"helve/internal/disk"
 )
 
 const (
@@ -128,17 +129,15 @@ func answerable(dir, id string) error {
 	return nil
 }
 
+// readBounded reads a file through no link: what a folder of jobs holds may be
+// anybody's.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is larger than %d bytes", filepath.Base(path), most)
-	}
-	return data, err
+	return disk.ReadOpen(f, most)
 }
 
 // StopForeign ends a job of a folder, whichever process runs it, and returns

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"time"
+
+	"helve/internal/disk"
 )
 
 const (
@@ -112,25 +110,7 @@ func writeEntry(dir string, e entry) error {
 
 // replaceFile writes a file that is there as a whole or not at all. Jobs do
 // not survive a loss of power, so nothing is flushed.
-func replaceFile(path string, data []byte) error {
-	var random [6]byte
-	_, _ = rand.Read(random[:]) // never fails
-	temp := filepath.Join(filepath.Dir(path), ".tmp-"+hex.EncodeToString(random[:]))
-	err := os.WriteFile(temp, data, 0o600)
-	for try := 0; err == nil; try++ {
-		err = os.Rename(temp, path)
-		if err == nil {
-			return nil
-		}
-		if runtime.GOOS != "windows" || try == 20 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond) // someone reads the old one
-		err = nil
-	}
-	_ = os.Remove(temp)
-	return err
-}
+func replaceFile(path string, data []byte) error { return disk.ReplaceSmall(path, data, false) }
 
 // readEntry reads the entry of a job. An id that names none gives ErrNoJob.
 func readEntry(dir, id string) (entry, error) {
@@ -143,12 +123,7 @@ func readEntry(dir, id string) (entry, error) {
 	} else if err != nil {
 		return entry{}, fmt.Errorf("reading the entry of job %s: %w", id, err)
 	}
-	f, err := openRegular(filepath.Join(folder, entryName))
-	if err != nil {
-		return entry{}, fmt.Errorf("reading the entry of job %s: %w", id, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostEntry+1))
+	data, err := readBounded(filepath.Join(folder, entryName), mostEntry)
 	if err != nil {
 		return entry{}, fmt.Errorf("reading the entry of job %s: %w", id, err)
 	}

@@ -3,12 +3,15 @@ package program
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 const (
@@ -57,22 +60,11 @@ func (r *Room) write(name string, said []byte) error {
 	if err := os.MkdirAll(r.opt.Cache, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(r.opt.Cache, "new-*")
-	if err != nil {
+	if err := disk.ReplaceSmall(filepath.Join(r.opt.Cache, name), said, false); err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // unless it got its name
-	_, err = f.Write(said)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(r.opt.Cache, name))
-	}
-	if err == nil {
-		r.prune()
-	}
-	return err
+	r.prune()
+	return nil
 }
 
 // prune removes the oldest descriptions where there are too many.
@@ -98,24 +90,12 @@ func (r *Room) prune() {
 
 // readBounded reads a file of a size that is taken.
 func readBounded(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+	data, err := disk.ReadSmall(name, most)
+	switch {
+	case errors.Is(err, disk.ErrNotRegular):
 		return nil, fmt.Errorf("%s is not a file", line(filepath.Base(name), maxQuote))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", filepath.Base(name), err)
-	}
-	if int64(len(data)) > most {
+	case errors.Is(err, disk.ErrTooLarge):
 		return nil, fmt.Errorf("%s has more than %d bytes", line(filepath.Base(name), maxQuote), most)
 	}
-	return data, nil
+	return data, err
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"helve/internal/disk"
 )
 
 const (
@@ -217,7 +219,7 @@ func (s *Store) update(ctx context.Context, change func(*file)) error {
 	if err != nil {
 		return fmt.Errorf("encoding the sign-in file: %w", err)
 	}
-	return replace(s.path, append(data, '\n'))
+	return writing(disk.ReplaceSmall(s.path, append(data, '\n'), true))
 }
 
 // lock takes the lock of the file, which is held for a write only.
@@ -251,49 +253,13 @@ func (s *Store) writable() error {
 	if info, err := os.Stat(s.path); err == nil {
 		size += info.Size()
 	}
-	f, err := stage(s.path, make([]byte, size))
-	if err != nil {
-		return err
-	}
-	return os.Remove(f)
+	return writing(disk.TrySmall(s.path, size))
 }
 
-// stage writes a file beside path and returns its name.
-func stage(path string, data []byte) (name string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".signin-*") // mode 0600
+// writing says what could not be done.
+func writing(err error) error {
 	if err != nil {
-		return "", fmt.Errorf("writing the sign-in file: %w", err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync())
-	err = errors.Join(err, f.Close())
-	if err != nil {
-		os.Remove(f.Name())
-		return "", fmt.Errorf("writing the sign-in file: %w", err)
-	}
-	return f.Name(), nil
-}
-
-// replace writes a file beside path and puts it in its place.
-func replace(path string, data []byte) error {
-	name, err := stage(path, data)
-	if err != nil {
-		return err
-	}
-	for try := 1; ; try++ {
-		err = os.Rename(name, path)
-		if err == nil || runtime.GOOS != "windows" || try == 100 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond) // somebody is just reading it, which stands in the way there
-	}
-	if err != nil {
-		os.Remove(name)
 		return fmt.Errorf("writing the sign-in file: %w", err)
-	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		dir.Sync() // not every file system can; the rename itself has happened
-		dir.Close()
 	}
 	return nil
 }
