@@ -119,6 +119,9 @@ func (p *configParser) permission(keyAt int, name string) {
 		}
 	case json.Delim:
 		if v == '{' {
+			if name == "permission" { // a whole config, whose rules would all be missed
+				p.fail(keyAt, name, `this is the key that the rules stand under; give what is in it`)
+			}
 			p.object(name, func(keyAt int, pattern string) { p.pattern(keyAt, name, pattern) })
 			return
 		}

@@ -57,6 +57,7 @@ func TestParseConfigMistakes(t *testing.T) {
 		msg      string
 	}{
 		{"case", `{"bash":"Allow"}`, "/h", `"Allow"`, `"bash": "Allow" is not an action; did you mean "allow"? (` + want + `)`},
+		{"a whole config", `{"permission":{"bash":"deny"}}`, "/h", `"permission"`, `"permission": this is the key that the rules stand under; give what is in it`},
 		{"a word", `{"bash":{"rm *":"denied"}}`, "/h", `"denied"`, `"bash: rm *": "denied" is not an action; did you mean "deny"? (` + want + `)`},
 		{"no near word", `{"bash":"maybe"}`, "/h", `"maybe"`, `"bash": "maybe" is not an action; ` + want},
 		{"one action", `"yes"`, "/h", `"yes"`, `"yes" is not an action; ` + want},

@@ -390,7 +390,82 @@ func (k *slowKeeper) all() []permission.Approval {
 }
 
 func (k *slowKeeper) Approvals() ([]permission.Approval, error) { return k.all(), nil }
-func (k *slowKeeper) ForgetApproval(string) (bool, error)       { return false, nil }
+
+func (k *slowKeeper) ForgetApproval(id string) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := len(k.kept)
+	k.kept = slices.DeleteFunc(k.kept, func(a permission.Approval) bool { return a.ID == id })
+	return len(k.kept) < before, nil
+}
+
+// Nothing stays of an answer whose request ends while it is being kept.
+func TestAlwaysThatComesTooLate(t *testing.T) {
+	for name, end := range map[string]func(e *permission.Engine, cancel context.CancelFunc){
+		"withdrawn": func(_ *permission.Engine, cancel context.CancelFunc) { cancel() },
+		"closed":    func(e *permission.Engine, _ context.CancelFunc) { e.Close() },
+		"session ended": func(e *permission.Engine, _ context.CancelFunc) {
+			if err := e.EndSession("s"); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &slowKeeper{begun: make(chan struct{}), free: make(chan struct{})}
+			asked := make(chan permission.Request, 1)
+			e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+			defer e.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := ask(e, ctx, bash("s", "ls"), asking)
+			req := <-asked
+			replied := make(chan error, 1)
+			go func() {
+				replied <- e.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User})
+			}()
+			<-k.begun
+			end(e, cancel)
+			if err := <-done; err == nil {
+				t.Error("the request was allowed")
+			}
+			close(k.free)
+			if err := <-replied; !errors.Is(err, permission.ErrNotFound) || len(k.all()) != 0 {
+				t.Errorf("%v, kept %v", err, k.all())
+			}
+		})
+	}
+}
+
+// A brokenKeeper keeps one approval and no more.
+type brokenKeeper struct{ slowKeeper }
+
+func (k *brokenKeeper) KeepApproval(a permission.Approval) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.kept) > 0 {
+		return errors.New("the disk is full")
+	}
+	k.kept = append(k.kept, a)
+	return nil
+}
+
+// Of an answer that can not be kept whole nothing is.
+func TestAlwaysIsKeptWhole(t *testing.T) {
+	k := &brokenKeeper{}
+	asked := make(chan permission.Request, 1)
+	e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+	done := ask(e, t.Context(), bash("s", "ls"), asking)
+	req := <-asked
+	two := []permission.Approval{{Permission: "bash", Pattern: "ls"}, {Permission: "bash", Pattern: "cat"}}
+	if err := e.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Store: two}); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Error(err)
+	}
+	if len(k.all()) != 0 || len(e.Pending()) != 1 {
+		t.Errorf("kept %v, waiting %v", k.all(), e.Pending())
+	}
+	e.Close()
+	<-done
+}
 
 // An answer of always that is being kept is the answer: nothing is kept of one
 // that lost.

@@ -61,13 +61,13 @@ type reading struct {
 // name.
 func (rs Ruleset) read(t thing) (out reading) {
 	for i := len(rs) - 1; i >= 0; i-- {
-		r := rs[i]
+		r := &rs[i]
 		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.named(r.Pattern) {
 			continue
 		}
-		if t.matches(r) {
-			out.names = &r
-			out.rule = strictest(out.rule, &r)
+		if t.matches(*r) {
+			out.names = r
+			out.rule = strictest(out.rule, r)
 			break
 		}
 		if r.Action == Allow {
@@ -76,9 +76,9 @@ func (rs Ruleset) read(t thing) (out reading) {
 		surely, maybe := t.hits(r.Pattern)
 		switch {
 		case surely && out.rule == nil:
-			out.rule = &r
+			out.rule = r
 		case maybe:
-			out.maybe = strictest(out.maybe, &r)
+			out.maybe = strictest(out.maybe, r)
 		}
 	}
 	return out

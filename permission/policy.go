@@ -23,6 +23,30 @@ func (p Policy) Under(parent Policy) Policy {
 	return Policy{Rules: p.Rules, Ceilings: append(ceilings, parent.Rules)}
 }
 
+// Of returns p as it holds for a tool that asks for a permission of another
+// name: rules under the tool's own name limit what it asks for too. So
+// "write": "deny" keeps the tool write from writing, which asks for edit; an
+// allow under that name loosens nothing.
+func (p Policy) Of(tool, permission string) Policy {
+	if tool == permission || tool == "" || permission == "" {
+		return p
+	}
+	ceilings := slices.Clip(p.Ceilings)
+	for _, rs := range slices.Concat([]Ruleset{p.Rules}, p.Ceilings) {
+		var own Ruleset
+		for _, r := range rs {
+			if r.Permission == tool {
+				r.Permission = permission
+				own = append(own, r)
+			}
+		}
+		if own != nil {
+			ceilings = append(ceilings, own)
+		}
+	}
+	return Policy{Rules: p.Rules, Ceilings: ceilings}
+}
+
 // Denials returns the rules with nothing left in them but what they deny: where
 // they ask they allow. As a ceiling they are all that a child inherits.
 func (rs Ruleset) Denials() Ruleset {

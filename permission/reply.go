@@ -2,6 +2,7 @@ package permission
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -29,8 +30,9 @@ func byAge(ws []*waiter) {
 // Reply answers a waiting request. An "always" is kept before the request
 // goes on, and also answers the session's other requests that it now allows;
 // a "reject" rejects all of the session's waiting requests. A request that is
-// not waiting gives [ErrNotFound] and changes nothing; one whose approval can
-// not be kept goes on waiting.
+// not waiting gives [ErrNotFound], also where it ends while its approval is
+// being kept, and nothing of the answer stays; one whose approval can not be
+// kept goes on waiting.
 func (e *Engine) Reply(id string, r Reply) error {
 	if err := r.check(); err != nil {
 		return err
@@ -39,12 +41,14 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if err != nil {
 		return err
 	}
+	var kept []string // ids
 	if r.Verdict == ReplyAlways {
-		kept, err := w.req.edited(r.Store)
+		approvals, err := w.req.edited(r.Store)
 		if err == nil {
-			err = e.keep(w.req, kept, r.Scope) // not under the lock: it waits for the disk
+			kept, err = e.keep(w.req, approvals, r.Scope) // not under the lock: it waits for the disk
 		}
 		if err != nil {
+			err = errors.Join(err, e.unkeep(kept))
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			w.claimed = false
@@ -67,7 +71,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 	}
 	e.mu.Unlock()
 	if !settled {
-		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+		return errors.Join(fmt.Errorf("request %q: %w", id, ErrNotFound), e.unkeep(kept))
 	}
 	if r.Verdict == ReplyAlways {
 		e.settleCovered(w.req, others)
@@ -199,13 +203,14 @@ func (w *waiter) allowed(approvals []Approval) bool {
 }
 
 // keep stores what the prompt showed, or what the person made of it, no more:
-// with the keeper, or, where there is none, a session's in memory.
-func (e *Engine) keep(req Request, approvals []Approval, scope Scope) error {
+// with the keeper, or, where there is none, a session's in memory. It returns
+// the ids of what it has kept, also where it fails.
+func (e *Engine) keep(req Request, approvals []Approval, scope Scope) (kept []string, err error) {
 	switch scope {
 	case "":
 		scope = Session
 	case Once:
-		return nil
+		return nil, nil
 	}
 	for _, a := range approvals {
 		a.ID, a.Scope, a.Created = e.approvalID(), scope, e.opt.Now().UTC()
@@ -218,17 +223,28 @@ func (e *Engine) keep(req Request, approvals []Approval, scope Scope) error {
 		switch {
 		case e.opt.Keeper != nil:
 			if err := e.opt.Keeper.KeepApproval(a); err != nil {
-				return fmt.Errorf("keeping an approval: %w", err)
+				return kept, fmt.Errorf("keeping an approval: %w", err)
 			}
 		case scope == Session:
 			e.mu.Lock()
 			e.approved[req.Session] = append(e.approved[req.Session], a)
 			e.mu.Unlock()
 		default:
-			return fmt.Errorf("an approval for the %s can not be kept here: there is no store", scope)
+			return kept, fmt.Errorf("an approval for the %s can not be kept here: there is no store", scope)
+		}
+		kept = append(kept, a.ID)
+	}
+	return kept, nil
+}
+
+// unkeep takes back what was kept of an answer that counts no longer.
+func (e *Engine) unkeep(ids []string) (err error) {
+	for _, id := range ids {
+		if _, failed := e.Revoke(id); failed != nil {
+			err = errors.Join(err, fmt.Errorf("forgetting an approval: %w", failed))
 		}
 	}
-	return nil
+	return err
 }
 
 func (e *Engine) approvalID() string {
