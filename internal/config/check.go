@@ -110,14 +110,10 @@ func (c *checker) object(n *node, s *shape) bool {
 			f = s.each
 		}
 		switch {
+		case s.fields["permission"] != nil && c.stray(m, f):
+			return false
 		case f != nil && f.helve && !m.in.helve:
 			c.unknown(m, "is a setting of helve; it has an effect only in helve.json or helve.jsonc", nil)
-			return false
-		case f == nil && s.fields["permission"] != nil && nearest(m.key, []string{"permission"}) != "":
-			// Rules somebody wrote are not in force: as bad as a mistake in them.
-			c.l.void(c.l.report(m.in, m.at, Problem{
-				Key: c.key(), Message: fmt.Sprintf("%q is not a setting", c.key()), Suggest: "permission", Severity: Error,
-			}))
 			return false
 		case f == nil && s.open:
 			return true
@@ -130,6 +126,23 @@ func (c *checker) object(n *node, s *shape) bool {
 		return stays
 	})
 	return ok || !s.whole
+}
+
+// stray reports whether a member that stands where permission may is rules that
+// somebody wrote under another name, or beside it. They are not in force, which
+// is as bad as a mistake in them.
+func (c *checker) stray(m member, f *shape) bool {
+	p := Problem{Key: c.key(), Severity: Error}
+	switch {
+	case misplaced(m, f):
+		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; did you mean "permission": {%q: …}?`, c.key(), m.key)
+	case f == nil && nearest(m.key, []string{"permission"}) != "":
+		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting", c.key()), "permission"
+	default:
+		return false
+	}
+	c.l.void(c.l.report(m.in, m.at, p))
+	return true
 }
 
 // setting reports whether n is as its shape says, and whether it may stay.
@@ -158,6 +171,9 @@ func (c *checker) unknown(m member, what string, names func() []string) {
 // policy reads the rules for their mistakes only; they are read for good when
 // everything is merged.
 func (c *checker) policy(n *node, s *shape) bool {
+	if c.enclosed(n) {
+		return false
+	}
 	_, e, err := n.rules(c.l.opt.Home)
 	for _, ce := range configErrors(err) {
 		in, at := e.at(ce.Offset)
@@ -172,14 +188,6 @@ func (c *checker) policy(n *node, s *shape) bool {
 	}
 	known := knownPermissions()
 	for _, m := range n.members {
-		if len(c.path) == 1 && m.key == "permission" && slices.Contains(bothNames("PERMISSION"), m.in.path) {
-			// It would be rules for a permission called permission.
-			c.l.void(c.l.report(m.in, m.at, Problem{
-				Key: "permission.permission", Severity: Error,
-				Message: fmt.Sprintf(`%s holds the rules alone: leave the outer key "permission" out, as in {"bash": "ask"}`, m.in.path),
-			}))
-			return false
-		}
 		if m.in.count > maxProblems {
 			break
 		}
@@ -192,6 +200,21 @@ func (c *checker) policy(n *node, s *shape) bool {
 			c.path = c.path[:len(c.path)-1]
 		}
 	}
+	return true
+}
+
+// enclosed reports a variable that holds rules alone, and was given the key
+// permission around them.
+func (c *checker) enclosed(n *node) bool {
+	i := n.find("permission")
+	if len(c.path) != 1 || i < 0 || !slices.Contains(bothNames("PERMISSION"), n.members[i].in.path) {
+		return false
+	}
+	m := n.members[i]
+	c.l.void(c.l.report(m.in, m.at, Problem{
+		Key: "permission.permission", Severity: Error,
+		Message: fmt.Sprintf(`%s holds the rules alone: leave the outer key "permission" out, as in {"bash": "ask"}`, m.in.path),
+	}))
 	return true
 }
 

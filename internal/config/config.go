@@ -250,7 +250,8 @@ type Source struct {
 	Files []TrustFile `json:"files,omitempty"`
 }
 
-// Withheld is something that is not in force because its file is not trusted.
+// Withheld is something that is not in force, or not for all, because its file
+// is not trusted.
 type Withheld struct {
 	File string `json:"file"`
 	Key  string `json:"key"`
@@ -259,7 +260,8 @@ type Withheld struct {
 	Value string `json:"value,omitempty"`
 
 	// Rules is how many rules that allow something are meant; Key is then
-	// where they stand. It is 0 when the key itself is withheld.
+	// where they stand. They do no more than make exceptions to what the file
+	// itself restricts. It is 0 when the key itself is withheld.
 	Rules int `json:"rules,omitempty"`
 }
 
@@ -269,9 +271,9 @@ func (w Withheld) String() string {
 	case 0:
 		return fmt.Sprintf("%s: %q is not in force: %s", w.File, w.Key, w.Why)
 	case 1:
-		return fmt.Sprintf("%s: 1 rule that allows is not in force: %s", w.File, w.Why)
+		return fmt.Sprintf("%s: 1 rule that allows only makes an exception to the file's own denials: %s", w.File, w.Why)
 	}
-	return fmt.Sprintf("%s: %d rules that allow are not in force: %s", w.File, w.Rules, w.Why)
+	return fmt.Sprintf("%s: %d rules that allow only make exceptions to the file's own denials: %s", w.File, w.Rules, w.Why)
 }
 
 // Check is [Load] for somebody who wants to know every mistake: the Problems

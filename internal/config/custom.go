@@ -306,7 +306,7 @@ func (l *loader) hooks(which string, list *node) (all []HookCommand) {
 // toolNames warns of names that are nearly those of tools: a hook that waits
 // for a tool that is not there guards nothing.
 func (l *loader) toolNames(key string, list *node) {
-	known := append(knownPermissions(), "write", "multiedit", "apply_patch", "job", "batch", "tool_search", "tool_call")
+	known := knownTools()
 	for _, e := range list.elems {
 		if strings.ContainsAny(e.text, "*?") || slices.Contains(known, e.text) {
 			continue

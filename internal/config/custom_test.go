@@ -2,7 +2,10 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"helve/internal/builtin"
 )
 
 // A folder is trusted by what it holds when it is asked about.
@@ -75,5 +78,14 @@ func TestDoubleHooks(t *testing.T) {
 	write(t, filepath.Join(opt.Home, ".config/helve/helve.json"), `{"hooks": {"before": [], "before": []}}`)
 	if c := load(t, opt); c.PolicyError == nil {
 		t.Error("the policy holds")
+	}
+}
+
+// The lists that names are held against have every tool that there is.
+func TestKnownTools(t *testing.T) {
+	for _, made := range builtin.All(builtin.Rooms{}) {
+		if spec := made.Spec(); !spec.Catches && !slices.Contains(knownTools(), spec.Name) {
+			t.Errorf("%s is not known", spec.Name)
+		}
 	}
 }

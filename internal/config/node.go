@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 	"strings"
@@ -308,6 +309,10 @@ func (in *input) syntax(err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		msg = cause.Error()
 	}
+	early := errors.Is(err, io.ErrUnexpectedEOF)
+	if early {
+		msg = "the text ends before all is closed that was opened"
+	}
 	if len(msg) > 200 {
 		msg = strings.ToValidUTF8(msg[:200], "") + "…"
 	}
@@ -325,7 +330,7 @@ func (in *input) syntax(err error) error {
 			hint = "; put the reference between quotes"
 		}
 	}
-	if in.guarded && !in.trusted {
+	if in.guarded && !in.trusted && !early {
 		return &syntaxError{at, "not JSON" + hint} // a link may lead to what is nobody's business
 	}
 	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd") + hint}

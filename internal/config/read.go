@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -48,39 +47,14 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	if info.IsDir() && empty(path) {
 		return nil, emptyFolder{}
 	}
-	if err := readable(info, limit); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil { // it may be another file by now
-		return nil, err
-	}
-	if err := readable(info, limit); err != nil {
-		return nil, err
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(info.Size()) + bytes.MinRead)
-	if _, err := buf.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
-		return nil, err
-	}
-	if int64(buf.Len()) > limit {
+	data, err := disk.ReadSmall(path, limit)
+	switch {
+	case errors.Is(err, disk.ErrNotRegular):
+		return nil, errNotRegular
+	case errors.Is(err, disk.ErrTooLarge):
 		return nil, tooBig(limit)
 	}
-	return buf.Bytes(), nil
-}
-
-func readable(info fs.FileInfo, limit int64) error {
-	if !info.Mode().IsRegular() {
-		return errNotRegular
-	}
-	if info.Size() > limit {
-		return tooBig(limit)
-	}
-	return nil
+	return data, err
 }
 
 // empty reports whether a folder has nothing in it. One that can not be looked

@@ -252,6 +252,12 @@ func kindWord(kind byte) string {
 func knownPermissions() []string {
 	return []string{
 		"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "todowrite", "todoread",
-		"question", "webfetch", "websearch", "codesearch", "lsp", "doom_loop", "skill",
+		"question", "webfetch", "websearch", "codesearch", "lsp", "doom_loop", "skill", "plan_enter", "plan_exit",
 	}
+}
+
+// knownTools are the names of the built-in tools, and what they ask under.
+func knownTools() []string {
+	return append(knownPermissions(), "write", "multiedit", "apply_patch", "job", "batch", "tool_search", "tool_call",
+		"list_mcp_resources", "read_mcp_resource")
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"helve/internal/disk"
 )
 
 // maxTrustFile bounds the file that keeps what is trusted.
@@ -248,37 +250,8 @@ func updateTrust(path string, change func(map[string]trustEntry)) error {
 	if err != nil {
 		return fmt.Errorf("encoding the trust file: %w", err)
 	}
-	return replaceFile(path, append(data, '\n'))
-}
-
-// replaceFile writes a file beside path and puts it in its place.
-func replaceFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".trust-*") // mode 0600
-	if err != nil {
+	if err := disk.ReplaceSmall(path, append(data, '\n'), true); err != nil {
 		return fmt.Errorf("writing the trust file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = fmt.Errorf("writing the trust file: %w", err)
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	if dir, derr := os.Open(filepath.Dir(path)); derr == nil {
-		dir.Sync() // not every file system can; the rename itself has happened
-		dir.Close()
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func TestTrustTogether(t *testing.T) {
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(opt.TrustFile), ".trust-*"))
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(opt.TrustFile), ".helve-*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -54,7 +54,7 @@ func (l *loader) withhold(root *node) {
 			l.withholdSkills(m)
 		case "$schema", "theme", "username", "layout", "keybinds", "tui", "watcher", "compaction":
 		default:
-			if !known[m.key].counts(m.in) {
+			if !known[m.key].counts(m.in) || misplaced(m, known[m.key]) {
 				return true // the check reports it and drops it
 			}
 			l.withheld(m.in, m.key, whyUntrusted)
@@ -80,12 +80,15 @@ func (l *loader) withholdAgents(agents member) {
 	if agents.val.kind != 'o' {
 		return
 	}
+	known := agentShape().fields
 	for _, a := range agents.val.members {
 		if a.val.kind != 'o' {
 			continue
 		}
 		had := len(a.val.members)
-		a.val.keep(func(m member) bool { return m.key == "permission" || m.key == "tools" })
+		a.val.keep(func(m member) bool {
+			return m.key == "permission" || m.key == "tools" || misplaced(m, known[m.key]) // the check reports that
+		})
 		if len(a.val.members) < had || had == 0 {
 			l.withheld(a.in, agents.key+"."+a.key, whyUntrusted)
 		}

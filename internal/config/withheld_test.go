@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,13 +64,13 @@ func TestWithheldRules(t *testing.T) {
 	file := filepath.Join(opt.Dir, "opencode.json")
 	for text, want := range map[string][]string{
 		`{"permission": {"bash": "deny"}}`:  nil,
-		`{"permission": {"bash": "allow"}}`: {file + ": 1 rule that allows is not in force: the file is not trusted"},
+		`{"permission": {"bash": "allow"}}`: {file + ": 1 rule that allows only makes an exception to the file's own denials: the file is not trusted"},
 		`{"permission": {"bash": {"*": "ask", "ls": "allow"}}, "agent": {"build": {"permission": "allow"}}}`: {
-			file + ": 2 rules that allow are not in force: the file is not trusted",
+			file + ": 2 rules that allow only make exceptions to the file's own denials: the file is not trusted",
 		},
 		`{"agent": {"mine": {"tools": {"bash": true}}}, "share": "auto"}`: {
 			file + `: "share" is not in force: the file is not trusted`,
-			file + ": 1 rule that allows is not in force: the file is not trusted",
+			file + ": 1 rule that allows only makes an exception to the file's own denials: the file is not trusted",
 		},
 	} {
 		write(t, file, text)
@@ -104,11 +105,14 @@ func TestOriginsOfParts(t *testing.T) {
 
 func TestOuterPermissionKey(t *testing.T) {
 	for _, name := range []string{"HELVE_PERMISSION", "OPENCODE_PERMISSION"} {
-		_, opt := project(t)
-		opt.Env = func(n string) string { return map[string]string{name: `{"permission": {"bash": "deny"}}`}[n] }
-		err := load(t, opt).PolicyError
-		if err == nil || !strings.Contains(err.Error(), name+`:1:2: `+name+` holds the rules alone: leave the outer key "permission" out`) {
-			t.Errorf("got %v", err)
+		want := name + ` holds the rules alone: leave the outer key "permission" out`
+		for _, text := range []string{`{"permission": {"bash": "deny"}}`, `{"permission": "deny"}`} {
+			_, opt := project(t)
+			opt.Env = func(n string) string { return map[string]string{name: text}[n] }
+			err := load(t, opt).PolicyError
+			if err == nil || !strings.Contains(err.Error(), name+`:1:2: `) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
 		}
 	}
 	_, opt := project(t)
@@ -117,5 +121,50 @@ func TestOuterPermissionKey(t *testing.T) {
 	}
 	if c := load(t, opt); c.PolicyError != nil { // a tool may be called so
 		t.Error(c.PolicyError)
+	}
+}
+
+// Rules that stand beside the key permission and not under it deny everything,
+// whether the file is trusted or not: nobody may think that they hold.
+func TestRulesBesidePermission(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"bash": {"rm *": "deny"}}`:                                 `:1:2: "bash" holds rules, and no setting does; did you mean "permission": {"bash": …}?`,
+		`{"bash": "ask"}`:                                            `did you mean "permission": {"bash": …}?`,
+		`{"read": {"*.env": "deny"}}`:                                `did you mean "permission": {"read": …}?`,
+		`{"edit": {"matching": "safe", "*.go": "allow"}}`:            `did you mean "permission": {"edit": …}?`,
+		`{"mcp_*": "deny"}`:                                          `did you mean "permission": {"mcp_*": …}?`,
+		`{"agent": {"plan": {"bash": {"rm *": "deny"}}}}`:            `"agent.plan.bash" holds rules`,
+		`{"bash": {"timeout_ms": 10}, "edit": {"matching": "safe"}}`: "",
+		`{"username": "deny", "agent": {"plan": {"effort": "ask"}}}`: "",
+	} {
+		for _, name := range []string{"helve.json", "opencode.json"} {
+			_, opt := project(t)
+			for _, file := range []string{filepath.Join(opt.Dir, name), filepath.Join(opt.Home, ".config", strings.TrimSuffix(name, ".json"), name)} {
+				write(t, file, text)
+				err := load(t, opt).PolicyError
+				if said := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(said, want) && want != "" || want != "" && !strings.HasPrefix(said, file) {
+					t.Errorf("%s in %s: %v", text, file, err)
+				}
+				write(t, file, "{}")
+			}
+		}
+	}
+}
+
+// A text that ends too early says so, also where nobody has trusted it; what else
+// is wrong with such a text is not told, for it may be anybody's.
+func TestUnclosedText(t *testing.T) {
+	_, opt := project(t)
+	file := filepath.Join(opt.Dir, "helve.json")
+	for text, want := range map[string]string{
+		"{\"permission\": {\"bash\": \"deny\"}\n": ":2:1: not JSON: the text ends before all is closed that was opened",
+		`{"a": [1, `: "not JSON: the text ends before all is closed that was opened",
+		`{"a": "b`:   "not JSON: the text ends before all is closed that was opened",
+		`{"a": x}`:   ":1:7: not JSON (every",
+	} {
+		write(t, file, text)
+		if err := load(t, opt).PolicyError; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
 	}
 }
