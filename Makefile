@@ -87,6 +87,7 @@ prove:
 # The documentation as a site in bin/site, which opens in a browser as it is
 # and needs no server. It takes Hugo (Debian's package hugo, or newer).
 site:
+	@command -v hugo >/dev/null || { echo "make site: there is no hugo on the PATH. Install Hugo: Debian's package hugo, or newer (https://gohugo.io)." >&2; exit 1; }
 	hugo --source site --cleanDestinationDir --noBuildLock
 
 # Manual pages in bin/man, and docs/commands.md, from the command itself.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/redact"
 	"helve/internal/text"
 	"helve/permission"
 )
@@ -234,7 +235,7 @@ func (a *app) oneAgent(s *setup, name string, asJSON bool) error {
 		if err != nil {
 			return fmt.Errorf("writing the options of agent %s: %w", name, err)
 		}
-		v.Options = redacted(raw)
+		v.Options = redact.JSON(raw)
 	}
 	v.Rules = withSources(agent.Policy.Rules)
 	for _, c := range agent.Policy.Ceilings {

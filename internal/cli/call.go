@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/jsonl"
 	"helve/internal/text"
 	"helve/tool"
 )
@@ -44,6 +45,10 @@ Where a rule says ask, a person at the terminal is asked. Without a terminal, or
 with --no-input, nobody is: the call fails with exit code 4 and the rule to add.
 Slips in the arguments that can be put right without loss are, and are named;
 --strict refuses them.
+
+The exit code is that of the call, and not that of a command which bash ran: a
+command that ends with another code than 0 is told on standard error, and the
+call has worked. With --json that code is metadata.exit.
 
 With --jsonl it serves a program: one request a line on standard input, one
 answer a line on standard output.
@@ -200,7 +205,7 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		}
 	}
 	if f.asJSON {
-		line := encodeLine(ended(quoted(req.ID), req.Tool, res, err))
+		line := jsonl.End(quoted(req.ID), req.Tool, res, err)
 		if isTerminal(a.Stdout) {
 			line = []byte(text.VisibleJSON(string(line)))
 		}
@@ -244,7 +249,7 @@ func (a *app) showResult(res *tool.Result) error {
 		}
 	}
 	if isTerminal(a.Stderr) && res.Title != "" {
-		fmt.Fprintln(a.Stderr, a.style(a.Stderr).dim(text.VisibleLine(res.Title)))
+		fmt.Fprintln(a.Stderr, a.style(a.Stderr).Dim(text.VisibleLine(res.Title)))
 	}
 	out := res.Output
 	if isTerminal(a.Stdout) {

@@ -166,7 +166,7 @@ func (c *chat) talk(ctx context.Context, first string) {
 		c.con.tell()
 		stop := c.idle()
 		line, err := c.con.editor.Read(ctx, screen.Line{
-			Prompt: c.con.style.bold(c.agentName() + "> "), More: c.con.style.dim("  … "), Text: strings.TrimRight(c.con.ahead.Take(), "\n"),
+			Prompt: c.con.style.Bold(c.agentName() + "> "), More: c.con.style.Dim("  … "), Text: strings.TrimRight(c.con.ahead.Take(), "\n"),
 		})
 		stop()
 		if errors.Is(err, screen.ErrInterrupted) && c.warn() {
@@ -176,7 +176,7 @@ func (c *chat) talk(ctx context.Context, first string) {
 			return
 		}
 		if err := c.con.editor.History.Err(); err != nil {
-			c.say(c.con.style.yellow("The prompt is not in the history: " + err.Error()))
+			c.say(c.con.style.Yellow("The prompt is not in the history: " + err.Error()))
 		}
 		c.handle(ctx, line)
 	}
@@ -230,7 +230,7 @@ func (c *chat) prompt(ctx context.Context, line string) {
 func (c *chat) say(line string) { fmt.Fprintln(c.con, line) }
 
 func (c *chat) fail(err error) {
-	c.say(c.con.style.red("helve: ") + safe(shownError(err)))
+	c.say(c.con.style.Red("helve: ") + safe(shownError(err)))
 	if hint := hintOf(err); hint != "" {
 		c.say(safe(hint))
 	}
@@ -272,7 +272,7 @@ func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 		broken = c.adopt(ctx, c.session, goesOn)
 		c.agent = cmp.Or(wanted, c.agent)
 	}
-	c.say(c.con.style.dim(screen.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
+	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
 	return broken
 }
 
@@ -289,7 +289,7 @@ func (c *chat) goodbye() {
 type console struct {
 	in      *os.File
 	out     io.Writer
-	style   style
+	style   screen.Style
 	keys    *screen.Keys
 	editor  *screen.Editor
 	ahead   screen.Ahead // what was typed while nobody asked for a line
@@ -357,6 +357,6 @@ func (c *console) Write(p []byte) (int, error) {
 // tell prints what was noticed since.
 func (c *console) tell() {
 	for _, line := range c.notices.take() {
-		fmt.Fprintln(c, c.style.yellow(line))
+		fmt.Fprintln(c, c.style.Yellow(line))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"helve"
 	"helve/internal/screen"
 	"helve/internal/text"
+	"helve/internal/transcript"
 	"helve/message"
 	"helve/tool"
 )
@@ -63,7 +64,7 @@ func (c *chat) command(ctx context.Context, name, rest string) {
 	if near, ok := text.Nearest(name, names); ok {
 		hint = "Did you mean " + near + "? " + hint
 	}
-	c.say(c.con.style.red("There is no " + screen.Safe(name) + ". " + hint))
+	c.say(c.con.style.Red("There is no " + screen.Safe(name) + ". " + hint))
 }
 
 func (c *chat) help(context.Context, string) {
@@ -87,7 +88,7 @@ func (c *chat) switchAgent(_ context.Context, name string) {
 		return
 	}
 	if name != "" {
-		c.say(c.con.style.red("There is no agent called " + screen.Safe(name) + " to talk to. There are:"))
+		c.say(c.con.style.Red("There is no agent called " + screen.Safe(name) + " to talk to. There are:"))
 	}
 	tw := columns(c.con)
 	for _, a := range c.agents {
@@ -110,7 +111,7 @@ func (c *chat) switchModel(_ context.Context, name string) {
 	}
 	provider, model, ok := strings.Cut(name, "/")
 	if !ok || provider == "" || model == "" {
-		c.say(c.con.style.red("A model is given as provider/model, and " + screen.Safe(name) + " is not."))
+		c.say(c.con.style.Red("A model is given as provider/model, and " + screen.Safe(name) + " is not."))
 		return
 	}
 	ref := message.ModelRef{Provider: provider, Model: model}
@@ -124,7 +125,7 @@ func (c *chat) switchModel(_ context.Context, name string) {
 
 func (c *chat) begin(context.Context, string) {
 	if c.session != "" {
-		c.say(c.con.style.dim("The session " + screen.Safe(c.session) + " is kept: /resume goes on with it."))
+		c.say(c.con.style.Dim("The session " + screen.Safe(c.session) + " is kept: /resume goes on with it."))
 	}
 	c.session, c.todos, c.usage = "", nil, message.Info{}
 	c.say("A new session begins with your next prompt.")
@@ -190,7 +191,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 	for _, f := range preview.Files {
 		c.say(strings.TrimRight(screen.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
 		if f.Diff != "" {
-			_, _ = io.WriteString(c.con, screen.Diff(f.Diff, mostDiff, screen.Options{Color: c.con.style.on, Prefix: "  "})) // the console never fails
+			_, _ = io.WriteString(c.con, screen.Diff(f.Diff, transcript.MostDiff, screen.Options{Color: c.con.style.On, Prefix: "  "})) // the console never fails
 		}
 	}
 	if !c.confirm(ctx, "Put these files back? Type y or n, then Enter [y/N] ") {
@@ -202,7 +203,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 	case err != nil:
 		c.fail(err)
 	case report.Conflicts():
-		c.say(c.con.style.yellow("Some files were left as they are, because somebody else has changed them since."))
+		c.say(c.con.style.Yellow("Some files were left as they are, because somebody else has changed them since."))
 	default:
 		c.say("Done. 'helve undo " + screen.Safe(report.ID) + "' takes this back.")
 	}
@@ -212,7 +213,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 func (c *chat) confirm(ctx context.Context, question string) bool {
 	c.con.forget()
 	for {
-		word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.bold(question), Answer: true})
+		word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.Bold(question), Answer: true})
 		switch word = strings.ToLower(strings.TrimSpace(word)); {
 		case err != nil, word == "", word == "n", word == "no":
 			return false
@@ -293,7 +294,7 @@ func (c *chat) showTodos(ctx context.Context, _ string) {
 	for i, t := range list {
 		shown[i] = screen.Todo{Text: t.Content, Status: t.Status}
 	}
-	_, _ = io.WriteString(c.con, screen.Todos(shown, screen.Options{Width: columns, Color: c.con.style.on})) // the console never fails
+	_, _ = io.WriteString(c.con, screen.Todos(shown, screen.Options{Width: columns, Color: c.con.style.On})) // the console never fails
 }
 
 func (c *chat) listTools(ctx context.Context, _ string) {

@@ -9,8 +9,8 @@ import (
 
 	"helve"
 	"helve/internal/screen"
+	"helve/internal/transcript"
 	"helve/message"
-	"helve/model"
 )
 
 // Bounds on what is shown again of a session that is gone on with.
@@ -41,7 +41,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 		c.fail(err)
 		return false
 	}
-	c.say(c.con.style.dim(screen.Safe(fmt.Sprintf("Session %s: %s (%d messages)", s.ID, s.Title, len(said)))))
+	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("Session %s: %s (%d messages)", s.ID, s.Title, len(said)))))
 	for _, m := range slices.Backward(said) {
 		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
 			c.usage = m.Info
@@ -49,13 +49,13 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 		}
 	}
 	c.recall(said)
-	why := brokenBy(said)
+	why := transcript.BrokenBy(said)
 	switch {
 	case why == "":
 	case goesOn:
-		c.say(c.con.style.yellow(screen.Safe("This broke off (" + why + ") and goes on now.")))
+		c.say(c.con.style.Yellow(screen.Safe("This broke off (" + why + ") and goes on now.")))
 	default:
-		c.say(c.con.style.yellow(screen.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
+		c.say(c.con.style.Yellow(screen.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
 	}
 	return why != ""
 }
@@ -79,12 +79,12 @@ func (c *chat) recall(said []message.Message) {
 			if n > 0 {
 				mark = "  "
 			}
-			c.say(c.con.style.bold(mark + screen.Safe(line)))
+			c.say(c.con.style.Bold(mark + screen.Safe(line)))
 		}
 		break
 	}
 	var out strings.Builder
-	laid := screen.NewMarkdown(&out, screen.Options{Width: columns, Color: c.con.style.on})
+	laid := screen.NewMarkdown(&out, screen.Options{Width: columns, Color: c.con.style.On})
 	for _, m := range said[from:] {
 		if words := wordsOf(m); m.Info.Role == message.Assistant && words != "" {
 			_, _ = io.WriteString(laid, words) // a builder never fails
@@ -113,45 +113,6 @@ func wordsOf(m message.Message) string {
 	return out.String()
 }
 
-// brokenBy says why something is left to be answered in a conversation; "" where
-// nothing is.
-func brokenBy(said []message.Message) string {
-	if len(said) == 0 {
-		return ""
-	}
-	last := said[len(said)-1]
-	called := slices.ContainsFunc(last.Parts, func(p message.Part) bool { return p.Type == message.Tool })
-	switch finish := model.Reason(last.Info.Finish); {
-	case last.Info.Role == message.User:
-		return "there is no answer"
-	case last.Info.Error != nil:
-		return failedBy(last.Info.Error)
-	case slices.ContainsFunc(last.Parts, atWork):
-		return "a call had not ended"
-	case finish == model.Length:
-		return "the answer was too long"
-	case called || finish == "" || finish == model.Calls:
-		return "the answer has no end"
-	}
-	return ""
-}
-
-// failedBy says why an answer broke off.
-func failedBy(e *message.Failure) string {
-	switch {
-	case e.Name == "MessageAbortedError":
-		return "it was stopped"
-	case e.Data.Message != "":
-		return firstSentence(e.Data.Message)
-	}
-	return e.Name
-}
-
-// atWork reports whether a part is a call that has not ended.
-func atWork(p message.Part) bool {
-	return p.Type == message.Tool && p.State != nil && (p.State.Status == message.Pending || p.State.Status == message.Running)
-}
-
 func (c *chat) goOn(ctx context.Context, id string) {
 	all, err := c.here(ctx)
 	if err != nil {
@@ -161,7 +122,7 @@ func (c *chat) goOn(ctx context.Context, id string) {
 	if id != "" || c.session == "" {
 		i := slices.IndexFunc(all, func(s helve.Session) bool { return strings.HasPrefix(s.ID, id) })
 		if i < 0 {
-			c.say(c.con.style.red("There is no such session in this folder. /sessions lists those that there are."))
+			c.say(c.con.style.Red("There is no such session in this folder. /sessions lists those that there are."))
 			return
 		}
 		if !c.adopt(ctx, all[i].ID, true) {

@@ -12,6 +12,7 @@ import (
 
 	"helve"
 	"helve/internal/screen"
+	"helve/internal/transcript"
 	"helve/tool"
 )
 
@@ -31,10 +32,10 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 	var turn *helve.Turn
 	var err error
 	view, ended := c.follow(ctx, "", func(ctx context.Context) { turn, err = do(ctx) })
-	if view.usage.ID != "" {
-		c.usage = view.usage
+	if used := view.Usage(); used.ID != "" {
+		c.usage = used
 	}
-	c.session = view.opt.session
+	c.session = view.Session()
 	if !ended {
 		return nil
 	}
@@ -50,11 +51,11 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 	case helve.TurnDone:
 		c.done = time.Now()
 	case helve.TurnCanceled:
-		c.say(c.con.style.yellow("Stopped. Say what to do instead, or /resume to let it go on."))
+		c.say(c.con.style.Yellow("Stopped. Say what to do instead, or /resume to let it go on."))
 	case helve.TurnRejected:
-		c.say(c.con.style.yellow("It stopped because you said no. Say what to do instead."))
+		c.say(c.con.style.Yellow("It stopped because you said no. Say what to do instead."))
 	default:
-		c.say(c.con.style.red(safe(endOf(turn))))
+		c.say(c.con.style.Red(safe(endOf(turn))))
 	}
 	c.report(turn)
 	return turn
@@ -62,15 +63,14 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 
 // follow runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
 // has ended, or, before that, when the person wants to leave.
-func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *transcript, ended bool) {
+func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *transcript.Transcript, ended bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	columns, rows := c.con.editor.Size()
 	stop := &stopper{keys: c.con.keys.C(), ahead: &c.con.ahead, cancel: cancel}
-	view = newTranscript(c.app, transcriptOptions{
-		out: c.con, session: c.session, call: call, width: columns, height: rows, color: c.con.style.on, reasoning: c.reasoning, live: true, halt: stop.asked,
+	view = transcript.New(transcript.Options{
+		Out: c.con, Session: c.session, Call: call, Width: columns, Height: rows, Color: c.con.style.On, Reasoning: c.reasoning, Live: true, Prompted: true, Halt: stop.asked,
 	})
-	view.last = "prompt"
 	defer view.Close()
 	answers := &answers{con: c.con, ctx: ctx, stop: func() { cancel(errStopped) }, over: make(chan struct{})}
 	defer answers.end()
@@ -94,7 +94,7 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 			stop.hear(key, ok)
 		case <-tick.C:
 			c.notice(view)
-			view.typed = c.con.ahead.Text()
+			view.Typed(c.con.ahead.Text())
 			view.Tick()
 		case <-done:
 			c.drain(ctx, view, ask)
@@ -103,7 +103,7 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 			return view, true
 		}
 		if !stop.at.IsZero() {
-			view.waiting = "stopping; Ctrl-C again leaves"
+			view.Await("stopping; Ctrl-C again leaves")
 		}
 	}
 	c.leaving = true
@@ -169,9 +169,9 @@ func (c *chat) idle() (stop func()) {
 }
 
 // show shows an event and asks what it asks.
-func (c *chat) show(ctx context.Context, view *transcript, ask *prompter, e helve.Event) {
+func (c *chat) show(ctx context.Context, view *transcript.Transcript, ask *prompter, e helve.Event) {
 	view.Event(e)
-	if p, ok := e.Properties.(helve.TodosChanged); ok && p.Session == view.opt.session {
+	if p, ok := e.Properties.(helve.TodosChanged); ok && p.Session == view.Session() {
 		c.todos = p.Todos
 	}
 	if ctx.Err() == nil {
@@ -180,10 +180,10 @@ func (c *chat) show(ctx context.Context, view *transcript, ask *prompter, e helv
 }
 
 // drain shows the events that are still on their way when the work has ended.
-func (c *chat) drain(ctx context.Context, view *transcript, ask *prompter) {
+func (c *chat) drain(ctx context.Context, view *transcript.Transcript, ask *prompter) {
 	enough := time.NewTimer(lastWords)
 	defer enough.Stop()
-	for !view.over {
+	for !view.Over() {
 		select {
 		case e, ok := <-c.events:
 			if !ok {
@@ -197,9 +197,9 @@ func (c *chat) drain(ctx context.Context, view *transcript, ask *prompter) {
 }
 
 // notice tells what was noticed meanwhile.
-func (c *chat) notice(view *transcript) {
+func (c *chat) notice(view *transcript.Transcript) {
 	for _, line := range c.con.notices.take() {
-		view.tell("note", c.con.style.yellow(line)+"\n")
+		view.Note(line)
 	}
 }
 
@@ -215,7 +215,7 @@ func (c *chat) report(turn *helve.Turn) {
 	if share := c.share(); share != "" {
 		parts = append(parts, share)
 	}
-	c.say(c.con.style.dim(screen.Safe(strings.Join(parts, " · "))))
+	c.say(c.con.style.Dim(screen.Safe(strings.Join(parts, " · "))))
 }
 
 // share is how much of its room the model has used; "" where that is not known.
@@ -255,8 +255,8 @@ func (c *chat) shell(ctx context.Context, command string) {
 		if out != "" {
 			c.say(out)
 		}
-		if code := exitStatus(res.Metadata); code != 0 {
-			c.say(c.con.style.red(fmt.Sprintf("exit code %d", code)))
+		if code := transcript.ExitStatus(res.Metadata); code != 0 {
+			c.say(c.con.style.Red(fmt.Sprintf("exit code %d", code)))
 		}
 	}
 	if err != nil {
@@ -279,11 +279,11 @@ func (d *diffPainter) Write(p []byte) (int, error) {
 		paint := func(s string) string { return s }
 		switch {
 		case strings.HasPrefix(body, "+++") || strings.HasPrefix(body, "---") || strings.HasPrefix(body, "@@"):
-			paint = d.con.style.dim
+			paint = d.con.style.Dim
 		case strings.HasPrefix(body, "+"):
-			paint = d.con.style.green
+			paint = d.con.style.Green
 		case strings.HasPrefix(body, "-"):
-			paint = d.con.style.red
+			paint = d.con.style.Red
 		}
 		_, err := fmt.Fprintf(d.con, "  | %s\n", paint(body))
 		return len(p), err

@@ -9,6 +9,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -125,7 +126,7 @@ func (a *app) complain(err error, root *cobra.Command) {
 }
 
 func (a *app) errorln(message string) {
-	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).red("helve:"), safe(message))
+	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).Red("helve:"), safe(message))
 }
 
 // shownError is an error as a person may see it. A rule in it that is to be
@@ -185,22 +186,21 @@ func (a *app) abs(path string) string {
 	return filepath.Join(a.Dir, path)
 }
 
-// safe makes text fit for a terminal: a line that holds a character which
-// could hide or repaint something is shown with escapes, other lines stay as
-// they are.
-func safe(s string) string {
-	if !text.HasHidden(s) {
-		return s
+// safe makes text fit for a terminal.
+func safe(s string) string { return text.VisibleLines(s) }
+
+// printJSON prints a value for programs, indented for people.
+func (a *app) printJSON(v any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(a.Stdout, text.VisibleJSON(b.String()))
 	}
-	out := make([]byte, 0, len(s)+64)
-	for line, rest, more := cutLine(s); ; line, rest, more = cutLine(rest) {
-		if text.HasHidden(line) {
-			line = text.VisibleLine(line)
-		}
-		out = append(out, line...)
-		if !more {
-			return string(out)
-		}
-		out = append(out, '\n')
+	if err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
 	}
+	return nil
 }

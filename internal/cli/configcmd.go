@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve/internal/config"
+	"helve/internal/redact"
 	"helve/internal/text"
 	"helve/permission"
 )
@@ -47,7 +48,7 @@ that look like secrets are left out unless --secrets is given.`,
 			}
 			raw := s.cfg.Raw
 			if !secrets {
-				raw = redacted(raw)
+				raw = redact.JSON(raw)
 				s.cfg.Withheld = redactedValues(s.cfg.Withheld)
 			}
 			if asJSON {
@@ -196,7 +197,7 @@ func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
 	limited := a.printLimits(cfg)
 	switch {
 	case cfg.PolicyError != nil:
-		fmt.Fprintf(a.Stdout, "%s %s\n", a.style(a.Stdout).red("Everything is denied:"), safe(cfg.PolicyError.Error()))
+		fmt.Fprintf(a.Stdout, "%s %s\n", a.style(a.Stdout).Red("Everything is denied:"), safe(cfg.PolicyError.Error()))
 	case len(members) == 0 && limited:
 		fmt.Fprintln(a.Stdout, "No configuration of yours: the default rules hold, within these limits.")
 	case len(members) == 0:
@@ -231,8 +232,8 @@ func (a *app) printLimits(cfg *config.Config) bool {
 		if l.Agent != "" {
 			who = " for the agent " + text.VisibleLine(l.Agent)
 		}
-		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).bold("limit"), who,
-			a.style(a.Stdout).dim("(of a file that is not trusted: it can only make an answer stricter)"))
+		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).Bold("limit"), who,
+			a.style(a.Stdout).Dim("(of a file that is not trusted: it can only make an answer stricter)"))
 		for _, r := range l.Rules {
 			fmt.Fprintf(a.Stdout, "  %s  %s\n", text.VisibleLine(ruleText(r.Rule)), a.where(r.From))
 		}
@@ -242,17 +243,17 @@ func (a *app) printLimits(cfg *config.Config) bool {
 
 // where is the place that something was written in.
 func (a *app) where(from permission.Source) string {
-	return a.style(a.Stdout).dim("(" + text.VisibleLine(from.String()) + ")")
+	return a.style(a.Stdout).Dim("(" + text.VisibleLine(from.String()) + ")")
 }
 
 // printKey prints a key with its place, and where several files gave a part
 // of it, every part with its own.
 func (a *app) printKey(cfg *config.Config, m jsonMember) error {
 	from, known := cfg.Origins[m.key]
-	title := a.style(a.Stdout).bold(safe(m.key))
+	title := a.style(a.Stdout).Bold(safe(m.key))
 	p := partPrinter{app: a, origins: cfg.Origins}
 	if known && p.apart(m.key, from.File) {
-		fmt.Fprintf(a.Stdout, "%s  %s\n", title, a.style(a.Stdout).dim("(of several files)"))
+		fmt.Fprintf(a.Stdout, "%s  %s\n", title, a.style(a.Stdout).Dim("(of several files)"))
 		if err := p.value(m.key, m.value, ""); err != nil {
 			return err
 		}
@@ -362,4 +363,15 @@ func ordered(raw json.RawMessage) ([]jsonMember, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// redactedValues are values that are withheld, without what is secret. Of one
+// whose end was cut off, nothing may be left.
+func redactedValues(all []config.Withheld) []config.Withheld {
+	all = slices.Clone(all)
+	for i := range all {
+		w := &all[i]
+		w.Value = string(redact.Member(w.Key, json.RawMessage(w.Value)))
+	}
+	return all
 }

@@ -13,6 +13,7 @@ import (
 
 	"helve"
 	"helve/internal/config"
+	"helve/internal/redact"
 )
 
 // watchFiles is how often a program that stays looks whether the files of
@@ -27,7 +28,7 @@ func (a *app) custom(s *setup) helve.Custom {
 		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
 		LoadTimeout: time.Duration(c.LoadTimeoutMS) * time.Millisecond, HookTimeout: time.Duration(c.HookTimeoutMS) * time.Millisecond,
 		Commands: helve.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)},
-		Config:   redacted(s.cfg.Raw),
+		Config:   redact.JSON(s.cfg.Raw),
 	}
 	for _, f := range s.cfg.Folders {
 		folder := helve.CustomFolder{Path: f.Path, Project: f.Guarded}

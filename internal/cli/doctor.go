@@ -22,7 +22,7 @@ import (
 
 // A finding is one line of helve doctor.
 type finding struct {
-	State string `json:"state"` // ok, warn or fail
+	State string `json:"state"` // ok, note, warn or fail
 	About string `json:"about"`
 	Says  string `json:"says"`
 }
@@ -34,7 +34,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Look for what is wrong with this installation; exit 1 if something is",
 		Long: `Doctor checks what helve stands on: what this system lacks, the data folder, every page of the store,
 the config files, the model that would answer, language servers, the shell, the wall and what it was measured
-to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
+to hold, and whether somebody can be asked. Each line is ok, note, warn or fail; a note is
+something that you may want otherwise.`,
 		Example: `  helve doctor
   helve doctor --json`,
 		Args: atMost(0),
@@ -45,7 +46,7 @@ to hold, and whether somebody can be asked. Each line is ok, warn or fail.`,
 			for _, f := range all {
 				failed = failed || f.State == "fail"
 				if !asJSON {
-					paint := map[string]func(string) string{"ok": st.green, "warn": st.yellow, "fail": st.red}[f.State]
+					paint := map[string]func(string) string{"ok": st.Green, "note": st.Bold, "warn": st.Yellow, "fail": st.Red}[f.State]
 					fmt.Fprintf(a.Stdout, "%s %-10s %s\n", paint(fmt.Sprintf("%-4s", f.State)), f.About, safe(f.Says))
 				}
 			}

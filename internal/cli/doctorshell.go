@@ -32,11 +32,11 @@ func (a *app) examineShell(ctx context.Context) []finding {
 func examineWall(ctx context.Context, rt *helve.Runtime, shell helve.Shell) []finding {
 	state, err := rt.ProveWall(ctx)
 	if state.Level == "off" && err == nil {
-		says := "off: only the rules limit commands; the config key wall.level switches it on"
+		says := `off: only the rules limit what commands do; {"wall": {"level": "write"}} in your helve.json switches it on`
 		if missing := rt.ShellInfo().NoWall; missing != "" {
 			says = "off, and there could be none: " + missing
 		}
-		return []finding{{"ok", "wall", says}}
+		return []finding{{"note", "wall", says}}
 	}
 	bad, what, broken := "fail", "; commands do not run", "; commands do not run"
 	if shell.Wall.Optional {

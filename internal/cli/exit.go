@@ -89,6 +89,9 @@ func exitCodesTopic() *cobra.Command {
   130  the call or the turn was cancelled, or a call took longer than --timeout
        (canceled)
 
+'helve call bash' ends with 0 when the command was run to its end, whatever its own
+exit code: that is metadata.exit of what --json prints.
+
 'helve run' and 'helve sessions resume' end with 0 when the model has said its
 last word, whatever became of its calls.
 

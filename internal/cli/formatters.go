@@ -10,15 +10,18 @@ import (
 // formatters reads the config key: true or an object switch formatting on,
 // everything else leaves it off. Formatters keep the order they are written
 // in.
-func formatters(section json.RawMessage) *helve.Formatters {
+func (a *app) formatters(section json.RawMessage) *helve.Formatters {
+	out := &helve.Formatters{Builtin: true}
+	for _, name := range []string{"EXPERIMENTAL_OXFMT", "EXPERIMENTAL"} {
+		out.Experimental = out.Experimental || a.truth("HELVE_"+name) || a.truth("OPENCODE_"+name)
+	}
 	if string(section) == "true" {
-		return &helve.Formatters{Builtin: true}
+		return out
 	}
 	dec := json.NewDecoder(bytes.NewReader(section))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return nil
 	}
-	out := &helve.Formatters{Builtin: true}
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {

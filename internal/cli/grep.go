@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/lines"
 	"helve/internal/regex"
+	"helve/internal/screen"
 	"helve/internal/text"
 	"helve/tool"
 )
@@ -315,14 +317,14 @@ type grepPrinter struct {
 	app     *app
 	flags   *grepFlags
 	out     *bufio.Writer
-	style   style
+	style   screen.Style
 	matcher *regex.Matcher
 	found   bool
 }
 
 // paint lets the matches in a line be told from the rest of it.
 func (p *grepPrinter) paint(pattern string) {
-	if p.matcher != nil || !p.style.on && !p.flags.asJSON {
+	if p.matcher != nil || !p.style.On && !p.flags.asJSON {
 		return
 	}
 	if re, err := regex.Compile(pattern, regex.Options{}); err == nil {
@@ -346,14 +348,14 @@ func (p *grepPrinter) print(path string, hits *tool.Hits) {
 			}
 		case p.flags.asJSON:
 			p.json(map[string]any{"file": hit.File, "line": hit.Line, "text": hit.Text, "cut": hit.Cut, "matches": p.spans(hit.Text)})
-		case p.style.on:
+		case p.style.On:
 			if fresh && p.found {
 				fmt.Fprintln(p.out)
 			}
 			if fresh {
-				fmt.Fprintln(p.out, p.style.paint("35", name))
+				fmt.Fprintln(p.out, p.style.Paint("35", name))
 			}
-			fmt.Fprintf(p.out, "%s:%s\n", p.style.green(fmt.Sprint(hit.Line)), p.coloured(hit.Text))
+			fmt.Fprintf(p.out, "%s:%s\n", p.style.Green(fmt.Sprint(hit.Line)), p.coloured(hit.Text))
 		default:
 			fmt.Fprintf(p.out, "%s:%d:%s\n", name, hit.Line, p.safe(hit.Text))
 		}
@@ -375,7 +377,7 @@ func (p *grepPrinter) name(path, file string) string {
 }
 
 func (p *grepPrinter) json(v map[string]any) {
-	if line, err := encode(v); err == nil { // names and texts always encode
+	if line, err := lines.Encode(v); err == nil { // names and texts always encode
 		_, _ = p.out.Write(line)
 	}
 }
@@ -414,7 +416,7 @@ func (p *grepPrinter) coloured(line string) string {
 	var out strings.Builder
 	at := 0
 	for _, s := range p.spans(line) {
-		out.WriteString(p.safe(line[at:s.Start]) + p.style.paint("1;31", p.safe(line[s.Start:s.End])))
+		out.WriteString(p.safe(line[at:s.Start]) + p.style.Paint("1;31", p.safe(line[s.Start:s.End])))
 		at = s.End
 	}
 	out.WriteString(p.safe(line[at:]))

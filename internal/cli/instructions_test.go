@@ -1,242 +1,61 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"helve/internal/instructions"
 )
 
-// A land is a home with a project in it, and what is told about both.
-type land struct {
-	home, project string
-	vars          map[string]string
-	told          bytes.Buffer
-}
-
-// newLand writes files, by names below the home. Where "proj/.git" is among
-// them, proj is a worktree.
-func newLand(t *testing.T, files ...string) *land {
-	t.Helper()
+// What the environment and the config say of instructions arrives where it is
+// meant to, and nobody looks for them before they are asked for.
+func TestInstructed(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &land{home: home, project: filepath.Join(home, "proj"), vars: map[string]string{"HOME": home}}
-	for _, name := range append(files, "proj/.here") {
-		l.write(t, name, name)
-	}
-	return l
-}
-
-func (l *land) write(t *testing.T, name, said string) {
-	t.Helper()
-	name = filepath.Join(l.home, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(said), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// link makes a link; both names are below the home.
-func (l *land) link(t *testing.T, name, to string) {
-	t.Helper()
-	if err := os.Symlink(filepath.Join(l.home, to), filepath.Join(l.home, name)); err != nil {
-		t.Skip(err)
-	}
-}
-
-// asked sets up a command in a folder below the home.
-func (l *land) asked(t *testing.T, dir, config string) func(string) []string {
-	t.Helper()
-	l.vars["HELVE_CONFIG_CONTENT"] = config
-	a := &app{Env: Env{Dir: filepath.Join(l.home, dir), Stderr: &l.told, Getenv: func(name string) string { return l.vars[name] }}}
-	s, err := a.load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.instructions(a)
-}
-
-// names are those of the files that an agent is told of, from the home.
-func (l *land) names(t *testing.T, said []string) (out []string) {
-	t.Helper()
-	for _, one := range said {
-		first, _, _ := strings.Cut(one, "\n")
-		name, err := filepath.Rel(l.home, strings.TrimPrefix(first, "Instructions from: "))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, filepath.ToSlash(name))
-	}
-	return out
-}
-
-func TestInstructionFiles(t *testing.T) {
+	at := func(name string) string { return filepath.Join(home, name) }
 	for _, c := range []struct {
-		name, dir, config string
-		files             []string
-		env               []string // a value that begins with ~ is in the home
-		want              []string
-		told              string
+		name string
+		env  map[string]string
+		want instructions.Options
 	}{
-		{name: "none"},
-		{name: "the user's and the project's", dir: "proj/in", files: []string{"proj/.git", ".config/helve/AGENTS.md", ".config/opencode/AGENTS.md", "proj/AGENTS.md",
-			"proj/in/AGENTS.md", "proj/in/CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md"},
-			want: []string{".config/helve/AGENTS.md", ".config/opencode/AGENTS.md", "proj/AGENTS.md", "proj/in/AGENTS.md"}},
-		{name: "Claude's", files: []string{"proj/.git", ".claude/CLAUDE.md", "proj/CLAUDE.md"}, want: []string{".claude/CLAUDE.md", "proj/CLAUDE.md"}},
-		{name: "not Claude's", files: []string{"proj/.git", ".claude/CLAUDE.md", "proj/CLAUDE.md", "proj/CONTEXT.md"}, env: []string{"HELVE_DISABLE_CLAUDE_CODE_PROMPT=1"},
-			want: []string{"proj/CONTEXT.md"}},
-		{name: "config folders", files: []string{"proj/.git", "a/AGENTS.md", "b/AGENTS.md", "proj/AGENTS.md"}, env: []string{"OPENCODE_CONFIG_DIR=~/a", "HELVE_CONFIG_DIR=~/b"},
-			want: []string{"a/AGENTS.md", "b/AGENTS.md", "proj/AGENTS.md"}},
-		{name: "nothing of the project", config: `{"instructions": ["x.md"]}`, env: []string{"OPENCODE_DISABLE_PROJECT_CONFIG=1"},
-			files: []string{"proj/.git", "proj/AGENTS.md", "proj/x.md", ".config/helve/AGENTS.md"}, want: []string{".config/helve/AGENTS.md"}},
-		{name: "any folders", config: `{"instructions": ["docs/**/*.md"]}`,
-			files: []string{"proj/.git", "proj/docs/r.md", "proj/docs/a/one.md", "proj/docs/a/b/two.md", "proj/docs/a/b/two.txt", "proj/docs/node_modules/x/y.md", "docs/z.md"},
-			want:  []string{"proj/docs/r.md", "proj/docs/a/one.md", "proj/docs/a/b/two.md"}},
-		{name: "choices", config: `{"instructions": ["{a,b/c}.{md,txt}", "no{thing"]}`, files: []string{"proj/.git", "proj/a.md", "proj/b/c.txt", "proj/b.md"},
-			want: []string{"proj/a.md", "proj/b/c.txt"}, told: `the instructions "no{thing" name no file`},
-		{name: "every folder up to the worktree", dir: "proj/in/deep", config: `{"instructions": ["rules/*.md"]}`,
-			files: []string{"proj/.git", "proj/rules/a.md", "proj/in/rules/b.md", "proj/in/deep/rules/c.md", "rules/d.md"},
-			want:  []string{"proj/rules/a.md", "proj/in/rules/b.md", "proj/in/deep/rules/c.md"}},
-		{name: "a name twice", config: `{"instructions": ["in/in/AGENTS.md", "AGENTS.md", "**/AGENTS.md"]}`, files: []string{"proj/.git", "proj/AGENTS.md", "proj/in/in/AGENTS.md"},
-			want: []string{"proj/AGENTS.md", "proj/in/in/AGENTS.md"}},
-		{name: "of the home", config: `{"instructions": ["~/n/**"]}`, files: []string{"proj/.git", "n/a.md", "n/m/.b"}, want: []string{"n/a.md", "n/m/.b"}},
-		{name: "without a worktree", config: `{"instructions": ["**/x.md", "y.md"]}`, files: []string{"proj/in/x.md", "x.md", "y.md"}, want: []string{"proj/in/x.md", "y.md"}},
-		{name: "from the network", config: `{"instructions": ["https://h/x.md"]}`, files: []string{"proj/.git"}, told: "keep a copy of https://h/x.md"},
+		{"nothing", nil, instructions.Options{Own: []string{at(".config/helve"), at(".config/opencode")}}},
+		{"config folders", map[string]string{"XDG_CONFIG_HOME": at("x"), "OPENCODE_CONFIG_DIR": at("a"), "HELVE_CONFIG_DIR": "b"},
+			instructions.Options{Own: []string{at("x/helve"), at("x/opencode"), at("a"), at("b")}}},
+		{"not Claude's", map[string]string{"HELVE_DISABLE_CLAUDE_CODE_PROMPT": "1"},
+			instructions.Options{NoClaude: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
+		{"nor the project's", map[string]string{"OPENCODE_DISABLE_CLAUDE_CODE": "true", "OPENCODE_DISABLE_PROJECT_CONFIG": "1"},
+			instructions.Options{NoClaude: true, NoProject: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
+		{"named", map[string]string{"HELVE_CONFIG_CONTENT": `{"instructions": ["a.md", "", "https://h/x.md"]}`},
+			instructions.Options{Named: []instructions.Named{{Name: "a.md", Dir: home}, {Name: "https://h/x.md", Dir: home}}, Own: []string{at(".config/helve"), at(".config/opencode")}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newLand(t, c.files...)
-			for _, pair := range c.env {
-				name, value, _ := strings.Cut(pair, "=")
-				l.vars[name] = strings.Replace(value, "~", l.home, 1)
+			var told strings.Builder
+			env := func(name string) string { return map[bool]string{true: home, false: c.env[name]}[name == "HOME"] }
+			a := &app{Env: Env{Dir: home, Stderr: &told, Getenv: env}}
+			s, err := a.load()
+			if err != nil {
+				t.Fatal(err)
 			}
-			dir, config := c.dir, c.config
-			if dir == "" {
-				dir = "proj"
-			}
-			if config == "" {
-				config = "{}"
-			}
-			ask := l.asked(t, dir, config)
-			if l.told.Len() > 0 {
-				t.Errorf("told before anybody asked: %s", &l.told)
-			}
-			got := l.names(t, ask("build"))
-			if diff := cmp.Diff(c.want, got); diff != "" {
+			c.want.Dir, c.want.Worktree, c.want.Home = s.opt.Dir, s.opt.Worktree, home
+			if diff := cmp.Diff(c.want, s.instructed(a), cmpopts.IgnoreFields(instructions.Options{}, "Note")); diff != "" {
 				t.Error(diff)
 			}
-			if told := l.told.String(); !strings.Contains(told, c.told) || c.told == "" && told != "" {
-				t.Errorf("told: %s", told)
+			ask := s.instructions(a)
+			if told.Len() > 0 {
+				t.Errorf("told before anybody asked: %s", &told)
 			}
-			before := l.told.Len()
-			if again := l.names(t, ask("plan")); !slices.Equal(got, again) || l.told.Len() != before {
-				t.Errorf("the second time: %q, %s", again, &l.told)
+			ask("build")
+			first := told.Len()
+			ask("plan")
+			if asked := strings.Contains(told.String(), "keep a copy of https://h/x.md"); asked != (c.name == "named") || told.Len() != first {
+				t.Errorf("told: %s", &told)
 			}
 		})
-	}
-}
-
-// What a project links to may be a secret of the person who works on it.
-func TestInstructionLinks(t *testing.T) {
-	l := newLand(t, "proj/.git", "secret", "proj/real.md", "proj/.env", "own/AGENTS.md", "proj/docs/a.md", "proj/in/x", "proj/hidden/config")
-	l.link(t, "proj/AGENTS.md", "secret")
-	l.link(t, "proj/in/AGENTS.md", "proj/real.md")
-	l.link(t, "proj/docs/b.md", "secret")
-	l.link(t, "proj/docs/c.md", "proj/.env")
-	l.link(t, "proj/docs/d.md", "proj/hidden/config") // as .git/config, which may hold a token
-	l.link(t, "named.md", "secret")
-	if err := os.MkdirAll(filepath.Join(l.home, ".config"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	l.link(t, ".config/helve", "own")
-	ask := l.asked(t, "proj/in", `{"instructions": ["docs/*.md", "~/named.md"]}`)
-	want := []string{".config/helve/AGENTS.md", "proj/in/AGENTS.md", "proj/docs/a.md", "named.md"}
-	if diff := cmp.Diff(want, l.names(t, ask(""))); diff != "" {
-		t.Error(diff)
-	}
-	if told := l.told.String(); strings.Count(told, "\n") != 1 || !strings.Contains(told, `b.md" are not read`) {
-		t.Errorf("told: %s", told)
-	}
-	// A file that becomes a link later is not read either.
-	if err := os.Remove(filepath.Join(l.home, "proj/docs/a.md")); err != nil {
-		t.Fatal(err)
-	}
-	l.link(t, "proj/docs/a.md", "secret")
-	if got := l.names(t, ask("")); slices.Contains(got, "proj/docs/a.md") {
-		t.Errorf("%q", got)
-	}
-}
-
-// A pipe that nobody writes to keeps nobody waiting.
-func TestInstructionPipe(t *testing.T) {
-	mkfifo, err := exec.LookPath("mkfifo")
-	if err != nil {
-		t.Skip(err)
-	}
-	l := newLand(t, "proj/.git", "proj/AGENTS.md", "proj/docs/a.md")
-	for _, name := range []string{"docs/b.md", "docs/c"} {
-		if out, err := exec.CommandContext(t.Context(), mkfifo, filepath.Join(l.project, name)).CombinedOutput(); err != nil {
-			t.Skipf("%v: %s", err, out)
-		}
-	}
-	ask := l.asked(t, "proj", `{"instructions": ["docs/*", "docs/c/*", "docs/c/**"]}`)
-	if got := l.names(t, ask("")); !slices.Equal(got, []string{"proj/AGENTS.md", "proj/docs/a.md"}) {
-		t.Errorf("%q", got)
-	}
-	if err := os.Rename(filepath.Join(l.project, "docs/b.md"), filepath.Join(l.project, "AGENTS.md")); err != nil {
-		t.Fatal(err)
-	}
-	if got := l.names(t, ask("")); !slices.Equal(got, []string{"proj/docs/a.md"}) {
-		t.Errorf("once it is a pipe: %q", got)
-	}
-}
-
-// The limits of what a model is told, and of the search.
-func TestInstructionLimits(t *testing.T) {
-	l := newLand(t, "proj/.git")
-	l.write(t, "proj/AGENTS.md", strings.Repeat("é", instructionFile))
-	for i := range 110 {
-		l.write(t, fmt.Sprintf("proj/many/%03d.md", i), strings.Repeat("x", 2000))
-	}
-	said := l.asked(t, "proj", `{"instructions": ["many/*"]}`)("")
-	total := 0
-	for _, one := range said {
-		total += len(one)
-	}
-	if len(said) != instructionCount || total > instructionTotal+instructionCount*(len(l.home)+100) {
-		t.Errorf("%d texts of %d bytes", len(said), total)
-	}
-	if !strings.HasSuffix(said[0], "é\n(cut: read the file for the rest)") || !strings.HasPrefix(said[len(said)-1], "There are more instructions in ") {
-		t.Errorf("%.80q … %q", said[0], said[len(said)-1])
-	}
-	if !strings.Contains(l.told.String(), "there are 111 files of instructions, of which the first 100 are read") {
-		t.Errorf("told: %s", &l.told)
-	}
-	k := newSeeker()
-	k.seen = seekFiles
-	if got := k.find(l.project, "many/*"); len(got) > 0 || !k.tired {
-		t.Errorf("%d files found by one who has given up", len(got))
-	}
-}
-
-func TestChoices(t *testing.T) {
-	for in, want := range map[string]string{
-		"a": "a", "{a,b}": "a b", "x{a,b{c,d}}y": "xay xbcy xbdy", "{a}": "a", "{a,}b": "ab b", "{a": "{a", "a}{b,c}": "a}b a}c", `\{a,b}`: `\{a,b}`, "{a,b}{c,d}": "ac ad bc bd",
-	} {
-		if got := strings.Join(choices(in), " "); got != want {
-			t.Errorf("%s: %q, want %q", in, got, want)
-		}
-	}
-	if got := len(choices(strings.Repeat("{a,b}", 1000))); got != seekChoices {
-		t.Errorf("%d choices", got)
 	}
 }

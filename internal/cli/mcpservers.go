@@ -253,7 +253,7 @@ func (a *app) showTools(tools []helve.MCPTool, only string, asJSON bool) error {
 	}
 	st := a.style(a.Stdout)
 	for _, t := range shown {
-		fmt.Fprintf(a.Stdout, "%s\n", st.bold(text.VisibleLine(t.Name)))
+		fmt.Fprintf(a.Stdout, "%s\n", st.Bold(text.VisibleLine(t.Name)))
 		if t.Off != "" {
 			fmt.Fprintf(a.Stdout, "  switched off: %s\n", text.VisibleLine(t.Off))
 		}

@@ -15,6 +15,7 @@ import (
 	"helve"
 	"helve/internal/catalog"
 	"helve/internal/config"
+	"helve/internal/redact"
 	"helve/internal/text"
 	"helve/message"
 	"helve/model"
@@ -172,7 +173,7 @@ func (s *setup) modelReport(a *app) modelReport {
 	r := modelReport{Providers: c.List()}
 	for i, l := range r.Providers {
 		address, _, _ := strings.Cut(l.URL, "#")
-		r.Providers[i].URL = withoutSecrets(address)
+		r.Providers[i].URL = redact.Text(address)
 	}
 	main, err := c.Default(s.cfg.Model)
 	if err != nil {
@@ -238,9 +239,9 @@ func (a *app) printProvider(l catalog.Listing) error {
 		what += ", key from " + l.Key
 	}
 	if l.URL != "" {
-		what += ", " + withoutSecrets(l.URL)
+		what += ", " + redact.Text(l.URL)
 	}
-	fmt.Fprintf(a.Stdout, "\n%s  %s\n", a.style(a.Stdout).bold(text.VisibleLine(l.ID)), text.VisibleLine(what))
+	fmt.Fprintf(a.Stdout, "\n%s  %s\n", a.style(a.Stdout).Bold(text.VisibleLine(l.ID)), text.VisibleLine(what))
 	if l.Error != "" {
 		fmt.Fprintf(a.Stdout, "  %s\n", text.VisibleLine(l.Error))
 	}

@@ -5,8 +5,6 @@ import (
 
 	"helve"
 	"helve/internal/config"
-	"helve/internal/web"
-	"helve/permission"
 )
 
 // network says how tools reach the web, and where they search it.
@@ -38,35 +36,4 @@ func (a *app) searches() bool {
 		}
 	}
 	return false
-}
-
-// address decides about a URL as a fetch would, without looking its host up.
-func address(req permission.Request, decide func(permission.Request) (permission.Decision, error)) (permission.Decision, string, error) {
-	at, err := web.Read(req.Patterns[0])
-	if err != nil {
-		return permission.Decision{}, "", usagef("%w", err)
-	}
-	url, place := at.String(), at.Place()
-	if place.Never() {
-		return permission.Decision{Action: permission.Deny}, "it is " + place.Says(), nil
-	}
-	req.Patterns, req.Addresses = []string{url}, true
-	if aliases := at.Aliases(); len(aliases) > 0 {
-		req.Spellings = map[string][]string{url: aliases}
-	}
-	inside := req
-	inside.Guards = map[string][]string{url: at.Words()}
-	if place.Inside() {
-		req = inside
-	}
-	d, err := decide(req)
-	if err != nil {
-		return d, "", err
-	}
-	there, err := decide(inside)
-	note := ""
-	if place == web.Unknown && d.Action == permission.Allow && there.Action != permission.Allow {
-		note = "should the name turn out to lead to this machine or a private network, a rule has to name the host"
-	}
-	return d, note, err
 }

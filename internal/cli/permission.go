@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/decision"
 	"helve/internal/server"
 	"helve/internal/store"
 	"helve/internal/text"
+	"helve/internal/web"
 	"helve/internal/workspace"
 	"helve/permission"
 )
@@ -50,7 +52,11 @@ everything that a call would ask for: leaving the workspace, and the file under
 the name you give and under its real one where a link leads elsewhere. A URL
 (webfetch) is judged as far as it can be without looking its host up. Of a bash
 command it shows every command in it and every file it is redirected to. The
-strictest decides.`,
+strictest decides.
+
+A rule that is called a limit can only make an answer stricter, whatever rules of
+yours say: it is of a file that you have not trusted ('helve trust'), or of the
+agent itself.`,
 		Example: `  helve permission explain read .env
   helve permission explain bash 'git status && git push'
   helve permission explain webfetch http://localhost:3000/
@@ -115,29 +121,40 @@ func (s *setup) broken() string {
 func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Request) (*server.Explained, error) {
 	x := &server.Explained{Agent: who.Name, Policy: s.broken()}
 	given := permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0]}
+	asks := cmp.Or(rt.Asks(req.Permission), req.Permission)
+	if req.Permission = asks; asks != given.Permission {
+		x.Note = fmt.Sprintf("the tool %s asks for %s", given.Permission, asks)
+	}
 	one := func(req permission.Request) (permission.Decision, error) {
+		if req.Permission == asks {
+			req.Permission = given.Permission // rules under the tool's own name count too
+		}
 		ds, err := rt.Decide(who.Name, req)
 		if err != nil {
 			return permission.Decision{}, err
 		}
 		return ds[0], nil
 	}
-	r := reader{dir: s.opt.Dir, policy: who.Policy, files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
-	r.decide = func(about permission.Request) (permission.Decision, error) {
+	r := decision.Reader{Dir: s.opt.Dir, Policy: who.Policy.Of(given.Permission, asks), Files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
+	r.Decide = func(about permission.Request) (permission.Decision, error) {
 		about.Session = req.Session
 		return one(about)
 	}
 	var err error
 	switch req.Permission {
 	case "bash":
-		var got judged
-		got, err = r.command(given.Pattern)
-		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, strictest(got.Units)
+		var got decision.Judged
+		got, err = r.Command(given.Pattern)
+		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, decision.Strictest(got.Units)
 	case "read", "edit", "list":
-		x.Units, err = r.file(req.Permission, given.Pattern)
-		x.Decision = strictest(x.Units)
+		x.Units, err = r.File(req.Permission, given.Pattern)
+		x.Decision = decision.Strictest(x.Units)
 	case "webfetch":
-		x.Decision, x.Note, err = address(req, one)
+		at, wrong := web.Read(given.Pattern)
+		if wrong != nil {
+			return nil, usagef("%w", wrong)
+		}
+		x.Decision, x.Note, err = decision.Address(at, req, one)
 	default:
 		x.Decision, err = one(req)
 	}
@@ -151,21 +168,12 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 	return x, nil
 }
 
-// strictest returns the strictest decision, the first of those that are alike;
-// where there is none, one that allows.
-func strictest(ds []permission.Decision) permission.Decision {
-	if len(ds) == 0 {
-		return permission.Decision{Action: permission.Allow}
-	}
-	best := ds[0]
-	for _, d := range ds[1:] {
-		best = stricter(best, d)
-	}
-	return best
-}
-
 func (a *app) printExplained(x *server.Explained) {
 	fmt.Fprintf(a.Stdout, "%s  %s %s (agent %s)\n", a.action(x.Action), text.VisibleLine(x.Permission), text.VisibleLine(x.Pattern), x.Agent)
+	limits := func(d permission.Decision) bool { return d.Ceiling && d.Approval == nil }
+	if x.Policy == "" && (limits(x.Decision) || slices.ContainsFunc(x.Units, limits)) {
+		defer fmt.Fprintln(a.Stdout, "  A limit is a rule of a file that is not trusted, or of the agent: it can only make an answer stricter.")
+	}
 	switch {
 	case x.Policy != "":
 		fmt.Fprintf(a.Stdout, "  because the rules are broken: %s\n", safe(x.Policy))
@@ -207,11 +215,11 @@ func (a *app) action(act permission.Action) string {
 	padded := fmt.Sprintf("%-5s", act)
 	switch act {
 	case permission.Allow:
-		return st.green(padded)
+		return st.Green(padded)
 	case permission.Deny:
-		return st.red(padded)
+		return st.Red(padded)
 	}
-	return st.yellow(padded)
+	return st.Yellow(padded)
 }
 
 // because says in words what decided.

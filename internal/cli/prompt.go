@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"helve"
+	"helve/internal/lines"
+	"helve/internal/screen"
 	"helve/internal/text"
 	"helve/permission"
 	"helve/tool"
@@ -30,9 +32,9 @@ type desk interface {
 type prompter struct {
 	out   io.Writer
 	desk  desk
-	style style
+	style screen.Style
 
-	in      *lineReader
+	in      *lines.Reader
 	forget  func()               // throws away what was typed; nil for what is no terminal
 	reading chan typed           // the line that is being read; nil between lines
 	stale   bool                 // that line may have been begun before the prompt
@@ -47,7 +49,7 @@ type typed struct {
 
 // newPrompter reads answers from in, a line when one is asked for.
 func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
-	return &prompter{out: out, desk: d, in: newLineReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
+	return &prompter{out: out, desk: d, in: lines.NewReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
 }
 
 // handle asks what an event asks. It returns when there is an answer or ctx
@@ -74,12 +76,12 @@ var errGone = errors.New("no answer")
 // line reads one line. At the end of the input it returns io.EOF.
 func (p *prompter) line(ctx context.Context, prompt string) (string, error) {
 	for {
-		fmt.Fprint(p.out, p.style.bold(prompt))
+		fmt.Fprint(p.out, p.style.Bold(prompt))
 		if p.reading == nil {
 			next := make(chan typed, 1)
 			p.reading = next
 			go func() {
-				line, err := p.in.next()
+				line, err := p.in.Next()
 				next <- typed{string(line), err}
 			}()
 		}
@@ -113,7 +115,7 @@ func (p *prompter) fresh() {
 		p.stale = true
 		return
 	}
-	_, _ = p.in.r.Discard(p.in.r.Buffered()) // it holds as many
+	p.in.Drop()
 }
 
 // permission shows a request and answers it.
@@ -121,7 +123,7 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	p.showRequest(req)
 	p.fresh()
 	for {
-		fmt.Fprintln(p.out, p.style.bold("Allow? Type a letter, then Enter:"))
+		fmt.Fprintln(p.out, p.style.Bold("Allow? Type a letter, then Enter:"))
 		word, err := p.line(ctx, "[o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
 		if err == errGone {
 			return
@@ -149,6 +151,9 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	}
 }
 
+// longAbout is how many bytes of what a request is about stand in a line.
+const longAbout = 300
+
 // inShort is what a request is about, in a line.
 func inShort(req permission.Request) string {
 	about := req.Patterns
@@ -158,7 +163,7 @@ func inShort(req permission.Request) string {
 	if len(about) == 0 {
 		return text.VisibleLine(req.Permission)
 	}
-	pattern, cut := text.Cut(about[0], longTitle)
+	pattern, cut := text.Cut(about[0], longAbout)
 	if pattern = shownPattern(pattern); cut || max(len(req.Asked), len(about)) > 1 {
 		pattern += " …"
 	}
@@ -189,7 +194,7 @@ func (p *prompter) showRequest(req permission.Request) {
 			who = fmt.Sprintf(" (tool %s, agent %s)", text.VisibleLine(c.Tool), text.VisibleLine(c.Agent))
 		}
 	}
-	fmt.Fprintf(p.out, "\n%s%s\n", p.style.yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
+	fmt.Fprintf(p.out, "\n%s%s\n", p.style.Yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
 	if len(req.Asked) == 0 { // what is asked about is all of it
 		for _, pattern := range req.Patterns {
 			fmt.Fprintf(p.out, "  %s\n", shownPattern(pattern))
@@ -198,11 +203,11 @@ func (p *prompter) showRequest(req permission.Request) {
 	for _, d := range req.Asked {
 		fmt.Fprintf(p.out, "  %s\n", shownPattern(d.Pattern))
 		if d.Opaque != "" {
-			fmt.Fprintf(p.out, "    %s\n", p.style.yellow("it is not known what it does: "+text.VisibleLine(d.Opaque)))
+			fmt.Fprintf(p.out, "    %s\n", p.style.Yellow("it is not known what it does: "+text.VisibleLine(d.Opaque)))
 		}
 	}
 	if req.Changed != "" {
-		fmt.Fprintln(p.out, p.style.yellow("The tool is not what it was when it was first used:"))
+		fmt.Fprintln(p.out, p.style.Yellow("The tool is not what it was when it was first used:"))
 		fmt.Fprintln(p.out, indent(safe(req.Changed)))
 	}
 	keys := make([]string, 0, len(req.Metadata))
@@ -250,7 +255,7 @@ func shownPattern(pattern string) string {
 func (p *prompter) showDetail(key string, value any) {
 	s, ok := value.(string)
 	if !ok {
-		b, err := encode(value)
+		b, err := lines.Encode(value)
 		if err != nil {
 			return
 		}
@@ -293,9 +298,9 @@ func (p *prompter) showQuestion(q tool.Question, i, of int) {
 	if of > 1 {
 		count = fmt.Sprintf(" (%d of %d)", i, of)
 	}
-	fmt.Fprintf(p.out, "\n%s%s\n%s\n", p.style.yellow(text.VisibleLine(q.Header)), count, text.VisibleLine(q.Question))
+	fmt.Fprintf(p.out, "\n%s%s\n%s\n", p.style.Yellow(text.VisibleLine(q.Header)), count, text.VisibleLine(q.Question))
 	for i, o := range q.Options {
-		fmt.Fprintf(p.out, "  %d. %s  %s\n", i+1, text.VisibleLine(o.Label), p.style.dim(text.VisibleLine(o.Description)))
+		fmt.Fprintf(p.out, "  %d. %s  %s\n", i+1, text.VisibleLine(o.Label), p.style.Dim(text.VisibleLine(o.Description)))
 	}
 }
 

@@ -180,7 +180,7 @@ func TestPromptForgets(t *testing.T) {
 	wg.Go(func() { types("o\no\n") }) // two lines in one: the second stays in the buffer
 	ask(t.Context(), 0)
 	wg.Wait()
-	if p.in.r.Buffered() == 0 {
+	if p.in.Waiting() == 0 {
 		t.Fatal("the second line was not read ahead, so nothing is tried here")
 	}
 	gone, cancel := context.WithCancel(t.Context())

@@ -141,14 +141,16 @@ func family(all []store.Session, whole bool) []kin {
 func (a *app) callsCommand() *cobra.Command {
 	var q store.Query
 	var state string
-	var asJSON bool
+	var here, asJSON bool
 	c := &cobra.Command{
 		Use:   "calls",
 		Short: "List recorded calls",
-		Long: `Calls lists the calls that were made, the newest first. Their state is running,
-completed, error or interrupted; interrupted is a call whose process ended
-before it did.`,
+		Long: `Calls lists the calls that were made, the newest first: id, time, tool, state,
+what it was about or why it failed, and the folder of its session. They are those
+of all folders, unless --here is given. Their state is running, completed, error
+or interrupted; interrupted is a call whose process ended before it did.`,
 		Example: `  helve calls --tool read --limit 10
+  helve calls --here
   helve calls --state error
   helve calls --session ses_… --json`,
 		Args: atMost(0),
@@ -158,16 +160,17 @@ before it did.`,
 				return usagef("%q is no state; there are %s", state, strings.Join(states, ", "))
 			}
 			q.State, q.Brief = store.State(state), !asJSON
-			calls := []store.Call{}
-			err := a.reading(func(s *store.Store) error {
-				found, err := s.Calls(c.Context(), q)
-				calls = append(calls, found...)
-				return err
-			})
-			if err != nil {
+			l := callList{calls: []store.Call{}}
+			if here {
+				l.of = a.workDir()
+			}
+			if err := a.reading(func(s *store.Store) error { return l.read(c.Context(), s, q) }); err != nil {
 				return err
 			}
-			return a.printCalls(calls, asJSON)
+			if asJSON {
+				return a.printJSON(l.calls)
+			}
+			return a.printCalls(l)
 		},
 	}
 	fs := c.Flags()
@@ -175,17 +178,50 @@ before it did.`,
 	fs.StringVar(&q.Tool, "tool", "", "of this tool")
 	fs.StringVar(&state, "state", "", "in this state: running, completed, error or interrupted")
 	fs.IntVar(&q.Limit, "limit", 100, "list at most so many")
+	fs.BoolVar(&here, "here", false, "only those of this folder")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	a.completeFlags(c)
 	return c
 }
 
-func (a *app) printCalls(calls []store.Call, asJSON bool) error {
-	if asJSON {
-		return a.printJSON(calls)
+// A callList is calls, with the folders that their sessions belong to.
+type callList struct {
+	of    string // only those of this folder; all for ""
+	calls []store.Call
+	dirs  map[string]string // by session
+}
+
+// read finds the calls that are to be listed.
+func (l *callList) read(ctx context.Context, s *store.Store, q store.Query) error {
+	sessions, err := s.Sessions(ctx, math.MaxInt32)
+	if err != nil {
+		return err
 	}
+	l.dirs = make(map[string]string, len(sessions))
+	for _, s := range sessions {
+		l.dirs[s.ID] = s.Dir
+	}
+	if q.Limit <= 0 {
+		q.Limit = 100
+	}
+	for len(l.calls) < q.Limit {
+		page, err := s.Calls(ctx, q)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, c := range page {
+			if len(l.calls) < q.Limit && (l.of == "" || l.dirs[c.Session] == l.of) {
+				l.calls = append(l.calls, c)
+			}
+		}
+		q.Before = page[len(page)-1].Seq
+	}
+	return nil
+}
+
+func (a *app) printCalls(l callList) error {
 	tw := columns(a.Stdout)
-	for _, c := range calls {
+	for _, c := range l.calls {
 		what := ""
 		if c.Result != nil {
 			what = c.Result.Title
@@ -197,7 +233,11 @@ func (a *app) printCalls(calls []store.Call, asJSON bool) error {
 		if cut {
 			what += "…"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), c.State, text.VisibleLine(what))
+		row := []string{text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), string(c.State), text.VisibleLine(what)}
+		if l.of == "" && l.dirs != nil {
+			row = append(row, text.VisibleLine(l.dirs[c.Session]))
+		}
+		fmt.Fprintln(tw, strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	return tw.Flush()
 }
@@ -284,7 +324,7 @@ func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON 
 	}
 	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
 		"title", session.Title, "created", at(session.Created), "updated", at(session.Updated))
-	return true, a.printCalls(calls, false)
+	return true, a.printCalls(callList{calls: calls})
 }
 
 func (a *app) showCall(c store.Call, asJSON bool) error {

@@ -13,6 +13,7 @@ import (
 	"helve"
 	"helve/internal/store"
 	"helve/internal/text"
+	"helve/internal/transcript"
 	"helve/message"
 )
 
@@ -195,7 +196,7 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 // showConversation prints what was said, in order.
 func (a *app) showConversation(s store.Session, said []message.Message) error {
 	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", at(s.Created), "updated", at(s.Updated))
-	bold := a.style(a.Stdout).bold
+	bold := a.style(a.Stdout).Bold
 	for _, m := range said {
 		who := m.Info.Role
 		if who == message.Assistant {
@@ -203,7 +204,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 		}
 		var lines []string
 		for _, p := range m.Parts {
-			if line := shownPart(p); line != "" {
+			if line := transcript.Part(p); line != "" {
 				lines = append(lines, line)
 			}
 		}
@@ -222,60 +223,6 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 		fmt.Fprintf(a.Stdout, "\n%s\n", used)
 	}
 	return nil
-}
-
-// shownPart is a part of a message as it is printed; "" for one that says
-// nothing to people.
-func shownPart(p message.Part) string {
-	switch {
-	case p.Type == message.Text && !p.Synthetic:
-		return safe(strings.TrimSuffix(p.Text, "\n"))
-	case p.Type == message.File:
-		return text.VisibleLine(fmt.Sprintf("[file] %s %s", p.Mime, p.Filename))
-	case p.Type == message.Compaction:
-		return "[compaction] what was said so far is summed up"
-	case p.Type == message.Tool && p.State != nil:
-		return shownCall(p)
-	}
-	return ""
-}
-
-// shownCall is a call as it is printed: what was called in a line, and below it
-// why it failed, or the end of what it brought.
-func shownCall(p message.Part) string {
-	mark, end, below := "…", "", []string(nil)
-	o := outcomeOf(p, nil)
-	switch p.State.Status {
-	case message.Completed:
-		mark = "✓"
-		output, ok := p.State.Metadata["output"].(string)
-		if !ok {
-			output = p.State.Output
-		}
-		if o.failed {
-			mark, end = "✗", o.why
-		}
-		below = lastLines(printed(output, o.failed), mostOutput+1)
-		if len(below) > mostOutput {
-			below[0] = "…"
-		}
-	case message.Failed:
-		mark = "✗"
-		why, _, _ := strings.Cut(reason(p.State.Error, ""), "\n")
-		below = []string{why}
-	default:
-		end = "(" + string(p.State.Status) + ")"
-	}
-	words := slices.DeleteFunc([]string{mark, safe(o.tool), titleOf(p), end}, func(s string) bool { return s == "" })
-	lines := []string{strings.Join(words, " ")}
-	for _, line := range below {
-		line, cut := text.Cut(line, longTitle)
-		if cut {
-			line += "…"
-		}
-		lines = append(lines, "    "+safe(line))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // tokenCount is how many tokens were used; "" for none.

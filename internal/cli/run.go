@@ -12,10 +12,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"helve"
 	"helve/internal/config"
+	"helve/internal/transcript"
 	"helve/message"
 	"helve/model"
 )
@@ -222,11 +222,11 @@ func (a *app) viewOf(f *runFlags, out io.Writer) viewer {
 	case f.quiet:
 		return quietView{}
 	}
-	opt := transcriptOptions{out: a.Stderr, session: f.session, color: a.style(a.Stderr).on, live: isTerminal(a.Stderr)}
-	if opt.live {
-		opt.width, _, _ = term.GetSize(int(a.Stderr.(*os.File).Fd())) // 0 where it is not known
+	opt := transcript.Options{Out: a.Stderr, Session: f.session, Color: a.style(a.Stderr).On, Live: isTerminal(a.Stderr)}
+	if opt.Live {
+		opt.Width = cmp.Or(width(a.Stderr), width(a.Stdout))
 	}
-	return newSplitView(newTranscript(a, opt), out, shown)
+	return transcript.NewSplit(transcript.New(opt), out, shown)
 }
 
 // agentRuntime is a runtime in which a model works.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"helve"
+	"helve/internal/lines"
 	"helve/internal/store"
 	"helve/message"
 	"helve/permission"
@@ -83,7 +84,7 @@ func TestRefusals(t *testing.T) {
 				}
 				return
 			}
-			if got, err := encode(r.rules); err != nil || strings.TrimSpace(string(got)) != c.rules {
+			if got, err := lines.Encode(r.rules); err != nil || strings.TrimSpace(string(got)) != c.rules {
 				t.Errorf("the rules are %s, not %s", got, c.rules)
 			}
 			for _, want := range c.holds {
@@ -212,38 +213,6 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// What the model says is written as it is, once, whichever way it is told; what
-// others say is not.
-func TestSplitView(t *testing.T) {
-	var words, rest bytes.Buffer
-	v := newSplitView(newTranscript(&app{Env: Env{Stderr: &rest}}, transcriptOptions{out: &rest}), &words, false)
-	info := func(id, session, role string, summary bool) helve.Event {
-		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
-	}
-	part := func(id, msg string, kind message.PartType, said string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
-	}
-	delta := func(id, msg, said string) helve.Event {
-		return helve.Event{Properties: helve.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
-	}
-	for _, e := range []helve.Event{
-		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
-		info("u", "ses_1", message.User, false), part("u1", "u", message.Text, "the prompt"),
-		info("m", "ses_1", message.Assistant, false),
-		part("r", "m", message.Reasoning, ""), delta("r", "m", "hmm"),
-		part("t1", "m", message.Text, ""), delta("t1", "m", "a\x1b[0m"), delta("t1", "m", "b"), part("t1", "m", message.Text, "a\x1b[0mb and more"),
-		info("c", "ses_2", message.Assistant, false), part("c1", "c", message.Text, "a child"),
-		info("s", "ses_1", message.Assistant, true), part("s1", "s", message.Text, "a summary"),
-		info("n", "ses_1", message.Assistant, false), part("t2", "n", message.Text, "next\n"), part("t3", "n", message.Text, "last"), part("t3", "n", message.Text, "last"),
-	} {
-		v.Event(e)
-	}
-	v.Close()
-	if got, want := words.String(), "a\x1b[0mb and more\nnext\nlast\n"; got != want {
-		t.Errorf("written was %q, not %q", got, want)
-	}
-}
-
 func TestEagerly(t *testing.T) {
 	const many = 5000
 	gone := make(chan struct{})
@@ -283,34 +252,6 @@ func TestJSONView(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"session.idle", "call.progress", "turn.finished"}, types); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestShownPart(t *testing.T) {
-	for _, c := range []struct {
-		part message.Part
-		want string
-	}{
-		{message.Part{Type: message.Text, Text: "two\nlines\x1b\n"}, "two\n" + `lines\x1b`},
-		{message.Part{Type: message.Text, Text: "<system-reminder>", Synthetic: true}, ""},
-		{message.Part{Type: message.Reasoning, Text: "hmm"}, ""},
-		{message.Part{Type: message.File, Mime: "image/png", Filename: "a.png"}, "[file] image/png a.png"},
-		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Completed, Title: "a.txt"}}, "✓ read a.txt"},
-		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{}`)}}, "✓ x"},
-		{message.Part{Type: message.Tool, Tool: "x", State: &message.State{Status: message.Completed, Input: json.RawMessage(`{"a":1}`), Output: "one\x1b\n\n"}}, `✓ x {"a":1}` + "\n    " + `one\x1b`},
-		{
-			message.Part{Type: message.Tool, Tool: "bash", State: &message.State{
-				Status: message.Completed, Title: "Counts", Input: json.RawMessage(`{"command":"seq 9 |\n cat"}`), Output: "<x>",
-				Metadata: map[string]any{"output": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"},
-			}}, "✓ bash seq 9 | cat\n    …\n    5\n    6\n    7\n    8\n    9",
-		},
-		{message.Part{Type: message.Tool, Tool: "read", State: &message.State{Status: message.Failed, Error: "none\nthere"}}, "✗ read\n    none"},
-		{message.Part{Type: message.Tool, Tool: "bash", State: &message.State{Status: message.Running}}, "… bash (running)"},
-		{message.Part{Type: message.Tool, Tool: "bash"}, ""},
-	} {
-		if got := shownPart(c.part); got != c.want {
-			t.Errorf("%+v is shown as %q, not %q", c.part, got, c.want)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"helve"
+	"helve/internal/lines"
 	"helve/internal/text"
 	"helve/message"
 	"helve/tool"
@@ -121,7 +122,7 @@ func (r *refusals) tell(a *app) {
 		fmt.Fprintf(a.Stderr, "  %s\n", said)
 	}
 	if len(r.said) > 1 && len(r.rules) > 0 {
-		if all, err := encode(map[string]any{"permission": r.rules}); err == nil {
+		if all, err := lines.Encode(map[string]any{"permission": r.rules}); err == nil {
 			fmt.Fprintf(a.Stderr, "  all of it in one: %s\n", visibleJSON(strings.TrimSpace(string(all))))
 		}
 	}
@@ -159,7 +160,7 @@ func exitOfTurn(end helve.TurnEnd) int {
 func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
 	if !f.asJSON && !f.quiet && isTerminal(a.Stderr) {
 		took := slices.DeleteFunc([]string{t.Session, tokenCount(t.Tokens), cost(t.Cost)}, func(s string) bool { return s == "" })
-		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).dim(text.VisibleLine(strings.Join(took, ", "))))
+		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).Dim(text.VisibleLine(strings.Join(took, ", "))))
 	}
 	refused.tell(a)
 	if refused.mute(t) {

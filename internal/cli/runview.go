@@ -2,14 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"strings"
 	"time"
 
 	"helve"
+	"helve/internal/lines"
 	"helve/internal/text"
-	"helve/message"
 )
 
 // A viewer is shown what happens in a turn, by one goroutine.
@@ -18,6 +19,9 @@ type viewer interface {
 	Tick() // a while has passed
 	Close()
 }
+
+// errBroken says that nobody reads what is written.
+var errBroken = errors.New("standard output is closed")
 
 // An outlet is standard output. A write that fails ends the turn, as a reader
 // that went away does.
@@ -214,11 +218,11 @@ func (v jsonView) Event(e helve.Event) {
 }
 
 func (v jsonView) write(line any) {
-	b, err := encode(line)
+	b, err := lines.Encode(line)
 	if err != nil { // something in its metadata is no JSON
 		e, _ := line.(helve.Event)
 		e.Properties = nil
-		b, _ = encode(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
+		b, _ = lines.Encode(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
 	}
 	if v.safe {
 		b = []byte(text.VisibleJSON(string(b)))
@@ -243,107 +247,3 @@ func (quietView) Tick() {}
 
 // Close does nothing.
 func (quietView) Close() {}
-
-// A splitView writes what the model says, as it says it, to one place, and has
-// a transcript tell the rest in another.
-type splitView struct {
-	*transcript
-	words  io.Writer
-	safe   bool            // words is a terminal
-	answer map[string]bool // messages whose text is the answer
-	parts  map[string]int  // how many bytes of a text are written
-	open   bool            // the last line that was written has no end
-	part   string          // that was written to last
-	broken bool            // what was written last is not to be
-}
-
-func newSplitView(t *transcript, words io.Writer, safe bool) *splitView {
-	return &splitView{transcript: t, words: words, safe: safe, answer: map[string]bool{}, parts: map[string]int{}}
-}
-
-// Event writes or tells what happened.
-func (v *splitView) Event(e helve.Event) {
-	switch p := e.Properties.(type) {
-	case helve.MessageUpdated:
-		v.answer[p.Info.ID] = p.Info.Role == message.Assistant && !p.Info.Summary && v.root(p.Info.Session)
-	case helve.PartDelta:
-		if n, begun := v.parts[p.Part]; begun {
-			v.parts[p.Part] = n + len(p.Delta)
-			v.write(p.Part, p.Delta)
-			return
-		}
-	case helve.PartUpdated:
-		if p.Part.Type == message.Text && v.answer[p.Part.Message] {
-			v.update(p.Part)
-			return
-		}
-	case helve.PartRemoved:
-		if n, begun := v.parts[p.Part]; begun {
-			delete(v.parts, p.Part)
-			v.breakOff(n)
-			return
-		}
-	}
-	v.transcript.Event(e)
-}
-
-// update writes what is new of a text.
-func (v *splitView) update(p message.Part) {
-	n := v.parts[p.ID]
-	v.parts[p.ID] = max(n, len(p.Text))
-	if len(p.Text) > n {
-		v.write(p.ID, p.Text[n:])
-	}
-	if p.Time != nil && p.Time.End != 0 {
-		v.endLine() // what is told next may stand on the same screen
-	}
-}
-
-// breakOff says that words which can not be taken back are not the answer.
-func (v *splitView) breakOff(written int) {
-	v.endLine()
-	if written > 0 && !v.broken {
-		v.broken = true
-		v.tell("note", v.style.yellow(brokeOff)+"\n")
-	}
-}
-
-func (v *splitView) write(part, words string) {
-	if words == "" {
-		return
-	}
-	v.broken = false
-	if part != v.part {
-		v.endLine()
-		v.part = part
-	}
-	if v.safe {
-		v.transcript.Close() // nothing that goes on stands in the way
-		words = safe(words)
-		if v.opt.live {
-			v.apart("words")
-		}
-	}
-	v.open = !strings.HasSuffix(words, "\n")
-	_, _ = io.WriteString(v.words, words) // the outlet sees to that
-}
-
-func (v *splitView) endLine() {
-	if v.open {
-		_, _ = io.WriteString(v.words, "\n") // the outlet sees to that
-		v.open = false
-	}
-}
-
-// Tick shows what goes on at the moment, unless that is that the model speaks.
-func (v *splitView) Tick() {
-	if !v.open {
-		v.transcript.Tick()
-	}
-}
-
-// Close ends what was written and told.
-func (v *splitView) Close() {
-	v.endLine()
-	v.transcript.Close()
-}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -79,30 +78,4 @@ func TestEagerlyBounded(t *testing.T) {
 			t.Errorf("%d events came", n)
 		}
 	})
-}
-
-// Words that can not be taken back are told apart from the answer.
-func TestSplitViewBrokenOff(t *testing.T) {
-	var words, rest bytes.Buffer
-	v := newSplitView(newTranscript(&app{}, transcriptOptions{out: &rest}), &words, false)
-	begun := func(id string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
-	}
-	gone := func(id string) helve.Event { return helve.Event{Properties: helve.PartRemoved{Message: "m", Part: id}} }
-	for _, e := range []helve.Event{
-		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
-		{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}},
-		begun("t0"), gone("t0"), // nothing was said yet
-		begun("t1"), deltaOf(1, "t1", "The answ"), begun("t2"), deltaOf(2, "t2", "er is"), gone("t1"), gone("t2"),
-		begun("t3"), deltaOf(3, "t3", "The answer is 42."),
-	} {
-		v.Event(e)
-	}
-	v.Close()
-	if diff := cmp.Diff("The answ\ner is\nThe answer is 42.\n", words.String()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(brokeOff+"\n", rest.String()); diff != "" {
-		t.Error(diff)
-	}
 }

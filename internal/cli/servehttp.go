@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"helve/internal/catalog"
+	"helve/internal/redact"
 	"helve/internal/server"
 	"helve/permission"
 )
@@ -53,6 +54,6 @@ func (a *app) configOverHTTP(s *setup) func(context.Context) (json.RawMessage, e
 	return func(context.Context) (json.RawMessage, error) {
 		cfg := *s.cfg
 		cfg.Withheld = redactedValues(cfg.Withheld)
-		return json.Marshal(shownOf(&cfg, redacted(cfg.Raw)))
+		return json.Marshal(shownOf(&cfg, redact.JSON(cfg.Raw)))
 	}
 }

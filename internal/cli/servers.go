@@ -19,6 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"helve/internal/disk"
 	"helve/internal/gate"
 )
 
@@ -81,7 +82,7 @@ func announce(data string, r running) (withdraw func(), err error) {
 	}
 	text, err := json.Marshal(r)
 	if err == nil {
-		err = writeFile(name+".json", append(text, '\n'))
+		err = disk.ReplaceSmall(name+".json", append(text, '\n'), false) // it does not outlive the server
 	}
 	withdraw = func() {
 		_ = os.Remove(name + ".json")
@@ -93,15 +94,6 @@ func announce(data string, r running) (withdraw func(), err error) {
 		return nil, err
 	}
 	return withdraw, nil
-}
-
-// writeFile replaces a file of ours whole.
-func writeFile(name string, data []byte) error {
-	part := name + ".part"
-	if err := os.WriteFile(part, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(part, name)
 }
 
 // servers returns the servers that run, the newest first. Files of those that
@@ -174,7 +166,7 @@ func here(all []running, dir string) (running, bool) {
 // whatRuns is what helve says on a terminal when it is asked nothing.
 func (a *app) whatRuns(ctx context.Context) error {
 	st := a.style(a.Stdout)
-	fmt.Fprintf(a.Stdout, "%s runs the tools of a coding agent, with permissions and a record of every call.\n\n", st.bold("helve"))
+	fmt.Fprintf(a.Stdout, "%s runs the tools of a coding agent, with permissions and a record of every call.\n\n", st.Bold("helve"))
 	all, err := a.servers()
 	if err != nil {
 		return err

@@ -186,7 +186,7 @@ func (a *app) options(s *setup) helve.Options {
 		},
 		Matching:   s.cfg.Edit.Matching,
 		Unread:     s.cfg.Edit.Unread || a.truth("HELVE_DISABLE_FILETIME_CHECK") || a.truth("OPENCODE_DISABLE_FILETIME_CHECK"),
-		Formatters: formatters(s.cfg.Formatter),
+		Formatters: a.formatters(s.cfg.Formatter),
 		Search: helve.Search{
 			Order: s.cfg.Search.Order, Limit: s.cfg.Search.Limit, Memory: s.cfg.Search.Memory,
 			Budget:    time.Duration(s.cfg.Search.BudgetMS) * time.Millisecond,

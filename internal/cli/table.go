@@ -1,27 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"helve"
-	"helve/internal/shell"
-	"helve/internal/workspace"
+	"helve/internal/decision"
+	"helve/internal/lines"
 	"helve/permission"
-	"helve/tool"
 )
-
-// errSkip is a line that can not be judged here.
-var errSkip = errors.New("skipped")
-
-// errRefused is a configuration that is refused, which a line may expect.
-var errRefused = errors.New("refused")
 
 func (a *app) permissionTestCommand() *cobra.Command {
 	var agent string
@@ -32,9 +24,10 @@ func (a *app) permissionTestCommand() *cobra.Command {
 out differently. A line gives a "permission" and a "pattern", or a "command",
 and what to "expect": allow, ask, deny or error; "accept" lists answers that
 will do too. The rules are those in the line ("rules", a list of permission,
-pattern, action; or "config"), or else those in force here. Lines for another
-"platform" are skipped and named. "config" is the value of the key permission,
-or an object with that key.
+pattern, action; or "config"), or else those in force here, for which
+"permission" may be the name of a tool too. Lines for another "platform" are
+skipped and named. "config" is the value of the key permission, or an object with
+that key.
 
 A line that can not be judged fails: one with a key it does not know, or without
 an answer to expect. So does a run that judged no line at all. It ends with a
@@ -44,11 +37,13 @@ line such as "12 passed, 0 failed".`,
 		Args: atLeast(1, "a table"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t := &table{app: a, agent: agent}
+			t.judge = decision.Table{Dir: a.workDir(), Policy: t.here, Asks: t.asks}
 			if agent != "" {
 				if err := t.agentExists(); err != nil {
 					return err
 				}
 			}
+			defer t.close()
 			for _, name := range args {
 				if err := t.file(name); err != nil {
 					return err
@@ -62,11 +57,13 @@ line such as "12 passed, 0 failed".`,
 	return c
 }
 
-// A table judges lines and counts.
+// A table has lines judged, says what came of them and counts.
 type table struct {
 	app                     *app
 	agent                   string
+	judge                   decision.Table
 	inForce                 *permission.Policy // read when a line needs it
+	tools                   *helve.Runtime     // the same
 	passed, failed, skipped int
 }
 
@@ -80,28 +77,37 @@ func (t *table) file(name string) error {
 		defer f.Close()
 		in = f
 	}
-	r := newLineReader(in, maxLine)
+	r := lines.NewReader(in, lines.Most)
 	for {
-		line, err := r.next()
+		line, err := r.Next()
+		where := fmt.Sprintf("%s:%d", name, r.Number())
 		switch {
 		case err == io.EOF:
 			return nil
-		case err == errLongLine:
-			t.mismatch(fmt.Sprintf("%s:%d", name, r.n), err.Error(), "")
+		case err == lines.ErrLong:
+			t.count(where, decision.Finding{Outcome: decision.Failed, Says: err.Error()})
 		case err != nil:
 			return fmt.Errorf("reading the table: %w", err)
-		case !blank(line):
-			t.line(fmt.Sprintf("%s:%d", name, r.n), line)
+		case !lines.Blank(line):
+			t.count(where, t.judge.Judge(line))
 		}
 	}
 }
 
-func (t *table) mismatch(id, what, reason string) {
-	t.failed++
-	if reason != "" {
-		what += " (" + reason + ")"
+// count counts a line, and says what came of it unless it passed. It is named
+// by its id, or else by where it stands.
+func (t *table) count(where string, f decision.Finding) {
+	where = cmp.Or(f.ID, where)
+	switch f.Outcome {
+	case decision.Passed:
+		t.passed++
+	case decision.Failed:
+		t.failed++
+		fmt.Fprintf(t.app.Stdout, "FAIL %s: %s\n", safe(where), safe(f.Says))
+	case decision.Skipped:
+		t.skipped++
+		fmt.Fprintf(t.app.Stdout, "SKIP %s: %s\n", safe(where), safe(f.Says))
 	}
-	fmt.Fprintf(t.app.Stdout, "FAIL %s: %s\n", safe(id), safe(what))
 }
 
 func (t *table) sum() error {
@@ -119,146 +125,50 @@ func (t *table) sum() error {
 	return nil
 }
 
-// line judges one line.
-func (t *table) line(where string, data []byte) {
-	v, err := parseRow(data)
-	if v.ID != "" {
-		where = v.ID
+// here is the policy in force where the command runs.
+func (t *table) here() (permission.Policy, error) {
+	if t.inForce != nil {
+		return *t.inForce, nil
 	}
+	s, err := t.app.load()
 	if err != nil {
-		t.mismatch(where, err.Error(), "")
-		return
+		return permission.Policy{}, err
 	}
-	what, err := t.judge(v)
-	switch {
-	case errors.Is(err, errSkip):
-		t.skipped++
-		fmt.Fprintf(t.app.Stdout, "SKIP %s: %s\n", safe(where), safe(what))
-	case err != nil:
-		t.mismatch(where, err.Error(), v.Reason)
-	case what != "":
-		t.mismatch(where, what, v.Reason)
-	default:
-		t.passed++
+	if s.cfg.PolicyError != nil {
+		return permission.Policy{}, s.cfg.PolicyError
 	}
+	agent, err := s.agent(t.agent)
+	if err != nil {
+		return permission.Policy{}, err
+	}
+	t.inForce = &agent.Policy
+	return agent.Policy, nil
 }
 
-// judge returns what came out differently, "" if nothing did. With errSkip it
-// returns why the line was skipped.
-func (t *table) judge(v row) (string, error) {
-	switch {
-	case v.elsewhere():
-		return "for " + v.Platform, errSkip
-	case v.Patterns != nil:
-		return judgePatterns(v), nil
-	case v.Context != nil && v.Context.MCPTool != "":
-		return judgeName(v)
-	}
-	policy, err := t.policy(v)
-	got := "error"
-	switch {
-	case err == nil && v.Visible != nil:
-		return judgeVisible(v, policy), nil
-	case err == nil:
-		got, err = t.decision(v, policy)
-	case errors.Is(err, errRefused):
-		err = nil
-	}
-	if err != nil {
-		return got, err
-	}
-	if got != v.Expect && !slices.Contains(v.Accept, got) {
-		return fmt.Sprintf("got %s, want %s", got, v.Expect), nil
-	}
-	return "", nil
-}
-
-// decision is what the policy says to the question of a line.
-func (t *table) decision(v row, policy permission.Policy) (string, error) {
-	switch {
-	case v.Command != nil:
-		got, err := reader{dir: v.cwd(t.app), files: &workspace.Files{}, policy: policy}.command(*v.Command)
-		return modal(v, got), err
-	case v.Permission != "" && v.Pattern != nil:
-		got, err := decide(v, policy)
+// asks is the permission that one of our tools asks for.
+func (t *table) asks(tool string) string {
+	if t.tools == nil {
+		rt, err := helve.New(helve.Options{Unattended: true})
 		if err != nil {
-			return "", err
+			return ""
 		}
-		return modal(v, judged{Action: got}), nil
-	case v.Expect == "error": // only a refused config would have been right
-		return "a good configuration", nil
+		t.tools = rt
 	}
-	return "", errors.New(`what is to be judged? give a "command", or a "permission" and a "pattern"`)
+	return t.tools.Asks(tool)
 }
 
-// elsewhere reports whether a line is for another platform than this.
-func (v row) elsewhere() bool { return v.Platform != "" && v.Platform != runtime.GOOS }
-
-func (v row) cwd(a *app) string {
-	if v.Cwd != "" {
-		return v.Cwd
+func (t *table) close() {
+	if t.tools != nil {
+		_ = t.tools.Close()
 	}
-	return a.workDir()
 }
 
-// modal is what becomes of an ask where nobody is asked.
-func modal(v row, j judged) string {
-	if j.Action != permission.Ask {
-		return string(j.Action)
-	}
-	switch v.Mode {
-	case "headless":
-		return string(permission.Deny)
-	case "auto":
-		feared := func(d permission.Decision) bool { return d.Feared && d.Action == permission.Ask }
-		if slices.ContainsFunc(j.Units, feared) {
-			return string(permission.Deny)
-		}
-		return string(permission.Allow)
-	}
-	return string(permission.Ask)
-}
-
-func judgePatterns(v row) string {
-	got := []string{}
-	for _, s := range shell.Parse(*v.Command).Suggest() {
-		if s.Exact != v.Exact {
-			return fmt.Sprintf("%q is offered with exact %v", s.Pattern, s.Exact)
-		}
-		got = append(got, s.Pattern)
-	}
-	if !slices.Equal(got, *v.Patterns) {
-		return fmt.Sprintf("got %q, want %q", got, *v.Patterns)
-	}
-	return ""
-}
-
-func judgeVisible(v row, policy permission.Policy) string {
-	got := []string{}
-	for _, name := range v.Tools {
-		if !policy.Hides(name) {
-			got = append(got, name)
-		}
-	}
-	if !slices.Equal(got, *v.Visible) {
-		return fmt.Sprintf("got %q, want %q", got, *v.Visible)
-	}
-	return ""
-}
-
-// judgeName asks a runtime whether a tool from outside may have a name.
-func judgeName(v row) (string, error) {
-	rt, err := helve.New(helve.Options{Unattended: true, Flags: map[string]bool{"batch": true}})
+// agentExists is an error where there is no agent of the name that was given.
+func (t *table) agentExists() error {
+	s, err := t.app.load()
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer rt.Close()
-	outside, err := tool.Dynamic(tool.Spec{Name: v.Context.MCPTool, External: true}, nobody)
-	if err == nil {
-		_, err = rt.Register(outside)
-	}
-	if (err != nil) != (v.Expect == "error") {
-		return fmt.Sprintf("registering it gives %v, want %s", err, v.Expect), nil
-	}
-	return "", nil
+	_, err = s.agent(t.agent)
+	return err
 }

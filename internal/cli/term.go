@@ -3,10 +3,11 @@ package cli
 import (
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 
 	"golang.org/x/term"
+
+	"helve/internal/screen"
 )
 
 // isTerminal reports whether a stream of the process is a terminal.
@@ -29,29 +30,21 @@ func forgetter(stream any) func() {
 	return func() { flushInput(f.Fd()) }
 }
 
-// A style colours text, or leaves it as it is.
-type style struct{ on bool }
+// width is how many columns the terminal has that a stream is; 0 where that is
+// not known.
+func width(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	columns, _, _ := term.GetSize(int(f.Fd())) // 0 where it is not known
+	return columns
+}
 
 // style returns how text for w may look.
-func (a *app) style(w io.Writer) style {
-	return style{!a.noColor && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && isTerminal(w)}
+func (a *app) style(w io.Writer) screen.Style {
+	return screen.Style{On: !a.noColor && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && isTerminal(w)}
 }
-
-func (s style) paint(code, text string) string {
-	if !s.on {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (s style) red(text string) string    { return s.paint("31", text) }
-func (s style) green(text string) string  { return s.paint("32", text) }
-func (s style) yellow(text string) string { return s.paint("33", text) }
-func (s style) dim(text string) string    { return s.paint("2", text) }
-func (s style) bold(text string) string   { return s.paint("1", text) }
-
-// cutLine returns the first line of s and what follows it.
-func cutLine(s string) (line, rest string, more bool) { return strings.Cut(s, "\n") }
 
 // columns aligns cells that are separated by tabs.
 func columns(w io.Writer) *tabwriter.Writer {

@@ -230,7 +230,7 @@ func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, nam
 			return a.printJSON(f.shown(s))
 		}
 		st := a.style(a.Stdout)
-		fmt.Fprintf(a.Stdout, "%s  permission %s", st.bold(s.Name), s.Permission)
+		fmt.Fprintf(a.Stdout, "%s  permission %s", st.Bold(s.Name), s.Permission)
 		if s.ReadOnly {
 			fmt.Fprint(a.Stdout, ", changes nothing")
 		}

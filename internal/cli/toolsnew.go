@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/disk"
 	"helve/internal/scaffold"
 	"helve/internal/text"
 	"helve/tool"
@@ -209,7 +210,7 @@ type toolTester struct {
 func (r *toolTester) fail(about string, err error) {
 	r.failed++
 	st := r.app.style(r.app.Stdout)
-	fmt.Fprintf(r.app.Stdout, "%s  %s\n", st.red("FAIL"), text.VisibleLine(about))
+	fmt.Fprintf(r.app.Stdout, "%s  %s\n", st.Red("FAIL"), text.VisibleLine(about))
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(r.app.Stdout, "      %s\n", text.VisibleLine(strings.TrimSuffix(line, "\n")))
 	}
@@ -254,7 +255,7 @@ func (r *toolTester) file(ctx context.Context, t toolTest) {
 		}
 		r.passed++
 		st := r.app.style(r.app.Stdout)
-		fmt.Fprintf(r.app.Stdout, "%s    %s (%d ms)\n", st.green("ok"), text.VisibleLine(about), time.Since(began).Milliseconds())
+		fmt.Fprintf(r.app.Stdout, "%s    %s (%d ms)\n", st.Green("ok"), text.VisibleLine(about), time.Since(began).Milliseconds())
 	}
 }
 
@@ -299,15 +300,11 @@ const maxCasesFile = 4 << 20
 
 // readBounded reads a file of a size that a person writes.
 func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	data, err := disk.ReadSmall(path, maxCasesFile)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the test: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > maxCasesFile:
+	case errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge):
 		return nil, fmt.Errorf("the test is not a file, or has more than %d MiB", maxCasesFile>>20)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("reading the test: %w", err)
 	}
 	return data, nil

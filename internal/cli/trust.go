@@ -173,7 +173,7 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 // showEffects says what trusting a source would put into force.
 func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	st := a.style(a.Stdout)
-	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.bold(safe(s.Path)), trustWord(s))
+	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.Bold(safe(s.Path)), trustWord(s))
 	below := func(file string) bool { return file == s.Path || strings.HasPrefix(file, s.Path+"/") }
 	effects, agents := 0, agentsOf(s)
 	for _, w := range cfg.Withheld {

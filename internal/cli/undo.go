@@ -202,6 +202,7 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	if err != nil {
 		return err
 	}
+	a.noteAll(preview.Problems)
 	if f.req.Preview {
 		return a.printUndo(a.Stdout, preview, f.asJSON)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"helve"
+	"helve/internal/screen"
 	"helve/internal/text"
 )
 
@@ -18,7 +19,7 @@ const showAfter = time.Second
 type watcher struct {
 	rt    *helve.Runtime
 	out   io.Writer
-	style style
+	style screen.Style
 	ask   *prompter // nil: nobody to ask
 
 	title string
@@ -81,7 +82,7 @@ func (w *watcher) progress(since time.Duration) {
 	if cut {
 		line += "…"
 	}
-	fmt.Fprintf(w.out, "\r\x1b[K%s", w.style.dim(fmt.Sprintf("%s (%s)", line, since.Round(time.Second))))
+	fmt.Fprintf(w.out, "\r\x1b[K%s", w.style.Dim(fmt.Sprintf("%s (%s)", line, since.Round(time.Second))))
 	w.shown = true
 }
 

@@ -134,17 +134,23 @@ func toolsOf(dir string) string {
 	return "tool"
 }
 
-// taken finds a file that is a tool of the name, or says something about one.
-func taken(dir, name string) string {
+// taken finds a file that is a tool of the name, or else one that says something
+// about such a tool.
+func taken(dir, name string) (about string) {
 	for _, sub := range []string{"tool", "tools"} {
 		entries, _ := os.ReadDir(filepath.Join(dir, sub))
 		for _, e := range entries {
-			if first, _, _ := strings.Cut(e.Name(), "."); strings.EqualFold(first, name) {
-				return filepath.Join(dir, sub, e.Name())
+			first, ending, _ := strings.Cut(e.Name(), ".")
+			if !strings.EqualFold(first, name) {
+				continue
+			}
+			about = filepath.Join(dir, sub, e.Name())
+			if !strings.HasSuffix(ending, "json") {
+				return about
 			}
 		}
 	}
-	return ""
+	return about
 }
 
 // A writer writes files and can take all of them back.

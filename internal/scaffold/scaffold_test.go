@@ -160,6 +160,17 @@ func TestWriteIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// Who asks for a tool that there is is told its file, and not that of its test.
+func TestTakenNamesTheTool(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Write(dir, "words", "ts"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, "words", "py"); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "tool", "words.ts")+".") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // text is a pointer to a text.
 func text(s string) *string { return &s }
 

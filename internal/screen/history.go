@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // maxHistory is how many entries a history keeps.
@@ -82,26 +83,14 @@ func (h *History) append(entry string) error {
 }
 
 // rewrite leaves only what is kept in the file.
-func (h *History) rewrite() (err error) {
-	f, err := os.CreateTemp(filepath.Dir(h.path), "history-*") // only its owner can read it
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // it was not put in place
-		}
-	}()
-	w := bufio.NewWriter(f)
+func (h *History) rewrite() error {
+	var body []byte
 	for _, entry := range h.entries {
 		line, err := json.Marshal(entry)
 		if err != nil {
-			return errors.Join(err, f.Close())
+			return err
 		}
-		_, _ = w.Write(append(line, '\n')) // Flush tells
+		body = append(append(body, line...), '\n')
 	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), h.path)
+	return disk.ReplaceSmall(h.path, body, true)
 }

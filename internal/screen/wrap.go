@@ -18,7 +18,6 @@ const (
 	strike    pen = "9"
 	red       pen = "31"
 	green     pen = "32"
-	yellow    pen = "33"
 	cyan      pen = "36"
 )
 

@@ -29,6 +29,26 @@ func Visible(s string) string { return visible(s, false) }
 // \n, and a tab \t.
 func VisibleLine(s string) string { return visible(s, true) }
 
+// VisibleLines is text for a place that has many lines: one that holds a
+// character which could hide or repaint something is shown with the escapes of
+// [VisibleLine], others stay as they are.
+func VisibleLines(s string) string {
+	if !HasHidden(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+64)
+	for line, rest, more := strings.Cut(s, "\n"); ; line, rest, more = strings.Cut(rest, "\n") {
+		if HasHidden(line) {
+			line = VisibleLine(line)
+		}
+		out = append(out, line...)
+		if !more {
+			return string(out)
+		}
+		out = append(out, '\n')
+	}
+}
+
 // HasHidden reports whether s holds a character that [Visible] escapes. Line
 // feeds, tabs, backslashes and runs of blanks do not count: they can be seen.
 func HasHidden(s string) bool {

@@ -55,6 +55,21 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+// Only lines that hide something are changed.
+func TestVisibleLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                            "",
+		"a\tb\n\n  c\n":               "a\tb\n\n  c\n",
+		"a\tb\n\x1b[2K\tc\n\td\n":     "a\tb\n\\x1b[2K\\tc\n\td\n",
+		"one\nrm \u202ex":             "one\nrm \\u{202e}x",
+		"\r\n" + `\x1b` + "\n" + `\n`: "\\x0d\n" + `\x1b` + "\n" + `\n`,
+	} {
+		if got := VisibleLines(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestVisibleEveryCharacter holds the classes against Unicode's own tables.
 func TestVisibleEveryCharacter(t *testing.T) {
 	spaces := 0

@@ -1,4 +1,4 @@
-package cli
+package jsonl
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (d *door) start(req *callRequest, n int) {
 	echo := req.echo
 	if c.ID == "" {
 		c.ID = d.rt.NewID("call")
-		echo = quoted(c.ID)
+		echo, _ = json.Marshal(c.ID) // a string always encodes
 	}
 	if c.Session == "" {
 		c.Session = d.shared
@@ -114,7 +114,7 @@ func (d *door) run(ctx context.Context, r *runningCall, c tool.Call) {
 	<-d.queue
 	res, err := d.rt.Call(ctx, c)
 	r.free()
-	line := encodeLine(ended(r.echo, c.Tool, res, err))
+	line := End(r.echo, c.Tool, res, err)
 	if d.events {
 		<-r.told
 	}

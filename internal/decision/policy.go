@@ -1,4 +1,4 @@
-package cli
+package decision
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"helve/internal/lines"
 	"helve/internal/web"
 	"helve/permission"
 	"helve/tool"
@@ -19,9 +20,14 @@ func nobody(context.Context, *tool.Call) (*tool.Result, error) {
 	return nil, errors.New("this tool does nothing")
 }
 
+// bringsNone reports whether a line is judged by what holds here.
+func (v row) bringsNone() bool {
+	return v.Config == nil && v.ConfigText == "" && v.Context == nil && v.Rules == nil
+}
+
 // policy is what is in force for a line: what it brings, or what holds here.
 // errRefused is a policy that is refused.
-func (t *table) policy(v row) (permission.Policy, error) {
+func (t Table) policy(v row) (permission.Policy, error) {
 	switch {
 	case v.Config != nil:
 		raw, err := rulesIn(v.Config)
@@ -43,37 +49,7 @@ func (t *table) policy(v row) (permission.Policy, error) {
 		rules, err := rulesOf(*v.Rules)
 		return permission.Policy{Rules: rules}, err
 	}
-	return t.here()
-}
-
-// here is the policy in force where the command runs.
-func (t *table) here() (permission.Policy, error) {
-	if t.inForce != nil {
-		return *t.inForce, nil
-	}
-	s, err := t.app.load()
-	if err != nil {
-		return permission.Policy{}, err
-	}
-	if s.cfg.PolicyError != nil {
-		return permission.Policy{}, s.cfg.PolicyError
-	}
-	agent, err := s.agent(t.agent)
-	if err != nil {
-		return permission.Policy{}, err
-	}
-	t.inForce = &agent.Policy
-	return agent.Policy, nil
-}
-
-// agentExists is an error where there is no agent of the name that was given.
-func (t *table) agentExists() error {
-	s, err := t.app.load()
-	if err != nil {
-		return err
-	}
-	_, err = s.agent(t.agent)
-	return err
+	return t.Policy()
 }
 
 // rulesIn returns the rules in the config of a line, which is the value of
@@ -82,7 +58,7 @@ func rulesIn(raw json.RawMessage) (json.RawMessage, error) {
 	if raw[0] != '{' {
 		return raw, nil
 	}
-	fields, err := object(raw)
+	fields, err := lines.Object(raw)
 	if err != nil {
 		return raw, nil // refused where it is read
 	}
@@ -170,10 +146,11 @@ func decide(v row, policy permission.Policy) (permission.Action, error) {
 		d, err := one(req)
 		return d.Action, err
 	}
-	if _, err := web.Read(*v.Pattern); err != nil {
+	at, err := web.Read(*v.Pattern)
+	if err != nil {
 		return "error", nil // a call would not get as far as the rules
 	}
-	d, _, err := address(req, one)
+	d, _, err := Address(at, req, one)
 	return d.Action, err
 }
 

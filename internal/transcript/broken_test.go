@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func TestTranscriptBrokenOff(t *testing.T) {
 			"\nhm\n\none\n\r\x1b[4A\x1b[J\nall\n"},
 		{"the last of two", 24, []helve.Event{part("t", message.Text, "one"), part("u", message.Text, "two"), gone("u"), part("v", message.Text, "three")},
 			"\none\ntwo\n\r\x1b[1A\x1b[Jthree\n"},
-		{"in the midst of a line", 24, []helve.Event{part("t", message.Text, ""), deltaOf(1, "t", "one tw"), gone("t")}, "\none tw\n\r\x1b[2A\x1b[J"},
+		{"in the midst of a line", 24, []helve.Event{part("t", message.Text, ""), deltaOf("t", "one tw"), gone("t")}, "\none tw\n\r\x1b[2A\x1b[J"},
 		{"nothing to be seen", 24, []helve.Event{part("t", message.Text, "\n\n"), gone("t")}, ""},
 		{"more than the screen holds", 3, []helve.Event{part("t", message.Text, "one\ntwo"), gone("t"), part("u", message.Text, "all")}, "\none\ntwo\n\n" + broken + "\nall\n"},
 		{"no terminal", 0, []helve.Event{part("t", message.Text, "one"), part("u", message.Text, "two"), gone("t"), gone("u")}, "\none\ntwo\n\n" + broken},
@@ -42,8 +42,7 @@ func TestTranscriptBrokenOff(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out strings.Builder
-			v := newTranscript(&app{}, transcriptOptions{out: &out, session: "ses_1", live: true, reasoning: true, width: 40, height: tc.height})
-			v.last = "prompt"
+			v := New(Options{Out: &out, Session: "ses_1", Live: true, Reasoning: true, Width: 40, Height: tc.height, Prompted: true})
 			v.Event(helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
 			for _, e := range tc.events {
 				v.Event(e)
@@ -66,7 +65,7 @@ func TestTranscriptHalts(t *testing.T) {
 		for _, live := range []bool{true, false} {
 			var out strings.Builder
 			asked := 0
-			v := newTranscript(&app{}, transcriptOptions{out: &out, session: "ses_1", live: live, halt: func() bool { asked++; return asked == tc.slices }})
+			v := New(Options{Out: &out, Session: "ses_1", Live: live, Halt: func() bool { asked++; return asked == tc.slices }})
 			v.Event(helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
 			v.Event(helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: "t", Message: "m", Type: message.Text, Text: said}}})
 			v.Close()

@@ -1,10 +1,9 @@
-package cli
+package decision
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,7 +11,7 @@ import (
 	"helve/permission"
 )
 
-func TestJudge(t *testing.T) {
+func TestCommand(t *testing.T) {
 	rules, err := rulesOf([]triple{
 		{"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "ls *", "allow"}, {"bash", "echo *", "allow"},
 		{"bash", "git push *", "deny"}, {"bash", "git push --dry-run *", "allow"},
@@ -23,10 +22,10 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	ceiling := permission.Ruleset{{Permission: "bash", Pattern: "git tag *", Action: permission.Ask}}
-	j := reader{dir: "/ws", files: &workspace.Files{}, policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}}
-	judged := func(line string) judged {
+	j := Reader{Dir: "/ws", Files: &workspace.Files{}, Policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}}
+	judged := func(line string) Judged {
 		t.Helper()
-		got, err := j.command(line)
+		got, err := j.Command(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +48,7 @@ func TestJudge(t *testing.T) {
 		{"ls > out", "allow: allow edit out, allow bash ls > out"},
 		{"ls > go.lock", "deny: deny edit go.lock, allow bash ls > go.lock"},
 		{"ls < .env", "deny: deny read /ws/.env, allow bash ls < .env"},
-		{"ls > /etc/x", "ask: ask external_directory /etc/*, allow edit ../etc/x, allow bash ls > /etc/x"},
+		{"ls > /etc/x", "ask: ask external_directory /etc/x, allow edit ../etc/x, allow bash ls > /etc/x"},
 		{"ls > $X", "ask (it is not known what > writes: $X): ask bash ls > $X"},
 		{"ls > /dev/null 2>&1", "allow: allow bash ls > /dev/null 2>&1"},
 		{"ls 'a\u202eb'", "ask (it holds characters that can not be seen): ask bash ls 'a\u202eb'"},
@@ -74,27 +73,5 @@ func TestJudge(t *testing.T) {
 	}
 	if got := judged("ls (("); got.Action != permission.Ask || got.Opaque == "" {
 		t.Errorf("what can not be read: %+v", got)
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var out strings.Builder
-	w := &watcher{out: &out}
-	w.progress(time.Second) // nothing is known yet
-	w.wipe()
-	w.title = "Building\x1b[31m"
-	w.progress(2 * time.Second)
-	w.wipe()
-	w.wipe()
-	if diff := cmp.Diff("\r\x1b[KBuilding\\x1b[31m (2s)\r\x1b[K", out.String()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestRedacted(t *testing.T) {
-	const in = `{"b":1,"a":{"apiKey":"x","n":[true,null,"y"],"headers":{"X":"z","list":["q"]}},"token_file":"t","c":1.50}`
-	const want = `{"b":1,"a":{"apiKey":"[redacted]","n":[true,null,"y"],"headers":{"X":"[redacted]","list":["[redacted]"]}},"token_file":"[redacted]","c":1.50}`
-	if diff := cmp.Diff(want, string(redacted([]byte(in)))); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func (d *drawing) add(s string, columns int) {
 
 // remove takes back a part that is not to be, where its words can still be
 // erased. Otherwise it says that they do not count.
-func (t *transcript) remove(part string) {
+func (t *Transcript) remove(part string) {
 	for id, u := range t.calls {
 		if u.part == part {
 			t.end(id)
@@ -63,13 +63,13 @@ func (t *transcript) remove(part string) {
 		return
 	}
 	if t.last != "broken" {
-		t.tell("broken", t.style.dim(brokeOff)+"\n")
+		t.tell("broken", t.style.Dim(brokeOff)+"\n")
 	}
 }
 
 // erase erases the last words as far as they are gone. Words above them follow
 // when those between are gone too. It reports false where that can not be done.
-func (t *transcript) erase() bool {
+func (t *Transcript) erase() bool {
 	keep, rows := len(t.drawn), 0
 	for keep > 0 && t.drawn[keep-1].gone {
 		keep--
@@ -81,11 +81,11 @@ func (t *transcript) erase() bool {
 	if rows == 0 {
 		return true
 	}
-	if rows >= t.opt.height {
+	if rows >= t.opt.Height {
 		return false
 	}
 	t.status.Erase()
-	fmt.Fprintf(t.opt.out, "\r\x1b[%dA\x1b[J", rows)
+	fmt.Fprintf(t.opt.Out, "\r\x1b[%dA\x1b[J", rows)
 	t.last = t.drawn[keep].before
 	t.drawn = t.drawn[:keep]
 	return true

@@ -1,64 +1,20 @@
-package cli
+package jsonl
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
+	"helve/internal/lines"
 	"helve/internal/text"
 	"helve/permission"
 )
 
-const (
-	maxLine = 160 << 20 // bytes of a line of the protocol: the largest arguments, escaped
-	maxID   = 512       // bytes of an id
-)
-
-var errLongLine = fmt.Errorf("the line is longer than %d bytes", maxLine)
-
-// A lineReader reads lines of bounded length. It holds no more than one.
-type lineReader struct {
-	r    *bufio.Reader
-	most int // bytes of a line
-	n    int // the line read last, from 1
-}
-
-func newLineReader(r io.Reader, most int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
-}
-
-// next returns the next line without its end, and io.EOF after the last. Of a
-// line that is too long nothing is kept; the error is errLongLine.
-func (l *lineReader) next() ([]byte, error) {
-	var line []byte
-	long := false
-	l.n++
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if len(line)+len(part) > l.most+1 {
-			long, line = true, nil
-		}
-		if !long {
-			line = append(line, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err != nil && err != io.EOF:
-			return nil, err
-		case err == io.EOF && len(line) == 0 && !long:
-			return nil, io.EOF
-		case long:
-			return nil, errLongLine
-		}
-		return bytes.TrimSuffix(line, []byte("\n")), nil
-	}
-}
+// maxID is how many bytes an id may have.
+const maxID = 512
 
 // A request is one line that a program wrote: exactly one of its parts is
 // set.
@@ -101,11 +57,11 @@ type cancelRequest struct {
 // carries is returned if there is one, so that the program knows what failed.
 func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
 	line = bytes.TrimPrefix(line, []byte("\ufeff"))
-	fields, err := object(line)
+	fields, err := lines.Object(line)
 	if err != nil {
 		return request{}, nil, err
 	}
-	if raw, ok := fields["id"]; ok && !isNull(raw) {
+	if raw, ok := fields["id"]; ok && !lines.IsNull(raw) {
 		if _, err := idText(raw); err != nil {
 			return request{}, nil, err
 		}
@@ -144,36 +100,6 @@ func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
 	return req, id, nil
 }
 
-// object reads a JSON object into its members. A key that stands twice is an
-// error: nobody can know which one was meant.
-func object(data []byte) (map[string]json.RawMessage, error) {
-	if !json.Valid(data) {
-		var v any
-		return nil, fmt.Errorf("not JSON: %w", json.Unmarshal(data, &v))
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil, errors.New("not a JSON object")
-	}
-	fields := map[string]json.RawMessage{}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("not JSON: %w", err)
-		}
-		key, _ := tok.(string)
-		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("the key %q stands twice", key)
-		}
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("not JSON: %w", err)
-		}
-		fields[key] = raw
-	}
-	return fields, nil
-}
-
 // known refuses keys that mean nothing, with the one that was probably meant.
 func known(fields map[string]json.RawMessage, names ...string) error {
 	for key := range fields {
@@ -191,8 +117,6 @@ func known(fields map[string]json.RawMessage, names ...string) error {
 	}
 	return nil
 }
-
-func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 // idText reads an id: a string, or a number taken as it is written.
 func idText(raw json.RawMessage) (string, error) {
@@ -213,7 +137,7 @@ func idText(raw json.RawMessage) (string, error) {
 // str reads a member that is text; it is "" where it is missing or null.
 func str(fields map[string]json.RawMessage, key string) (string, error) {
 	raw, ok := fields[key]
-	if !ok || isNull(raw) {
+	if !ok || lines.IsNull(raw) {
 		return "", nil
 	}
 	var s string
@@ -229,7 +153,7 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 		return nil, err
 	}
 	c := &callRequest{args: json.RawMessage("{}")}
-	if raw, ok := fields["id"]; ok && !isNull(raw) {
+	if raw, ok := fields["id"]; ok && !lines.IsNull(raw) {
 		c.echo = raw
 		if c.id, err = idText(raw); err != nil {
 			return nil, err
@@ -254,7 +178,7 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 		c.args = args
 	case hasRaw:
 		text, err := str(fields, "raw_args")
-		if err != nil || isNull(raw) {
+		if err != nil || lines.IsNull(raw) {
 			return nil, errors.New(`"raw_args" has to be a string`)
 		}
 		c.args = json.RawMessage(text)
@@ -266,7 +190,7 @@ func decodeReply(fields map[string]json.RawMessage) (*replyRequest, error) {
 	if err := known(fields, "reply"); err != nil {
 		return nil, err
 	}
-	body, err := object(fields["reply"])
+	body, err := lines.Object(fields["reply"])
 	if err != nil {
 		return nil, fmt.Errorf("\"reply\": %w", err)
 	}
@@ -297,7 +221,7 @@ func decodeAnswer(fields map[string]json.RawMessage) (*answerRequest, error) {
 	if err := known(fields, "answer"); err != nil {
 		return nil, err
 	}
-	body, err := object(fields["answer"])
+	body, err := lines.Object(fields["answer"])
 	if err != nil {
 		return nil, fmt.Errorf("\"answer\": %w", err)
 	}
@@ -309,7 +233,7 @@ func decodeAnswer(fields map[string]json.RawMessage) (*answerRequest, error) {
 		return nil, fmt.Errorf("\"answer\": %w", err)
 	}
 	answers, given := body["answers"]
-	a.dismiss = string(body["reject"]) == "true" || given && isNull(answers)
+	a.dismiss = string(body["reject"]) == "true" || given && lines.IsNull(answers)
 	if a.dismiss {
 		return a, nil
 	}

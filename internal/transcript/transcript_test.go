@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"encoding/json"
@@ -100,16 +100,16 @@ The conversation so far was summed up.
 func TestTranscript(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		opt  transcriptOptions
+		opt  Options
 		want string
 	}{
-		{"plain", transcriptOptions{}, `I **look**\x1b[2J. So.` + "\n\n" + toldCalls + "the model is asked again (attempt 2): busy\\x1b\n3 events were too fast to be told.\n\nDone.\n"},
-		{"live", transcriptOptions{live: true, reasoning: true}, "Hmm.\n\n" + `I **look**\x1b[2J. So.` + "\n\n" + toldCalls + "3 events were too fast to be told.\n\nDone.\n"},
+		{"plain", Options{}, `I **look**\x1b[2J. So.` + "\n\n" + toldCalls + "the model is asked again (attempt 2): busy\\x1b\n3 events were too fast to be told.\n\nDone.\n"},
+		{"live", Options{Live: true, Reasoning: true}, "Hmm.\n\n" + `I **look**\x1b[2J. So.` + "\n\n" + toldCalls + "3 events were too fast to be told.\n\nDone.\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out strings.Builder
-			tc.opt.out = &out
-			v := newTranscript(&app{}, tc.opt)
+			tc.opt.Out = &out
+			v := New(tc.opt)
 			for _, e := range conversation() {
 				v.Event(e)
 			}
@@ -124,7 +124,7 @@ func TestTranscript(t *testing.T) {
 // What goes on is shown, and nothing of it stays.
 func TestTranscriptLive(t *testing.T) {
 	var out strings.Builder
-	v := newTranscript(&app{}, transcriptOptions{out: &out, live: true, width: 40})
+	v := New(Options{Out: &out, Live: true, Width: 40})
 	events := conversation()
 	running := 0
 	for i, e := range events {

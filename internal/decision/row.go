@@ -1,4 +1,4 @@
-package cli
+package decision
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"helve/internal/lines"
 	"helve/internal/text"
 	"helve/permission"
 )
@@ -94,7 +95,7 @@ func contextKeys() []string {
 // parseRow reads a line, with long texts written out. Of a line that is wrong
 // it returns the id, if it has one.
 func parseRow(data []byte) (row, error) {
-	fields, err := object(data)
+	fields, err := lines.Object(data)
 	if err != nil {
 		return row{}, err
 	}
@@ -107,8 +108,8 @@ func parseRow(data []byte) (row, error) {
 	if err := knownKeys(fields, rowKeys(), noteKeys()); err != nil {
 		return v, err
 	}
-	if raw, ok := fields["context"]; ok && !isNull(raw) {
-		inner, err := object(raw)
+	if raw, ok := fields["context"]; ok && !lines.IsNull(raw) {
+		inner, err := lines.Object(raw)
 		if err == nil {
 			err = knownKeys(inner, contextKeys(), nil)
 		}
@@ -212,7 +213,7 @@ func writeOut(fields map[string]json.RawMessage) error {
 			x, err = expand(x)
 		}
 		if err == nil {
-			fields[key], err = encode(x)
+			fields[key], err = lines.Encode(x)
 		}
 		if err != nil {
 			return fmt.Errorf("%q: %w", key, err)

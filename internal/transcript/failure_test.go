@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"encoding/json"
@@ -49,7 +49,7 @@ func TestTranscriptFailures(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out strings.Builder
-			v := newTranscript(&app{}, transcriptOptions{out: &out, session: "s", live: true, width: 40})
+			v := New(Options{Out: &out, Session: "s", Live: true, Width: 40})
 			if tc.hint != "" {
 				v.Event(helve.Event{Properties: helve.CallFinished{ID: "1", Session: "s", Error: &helve.CallError{Hint: tc.hint}}})
 			}
@@ -65,7 +65,7 @@ func TestTranscriptFailures(t *testing.T) {
 // Who asks is named before what they ask.
 func TestTranscriptAsks(t *testing.T) {
 	var out strings.Builder
-	v := newTranscript(&app{}, transcriptOptions{out: &out, session: "s", live: true})
+	v := New(Options{Out: &out, Session: "s", Live: true})
 	v.Event(helve.Event{Type: "session.created", Properties: helve.SessionChanged{Info: helve.Session{ID: "b", Parent: "s", Agent: "general", Title: "one"}}})
 	for range 2 {
 		v.Event(helve.Event{Properties: helve.PermissionAsked{Request: permission.Request{Session: "b"}}})
@@ -84,36 +84,6 @@ func TestAgain(t *testing.T) {
 	} {
 		if got := again(helve.Status{Attempt: 2, Message: "busy", Next: next}, now); got != want {
 			t.Errorf("%d: %s", next, got)
-		}
-	}
-}
-
-func TestBrokenBy(t *testing.T) {
-	user := message.Message{Info: message.Info{Role: message.User}}
-	answer := func(finish string, e *message.Failure, status message.Status) message.Message {
-		m := message.Message{Info: message.Info{Role: message.Assistant, Finish: finish, Error: e}}
-		if status != "" {
-			m.Parts = []message.Part{{Type: message.Tool, State: &message.State{Status: status}}}
-		}
-		return m
-	}
-	for _, tc := range []struct {
-		said []message.Message
-		want string
-	}{
-		{nil, ""},
-		{[]message.Message{user}, "there is no answer"},
-		{[]message.Message{user, answer("stop", nil, "")}, ""},
-		{[]message.Message{user, answer("", nil, "")}, "the answer has no end"},
-		{[]message.Message{user, answer("tool-calls", nil, message.Completed)}, "the answer has no end"},
-		{[]message.Message{user, answer("tool-calls", nil, message.Running)}, "a call had not ended"},
-		{[]message.Message{user, answer("length", nil, "")}, "the answer was too long"},
-		{[]message.Message{user, answer("", &message.Failure{Name: "MessageAbortedError"}, "")}, "it was stopped"},
-		{[]message.Message{user, answer("", &message.Failure{Name: "APIError", Data: message.FailureData{Message: "Too much. Wait."}}, "")}, "Too much"},
-		{[]message.Message{user, answer("", &message.Failure{Name: "APIError"}, "")}, "APIError"},
-	} {
-		if got := brokenBy(tc.said); got != tc.want {
-			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
 }

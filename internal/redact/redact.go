@@ -1,4 +1,7 @@
-package cli
+// Package redact takes what is secret out of what is shown: texts below names
+// such as apiKey, arguments such as --token, passwords in URLs. It goes by names,
+// and keeps all else as it is.
+package redact
 
 import (
 	"bytes"
@@ -6,19 +9,16 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"strings"
-
-	"helve/internal/config"
 )
 
 // redaction stands for what is not shown.
 const redaction = "[redacted]"
 
-// redacted replaces the text of members whose name says that they are secret,
+// JSON replaces the text of members whose name says that they are secret,
 // wherever they stand, and what is secret in URLs. Order and everything else
 // stay.
-func redacted(raw json.RawMessage) json.RawMessage {
+func JSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
 	}
@@ -32,18 +32,13 @@ func redacted(raw json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// redactedValues does the same for what is withheld. Of a value whose end was
-// cut off, nothing may be left.
-func redactedValues(all []config.Withheld) []config.Withheld {
-	all = slices.Clone(all)
-	for i := range all {
-		w := &all[i]
-		if w.Value != "" && secretName(w.Key) {
-			w.Value = string(quoted(redaction))
-		}
-		w.Value = string(redacted(json.RawMessage(w.Value)))
+// Member is JSON for the value of a member that is alone: where its name says
+// that it is secret, nothing of it is left. Nothing stays nothing.
+func Member(name string, value json.RawMessage) json.RawMessage {
+	if len(value) > 0 && secretName(name) {
+		return quoted(redaction)
 	}
-	return all
+	return JSON(value)
 }
 
 type redactor struct {
@@ -87,7 +82,7 @@ func (r *redactor) value(secret bool) error {
 		if secret {
 			v, r.follows = redaction, false
 		}
-		r.out.Write(quoted(withoutSecrets(v)))
+		r.out.Write(quoted(Text(v)))
 	case nil:
 		r.out.WriteString("null")
 	default:
@@ -141,10 +136,10 @@ func secretName(name string) bool {
 	return strings.HasSuffix(name, "key")
 }
 
-// withoutSecrets replaces in the URLs of a text who signs in, with a password
+// Text replaces in the URLs of a text who signs in, with a password
 // or a name that may be one, and the values of parameters that are named like
 // secrets.
-func withoutSecrets(s string) string {
+func Text(s string) string {
 	const between = " \t\r\n\"'<>`"
 	var out strings.Builder
 	for {
@@ -216,4 +211,12 @@ func secretParameter(name string) bool {
 		}
 	}
 	return false
+}
+
+func quoted(s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil { // a string always encodes
+		return []byte(`""`)
+	}
+	return b
 }

@@ -1,44 +1,45 @@
-package cli
+package transcript
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"helve"
 	"helve/internal/screen"
+	"helve/internal/text"
 	"helve/message"
 	"helve/permission"
 )
 
-// transcriptOptions say how the events of a session are told.
-type transcriptOptions struct {
-	out     io.Writer // where it is told
-	session string    // whose, with its children; of the first session that is made when empty
-	call    string    // a call of the person's own, which is shown at work
-	width   int       // columns; when 0, those of the terminal, or 80
-	height  int       // rows of a terminal on which words can be erased again
-	// halt is asked in the midst of many words whether the rest of them need not
+// Options say how the events of a session are told.
+type Options struct {
+	Out     io.Writer // where it is told
+	Session string    // whose, with its children; of the first session that is made when empty
+	Call    string    // a call of the person's own, which is shown at work
+	Width   int       // columns; 80 when 0
+	Height  int       // rows of a terminal on which words can be erased again
+	// Halt is asked in the midst of many words whether the rest of them need not
 	// be told any more; nil where all are told.
-	halt      func() bool
-	color     bool
-	reasoning bool // what the model thinks is told too
-	// live says that out is a terminal: what the model says is laid out, and
+	Halt      func() bool
+	Color     bool
+	Reasoning bool // what the model thinks is told too
+	// Live says that Out is a terminal: what the model says is laid out, and
 	// what goes on at the moment is shown and erased again. Otherwise what the
 	// model says is written as it comes, made safe.
-	live bool
+	Live bool
+	// Prompted says that a prompt stands above what is told, and is to be kept
+	// apart from it.
+	Prompted bool
 }
 
-// A transcript tells the events of a session, and of the sessions that it
+// A Transcript tells the events of a session, and of the sessions that it
 // starts, as text. It belongs to one goroutine.
-type transcript struct {
-	opt    transcriptOptions
-	style  style
+type Transcript struct {
+	opt    Options
+	style  screen.Style
 	status *screen.Status
 
 	sessions map[string]helve.Session    // the one that is told, and those below it
@@ -64,23 +65,44 @@ type transcript struct {
 	usage   message.Info // of the newest answer
 }
 
-// newTranscript returns a transcript that has told nothing yet.
-func newTranscript(a *app, opts transcriptOptions) *transcript {
-	if f, ok := a.Stdout.(*os.File); ok && opts.width == 0 && opts.live {
-		opts.width, _, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
+// New returns a transcript that has told nothing yet.
+func New(o Options) *Transcript {
+	if o.Width == 0 {
+		o.Width = 80
 	}
-	if opts.width == 0 {
-		opts.width = 80
-	}
-	return &transcript{
-		opt: opts, style: style{opts.color}, status: screen.NewStatus(opts.out),
+	t := &Transcript{
+		opt: o, style: screen.Style{On: o.Color}, status: screen.NewStatus(o.Out),
 		sessions: map[string]helve.Session{}, spoken: map[string]bool{}, told: map[string]int{},
 		thought: map[string]bool{}, calls: map[string]*underway{}, errors: map[string]*helve.CallError{}, seen: map[string]bool{},
 	}
+	if o.Prompted {
+		t.last = "prompt"
+	}
+	return t
 }
 
+// Session is the id of the session that is told; "" while there is none.
+func (t *Transcript) Session() string { return t.opt.Session }
+
+// Over reports whether the work on the session, or the person's own call, has
+// ended.
+func (t *Transcript) Over() bool { return t.over }
+
+// Usage is the newest answer that says what it has taken; one without an id
+// where none has.
+func (t *Transcript) Usage() message.Info { return t.usage }
+
+// Await says what is waited for, where that is neither a call nor the model.
+func (t *Transcript) Await(what string) { t.waiting = what }
+
+// Typed says what the person has typed meanwhile, for the next prompt.
+func (t *Transcript) Typed(words string) { t.typed = words }
+
+// Note tells a line that a person has to look at.
+func (t *Transcript) Note(line string) { t.tell("note", t.style.Yellow(line)+"\n") }
+
 // Event tells what happened, as far as it is a part of the session.
-func (t *transcript) Event(e helve.Event) {
+func (t *Transcript) Event(e helve.Event) {
 	switch p := e.Properties.(type) {
 	case helve.MessageUpdated:
 		t.message(p.Info)
@@ -108,7 +130,7 @@ func (t *transcript) Event(e helve.Event) {
 }
 
 // about tells what happened to a session as a whole.
-func (t *transcript) about(e helve.Event) {
+func (t *Transcript) about(e helve.Event) {
 	switch p := e.Properties.(type) {
 	case helve.SessionChanged:
 		t.hear(p.Info, e.Type)
@@ -118,22 +140,22 @@ func (t *transcript) about(e helve.Event) {
 		t.over = t.over || t.root(p.Session)
 	case helve.SessionCompacted:
 		if t.root(p.Session) {
-			t.tell("note", t.style.dim("The conversation so far was summed up.")+"\n")
+			t.tell("note", t.style.Dim("The conversation so far was summed up.")+"\n")
 		}
 	case helve.TodosChanged:
 		if t.root(p.Session) {
 			t.todos(p)
 		}
 	case helve.Missed:
-		t.tell("note", t.style.dim(fmt.Sprintf("%d events were too fast to be told.", p.Count))+"\n")
+		t.tell("note", t.style.Dim(fmt.Sprintf("%d events were too fast to be told.", p.Count))+"\n")
 	}
 }
 
 // root reports whether a session is the one that is told.
-func (t *transcript) root(session string) bool { return session != "" && session == t.opt.session }
+func (t *Transcript) root(session string) bool { return session != "" && session == t.opt.Session }
 
 // mine reports whether a session is the one that is told, or below it.
-func (t *transcript) mine(session string) bool {
+func (t *Transcript) mine(session string) bool {
 	if t.root(session) {
 		return true
 	}
@@ -142,8 +164,8 @@ func (t *transcript) mine(session string) bool {
 }
 
 // depth is how far below the session that is told another one is.
-func (t *transcript) depth(session string) (n int) {
-	for session != t.opt.session && n < 8 {
+func (t *Transcript) depth(session string) (n int) {
+	for session != t.opt.Session && n < 8 {
 		session = t.sessions[session].Parent
 		n++
 	}
@@ -152,16 +174,16 @@ func (t *transcript) depth(session string) (n int) {
 
 // hear learns of a session. One that was there before is not the new one that
 // is waited for.
-func (t *transcript) hear(s helve.Session, event string) {
+func (t *Transcript) hear(s helve.Session, event string) {
 	switch {
 	case s.Parent != "" && t.mine(s.Parent):
 		t.sessions[s.ID] = s
-	case s.Parent == "" && t.opt.session == "" && event != "session.updated":
-		t.opt.session = s.ID
+	case s.Parent == "" && t.opt.Session == "" && event != "session.updated":
+		t.opt.Session = s.ID
 	}
 }
 
-func (t *transcript) state(p helve.SessionStatus) {
+func (t *Transcript) state(p helve.SessionStatus) {
 	if !t.mine(p.Session) {
 		return
 	}
@@ -169,8 +191,8 @@ func (t *transcript) state(p helve.SessionStatus) {
 	switch p.Status.Type {
 	case "retry":
 		t.retry = &p.Status
-		if !t.opt.live {
-			t.tell("note", t.style.yellow(screen.Safe(again(p.Status, time.Now())))+"\n")
+		if !t.opt.Live {
+			t.Note(screen.Safe(again(p.Status, time.Now())))
 		}
 	case "busy":
 		if t.root(p.Session) && t.busy.IsZero() {
@@ -192,7 +214,7 @@ func again(s helve.Status, now time.Time) string {
 	return fmt.Sprintf("the model is asked again%s (attempt %d): %s", when, s.Attempt, s.Message)
 }
 
-func (t *transcript) message(info message.Info) {
+func (t *Transcript) message(info message.Info) {
 	if !t.root(info.Session) || info.Role != message.Assistant {
 		return
 	}
@@ -203,10 +225,10 @@ func (t *transcript) message(info message.Info) {
 }
 
 // update tells how far a part of a message has come.
-func (t *transcript) update(p message.Part) {
+func (t *Transcript) update(p message.Part) {
 	switch p.Type {
 	case message.Text, message.Reasoning:
-		if !t.spoken[p.Message] || p.Type == message.Reasoning && !t.opt.reasoning {
+		if !t.spoken[p.Message] || p.Type == message.Reasoning && !t.opt.Reasoning {
 			return
 		}
 		n := t.told[p.ID]
@@ -225,7 +247,7 @@ func (t *transcript) update(p message.Part) {
 }
 
 // say tells the next words of a part.
-func (t *transcript) say(part, words string) {
+func (t *Transcript) say(part, words string) {
 	if words == "" {
 		return
 	}
@@ -240,7 +262,7 @@ func (t *transcript) say(part, words string) {
 			n-- // characters stay whole
 		}
 		_, _ = io.WriteString(t.words, words[:n]) // who reads it may be gone
-		if words = words[n:]; words == "" || t.opt.halt != nil && t.opt.halt() {
+		if words = words[n:]; words == "" || t.opt.Halt != nil && t.opt.Halt() {
 			return
 		}
 	}
@@ -251,7 +273,7 @@ func (t *transcript) say(part, words string) {
 const sliceSize = 4 << 10
 
 // speak begins to tell a part.
-func (t *transcript) speak(part string) {
+func (t *Transcript) speak(part string) {
 	t.silence()
 	t.part = part
 	to := lazily{t, "words", &drawing{part: part, before: t.last}}
@@ -259,15 +281,15 @@ func (t *transcript) speak(part string) {
 		to.kind = "thoughts"
 	}
 	t.drawn = append(t.drawn, to.drawing)
-	if t.opt.live {
-		t.words = screen.NewMarkdown(to, screen.Options{Width: t.opt.width, Color: t.opt.color, Dim: t.thought[part]})
+	if t.opt.Live {
+		t.words = screen.NewMarkdown(to, screen.Options{Width: t.opt.Width, Color: t.opt.Color, Dim: t.thought[part]})
 	} else {
 		t.words = &safeWords{to: to}
 	}
 }
 
 // silence ends the words that are told.
-func (t *transcript) silence() {
+func (t *Transcript) silence() {
 	if t.words != nil {
 		t.status.Erase()
 		_ = t.words.Close() // who reads it may be gone
@@ -278,7 +300,7 @@ func (t *transcript) silence() {
 // lazily keeps what is told apart from what was told before, once there is
 // something.
 type lazily struct {
-	t    *transcript
+	t    *Transcript
 	kind string
 	*drawing
 }
@@ -288,8 +310,8 @@ func (l lazily) Write(p []byte) (int, error) {
 	if l.t.apart(l.kind) {
 		l.rows++
 	}
-	l.add(string(p), l.t.opt.width)
-	return l.t.opt.out.Write(p)
+	l.add(string(p), l.t.opt.Width)
+	return l.t.opt.Out.Write(p)
 }
 
 // safeWords writes words as they come.
@@ -301,7 +323,7 @@ type safeWords struct {
 // Write writes words, made safe.
 func (s *safeWords) Write(p []byte) (int, error) {
 	s.open = !strings.HasSuffix(string(p), "\n")
-	_, err := io.WriteString(s.to, safe(string(p)))
+	_, err := io.WriteString(s.to, text.VisibleLines(string(p)))
 	return len(p), err
 }
 
@@ -315,25 +337,25 @@ func (s *safeWords) Close() error {
 }
 
 // apart leaves a line free between things of different kinds.
-func (t *transcript) apart(kind string) (parted bool) {
+func (t *Transcript) apart(kind string) (parted bool) {
 	if parted = t.last != "" && t.last != kind; parted {
-		_, _ = io.WriteString(t.opt.out, "\n") // who reads it may be gone
+		_, _ = io.WriteString(t.opt.Out, "\n") // who reads it may be gone
 	}
 	t.last = kind
 	return parted
 }
 
 // tell tells whole lines of a kind.
-func (t *transcript) tell(kind, lines string) {
+func (t *Transcript) tell(kind, lines string) {
 	t.silence()
 	t.drawn = nil
 	t.status.Erase()
 	t.apart(kind)
-	_, _ = io.WriteString(t.opt.out, lines) // who reads it may be gone
+	_, _ = io.WriteString(t.opt.Out, lines) // who reads it may be gone
 }
 
 // pause makes room for a question, below the name of who asks it.
-func (t *transcript) pause(session string) {
+func (t *Transcript) pause(session string) {
 	if t.mine(session) {
 		t.heading(session)
 	}
@@ -344,25 +366,25 @@ func (t *transcript) pause(session string) {
 }
 
 // asked makes room for a request, which shows its difference itself.
-func (t *transcript) asked(req permission.Request) {
+func (t *Transcript) asked(req permission.Request) {
 	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
 		t.seen[req.Call.Call] = true
 	}
 	t.pause(req.Session)
 }
 
-func (t *transcript) todos(p helve.TodosChanged) {
+func (t *Transcript) todos(p helve.TodosChanged) {
 	list := make([]screen.Todo, len(p.Todos))
 	for i, d := range p.Todos {
 		list[i] = screen.Todo{Text: d.Content, Status: d.Status}
 	}
 	if len(list) > 0 {
-		t.tell("todos", screen.Todos(list, screen.Options{Width: t.opt.width, Color: t.opt.color}))
+		t.tell("todos", screen.Todos(list, screen.Options{Width: t.opt.Width, Color: t.opt.Color}))
 	}
 }
 
 // Close tells what is held back, ends the line and erases what goes on.
-func (t *transcript) Close() {
+func (t *Transcript) Close() {
 	t.silence()
 	t.status.Erase()
 }

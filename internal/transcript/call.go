@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"encoding/json"
@@ -13,9 +13,11 @@ import (
 	"helve/message"
 )
 
+// MostDiff is how many lines of a difference are told.
+const MostDiff = 80
+
 // Bounds on what is told of a call.
 const (
-	mostDiff   = 80  // lines of a difference
 	mostOutput = 5   // lines of what a command printed
 	mostError  = 10  // lines of an error
 	longTitle  = 300 // bytes
@@ -63,15 +65,15 @@ func lastLines(s string, most int) []string {
 }
 
 // ownCall shows the call of the person's own for as long as it runs.
-func (t *transcript) ownCall(h helve.Happening) {
+func (t *Transcript) ownCall(h helve.Happening) {
 	switch p := h.(type) {
 	case helve.CallRunning:
-		if p.ID == t.opt.call && t.opt.call != "" {
+		if p.ID == t.opt.Call && t.opt.Call != "" {
 			part := message.Part{State: &message.State{Input: p.Input}}
-			t.begin(p.ID, &underway{session: t.opt.session, tool: p.Tool, title: titleOf(part), since: time.Now()})
+			t.begin(p.ID, &underway{session: t.opt.Session, tool: p.Tool, title: titleOf(part), since: time.Now()})
 		}
 	case helve.CallFinished:
-		if p.ID == t.opt.call {
+		if p.ID == t.opt.Call {
 			t.end(p.ID)
 			t.over = true
 		}
@@ -81,18 +83,18 @@ func (t *transcript) ownCall(h helve.Happening) {
 	}
 }
 
-func (t *transcript) begin(id string, u *underway) {
+func (t *Transcript) begin(id string, u *underway) {
 	t.calls[id] = u
 	t.order = append(t.order, id)
 }
 
-func (t *transcript) end(id string) {
+func (t *Transcript) end(id string) {
 	delete(t.calls, id)
 	t.order = slices.DeleteFunc(t.order, func(o string) bool { return o == id })
 }
 
 // call tells how far a call has come.
-func (t *transcript) call(p message.Part) {
+func (t *Transcript) call(p message.Part) {
 	u := t.calls[p.CallID]
 	switch p.State.Status {
 	case message.Pending, message.Running:
@@ -117,7 +119,7 @@ func (t *transcript) call(p message.Part) {
 
 // heading tells whose calls follow, where they are those of a session below,
 // and returns how far they are indented.
-func (t *transcript) heading(session string) string {
+func (t *Transcript) heading(session string) string {
 	if t.root(session) {
 		t.child = ""
 		return ""
@@ -126,36 +128,36 @@ func (t *transcript) heading(session string) string {
 	if s := t.sessions[session]; t.child != session {
 		t.child = session
 		name := strings.TrimSpace(s.Agent + " " + s.Title)
-		t.tell("calls", indent[2:]+t.style.bold("▸ ")+screen.Clip(screen.Safe(name), t.opt.width-len(indent)-2)+"\n")
+		t.tell("calls", indent[2:]+t.style.Bold("▸ ")+screen.Clip(screen.Safe(name), t.opt.Width-len(indent)-2)+"\n")
 	}
 	return indent
 }
 
 // callLine is a call that has ended, in one line; or in several, where that
 // says why it failed.
-func (t *transcript) callLine(p message.Part, o outcome, indent string) string {
-	mark := t.style.green("✓")
+func (t *Transcript) callLine(p message.Part, o outcome, indent string) string {
+	mark := t.style.Green("✓")
 	if o.failed {
-		mark = t.style.red("✗")
+		mark = t.style.Red("✗")
 	}
 	name := screen.Safe(o.tool)
-	head := indent + mark + " " + t.style.bold(name)
+	head := indent + mark + " " + t.style.Bold(name)
 	if o.why != "" {
-		room := max(t.opt.width-len(indent)-screen.Width(name)-3, 10)
-		if why := screen.Safe(o.why); !t.opt.live || screen.Width(why) <= room {
-			return head + " " + t.style.red(why) + "\n"
+		room := max(t.opt.Width-len(indent)-screen.Width(name)-3, 10)
+		if why := screen.Safe(o.why); !t.opt.Live || screen.Width(why) <= room {
+			return head + " " + t.style.Red(why) + "\n"
 		}
-		return head + "\n" + t.wrapped(o.why, indent+"  ", t.style.red)
+		return head + "\n" + t.wrapped(o.why, indent+"  ", t.style.Red)
 	}
 	took := ""
 	if o.took != "" {
 		took = "  " + o.took
 	}
-	room := max(t.opt.width-len(indent)-screen.Width(name)-len(took)-4, 10)
+	room := max(t.opt.Width-len(indent)-screen.Width(name)-len(took)-4, 10)
 	if title := screen.Clip(titleOf(p), room); title != "" {
 		head += " " + title
 	}
-	return head + t.style.dim(took) + "\n"
+	return head + t.style.Dim(took) + "\n"
 }
 
 // duration is how long something took, for people.
@@ -192,10 +194,10 @@ func titleOf(p message.Part) string {
 
 // callDetails is what stands below the line of a call: its error, what it
 // changed, the end of what it printed.
-func (t *transcript) callDetails(p message.Part, o outcome, indent string) string {
+func (t *Transcript) callDetails(p message.Part, o outcome, indent string) string {
 	var out strings.Builder
 	line := func(paint func(string) string, s string) {
-		out.WriteString(indent + paint(screen.Clip(s, max(t.opt.width-len(indent), 20))) + "\n")
+		out.WriteString(indent + paint(screen.Clip(s, max(t.opt.Width-len(indent), 20))) + "\n")
 	}
 	switch {
 	case o.why != "":
@@ -205,10 +207,10 @@ func (t *transcript) callDetails(p message.Part, o outcome, indent string) strin
 		if e := t.errors[p.CallID]; e != nil {
 			hint = e.Hint
 		}
-		return t.wrapped(reason(p.State.Error, hint), indent, t.style.red)
+		return t.wrapped(reason(p.State.Error, hint), indent, t.style.Red)
 	}
 	if diff, _ := p.State.Metadata["diff"].(string); diff != "" && !t.seen[p.CallID] {
-		out.WriteString(screen.Diff(diff, mostDiff, screen.Options{Color: t.opt.color, Prefix: indent}))
+		out.WriteString(screen.Diff(diff, MostDiff, screen.Options{Color: t.opt.Color, Prefix: indent}))
 	}
 	if p.Tool == "bash" {
 		output, _ := p.State.Metadata["output"].(string)
@@ -217,17 +219,17 @@ func (t *transcript) callDetails(p message.Part, o outcome, indent string) strin
 			last[0] = "…"
 		}
 		for _, l := range last {
-			line(t.style.dim, l)
+			line(t.style.Dim, l)
 		}
-		if code := exitStatus(p.State.Metadata); code != 0 && !o.failed {
-			line(t.style.red, fmt.Sprintf("exit code %d", code))
+		if code := ExitStatus(p.State.Metadata); code != 0 && !o.failed {
+			line(t.style.Red, fmt.Sprintf("exit code %d", code))
 		}
 	}
 	return out.String()
 }
 
-// exitStatus is the exit code of a command; 0 where none is known.
-func exitStatus(metadata map[string]any) int {
+// ExitStatus is the exit code of a command; 0 where none is known.
+func ExitStatus(metadata map[string]any) int {
 	switch code := metadata["exit"].(type) {
 	case *int:
 		if code != nil {
@@ -245,15 +247,15 @@ func exitStatus(metadata map[string]any) int {
 const mostShown = 4
 
 // Tick shows what goes on at the moment, where that can be shown.
-func (t *transcript) Tick() {
-	if !t.opt.live || t.words != nil {
+func (t *Transcript) Tick() {
+	if !t.opt.Live || t.words != nil {
 		return
 	}
 	t.frame++
 	spin := screen.Spinner(t.frame)
 	var lines []string
-	add := func(s string) { lines = append(lines, t.style.dim(screen.Clip(s, t.opt.width-1))) }
-	toEnd := func(s string) { lines = append(lines, t.style.dim(screen.ClipMiddle(s, t.opt.width-1))) }
+	add := func(s string) { lines = append(lines, t.style.Dim(screen.Clip(s, t.opt.Width-1))) }
+	toEnd := func(s string) { lines = append(lines, t.style.Dim(screen.ClipMiddle(s, t.opt.Width-1))) }
 	for i, id := range t.order {
 		u := t.calls[id]
 		if i == mostShown {

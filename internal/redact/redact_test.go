@@ -1,4 +1,4 @@
-package cli
+package redact
 
 import (
 	"strings"
@@ -26,14 +26,14 @@ func TestURLsWithoutSecrets(t *testing.T) {
 		"curl 'https://u:pw@a/' https://pw@b": "curl 'https://[redacted]@a/' https://[redacted]@b",
 		"://":                                 "://",
 	} {
-		got := withoutSecrets(in)
+		got := Text(in)
 		if diff := cmp.Diff(want, got); diff != "" || strings.Contains(got, "pw") {
 			t.Errorf("%s: %s", in, diff)
 		}
 	}
 	const config = `{"web":{"proxy":"http://u:hunter2@p"},"a":["https://x?token=hunter2"]}`
 	const shown = `{"web":{"proxy":"http://[redacted]@p"},"a":["https://x?token=[redacted]"]}`
-	if diff := cmp.Diff(shown, string(redacted([]byte(config)))); diff != "" {
+	if diff := cmp.Diff(shown, string(JSON([]byte(config)))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -44,7 +44,29 @@ func TestCommandsWithoutSecrets(t *testing.T) {
 		`"provider":{"p":{"env":["P_NAME"]}},"lsp":{"l":{"env":{"BAR":"b4r"}}}}`
 	want := `{"mcp":{"a":{"command":["x","--token","[redacted]","--api-key=[redacted]","-v","b","--port","80"],"environment":{"FOO":"[redacted]"}}},` +
 		`"provider":{"p":{"env":["P_NAME"]}},"lsp":{"l":{"env":{"BAR":"[redacted]"}}}}`
-	if diff := cmp.Diff(want, string(redacted([]byte(in)))); diff != "" {
+	if diff := cmp.Diff(want, string(JSON([]byte(in)))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	const in = `{"b":1,"a":{"apiKey":"x","n":[true,null,"y"],"headers":{"X":"z","list":["q"]}},"token_file":"t","c":1.50}`
+	const want = `{"b":1,"a":{"apiKey":"[redacted]","n":[true,null,"y"],"headers":{"X":"[redacted]","list":["[redacted]"]}},"token_file":"[redacted]","c":1.50}`
+	if diff := cmp.Diff(want, string(JSON([]byte(in)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMember(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"apiKey", `"x`, `"[redacted]"`}, // its end was cut off
+		{"apiKey", "", ""},
+		{"url", `"http://u:pw@h"`, `"http://[redacted]@h"`},
+		{"server", `{"token":"pw","n":1}`, `{"token":"[redacted]","n":1}`},
+		{"url", `"http://pw@h`, `"the config can not be shown"`},
+	} {
+		if got := string(Member(c.name, []byte(c.value))); got != c.want {
+			t.Errorf("%s %s: %s", c.name, c.value, got)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package transcript
 
 import (
 	"encoding/json"
@@ -162,7 +162,7 @@ func printed(output string, stopped bool) string {
 
 // wrapped is lines of text below each other, each with the indent. On a terminal
 // long ones are broken between words.
-func (t *transcript) wrapped(s, indent string, paint func(string) string) string {
+func (t *Transcript) wrapped(s, indent string, paint func(string) string) string {
 	var out strings.Builder
 	for i, l := range strings.Split(s, "\n") {
 		if i == mostError {
@@ -170,8 +170,8 @@ func (t *transcript) wrapped(s, indent string, paint func(string) string) string
 			break
 		}
 		lines := []string{screen.Safe(l)}
-		if t.opt.live {
-			lines = screen.Wrap(l, max(t.opt.width-len(indent), 20))
+		if t.opt.Live {
+			lines = screen.Wrap(l, max(t.opt.Width-len(indent), 20))
 		}
 		for _, l := range lines {
 			out.WriteString(indent + paint(l) + "\n")

@@ -1,14 +1,10 @@
-package cli
+package jsonl
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
-	"helve/internal/text"
+	"helve/internal/lines"
 	"helve/tool"
 )
 
@@ -46,6 +42,11 @@ type wireError struct {
 	Line    int       `json:"line,omitempty"` // of the input, where the line itself is at fault
 }
 
+// End is the end of a call as a line for programs.
+func End(id json.RawMessage, name string, res *tool.Result, err error) []byte {
+	return encodeLine(ended(id, name, res, err))
+}
+
 // ended puts the end of a call into its wire form.
 func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLine {
 	if err == nil {
@@ -72,46 +73,19 @@ func wireOf(res *tool.Result) *wireResult {
 	return &w
 }
 
-// encode gives a value as one line of JSON.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-// encodeLine is encode for the end of a call, which is told even when the
-// tool has put something into its result that is no JSON.
+// encodeLine gives the end of a call as one line, even when the tool has put
+// something into its result that is no JSON.
 func encodeLine(w wireLine) []byte {
-	b, err := encode(w)
+	b, err := lines.Encode(w)
 	if err == nil {
 		return b
 	}
 	w.wireResult = nil
 	w.Status = "error"
 	w.Error = &wireError{Kind: tool.Internal, Code: "encode", Message: "the result can not be written as JSON: " + err.Error()}
-	b, err = encode(w)
+	b, err = lines.Encode(w)
 	if err != nil { // an id that is no JSON never gets here
 		return []byte("{}\n")
 	}
 	return b
-}
-
-// printJSON prints a value for programs, indented for people.
-func (a *app) printJSON(v any) error {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	if err == nil {
-		_, err = io.WriteString(a.Stdout, text.VisibleJSON(b.String()))
-	}
-	if err != nil {
-		return fmt.Errorf("writing JSON: %w", err)
-	}
-	return nil
 }

@@ -1,0 +1,104 @@
+package decision
+
+import (
+	"context"
+
+	"helve/internal/judge"
+	"helve/internal/workspace"
+	"helve/permission"
+)
+
+// Judged is a command line: what happens to each of its commands and files, and
+// the strictest of it.
+type Judged struct {
+	Action permission.Action
+	Units  []permission.Decision
+	Opaque string // why it can not be allowed without asking
+}
+
+// A Reader says what calls would ask, and what would become of it.
+type Reader struct {
+	Dir    string // where the command would run
+	Files  *workspace.Files
+	Policy permission.Policy
+	// Decide decides about a request for one thing; the policy alone does when
+	// it is nil.
+	Decide func(permission.Request) (permission.Decision, error)
+}
+
+// Command decides about a command line: the strictest answer over everything
+// that would run, and every file that it would read or write.
+func (r Reader) Command(line string) (Judged, error) {
+	out := Judged{Action: permission.Allow}
+	asked := recorder{Reader: r}
+	if err := judge.Read(r.Files, r.Dir, line).Ask(context.Background(), &asked); err != nil {
+		return out, err
+	}
+	out.Units = asked.asked
+	for _, d := range out.Units {
+		out.Action = out.Action.Stricter(d.Action)
+		if out.Opaque == "" && d.Approval == nil {
+			out.Opaque = d.Opaque
+		}
+	}
+	return out, nil
+}
+
+// File is what a tool would ask about a file: whether the workspace may be left
+// for it, and then about each name that it goes by.
+func (r Reader) File(name, file string) ([]permission.Decision, error) {
+	asked := recorder{Reader: r}
+	path, err := r.Files.Resolve(context.Background(), &asked, r.Dir, file)
+	switch {
+	case err != nil:
+	case name == "edit":
+		err = r.Files.AskEdit(context.Background(), &asked, nil, path)
+	default:
+		err = r.Files.AskFor(context.Background(), &asked, permission.Request{Permission: name}, path)
+	}
+	return asked.asked, err
+}
+
+// A recorder is asked for permission as a call is. It notes what would come of
+// it, and lets everything pass, so that everything is asked.
+type recorder struct {
+	Reader
+	asked []permission.Decision
+}
+
+// Ask notes the decision about a request.
+func (r *recorder) Ask(_ context.Context, req permission.Request) error {
+	patterns := req.Patterns
+	for _, pattern := range patterns {
+		req.Patterns = []string{pattern}
+		d, err := r.Policy.Judge(req, pattern), error(nil)
+		if r.Decide != nil {
+			d, err = r.Decide(req)
+		}
+		if err != nil {
+			return err
+		}
+		r.asked = append(r.asked, d)
+	}
+	return nil
+}
+
+// Sieve says which files the rules single out, as a call does.
+func (r *recorder) Sieve(name string) (passes func(names ...string) bool, key string) {
+	return r.Policy.Sieve(name)
+}
+
+// Strictest returns the strictest decision, the first of those that are alike;
+// where there is none, one that allows.
+func Strictest(ds []permission.Decision) permission.Decision {
+	if len(ds) == 0 {
+		return permission.Decision{Action: permission.Allow}
+	}
+	best := ds[0]
+	for _, d := range ds[1:] {
+		if best.Action.Stricter(d.Action) != best.Action {
+			best = d
+		}
+	}
+	return best
+}

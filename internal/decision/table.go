@@ -1,0 +1,186 @@
+package decision
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"helve"
+	"helve/internal/shell"
+	"helve/internal/workspace"
+	"helve/permission"
+	"helve/tool"
+)
+
+// errSkip is a line that can not be judged here.
+var errSkip = errors.New("skipped")
+
+// errRefused is a configuration that is refused, which a line may expect.
+var errRefused = errors.New("refused")
+
+// An Outcome is what comes of a line.
+type Outcome int
+
+// What may come of a line.
+const (
+	Passed  Outcome = iota
+	Failed          // something else came out, or the line can not be judged at all
+	Skipped         // the line is for another platform
+)
+
+// A Finding is what is known of a line after it was judged.
+type Finding struct {
+	ID      string // of the line; "" where it has none
+	Outcome Outcome
+	Says    string // what came out differently, or why it was skipped
+}
+
+// A Table judges lines, each of which says what it expects.
+type Table struct {
+	Dir    string                            // where commands run, of lines that do not say
+	Policy func() (permission.Policy, error) // what is in force for lines that bring no rules
+	// Asks is the permission that a tool asks for, "" where there is no such
+	// tool: of lines that bring no rules the permission may be a tool's name.
+	Asks func(tool string) string
+}
+
+// Judge judges one line.
+func (t Table) Judge(line []byte) Finding {
+	v, err := parseRow(line)
+	if err != nil {
+		return Finding{v.ID, Failed, err.Error()}
+	}
+	what, err := t.judge(v)
+	switch {
+	case errors.Is(err, errSkip):
+		return Finding{v.ID, Skipped, what}
+	case err != nil:
+		what = err.Error()
+	case what == "":
+		return Finding{v.ID, Passed, ""}
+	}
+	if v.Reason != "" {
+		what += " (" + v.Reason + ")"
+	}
+	return Finding{v.ID, Failed, what}
+}
+
+// judge returns what came out differently, "" if nothing did. With errSkip it
+// returns why the line was skipped.
+func (t Table) judge(v row) (string, error) {
+	switch {
+	case v.elsewhere():
+		return "for " + v.Platform, errSkip
+	case v.Patterns != nil:
+		return judgePatterns(v), nil
+	case v.Context != nil && v.Context.MCPTool != "":
+		return judgeName(v)
+	}
+	policy, err := t.policy(v)
+	got := "error"
+	switch {
+	case err == nil && v.Visible != nil:
+		return judgeVisible(v, policy), nil
+	case err == nil:
+		got, err = t.decision(v, policy)
+	case errors.Is(err, errRefused):
+		err = nil
+	}
+	if err != nil {
+		return got, err
+	}
+	if got != v.Expect && !slices.Contains(v.Accept, got) {
+		return fmt.Sprintf("got %s, want %s", got, v.Expect), nil
+	}
+	return "", nil
+}
+
+// decision is what the policy says to the question of a line.
+func (t Table) decision(v row, policy permission.Policy) (string, error) {
+	switch {
+	case v.Command != nil:
+		got, err := Reader{Dir: cmp.Or(v.Cwd, t.Dir), Files: &workspace.Files{}, Policy: policy}.Command(*v.Command)
+		return modal(v, got), err
+	case v.Permission != "" && v.Pattern != nil:
+		if v.bringsNone() {
+			if asks := t.Asks(v.Permission); asks != "" {
+				policy, v.Permission = policy.Of(v.Permission, asks), asks
+			}
+		}
+		got, err := decide(v, policy)
+		if err != nil {
+			return "", err
+		}
+		return modal(v, Judged{Action: got}), nil
+	case v.Expect == "error": // only a refused config would have been right
+		return "a good configuration", nil
+	}
+	return "", errors.New(`what is to be judged? give a "command", or a "permission" and a "pattern"`)
+}
+
+// elsewhere reports whether a line is for another platform than this.
+func (v row) elsewhere() bool { return v.Platform != "" && v.Platform != runtime.GOOS }
+
+// modal is what becomes of an ask where nobody is asked.
+func modal(v row, j Judged) string {
+	if j.Action != permission.Ask {
+		return string(j.Action)
+	}
+	switch v.Mode {
+	case "headless":
+		return string(permission.Deny)
+	case "auto":
+		feared := func(d permission.Decision) bool { return d.Feared && d.Action == permission.Ask }
+		if slices.ContainsFunc(j.Units, feared) {
+			return string(permission.Deny)
+		}
+		return string(permission.Allow)
+	}
+	return string(permission.Ask)
+}
+
+func judgePatterns(v row) string {
+	got := []string{}
+	for _, s := range shell.Parse(*v.Command).Suggest() {
+		if s.Exact != v.Exact {
+			return fmt.Sprintf("%q is offered with exact %v", s.Pattern, s.Exact)
+		}
+		got = append(got, s.Pattern)
+	}
+	if !slices.Equal(got, *v.Patterns) {
+		return fmt.Sprintf("got %q, want %q", got, *v.Patterns)
+	}
+	return ""
+}
+
+func judgeVisible(v row, policy permission.Policy) string {
+	got := []string{}
+	for _, name := range v.Tools {
+		if !policy.Hides(name) {
+			got = append(got, name)
+		}
+	}
+	if !slices.Equal(got, *v.Visible) {
+		return fmt.Sprintf("got %q, want %q", got, *v.Visible)
+	}
+	return ""
+}
+
+// judgeName asks a runtime whether a tool from outside may have a name.
+func judgeName(v row) (string, error) {
+	rt, err := helve.New(helve.Options{Unattended: true, Flags: map[string]bool{"batch": true}})
+	if err != nil {
+		return "", err
+	}
+	defer rt.Close()
+	outside, err := tool.Dynamic(tool.Spec{Name: v.Context.MCPTool, External: true}, nobody)
+	if err == nil {
+		_, err = rt.Register(outside)
+	}
+	if (err != nil) != (v.Expect == "error") {
+		return fmt.Sprintf("registering it gives %v, want %s", err, v.Expect), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,53 @@
+package decision
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"helve/permission"
+)
+
+func TestTable(t *testing.T) {
+	other := "windows"
+	if runtime.GOOS == other {
+		other = "linux"
+	}
+	asked := 0
+	table := Table{Dir: t.TempDir(), Policy: func() (permission.Policy, error) {
+		asked++
+		return permission.Policy{Rules: permission.Ruleset{{Permission: "read", Pattern: "*", Action: permission.Allow}, {Permission: "look", Pattern: "b", Action: permission.Deny}}}, nil
+	}, Asks: func(tool string) string { return map[string]string{"look": "read"}[tool] }}
+	for _, c := range []struct {
+		line    string
+		want    Finding
+		inForce bool // what is in force is asked for
+	}{
+		{`{"permission":"read","pattern":"a","expect":"allow"}`, Finding{"", Passed, ""}, true},
+		{`{"permission":"look","pattern":"a","expect":"allow"}`, Finding{"", Passed, ""}, true}, // a tool that asks for read
+		{`{"permission":"look","pattern":"b","expect":"deny"}`, Finding{"", Passed, ""}, true},
+		{`{"permission":"read","pattern":"b","expect":"allow"}`, Finding{"", Passed, ""}, true},
+		{`{"permission":"look","pattern":"a","expect":"ask","rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
+		{`{"id":"x","permission":"read","pattern":"a","expect":"deny","reason":"it is so"}`, Finding{"x", Failed, "got allow, want deny (it is so)"}, true},
+		{`{"permission":"read","pattern":"a","expect":"deny","rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
+		{`{"permission":"read","pattern":"a","expect":"ask","accept":["deny"],"rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
+		{`{"command":"git push","expect":"deny","mode":"headless","rules":[["bash","*","ask"]]}`, Finding{"", Passed, ""}, false},
+		{`{"permission":"webfetch","pattern":"http://1/","expect":"error","rules":[]}`, Finding{"", Passed, ""}, false},
+		{`{"config":{"read":"maybe"},"expect":"error"}`, Finding{"", Passed, ""}, false},
+		{`{"id":"y","platform":"` + other + `","permission":"read","pattern":"a","expect":"deny"}`, Finding{"y", Skipped, "for " + other}, false},
+		{`{"id":"z","permision":"read"}`, Finding{"z", Failed, `unknown key "permision": did you mean "permission"?`}, false},
+		{`{"id":"z","permission":"read","pattern":"a"}`, Finding{"z", Failed, `what is to come out? give "expect": allow, ask, deny or error`}, false},
+		{`nothing`, Finding{"", Failed, "not JSON: invalid character 'o' in literal null (expecting 'u')"}, false},
+	} {
+		asked = 0
+		if diff := cmp.Diff(c.want, table.Judge([]byte(c.line))); diff != "" || (asked > 0) != c.inForce {
+			t.Errorf("%s, which asked %d times: %s", c.line, asked, diff)
+		}
+	}
+	table.Policy = func() (permission.Policy, error) { return permission.Policy{}, errors.New("no config") }
+	if got := table.Judge([]byte(`{"permission":"read","pattern":"a","expect":"error"}`)); got != (Finding{"", Failed, "no config"}) {
+		t.Errorf("%+v", got)
+	}
+}
