@@ -60,16 +60,24 @@ func TestYoung(t *testing.T) {
 	}
 }
 
-func TestForget(t *testing.T) {
+// TestTrustChanges has the user give and take back trust while no file
+// changes.
+func TestTrustChanges(t *testing.T) {
 	y := newYard(t, map[string]string{"proj/.claude/skills/a/SKILL.md": text("a"), "proj/sub/x": ""})
+	y.age("proj/.claude/skills")
 	trusted := false
 	opt := y.options()
 	opt.Trusted = func(string) bool { return trusted }
 	f := NewFinder(opt)
-	y.wants(f.Find(), "a = proj/.claude/skills/a/SKILL.md guarded")
+	first := f.Find()
+	y.wants(first, "a = proj/.claude/skills/a/SKILL.md guarded")
+	if f.Find() != first {
+		t.Error("nothing changed, and the set is another")
+	}
 	trusted = true
-	f.Forget()
 	y.wants(f.Find(), "a = proj/.claude/skills/a/SKILL.md")
+	trusted = false
+	y.wants(f.Find(), "a = proj/.claude/skills/a/SKILL.md guarded")
 }
 
 // large is a home with many skills, each with files.

@@ -19,14 +19,15 @@ const young = 2 * time.Second
 const lateKept = 30 * time.Second
 
 // A Finder finds skills again and again. While no file or folder changes,
-// that costs a look at each and nothing else; what changes is seen by the
-// next search.
+// that costs a look at each and nothing else; what changes, the user's trust
+// too, is seen by the next search.
 type Finder struct {
 	opt Options
 
 	mu    sync.Mutex
 	set   *Set            // of the last search
 	marks []mark          // what it looked at; nil if that does not show changes
+	trust map[string]bool // what it was told of the folders of the project
 	until time.Time       // when the set of a search that ran out of time is too old
 	known map[string]note // what the files said, by path
 }
@@ -55,12 +56,12 @@ func NewFinder(opt Options) *Finder {
 func (f *Finder) Find() *Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.set != nil && (f.unchanged() || time.Now().Before(f.until)) {
+	if f.set != nil && f.trustedAsBefore() && (f.unchanged() || time.Now().Before(f.until)) {
 		return f.set
 	}
-	s := &search{opt: f.opt, known: f.known, start: time.Now(), notes: map[string]note{}}
+	s := &search{opt: f.opt, known: f.known, start: time.Now(), notes: map[string]note{}, trust: map[string]bool{}}
 	s.run()
-	f.marks, f.known, f.until = s.settled(), s.notes, time.Time{}
+	f.marks, f.trust, f.known, f.until = s.settled(), s.trust, s.notes, time.Time{}
 	if s.late {
 		f.until = time.Now().Add(lateKept)
 	}
@@ -69,12 +70,15 @@ func (f *Finder) Find() *Set {
 	return f.set
 }
 
-// Forget makes the next search begin anew, as after the user has trusted a
-// folder.
-func (f *Finder) Forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.set, f.marks, f.known, f.until = nil, nil, nil, time.Time{}
+// trustedAsBefore reports whether the user trusts what was trusted, and
+// nothing else.
+func (f *Finder) trustedAsBefore() bool {
+	for folder, before := range f.trust {
+		if f.opt.Trusted(folder) != before {
+			return false
+		}
+	}
+	return true
 }
 
 // unchanged reports whether everything that was looked at is as it was.

@@ -93,21 +93,17 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
-	}
-	if disk.OfKernel(path) {
+	if info.Mode().IsRegular() && disk.OfKernel(path) {
 		return nil, info, &Fault{Code: NotAFile, Why: "a file of the kernel's"}
 	}
-	if info.Size() > limit {
+	data, err := disk.ReadOpen(f, limit)
+	switch {
+	case errors.Is(err, disk.ErrNotRegular):
+		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
+	case errors.Is(err, disk.ErrTooLarge):
 		return nil, info, tooLarge(limit)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	case err != nil:
 		return nil, info, unreadable(err)
-	}
-	if int64(len(data)) > limit {
-		return nil, info, tooLarge(limit)
 	}
 	return data, info, nil
 }

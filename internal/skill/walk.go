@@ -28,6 +28,7 @@ type search struct {
 	finds    []find
 	problems []Problem
 	marks    []mark
+	trust    map[string]bool // what the user says of a folder of the project
 	notes    map[string]note
 	folders  int  // looked into
 	files    int  // found
@@ -86,7 +87,7 @@ func (s *search) enter(p place) *walk {
 		return nil
 	}
 	w := &walk{search: s, place: p, seen: map[string]bool{real: true}, queue: []spot{{p.path, real, 0}}}
-	if w.guarded = !p.ours && (s.opt.Trusted == nil || !s.opt.Trusted(p.holder)); w.guarded {
+	if w.guarded = !p.ours && !s.trusts(p.holder); w.guarded {
 		w.fence = newFence(s.opt, p)
 		if !w.fence.holds(real) {
 			s.problem(p.path, "a link out of a project that is not trusted; it is not followed")
@@ -94,6 +95,19 @@ func (s *search) enter(p place) *walk {
 		}
 	}
 	return w
+}
+
+// trusts reports whether the user trusts a folder of the project.
+func (s *search) trusts(folder string) bool {
+	if s.opt.Trusted == nil {
+		return false
+	}
+	answer, asked := s.trust[folder]
+	if !asked {
+		answer = s.opt.Trusted(folder)
+		s.trust[folder] = answer
+	}
+	return answer
 }
 
 // over reports whether a limit is reached, and says so once.

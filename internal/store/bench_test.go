@@ -161,13 +161,13 @@ func BenchmarkMessages(b *testing.B) {
 	})
 	b.Run("put", func(b *testing.B) {
 		for b.Loop() {
-			ok(b, s.PutPart(ctx, said[500].Parts[3]))
+			ok(b, s.putPart(ctx, said[500].Parts[3]))
 		}
 	})
 	b.Run("put4M", func(b *testing.B) {
 		p := message.Part{ID: "prt_big", Session: "other", Message: "m", Type: message.File, Mime: "image/png", URL: "data:image/png;base64," + strings.Repeat("AAAA", 1<<20)}
 		for b.Loop() {
-			ok(b, s.PutPart(ctx, p))
+			ok(b, s.putPart(ctx, p))
 		}
 	})
 }

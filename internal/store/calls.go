@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"helve/tool"
 )
@@ -201,9 +202,8 @@ func (s *Store) CallOf(ctx context.Context, session, id string) (Call, error) {
 	return s.oneCall(ctx, id, "id = ? AND session = ?", id, session)
 }
 
-func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (Call, error) {
-	var out Call
-	err := s.read(ctx, "reading call "+id, func(c *conn) error {
+func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (out Call, err error) {
+	look := func(c *conn) error {
 		found := false
 		err := c.query(ctx, func(row []driver.Value) error {
 			found = true
@@ -214,15 +214,18 @@ func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (Cal
 			err = ErrNotFound
 		}
 		return err
-	})
+	}
+	err = s.read(ctx, "reading call "+id, look)
+	if err == nil && out.State == Running && s.recovered() {
+		err = s.read(ctx, "reading call "+id, look)
+	}
 	return out, err
 }
 
 // Calls returns the calls that q chooses, newest first.
-func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
+func (s *Store) Calls(ctx context.Context, q Query) (out []Call, err error) {
 	text, args := q.sql()
-	var out []Call
-	err := s.read(ctx, "listing calls", func(c *conn) error {
+	look := func(c *conn) error {
 		out = nil
 		return c.query(ctx, func(row []driver.Value) error {
 			last := len(row) - 1
@@ -231,7 +234,12 @@ func (s *Store) Calls(ctx context.Context, q Query) ([]Call, error) {
 			out = append(out, c)
 			return nil
 		}, text, args...)
-	})
+	}
+	err = s.read(ctx, "listing calls", look)
+	running := func(c Call) bool { return c.State == Running }
+	if err == nil && slices.ContainsFunc(out, running) && s.recovered() {
+		err = s.read(ctx, "listing calls", look)
+	}
 	return out, err
 }
 

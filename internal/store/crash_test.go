@@ -151,6 +151,9 @@ func TestLiveAndDead(t *testing.T) {
 	want(t, state(s, "doomed"), Running)
 	ok(t, doomed.cmd.Process.Kill())
 	doomed.rest()
+	running := must(s.Calls(t.Context(), Query{State: Running}))(t)
+	want(t, len(running), 1)
+	want(t, state(s, "doomed"), Interrupted)
 
 	s2 := open(t, Options{Dir: dir})
 	want(t, state(s2, "live"), Running)
@@ -160,7 +163,6 @@ func TestLiveAndDead(t *testing.T) {
 	}
 	ok(t, live.in.Close())
 	live.rest()
-	ok(t, s.Recover())
 	want(t, state(s, "live"), Completed)
 	want(t, must(s.Call(t.Context(), "live"))(t).Result, &tool.Result{Output: "held"})
 }

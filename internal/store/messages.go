@@ -17,18 +17,6 @@ const putMessage = `INSERT INTO message(session, id, created, data) VALUES(?, ?,
 const putPart = `INSERT INTO part(session, message, id, data, body) VALUES(?, ?, ?, ?, ?)
 	ON CONFLICT DO UPDATE SET data = excluded.data, body = excluded.body`
 
-// PutMessage keeps a message without its parts, in place of one of the same
-// id and session.
-func (s *Store) PutMessage(ctx context.Context, info message.Info) error {
-	return s.Save(ctx, &info, nil)
-}
-
-// PutPart keeps parts, each in place of one of the same id, message and
-// session: all of them or, when it fails, none.
-func (s *Store) PutPart(ctx context.Context, parts ...message.Part) error {
-	return s.Save(ctx, nil, parts)
-}
-
 // Save keeps a message, unless info is nil, and parts of any messages: all or
 // none.
 func (s *Store) Save(ctx context.Context, info *message.Info, parts []message.Part) error {

@@ -19,6 +19,16 @@ import (
 	"helve/tool"
 )
 
+// putMessage keeps a message without its parts.
+func (s *Store) putMessage(ctx context.Context, info message.Info) error {
+	return s.Save(ctx, &info, nil)
+}
+
+// putPart keeps parts.
+func (s *Store) putPart(ctx context.Context, parts ...message.Part) error {
+	return s.Save(ctx, nil, parts)
+}
+
 // everyPart is a part of each type with every field that the type has.
 func everyPart() []message.Part {
 	parts := []message.Part{
@@ -77,9 +87,9 @@ func TestMessages(t *testing.T) {
 		given := slices.Clone(parts)
 		slices.Reverse(given)
 		ok(t, s.Save(ctx, &second, given[:5]))
-		ok(t, s.PutPart(ctx, given[5:]...))
+		ok(t, s.putPart(ctx, given[5:]...))
 		want(t, given[8].State.Output, "out \xff") // what was given is as it was
-		ok(t, s.PutMessage(ctx, first))
+		ok(t, s.putMessage(ctx, first))
 		want(t, must(s.Messages(ctx, "s"))(t), []message.Message{{Info: first}, {Info: second, Parts: parts}})
 
 		second.Finish, second.Error = "length", nil
@@ -97,16 +107,16 @@ func TestMessagesOrder(t *testing.T) {
 		for _, m := range []message.Info{
 			userMessage("s", "c", 5), userMessage("s", "b", 7), userMessage("s", "a", 7), userMessage("s", "d", 1), userMessage("other", "a", 0),
 		} {
-			ok(t, s.PutMessage(ctx, m))
+			ok(t, s.putMessage(ctx, m))
 			for _, id := range []string{"2", "1"} {
-				ok(t, s.PutPart(ctx, message.Part{ID: id, Message: m.ID, Session: m.Session, Type: message.StepStart}))
+				ok(t, s.putPart(ctx, message.Part{ID: id, Message: m.ID, Session: m.Session, Type: message.StepStart}))
 			}
 		}
-		ok(t, s.PutPart(ctx, message.Part{ID: "1", Message: "of nobody", Session: "s", Type: message.StepStart}))
+		ok(t, s.putPart(ctx, message.Part{ID: "1", Message: "of nobody", Session: "s", Type: message.StepStart}))
 		all := func(session string) string { return messageIDs(must(s.Messages(ctx, session))(t)) }
 		want(t, all("s"), "d: 1 2, c: 1 2, a: 1 2, b: 1 2")
 		want(t, all("other"), "a: 1 2")
-		ok(t, s.PutMessage(ctx, userMessage("s", "c", 9))) // its time may change
+		ok(t, s.putMessage(ctx, userMessage("s", "c", 9))) // its time may change
 		want(t, all("s"), "d: 1 2, a: 1 2, b: 1 2, c: 1 2")
 	})
 }
@@ -130,12 +140,12 @@ func TestOddParts(t *testing.T) {
 	bad := odd
 	bad.ID = ""
 	for name, err := range map[string]error{
-		"no part id":    s.PutPart(ctx, bad),
-		"no message":    s.PutPart(ctx, message.Part{ID: "p", Session: "s"}),
-		"no message id": s.PutMessage(ctx, message.Info{Session: "s"}),
-		"no session":    s.PutMessage(ctx, message.Info{ID: "m"}),
-		"no number":     s.PutMessage(ctx, message.Info{ID: "m", Session: "s", Cost: math.NaN()}),
-		"no number too": s.PutPart(ctx, odd, message.Part{ID: "q", Message: "m", Session: "s", Cost: new(math.Inf(1))}),
+		"no part id":    s.putPart(ctx, bad),
+		"no message":    s.putPart(ctx, message.Part{ID: "p", Session: "s"}),
+		"no message id": s.putMessage(ctx, message.Info{Session: "s"}),
+		"no session":    s.putMessage(ctx, message.Info{ID: "m"}),
+		"no number":     s.putMessage(ctx, message.Info{ID: "m", Session: "s", Cost: math.NaN()}),
+		"no number too": s.putPart(ctx, odd, message.Part{ID: "q", Message: "m", Session: "s", Cost: new(math.Inf(1))}),
 	} {
 		if err == nil {
 			t.Error(name, "was kept")
@@ -248,7 +258,7 @@ func chat(out io.Writer, s *Store, session string) error {
 	}
 	for i := 0; ; i++ {
 		m := userMessage(session, fmt.Sprintf("m%09d", i), int64(i))
-		if err := s.PutMessage(ctx, m); err != nil {
+		if err := s.putMessage(ctx, m); err != nil {
 			return err
 		}
 		m.Role, m.Finish = message.Assistant, "stop"

@@ -58,7 +58,7 @@ func (s *Store) openMemory() error {
 	if err := migrate(c, 0, migrations()); err != nil {
 		return s.fault("opening the store", errors.Join(err, c.close()))
 	}
-	s.w = &writer{c: c, sync: true}
+	s.w = &writer{c: c, sync: true, wait: lockWait}
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (s *Store) openFile() error {
 	if err != nil {
 		return err
 	}
-	s.w = &writer{c: c, sync: s.opts.Sync}
+	s.w = &writer{c: c, sync: s.opts.Sync, wait: lockWait}
 	if err := s.settle(); err != nil {
 		return errors.Join(err, s.w.c.close())
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -113,16 +114,7 @@ func seize(path string) (lock *flock.Flock, gone bool) {
 
 // othersAlive reports whether another store that has begun calls lives.
 func (s *Store) othersAlive() bool {
-	for _, path := range s.lockFiles() {
-		lock, gone := seize(path)
-		if lock != nil {
-			_ = lock.Close()
-		}
-		if !gone {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.lockFiles(), func(path string) bool { return !abandoned(path) })
 }
 
 // lockFiles lists the lock files of all stores but this one.
@@ -144,19 +136,32 @@ func (s *Store) lockFiles() []string {
 	return out
 }
 
-// Recover turns the unfinished calls of processes that are gone into
-// interrupted ones. Open does this; a process that runs for long may do it
-// from time to time.
-func (s *Store) Recover() error {
-	if s.path == "" {
-		return nil
+// recovered interrupts the calls of processes that have died since the store
+// was opened, and reports whether there were such processes. It is asked
+// before a call is said to run.
+func (s *Store) recovered() bool {
+	if s.path == "" || !slices.ContainsFunc(s.lockFiles(), abandoned) {
+		return false
 	}
-	_, err := s.recover()
-	return s.fault("recovering calls", err)
+	if _, err := s.recover(); err != nil {
+		s.log.Warn("calls of a process that is gone could not be interrupted", "error", err)
+		return false
+	}
+	return true
 }
 
-// recover also removes the lock files of the dead. unclean says that there
-// were dead.
+// abandoned reports whether nobody holds a lock file.
+func abandoned(path string) bool {
+	lock, gone := seize(path)
+	if lock != nil {
+		_ = lock.Close()
+	}
+	return gone
+}
+
+// recover turns the unfinished calls of processes that are gone into
+// interrupted ones, and removes the lock files of the dead. unclean says that
+// there were dead.
 func (s *Store) recover() (unclean bool, err error) {
 	dead := map[string]*flock.Flock{}
 	defer func() {

@@ -14,8 +14,8 @@ import (
 const (
 	// maxKnown bounds the sessions that a store remembers having seen.
 	maxKnown = 10000
-	// knownFor is how long, in milliseconds, it relies on that: another
-	// process may have forgotten a session that was not used for long.
+	// knownFor is how long, in milliseconds, it relies on that, before it
+	// records the use of a session again.
 	knownFor = 60 * 60 * 1000
 )
 

@@ -208,7 +208,7 @@ func TestCreateSession(t *testing.T) {
 		want(t, must(s.SessionChildren(ctx, ""))(t), nil)
 
 		// A message counts as use.
-		ok(t, s.PutMessage(ctx, userMessage("a", "m", 3+touchEvery)))
+		ok(t, s.putMessage(ctx, userMessage("a", "m", 3+touchEvery)))
 		want(t, must(s.Session(ctx, "a"))(t).Updated, 3+touchEvery)
 	})
 }

@@ -16,7 +16,8 @@ const lockWait = 15 * time.Second
 // caller pays for no hand-over, and many callers share a commit.
 type writer struct {
 	c    *conn
-	sync bool // every commit is synced already
+	sync bool          // every commit is synced already
+	wait time.Duration // for other processes
 
 	ckpt  *checkpointer // nil in memory
 	pages int           // about how many were written since it was last woken; the leader's
@@ -165,47 +166,63 @@ func (w *writer) close() *conn {
 	return w.c
 }
 
-// commit runs a batch and sets every op's error.
+// commit runs a batch and sets every op's error. Where another process keeps
+// the lock, all of it fails after one wait.
 func (w *writer) commit(batch []*op) {
 	if len(batch) == 1 {
 		batch[0].err = w.alone(batch[0])
 		return
 	}
+	var stuck error // the lock was waited for in vain, which a batch does once
+	alone := func(o *op) {
+		if o.err = stuck; stuck != nil {
+			return
+		}
+		if o.err = w.alone(o); locked(o.err) {
+			stuck = o.err
+		}
+	}
 	rest := make([]*op, 0, len(batch))
 	for _, o := range batch {
 		if o.apart || o.durable && !w.sync {
-			o.err = w.alone(o)
+			alone(o)
 		} else {
 			rest = append(rest, o)
 		}
 	}
-	if w.together(rest) {
-		return
+	if stuck == nil {
+		err := w.together(rest)
+		if err == nil {
+			return
+		}
+		if locked(err) {
+			stuck = err
+		}
 	}
 	// One by one, so that a write that cannot be made fails alone.
 	for _, o := range rest {
-		o.err = w.alone(o)
+		alone(o)
 	}
 }
 
-// together runs a batch in one transaction. It reports false, with nothing
-// changed, when that failed. An op that returns an error which is not
-// SQLite's has changed nothing and does not disturb the others.
-func (w *writer) together(batch []*op) bool {
-	if w.retry(func() error { return w.exec("BEGIN IMMEDIATE") }) != nil {
-		return false
+// together runs a batch in one transaction. After an error nothing is
+// changed. An op that returns an error which is not SQLite's has changed
+// nothing and does not disturb the others.
+func (w *writer) together(batch []*op) error {
+	if err := w.retry(func() error { return w.exec("BEGIN IMMEDIATE") }); err != nil {
+		return err
 	}
 	for _, o := range batch {
 		if o.err = o.run(w.c); code(o.err) != 0 {
 			w.rollback()
-			return false
+			return o.err
 		}
 	}
-	if w.exec("COMMIT") != nil {
+	err := w.exec("COMMIT")
+	if err != nil {
 		w.rollback()
-		return false
 	}
-	return true
+	return err
 }
 
 // grow reckons how much a batch has added to the log.
@@ -263,7 +280,7 @@ func (w *writer) retry(fn func() error) error {
 	if !locked(err) {
 		return err
 	}
-	deadline := time.Now().Add(lockWait)
+	deadline := time.Now().Add(w.wait)
 	for pause := 50 * time.Microsecond; locked(err) && time.Now().Before(deadline); pause = min(2*pause, 2*time.Millisecond) {
 		time.Sleep(pause/2 + rand.N(pause))
 		err = fn()

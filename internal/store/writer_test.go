@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // queued waits until n ops wait behind the one that leads.
@@ -74,6 +75,33 @@ func TestBatchFailsAlone(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Another process keeps the lock. A batch waits for it once and not for each
+// op.
+func TestBatchWaitsOnce(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	other := must(dial(s.path))(t)
+	defer other.close()
+	s.w.wait = time.Millisecond
+	ran := 0
+	run := func(c *conn) error { ran++; return put("a").run(c) }
+	for name, batch := range map[string][]*op{
+		"together": {{single: true, run: run}, {run: run}},
+		"apart":    {{single: true, run: run}, {apart: true, run: run}, {durable: true, run: run}},
+	} {
+		must(other.exec("BEGIN IMMEDIATE"))(t)
+		s.w.commit(batch)
+		must(other.exec("ROLLBACK"))(t)
+		for i, o := range batch {
+			if !locked(o.err) {
+				t.Errorf("%s: op %d: %v", name, i, o.err)
+			}
+		}
+		if ran > 0 {
+			t.Errorf("%s: %d tries after the wait", name, ran)
+		}
+	}
 }
 
 // A write that waits is withdrawn when its caller gives up, and the others

@@ -61,7 +61,7 @@ func BenchmarkBuild(b *testing.B) {
 		x = indexOf(texts)
 	}
 	b.ReportMetric(float64(len(texts)), "texts")
-	b.ReportMetric(float64(x.Size())/1e6, "MB")
+	b.ReportMetric(float64(x.bytes())/1e6, "MB")
 }
 
 func BenchmarkUpdate(b *testing.B) {

@@ -95,13 +95,6 @@ func (x *Index) Drop(id uint32) {
 	x.forget(id)
 }
 
-// Size is the number of bytes that the index holds.
-func (x *Index) Size() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.size
-}
-
 // prepare sees to it that there is scratch memory, and says how thin the next
 // signature may be: one bit of how many is set. As memory gets used they become
 // shorter, which makes their texts candidates more often than need be. So a
