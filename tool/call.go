@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
 
 	"helve/permission"
 )
@@ -65,4 +67,19 @@ func (c *Call) Sieve(permission string) (passes func(names ...string) bool, key 
 // Progress reports how the call is getting on, to whoever watches.
 func (c *Call) Progress(title string, metadata map[string]any) {
 	c.Host.Progress(c, title, metadata)
+}
+
+// Open opens a file for reading, as the built-in tool read does: a relative name
+// starts at Dir, links are followed, who leads out of the project is asked about
+// as external_directory, and what is opened as read, by every name it has there.
+// An error that says who said no is returned as it is; one that there is no such
+// file is [io/fs.ErrNotExist].
+func (c *Call) Open(ctx context.Context, name string) (*os.File, error) {
+	h, ok := c.Host.(interface {
+		Open(ctx context.Context, c *Call, name string) (*os.File, error)
+	})
+	if !ok { // a host of tests, or of a part of a call
+		return nil, errors.ErrUnsupported
+	}
+	return h.Open(ctx, c, name)
 }

@@ -29,6 +29,10 @@ type Spec struct {
 	// no rule hides it.
 	Catches bool
 
+	// Lasts keeps the tool's results in the model's sight for a whole
+	// conversation; old ones of other tools are hidden where they take too much.
+	Lasts bool
+
 	// External marks a tool that comes from outside, such as an MCP server's:
 	// it may not take the name of a built-in tool.
 	External bool

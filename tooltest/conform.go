@@ -28,6 +28,10 @@ type Subject struct {
 	Input   string            // arguments of a call that succeeds
 	Files   map[string]string // what that call finds in the workspace
 	Options helve.Options     // what the tool needs, such as Flags
+
+	// Harmless says that the sample call changes nothing and asks for nothing,
+	// though other calls of the tool may.
+	Harmless bool
 }
 
 // What a call may take and give.
@@ -168,6 +172,9 @@ func (s Subject) shape(t *testing.T) {
 	}
 }
 
+// reads reports whether the sample call is to change nothing.
+func (s Subject) reads(t *testing.T, st *stand) bool { return s.Harmless || s.spec(t, st).ReadOnly }
+
 func (s Subject) sample(t *testing.T) {
 	st := s.stand(t, permission.Ask, permission.ReplyOnce)
 	before := fingerprint(t, st.base)
@@ -175,7 +182,7 @@ func (s Subject) sample(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the sample call fails (%s, %s): %v", err.Kind, err.Code, err)
 	}
-	if s.spec(t, st).ReadOnly && fingerprint(t, st.base) != before {
+	if s.reads(t, st) && fingerprint(t, st.base) != before {
 		t.Error("the tool says that it only reads, and a file has changed")
 	}
 	if _, err := json.Marshal(res); err != nil {
@@ -263,7 +270,7 @@ func (s Subject) refused(t *testing.T, st *stand, want tool.Kind) {
 				t.Errorf("%s was called for it and not refused", in.Tool)
 			}
 		}
-	case !s.spec(t, st).ReadOnly:
+	case !s.reads(t, st):
 		t.Error("the tool does not say that it only reads, and asks for nothing")
 	}
 }
@@ -340,7 +347,7 @@ func (s Subject) ends(st *stand, ctx context.Context, begun <-chan struct{}) {
 // together makes the sample call several times at once.
 func (s Subject) together(t *testing.T) {
 	st := s.stand(t, permission.Ask, permission.ReplyOnce)
-	if !s.spec(t, st).ReadOnly {
+	if !s.reads(t, st) {
 		t.Skip("the tool changes files: calls of it may depend on each other")
 	}
 	var wg sync.WaitGroup

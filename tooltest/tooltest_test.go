@@ -64,7 +64,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "write", Input: `{"filePath":"new.txt","content":"x"}`, Files: files},
 		{Name: "apply_patch", Input: `{"patchText":"*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+1\n*** End Patch"}`, Files: files},
 		{Name: "bash", Input: `{"command":"echo x > made.txt"}`, Files: files},
-		{Name: "job", Input: `{"action":"list"}`},
+		{Name: "job", Input: `{"action":"list"}`, Harmless: true},
 		{Name: "todowrite", Input: `{"todos":[{"content":"x","status":"pending","priority":"low","id":"1"}]}`},
 		{Name: "todoread", Input: `{}`},
 		{Name: "batch", Input: `{"tool_calls":[{"tool":"read","parameters":{"filePath":"a.txt"}}]}`, Files: files,

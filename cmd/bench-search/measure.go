@@ -18,7 +18,6 @@ import (
 // An entrant is a contender that takes part.
 type entrant struct {
 	name   string
-	kind   string
 	worker *worker
 	calls  bool // it makes calls in its own process, so quick ones that they are repeated
 	warm   bool // what it keeps is complete
@@ -131,7 +130,7 @@ func enterAll(s *settings, t *tree, data string) ([]*entrant, error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, &entrant{name: c.name, kind: c.kind, worker: w, calls: c.program == "-"})
+		all = append(all, &entrant{name: c.name, worker: w, calls: c.program == "-"})
 	}
 	return all, nil
 }

@@ -23,6 +23,8 @@ type Deps struct {
 	// Call makes a tool call; Tools are those that a model is shown.
 	Call  func(ctx context.Context, c tool.Call) (*tool.Result, error)
 	Tools func(ctx context.Context, session string, a tool.Audience) []tool.Spec
+	// Lasts reports whether the results of a tool stay in the model's sight.
+	Lasts func(tool string) bool
 	// Profile says how an agent works in a session.
 	Profile func(ctx context.Context, session, agent string, m message.ModelRef) (Profile, error)
 	// Model returns the model of a name.
@@ -75,7 +77,8 @@ type Model struct {
 type Keeper interface {
 	Messages(ctx context.Context, session string) ([]message.Message, error)
 	// Save keeps a message, unless info is nil, and parts, and tells who
-	// watches. It does so also when ctx has ended.
+	// watches. It may fail when ctx has ended: what is to be kept whatever
+	// happens comes with one that does not end.
 	Save(ctx context.Context, info *message.Info, parts ...message.Part) error
 	// Tell only tells.
 	Tell(n News)

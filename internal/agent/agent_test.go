@@ -12,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"go.uber.org/goleak"
 
+	"helve/internal/text"
 	"helve/message"
 	"helve/model"
 	"helve/tool"
@@ -90,6 +92,7 @@ func desk(s *shelf, p provider, info model.Info) *Runner {
 			return &tool.Result{Title: c.Tool, Output: string(c.Input), Metadata: map[string]any{}}, nil
 		},
 		Tools: func(context.Context, string, tool.Audience) []tool.Spec { return nil },
+		Lasts: func(name string) bool { return name == "lasting" },
 		Profile: func(_ context.Context, _, name string, _ message.ModelRef) (Profile, error) {
 			return Profile{Name: name}, nil
 		},
@@ -246,7 +249,7 @@ func TestOverflowCompacts(t *testing.T) {
 	}
 }
 
-// Old outputs are taken out of the model's sight, newest kept, skills too.
+// Old outputs are taken out of the model's sight, newest kept, and those that last.
 func TestPrunes(t *testing.T) {
 	s := &shelf{}
 	part := func(msg, id, name string, size int) message.Part {
@@ -256,7 +259,7 @@ func TestPrunes(t *testing.T) {
 	s.msgs = []message.Message{
 		{Info: message.Info{ID: "m1", Role: message.User}, Parts: []message.Part{{ID: "p0", Message: "m1", Type: message.Text, Text: "a"}}},
 		{Info: message.Info{ID: "m2", Role: message.Assistant, Parent: "m1", Finish: "tool-calls"}, Parts: []message.Part{
-			part("m2", "p1", "read", 30_000), part("m2", "p2", "skill", 30_000), part("m2", "p3", "read", 30_000)}},
+			part("m2", "p1", "read", 30_000), part("m2", "p2", "lasting", 30_000), part("m2", "p3", "read", 30_000)}},
 		{Info: message.Info{ID: "m3", Role: message.User}, Parts: []message.Part{{ID: "p4", Message: "m3", Type: message.Text, Text: "b"}}},
 		{Info: message.Info{ID: "m4", Role: message.Assistant, Parent: "m3", Finish: "tool-calls"}, Parts: []message.Part{part("m4", "p5", "read", 30_000)}},
 	}
@@ -409,5 +412,56 @@ func TestEndlessAnswer(t *testing.T) {
 	}, model.Info{})
 	if out := ask(t, r, "x"); out.End != Failed || asked != 1 || !strings.Contains(out.Error.Data.Message, "ask for less") {
 		t.Errorf("outcome %+v after %d requests", out, asked)
+	}
+}
+
+// A turn that goes on with another model shows it the schemas as that one takes
+// them.
+func TestSchemasByModel(t *testing.T) {
+	schema := &jsonschema.Schema{Type: "object"}
+	var got []string
+	var r *Runner
+	p := provider(func(_ context.Context, req model.Request, yield func(model.Event, error) bool) {
+		got = append(got, req.Model+" "+string(req.Tools[0].Schema))
+		if req.Model == "a" && len(got) == 1 {
+			r.Next("ses_1", Said{Agent: "plan", Model: message.ModelRef{Provider: "q", Model: "b"}, Text: "plan"})
+		}
+		done(yield, "ok", model.Usage{Input: 1})
+	})
+	r = desk(&shelf{}, p, model.Info{})
+	r.deps.Tools = func(context.Context, string, tool.Audience) []tool.Spec {
+		return []tool.Spec{{Name: "echo", Schema: schema}}
+	}
+	fits := 0
+	r.deps.Model = func(_ string, ref message.ModelRef) (Model, error) {
+		return Model{Provider: p, Fit: func(json.RawMessage) (json.RawMessage, error) {
+			fits++
+			return json.RawMessage(fmt.Sprintf(`{"for":%q}`, ref.Provider)), nil
+		}}, nil
+	}
+	if _, err := r.Say(t.Context(), "ses_1", Said{Agent: "build", Model: message.ModelRef{Provider: "p", Model: "a"}, Text: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.Run(t.Context(), Work{Session: "ses_1"}); out.End != Done {
+		t.Fatalf("outcome %+v", out)
+	}
+	if want := `[a {"for":"p"} b {"for":"q"}]`; fmt.Sprint(got) != want || fits != 2 {
+		t.Errorf("asked %v with %d fits, want %s", got, fits, want)
+	}
+}
+
+// What a model took that does not say so is estimated, as everywhere else.
+func TestEstimates(t *testing.T) {
+	s := &shelf{}
+	said, answer := strings.Repeat("{\"a\":[1,2,3]}", 50), "x = y; z = 1"
+	r := desk(s, func(_ context.Context, _ model.Request, yield func(model.Event, error) bool) {
+		done(yield, answer, model.Usage{})
+	}, model.Info{})
+	if out := ask(t, r, said); out.End != Done {
+		t.Fatalf("outcome %+v", out)
+	}
+	got := s.msgs[1].Info.Tokens.Usage()
+	if want := (model.Usage{Input: text.Tokens(said), Output: text.Tokens(answer)}); got != want {
+		t.Errorf("took %+v, want %+v", got, want)
 	}
 }

@@ -18,8 +18,6 @@ const (
 	pruneKeep, pruneLeast = 40_000, 20_000
 	// pruneTurns is how many turns of a person are left as they are.
 	pruneTurns = 2
-	// unprunedTool is the tool whose results stay.
-	unprunedTool = "skill"
 
 	// retold bounds what a summary is made from, in bytes, where the model's
 	// room is not known, and retoldOutput one output in it.
@@ -28,9 +26,6 @@ const (
 	// maxWish is how many bytes of the last prompt are said again after a summary.
 	maxWish = 8000
 )
-
-// tokens is about how many a text takes.
-func tokens(s string) int { return (len(s) + 2) / 4 }
 
 // crowded reports whether the next answer may not fit into the model's room.
 func (t *talk) crowded() bool {
@@ -54,7 +49,7 @@ func (t *talk) crowded() bool {
 	for _, m := range msgs[last:] {
 		for _, p := range m.Parts {
 			if p.State != nil {
-				used += tokens(p.State.Output) + tokens(p.State.Error)
+				used += text.Tokens(p.State.Output) + text.Tokens(p.State.Error)
 			}
 		}
 	}
@@ -252,13 +247,13 @@ walk:
 			break
 		}
 		for j, p := range slices.Backward(m.Parts) {
-			if p.Type != message.Tool || p.State.Status != message.Completed || p.Tool == unprunedTool {
+			if p.Type != message.Tool || p.State.Status != message.Completed || t.r.deps.Lasts(p.Tool) {
 				continue
 			}
 			if p.State.Time != nil && p.State.Time.Compacted > 0 {
 				break walk
 			}
-			n := tokens(p.State.Output)
+			n := (len(p.State.Output) + 2) / 4 // as the reference counts, so that the same is hidden
 			if total += n; total > pruneKeep {
 				freed += n
 				old = append(old, &t.msgs[i].Parts[j])

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"helve/internal/text"
 	"helve/message"
 	"helve/model"
 	"helve/tool"
@@ -84,13 +85,13 @@ func (s *step) remind(before []message.Message) {
 	if s.last {
 		texts = append(texts, s.prof.LastStep)
 	}
-	for _, text := range texts {
-		if text == "" {
+	for _, said := range texts {
+		if said == "" {
 			continue
 		}
 		for i, m := range slices.Backward(s.req.Messages) {
 			if m.Role == model.User {
-				s.req.Messages[i].Parts = append(slices.Clip(m.Parts), model.Part{Text: text})
+				s.req.Messages[i].Parts = append(slices.Clip(m.Parts), model.Part{Text: said})
 				break
 			}
 		}
@@ -103,7 +104,7 @@ func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m 
 	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
 	out := make([]model.Tool, 0, len(specs))
 	for _, spec := range specs {
-		schema, err := t.schema(spec, m)
+		schema, err := t.schema(spec, ref, m)
 		if err != nil {
 			t.r.deps.Watch(t.work.Session, Status{Type: "notice", Message: fmt.Sprintf(
 				"the tool %s is not offered to %s: %v", spec.Name, ref, err)})
@@ -115,8 +116,9 @@ func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m 
 }
 
 // schema is a tool's schema for a model; each is made once a turn.
-func (t *talk) schema(spec tool.Spec, m Model) (json.RawMessage, error) {
-	if raw, ok := t.schemas[spec.Schema]; ok && spec.Schema != nil {
+func (t *talk) schema(spec tool.Spec, ref message.ModelRef, m Model) (json.RawMessage, error) {
+	key := fitted{spec.Schema, ref}
+	if raw, ok := t.schemas[key]; ok && spec.Schema != nil {
 		return raw, nil
 	}
 	raw, err := json.Marshal(spec.Schema)
@@ -126,7 +128,7 @@ func (t *talk) schema(spec tool.Spec, m Model) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.schemas[spec.Schema] = raw
+	t.schemas[key] = raw
 	return raw, nil
 }
 
@@ -163,7 +165,7 @@ func (s *step) take(e model.Event) error {
 		s.close()
 		s.reason, s.usage = e.Reason, e.Usage
 		if e.Usage == (model.Usage{}) { // some servers do not say
-			s.usage = model.Usage{Input: s.asksFor(), Output: (s.size + 3) / 4}
+			s.usage = model.Usage{Input: asksFor(s.req), Output: s.saysAbout()}
 		}
 	default:
 		return fmt.Errorf("the model's client gave an event of the unknown kind %q", e.Kind)
@@ -171,23 +173,34 @@ func (s *step) take(e model.Event) error {
 	return nil
 }
 
-// asksFor is about how many tokens the request takes.
-func (s *step) asksFor() (n int) {
-	for _, text := range s.req.System {
-		n += tokens(text)
+// asksFor is about how many tokens a request takes.
+func asksFor(req model.Request) (n int) {
+	for _, said := range req.System {
+		n += text.Tokens(said)
 	}
-	for _, t := range s.req.Tools {
-		n += tokens(t.Description) + len(t.Schema)/4
+	for _, t := range req.Tools {
+		n += text.Tokens(t.Name) + text.Tokens(t.Description) + text.Tokens(string(t.Schema))
 	}
-	for _, m := range s.req.Messages {
+	for _, m := range req.Messages {
 		for _, p := range m.Parts {
-			n += tokens(p.Text)
+			n += text.Tokens(p.Text)
 			if p.Call != nil {
-				n += len(p.Call.Input) / 4
+				n += text.Tokens(p.Call.Name) + text.Tokens(string(p.Call.Input))
 			}
 			if p.Result != nil {
-				n += tokens(p.Result.Output)
+				n += text.Tokens(p.Result.Output)
 			}
+		}
+	}
+	return n
+}
+
+// saysAbout is about how many tokens the answer takes.
+func (s *step) saysAbout() (n int) {
+	for _, p := range s.parts {
+		n += text.Tokens(p.Text) + text.Tokens(p.Tool)
+		if p.State != nil {
+			n += text.Tokens(string(p.State.Input)) + text.Tokens(p.State.Raw)
 		}
 	}
 	return n
@@ -203,16 +216,16 @@ func (s *step) begin(t message.PartType) *message.Part {
 	return &s.parts[s.open]
 }
 
-func (s *step) grow(t message.PartType, text string) {
-	if text == "" {
+func (s *step) grow(t message.PartType, more string) {
+	if more == "" {
 		return
 	}
 	if s.open < 0 || s.parts[s.open].Type != t {
 		p := s.begin(t)
 		s.tell(*p, "")
 	}
-	s.grown.WriteString(text)
-	s.tell(s.parts[s.open], text)
+	s.grown.WriteString(more)
+	s.tell(s.parts[s.open], more)
 }
 
 // close ends the text that grows.

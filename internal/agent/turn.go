@@ -24,9 +24,16 @@ type talk struct {
 	msgs []message.Message
 	ids  map[string]bool // of calls
 
-	schemas   map[*jsonschema.Schema]json.RawMessage // encoded
-	overflows int                                    // in a row
+	schemas   map[fitted]json.RawMessage // encoded
+	overflows int                        // in a row
 	out       Outcome
+}
+
+// A fitted schema is one as a model takes it: a turn may be handed to an agent
+// whose model takes another form.
+type fitted struct {
+	schema *jsonschema.Schema
+	model  message.ModelRef
 }
 
 // Run answers what was said last in a session, and what is said meanwhile. It
@@ -38,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, w Work) Outcome {
 	ctx, cancel := w.Purse.Within(ctx)
 	defer cancel()
 	defer r.taken(w.Session) // what was to be said after a turn that broke off is not
-	t := &talk{r: r, work: w, ids: map[string]bool{}, schemas: map[*jsonschema.Schema]json.RawMessage{}}
+	t := &talk{r: r, work: w, ids: map[string]bool{}, schemas: map[fitted]json.RawMessage{}}
 	r.deps.Watch(w.Session, Status{Type: "busy"})
 	defer r.deps.Watch(w.Session, Status{Type: "idle"})
 	t.finish(ctx, t.run(ctx))

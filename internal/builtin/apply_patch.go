@@ -360,6 +360,10 @@ func (s *sheaf) written() (out []changedFile) {
 // refresh shows what formatters have made of the files. Of several groups for
 // one file it is the last that does.
 func (s *sheaf) refresh(now []*workspace.Held) {
+	last := map[string]*patched{}
+	for i := range s.files {
+		last[s.files[i].dest.Real()] = &s.files[i]
+	}
 	for _, held := range now {
 		l := s.now[held.Path.Real()]
 		if !held.Exists() || string(held.Data) == string(l.data) {
@@ -369,11 +373,8 @@ func (s *sheaf) refresh(now []*workspace.Held) {
 		if !ok {
 			continue
 		}
-		for i := len(s.files) - 1; i >= 0; i-- {
-			if f := &s.files[i]; f.dest.Real() == held.Path.Real() {
-				f.shows(after)
-				break
-			}
+		if f := last[held.Path.Real()]; f != nil {
+			f.shows(after)
 		}
 	}
 }
@@ -411,13 +412,17 @@ func oneLine(name string) string {
 }
 
 func (s *sheaf) summary() string {
-	out := cmp.Or(s.first, "Success. Updated the following files:")
+	var out strings.Builder
+	out.WriteString(cmp.Or(s.first, "Success. Updated the following files:"))
 	for _, f := range s.files {
-		mark := map[string]string{"add": "A", "delete": "D"}[f.kind]
-		if mark == "" {
-			mark = "M"
+		mark := "M"
+		switch f.kind {
+		case "add":
+			mark = "A"
+		case "delete":
+			mark = "D"
 		}
-		out += fmt.Sprintf("\n%s %s", mark, oneLine(f.dest.Title()))
+		fmt.Fprintf(&out, "\n%s %s", mark, oneLine(f.dest.Title()))
 	}
-	return out
+	return out.String()
 }

@@ -33,7 +33,7 @@ type Shell interface {
 	// Facts are what models are told about it.
 	Facts() run.Facts
 	// Jobs are the commands that go on in the background.
-	Jobs() (*job.Jobs, error)
+	Jobs() *job.Jobs
 }
 
 type bashInput struct {
@@ -192,8 +192,7 @@ const maxTimeout = 1 << 40
 
 // result words how a command ended.
 func (b bashCall) result(title string, out *run.Outcome, notes []string) *tool.Result {
-	said := out.Notes()
-	said = append(said, notes...)
+	said := append(outcomeNotes(out), notes...)
 	output, preview := out.Text, out.Preview
 	if len(said) > 0 {
 		block := "\n\n<bash_metadata>\n" + strings.Join(said, "\n") + "\n</bash_metadata>"
@@ -213,6 +212,30 @@ func (b bashCall) result(title string, out *run.Outcome, notes []string) *tool.R
 		meta["wall"] = out.Wall
 	}
 	return &tool.Result{Title: title, Output: output, Metadata: meta}
+}
+
+// outcomeNotes are what a model is told beside the output of a command.
+func outcomeNotes(o *run.Outcome) (notes []string) {
+	if o.TimedOut {
+		notes = append(notes, fmt.Sprintf("bash tool terminated command after exceeding timeout %d ms", o.Timeout.Milliseconds()))
+	}
+	if o.Cancelled {
+		notes = append(notes, "User aborted the command")
+	}
+	switch {
+	case o.Job != "" && o.Exit == nil && o.Signal == "":
+		notes = append(notes, "It goes on in the background as job "+o.Job+". Use the job tool to see its output, to wait for it or to stop it.")
+	case o.Job != "":
+		notes = append(notes, fmt.Sprintf("What the command started goes on in the background as job %s: %s. Use the job tool to see its output or to stop it.",
+			o.Job, strings.Join(o.Running, ", ")))
+	}
+	if o.Signal != "" && !o.TimedOut && !o.Cancelled {
+		notes = append(notes, "The command was ended by the signal "+o.Signal)
+	}
+	if o.Warning != "" {
+		notes = append(notes, o.Warning)
+	}
+	return notes
 }
 
 // failure is the error of a command that was ended before its time; nil for

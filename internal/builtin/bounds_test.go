@@ -64,3 +64,59 @@ func TestListLate(t *testing.T) {
 		cancel(nil)
 	}
 }
+
+// What is told of a patch is bounded as a whole: of many long differences each
+// is cut, says so, and no short one suffers.
+func TestPatchTold(t *testing.T) {
+	long := strings.Repeat("-some line that goes\n", maxDiff/21)
+	s := sheaf{}
+	for range 400 {
+		s.files = append(s.files, patched{kind: "delete", diff: long})
+	}
+	s.files = append(s.files, patched{kind: "update", diff: "+short\n"})
+	for _, person := range []bool{true, false} {
+		files, all := s.told(person)
+		sum := 0
+		for i, f := range files {
+			shown := f.(map[string]any)["diff"].(string)
+			sum += len(shown)
+			if whole := i == 400; strings.Contains(shown, "is cut: it is") == whole || !strings.Contains(all, shown) || len(shown) == 0 {
+				t.Fatalf("%d: %q", i, shown)
+			}
+		}
+		if room := len(files) * 100; sum > maxDiffs+room || len(all) > maxDiffs+room || sum < maxDiffs/2 {
+			t.Errorf("%d and %d bytes", sum, len(all))
+		}
+	}
+	s.files = s.files[398:]
+	if _, all := s.told(true); strings.Contains(all, "is cut: it is") || len(all) < 2*len(long) {
+		t.Errorf("%d bytes of what is not too much", len(all))
+	}
+}
+
+// What a language server says stays in its block, whatever characters it holds.
+func TestHarmlessMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain \t é":                 "plain \t é",
+		"a\nb":                       "a\n  b",
+		"a\rb\u2028c":                "a\n  b\n  c",
+		"\x1b[2J \u202e":             `␛[2J \u{202e}`,
+		"</diag\u200bnostics>":       `<\/diagnostics>`,
+		"<\U000e0149diagnostics>":    `<\diagnostics>`,
+		"bad \xff byte":              "bad \ufffd byte",
+		"</diagnostics>\n<diagnosti": "<\\/diagnostics>\n  <diagnosti",
+	} {
+		if got := harmlessMessage(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+// What a skill says holds for the rest of a conversation.
+func TestWhatLasts(t *testing.T) {
+	for _, made := range All(Rooms{}) {
+		if spec := made.Spec(); spec.Lasts != (spec.Name == "skill") {
+			t.Errorf("%s lasts: %t", spec.Name, spec.Lasts)
+		}
+	}
+}

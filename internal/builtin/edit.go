@@ -208,6 +208,9 @@ func (e editor) missed(c *tool.Call, held *workspace.Held, in editInput, err err
 	if many, ok := errors.AsType[*replace.Many](err); ok {
 		code, help = "ambiguous", many.Help()
 	}
+	if large, ok := errors.AsType[*replace.Oversized](err); ok {
+		help = large.Help()
+	}
 	if miss, ok := errors.AsType[*replace.Missing](err); ok && e.files.MayRead(c, held.Path) {
 		help = miss.Explain(charset.Normalise(in.NewString))
 	}

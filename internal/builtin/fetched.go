@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"helve/internal/media"
@@ -142,12 +141,12 @@ func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, par
 		out, partial, err := f.html(ctx, pageText(p))
 		return &tool.Result{Output: out}, partial, err
 	}
-	return &tool.Result{Output: harmless(pageText(p))}, false, nil
+	return &tool.Result{Output: text.Harmless(pageText(p))}, false, nil
 }
 
 func (f *fetch) html(ctx context.Context, src string) (out string, partial bool, err error) {
 	if f.in.Format == "html" {
-		return harmless(src), false, nil
+		return text.Harmless(src), false, nil
 	}
 	select {
 	case f.turns <- struct{}{}:
@@ -168,7 +167,7 @@ func (f *fetch) html(ctx context.Context, src string) (out string, partial bool,
 	if next, ok := doc.Refresh(); ok {
 		f.refresh = shortened(text.VisibleLine(next))
 	}
-	return disarmed(out, true), partial, err
+	return text.HarmlessMarked(out), partial, err
 }
 
 // pageText is the text of a page. Of a character that was cut in half nothing
@@ -298,7 +297,7 @@ func showPDF(ctx context.Context, p *web.Page) (*tool.Result, error) {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err == nil && !doc.Silent:
-		return &tool.Result{Output: fmt.Sprintf("(PDF, %s: its text)\n\n%s", count(doc.Pages, "page"), harmless(said))}, nil
+		return &tool.Result{Output: fmt.Sprintf("(PDF, %s: its text)\n\n%s", count(doc.Pages, "page"), text.Harmless(said))}, nil
 	case doc.Pages <= readPDFPages && len(p.Body) <= readPDFBytes:
 		return enclosed(fmt.Sprintf("PDF fetched successfully\n\nIts %s hold no text, so it is attached as it is.", count(doc.Pages, "page")), media.PDF, p.Body), nil
 	}
@@ -339,7 +338,7 @@ func (f *fetch) said(ctx context.Context, p *web.Page) string {
 	case "text":
 		out = pageText(&head)
 	}
-	out = strings.TrimSpace(harmless(out))
+	out = strings.TrimSpace(text.Harmless(out))
 	if short, cut := text.CutUTF16(out, fetchedHead); cut {
 		return short + "…"
 	}
@@ -353,49 +352,6 @@ func orNone(mime string) string {
 	return mime
 }
 
-// harmless takes from a text what would act on a terminal or hide text from
-// people: controls but for tabs and line feeds become pictures of themselves,
-// what reorders text an escape, and what nobody sees goes. Joiners, which
-// some scripts need, stay where they are single.
-func harmless(s string) string { return disarmed(s, false) }
-
-// disarmed is harmless. In marked text, what nobody sees is shown and does not
-// go: what stands around it would come together and mean something else.
-func disarmed(s string, marked bool) string {
-	if !strings.ContainsFunc(s, acts) {
-		return s
-	}
-	var out strings.Builder
-	out.Grow(len(s))
-	var before rune
-	for i, r := range s {
-		switch {
-		case !acts(r), joins(r) && !joins(before):
-			out.WriteRune(r)
-		case !marked && (unseen(r) || joins(r)):
-			continue // not before anything
-		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
-		case r == '\r', !marked && (r == 0x2028 || r == 0x2029):
-			out.WriteByte('\n')
-		default:
-			out.WriteString(picture(r))
-		}
-		before = r
-	}
-	return out.String()
-}
-
-// picture shows a character that acts.
-func picture(r rune) string {
-	switch {
-	case r < ' ':
-		return string(0x2400 + r) // ␛ for an escape
-	case r == 0x7f:
-		return "\u2421"
-	}
-	return fmt.Sprintf(`\u{%x}`, r)
-}
-
 // unhidden is the source of a page without what nobody sees, before it is
 // converted. Of characters that are written as numbers, the usual ones.
 func unhidden(src string) string {
@@ -404,50 +360,17 @@ func unhidden(src string) string {
 			src = strings.ReplaceAll(src, usual, "")
 		}
 	}
-	hidden := func(r rune) bool { return unseen(r) || r == 0x2028 || r == 0x2029 }
+	hidden := func(r rune) bool { return text.Unseen(r) || r == 0x2028 || r == 0x2029 }
 	if !strings.ContainsFunc(src, hidden) {
 		return src
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unseen(r):
+		case text.Unseen(r):
 			return -1
 		case hidden(r):
 			return ' '
 		}
 		return r
 	}, src)
-}
-
-// acts reports whether a character does something beside being shown.
-func acts(r rune) bool {
-	switch {
-	case r < 0x7f:
-		return r < ' ' && r != '\t' && r != '\n'
-	case r <= 0x9f: // controls
-		return true
-	}
-	return turns(r) || joins(r) || unseen(r)
-}
-
-// turns reports whether a character turns the direction of a text or ends its
-// line, or is a tag, which nobody sees.
-func turns(r rune) bool {
-	switch r {
-	case 0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069:
-		return true
-	}
-	return r >= 0xe0000 && r <= 0xe007f
-}
-
-// joins reports whether a character only says how its neighbours are written.
-func joins(r rune) bool { return r == 0x200c || r == 0x200d }
-
-// unseen reports whether a character shows nothing and means nothing by itself,
-// so that a row of them can only hide something.
-func unseen(r rune) bool {
-	if r < 0xad || joins(r) || turns(r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
-		return false
-	}
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

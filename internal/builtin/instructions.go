@@ -21,14 +21,12 @@ const instructionBytes = 32 << 10
 // working folder itself and above are the host's to give.
 type instructions struct {
 	files *workspace.Files
-	mu    sync.Mutex // so that two reads at once do not both give one
+	mu    sync.Mutex // so that two reads at once do not both give one; no file is read meanwhile
 }
 
 // add puts the instructions that hold for a file, and were not given yet,
 // behind the result of reading it. The innermost come first.
 func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	var texts, loaded []string
 	for dir := filepath.Dir(p.String()); below(c.Dir, dir); dir = filepath.Dir(dir) {
 		name, text, ok := i.of(c, p, dir)
@@ -37,7 +35,7 @@ func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
 		}
 		loaded = append(loaded, name)
 		if strings.TrimSpace(text) != "" {
-			texts = append(texts, "Instructions from: "+name+"\n"+text)
+			texts = append(texts, "Instructions from: "+shownName(name)+"\n"+text)
 		}
 	}
 	if len(loaded) == 0 {
@@ -69,13 +67,24 @@ func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (nam
 		if cut {
 			hash = "the beginning, " + hash // which is not to have read the file
 		}
-		if s, seen := i.files.Seen(c.Session, p); seen && s.Hash == hash {
+		if !i.claim(c.Session, p, hash) {
 			return "", "", false
 		}
-		i.files.See(c.Session, p, workspace.Sight{Hash: hash, When: time.Now()})
 		return p.String(), instructionText(data, cut), true
 	}
 	return "", "", false
+}
+
+// claim reports whether a session has not been given what a file says now.
+// From then on it has.
+func (i *instructions) claim(session string, p workspace.Path, hash string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if s, seen := i.files.Seen(session, p); seen && s.Hash == hash {
+		return false
+	}
+	i.files.See(session, p, workspace.Sight{Hash: hash, When: time.Now()})
+	return true
 }
 
 func instructionText(data []byte, cut bool) string {

@@ -37,13 +37,9 @@ const (
 // jobTool looks after the commands of the session that go on in the
 // background.
 func jobTool(shell Shell) tool.Tool {
-	spec := tool.Spec{Name: "job", Description: jobDoc, Permission: "bash", ReadOnly: true}
+	spec := tool.Spec{Name: "job", Description: jobDoc, Permission: "bash", Destructive: true, OpenWorld: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in jobInput) (*tool.Result, error) {
-		jobs, err := shell.Jobs()
-		if err != nil {
-			return nil, err
-		}
-		j := jobCall{jobs: jobs.For(c.Session), c: c, in: in}
+		j := jobCall{jobs: shell.Jobs().For(c.Session), c: c, in: in}
 		if in.Action != "list" && in.ID == "" {
 			return nil, tool.Fail("invalid-job", "The action %q needs the id of a job. The action list shows them.", in.Action)
 		}

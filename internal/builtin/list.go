@@ -72,7 +72,7 @@ func listing(ctx context.Context, files *workspace.Files, dir workspace.Path, ig
 	if err != nil && !late {
 		return nil, err
 	}
-	out := dir.String() + "/\n" + tree(found)
+	out := shownName(dir.String()) + "/\n" + tree(found)
 	notes := notices(skipped, "listed", "")
 	if late {
 		notes = append([]string{lateNotice(searchBudget)}, notes...)

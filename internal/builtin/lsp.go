@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"helve/internal/lsp"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/permission"
 	"helve/tool"
@@ -239,7 +240,7 @@ func (q *consultation) unserved(err error) error {
 type sentenced struct{ error }
 
 func (s sentenced) Error() string {
-	said := strings.TrimSpace(harmless(s.error.Error()))
+	said := strings.TrimSpace(text.Harmless(s.error.Error()))
 	if said != "" && !strings.ContainsAny(said[len(said)-1:], ".!?") {
 		said += "."
 	}

@@ -18,6 +18,7 @@ type refactoring struct {
 	sheaf
 	proposal
 	steps []step
+	at    map[string]int // by the real name that it has now: which of files a file is
 }
 
 // A step is one thing to be done to a file.
@@ -202,15 +203,16 @@ func shownText(data []byte) string {
 // record keeps what a step does to a file, for people and programs. What is
 // done to one file in several steps is shown as one change.
 func (r *refactoring) record(p patched) {
-	i := slices.IndexFunc(r.files, func(f patched) bool { return f.kind != "delete" && f.dest.Real() == p.path.Real() })
-	if i < 0 {
+	i, known := r.at[p.path.Real()]
+	if !known {
+		i = len(r.files)
 		r.files = append(r.files, p)
-		return
 	}
 	f := &r.files[i]
 	switch {
+	case !known:
 	case p.kind == "delete" && f.kind == "add":
-		r.files = slices.Delete(r.files, i, i+1)
+		f.kind = "" // made and taken away again
 	case p.kind == "delete":
 		f.kind, f.dest, f.after, f.over = "delete", f.path, "", ""
 	case p.kind == "move" && f.kind == "add":
@@ -220,4 +222,13 @@ func (r *refactoring) record(p patched) {
 	default:
 		f.after = p.after
 	}
+	delete(r.at, p.path.Real())
+	if f.kind != "" && f.kind != "delete" {
+		r.at[f.dest.Real()] = i
+	}
+}
+
+// tidy forgets the files of which nothing is left to tell.
+func (r *refactoring) tidy() {
+	r.files = slices.DeleteFunc(r.files, func(p patched) bool { return p.kind == "" })
 }

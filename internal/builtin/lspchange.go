@@ -60,7 +60,7 @@ func (q *consultation) adopt(p proposal) (*tool.Result, error) {
 	if len(steps) > maxHunks {
 		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", p.view.Server(), len(steps), maxHunks)
 	}
-	r := refactoring{sheaf: sheaf{editor: q.editor, ctx: q.ctx, c: q.c, now: map[string]*leaf{}}, proposal: p}
+	r := refactoring{sheaf: sheaf{editor: q.editor, ctx: q.ctx, c: q.c, now: map[string]*leaf{}}, proposal: p, at: map[string]int{}}
 	paths, err := r.resolve(steps)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (q *consultation) adopt(p proposal) (*tool.Result, error) {
 			return nil, err
 		}
 	}
-	if len(r.files) == 0 {
+	if r.tidy(); len(r.files) == 0 {
 		return q.found([]json.RawMessage{}, nil), nil
 	}
 	r.draw()

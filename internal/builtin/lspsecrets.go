@@ -2,13 +2,12 @@ package builtin
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"helve/internal/lsp"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -61,18 +60,8 @@ func isHeader(file string) bool {
 // that helve says: it does not end the block that it stands in, and it holds
 // nothing that commands a terminal or turns text around.
 func harmlessMessage(message string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(message, "\ufffd") {
-		switch {
-		case r == '\n':
-			b.WriteString("\n  ")
-		case r != '\t' && unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			fmt.Fprintf(&b, "\\u{%x}", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return strings.NewReplacer("</diagnostics", "<\\/diagnostics", "<diagnostics", "<\\diagnostics").Replace(b.String())
+	said := text.Harmless(strings.ToValidUTF8(message, "\ufffd")) // before the rest: it ends lines, and brings together what stood apart
+	return strings.NewReplacer("\n", "\n  ", "</diagnostics", "<\\/diagnostics", "<diagnostics", "<\\diagnostics").Replace(said)
 }
 
 // overt reports whether a hover may be shown: not where it describes something

@@ -103,7 +103,7 @@ func listResources(r Resources) tool.Tool {
 // readResource reads something that another program has.
 func readResource(r Resources) tool.Tool {
 	spec := tool.Spec{
-		Name: "read_mcp_resource", Description: readResourceDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
+		Name: ReadResource, Description: readResourceDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
 		Offer: offerResources(r, readResourceDoc),
 	}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readResourceInput) (*tool.Result, error) {
@@ -142,6 +142,9 @@ func resourceResult(in readResourceInput, parts []ResourcePart) *tool.Result {
 	}
 	return res
 }
+
+// ReadResource is the name of the tool that reads a resource.
+const ReadResource = "read_mcp_resource"
 
 // ResourcePattern is what rules about reading call a resource.
 func ResourcePattern(server, uri string) string { return "mcp:" + server + ":" + uri }

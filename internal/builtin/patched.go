@@ -2,6 +2,8 @@ package builtin
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"helve/internal/diff"
@@ -90,8 +92,8 @@ func (s *sheaf) told(person bool) (files []any, diffs string) {
 	for _, f := range s.files {
 		size += len(f.before) + len(f.after)
 	}
-	var all strings.Builder
-	for _, f := range s.files {
+	told, sizes := make([]map[string]any, len(s.files)), make([]int, len(s.files))
+	for i, f := range s.files {
 		what := contents
 		switch {
 		case f.withheld && person:
@@ -101,11 +103,43 @@ func (s *sheaf) told(person bool) (files []any, diffs string) {
 		case size > maxWhole:
 			what = differences
 		}
-		one := f.told(what)
+		told[i] = f.told(what)
+		sizes[i] = len(told[i]["diff"].(string))
+	}
+	most := share(sizes, maxDiffs)
+	var all strings.Builder
+	for _, one := range told {
+		one["diff"] = cutDiff(one["diff"].(string), most)
 		files = append(files, one)
 		fmt.Fprintf(&all, "%s\n", one["diff"])
 	}
 	return files, all.String()
+}
+
+// maxDiffs is how much of all the differences of a patch is told: they stand in
+// the metadata twice, and a person is asked with them.
+const maxDiffs = 3 << 20
+
+// share is how long the longest of some texts may be, so that all together take
+// no more than most: short ones stay whole, and none is left out for others.
+func share(sizes []int, most int) int {
+	for i, n := range slices.Sorted(slices.Values(sizes)) {
+		left := len(sizes) - i
+		if n > most/left {
+			return most / left
+		}
+		most -= n
+	}
+	return math.MaxInt
+}
+
+// cutDiff is what fits of a difference, and a line that says so.
+func cutDiff(shown string, most int) string {
+	head, cut := text.Cut(shown, most)
+	if !cut {
+		return shown
+	}
+	return head + fmt.Sprintf("\n... (the difference is cut: it is %d bytes, and there are many)\n", len(shown))
 }
 
 // note keeps what a hunk does to its file, for people and programs.

@@ -41,7 +41,7 @@ type skillInput struct {
 // loadSkill gives the text of a skill to the model.
 func loadSkill(s Skills) tool.Tool {
 	board := &blackboard{}
-	spec := tool.Spec{Name: "skill", Description: skillDoc, ReadOnly: true}
+	spec := tool.Spec{Name: "skill", Description: skillDoc, ReadOnly: true, Lasts: true}
 	spec.Offer = func(a tool.Audience) (string, bool) {
 		if s == nil {
 			return "There are no skills here.", false

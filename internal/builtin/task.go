@@ -32,14 +32,14 @@ type Delegates interface {
 	Offered(agent string) []Delegate
 	// Delegate runs an agent in a session of its own and waits for its answer.
 	// The error wraps [ErrNoAgent] where there is no agent of that name.
-	Delegate(ctx context.Context, c *tool.Call, job Job) (*Report, error)
+	Delegate(ctx context.Context, c *tool.Call, errand Errand) (*Report, error)
 }
 
 // A Delegate is an agent that work can be given to.
 type Delegate struct{ Name, Description string }
 
-// A Job is what an agent is asked to do.
-type Job struct {
+// An Errand is what an agent is asked to do.
+type Errand struct {
 	Agent       string
 	Description string // a few words, for people
 	Prompt      string
@@ -49,7 +49,7 @@ type Job struct {
 	Progress func(Report)
 }
 
-// A Report is how far a job has come.
+// A Report is how far an errand has come.
 type Report struct {
 	Session string
 	Text    string // the answer, once there is one
@@ -61,7 +61,7 @@ type Report struct {
 	Note    string // why it is only part of the work; "" when it is whole
 }
 
-// A Step is a tool call that an agent made for a job.
+// A Step is a tool call that an agent made for an errand.
 type Step struct {
 	ID    string    `json:"id"`
 	Tool  string    `json:"tool"`
@@ -107,9 +107,9 @@ func task(d Delegates) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		job := Job{Agent: in.Agent, Description: in.Description, Prompt: in.Prompt, Session: in.resumed()}
-		job.Progress = func(r Report) { c.Progress(in.Description, r.live()) }
-		report, err := d.Delegate(ctx, c, job)
+		errand := Errand{Agent: in.Agent, Description: in.Description, Prompt: in.Prompt, Session: in.resumed()}
+		errand.Progress = func(r Report) { c.Progress(in.Description, r.live()) }
+		report, err := d.Delegate(ctx, c, errand)
 		switch {
 		case errors.Is(err, ErrNoAgent):
 			return nil, noAgent(in.Agent, d.Offered(c.Agent))
@@ -165,7 +165,7 @@ func describeAgents(agents []Delegate) string {
 	return b.String()
 }
 
-// live is what is told while the job goes on.
+// live is what is told while the errand goes on.
 func (r Report) live() map[string]any {
 	steps := r.Summary
 	if steps == nil {

@@ -31,10 +31,10 @@ func toolIn(r builtin.Rooms, name string) tool.Tool {
 // answer.
 type office struct {
 	agents []builtin.Delegate
-	works  func(ctx context.Context, job builtin.Job, r *builtin.Report) error // nil: they only answer
+	works  func(ctx context.Context, job builtin.Errand, r *builtin.Report) error // nil: they only answer
 
 	mu   sync.Mutex
-	jobs []builtin.Job
+	jobs []builtin.Errand
 }
 
 func newOffice() *office {
@@ -50,7 +50,7 @@ func (o *office) Offered(agent string) []builtin.Delegate {
 	return o.agents
 }
 
-func (o *office) Delegate(ctx context.Context, _ *tool.Call, job builtin.Job) (*builtin.Report, error) {
+func (o *office) Delegate(ctx context.Context, _ *tool.Call, job builtin.Errand) (*builtin.Report, error) {
 	if !slices.ContainsFunc(o.agents, func(d builtin.Delegate) bool { return d.Name == job.Agent }) && job.Agent != "build" {
 		return nil, fmt.Errorf("agent %q: %w", job.Agent, builtin.ErrNoAgent)
 	}
@@ -160,7 +160,7 @@ func TestTaskUnknownAgent(t *testing.T) {
 // TestTaskProgress follows a job from outside.
 func TestTaskProgress(t *testing.T) {
 	o := newOffice()
-	o.works = func(_ context.Context, job builtin.Job, r *builtin.Report) error {
+	o.works = func(_ context.Context, job builtin.Errand, r *builtin.Report) error {
 		job.Progress(*r)
 		r.Summary = []builtin.Step{{ID: "prt_1", Tool: "read", State: builtin.StepState{Status: "running"}}}
 		job.Progress(*r)
@@ -219,7 +219,7 @@ func TestTaskLong(t *testing.T) {
 func TestTaskCancelled(t *testing.T) {
 	o := newOffice()
 	ctx, cancel := context.WithCancel(t.Context())
-	o.works = func(ctx context.Context, _ builtin.Job, _ *builtin.Report) error {
+	o.works = func(ctx context.Context, _ builtin.Errand, _ *builtin.Report) error {
 		cancel()
 		<-ctx.Done()
 		return errors.New("the session was given up")

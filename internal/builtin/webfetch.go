@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"helve/internal/lookup"
+	"helve/internal/text"
 	"helve/internal/web"
 	"helve/tool"
 )
@@ -148,7 +149,7 @@ func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached
 	accept := accepts(f.in.Format)
 	key := f.address.String() + "\n" + accept
 	if f.web.Cache != nil {
-		if p, _, ok := f.web.Cache.Get(f.call.Session, key); ok {
+		if p, ok := f.web.Cache.Get(f.call.Session, key); ok {
 			return p, true, f.again(ctx, p)
 		}
 	}
@@ -266,5 +267,5 @@ func webFailure(err error) error {
 // A plainError is an error whose text may hold what a stranger has sent.
 type plainError struct{ err error }
 
-func (p plainError) Error() string { return harmless(p.err.Error()) }
+func (p plainError) Error() string { return text.Harmless(p.err.Error()) }
 func (p plainError) Unwrap() error { return p.err }

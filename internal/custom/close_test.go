@@ -136,3 +136,52 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 		}
 	})
 }
+
+// Whoever publishes an event asks for hooks, and must not wait for one who looks at a disk meanwhile.
+func TestHasDoesNotWaitForDisk(t *testing.T) {
+	b := newBench(t, `
+-- plugins/a.ts --
+export const A = async () => ({ event: async () => {} })
+`, nil)
+	b.set.Need(t.Context(), "read")
+	u, disk := b.set.units[0], newSlowDisk()
+	u.mu.Lock()
+	source := u.source
+	u.source, u.looked = disk, time.Time{}
+	u.mu.Unlock()
+	done, asked := make(chan struct{}), make(chan bool, 1)
+	go func() {
+		defer close(done)
+		u.wants(want{all: true})
+	}()
+	<-disk.asked
+	go func() {
+		has := b.set.Has("event")
+		b.set.Event("x", nil)
+		asked <- has
+	}()
+	select {
+	case has := <-asked:
+		if !has {
+			t.Error("the hook is not known")
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("waits for the disk")
+	}
+	close(disk.answer)
+	<-done
+	u.mu.Lock()
+	u.source = source
+	u.mu.Unlock()
+}
+
+// A slowDisk says that it was asked, and answers when it is told to.
+type slowDisk struct{ asked, answer chan struct{} }
+
+func newSlowDisk() slowDisk { return slowDisk{make(chan struct{}), make(chan struct{})} }
+
+func (d slowDisk) look() (string, []entry) {
+	close(d.asked)
+	<-d.answer
+	return "", nil
+}

@@ -43,7 +43,7 @@ func (r Run) Said() string {
 	return r.Error.Error()
 }
 
-// Has reports whether a loaded plugin has a hook of a name.
+// Has reports whether a loaded plugin has a hook of a name. It never waits.
 func (s *Set) Has(hook string) bool {
 	for _, u := range s.units {
 		if u.has(hook) {
@@ -118,16 +118,21 @@ type hookCall struct {
 // patience is how long a hook waits for the calls of others that are in its engine, before it runs beside them.
 const patience = 100 * time.Millisecond
 
-// has reports whether a plugin of the unit has a hook of a name.
+// has reports whether a plugin of the unit has a hook of a name. It never waits: every event asks it.
 func (u *unit) has(hook string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+	names := u.hooks.Load()
+	return names != nil && (*names)[hook]
+}
+
+// knowHooks notes which hooks the plugins of the unit have now.
+func (u *unit) knowHooks() {
+	names := map[string]bool{}
 	for _, f := range u.facts {
-		if slices.Contains(f.hooks, hook) {
-			return true
+		for _, name := range f.hooks {
+			names[name] = true
 		}
 	}
-	return false
+	u.hooks.Store(&names)
 }
 
 // An expected plugin has a hook, by what was known of it.

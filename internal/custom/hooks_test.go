@@ -265,13 +265,6 @@ func TestEventsBounded(t *testing.T) {
 }
 
 func TestConfigPlugins(t *testing.T) {
-	further := realTemp(t)
-	plant(t, further, `
--- far/package.json --
-{"name": "far", "exports": {".": {"import": "./dist/index.js"}}}
--- far/dist/index.js --
-export default { id: "far", server: async () => ({ config: (c) => { c.far = true } }) }
-`)
 	b := newBench(t, `
 -- sub/opencode.json --
 {}
@@ -282,6 +275,10 @@ import { help } from "helper"
 export const P = async (input, options) => ({ config: (c) => { c.scoped = [help, options.o] } })
 -- node_modules/helper/index.js --
 exports.help = "helped"
+-- node_modules/far/package.json --
+{"name": "far", "exports": {".": {"import": "./dist/index.js"}}}
+-- node_modules/far/dist/index.js --
+export default { id: "far", server: async () => ({ config: (c) => { c.far = true } }) }
 -- sub/local.ts --
 export const L = () => ({ config: (c) => { c.local = true } })
 -- lib/inner.ts --
@@ -289,7 +286,6 @@ export const I = () => ({ config: (c) => { c.inner = true } })
 `, func(b *bench, o *Options) {
 		base := filepath.Join(b.root, "sub")
 		o.Folders = []Folder{{Path: filepath.Join(b.root, "lib")}}
-		o.Packages = []string{further}
 		o.Plugins = []Plugin{
 			{Spec: "@scope/pkg@1.2.3", Base: base, Options: json.RawMessage(`{"o":7}`)},
 			{Spec: "./local.ts", Base: base},

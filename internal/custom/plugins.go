@@ -44,7 +44,7 @@ func (s *Set) arrange() []*unit {
 			src.listed = append(src.listed, entry{name: rel, kind: kindPlugin, options: string(p.Options)})
 			continue
 		}
-		loose = append(loose, newUnit(s, &packageSource{plugin: p, path: path, name: name, further: s.opt.Packages}, p.Trusted))
+		loose = append(loose, newUnit(s, &packageSource{plugin: p, path: path, name: name}, p.Trusted))
 	}
 	return append(loose, folders...)
 }
@@ -158,10 +158,9 @@ func missingFile(path string, err error) string {
 
 // A packageSource is a plugin of the config that is in no config folder: a file, or an npm package that is installed.
 type packageSource struct {
-	plugin  Plugin
-	path    string // of a file or folder
-	name    string // of a package
-	further []string
+	plugin Plugin
+	path   string // of a file or folder
+	name   string // of a package
 }
 
 func (p *packageSource) look() (string, []entry) {
@@ -198,23 +197,19 @@ func (p *packageSource) look() (string, []entry) {
 	return dir, []entry{e}
 }
 
-// installed finds the folder of a package, in the node_modules of the config's folder and above, or further folders.
+// installed finds the folder of a package, in the node_modules of the config's folder and above.
 func (p *packageSource) installed() string {
 	if !validPackage(p.name) {
 		return ""
 	}
 	rel := filepath.FromSlash(p.name)
-	var dirs []string
 	for dir := p.plugin.Base; dir != ""; dir = filepath.Dir(dir) {
-		dirs = append(dirs, filepath.Join(dir, "node_modules"))
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	for _, dir := range append(dirs, p.further...) {
-		path := filepath.Join(dir, rel)
+		path := filepath.Join(dir, "node_modules", rel)
 		if st, err := os.Stat(path); err == nil && st.IsDir() {
 			return path
+		}
+		if dir == filepath.Dir(dir) {
+			break
 		}
 	}
 	return ""

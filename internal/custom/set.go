@@ -48,8 +48,6 @@ type Options struct {
 	// Folders are those of the config, lowest first: of two tools of one name the later counts.
 	Folders []Folder
 	Plugins []Plugin
-	// Packages are further folders in which npm packages are looked for, such as another program's node_modules.
-	Packages []string
 
 	Dir, Worktree string
 	Project       json.RawMessage // what plugins are told of the project
@@ -73,7 +71,7 @@ type Options struct {
 	Changed func()
 
 	Watch              time.Duration // how often files are looked at while nobody calls; 0 never
-	Memory             int64         // bytes an engine may use; 64 MiB when 0
+	Memory             int64         // bytes an engine may use; 128 MiB when 0
 	LoadTime, HookTime time.Duration // 30 s and 10 s when 0
 	Also               []string      // further folders imports may lead to
 	Logger             *slog.Logger
@@ -118,7 +116,7 @@ func New(opt Options) *Set {
 		opt.HookTime = 10 * time.Second
 	}
 	if opt.Memory <= 0 {
-		opt.Memory = 64 << 20
+		opt.Memory = 128 << 20
 	}
 	if opt.Changed == nil {
 		opt.Changed = func() {}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"helve/internal/program"
@@ -46,7 +47,8 @@ type unit struct {
 	trusted func() bool
 	stamp   func() string // names the act of trusting
 
-	turn chan struct{} // held by who builds and loads
+	turn  chan struct{}                   // held by who builds and loads
+	hooks atomic.Pointer[map[string]bool] // that plugins have; beside mu, which may wait for a disk
 
 	mu       sync.Mutex
 	looked   time.Time
@@ -59,7 +61,7 @@ type unit struct {
 	build    *build
 	engines  [places]*engine
 	old      map[*engine]bool  // those that calls still run in
-	facts    map[string]*fact  // by file: what was brought
+	facts    map[string]*fact  // by file: what was brought; who changes those of plugins calls knowHooks
 	marks    map[string]string // by program: what it looked like when it was described
 	sides    map[string]*side  // by owner: engines of those who did not want to wait
 	left     map[*side]bool    // those that were let go and have not ended
@@ -242,6 +244,7 @@ func (u *unit) unload() (changed bool) {
 	defer u.mu.Unlock()
 	changed = len(u.facts) > 0 || u.build != nil
 	u.build, u.facts, u.marks = nil, map[string]*fact{}, map[string]string{}
+	u.knowHooks()
 	for at := range u.engines {
 		u.swap(place(at), nil)
 	}
@@ -284,6 +287,7 @@ func (u *unit) renew(ctx context.Context, made *build, w want) {
 		}
 	}
 	u.build, u.facts = made, facts
+	u.knowHooks()
 	for at, e := range engines {
 		u.swap(place(at), e)
 	}
@@ -326,6 +330,7 @@ func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 		}
 		u.mu.Lock()
 		maps.Copy(u.facts, facts)
+		u.knowHooks()
 		u.mu.Unlock()
 	}
 	return changed

@@ -27,6 +27,9 @@ type Formatter struct {
 	Disabled bool
 }
 
+// maxTime is how long a formatter may take.
+const maxTime = 30 * time.Second
+
 // Options say which formatters there are.
 type Options struct {
 	// Formatters are the configured ones. One with the name of a built-in one
@@ -45,8 +48,6 @@ type Options struct {
 	// built-in one is wanted are looked for, up to Worktree. "" is the current
 	// folder, and for Worktree it is Dir.
 	Dir, Worktree string
-	// Timeout is for each formatter; 0 is 30 seconds.
-	Timeout time.Duration
 	// Logger is told what no caller is: which formatters are off, and why.
 	// Nothing is logged when nil.
 	Logger *slog.Logger
@@ -85,14 +86,11 @@ type item struct {
 func New(opt Options) *Set {
 	s := &Set{
 		place:   place{dir: absolute(opt.Dir), worktree: opt.Worktree},
-		timeout: opt.Timeout,
+		timeout: maxTime,
 		log:     opt.Logger,
 	}
 	if s.place.worktree = absolute(opt.Worktree); opt.Worktree == "" {
 		s.place.worktree = s.place.dir
-	}
-	if s.timeout <= 0 {
-		s.timeout = 30 * time.Second
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

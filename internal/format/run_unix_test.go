@@ -125,10 +125,11 @@ func TestHanging(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := watchPipe(t, dir)
-	s := New(Options{Dir: dir, Timeout: 3 * time.Second, Formatters: []Formatter{
+	s := New(Options{Dir: dir, Formatters: []Formatter{
 		foo("hangs", "sh", "-c", hangs),
 		foo("next", "sh", "-c", "echo ran > next"),
 	}})
+	s.timeout = 3 * time.Second
 	reports, err := s.Run(context.Background(), filepath.Join(dir, "a.foo"))
 	if err != nil || len(reports) != 2 {
 		t.Fatalf("%+v, %v", reports, err)

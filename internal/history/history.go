@@ -46,12 +46,7 @@ type Options struct {
 	FileCap int64            // larger contents are not kept, and the set says so; 64 MiB if not positive
 	Sync    bool             // survive loss of power, not only of the process
 	Now     func() time.Time // time.Now if nil
-
-	// NewID makes the ids of sets, later ones greater. If nil the store makes
-	// them itself, in one order for all processes and whatever the clock does.
-	NewID func() string
-
-	Logger *slog.Logger // silent if nil
+	Logger  *slog.Logger     // silent if nil
 }
 
 // A Store is a history folder. Making one does no I/O; its methods may be

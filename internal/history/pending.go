@@ -175,11 +175,7 @@ func (p *Pending) count(b *parcel) (int64, error) {
 // identify gives the set its id.
 func (p *Pending) identify(l *ledger) error {
 	s := p.store
-	switch {
-	case p.set.ID != "":
-	case s.opt.NewID != nil:
-		p.set.ID = s.opt.NewID()
-	default:
+	if p.set.ID == "" {
 		p.set.ID = l.nextID(s.opt.Now())
 		return nil
 	}
@@ -331,14 +327,7 @@ func (p *Pending) unsaid(set Set) ([]byte, error) {
 // others changed while it was, they changed before.
 func (p *Pending) late(l *ledger, set *Set) ([]byte, error) {
 	set.Time = p.store.opt.Now().Round(0).UTC()
-	if p.store.opt.NewID != nil {
-		set.ID = p.store.opt.NewID()
-	} else {
-		set.ID = l.nextID(set.Time)
-	}
-	if !validID(set.ID) || p.store.finished(set.ID) {
-		return nil, fmt.Errorf("%q is no id, or in use", set.ID)
-	}
+	set.ID = l.nextID(set.Time)
 	return p.unsaid(*set)
 }
 

@@ -242,10 +242,9 @@ func TestIDs(t *testing.T) {
 	if !slices.IsSorted(got) {
 		t.Error(got)
 	}
-	n := 0
-	s := New(Options{Dir: dir, NewID: func() string { n++; return fmt.Sprint("zzz", n) }})
-	want(t, d.change(t, s, Set{}, map[string]*file{d.path("a"): nil}).ID, "zzz1")
-	if _, err := New(Options{Dir: dir, NewID: func() string { return "a b" }}).Begin(Set{}, nil, nil); err == nil {
+	s := New(Options{Dir: dir})
+	want(t, d.change(t, s, Set{ID: "zzz1"}, map[string]*file{d.path("a"): nil}).ID, "zzz1")
+	if _, err := s.Begin(Set{ID: "a b"}, nil, nil); err == nil {
 		t.Error("a bad id is accepted")
 	}
 }

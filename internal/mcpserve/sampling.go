@@ -34,7 +34,7 @@ const (
 
 // A sampler is the model of a client. The client decides which one that is, and
 // may ask its person about every request. It answers as a whole, and does not
-// say what it took: that is estimated.
+// say what it took.
 type sampler struct {
 	ss    *mcp.ServerSession
 	name  string // of the client
@@ -63,10 +63,7 @@ func (s *sampler) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 			yield(model.Event{}, s.failure(ctx, err))
 			return
 		}
-		events := s.events(res, s.nonce(req.Session))
-		done := &events[len(events)-1]
-		done.Usage = model.Usage{Input: requestTokens(req), Output: answerTokens(events)}
-		for _, e := range events {
+		for _, e := range s.events(res, s.nonce(req.Session)) {
 			if !yield(e, nil) {
 				return
 			}
@@ -229,38 +226,4 @@ func (s *sampler) failure(ctx context.Context, err error) error {
 		e.Kind, e.Message = model.Invalid, fmt.Sprintf("%s did not let its model answer: %s. Do the work without another agent.", s.name, words)
 	}
 	return e
-}
-
-// requestTokens is about what a request takes.
-func requestTokens(req model.Request) (n int) {
-	for _, said := range req.System {
-		n += text.Tokens(said)
-	}
-	for _, t := range req.Tools {
-		n += text.Tokens(t.Name) + text.Tokens(t.Description) + text.Tokens(string(t.Schema))
-	}
-	for _, m := range req.Messages {
-		for _, p := range m.Parts {
-			switch {
-			case p.Result != nil:
-				n += text.Tokens(p.Result.Output)
-			case p.Call != nil:
-				n += text.Tokens(p.Call.Name) + text.Tokens(string(p.Call.Input))
-			default:
-				n += text.Tokens(p.Text)
-			}
-		}
-	}
-	return n
-}
-
-// answerTokens is about what an answer took.
-func answerTokens(events []model.Event) (n int) {
-	for _, e := range events {
-		n += text.Tokens(e.Text)
-		if e.Call != nil {
-			n += text.Tokens(e.Call.Name) + text.Tokens(string(e.Call.Input))
-		}
-	}
-	return n
 }

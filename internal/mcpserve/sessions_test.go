@@ -181,8 +181,10 @@ func TestContextEnds(t *testing.T) {
 	w := &wire{t: t, in: client, out: newReader(out)}
 	w.greet(`{}`)
 	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bash","arguments":{"command":"echo x > began; sleep 60","description":"sleeps"}}}`)
-	for !exists(filepath.Join(h.dir, "began")) {
-		time.Sleep(5 * time.Millisecond)
+	for late := time.Now().Add(time.Minute); !exists(filepath.Join(h.dir, "began")); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the command has not begun")
+		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	why := fmt.Errorf("enough")

@@ -21,8 +21,12 @@ func TestListAndCall(t *testing.T) {
 	names := map[string]bool{}
 	for _, tl := range res.Tools {
 		names[tl.Name] = true
+		// Both can do anything: job types into what runs, and ends it.
+		if (tl.Name == "bash" || tl.Name == "job") && (tl.Annotations.ReadOnlyHint || !*tl.Annotations.DestructiveHint) {
+			t.Errorf("%s is said to do no harm: %+v", tl.Name, tl.Annotations)
+		}
 	}
-	for _, want := range []string{"read", "write", "edit", "bash", "grep", "glob"} {
+	for _, want := range []string{"read", "write", "edit", "bash", "job", "grep", "glob"} {
 		if !names[want] {
 			t.Errorf("%s is not listed", want)
 		}

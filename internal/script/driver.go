@@ -45,15 +45,16 @@ type Driver struct {
 	engine *vm.VM
 	at     func(line, column int) (file string, fileLine, fileColumn int)
 
+	hooks Hooks
+
 	mu     sync.Mutex
 	loaded map[string]*Fault // by file, nil for those that could be loaded
-	hooks  map[string]bool
 }
 
 // NewDriver makes a driver of an engine that has loaded [Prelude], [DriverPart] and a [Program]. at finds where the code at a
 // place of the program comes from; files have no name where it does not know.
 func NewDriver(engine *vm.VM, at func(line, column int) (file string, fileLine, fileColumn int)) *Driver {
-	return &Driver{engine: engine, at: at, loaded: map[string]*Fault{}, hooks: map[string]bool{}}
+	return &Driver{engine: engine, at: at, loaded: map[string]*Fault{}}
 }
 
 // A ToolFile is a file and the tools it exports.
@@ -193,27 +194,18 @@ func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...Plug
 	if err := d.call(vm.Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	clear(d.hooks)
+	d.hooks.Set(told)
 	for _, f := range told {
 		d.locate(f.Error)
 		for _, p := range f.Plugins {
 			d.locateTools(p.Tools)
-			for _, name := range p.Hooks {
-				d.hooks[name] = true
-			}
 		}
 	}
 	return told, nil
 }
 
 // Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if there is none.
-func (d *Driver) Has(hook string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.hooks[hook]
-}
+func (d *Driver) Has(hook string) bool { return d.hooks.Has(hook) }
 
 // HookResult is what became of the output that hooks may change.
 type HookResult struct {
@@ -221,16 +213,6 @@ type HookResult struct {
 	Runs   []HookRun       `json:"runs"`
 	// Lost says that the hooks made something of the output that is no JSON; it is null then.
 	Lost bool `json:"lost"`
-}
-
-// Failed is what the first hook threw that did, or nil.
-func (r HookResult) Failed() *Fault {
-	for _, run := range r.Runs {
-		if run.Error != nil {
-			return run.Error
-		}
-	}
-	return nil
 }
 
 // A HookRun is one hook's part in a result.
@@ -279,9 +261,7 @@ func (d *Driver) Dispose(ctx context.Context) ([]HookRun, error) {
 	for _, run := range runs {
 		d.locate(run.Error)
 	}
-	d.mu.Lock()
-	clear(d.hooks)
-	d.mu.Unlock()
+	d.hooks.Set(nil)
 	return runs, err
 }
 

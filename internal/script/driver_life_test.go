@@ -58,8 +58,8 @@ export const A = async ({ client }) => {
 	cancel()
 	<-told
 	r, err := d.Hook(t.Context(), "shell.env", nil, json.RawMessage(`{"env":{}}`))
-	if err != nil || r.Failed() != nil {
-		t.Fatal(err, r.Failed())
+	if err != nil || len(r.Runs) != 1 || r.Runs[0].Error != nil {
+		t.Fatalf("%v %+v", err, r.Runs)
 	}
 	if diff := cmp.Diff(`{"env":{"A":"ready"}}`, string(r.Output)); diff != "" {
 		t.Error(diff)
@@ -281,8 +281,8 @@ export const P = async ({ $, serverUrl }) => ({
 		t.Fatal(err)
 	}
 	r, err := d.Hook(t.Context(), "shell.env", nil, json.RawMessage(`{"env":{}}`))
-	if err != nil || r.Failed() != nil {
-		t.Fatal(err, r.Failed())
+	if err != nil || len(r.Runs) != 1 || r.Runs[0].Error != nil {
+		t.Fatalf("%v %+v", err, r.Runs)
 	}
 	if diff := cmp.Diff(`{"env":{"URL":"http://127.0.0.1:1234","ESCAPED":"\"a b\""}}`, string(r.Output)); diff != "" {
 		t.Error(diff)

@@ -12,7 +12,6 @@ type info struct {
 	id      fileID
 	mode    uint32
 	links   uint64
-	size    int64
 	time    stamp
 	changed stamp
 }

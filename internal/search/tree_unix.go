@@ -19,14 +19,13 @@ type info struct {
 	id      fileID
 	mode    uint32
 	links   uint64
-	size    int64
 	time    stamp // of the last change of what is in it
 	changed stamp // of the last change of any kind
 }
 
 func infoOf(st *unix.Stat_t) info {
 	i := info{
-		id: fileID{uint64(st.Dev), uint64(st.Ino)}, mode: uint32(st.Mode), links: uint64(st.Nlink), size: st.Size,
+		id: fileID{uint64(st.Dev), uint64(st.Ino)}, mode: uint32(st.Mode), links: uint64(st.Nlink),
 	}
 	i.time.sec, i.time.nsec = st.Mtim.Unix()
 	i.changed.sec, i.changed.nsec = st.Ctim.Unix()

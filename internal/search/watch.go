@@ -7,11 +7,9 @@ var errNoWatch = errors.New("folders can not be watched here")
 
 // A change is what happened to a watched folder or to one of its entries.
 type change struct {
-	key    uint32 // of the folder, as given to add
-	what   changeKind
-	isDir  bool   // the entry is a folder
-	cookie uint32 // the same for both ends of a move, else 0
-	name   string // of the entry; "" means the folder itself
+	key  uint32 // of the folder, as given to add
+	what changeKind
+	name string // of the entry; "" means the folder itself
 }
 
 // A changeKind says what happened.

@@ -144,7 +144,6 @@ func (w *watcher) take(buf []byte, f func(change)) (overflow bool) {
 	for len(buf) >= unix.SizeofInotifyEvent {
 		num := int32(binary.NativeEndian.Uint32(buf))
 		mask := binary.NativeEndian.Uint32(buf[4:])
-		cookie := binary.NativeEndian.Uint32(buf[8:])
 		size := int(binary.NativeEndian.Uint32(buf[12:]))
 		buf = buf[unix.SizeofInotifyEvent:]
 		if size > len(buf) {
@@ -164,7 +163,7 @@ func (w *watcher) take(buf []byte, f func(change)) (overflow bool) {
 		if string(raw) != name { // one file often has several events in a row
 			name = string(raw)
 		}
-		ev := change{what: kindOfChange(mask), isDir: mask&unix.IN_ISDIR != 0, cookie: cookie, name: name}
+		ev := change{what: kindOfChange(mask), name: name}
 		if ev.what == 0 {
 			continue
 		}

@@ -49,24 +49,23 @@ func (c *Cache) now() time.Time {
 	return time.Now()
 }
 
-// Get returns a page of the session that is not too old, and when it was
-// fetched.
-func (c *Cache) Get(session, key string) (*Page, time.Time, bool) {
+// Get returns a page of the session that is not too old.
+func (c *Cache) Get(session, key string) (*Page, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sessions[session]
 	if s == nil || s.pages[key] == nil {
-		return nil, time.Time{}, false
+		return nil, false
 	}
 	e := s.pages[key]
 	k := e.Value.(*kept)
 	if age := c.now().Sub(k.at); age < 0 || age >= cacheAge {
 		c.drop(e)
-		return nil, time.Time{}, false
+		return nil, false
 	}
 	c.recent.MoveToFront(e)
 	c.use(s)
-	return k.page, k.at, true
+	return k.page, true
 }
 
 // Put keeps a page, if it may be kept. What was used the longest ago makes

@@ -103,27 +103,20 @@ func (w *Worker) startPlugins(ctx context.Context, l *life, p plugins) ([]script
 		return nil, err
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.started = &p
-	clear(w.hooks)
+	w.hooks.Set(told)
+	w.mu.Unlock()
 	for _, f := range told {
 		l.locate(f.Error)
 		for _, one := range f.Plugins {
 			l.locateTools(one.Tools)
-			for _, name := range one.Hooks {
-				w.hooks[name] = true
-			}
 		}
 	}
 	return told, nil
 }
 
 // Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if there is none.
-func (w *Worker) Has(hook string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.hooks[hook]
-}
+func (w *Worker) Has(hook string) bool { return w.hooks.Has(hook) }
 
 // Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After an exception the next one is
 // run, except for tool.execute.before: there it ends the run. The output of config is its input.
@@ -177,7 +170,7 @@ func (w *Worker) Dispose(ctx context.Context) ([]script.HookRun, error) {
 	l, err := w.current()
 	w.mu.Lock()
 	w.started = nil
-	clear(w.hooks)
+	w.hooks.Set(nil)
 	w.mu.Unlock()
 	if l == nil || err != nil {
 		return nil, err

@@ -16,9 +16,8 @@ import (
 
 // A Runtime is a program that runs JavaScript.
 type Runtime struct {
-	Name    string // bun or node
-	Path    string // absolute
-	Version string // without a "v"
+	Name string // bun or node
+	Path string // absolute
 }
 
 // leastNode is the oldest major version of node that has all the worker needs.
@@ -90,5 +89,5 @@ func find(ctx context.Context, opt Options, name string) (Runtime, error) {
 	case name == "node" && number < leastNode:
 		return Runtime{}, fmt.Errorf("%s is version %s, which is too old", path, version)
 	}
-	return Runtime{Name: name, Path: path, Version: version}, nil
+	return Runtime{Name: name, Path: path}, nil
 }

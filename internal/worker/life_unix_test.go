@@ -376,11 +376,11 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ setting, bun, node, want string }{
-		{"", "bun", "node", "bun 1.4.4"},
-		{"auto", "", "node", "node 20.1.0"},
-		{"auto", "broken", "node", "node 20.1.0"},
-		{"auto", "odd", "node", "node 20.1.0"},
-		{"node", "bun", "node", "node 20.1.0"},
+		{"", "bun", "node", "runs bun"},
+		{"auto", "", "node", "runs node"},
+		{"auto", "broken", "node", "runs node"},
+		{"auto", "odd", "node", "runs node"},
+		{"node", "bun", "node", "runs node"},
 		{"bun", "", "node", "bun was not found. Install bun"},
 		{"auto", "", "old", "too old. Install bun (https://bun.com), or node 20 or newer"},
 		{"auto", "", "", "bun was not found; node was not found"},
@@ -397,7 +397,7 @@ func TestFind(t *testing.T) {
 			return filepath.Join(bin, program), nil
 		}
 		found, err := Find(t.Context(), opt)
-		got := found.Name + " " + found.Version
+		got := "runs " + found.Name
 		if err != nil {
 			got = err.Error()
 		}

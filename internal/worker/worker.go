@@ -79,13 +79,13 @@ type Worker struct {
 	starting chan struct{}  // has one token, for whoever starts a process
 	telling  sync.Mutex     // while something is told
 	work     sync.WaitGroup // requests and watches of all processes
+	hooks    script.Hooks   // of all plugins
 
 	mu      sync.Mutex
 	closed  bool
 	life    *life
 	starts  []time.Time     // newest last
 	started *plugins        // what a new process has to start
-	hooks   map[string]bool // of all plugins
 	quiet   context.Context // whom files work for when no call is under way
 }
 
@@ -113,7 +113,7 @@ func Start(ctx context.Context, opt Options, folder Folder) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{opt: opt, folder: folder, runtime: found, starting: make(chan struct{}, 1), hooks: map[string]bool{}, quiet: context.WithoutCancel(ctx)}
+	w := &Worker{opt: opt, folder: folder, runtime: found, starting: make(chan struct{}, 1), quiet: context.WithoutCancel(ctx)}
 	w.starting <- struct{}{}
 	if _, err := w.living(ctx, false); err != nil {
 		_ = w.Close() // it failed already, and that is told

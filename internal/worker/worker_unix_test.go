@@ -182,6 +182,16 @@ export const Guard = async ({ client, directory, $ }) => {
 }
 `
 
+// thrown is what the first hook threw that did, or nil.
+func thrown(r script.HookResult) *script.Fault {
+	for _, run := range r.Runs {
+		if run.Error != nil {
+			return run.Error
+		}
+	}
+	return nil
+}
+
 // Plugins have hooks, events, a client and tools, and each request is for the call whose work it is.
 func TestPlugins(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
@@ -199,12 +209,12 @@ func TestPlugins(t *testing.T) {
 			t.Error("which hooks there are is not known")
 		}
 		hooked, err := w.Hook(at("one"), "tool.execute.before", json.RawMessage(`{"tool":"x","callID":"c"}`), json.RawMessage(`{"args":{}}`))
-		if err != nil || hooked.Failed() != nil || string(hooked.Output) != `{"args":{"seen":"one starting /d"}}` {
-			t.Errorf("%s %v %v", hooked.Output, hooked.Failed(), err)
+		if err != nil || thrown(hooked) != nil || string(hooked.Output) != `{"args":{"seen":"one starting /d"}}` {
+			t.Errorf("%s %v %v", hooked.Output, thrown(hooked), err)
 		}
 		hooked, err = w.Hook(at("two"), "tool.execute.before", json.RawMessage(`{"tool":"bad"}`), json.RawMessage(`{"args":{}}`))
-		if err != nil || hooked.Failed() == nil || hooked.Failed().Message != "not this one" || hooked.Failed().Line == 0 {
-			t.Errorf("%v %v", hooked.Failed(), err)
+		if fault := thrown(hooked); err != nil || fault == nil || fault.Message != "not this one" || fault.Line == 0 {
+			t.Errorf("%v %v", fault, err)
 		}
 		hooked, err = w.Hook(at("three"), "config", json.RawMessage(`{"a":1}`), nil)
 		if err != nil || string(hooked.Output) != `{"a":1,"added":true}` {
