@@ -78,13 +78,20 @@ func table(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	ticked := regexp.MustCompile("`([^`]+)`")
-	may := map[string][]string{}
+	may, layer := map[string][]string{}, map[string]string{}
 	for _, row := range regexp.MustCompile(`(?m)^\| \d \|.*$`).FindAllString(string(doc), -1) {
 		cells := strings.Split(row, "|")
 		name := strings.Trim(cells[2], " `")
-		may[name] = []string{}
+		may[name], layer[name] = []string{}, strings.TrimSpace(cells[1])
 		for _, m := range ticked.FindAllStringSubmatch(cells[len(cells)-2], -1) {
 			may[name] = append(may[name], m[1])
+		}
+	}
+	for name, below := range may {
+		for _, other := range below {
+			if layer[other] > layer[name] {
+				t.Errorf("%s of layer %s may import %s of layer %s", name, layer[name], other, layer[other])
+			}
 		}
 	}
 	if len(may) < 10 {

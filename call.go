@@ -30,9 +30,12 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	}
 	defer land()
 	c := r.begin(req)
-	ctx, disembark := r.board(ctx, c)
+	ctx, disembark, err := r.board(ctx, c)
 	defer disembark()
 	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
+	if err != nil {
+		return nil, err
+	}
 
 	t, err := r.lookup(ctx, c)
 	if err != nil {
@@ -82,17 +85,23 @@ func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) 
 	}, nil
 }
 
-// board makes a call one that [Runtime.Cancel] ends.
-func (r *Runtime) board(ctx context.Context, c *flight) (_ context.Context, done func()) {
+// board makes a call one that [Runtime.Cancel] ends, and refuses one whose id is
+// another's: that of a call under way, or none of a call at all.
+func (r *Runtime) board(ctx context.Context, c *flight) (_ context.Context, done func(), err error) {
 	ctx, end := context.WithCancelCause(ctx)
+	free := func() { end(nil) }
+	if whileHearing(c.ID) {
+		return ctx, free, &tool.Error{Kind: tool.InvalidInput, Code: "reserved-id", Tool: c.Tool,
+			Err: fmt.Errorf("ids that begin with %q are for what is done while hearing of an event: give the call another id, or none", quietPrefix+"_")}
+	}
 	key := flyingKey(&c.Call)
-	if _, taken := r.ends.LoadOrStore(key, end); taken { // it will not run: the id is another's
-		return ctx, func() { end(nil) }
+	if _, taken := r.ends.LoadOrStore(key, end); taken {
+		return ctx, free, duplicate(c)
 	}
 	return ctx, func() {
 		r.ends.Delete(key)
-		end(nil)
-	}
+		free()
+	}, nil
 }
 
 // A flight is a call on its way.
@@ -104,6 +113,7 @@ type flight struct {
 	repairs  []tool.Repair
 	renamed  bool // the name was taken in lower case
 	started  bool // its record exists
+	talk     bool // it is part of a conversation that is going on
 }
 
 // begin gives a call what it lacks and tells that it has arrived.
@@ -128,10 +138,11 @@ func (r *Runtime) begin(req tool.Call) *flight {
 	if c.agent != nil {
 		c.Agent = c.agent.Name
 	}
-	c.Host = &host{r: r, agent: c.agent}
+	c.Host = newHost(r, c.agent)
+	c.talk = c.Message != "" && r.stations.of(c.Session) != nil
 	shown := c.Call
 	shown.Input = asJSON(bytes.Clone(c.original))
-	r.feed.publish(CallStarted{Call: shown})
+	r.feed.publish(CallStarted{Call: shown, talk: c.talk})
 	return c
 }
 
@@ -163,13 +174,13 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	var specs []tool.Spec
 	_, err := r.await(ctx, func() (*tool.Result, error) {
 		r.gatherCustom(ctx)
-		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.Policy.Hides), c.agent.lacks)
+		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.hides), c.agent.lacks)
 		return nil, ctx.Err()
 	})
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	missing := r.registry.unavailable(c.Tool, specs, a, c.agent.Policy.Hider)
+	missing := r.registry.unavailable(c.Tool, specs, a, c.agent)
 	if hint := r.absent(c.Tool); hint != "" {
 		missing.Hint = hint
 	}
@@ -205,15 +216,18 @@ func (r *Runtime) find(ctx context.Context, c *flight, a tool.Audience) (tool.To
 // taken notes which tool the call goes to. What asks for a tool from outside
 // says what that tool looks like, because it may change.
 func (c *flight) taken(e *entry) tool.Tool {
-	if h, ok := c.Host.(*host); ok && e.spec.External {
-		h.fingerprint = e.tool.Fingerprint()
+	if h, ok := c.Host.(*host); ok {
+		h.policy = c.agent.Policy.Of(e.spec.Name, e.spec.Permission)
+		if e.spec.External {
+			h.fingerprint = e.tool.Fingerprint()
+		}
 	}
 	return e.tool
 }
 
 func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*entry, bool) {
 	e, ok := r.registry.newest(name)
-	if !ok || !e.spec.Catches && agent.Policy.Hides(e.spec.Permission) {
+	if !ok || !e.spec.Catches && agent.hides(e.spec) {
 		return nil, false
 	}
 	if e.spec.External && agent.lacks(e.spec) {
@@ -269,7 +283,7 @@ func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
 
 // run hands the call to its tool.
 func (r *Runtime) run(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
-	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input)})
+	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input), talk: c.talk})
 	if err := r.doom.check(ctx, c); err != nil {
 		return nil, err
 	}

@@ -187,14 +187,14 @@ func (r *Runtime) furnishCustom() error {
 		return nil
 	}
 	o := custom.Options{
-		Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Programs: r.programs,
+		Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(), Programs: r.programs,
 		World: world.Options{
 			Files: r.files, Shell: r.shell.Room, Programs: r.programsOf, Variables: r.variables, Web: r.web,
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
 		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
 		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.quiet, Changed: func() { r.feed.publish(CustomChanged{}) },
-		Watch: opt.Watch, Memory: cmp.Or(opt.Memory, 128<<20), LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
+		Watch: opt.Watch, Memory: opt.Memory, LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
 	for _, f := range opt.Folders {
 		o.Folders = append(o.Folders, custom.Folder{Path: f.Path, Project: f.Project, Trusted: f.Trusted, Stamp: f.Stamp})
@@ -273,8 +273,13 @@ type ScriptSaid struct {
 func (ScriptSaid) kind() string  { return "script.said" }
 func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
 
-// quietPrefix begins the ids of what scripts do while there is no call.
+// quietPrefix begins the ids of what scripts do while there is no call. No call
+// has such an id.
 const quietPrefix = "event"
+
+// whileHearing reports whether an id is not one of a call, but of what a script
+// did while it heard of an event.
+func whileHearing(id string) bool { return strings.HasPrefix(id, quietPrefix+"_") }
 
 // barred refuses a locked agent the tools that run in bun or node: one process
 // serves all agents there, and can write.
@@ -305,7 +310,7 @@ func (r *Runtime) quiet(name string) *tool.Call {
 	}
 	return &tool.Call{
 		ID: r.newID(quietPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
-		Host: &quietHost{host{r: r, agent: agent}},
+		Host: &quietHost{*newHost(r, agent)},
 	}
 }
 
@@ -315,7 +320,7 @@ type quietHost struct{ host }
 // Ask refuses what would have to be asked.
 func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request) error {
 	req.Session = c.Session
-	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	decisions, err := h.r.engine.Decide(req, h.policy)
 	if err != nil {
 		return err
 	}
@@ -323,7 +328,7 @@ func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request)
 	for _, d := range decisions {
 		switch d.Action {
 		case permission.Deny:
-			return &permission.DeniedError{Decision: d, Rules: h.agent.Policy.Rules.About(req.Permission)}
+			return &permission.DeniedError{Decision: d, Rules: h.policy.Rules.About(req.Permission)}
 		case permission.Ask:
 			asked = append(asked, d)
 		}
@@ -339,16 +344,16 @@ func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request)
 func (h *host) ask(ctx context.Context, req permission.Request) error {
 	script, scripted := world.Working(ctx)
 	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
-	if !full && (h.r.custom == nil || !h.r.custom.Has("permission.ask")) {
-		return h.r.engine.Ask(ctx, req, h.agent.Policy)
+	if !full && (h.r.custom == nil || !h.r.custom.Has(hookPermission)) {
+		return h.r.engine.Ask(ctx, req, h.policy)
 	}
-	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	decisions, err := h.r.engine.Decide(req, h.policy)
 	if err != nil {
 		return err
 	}
 	asks := slices.DeleteFunc(decisions, func(d permission.Decision) bool { return d.Action == permission.Allow })
 	if len(asks) == 0 || asks[0].Action == permission.Deny {
-		return h.r.engine.Ask(ctx, req, h.agent.Policy)
+		return h.r.engine.Ask(ctx, req, h.policy)
 	}
 	if full && !slices.ContainsFunc(asks, func(d permission.Decision) bool { return d.Guarded || d.Ceiling }) {
 		return nil
@@ -361,7 +366,7 @@ func (h *host) ask(ctx context.Context, req permission.Request) error {
 	case "deny":
 		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New("A plugin denied the permission " + req.Permission + " for this call.")}
 	}
-	return h.r.engine.Ask(ctx, req, h.agent.Policy)
+	return h.r.engine.Ask(ctx, req, h.policy)
 }
 
 // inWorktree is a path as rules and people see it.

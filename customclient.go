@@ -32,7 +32,7 @@ type clientArgs struct {
 }
 
 // clientCall answers what plugins ask of the runtime through their client.
-func (r *Runtime) clientCall(ctx context.Context, c *tool.Call, method string, raw json.RawMessage) (json.RawMessage, error) {
+func (r *Runtime) clientCall(ctx context.Context, _ *tool.Call, method string, raw json.RawMessage) (json.RawMessage, error) {
 	var args clientArgs
 	if len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &args); err != nil {
@@ -47,7 +47,7 @@ func (r *Runtime) clientCall(ctx context.Context, c *tool.Call, method string, r
 		if r.opt.Custom.Client != nil {
 			return r.opt.Custom.Client(ctx, method, raw)
 		}
-		err = fmt.Errorf("%s is not known here: there is no model and no screen behind this client", method)
+		err = fmt.Errorf("%s is not known here, and the program behind this client does not answer it either", method)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -64,7 +64,8 @@ func clientError(name, message string) map[string]any {
 
 var errNoMethod = errors.New("no such method")
 
-// clientData answers the methods that need no model.
+// clientData answers what the runtime knows itself; errNoMethod is for the
+// program that it is part of.
 func (r *Runtime) clientData(ctx context.Context, method string, args clientArgs) (any, error) {
 	switch method {
 	case "app.log":
@@ -151,11 +152,7 @@ func (r *Runtime) clientSession(ctx context.Context, method string, args clientA
 		return r.clientInfo(ctx, s, args.Path.ID)
 	case "session.list":
 		all, err := s.Sessions(ctx, 100)
-		out := []map[string]any{}
-		for _, v := range all {
-			out = append(out, r.sessionOf(v))
-		}
-		return out, err
+		return forPlugins(all...), err
 	case "session.create":
 		return r.clientCreate(ctx, s, args.Body)
 	case "session.update":
@@ -163,17 +160,13 @@ func (r *Runtime) clientSession(ctx context.Context, method string, args clientA
 		if err := json.Unmarshal(args.Body, &b); err != nil || b.Title == "" {
 			return nil, errors.New("only the title of a session can be changed")
 		}
-		if err := s.SetTitle(ctx, args.Path.ID, b.Title); err != nil {
+		if err := r.retitle(ctx, args.Path.ID, b.Title); err != nil {
 			return nil, err
 		}
 		return r.clientInfo(ctx, s, args.Path.ID)
 	case "session.children":
 		all, err := s.SessionChildren(ctx, args.Path.ID)
-		out := []map[string]any{}
-		for _, v := range all {
-			out = append(out, r.sessionOf(v))
-		}
-		return out, err
+		return forPlugins(all...), err
 	case "session.prompt":
 		return r.clientPrompt(ctx, args)
 	case "session.todo":
@@ -190,23 +183,16 @@ func (r *Runtime) clientInfo(ctx context.Context, s *store.Store, id string) (an
 	if errors.Is(err, store.ErrNotFound) && id == r.session() {
 		return r.sessionInfo(id), nil
 	}
-	return r.sessionOf(v), err
+	return forPlugins(v)[0], err
 }
 
 func (r *Runtime) clientCreate(ctx context.Context, s *store.Store, body json.RawMessage) (any, error) {
 	var b struct{ Title string }
 	_ = json.Unmarshal(body, &b) // a title is all that counts, and it may be missing
-	v := store.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()}
-	if err := s.AddSession(ctx, v); err != nil {
-		return nil, err
-	}
-	if b.Title != "" {
-		if err := s.SetTitle(ctx, v.ID, b.Title); err != nil {
-			return nil, err
-		}
-		v.Title = b.Title
-	}
-	return r.sessionOf(v), nil
+	row := r.newSession()
+	row.Title = b.Title
+	row, err := r.createSession(ctx, s, row)
+	return forPlugins(row)[0], err
 }
 
 // maxMessages is how many calls of a session plugins are shown.
@@ -267,17 +253,21 @@ func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session st
 }
 
 // sessionInfo is what plugins are told of a session that may not be recorded.
-func (r *Runtime) sessionInfo(id string) map[string]any {
-	return r.sessionOf(store.Session{ID: id, Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()})
+func (r *Runtime) sessionInfo(id string) pluginSession {
+	return forPlugins(store.Session{ID: id, Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()})[0]
 }
 
-func (r *Runtime) sessionOf(v store.Session) map[string]any {
-	out := map[string]any{
-		"id": v.ID, "projectID": v.Project, "directory": v.Dir, "title": v.Title, "version": "helve",
-		"time": map[string]int64{"created": v.Created, "updated": max(v.Created, v.Updated)},
-	}
-	if v.Parent != "" {
-		out["parentID"] = v.Parent
+// A pluginSession is a session as plugins see it.
+type pluginSession struct {
+	Session
+	Version string `json:"version"` // the reference's has that of the program
+}
+
+func forPlugins(rows ...store.Session) []pluginSession {
+	out := make([]pluginSession, len(rows))
+	for i, v := range rows {
+		v.Updated = max(v.Created, v.Updated)
+		out[i] = pluginSession{sessionOf(v), "helve"}
 	}
 	return out
 }

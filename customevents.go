@@ -185,11 +185,11 @@ func (t *teller) silent(h Happening) bool {
 	case FileChanged:
 		return h.quiet
 	case CallStarted:
-		return h.Call.Message != "" && t.r.stations.of(h.Call.Session) != nil
+		return h.talk
 	case CallRunning:
-		return t.r.stations.of(h.Session) != nil
+		return h.talk
 	case CallFinished:
-		return t.r.stations.of(h.Session) != nil
+		return h.talk
 	}
 	return false
 }

@@ -225,6 +225,15 @@ func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err err
 	return err
 }
 
+// passedOver says which plugins failed at something that goes on without them.
+func (r *Runtime) passedOver(hook string, done custom.Hooked) {
+	for _, run := range done.Runs {
+		if run.Error != nil {
+			r.log.Warn("a plugin failed and was passed over", "plugin", run.Source, "hook", hook, "error", run.Error)
+		}
+	}
+}
+
 // required reports whether calls need a plugin, which settings name by its
 // file, with or without the ending, or by its package.
 func required(names []string, source, name string) bool {
@@ -296,9 +305,7 @@ func (r *Runtime) shellVariables(ctx context.Context, c *tool.Call, dir string) 
 	}
 	input := asJSON(map[string]string{"cwd": dir, "sessionID": c.Session, "callID": c.ID})
 	done, err := r.custom.Hook(ctx, c, hookShell, input, asJSON(map[string]any{"env": map[string]string{}}))
-	for _, run := range done.Runs {
-		err = errors.Join(err, run.Error)
-	}
+	r.passedOver(hookShell, done)
 	if err != nil {
 		r.log.Warn("a plugin could not add variables", "error", err)
 	}
@@ -316,34 +323,45 @@ func (r *Runtime) shellVariables(ctx context.Context, c *tool.Call, dir string) 
 }
 
 // redefine lets plugins change how tools are shown to models. What arguments
-// are held against stays the tool's own schema.
-func (r *Runtime) redefine(specs []tool.Spec) []tool.Spec {
+// are held against stays the tool's own schema. It ends with ctx: the tools that
+// are left then are shown as they are.
+func (r *Runtime) redefine(ctx context.Context, specs []tool.Spec) []tool.Spec {
 	if r.custom == nil || !r.custom.Has(hookDefinition) {
 		return specs
 	}
 	for i := range specs {
-		output, err := json.Marshal(map[string]any{"description": specs[i].Description, "parameters": specs[i].Schema})
-		if err != nil {
-			continue
+		if err := r.redefineOne(ctx, &specs[i]); err != nil {
+			r.log.Warn("a tool is shown as it is, without what plugins make of it", "tool", specs[i].Name, "error", err)
 		}
-		done, err := r.custom.Hook(r.life, r.quiet(hookDefinition), hookDefinition, asJSON(map[string]string{"toolID": specs[i].Name}), output)
-		if err != nil || bytes.Equal(done.Output, output) {
-			continue
-		}
-		var out struct {
-			Description string
-			Parameters  *jsonschema.Schema
-		}
-		if json.Unmarshal(done.Output, &out) != nil {
-			r.log.Warn("a plugin made a definition that can not be read", "tool", specs[i].Name)
-			continue
-		}
-		if out.Description != "" {
-			specs[i].Description = out.Description
-		}
-		if out.Parameters != nil {
-			specs[i].Schema = out.Parameters
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	return specs
+}
+
+func (r *Runtime) redefineOne(ctx context.Context, s *tool.Spec) error {
+	output, err := json.Marshal(map[string]any{"description": s.Description, "parameters": s.Schema})
+	if err != nil {
+		return err
+	}
+	done, err := r.custom.Hook(ctx, r.quiet(hookDefinition), hookDefinition, asJSON(map[string]string{"toolID": s.Name}), output)
+	r.passedOver(hookDefinition, done)
+	if err != nil || bytes.Equal(done.Output, output) {
+		return err
+	}
+	var out struct {
+		Description string
+		Parameters  *jsonschema.Schema
+	}
+	if err := json.Unmarshal(done.Output, &out); err != nil {
+		return fmt.Errorf("the definition can not be read: %w", err)
+	}
+	if out.Description != "" {
+		s.Description = out.Description
+	}
+	if out.Parameters != nil {
+		s.Schema = out.Parameters
+	}
+	return nil
 }

@@ -53,10 +53,10 @@ func (r *Runtime) hasModel() bool {
 
 // Delegate runs an agent and waits for what it says. What it took counts for
 // whoever called, and it is denied what they are.
-func (d delegates) Delegate(ctx context.Context, c *tool.Call, job builtin.Job) (*builtin.Report, error) {
-	a := d.r.agent(job.Agent)
+func (d delegates) Delegate(ctx context.Context, c *tool.Call, errand builtin.Errand) (*builtin.Report, error) {
+	a := d.r.agent(errand.Agent)
 	if a == nil {
-		return nil, fmt.Errorf("%q: %w", job.Agent, builtin.ErrNoAgent)
+		return nil, fmt.Errorf("%q: %w", errand.Agent, builtin.ErrNoAgent)
 	}
 	above := d.r.stations.of(c.Session)
 	if err := d.tooDeep(above); err != nil {
@@ -70,13 +70,16 @@ func (d delegates) Delegate(ctx context.Context, c *tool.Call, job builtin.Job) 
 	if err != nil {
 		return nil, err
 	}
-	row, err := d.session(ctx, s, c, childOf{agent: a, ref: ref, job: job})
+	row, err := d.session(ctx, s, c, childOf{agent: a, ref: ref, errand: errand})
 	if err != nil {
 		return nil, err
 	}
 	release, err := s.ClaimTurn(ctx, row.ID, d.r.opt.Client)
-	if err != nil {
+	if errors.Is(err, store.ErrBusy) {
 		return nil, tool.Fail("busy", "the agent of session %s still works: wait for it, or start a new one without task_id", row.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("beginning the work of an agent: %w", err)
 	}
 	defer release()
 	if _, err := d.r.loop.Mend(ctx, row.ID); err != nil {
@@ -85,16 +88,16 @@ func (d delegates) Delegate(ctx context.Context, c *tool.Call, job builtin.Job) 
 	st := above.below(d.r.agentOf(c), row, d.purse(above))
 	defer d.r.stations.man(st)()
 	if l, ok := d.r.lending.of(c.Session); ok {
-		defer d.r.lending.add(row.ID, l)()
+		defer d.r.lending.add(row.ID, &l)()
 	}
-	return d.work(ctx, row, st, childOf{agent: a, ref: ref, job: job})
+	return d.work(ctx, row, st, childOf{agent: a, ref: ref, errand: errand})
 }
 
 // A childOf is what a child session is made for.
 type childOf struct {
-	agent *Agent
-	ref   message.ModelRef
-	job   builtin.Job
+	agent  *Agent
+	ref    message.ModelRef
+	errand builtin.Errand
 }
 
 // tooDeep says that the caller was itself started by too many.
@@ -137,7 +140,7 @@ func (d delegates) model(ctx context.Context, s *store.Store, c *tool.Call, a *A
 // session is that of the child: the one to go on with, if it is a child of this
 // session, or a new one.
 func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, child childOf) (store.Session, error) {
-	if id := child.job.Session; id != "" {
+	if id := child.errand.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
 			row.Rules = slices.Concat(row.Rules, d.rules(child.agent))
@@ -149,7 +152,7 @@ func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 	}
 	row := d.r.newSession()
 	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, child.agent.Name, child.ref
-	row.Title = fmt.Sprintf("%s (@%s subagent)", child.job.Description, child.agent.Name)
+	row.Title = fmt.Sprintf("%s (@%s subagent)", child.errand.Description, child.agent.Name)
 	row.Rules = d.rules(child.agent)
 	return d.r.createSession(ctx, s, row)
 }
@@ -170,11 +173,11 @@ func (d delegates) rules(a *Agent) permission.Ruleset {
 
 // work lets the child work, and tells its caller how it gets on.
 func (d delegates) work(ctx context.Context, row store.Session, st *station, child childOf) (*builtin.Report, error) {
-	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.job.Prompt}
+	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.errand.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
 	}
-	w := &childWatch{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.job.Progress}
+	w := &childWatch{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.errand.Progress}
 	stop := w.follow(d.r, row.ID)
 	own, done := d.r.embark(ctx, row.ID)
 	out := d.r.loop.Run(own, d.r.workOf(row, st.purse))

@@ -218,6 +218,24 @@ func TestTaskResumes(t *testing.T) {
 	}
 }
 
+// An agent that can not begin for another reason than its own work is not told
+// to be at work.
+func TestTaskThatCanNotBegin(t *testing.T) {
+	data := t.TempDir()
+	r := thinks(t, &brain{answer: inTurn()}, func(o *helve.Options) { o.DataDir, o.Unrecorded, o.Unattended = data, true, true })
+	if _, err := r.Sessions(t.Context(), 1); err != nil { // it opens the records
+		t.Fatal(err)
+	}
+	claims := filepath.Join(data, "run")
+	if err := errors.Join(os.RemoveAll(claims), os.WriteFile(claims, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := callJSON(t, r, "task", `{"description": "d", "prompt": "child", "subagent_type": "general"}`)
+	if e := kindOf(t, err); e.Code == "busy" || !strings.Contains(e.Error(), "taking a lock") {
+		t.Errorf("%+v", e)
+	}
+}
+
 // treeOf is a sum over all files below a folder.
 func treeOf(t *testing.T, dir string) string {
 	t.Helper()

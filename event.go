@@ -27,6 +27,8 @@ type Happening interface {
 // CallStarted is a call that has arrived. Its state is pending.
 type CallStarted struct {
 	Call tool.Call `json:"call"`
+
+	talk bool // it is part of a conversation, whose messages tell of it
 }
 
 // CallRunning is a call that was found good and goes to its tool, with the
@@ -36,6 +38,8 @@ type CallRunning struct {
 	Session string          `json:"session"`
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input"`
+
+	talk bool // as in CallStarted
 }
 
 // CallProgress is a report of a running tool. It replaces the one before.
@@ -59,7 +63,8 @@ type CallFinished struct {
 	Result  *tool.Result `json:"result,omitempty"`
 	Error   *CallError   `json:"error,omitempty"`
 
-	size int // of the metadata, encoded
+	size int  // of the metadata, encoded
+	talk bool // as in CallStarted
 }
 
 // A CallError is the failure of a call as data.

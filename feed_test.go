@@ -1,8 +1,12 @@
 package helve
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"helve/internal/agent"
+	"helve/message"
 )
 
 // What the feed keeps is bounded in bytes, metadata counted in, and it always
@@ -24,6 +28,19 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 	if len(f.events) > feedEvents {
 		t.Errorf("%d events are kept", len(f.events))
+	}
+}
+
+// The metadata of a call counts also where a message tells of it.
+func TestPartsWeighTheirMetadata(t *testing.T) {
+	f := newFeed(time.Now)
+	k := keeper{&Runtime{feed: f}}
+	p := message.Part{Type: message.Tool, State: &message.State{Metadata: map[string]any{"files": []string{strings.Repeat("x", 1<<20)}}}}
+	for range 100 {
+		k.Tell(agent.News{Part: &p})
+	}
+	if n := len(f.events); n == 0 || n<<20 > feedBytes {
+		t.Errorf("%d parts of 1 MiB each are kept", n)
 	}
 }
 

@@ -23,7 +23,7 @@ func (r *Runtime) furnishFiles() {
 			Dir: r.private("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
 		OnChange: func(ch workspace.Changed) {
-			quiet := strings.HasPrefix(ch.Call, quietPrefix+"_")
+			quiet := whileHearing(ch.Call)
 			if ch.Event != "unlink" {
 				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File, quiet: quiet})
 			}
@@ -64,7 +64,9 @@ func (r *Runtime) formatters() builtin.Formatters {
 	if r.opt.Formatters == nil {
 		return nil
 	}
-	opt := format.Options{Builtin: r.opt.Formatters.Builtin, Dir: r.dir, Worktree: r.worktree, Logger: r.log}
+	opt := format.Options{
+		Builtin: r.opt.Formatters.Builtin, Experimental: r.opt.Formatters.Experimental, Dir: r.dir, Worktree: r.worktree, Logger: r.log,
+	}
 	for _, f := range r.opt.Formatters.Own {
 		opt.Formatters = append(opt.Formatters, format.Formatter(f))
 	}

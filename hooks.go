@@ -234,13 +234,14 @@ func (r *Runtime) ran(c *flight, h *Hook, run hookRun) {
 
 // Hook lets plugins see something that is not a call, as chat.message or
 // chat.params: input is what it is about, and output what they may change.
-// It returns the output. A program with a model of its own calls it where the
-// reference would.
+// It returns the output; a plugin that fails is passed over, and the log says so.
+// A program with a model of its own calls it where the reference would.
 func (r *Runtime) Hook(ctx context.Context, name string, input, output json.RawMessage) (json.RawMessage, error) {
 	if r.custom == nil {
 		return output, nil
 	}
 	r.custom.Need(ctx, "")
 	done, err := r.custom.Hook(ctx, r.quiet(name), name, input, output)
+	r.passedOver(name, done)
 	return done.Output, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	"helve/permission"
@@ -14,8 +15,11 @@ import (
 type host struct {
 	r           *Runtime
 	agent       *Agent
-	fingerprint string // of a tool from outside, where it does not give one itself
+	policy      permission.Policy // of the agent that calls, for the tool that is called
+	fingerprint string            // of a tool from outside, where it does not give one itself
 }
+
+func newHost(r *Runtime, a *Agent) *host { return &host{r: r, agent: a, policy: a.Policy} }
 
 // Ask asks under the rules of the agent that makes the call.
 func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
@@ -32,7 +36,7 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) er
 // Allowed decides without asking. What can not be decided is not allowed.
 func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 	req.Session, req.Fingerprint = c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
-	decisions, err := h.r.engine.Decide(req, h.agent.Policy)
+	decisions, err := h.r.engine.Decide(req, h.policy)
 	return err == nil && !slices.ContainsFunc(decisions, func(d permission.Decision) bool {
 		return d.Action != permission.Allow
 	})
@@ -40,7 +44,7 @@ func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 
 // Sieve is what the rules of the agent say about a permission.
 func (h *host) Sieve(_ *tool.Call, permission string) (passes func(names ...string) bool, key string) {
-	return h.agent.Policy.Sieve(permission)
+	return h.policy.Sieve(permission)
 }
 
 // Progress tells who watches; it says nothing once the call has ended.
@@ -54,4 +58,14 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 		return
 	}
 	h.r.feed.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata, size: size})
+}
+
+// Open is the door that the built-in tools take, for tools of programs.
+func (h *host) Open(ctx context.Context, c *tool.Call, name string) (*os.File, error) {
+	path, err := h.r.files.Resolve(ctx, c, c.Dir, name)
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := h.r.files.OpenRead(ctx, c, path)
+	return file, err
 }

@@ -51,7 +51,7 @@ func (k keeper) Save(ctx context.Context, info *message.Info, parts ...message.P
 		k.r.feed.publish(MessageUpdated{Info: *info})
 	}
 	for _, p := range parts {
-		k.r.feed.publish(PartUpdated{Part: p})
+		k.r.feed.publish(partUpdated(p))
 	}
 	if info != nil && info.Role == message.Assistant {
 		return k.r.sumUp(ctx, s, *info)
@@ -91,7 +91,7 @@ func (k keeper) Tell(n agent.News) {
 	case n.Delta != "":
 		k.r.feed.publish(PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
 	default:
-		k.r.feed.publish(PartUpdated{Part: *n.Part})
+		k.r.feed.publish(partUpdated(*n.Part))
 	}
 }
 

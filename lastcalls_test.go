@@ -2,6 +2,7 @@ package helve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestLastCalls(t *testing.T) {
 		if test.last < 0 {
 			req = UndoRequest{Last: -test.last, Session: "s"}
 		}
-		for _, s := range lastCalls(setsOf(t, test.sets), req) {
+		for _, s := range lastCalls(slices.Values(setsOf(t, test.sets)), req) {
 			got = append(got, s.ID)
 		}
 		if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {

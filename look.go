@@ -266,7 +266,7 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	if err := r.voidPolicy(""); err != nil {
 		return FileText{}, err
 	}
-	by := onlooker{host{r: r, agent: a}}
+	by := onlooker{*newHost(r, a)}
 	p, err := r.files.Resolve(ctx, by, r.dir, path)
 	if err != nil {
 		return FileText{}, err

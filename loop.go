@@ -11,6 +11,7 @@ import (
 	"helve/internal/agent"
 	"helve/internal/prompt"
 	"helve/message"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -26,23 +27,28 @@ func goOn(wish string) string {
 // furnishLoop makes what works on prompts.
 func (r *Runtime) furnishLoop() {
 	r.loop = agent.New(agent.Deps{
-		Call: r.Call, Tools: r.toolsIn, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: keeper{r}, Watch: r.watchLoop,
+		Call: r.Call, Tools: r.toolsIn, Lasts: r.lasts, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: keeper{r}, Watch: r.watchLoop,
 		NewID: r.newID, Now: r.now,
 		Rules: agent.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
 		Words: agent.Words{SumUp: prompt.Compact(), GoOn: goOn},
 	})
 }
 
+// lasts reports whether the results of a tool stay in the model's sight.
+func (r *Runtime) lasts(name string) bool {
+	e, ok := r.registry.newest(name)
+	return ok && e.spec.Lasts
+}
+
 // toolsIn are the tools that an agent's model is shown in a session.
 func (r *Runtime) toolsIn(ctx context.Context, session string, a tool.Audience) []tool.Spec {
 	r.Gather(ctx)
-	a = r.complement(a)
-	who := r.agentIn(session, a.Agent)
-	if who == nil {
-		return nil
-	}
-	specs := r.redefine(shown(r.registry.offered(a, who.Policy.Hides), a))
-	return slices.DeleteFunc(specs, who.lacks)
+	return r.shownTo(ctx, r.agentIn(session, a.Agent), a)
+}
+
+// hides reports whether the rules keep a tool from the agent's sight.
+func (a *Agent) hides(s tool.Spec) bool {
+	return a.Policy.Of(s.Name, s.Permission).Hides(s.Permission)
 }
 
 // lacks reports whether a locked agent is not shown a tool: one that changes
@@ -51,7 +57,7 @@ func (a *Agent) lacks(s tool.Spec) bool {
 	if a == nil || !a.Locked || s.ReadOnly {
 		return false
 	}
-	return s.External || a.Policy.Decide(s.Permission, "*").Action == "deny"
+	return s.External || a.Policy.Decide(s.Permission, "*").Action == permission.Deny
 }
 
 // profile says how an agent works in a session.

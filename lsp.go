@@ -12,7 +12,6 @@ import (
 
 	"helve/internal/lsp"
 	"helve/internal/proc"
-	"helve/internal/run"
 	"helve/internal/workspace"
 )
 
@@ -98,7 +97,10 @@ func (r *Runtime) furnishLSP() error {
 		servers = lsp.Only(servers, own)
 	}
 	o := lsp.Options{
-		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Start: r.startLanguageServer, Brief: r.opt.Shell.Ephemeral,
+		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
+		Start: func(ctx context.Context, s lsp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+			return r.startServer(ctx, manner{s.Env, s.Wall}, cmd, out)
+		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
 		OnChange: func() { r.feed.publish(LSPChanged{}) },
 		OnDiagnostics: func(server, path string) {
@@ -110,17 +112,6 @@ func (r *Runtime) furnishLSP() error {
 	}
 	r.languages = lsp.New(o)
 	return nil
-}
-
-// startLanguageServer starts a server as commands are started, but for its own
-// variables.
-func (r *Runtime) startLanguageServer(ctx context.Context, s lsp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
-	p := run.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: s.Env, Stderr: cmd.Stderr, Walled: s.Wall}
-	if agent := r.agent(""); s.Wall && agent != nil {
-		passes, key := agent.Policy.Sieve("read")
-		p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
-	}
-	return r.shell.Start(ctx, p, out)
 }
 
 // changedForServers tells the language servers of a file that a tool has

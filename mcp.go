@@ -102,7 +102,10 @@ func (r *Runtime) furnishMCP() error {
 	}
 	o := mcpclient.Options{
 		Dir: r.dir, Version: opt.Version, CallTimeout: opt.Timeout, Logger: r.log,
-		Start: r.startServer, Register: r.Register, Ask: r.elicited,
+		Register: r.Register, Ask: r.elicited,
+		Start: func(ctx context.Context, s mcpclient.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+			return r.startServer(ctx, manner{s.Env, s.Wall}, cmd, out)
+		},
 		Changed: func(s mcpclient.Status) {
 			r.feed.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
 		},
@@ -136,11 +139,17 @@ func (s MCPServer) plain() mcpclient.Server {
 	}
 }
 
-// startServer starts a local server as commands are started, but for its own
+// A manner is how a server is started.
+type manner struct {
+	env  map[string]string // its own variables
+	wall bool
+}
+
+// startServer starts a server as commands are started, but for its own
 // variables.
-func (r *Runtime) startServer(ctx context.Context, s mcpclient.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
-	p := run.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: s.Env, Stderr: cmd.Stderr, Walled: s.Wall}
-	if agent := r.agent(""); s.Wall && agent != nil {
+func (r *Runtime) startServer(ctx context.Context, m manner, cmd proc.Command, out *os.File) (*proc.Process, error) {
+	p := run.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: m.env, Stderr: cmd.Stderr, Walled: m.wall}
+	if agent := r.agent(""); m.wall && agent != nil {
 		passes, key := agent.Policy.Sieve("read")
 		p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"helve/internal/builtin"
@@ -140,7 +141,7 @@ type inquiry[T any] struct {
 	list   func(p *mcpclient.Pool, ctx context.Context, server string) ([]T, error)
 }
 
-// listed asks all servers at the same time.
+// listed asks those that are to be asked, and takes nothing of one that fails.
 func listed[T any](ctx context.Context, r *Runtime, q inquiry[T]) ([]T, error) {
 	if q.server != "" {
 		if r.pool == nil {
@@ -149,26 +150,31 @@ func listed[T any](ctx context.Context, r *Runtime, q inquiry[T]) ([]T, error) {
 		all, err := q.list(r.pool, ctx, q.server)
 		return all, r.noServer(q.server, err)
 	}
-	servers := r.which(q.has)
+	return askAll(r.which(q.has), func(server string) ([]T, error) {
+		all, err := q.list(r.pool, ctx, server)
+		if err != nil {
+			return nil, err
+		}
+		return all, nil
+	})
+}
+
+// askAll asks all servers at the same time and returns what they say, in their
+// order.
+func askAll[T any](servers []string, ask func(server string) ([]T, error)) ([]T, error) {
 	parts, errs := make([][]T, len(servers)), make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, name := range servers {
-		wg.Go(func() { parts[i], errs[i] = q.list(r.pool, ctx, name) })
+		wg.Go(func() { parts[i], errs[i] = ask(name) })
 	}
 	wg.Wait()
-	var out []T
-	for i, part := range parts {
-		if errs[i] == nil {
-			out = append(out, part...)
-		}
-	}
-	return out, errors.Join(errs...)
+	return slices.Concat(parts...), errors.Join(errs...)
 }
 
 // MCPRead reads something that a server has, uncut. It is a call of
 // read_mcp_resource, made as c says: the rules hold, and it is recorded.
 func (r *Runtime) MCPRead(ctx context.Context, c tool.Call, server, uri string) ([]MCPContent, error) {
-	c.Tool, c.Input = "read_mcp_resource", asJSON(map[string]string{"server": server, "uri": uri})
+	c.Tool, c.Input = builtin.ReadResource, asJSON(map[string]string{"server": server, "uri": uri})
 	res, err := r.Call(ctx, c)
 	if err != nil {
 		return nil, err
@@ -231,9 +237,8 @@ func (r *Runtime) MCPUnsubscribe(w MCPWatch) {
 
 // mayHear says why an agent may not have to do with something of a server.
 func (r *Runtime) mayHear(agent, server, pattern string) error {
-	if r.opt.PolicyError != "" {
-		return &tool.Error{Kind: tool.Denied, Code: "invalid-policy",
-			Err: fmt.Errorf("everything is denied because the permission rules are broken: %s", r.opt.PolicyError)}
+	if err := r.voidPolicy(""); err != nil {
+		return err
 	}
 	if r.pool == nil {
 		return fmt.Errorf("%q: %w", server, ErrNoServer)

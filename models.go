@@ -67,7 +67,7 @@ var errNoModel = errors.New("there is no model to answer: set one with \"model\"
 // A lending is a model that a client brings for its own session.
 type lending struct {
 	mu   sync.Mutex
-	lent map[string]lent // by session
+	lent map[string]*lent // by session
 }
 
 type lent struct {
@@ -78,7 +78,7 @@ type lent struct {
 // Lend lets a session's prompts and the agents that its calls start be answered
 // by p, under that name, where the runtime has no model of its own.
 func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
-	take := r.lending.add(session, lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
+	take := r.lending.add(session, &lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
 	r.feed.publish(ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
@@ -86,11 +86,13 @@ func (r *Runtime) Lend(session string, p model.Provider, name string) (remove fu
 	})
 }
 
-func (l *lending) add(session string, m lent) (take func()) {
+// add lends m, which nobody else may have lent: what is given back is known by
+// its address, because not every provider can be compared.
+func (l *lending) add(session string, m *lent) (take func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lent == nil {
-		l.lent = map[string]lent{}
+		l.lent = map[string]*lent{}
 	}
 	l.lent[session] = m
 	return func() {
@@ -106,7 +108,10 @@ func (l *lending) of(session string) (lent, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	got, ok := l.lent[session]
-	return got, ok
+	if !ok {
+		return lent{}, false
+	}
+	return *got, true
 }
 
 // findModel returns the model that a session works with.

@@ -127,8 +127,9 @@ type Limits struct {
 
 // Formatters say what formats which file.
 type Formatters struct {
-	Builtin bool        // also those that helve knows, where they are installed
-	Own     []Formatter // a name that helve knows changes that one
+	Builtin      bool        // also those that helve knows, where they are installed
+	Experimental bool        // and of these those that are still being tried out
+	Own          []Formatter // a name that helve knows changes that one
 }
 
 // A Formatter is a command that formats a file in place.

@@ -112,7 +112,7 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	if c.started {
 		r.flying.drop(&c.Call)
 	}
-	told := CallFinished{ID: c.ID, Session: c.Session}
+	told := CallFinished{ID: c.ID, Session: c.Session, talk: c.talk}
 	if err == nil {
 		err = r.seal(c, res, &told)
 	}

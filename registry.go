@@ -139,13 +139,13 @@ func (g *registry) reason(e *entry, a tool.Audience) string {
 
 // offered asks all tools at once and returns the specs of those for a, in
 // order.
-func (g *registry) offered(a tool.Audience, hides func(permission string) bool) []tool.Spec {
+func (g *registry) offered(a tool.Audience, hides func(tool.Spec) bool) []tool.Spec {
 	entries := g.all()
 	specs := make([]tool.Spec, len(entries))
 	oks := make([]bool, len(entries))
 	var wg sync.WaitGroup
 	for i, e := range entries {
-		if !e.spec.Catches && hides(e.spec.Permission) {
+		if !e.spec.Catches && hides(e.spec) {
 			continue
 		}
 		wg.Go(func() { specs[i], oks[i] = g.offer(e, a) })
@@ -170,9 +170,8 @@ func (g *registry) catcher() (*entry, bool) {
 	return nil, false
 }
 
-// unavailable is the error for a name that a can not call. hides tells which
-// rule hides a permission, if one does.
-func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, hides func(permission string) (string, bool)) *tool.Error {
+// unavailable is the error for a name that a, or the agent who, can not call.
+func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, who *Agent) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name
@@ -181,7 +180,7 @@ func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, 
 	err := tool.Fail("unknown-tool", "Model tried to call unavailable tool '%s'. Available tools: %s.", said, strings.Join(names, ", "))
 	err.Kind = tool.UnknownTool
 	if e, ok := g.newest(name); ok {
-		if rule, hidden := hides(e.spec.Permission); hidden {
+		if rule, hidden := who.Policy.Of(e.spec.Name, e.spec.Permission).Hider(e.spec.Permission); hidden {
 			err.Hint = fmt.Sprintf("There is a tool %q, and the rule %s hides it.", name, rule)
 		} else {
 			err.Hint = fmt.Sprintf("There is a tool %q, and it is switched off for this caller.%s", name, g.reason(e, a))

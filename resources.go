@@ -2,7 +2,6 @@ package helve
 
 import (
 	"context"
-	"errors"
 
 	"helve/internal/builtin"
 	"helve/internal/mcpclient"
@@ -20,40 +19,34 @@ func (r *Runtime) resources() builtin.Resources {
 }
 
 // Resources lists what a server has, or for "" all that are connected.
-func (l library) Resources(ctx context.Context, server string) (out []builtin.Resource, err error) {
+func (l library) Resources(ctx context.Context, server string) ([]builtin.Resource, error) {
 	servers := []string{server}
 	if server == "" {
-		servers = nil
-		for _, s := range l.Status() {
-			if s.Resources {
-				servers = append(servers, s.Name)
-			}
-		}
+		servers = l.Which(hasResources)
 	}
-	var failed error
-	for _, name := range servers {
-		found, err := l.Pool.Resources(ctx, name)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		for _, r := range found {
-			out = append(out, builtin.Resource{Server: name, URI: r.URI, Name: r.Name, Description: r.Description, Mime: r.MIME})
-		}
-		patterns, err := l.Templates(ctx, name)
-		if err != nil {
-			failed = errors.Join(failed, err)
-		}
-		for _, t := range patterns {
-			out = append(out, builtin.Resource{
-				Server: name, URI: t.URITemplate, Name: t.Name, Description: t.Description, Mime: t.MIME, Template: true,
-			})
-		}
-	}
+	out, failed := askAll(servers, func(name string) ([]builtin.Resource, error) { return l.holdings(ctx, name) })
 	if len(out) > 0 && server == "" {
 		return out, nil // of those that answered
 	}
 	return out, failed
+}
+
+// holdings are what a server has, and the families of what it has.
+func (l library) holdings(ctx context.Context, server string) (out []builtin.Resource, err error) {
+	found, err := l.Pool.Resources(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		out = append(out, builtin.Resource{Server: server, URI: r.URI, Name: r.Name, Description: r.Description, Mime: r.MIME})
+	}
+	patterns, err := l.Templates(ctx, server)
+	for _, t := range patterns {
+		out = append(out, builtin.Resource{
+			Server: server, URI: t.URITemplate, Name: t.Name, Description: t.Description, Mime: t.MIME, Template: true,
+		})
+	}
+	return out, err
 }
 
 // ReadResource reads one.

@@ -262,12 +262,17 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 // hide what they deny whole. To an agent that does not exist nothing is shown.
 // The flag "compact" keeps the tools of other programs out of it.
 func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
-	hides := func(string) bool { return true }
-	if agent := r.agent(a.Agent); agent != nil {
-		hides = agent.Policy.Hides
+	return r.shownTo(r.life, r.agent(a.Agent), a)
+}
+
+// shownTo are the tools that an agent is shown, as plugins describe them.
+func (r *Runtime) shownTo(ctx context.Context, who *Agent, a tool.Audience) []tool.Spec {
+	if who == nil {
+		return []tool.Spec{}
 	}
 	a = r.complement(a)
-	return slices.DeleteFunc(r.redefine(shown(r.registry.offered(a, hides), a)), r.agent(a.Agent).lacks)
+	specs := slices.DeleteFunc(shown(r.registry.offered(a, who.hides), a), who.lacks)
+	return r.redefine(ctx, specs)
 }
 
 func (r *Runtime) complement(a tool.Audience) tool.Audience {
@@ -329,13 +334,27 @@ func (r *Runtime) Pending() []permission.Request { return r.engine.Pending() }
 // Reply answers a permission request.
 func (r *Runtime) Reply(id string, reply permission.Reply) error { return r.engine.Reply(id, reply) }
 
-// Decide says what would happen to a request of an agent, without asking.
+// Asks is the permission that a tool asks for; "" where there is no such tool.
+func (r *Runtime) Asks(name string) string {
+	e, ok := r.registry.newest(name)
+	if !ok {
+		return ""
+	}
+	return e.spec.Permission
+}
+
+// Decide says what would happen to a request of an agent, without asking. The
+// permission may be the name of a tool: that tool's request is meant then.
 func (r *Runtime) Decide(agent string, req permission.Request) ([]permission.Decision, error) {
 	a := r.agent(agent)
 	if a == nil {
 		return nil, fmt.Errorf("there is no agent called %q", agent)
 	}
-	return r.engine.Decide(req, a.Policy)
+	policy := a.Policy
+	if asks := r.Asks(req.Permission); asks != "" {
+		policy, req.Permission = policy.Of(req.Permission, asks), asks
+	}
+	return r.engine.Decide(req, policy)
 }
 
 // Approvals returns the approvals that hold for a session, its project and

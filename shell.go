@@ -198,12 +198,8 @@ func jobOf(i job.Info) Job {
 // Jobs returns the commands that run or ran in the background, of a session
 // or, where it is "", of all, the oldest first.
 func (r *Runtime) Jobs(session string) ([]Job, error) {
-	jobs, err := r.shell.Jobs()
-	if err != nil {
-		return nil, err
-	}
 	out := []Job{}
-	for _, info := range jobs.List(session) {
+	for _, info := range r.shell.Jobs().List(session) {
 		out = append(out, jobOf(info))
 	}
 	return out, nil
@@ -215,11 +211,7 @@ var ErrNoJob = errors.New("there is no such job")
 // StopJob ends a job with all that it has started. Its error for a job that
 // there is not is [ErrNoJob].
 func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
-	jobs, err := r.shell.Jobs()
-	if err != nil {
-		return Job{}, err
-	}
-	info, err := jobs.Stop(ctx, id)
+	info, err := r.shell.Jobs().Stop(ctx, id)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
@@ -241,11 +233,7 @@ const maxJobOutput = 256 << 10
 // JobOutput returns what a job printed from an offset on; a negative one counts
 // from the end. It gives what is there and does not wait.
 func (r *Runtime) JobOutput(id string, offset int64) (JobOutput, error) {
-	jobs, err := r.shell.Jobs()
-	if err != nil {
-		return JobOutput{}, err
-	}
-	c, err := jobs.Output(id, offset, maxJobOutput)
+	c, err := r.shell.Jobs().Output(id, offset, maxJobOutput)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}

@@ -12,6 +12,17 @@ type MessageUpdated struct {
 // PartUpdated is a part of a message that has begun, changed or ended.
 type PartUpdated struct {
 	Part message.Part `json:"part"`
+
+	size int // of the metadata of a call, encoded
+}
+
+// partUpdated measures a part once: what is kept of it is weighed again and
+// again.
+func partUpdated(p message.Part) PartUpdated {
+	if p.State == nil || len(p.State.Metadata) == 0 {
+		return PartUpdated{Part: p}
+	}
+	return PartUpdated{Part: p, size: sizeOf(p.State.Metadata)}
 }
 
 // PartDelta is a piece by which a text grows.
@@ -103,7 +114,7 @@ func (SessionIdle) weight() int      { return 128 }
 func (e SessionError) weight() int   { return 256 + len(e.Error.Data.Message) }
 func (SessionCompacted) weight() int { return 128 }
 func (e PartUpdated) weight() int {
-	n := 512 + len(e.Part.Text) + len(e.Part.URL)
+	n := 512 + len(e.Part.Text) + len(e.Part.URL) + 3*e.size
 	if s := e.Part.State; s != nil {
 		n += 3*(len(s.Input)+len(s.Output)) + len(s.Error)
 		for _, a := range s.Attachments {

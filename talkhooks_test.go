@@ -1,17 +1,21 @@
 package helve_test
 
 import (
+	"context"
 	"encoding/json"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"helve"
 	"helve/message"
 	"helve/model"
+	"helve/tool"
 )
 
 const talkative = `
@@ -75,6 +79,80 @@ func TestTitles(t *testing.T) {
 	}
 	if raw, _ := json.Marshal(kinds); strings.Count(string(raw), "small") != 1 {
 		t.Errorf("asked %s", raw)
+	}
+}
+
+// stubborn takes its time to end when it is told to.
+type stubborn struct {
+	brain
+	ended atomic.Bool
+}
+
+func (s *stubborn) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	if req.Model != "small" {
+		return s.brain.Stream(ctx, req)
+	}
+	return func(yield func(model.Event, error) bool) {
+		<-ctx.Done()
+		time.Sleep(100 * time.Millisecond)
+		s.ended.Store(true)
+		yield(model.Event{}, context.Cause(ctx))
+	}
+}
+
+// A title that a turn did not wait for any more is waited for before the records
+// are closed.
+func TestCloseWaitsForTitles(t *testing.T) {
+	b := &stubborn{brain: brain{answer: inTurn()}}
+	r := thinks(t, &b.brain, func(o *helve.Options) {
+		o.Models.Small = message.ModelRef{Provider: "test", Model: "small"}
+		o.Models.Find = func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil }
+	})
+	prompted(t, r, helve.Prompt{Text: "do something long and winding"})
+	if err := r.Close(); err != nil || !b.ended.Load() {
+		t.Errorf("closed before the title was given up: %v", err)
+	}
+}
+
+// A call that somebody makes in a session that an agent works on is told from
+// its beginning to its end.
+func TestDirectCallsAmidATurn(t *testing.T) {
+	const project = `
+-- .opencode/plugin/watch.ts --
+export default async ({ client }) => ({
+  event: async ({ event }) => {
+    const part = event.properties.part
+    if (part?.callID === "direct") await client.tui.showToast({ body: { message: part.state.status, variant: "info" } })
+  },
+})
+`
+	b := &brain{answer: inTurn(callsTool("pause", map[string]string{"say": "x"}))}
+	rt, _ := owned(t, project, helve.Options{Unattended: true, Models: helve.Models{
+		Default: message.ModelRef{Provider: "test", Model: "brain"},
+		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+	}})
+	register(t, rt, echo("pause", func(ctx context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
+		return rt.Call(ctx, tool.Call{ID: "direct", Session: c.Session, Tool: "list", Input: json.RawMessage(`{}`)})
+	}))
+	if turn := prompted(t, rt, helve.Prompt{Text: "go"}); turn.End != helve.TurnDone {
+		t.Fatalf("turn = %+v", turn)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var told []string
+	for e := range rt.Events(ctx, 0) {
+		if n, ok := e.Properties.(helve.Notice); ok && n.Name == "tui.toast.show" {
+			var toast struct{ Message string }
+			if err := json.Unmarshal(n.Body, &toast); err != nil {
+				t.Fatal(err)
+			}
+			if told = append(told, toast.Message); len(told) == 3 {
+				break
+			}
+		}
+	}
+	if got := strings.Join(told, " "); got != "pending running completed" {
+		t.Errorf("plugins were told %q", got)
 	}
 }
 

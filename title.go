@@ -36,7 +36,7 @@ func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (w
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleTime)
 	done := make(chan struct{})
-	go func() {
+	r.crew.run(func() { // Close waits for it also when the turn does not any more
 		defer close(done)
 		_, err := guard(func() (*tool.Result, error) {
 			title, err := r.askTitle(ctx, titling{session: o.ID, ref: ref, agent: who, words: o.Untitled, purse: purse})
@@ -48,7 +48,7 @@ func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (w
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("the session keeps the beginning of its prompt for a title", "session", o.ID, "error", err)
 		}
-	}()
+	})
 	return func() {
 		defer cancel()
 		timer := time.NewTimer(titleGrace)

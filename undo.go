@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -52,28 +53,45 @@ type ChangeQuery struct {
 // not be read is left out and told in the error.
 func (r *Runtime) Changes(ctx context.Context, q ChangeQuery) ([]ChangeSet, error) {
 	sets, err := r.sets(ctx, q)
-	out := make([]ChangeSet, len(sets))
-	for i, s := range sets {
-		out[i] = changeSet(s)
-	}
-	return out, err
+	return changeSets(sets), err
 }
 
 func (r *Runtime) sets(ctx context.Context, q ChangeQuery) ([]history.Set, error) {
+	var t trouble
+	out := slices.Collect(r.eachSet(ctx, q, &t))
+	return out, errors.Join(t...)
+}
+
+// A trouble is what kept records from being read.
+type trouble []error
+
+// said are the words of it.
+func (t trouble) said() (out []string) {
+	for _, err := range t {
+		out = append(out, err.Error())
+	}
+	return out
+}
+
+// eachSet yields change sets, newest first, and reads no more of them than are
+// taken. What can not be read is passed over and noted.
+func (r *Runtime) eachSet(ctx context.Context, q ChangeQuery, t *trouble) iter.Seq[history.Set] {
 	hq := history.Query{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
 	if q.AllProjects {
 		hq.Project = ""
 	}
-	errs := []error{r.files.Recover(ctx)}
-	var out []history.Set
-	for s, err := range r.files.History.Sets(ctx, hq) {
-		if err != nil {
-			errs = append(errs, err)
-			continue
+	return func(yield func(history.Set) bool) {
+		if err := r.files.Recover(ctx); err != nil {
+			*t = append(*t, err)
 		}
-		out = append(out, s)
+		for s, err := range r.files.History.Sets(ctx, hq) {
+			if err != nil {
+				*t = append(*t, err)
+			} else if !yield(s) {
+				return
+			}
+		}
 	}
-	return out, errors.Join(errs...)
 }
 
 func changeSet(s history.Set) ChangeSet {
@@ -113,6 +131,9 @@ type UndoReport struct {
 	Sets    []ChangeSet `json:"sets"`
 	Files   []UndoFile  `json:"files"`
 	Preview bool        `json:"preview,omitempty"`
+	// Problems are records that could not be read and were passed over, and
+	// what an earlier process had left that could not be mended.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // An UndoFile is what becomes of one file.
@@ -143,37 +164,25 @@ func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error
 		return nil, err
 	}
 	defer land()
-	sets, err := r.chosen(ctx, req)
+	var t trouble
+	sets, err := r.chosen(ctx, req, &t)
 	if err != nil {
-		return nil, err
-	}
-	if len(sets) == 0 {
-		return nil, req.nothing()
+		return nil, errors.Join(append(trouble{err}, t...)...)
 	}
 	plan, err := r.files.PlanUndo(ctx, sets)
 	if err != nil {
 		return nil, err
 	}
-	report := r.report(plan)
-	if report.Preview = req.Preview; req.Preview {
-		return report, nil
+	diffs := r.undoDiffs(plan)
+	if req.Preview {
+		return &UndoReport{Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Preview: true, Problems: t.said()}, nil
 	}
 	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.dir}
 	plan, id, err := r.files.Undo(ctx, by, sets)
 	if err != nil {
 		return nil, fmt.Errorf("undoing: %w", err)
 	}
-	done := r.report(plan)
-	done.ID = id
-	for i, f := range done.Files { // the differences are gone now
-		done.Files[i].Diff = ""
-		for _, before := range report.Files {
-			if before.File == f.File && before.Action == f.Action {
-				done.Files[i].Diff = before.Diff
-			}
-		}
-	}
-	return done, nil
+	return &UndoReport{ID: id, Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Problems: t.said()}, nil
 }
 
 // nothing says what was not found.
@@ -199,8 +208,9 @@ func (req UndoRequest) check() error {
 	return nil
 }
 
-// chosen finds the change sets that a request is about, newest first.
-func (r *Runtime) chosen(ctx context.Context, req UndoRequest) ([]history.Set, error) {
+// chosen finds the change sets that a request is about, newest first. It reads
+// no further back than it has to.
+func (r *Runtime) chosen(ctx context.Context, req UndoRequest, t *trouble) (out []history.Set, err error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -208,35 +218,58 @@ func (r *Runtime) chosen(ctx context.Context, req UndoRequest) ([]history.Set, e
 	if req.Last > 0 {
 		query.Session = "" // what was done while hearing an event may be of none
 	}
-	sets, err := r.sets(ctx, query)
-	if len(sets) == 0 && err != nil {
+	all := r.eachSet(ctx, query, t)
+	if req.Last > 0 {
+		out = lastCalls(all, req)
+	} else if out, err = between(all, req); err != nil {
 		return nil, err
 	}
-	if req.To != "" && !slices.ContainsFunc(sets, func(s history.Set) bool { return s.ID == req.To }) {
-		return nil, fmt.Errorf("there is no change set %q to go back to", req.To)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx) // these may not be all
 	}
-	if req.Last > 0 {
-		return lastCalls(sets, req), nil
+	if len(out) == 0 {
+		return nil, req.nothing()
 	}
-	return slices.DeleteFunc(sets, func(s history.Set) bool {
-		return len(req.Sets) > 0 && !slices.Contains(req.Sets, s.ID) || req.To != "" && s.ID <= req.To
-	}), nil
+	return out, nil
 }
 
-// eventCall is how the call of a change begins that was made while hearing an
-// event, and not in a call.
-const eventCall = "event_"
+// between finds the sets that are named, or those after the one that is to stay,
+// or takes all.
+func between(all iter.Seq[history.Set], req UndoRequest) (out []history.Set, err error) {
+	oldest := req.To
+	if len(req.Sets) > 0 {
+		oldest = slices.Min(req.Sets)
+	}
+	found := req.To == ""
+	for s := range all {
+		if s.ID < oldest {
+			break
+		}
+		if s.ID == req.To {
+			found = true
+		} else if len(req.Sets) == 0 || slices.Contains(req.Sets, s.ID) {
+			out = append(out, s)
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("there is no change set %q to go back to", req.To)
+	}
+	return out, nil
+}
 
 // lastCalls finds what the newest calls changed, of sets that are newest first:
-// so many calls as asked for, of the session asked for or of any. Sets that were taken back, and the taking back itself, are no part of
-// it. Sets of one call follow each other; one of no call stands for itself.
-func lastCalls(sets []history.Set, req UndoRequest) (out []history.Set) {
+// so many calls as asked for, of the session asked for or of any. Sets that were
+// taken back, and the taking back itself, are no part of it. Sets of one call
+// follow each other; one of no call stands for itself.
+func lastCalls(all iter.Seq[history.Set], req UndoRequest) (out []history.Set) {
+	var sets []history.Set // as far as the oldest one that was chosen
 	calls, end := 0, 0
 	var last history.Set
 	chosen := map[string]bool{}
-	for i, s := range sets {
+	for s := range all {
 		foreign := req.Session != "" && s.Session != req.Session
-		if foreign || s.UndoneBy != "" || len(s.Undoes) > 0 || strings.HasPrefix(s.Call, eventCall) {
+		if foreign || s.UndoneBy != "" || len(s.Undoes) > 0 || whileHearing(s.Call) {
+			sets = append(sets, s)
 			continue
 		}
 		if calls == 0 || s.Call == "" || s.Call != last.Call || s.Session != last.Session {
@@ -245,7 +278,8 @@ func lastCalls(sets []history.Set, req UndoRequest) (out []history.Set) {
 		if calls > req.Last {
 			break
 		}
-		last, end, chosen[s.ID] = s, i+1, true
+		sets = append(sets, s)
+		last, end, chosen[s.ID] = s, len(sets), true
 	}
 	withEvents(sets[:end], chosen)
 	for _, s := range sets[:end] {
@@ -261,7 +295,7 @@ func lastCalls(sets []history.Set, req UndoRequest) (out []history.Set) {
 func withEvents(sets []history.Set, chosen map[string]bool) {
 	changed := map[string]bool{}
 	for _, s := range slices.Backward(sets) {
-		heard := s.UndoneBy == "" && strings.HasPrefix(s.Call, eventCall)
+		heard := s.UndoneBy == "" && whileHearing(s.Call)
 		if heard && slices.ContainsFunc(s.Changes, func(c history.Change) bool { return changed[c.Path] }) {
 			chosen[s.ID] = true
 		}
@@ -273,19 +307,40 @@ func withEvents(sets []history.Set, chosen map[string]bool) {
 	}
 }
 
-// report says what a plan is, with the difference it makes to texts.
-func (r *Runtime) report(plan history.Plan) *UndoReport {
-	out := &UndoReport{Sets: []ChangeSet{}, Files: []UndoFile{}}
-	for _, s := range plan.Sets {
-		out.Sets = append(out.Sets, changeSet(s))
+func changeSets(sets []history.Set) []ChangeSet {
+	out := make([]ChangeSet, len(sets))
+	for i, s := range sets {
+		out[i] = changeSet(s)
 	}
+	return out
+}
+
+// An undoing is something that becomes of a file.
+type undoing struct {
+	path  string
+	state history.State
+}
+
+// undoDiffs are the differences that a plan makes to texts. They have to be
+// looked at before it is carried out.
+func (r *Runtime) undoDiffs(plan history.Plan) map[undoing]string {
+	out := map[undoing]string{}
 	for _, item := range plan.Items {
-		f := UndoFile{File: item.Path, Title: item.Title, Action: string(item.State), Reason: item.Reason}
 		switch item.State {
 		case history.Restore, history.Remove, history.Create:
-			f.Diff = r.undoDiff(item)
+			out[undoing{item.Path, item.State}] = r.undoDiff(item)
 		}
-		out.Files = append(out.Files, f)
+	}
+	return out
+}
+
+// undoFiles says what becomes of each file of a plan.
+func undoFiles(plan history.Plan, diffs map[undoing]string) []UndoFile {
+	out := []UndoFile{}
+	for _, item := range plan.Items {
+		out = append(out, UndoFile{
+			File: item.Path, Title: item.Title, Action: string(item.State), Reason: item.Reason, Diff: diffs[undoing{item.Path, item.State}],
+		})
 	}
 	return out
 }

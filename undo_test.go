@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"helve"
@@ -18,6 +19,11 @@ export default { description: "Writes three files", args: {}, async execute() {
   for (const n of ["1", "2", "3"]) writeFileSync(n + ".txt", n)
   return "done"
 } }
+-- .opencode/plugin/log.ts --
+import { writeFileSync } from "node:fs"
+export default async () => ({
+  event: async ({ event }) => { if (event.type === "session.idle") writeFileSync("log.txt", "heard") },
+})
 `
 
 // TestUndoTakesBackCalls takes back all that a call has written, and passes
@@ -32,7 +38,15 @@ func TestUndoTakesBackCalls(t *testing.T) {
 	}
 	call("call_1", "write", `{"filePath": "mine.txt", "content": "mine"}`)
 	call("call_2", "scatter", `{}`)
-	call("event_1", "write", `{"filePath": "log.txt", "content": "heard"}`)
+	rt.Notify("session.idle", nil)
+	var heard []helve.ChangeSet
+	until(t, func() bool {
+		var err error
+		if heard, err = rt.Changes(t.Context(), helve.ChangeQuery{File: filepath.Join(dir, "log.txt")}); err != nil {
+			t.Fatal(err)
+		}
+		return len(heard) == 1
+	})
 
 	undo := func(req helve.UndoRequest, sets int, left ...string) {
 		t.Helper()
@@ -55,9 +69,63 @@ func TestUndoTakesBackCalls(t *testing.T) {
 	if _, err := rt.Undo(t.Context(), helve.UndoRequest{Last: 1}); !errors.Is(err, helve.ErrNothingToUndo) {
 		t.Errorf("got %v", err)
 	}
-	undo(helve.UndoRequest{Call: "event_1"}, 1)
-	all, err := rt.Changes(t.Context(), helve.ChangeQuery{Call: "event_1"})
+	undo(helve.UndoRequest{Call: heard[0].Call}, 1)
+	all, err := rt.Changes(t.Context(), helve.ChangeQuery{Call: heard[0].Call})
 	if err != nil || len(all) != 1 || all[0].UndoneBy == "" {
 		t.Errorf("it is listed as %+v, %v", all, err)
+	}
+}
+
+// Nobody's call passes for something that was done while hearing an event: undo
+// would pass it over.
+func TestCallsDoNotPassForEvents(t *testing.T) {
+	rt := open(t, helve.Options{Unattended: true})
+	_, err := rt.Call(t.Context(), tool.Call{ID: "event_1", Tool: "write", Input: json.RawMessage(`{"filePath": "a.txt", "content": "a"}`)})
+	if e := kindOf(t, err); e.Kind != tool.InvalidInput || e.Code != "reserved-id" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// An undo tells which records it could not read, and reads no older ones than it
+// needs.
+func TestUndoTellsWhatItCouldNotRead(t *testing.T) {
+	data := t.TempDir()
+	rt := open(t, helve.Options{Unattended: true, DataDir: data})
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := callJSON(t, rt, "write", `{"filePath": "`+name+`.txt", "content": "x"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sets, err := rt.Changes(t.Context(), helve.ChangeQuery{})
+	if err != nil || len(sets) != 3 {
+		t.Fatalf("%+v, %v", sets, err)
+	}
+	found, err := filepath.Glob(filepath.Join(data, "history", "sets", "*"+sets[2].ID+"*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the record is in %q, %v", found, err)
+	}
+	if err := os.WriteFile(found[0], []byte(`{"v": 1, cut off`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	undone := func(last int) *helve.UndoReport {
+		t.Helper()
+		report, err := rt.Undo(t.Context(), helve.UndoRequest{Last: last, Preview: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	if r := undone(1); len(r.Sets) != 1 || len(r.Problems) != 0 {
+		t.Errorf("of the newest call: %+v", r)
+	}
+	if r := undone(2); len(r.Sets) != 2 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], sets[2].ID) {
+		t.Errorf("of two calls: %+v", r)
+	}
+	_, err = rt.Undo(t.Context(), helve.UndoRequest{Sets: []string{sets[2].ID}})
+	if !errors.Is(err, helve.ErrNothingToUndo) || !strings.Contains(err.Error(), "reading set") {
+		t.Errorf("the set itself: %v", err)
+	}
+	if r, err := rt.Undo(t.Context(), helve.UndoRequest{Sets: []string{sets[0].ID}}); err != nil || len(r.Problems) != 0 || r.Files[0].Diff == "" {
+		t.Errorf("one that is newer: %+v, %v", r, err)
 	}
 }

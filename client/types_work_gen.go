@@ -198,10 +198,11 @@ type UndoFile struct {
 
 // UndoReport is what [Client.Undo] answers with.
 type UndoReport struct {
-	Files   []UndoFile  `json:"files"`
-	ID      string      `json:"id,omitempty"`
-	Preview bool        `json:"preview,omitempty"`
-	Sets    []ChangeSet `json:"sets"`
+	Files    []UndoFile  `json:"files"`
+	ID       string      `json:"id,omitempty"`
+	Preview  bool        `json:"preview,omitempty"`
+	Problems []string    `json:"problems,omitempty"`
+	Sets     []ChangeSet `json:"sets"`
 }
 
 // UndoRequest is what [Client.Undo] sends.

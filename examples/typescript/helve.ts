@@ -912,6 +912,7 @@ export interface UndoReport {
   files: UndoFile[];
   id?: string;
   preview?: boolean;
+  problems?: string[];
   sets: ChangeSet[];
 }
 
