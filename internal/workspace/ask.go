@@ -20,9 +20,8 @@ func (f *Files) AskRead(ctx context.Context, a Asker, p Path) error {
 func (f *Files) AskFor(ctx context.Context, a Asker, req permission.Request, p Path) error {
 	asked, leads := req, req
 	asked.Patterns, asked.Always = []string{p.abs}, []string{"*"}
-	asked.Forms = map[string][]string{p.abs: below(f.top(p.dir), p.abs)}
-	top := realName(f.top(p.dir))
-	rel := below(f.top(p.dir), p.abs)
+	top, rel := f.inquiry.real(f.top(p.dir)), below(f.top(p.dir), p.abs)
+	asked.Forms = map[string][]string{p.abs: rel}
 	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
 		// Only the way to the workspace is spelled otherwise: one thing, two names.
 		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
@@ -75,15 +74,15 @@ func (f *Files) editRequest(paths []Path) permission.Request {
 	for _, p := range paths {
 		top := f.top(p.dir)
 		add(p.shown, p.abs, top, p)
-		if rel := below(top, p.abs); rel != nil && filepath.Join(realName(top), rel[0]) == p.real {
+		if rel := below(top, p.abs); rel != nil && filepath.Join(f.inquiry.real(top), rel[0]) == p.real {
 			req.Forms[p.shown] = append(req.Forms[p.shown], p.real)
 			continue
 		}
 		name := p.real
-		if rel := below(realName(top), p.real); rel != nil {
+		if rel := below(f.inquiry.real(top), p.real); rel != nil {
 			name = rel[0]
 		}
-		add(name, p.real, realName(top), p)
+		add(name, p.real, f.inquiry.real(top), p)
 	}
 	return req
 }
@@ -106,7 +105,7 @@ func (f *Files) Withheld(a Sifter, p Path) bool {
 // underEveryName reports whether reading p is fine under each of its names.
 func (f *Files) underEveryName(p Path, fine func(permission.Request) bool) bool {
 	top := f.top(p.dir)
-	for name, top := range map[string]string{p.abs: top, p.real: realName(top)} {
+	for name, top := range map[string]string{p.abs: top, p.real: f.inquiry.real(top)} {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
 			Forms: map[string][]string{name: append(below(top, name), p.abs)},
@@ -124,7 +123,7 @@ func (f *Files) underEveryName(p Path, fine func(permission.Request) bool) bool 
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
-			Forms: map[string][]string{name: below(realName(top), name)},
+			Forms: map[string][]string{name: below(f.inquiry.real(top), name)},
 		}
 		if !fine(req) {
 			return false
@@ -143,13 +142,28 @@ func askOutside(ctx context.Context, a Asker, target string, folder bool) error 
 	if folder {
 		parent = target
 	}
-	glob := filepath.Join(parent, "*")
+	about, literal := filepath.Join(parent, "*"), parent
+	if !folder && isWide(parent) {
+		about, literal = target, target
+	}
 	req := permission.Request{
-		Permission: "external_directory", Patterns: []string{glob}, Always: []string{glob},
+		Permission: "external_directory", Patterns: []string{about}, Always: []string{about},
 		Metadata: map[string]any{"filepath": target, "parentDir": parent},
 	}
-	if strings.ContainsAny(parent, "*?") {
-		req.Always = nil // as a pattern it would approve other folders than this
+	if strings.ContainsAny(literal, "*?") {
+		req.Always = nil // as a pattern it would approve others than this
 	}
 	return a.Ask(ctx, req)
+}
+
+// isWide reports whether a folder holds more than anybody means who allows one
+// file of it: the root, what lies right below it, such as /etc, and the homes
+// of people. A star stands for all that is below.
+func isWide(dir string) bool {
+	up := filepath.Dir(dir)
+	if isRoot(up) {
+		return true
+	}
+	homes := filepath.Base(up) == "home" || filepath.Base(up) == "Users"
+	return homes && isRoot(filepath.Dir(up))
 }

@@ -3,7 +3,6 @@ package workspace
 import (
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,19 +71,7 @@ func readBounded(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, disk.ErrNotRegular
-	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		err = nil
-	}
-	return data[:n], err
+	return disk.ReadOpen(f, most)
 }
 
 // read reads the index. A repository without one tracks nothing.

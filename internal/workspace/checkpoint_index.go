@@ -26,8 +26,6 @@ const (
 	gitTypeMask = 0o170000
 	gitFile     = 0o100000
 	gitLink     = 0o120000
-	gitModule   = 0o160000
-	gitFolder   = 0o040000
 )
 
 var errBadIndex = errors.New("the index of git can not be read")

@@ -56,38 +56,38 @@ func (f *Files) guardsOf(dir, name string) []string {
 // the worktree, lead to, and what our own folders do. It reads these folders,
 // so it is done once for a request.
 func (f *Files) leads(dir string) (out []lead) {
-	top := realName(f.top(dir))
-	for d := realName(dir); within(top, d); d = filepath.Dir(d) {
+	top := f.inquiry.real(f.top(dir))
+	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
 		for _, base := range []string{
 			".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
 			"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc",
 		} {
 			at := filepath.Join(d, base)
-			to := realName(at)
+			to := f.inquiry.real(at)
 			if base == ".git" {
-				to = keptAt(to)
+				to = f.inquiry.keptAt(to)
 			}
 			if to != at {
 				out = append(out, lead{base, to})
 			}
-			out = linksIn(out, lead{base, to}, 2)
+			out = f.inquiry.linksIn(out, lead{base, to}, 2)
 		}
 		if isRoot(d) {
 			break
 		}
 	}
 	for _, own := range f.Own {
-		word, real := strings.ToLower(filepath.Base(own)), realName(own)
+		word, real := strings.ToLower(filepath.Base(own)), f.inquiry.real(own)
 		out = append(out, lead{word, own}, lead{word, real})
-		out = linksIn(out, lead{word, real}, 2)
+		out = f.inquiry.linksIn(out, lead{word, real}, 2)
 	}
 	return out
 }
 
 // keptAt is the folder of a repository whose .git is a file that names it.
-func keptAt(git string) string {
-	info, err := os.Lstat(git)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+func (q *inquiry) keptAt(git string) string {
+	info := q.entry(git).info
+	if info == nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
 		return git
 	}
 	data, err := os.ReadFile(git)
@@ -99,7 +99,7 @@ func keptAt(git string) string {
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(git), to)
 	}
-	to = realName(to)
+	to = q.real(to)
 	if kept := filepath.Dir(to); filepath.Base(kept) == "worktrees" {
 		return filepath.Dir(kept) // what all worktrees share, hooks and config
 	}
@@ -108,8 +108,11 @@ func keptAt(git string) string {
 
 // linksIn adds what the links in a guarded folder, and in those below it,
 // lead to. It looks at the first entries only.
-func linksIn(out []lead, in lead, depth int) []lead {
+func (q *inquiry) linksIn(out []lead, in lead, depth int) []lead {
 	const most = 200
+	if info := q.entry(in.to).info; info == nil || !info.IsDir() {
+		return out
+	}
 	d, err := disk.Open(in.to, os.O_RDONLY|dirFlag)
 	if err != nil {
 		return out
@@ -120,9 +123,9 @@ func linksIn(out []lead, in lead, depth int) []lead {
 		at := filepath.Join(in.to, e.Name())
 		switch {
 		case e.Type()&fs.ModeSymlink != 0:
-			out = append(out, lead{in.word, realName(at)})
+			out = append(out, lead{in.word, q.real(at)})
 		case e.IsDir() && depth > 1 && e.Name() != "objects" && e.Name() != "node_modules":
-			out = linksIn(out, lead{in.word, at}, depth-1)
+			out = q.linksIn(out, lead{in.word, at}, depth-1)
 		}
 	}
 	return out
@@ -132,10 +135,10 @@ func linksIn(out []lead, in lead, depth int) []lead {
 // are read for a session in dir, which lie in it and in the folders above it
 // up to the worktree.
 func (f *Files) configGuards(dir, name string) []string {
-	for _, base := range []string{dir, realName(dir)} {
+	for _, base := range []string{dir, f.inquiry.real(dir)} {
 		top := f.top(dir)
 		if base != dir {
-			top = realName(top)
+			top = f.inquiry.real(top)
 		}
 		for d := base; within(top, d); d = filepath.Dir(d) {
 			rel, err := filepath.Rel(d, name)

@@ -28,7 +28,7 @@ func (f *Files) otherNames(ctx context.Context, p Path, info fs.FileInfo) []stri
 		return nil
 	}
 	w := linkWalk{ctx: ctx, own: own, skip: p.real, left: maxLinkWalk}
-	w.walk(realName(f.top(p.dir)))
+	w.walk(f.inquiry.real(f.top(p.dir)))
 	return w.found
 }
 

@@ -58,8 +58,8 @@ func (f *Files) AskContents(ctx context.Context, a Asker, p Path) error {
 	if err := f.AskRead(ctx, a, p); err != nil {
 		return err
 	}
-	info, err := os.Lstat(p.real)
-	if err != nil {
+	info := f.inquiry.entry(p.real).info
+	if info == nil {
 		return nil // there is nothing to be read
 	}
 	return f.askOtherNames(ctx, a, p, info)
@@ -69,7 +69,7 @@ func (f *Files) askOtherNames(ctx context.Context, a Asker, p Path, info fs.File
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name}, Always: []string{"*"},
-			Forms: map[string][]string{name: below(realName(f.top(p.dir)), name)},
+			Forms: map[string][]string{name: below(f.inquiry.real(f.top(p.dir)), name)},
 		}
 		if err := a.Ask(ctx, req); err != nil {
 			return err
@@ -95,14 +95,13 @@ func (f *Files) List(p Path) ([]fs.DirEntry, error) {
 
 // IsFolder reports whether p is a folder.
 func (f *Files) IsFolder(p Path) bool {
-	info, err := os.Lstat(p.real)
-	return err == nil && info.IsDir()
+	info := f.inquiry.entry(p.real).info
+	return info != nil && info.IsDir()
 }
 
 // Exists reports whether there is anything by that name.
 func (f *Files) Exists(p Path) bool {
-	_, err := os.Lstat(p.real)
-	return err == nil
+	return f.inquiry.entry(p.real).info != nil
 }
 
 // Parent is the folder that a file is in, as its own name leads there. What
@@ -140,7 +139,7 @@ func (f *Files) Near(p Path) []Path {
 // Beside makes the path of an absolute name as seen by the asker of p, for what a tool mentions by itself
 // beside what it was asked for. Ask [Files.MayRead] before it is used.
 func (f *Files) Beside(p Path, name string) Path {
-	return Path{abs: name, real: realName(name), shown: f.shown(p.dir, name), dir: p.dir}
+	return Path{abs: name, real: f.inquiry.real(name), shown: f.shown(p.dir, name), dir: p.dir}
 }
 
 // Inside reports whether p lies in the workspace, by both its names.

@@ -46,16 +46,24 @@ type Memory interface {
 
 type sightKey struct{ session, file string }
 
-// maxSights is how many sights a process remembers by itself.
-const maxSights = 100_000
+// How many sights a process remembers by itself, and how many where a Memory
+// has them all.
+const (
+	maxSights  = 100_000
+	hereSights = 10_000
+)
 
 // See notes what a session has seen of a file. Its own writes count. What it
 // has seen before is not kept anew: the time is for people, and may be that of
 // the first sight.
 func (f *Files) See(session string, p Path, s Sight) {
 	key := sightKey{session, p.real}
+	most := maxSights
+	if f.Memory != nil {
+		most = hereSights
+	}
 	f.mu.Lock()
-	if f.sights == nil || len(f.sights) >= maxSights {
+	if f.sights == nil || len(f.sights) >= most {
 		f.sights = map[sightKey]Sight{}
 	}
 	last, again := f.sights[key]

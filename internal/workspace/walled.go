@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ import (
 func (f *Files) Protected(dir string) []string {
 	var out []string
 	add := func(path string) {
-		real := realName(path)
+		real := f.inquiry.real(path)
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			real = path
 		}
@@ -23,14 +24,14 @@ func (f *Files) Protected(dir string) []string {
 			out = append(out, real)
 		}
 	}
-	top := realName(f.top(dir))
-	for d := realName(dir); within(top, d); d = filepath.Dir(d) {
+	top := f.inquiry.real(f.top(dir))
+	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
 		at := filepath.Join(d, ".git")
-		git := keptAt(realName(at))
+		git := f.inquiry.keptAt(f.inquiry.real(at))
 		if _, err := os.Stat(at); err != nil { // nothing, or a link that leads nowhere
 			git = at
 		}
-		for _, base := range []string{"hooks", "config"} {
+		for _, base := range append(gitSettings(), "remotes", "branches") { // the last two name repositories to push to, with hooks of theirs
 			add(filepath.Join(git, base))
 		}
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
@@ -40,6 +41,9 @@ func (f *Files) Protected(dir string) []string {
 			add(path)
 		}
 		for _, base := range []string{".vscode", ".mcp.json", ".envrc", ".opencode", ".helve", "opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc"} {
+			add(filepath.Join(d, base))
+		}
+		for _, base := range notBare(d) {
 			add(filepath.Join(d, base))
 		}
 		if isRoot(d) {
@@ -55,28 +59,66 @@ func (f *Files) Protected(dir string) []string {
 // Names returns what gives the names of a file that rules for reading are
 // about, as seen by a call in dir.
 func (f *Files) Names(dir string) func(file string) []string {
-	top, real := f.top(dir), realName(f.top(dir))
+	top, real := f.top(dir), f.inquiry.real(f.top(dir))
 	if real == top {
 		return func(file string) []string { return []string{file, relative(top, file)} }
 	}
 	return func(file string) []string { return []string{file, relative(top, file), relative(real, file)} }
 }
 
+// gitSettings are the names in a repository that say what git runs there. A
+// commondir names another folder to take all of it from.
+func gitSettings() []string { return []string{"hooks", "config", "config.worktree", "commondir"} }
+
 // gitConfigs finds the other places of a repository from which git takes
-// programs to run, where they exist: those of worktrees and of submodules.
+// programs to run: those of its worktrees and of its submodules.
 func gitConfigs(git string) (out []string) {
-	const most = 200
-	for _, pattern := range []string{
-		"config.worktree", "worktrees/*/config.worktree", "modules/*/config", "modules/*/hooks", "modules/*/modules/*/config", "modules/*/modules/*/hooks",
-		"modules/*/*/config", "modules/*/*/hooks",
-	} {
-		found, err := filepath.Glob(filepath.Join(globQuoted(git), filepath.FromSlash(pattern)))
-		if err != nil { // the pattern is ours
-			continue
+	const most = 400
+	find := func(pattern string, bases ...string) {
+		found, _ := filepath.Glob(filepath.Join(globQuoted(git), filepath.FromSlash(pattern))) // the pattern is ours, and right
+		for _, path := range found {
+			for _, base := range bases {
+				out = append(out, filepath.Join(path, base))
+			}
 		}
-		out = append(out, found...)
+	}
+	find("worktrees/*", "commondir", "config.worktree")
+	for _, pattern := range []string{"modules/*/config", "modules/*/*/config", "modules/*/modules/*/config"} {
+		for _, base := range gitSettings() {
+			find(pattern, filepath.Join("..", base))
+		}
 	}
 	return out[:min(len(out), most)]
+}
+
+// notBare are names that keep git from taking a folder itself for a
+// repository, as it does where the .git in it has been damaged and the folder
+// holds a HEAD, objects and refs, or a HEAD and a commondir that tells of
+// them. HEAD comes last: git would no longer know whether the file is meant
+// or the commit.
+func notBare(dir string) []string {
+	if vacant(filepath.Join(dir, "commondir")) {
+		for _, base := range []string{"refs", "objects"} {
+			if vacant(filepath.Join(dir, base)) {
+				return []string{"commondir", base}
+			}
+		}
+	}
+	if vacant(filepath.Join(dir, "HEAD")) {
+		return []string{"HEAD"}
+	}
+	return nil
+}
+
+// vacant tells whether there is nothing at a name, or an empty folder, which
+// may be there to hold it.
+func vacant(name string) bool {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		_, err = os.Lstat(name)
+		return errors.Is(err, os.ErrNotExist)
+	}
+	return len(entries) == 0
 }
 
 // globQuoted is a name as a pattern that matches it alone.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,6 +52,7 @@ type Files struct {
 	recovering sync.Mutex
 	recovered  bool
 	locks      disk.Locks
+	inquiry    *inquiry // only while one question is put together
 	recent     recent
 	mu         sync.Mutex
 	sights     map[sightKey]Sight
@@ -128,7 +128,7 @@ func (f *Files) ResolveEither(ctx context.Context, a Asker, dir, name string) (P
 	if !filepath.IsAbs(raw) {
 		raw = dir + string(filepath.Separator) + name
 	}
-	folder := len(raw) <= maxName && strings.IndexByte(raw, 0) < 0 && f.IsFolder(Path{real: realName(raw)})
+	folder := len(raw) <= maxName && strings.IndexByte(raw, 0) < 0 && f.IsFolder(Path{real: f.inquiry.real(raw)})
 	return f.resolve(ctx, a, asked, folder)
 }
 
@@ -144,7 +144,7 @@ func (f *Files) resolve(ctx context.Context, a Asker, asked Path, folder bool) (
 	if len(raw) > maxName {
 		return Path{}, fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrNameTooLong, len(raw), maxName)
 	}
-	p := Path{abs: filepath.Clean(raw), real: realName(raw), dir: dir}
+	p := Path{abs: filepath.Clean(raw), real: f.inquiry.real(raw), dir: dir}
 	p.shown = f.shown(dir, p.abs)
 	outside := ""
 	if !f.inside(dir, p.abs) {
@@ -195,12 +195,12 @@ func (f *Files) inside(dir, path string) bool {
 }
 
 func (f *Files) insideReal(dir, path string) bool {
-	if within(realName(dir), path) {
+	if within(f.inquiry.real(dir), path) {
 		return true
 	}
 	top := f.Worktree
 	if top != "" {
-		top = realName(top)
+		top = f.inquiry.real(top)
 	}
 	return top != "" && !isRoot(top) && within(top, path)
 }
@@ -209,49 +209,4 @@ func (f *Files) insideReal(dir, path string) bool {
 func within(parent, path string) bool {
 	rel, err := filepath.Rel(parent, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// realName follows links as the system would, one part of the name after the
-// other. Where a part does not exist the rest is taken as it is written, so
-// that the answer is what would be made there. A name that leads in circles
-// is left where it began to: opening it fails.
-func realName(name string) string {
-	real, rest := split(name)
-	for links := 0; len(rest) > 0; {
-		part := rest[0]
-		rest = rest[1:]
-		switch part {
-		case ".":
-			continue
-		case "..":
-			real = filepath.Dir(real)
-			continue
-		}
-		next := filepath.Join(real, part)
-		target, err := os.Readlink(next)
-		if err != nil { // no link, or nothing at all
-			real = next
-			continue
-		}
-		if links++; links > maxLinks {
-			return filepath.Join(next, filepath.Join(rest...))
-		}
-		root, parts := split(target)
-		switch {
-		case filepath.IsAbs(target):
-			real = root
-		case target != "" && os.IsPathSeparator(target[0]): // on Windows: of the same volume
-			real, _ = split(real[:len(filepath.VolumeName(real))])
-		}
-		rest = slices.Concat(parts, rest)
-	}
-	return real
-}
-
-// split takes a name apart: the root that an absolute one starts from, and
-// its parts below.
-func split(name string) (root string, parts []string) {
-	volume := filepath.VolumeName(name)
-	parts = strings.FieldsFunc(name[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
-	return volume + string(filepath.Separator), parts
 }

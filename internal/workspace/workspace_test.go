@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -315,10 +316,41 @@ func TestEnteredThroughALink(t *testing.T) {
 func TestStarInAFolderName(t *testing.T) {
 	var got asks
 	f := &workspace.Files{}
-	if _, err := f.Resolve(t.Context(), &got, t.TempDir(), "/*/nothing.txt"); err != nil {
+	if _, err := f.Resolve(t.Context(), &got, t.TempDir(), "/none/*/nothing.txt"); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || got[0] != "external_directory /*/*  always " {
+	if len(got) != 1 || got[0] != "external_directory /none/*/*  always " {
 		t.Errorf("asked: %q", got)
+	}
+}
+
+// One file of a folder that holds nearly everything is asked about by itself: a
+// rule or an approval about the folder would be about the whole disk, or all
+// that somebody has.
+func TestWideFolders(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("these are names of other systems")
+	}
+	for name, want := range map[string]string{
+		"/none.txt":             "/none.txt",
+		"/none/x.conf":          "/none/x.conf",
+		"/home/nobody/x":        "/home/nobody/x",
+		"/Users/nobody/x":       "/Users/nobody/x",
+		"/home/nobody/shop/x":   "/home/nobody/shop/*",
+		"/none/home/nobody/x":   "/none/home/nobody/*",
+		"/none/share/doc/x.txt": "/none/share/doc/*",
+	} {
+		var got asks
+		f := &workspace.Files{}
+		if _, err := f.Resolve(t.Context(), &got, t.TempDir(), name); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || got[0] != "external_directory "+want+"  always "+want {
+			t.Errorf("%s: asked %q", name, got)
+		}
+		got = nil
+		if _, err := f.ResolveFolder(t.Context(), &got, t.TempDir(), name); err != nil || len(got) != 1 || got[0] != "external_directory "+name+"/*  always "+name+"/*" {
+			t.Errorf("the folder %s: asked %q, %v", name, got, err)
+		}
 	}
 }
