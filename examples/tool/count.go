@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"unicode/utf8"
 
-	"helve/permission"
 	"helve/tool"
 )
 
@@ -29,17 +27,19 @@ func count() tool.Tool {
 		Permission:  "read", // rules about reading speak about this tool too
 		ReadOnly:    true,
 	}, func(ctx context.Context, c *tool.Call, in countInput) (*tool.Result, error) {
-		path, err := locate(c.Dir, in.Path)
+		// Open asks before anything is read: for external_directory where the name
+		// leads out of the project, as links may too, and for read. What comes back
+		// of that is returned as it is: it says who said no, and why.
+		file, err := c.Open(ctx, in.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			// A text for the model ends with what to do next.
+			return nil, tool.Fail("not-found", "There is no file %s. Look for it with glob first.", in.Path)
+		}
 		if err != nil {
 			return nil, err
 		}
-		// Ask before anything is read. What comes back is returned as it is:
-		// it says who said no, and why.
-		ask := permission.Request{Permission: "read", Patterns: []string{path}, Always: []string{path}}
-		if err := c.Ask(ctx, ask); err != nil {
-			return nil, err
-		}
-		text, err := os.ReadFile(path)
+		defer file.Close()
+		text, err := io.ReadAll(file)
 		if err != nil {
 			return nil, err
 		}
@@ -50,28 +50,6 @@ func count() tool.Tool {
 			Metadata: map[string]any{"count": n, "unit": in.Unit}, // for programs; models do not see it
 		}, nil
 	})
-}
-
-// locate finds the file that a name means. Links are followed here, because rules
-// speak about the file that is read, whatever it is called. A tool that is to
-// read outside of the folder too would ask for external_directory there.
-func locate(dir, name string) (string, error) {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return "", err
-	}
-	path, err := filepath.EvalSymlinks(filepath.Join(dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		// A text for the model ends with what to do next.
-		return "", tool.Fail("not-found", "There is no file %s. Look for it with glob first.", name)
-	}
-	if err != nil {
-		return "", err
-	}
-	if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {
-		return "", tool.Fail("outside", "%s leads out of the folder %s. Give the name of a file in it.", name, dir)
-	}
-	return path, nil
 }
 
 func measure(text []byte, unit string) int {

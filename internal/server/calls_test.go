@@ -42,7 +42,8 @@ func TestCall(t *testing.T) {
 		"id taken":   {fields{"tool": "tries", "session": "ses_a", "id": "call_a"}, problem{Status: 422, Kind: tool.InvalidInput, Code: "duplicate-id"}},
 		"taken, 202": {fields{"tool": "tries", "session": "ses_a", "id": "call_a", "wait": false}, problem{Status: 422, Kind: tool.InvalidInput, Code: "duplicate-id"}},
 		"no body":    {fields{}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.tool"}},
-		"unknown":    {fields{"tool": "tries", "more": 1}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.more: unexpected property"}},
+		"unknown":    {fields{"tool": "tries", "more": 1}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.more: unexpected property; there are agent, id, input, "}},
+		"near":       {fields{"tool": "tries", "inputs": fields{}}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: `body.inputs: unexpected property (did you mean "input"?).`}},
 		"long":       {fields{"tool": strings.Repeat("x", 257)}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"}},
 	} {
 		p := fails(t, h, "POST /v1/calls", c.in, c.want)

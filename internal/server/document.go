@@ -63,7 +63,7 @@ func (s *Server) describe() error {
 		Formats:                      map[string]huma.Format{"application/json": codec, "json": codec},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
-		Transformers:                 []huma.Transformer{translate},
+		Transformers:                 []huma.Transformer{translator(schemas)},
 	})
 	s.routes()
 	s.byHand()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -211,18 +212,30 @@ func failedCall(e *tool.Error, err error) *problem {
 	return p
 }
 
-// translate makes problems of huma's own errors. It is a transformer, so that
+// translator makes problems of huma's own errors. It is a transformer, so that
 // no variable of huma has to be set.
-func translate(_ huma.Context, _ string, v any) (any, error) {
-	e, ok := v.(*huma.ErrorModel)
-	if !ok {
+func translator(schemas huma.Registry) huma.Transformer {
+	return func(ctx huma.Context, _ string, v any) (any, error) {
+		if e, ok := v.(*huma.ErrorModel); ok {
+			return translate(e, func(where []any) []string { return keysAt(ctx.Operation(), schemas, where) }), nil
+		}
 		return v, nil
 	}
+}
+
+// translate makes a problem of an error of huma. keys tells which keys there are
+// at a place of the request; none where that is not known.
+func translate(e *huma.ErrorModel, keys func(where []any) []string) *problem {
 	issues := []issue{}
 	for _, d := range e.Errors {
-		if d != nil {
-			issues = append(issues, issueOf(d))
+		if d == nil {
+			continue
 		}
+		i := issueOf(d)
+		if last := len(i.Path) - 1; i.Code == "unknown" && last > 0 {
+			i.Message += meant(i.Path[last], keys(i.Path[:last]))
+		}
+		issues = append(issues, i)
 	}
 	p := badRequests(issues)
 	if len(issues) == 0 {
@@ -232,7 +245,51 @@ func translate(_ huma.Context, _ string, v any) (any, error) {
 		p = broken(e.Detail)
 	}
 	p.Status, p.Title = e.Status, http.StatusText(e.Status)
-	return p, nil
+	return p
+}
+
+// meant says which key was probably meant, or else which there are.
+func meant(key any, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	if near, ok := text.Nearest(fmt.Sprint(key), names); ok {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+// keysAt are the keys that a request may have at a place, such as body or
+// body.store, sorted.
+func keysAt(op *huma.Operation, schemas huma.Registry, where []any) []string {
+	var names []string
+	if where[0] == "query" {
+		for _, p := range op.Parameters {
+			if p.In == "query" {
+				names = append(names, p.Name)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	if where[0] != "body" || op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	s := op.RequestBody.Content["application/json"].Schema
+	for _, step := range append([]any{""}, where[1:]...) {
+		if name, ok := step.(string); ok && name != "" {
+			s = s.Properties[name]
+		} else if step != "" {
+			s = s.Items
+		}
+		if s != nil && s.Ref != "" {
+			s = schemas.SchemaFromRef(s.Ref)
+		}
+		if s == nil {
+			return nil
+		}
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }
 
 // issueOf is what huma found. The value is left out: it may be all of the body.

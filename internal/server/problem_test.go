@@ -109,3 +109,21 @@ func FuzzSteps(f *testing.F) {
 		}
 	})
 }
+
+// Who sends a key that is none is told which there are, wherever it stands.
+func TestKeysOfARequest(t *testing.T) {
+	t.Parallel()
+	h := build(t, changes{})
+	for at, c := range map[string]struct {
+		in   any
+		want string
+	}{
+		"POST /v1/calls":         {fields{"tool": "read", "args": fields{"filePath": "a"}}, "body.args: unexpected property; there are agent, id, input, "},
+		"GET /v1/calls?number=3": {nil, "query.number: unknown query parameter; there are before, limit, state, tool."},
+		"GET /v1/calls?limits=3": {nil, `query.limits: unknown query parameter (did you mean "limit"?).`},
+		"POST /v1/permissions/per_x": {fields{"reply": "always", "store": []fields{{"permission": "read", "pattern": "*", "more": true}}},
+			"body.store.0.more: unexpected property; there are exact, pattern, permission."},
+	} {
+		fails(t, h, at, c.in, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: c.want})
+	}
+}
