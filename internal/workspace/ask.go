@@ -143,7 +143,7 @@ func askOutside(ctx context.Context, a Asker, target string, folder bool) error 
 		parent = target
 	}
 	about, literal := filepath.Join(parent, "*"), parent
-	if !folder && isWide(parent) {
+	if !folder && isRoot(parent) { // a star there is the whole disk
 		about, literal = target, target
 	}
 	req := permission.Request{
@@ -154,16 +154,4 @@ func askOutside(ctx context.Context, a Asker, target string, folder bool) error 
 		req.Always = nil // as a pattern it would approve others than this
 	}
 	return a.Ask(ctx, req)
-}
-
-// isWide reports whether a folder holds more than anybody means who allows one
-// file of it: the root, what lies right below it, such as /etc, and the homes
-// of people. A star stands for all that is below.
-func isWide(dir string) bool {
-	up := filepath.Dir(dir)
-	if isRoot(up) {
-		return true
-	}
-	homes := filepath.Base(up) == "home" || filepath.Base(up) == "Users"
-	return homes && isRoot(filepath.Dir(up))
 }

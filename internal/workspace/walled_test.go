@@ -24,7 +24,21 @@ func TestProtected(t *testing.T) {
 			}
 		}
 	}
-	check(".git/hooks", ".git/config", ".mcp.json", ".envrc", "helve.json", "data")
+	check(".git/hooks", ".git/config", ".git/commondir", ".git/config.worktree", ".mcp.json", ".envrc", "helve.json", "data", "commondir", "refs")
+	for _, step := range []struct{ made, held, free string }{
+		{"refs", "refs", "objects"}, // empty: it may be there to hold the name
+		{"refs/own", "objects", "refs"},
+		{"objects/own", "HEAD", "objects"},
+		{"HEAD/own", ".git/commondir", "HEAD"},
+	} {
+		if err := os.MkdirAll(filepath.Join(top, step.made), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		check(step.held)
+		if slices.Contains(files.Protected(top), filepath.Join(top, step.free)) {
+			t.Errorf("%s is the project's own, and protected", step.free)
+		}
+	}
 	if err := os.Symlink("/nonexistent/x", filepath.Join(top, ".git")); err != nil {
 		t.Fatal(err)
 	}
@@ -42,5 +56,5 @@ func TestProtected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(".git", "repo/config", "repo/hooks", "repo/worktrees/w/config.worktree", "repo/modules/sub/config", "repo/modules/sub/hooks")
+	check(".git", "repo/config", "repo/hooks", "repo/worktrees/w/config.worktree", "repo/worktrees/w/commondir", "repo/modules/sub/config", "repo/modules/sub/hooks", "repo/modules/sub/commondir")
 }
