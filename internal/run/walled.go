@@ -32,7 +32,7 @@ func Helper(args []string) (code int, ok bool) {
 	}
 	switch args[1] {
 	case keeperWord:
-		return proc.KeeperMain(args[2:]), true
+		return proc.KeeperMain(), true
 	case wallWord:
 		return wall.Main(args[2:]), true
 	}

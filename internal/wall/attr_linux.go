@@ -24,24 +24,46 @@ func (p Profile) Attr() *syscall.SysProcAttr {
 	if p.Level == Strict {
 		flags |= unix.CLONE_NEWNET
 	}
-	return &syscall.SysProcAttr{
-		Cloneflags:  uintptr(flags),
-		UidMappings: idMap("/proc/self/uid_map", os.Geteuid(), unix.CAP_SETUID),
-		GidMappings: idMap("/proc/self/gid_map", os.Getegid(), unix.CAP_SETGID),
+	attr := &syscall.SysProcAttr{
+		Cloneflags: uintptr(flags),
 		// An ordinary user's id stays what it is, so exec would drop the
 		// capabilities that come with the namespace. These are handed on:
 		// to mount, to give up all capabilities for good, and to reach a path
 		// to be masked through a folder whose owner, the user, has shut it.
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE},
 	}
+	if os.Geteuid() == 0 {
+		attr.UidMappings = idMap("/proc/self/uid_map", 0, unix.CAP_SETUID)
+		attr.GidMappings = idMap("/proc/self/gid_map", os.Getegid(), unix.CAP_SETGID)
+	} // for anyone else see mapSelf
+	return attr
 }
 
-// idMap maps ids to themselves: for root, if it may, all that exist here, so
-// that files keep their owners; for anyone else the own one, which is all the
-// kernel allows.
+// mapSelf gives a helper that an ordinary user has started its own ids in the
+// namespace, which is all that the kernel allows. The process that started it
+// can not do it where nobody may look into that one: until exec the helper is
+// as it is, and its files in /proc are root's.
+func (p Profile) mapSelf() error {
+	if text, err := os.ReadFile("/proc/self/uid_map"); err != nil || len(text) > 0 {
+		return err
+	}
+	for _, entry := range []struct{ file, text string }{
+		{"setgroups", "deny"},
+		{"gid_map", fmt.Sprintf("%d %d 1", p.Group, p.Group)},
+		{"uid_map", fmt.Sprintf("%d %d 1", p.User, p.User)},
+	} {
+		if err := os.WriteFile("/proc/self/"+entry.file, []byte(entry.text), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idMap maps root's ids to themselves: if it may, all that exist here, so
+// that files keep their owners.
 func idMap(file string, own int, capability uint) []syscall.SysProcIDMap {
 	single := []syscall.SysProcIDMap{{ContainerID: own, HostID: own, Size: 1}}
-	if os.Geteuid() != 0 || !holds(capability) || !holds(unix.CAP_SETFCAP) {
+	if !holds(capability) || !holds(unix.CAP_SETFCAP) {
 		return single
 	}
 	text, err := os.ReadFile(file)

@@ -25,6 +25,11 @@ import (
 // those it may exec.
 func enter(p Profile, programs ...int) error {
 	runtime.LockOSThread()
+	if !p.Bare { // first of all: without them other people's files are nobody's
+		if err := p.mapSelf(); err != nil {
+			return fmt.Errorf("wall: the own ids: %w", err)
+		}
+	}
 	p, err := p.Check()
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // outside too while the wall is in use, so it is made to be overlooked: an
 // empty folder, which version control does not show; for a .git, which would
 // be taken for a damaged repository, a link to nowhere, which git and others
-// pass by.
+// pass by; for what git would read in a repository, a file that says nothing.
 
 // nowhere is where such a link leads. Nobody behind the wall can make it.
 const nowhere = "/nonexistent/helve-wall"
@@ -39,11 +39,11 @@ func makePlaceholder(path string) error {
 	}
 	// Under another name first: nobody may see it without its stamp and take
 	// it for the user's.
-	made, err := os.MkdirTemp(filepath.Dir(path), ".wall-")
+	made, err := unnamed(path)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.Chmod(made, 0o755), os.Chtimes(made, stamp(), stamp()))
+	err = os.Chtimes(made, stamp(), stamp())
 	if err == nil {
 		err = unix.Renameat2(unix.AT_FDCWD, made, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
 	}
@@ -56,11 +56,67 @@ func makePlaceholder(path string) error {
 	return nil
 }
 
+// unnamed makes what will be the placeholder at path, beside it.
+func unnamed(path string) (string, error) {
+	dir := filepath.Dir(path)
+	text, ok := blank(filepath.Base(path))
+	if !ok || filepath.Base(path) == "commondir" && !isRepository(dir) {
+		made, err := os.MkdirTemp(dir, ".wall-")
+		if err != nil {
+			return "", err
+		}
+		if err := os.Chmod(made, 0o755); err != nil {
+			return "", errors.Join(err, os.Remove(made))
+		}
+		return made, nil
+	}
+	f, err := os.CreateTemp(dir, ".wall-")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// blank is what a file of git's holds that changes nothing.
+func blank(base string) (text string, ok bool) {
+	switch base {
+	case "commondir":
+		return ".\n", true // all is in this folder
+	case "config.worktree":
+		return "", true
+	}
+	return "", false
+}
+
+// isRepository tells whether git takes a folder for a repository. One in
+// which a placeholder completes it is none: that is what it stands there for.
+func isRepository(dir string) bool {
+	head, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	if err != nil || head.IsDir() {
+		return false
+	}
+	for _, base := range []string{"objects", "refs"} {
+		path := filepath.Join(dir, base)
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || isPlaceholder(path, info) {
+			return false
+		}
+	}
+	return true
+}
+
 // isPlaceholder tells whether what is at path is one of ours, untouched.
 func isPlaceholder(path string, info os.FileInfo) bool {
 	if info.Mode()&os.ModeSymlink != 0 {
 		target, err := os.Readlink(path)
 		return err == nil && target == nowhere
+	}
+	if info.Mode().IsRegular() {
+		text, ok := blank(filepath.Base(path))
+		return ok && info.Size() == int64(len(text)) && info.ModTime().Equal(stamp())
 	}
 	return info.IsDir() && info.ModTime().Equal(stamp())
 }
@@ -214,7 +270,8 @@ func (l *Lease) Release() (left []string, err error) {
 	for dir, f := range l.locks {
 		alone[dir] = f != nil && flock(f, true) == nil
 	}
-	for _, path := range l.paths {
+	// The last one first: a commondir holds off git until refs is gone.
+	for _, path := range slices.Backward(l.paths) {
 		info, e := os.Lstat(path)
 		if errors.Is(e, os.ErrNotExist) {
 			continue
@@ -270,7 +327,7 @@ func sweepFolder(dir string, paths []string) error {
 		return nil // they are in use
 	}
 	var errs []error
-	for _, path := range paths {
+	for _, path := range slices.Backward(paths) { // as in Release
 		info, err := os.Lstat(path)
 		if err != nil || !isPlaceholder(path, info) {
 			continue // somebody else was faster

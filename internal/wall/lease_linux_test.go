@@ -31,7 +31,7 @@ func TestLease(t *testing.T) {
 	}
 	two, err := p.Prepare()
 	mustDo(t, err)
-	if left, err := one.Release(); err != nil || !slices.Equal(left, want) {
+	if left, err := one.Release(); err != nil || !slices.Equal(tidy(left), want) {
 		t.Errorf("the other still needs them: %v, %v", left, err)
 	}
 	mustDo(t, os.WriteFile(dir+"/conf/mine", nil, 0o600))
@@ -214,5 +214,50 @@ func TestTrace(t *testing.T) {
 	}
 	if _, err := trace(dir + "/loop"); err == nil {
 		t.Error("a loop of links was followed")
+	}
+}
+
+// In a repository the placeholders are files that git can read and that say
+// nothing; elsewhere, also where only a placeholder makes it look like one,
+// they are folders.
+func TestLeaseInRepository(t *testing.T) {
+	dir := realDir(t, "ws")
+	for _, name := range []string{"/.git/objects", "/.git/refs", "/objects"} {
+		mustDo(t, os.MkdirAll(dir+name, 0o755))
+	}
+	for _, name := range []string{"/.git/HEAD", "/HEAD"} {
+		mustDo(t, os.WriteFile(dir+name, []byte("ref: refs/heads/main\n"), 0o644))
+	}
+	p := Profile{Level: Write, Roots: []string{dir}, Protected: []string{
+		dir + "/.git/commondir", dir + "/.git/config.worktree", dir + "/commondir", dir + "/refs",
+	}}
+	for range 2 { // the second finds them as a crash leaves them
+		killed, err := p.Prepare()
+		mustDo(t, err)
+		for _, f := range killed.locks {
+			mustDo(t, f.Close())
+		}
+		for name, want := range map[string]string{"/.git/commondir": ".\n", "/.git/config.worktree": ""} {
+			if text, err := os.ReadFile(dir + name); err != nil || string(text) != want {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
+		}
+		for _, name := range []string{"/commondir", "/refs"} {
+			if info, err := os.Stat(dir + name); err != nil || !info.IsDir() {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+		}
+		mustDo(t, os.Remove(dir+"/commondir")) // to be made again, beside refs
+	}
+	lease, err := p.Prepare()
+	mustDo(t, err)
+	mustDo(t, os.WriteFile(dir+"/.git/config.worktree", []byte("[core]\n"), 0o644))
+	if left, err := lease.Release(); err != nil || !slices.Equal(left, []string{dir + "/.git/config.worktree"}) {
+		t.Errorf("%v, %v", left, err)
+	}
+	for _, name := range []string{"/.git/commondir", "/commondir", "/refs"} {
+		if _, err := os.Lstat(dir + name); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", name, err)
+		}
 	}
 }

@@ -36,8 +36,18 @@ func TestMain(m *testing.M) {
 			os.Exit(contain(os.Args[2], os.Args[3]))
 		}
 	}
+	if os.Getenv(shutTest) != "" {
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	}
 	goleak.VerifyTestMain(m)
 }
+
+// shutTest makes the tests a process that nobody may look into, as a program
+// that holds keys is.
+const shutTest = "WALL_TEST_SHUT"
 
 func self() Helper { return Helper{Path: "/proc/self/exe", Args: []string{"wall"}} }
 
@@ -400,17 +410,22 @@ func TestAsUser(t *testing.T) {
 		must(t, os.Chown(dir, uid, uid))
 		must(t, os.Chmod(dir, 0o755))
 	}
-	args := []string{"-test.run", "^Test", "-test.skip", "^TestAsUser$", "-test.count=1"}
-	if testing.Verbose() {
-		args = append(args, "-test.v")
+	run := func(tests, extra string) {
+		t.Helper()
+		args := []string{"-test.run", tests, "-test.skip", "^TestAsUser$", "-test.count=1"}
+		if testing.Verbose() {
+			args = append(args, "-test.v")
+		}
+		cmd := exec.Command("/proc/self/exe", args...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		cmd.Dir = base
+		cmd.Env = append(os.Environ(), "HOME="+base+"/home", "WALL_TEST_BASE="+base, extra)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("as another user, %s: %v\n%s", extra, err, out)
+		}
+		t.Logf("%s", out)
 	}
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-	cmd.Dir = base
-	cmd.Env = append(os.Environ(), "HOME="+base+"/home", "WALL_TEST_BASE="+base)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("as another user: %v\n%s", err, out)
-	}
-	t.Logf("%s", out)
+	run("^Test", "")
+	run("^Test(Wall|Prove|NotSkipped|Descriptors|LongProfile|DeathSignal|Available)$", shutTest+"=1")
 }

@@ -171,7 +171,8 @@ func newScratch(p Profile) (_ *scratch, err error) {
 	s.profile.Roots = append(slices.Clone(p.Roots), inside)
 	s.profile.Masks = append(slices.Clone(p.Masks), filepath.Join(inside, probeMask))
 	s.profile.Protected = append(slices.Clone(p.Protected), filepath.Join(inside, probeHooks), filepath.Join(inside, probeConfig), filepath.Join(inside, probeMissing))
-	if s.targets.Environ, err = environment(os.Getpid()); err != nil {
+	s.targets.Environ, err = environment(os.Getpid())
+	if err != nil && !errors.Is(err, os.ErrPermission) { // a process that nobody may look into: not even itself
 		return nil, err
 	}
 	if s.targets.Started, err = startTime(os.Getpid()); err != nil {
@@ -297,6 +298,7 @@ const mostArg = 64 << 10
 // too long for one, the file to be handed to the process as descriptor fd.
 // The file is the caller's to close after the start.
 func (p Profile) Pass(fd int) (arg string, file *os.File, err error) {
+	p.User, p.Group = os.Geteuid(), os.Getegid()
 	text := p.Encode()
 	if len(text) <= mostArg {
 		return text, nil, nil

@@ -85,6 +85,10 @@ type Profile struct {
 	// Bare is the wall without namespaces. [Prove] sets it; by hand it makes
 	// sense only together with Fallback.
 	Bare bool `json:"bare,omitempty"`
+	// User and Group are the ids that a helper in a namespace of its own is
+	// to have there. [Profile.Pass] sets them.
+	User  int `json:"user,omitempty"`
+	Group int `json:"group,omitempty"`
 }
 
 // Check returns the profile as it will be applied: paths clean, links in the
