@@ -13,6 +13,7 @@ import (
 
 func main() {
 	helve.RunHelper()
+	shut()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	dir, _ := os.Getwd()         // where it is not known, relative paths fail by themselves
