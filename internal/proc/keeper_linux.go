@@ -67,8 +67,8 @@ type kept struct {
 // KeeperMain is what the helper program runs to be a keeper, in a process that
 // a [Runner] has started, or in a program that such a process has become. It
 // returns the exit code, after everything that was started through it is
-// gone. args are for what is to come; none has a meaning.
-func KeeperMain(args []string) int {
+// gone.
+func KeeperMain() int {
 	runtime.LockOSThread() // the one thread that has children: they are told of its death
 	if err := keepMain(); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)

@@ -20,7 +20,7 @@ func (r *Runner) closeKeepers() error { return nil }
 
 // KeeperMain is for Linux alone; elsewhere commands run directly. It says so
 // and returns an exit code.
-func KeeperMain(args []string) int {
+func KeeperMain() int {
 	fmt.Fprintln(os.Stderr, "keeper: not on this system")
 	return 1
 }

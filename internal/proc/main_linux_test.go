@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "be-keeper":
-			os.Exit(KeeperMain(os.Args[2:]))
+			os.Exit(KeeperMain())
 		case "be-broken":
 			fmt.Fprintln(os.Stderr, "the wall does not hold")
 			os.Exit(3)

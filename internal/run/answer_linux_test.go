@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -47,4 +50,34 @@ func TestAnswerIsCancelled(t *testing.T) {
 	if _, err := r.Answer(ctx, sh("trap '' TERM; sleep 600"), nil, 1000); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Somebody else holds the pipe of a program that has ended, where the room can
+// not find them.
+func TestAnswerIsHeld(t *testing.T) {
+	r := room(t, nil)
+	name := filepath.Join(t.TempDir(), "pid")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held := make(chan *os.File, 1)
+	go func() {
+		pid, err := os.ReadFile(name)
+		if err != nil {
+			t.Error(err)
+		}
+		said, err := os.OpenFile("/proc/"+strings.TrimSpace(string(pid))+"/fd/2", os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		held <- said
+		if err := os.WriteFile(name, []byte("go on\n"), 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	code := fmt.Sprintf("echo $$ >'%s'; read x <'%[1]s'; echo $x", name)
+	if got, err := r.Answer(t.Context(), sh(code), nil, 1000); err != nil || string(got) != "go on\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	(<-held).Close()
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strings"
 	"time"
@@ -145,12 +144,7 @@ func (t Talk) take(r io.Reader) (reply Reply, over bool) {
 
 // withheld are the secrets that a program does not get.
 func (r *Room) withheld(p Program) []Secret {
-	env := Environment{Pass: r.opt.Env.Pass, Set: maps.Clone(r.opt.Env.Set)}
-	if env.Set == nil {
-		env.Set = map[string]string{}
-	}
-	maps.Copy(env.Set, p.Set)
-	_, secrets := env.Build(os.Environ())
+	_, secrets := r.opt.Env.with(p.Set).Build(os.Environ())
 	return secrets
 }
 

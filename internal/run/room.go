@@ -93,7 +93,7 @@ func (r *Room) Facts() Facts {
 func (r *Room) Shell() (Shell, error) { return r.shell() }
 
 // Jobs are the commands that go on in the background.
-func (r *Room) Jobs() (*job.Jobs, error) { return r.jobs, nil }
+func (r *Room) Jobs() *job.Jobs { return r.jobs }
 
 // A waiter is a call that waits for its command.
 type waiter struct {

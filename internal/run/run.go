@@ -62,30 +62,6 @@ type Outcome struct {
 	Warning   string        // what could not be done about it
 }
 
-// Notes are what a model is told beside the output.
-func (o *Outcome) Notes() (notes []string) {
-	if o.TimedOut {
-		notes = append(notes, fmt.Sprintf("bash tool terminated command after exceeding timeout %d ms", o.Timeout.Milliseconds()))
-	}
-	if o.Cancelled {
-		notes = append(notes, "User aborted the command")
-	}
-	switch {
-	case o.Job != "" && o.Exit == nil && o.Signal == "":
-		notes = append(notes, "It goes on in the background as job "+o.Job+". Use the job tool to see its output, to wait for it or to stop it.")
-	case o.Job != "":
-		notes = append(notes, fmt.Sprintf("What the command started goes on in the background as job %s: %s. Use the job tool to see its output or to stop it.",
-			o.Job, strings.Join(o.Running, ", ")))
-	}
-	if o.Signal != "" && !o.TimedOut && !o.Cancelled {
-		notes = append(notes, "The command was ended by the signal "+o.Signal)
-	}
-	if o.Warning != "" {
-		notes = append(notes, o.Warning)
-	}
-	return notes
-}
-
 // ErrNoJobs says that nothing can go on in the background, because the program
 // ends with the call.
 var ErrNoJobs = errors.New("nothing can go on in the background here, because this program ends with the call")
