@@ -19,6 +19,7 @@ import (
 // the file tools would ask about them.
 type finder struct {
 	*Line
+	files  *workspace.Files // remembers what it has looked up for the line
 	by     siever
 	globs  bool // patterns match as bash has it by itself
 	left   int  // how many more entries of folders it looks at
@@ -32,6 +33,7 @@ type finder struct {
 	held   map[string][]string // the names in folders that were listed
 	table  shell.Reach
 	homes  map[string]string // of other people
+	packed string            // the branches and tags that git keeps in one file, once they were read
 
 	nested    bool   // the unit is code or a payload of another
 	rest      string // the command without the variables that every shell has
@@ -77,6 +79,11 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 		if !ok && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
 			told[a.Kind] = true
 			doubts = append(doubts, unknown(a)...)
+		}
+		if !ok {
+			if err := f.begun(ctx, a); err != nil {
+				return nil, err
+			}
 		}
 		for _, name := range names {
 			more, err := f.reach(ctx, a, name)
@@ -128,7 +135,7 @@ func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts
 		return nil, err
 	}
 	if a.Maybe {
-		if !f.files.Exists(p) {
+		if !f.files.Exists(p) && (a.Kind != shell.Write || f.revision(a.Path.Value)) {
 			return nil, nil
 		}
 		a.Maybe = false // now it is known to be a file
@@ -341,13 +348,10 @@ func (f *finder) values(w shell.Word) ([]shell.Word, bool) {
 		glob := strings.ContainsAny(after, "*?")
 		return []shell.Word{{Raw: w.Raw, Value: from + after, Literal: !glob, Glob: glob}}, f.untouched(name)
 	}
-	if f.nested || f.line.Opaque != "" || strings.ContainsAny(before+after, "*?") {
-		return nil, false // a shell of its own has variables of its own
+	if strings.ContainsAny(before+after, "*?") {
+		return nil, false
 	}
-	if !f.read {
-		f.read, f.constants = true, shell.Constants(f.command)
-	}
-	return filled(f.constants[name], before, after, strings.Contains(w.Raw, `"`))
+	return filled(f.constant(name), before, after, strings.Contains(w.Raw, `"`))
 }
 
 // folder is what a variable means that every shell has.

@@ -107,7 +107,7 @@ func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, e
 	if !l.runnable() {
 		return nil, ErrNoCommand
 	}
-	found := &finder{Line: l, by: by, left: maxEntries, words: maxNames, follow: maxFollow, globs: !l.changesGlobs()}
+	found := &finder{Line: l, files: l.files.Inquiry(), by: by, left: maxEntries, words: maxNames, follow: maxFollow, globs: !l.changesGlobs()}
 	bash := commands{at: map[string]int{}, seen: map[doubtKey]bool{}, req: permission.Request{
 		Permission: "bash", Metadata: l.told(),
 		Spellings: map[string][]string{}, Doubts: map[string][]permission.Doubt{},

@@ -3,6 +3,7 @@ package judge_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -253,6 +254,31 @@ func TestRequestsShowTheCommand(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"external_directory", "read", "edit", "bash"}, asked); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// What was looked up for one answer is not known any more for the next: the
+// disk may have changed.
+func TestLooksAgain(t *testing.T) {
+	s := newStage(t, "a.go")
+	s.write(t, "/out/x")
+	link := s.base + "/ws/link"
+	line := s.line("cat link; rm link")
+	for _, c := range []struct{ to, want string }{{"a.go", s.base + "/ws/a.go"}, {"../out/x", s.base + "/out/x"}} {
+		if err := os.Remove(link); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(c.to, link); err != nil {
+			t.Fatal(err)
+		}
+		reqs, err := line.Requests(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := reqs[slices.IndexFunc(reqs, func(r permission.Request) bool { return r.Permission == "read" })]
+		if !slices.Contains(read.Patterns, c.want) {
+			t.Errorf("with a link to %s it asks about reading %q", c.to, read.Patterns)
 		}
 	}
 }

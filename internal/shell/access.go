@@ -72,6 +72,7 @@ func (r *Reach) Of(u Unit) []Access {
 	for _, re := range u.Redirects {
 		f.redirect(re)
 	}
+	f.history()
 	if u.Kind == Command && len(u.Words) > 0 && u.Words[0].Literal {
 		f.why = baseName(u.Words[0].Value)
 		f.command(f.why, u.Words[1:])
@@ -161,7 +162,11 @@ func (w Word) part(at int) Word {
 	if strings.HasPrefix(w.Raw, w.Value[:at]) {
 		raw = w.Raw[at:]
 	}
-	return Word{Raw: raw, Value: w.Value[at:], Literal: w.Literal || w.Glob} // no file is called --file=…
+	shape := Unknown
+	if strings.HasPrefix(w.Shape, w.Value[:at]) {
+		shape = w.Shape[at:]
+	}
+	return Word{Raw: raw, Value: w.Value[at:], Literal: w.Literal || w.Glob, Shape: shape} // no file is called --file=…
 }
 
 // known is a word that stands for itself.

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -29,6 +28,8 @@ func (r *fileReader) command(name string, args []Word) {
 		}
 	}
 	switch name {
+	case "sqlite3":
+		r.sqlite()
 	case "sed", "gsed", "ssed":
 		for _, file := range sedReads(r.unit.Words) {
 			r.add(Access{Kind: Read, Path: known(file)})
@@ -59,6 +60,8 @@ type argReader struct {
 	sure    []Word // plain arguments that are nothing else than files
 	target  []Word // folders that the arguments end up in
 	named   bool   // an option named a file
+	index   bool   // what it changes is the index of git
+	tree    bool   // … and files too
 }
 
 // table adds the files of a command of the table.
@@ -97,6 +100,11 @@ func (a *argReader) split(args []Word) {
 			if a.spec.words["stop"] {
 				a.plain = append(a.plain, args[i:]...)
 				return
+			}
+			if a.spec.words["resp"] && strings.HasPrefix(w.Value, "@") {
+				a.use("l", w.part(1))
+				a.add(Access{Kind: Write}) // there may be options in it
+				continue
 			}
 			a.plain = append(a.plain, w)
 		default:
@@ -145,6 +153,11 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 	name, _, attached := strings.Cut(w.Value, "=")
 	o, ok := a.long(name)
 	switch {
+	case !ok && a.spec.words["glue"] && len(w.Value) > 2 && w.Value[1] != '-':
+		if o := a.spec.options[w.Value[:2]]; len(o.values) > 0 {
+			a.value(o.values[0], w.part(2))
+		}
+		return 0, false
 	case !ok:
 		return 0, false
 	case attached && len(o.values) > 0:
@@ -188,6 +201,14 @@ func (a *argReader) apply(o optionSpec) {
 	case "":
 	case "deep":
 		a.deep = true
+	case "all":
+		a.deep, a.star = true, "r"
+	case "index":
+		a.index = true
+	case "tree":
+		a.tree = true
+	case "+r":
+		a.add(Access{Kind: Read})
 	case "bold":
 		a.visible = false
 	case "+w":
@@ -224,6 +245,9 @@ func (a *argReader) value(use string, w Word) {
 // assign adds the files that plain arguments name.
 func (a *argReader) assign() {
 	words, list := a.plain, a.args
+	if a.index && !a.tree {
+		return
+	}
 	for _, use := range list.head {
 		if len(words) == 0 {
 			return
@@ -297,6 +321,9 @@ func (a *argReader) use(use string, w Word) {
 		a.add(Access{Kind: Visit, Path: w})
 		return
 	}
+	if a.why == "git" && pathspec(w) {
+		a.matched(use, w)
+	}
 	at := Access{Path: w, Deep: a.deep, Visible: a.visible}
 	a.filter.apply(&at)
 	switch use {
@@ -316,63 +343,44 @@ func (a *argReader) use(use string, w Word) {
 		a.address(use, w)
 	case "@", "k":
 		a.mentioned(use, w)
+	case "l", "L":
+		a.add(Access{Kind: Read, Path: w})
+		kind := Read
+		if use == "L" {
+			kind = Write
+		}
+		a.add(Access{Kind: kind}) // the files that are named in it
+	}
+}
+
+// pathspec reports whether git takes a word for a pattern of its own, which also
+// means files that are missing: '*.c', :/a or :(icase)a.
+func pathspec(w Word) bool {
+	return strings.HasPrefix(w.Value, ":") || strings.ContainsAny(w.Value, "*?[")
+}
+
+// matched adds that git reaches files which a pattern of its own matches.
+func (a *argReader) matched(use string, w Word) {
+	w = Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}
+	switch use {
+	case "r":
+		a.add(Access{Kind: Read, Path: w})
+	case "w", "M":
+		a.add(Access{Kind: Write, Path: w})
 	}
 }
 
 // maybe adds a file that an argument of git may name: a revision looks alike.
+// Only the first one can be a revision where files are written.
 func (a *argReader) maybe(use string, at Access) {
 	at.Maybe, at.Kind = !slices.Contains(a.sure, at.Path), Read
 	if use == "M" {
-		at.Kind = Write
-	} else if rev, file, ok := strings.Cut(at.Path.Value, ":"); ok && file != "" && !strings.Contains(rev, "/../") {
+		at.Kind, at.Maybe = Write, at.Maybe && at.Path == a.plain[0]
+	} else if rev, file, ok := strings.Cut(at.Path.Value, ":"); ok && a.why == "git" && file != "" && !strings.Contains(rev, "/../") {
 		at.Path, at.Maybe = at.Path.part(len(rev)+1), false
 	}
 	if at.Path.Literal || at.Path.Glob {
 		a.add(at)
-	}
-}
-
-// address adds the file of a URL.
-func (a *argReader) address(use string, w Word) {
-	if file, ok := strings.CutPrefix(w.Value, "file://"); ok {
-		host := strings.IndexByte(file, '/')
-		a.add(Access{Kind: Read, Path: w.part(len("file://") + max(host, 0))})
-	}
-	if use != "U" {
-		return
-	}
-	if !w.Literal && !w.Glob { // a ? is a part of it
-		a.add(Access{Kind: Write, Path: Word{Raw: w.Raw, Value: w.Value}})
-		return
-	}
-	file, _, _ := strings.Cut(w.Value, "?")
-	_, after, _ := strings.Cut(file, "://")
-	base := "index.html"
-	if strings.Contains(after, "/") && !strings.HasSuffix(file, "/") {
-		base = path.Base(file)
-	}
-	a.add(Access{Kind: Write, Path: known(base)})
-}
-
-// mentioned adds the file that a text such as @file or name=@file names.
-func (a *argReader) mentioned(use string, w Word) {
-	v := w.Value
-	switch at := strings.Index(v, "=@"); {
-	case use == "k":
-		if !strings.Contains(v, "=") {
-			a.add(Access{Kind: Read, Path: w})
-		}
-	case strings.HasPrefix(v, "@"):
-		a.add(Access{Kind: Read, Path: w.part(1)})
-	case at >= 0 || strings.Contains(v, "=<"):
-		from := max(at, strings.Index(v, "=<")) + 2
-		file := w.part(from)
-		if end := strings.IndexByte(file.Value, ';'); end >= 0 && file.Literal {
-			file = known(file.Value[:end])
-		}
-		a.add(Access{Kind: Read, Path: file})
-	case strings.Contains(v, "@") && a.why == "curl" && !strings.ContainsAny(v, "=: "): // --data-urlencode name@file
-		a.add(Access{Kind: Read, Path: w.part(strings.IndexByte(v, '@') + 1), Maybe: true})
 	}
 }
 

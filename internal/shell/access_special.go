@@ -48,7 +48,7 @@ func (r *fileReader) find(args []Word) {
 			r.all(Write, next)
 		case "-newer", "-anewer", "-cnewer", "-samefile":
 			r.all(Visit, next)
-		case "-files0-from":
+		case "-files0-from": // what is named in it is only looked at
 			r.all(Read, next)
 		case "-delete":
 			r.all(Write, roots) // which files that are is not known
@@ -151,7 +151,7 @@ func cutLast(name string) (folder, base string) {
 // tarOptions are the options of tar that take a value, as the table has them.
 func tarOptions() map[string]optionSpec {
 	all := map[string]optionSpec{}
-	for _, f := range strings.Fields("-C=d --directory=d --cd=d -T=r --files-from=r -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
+	for _, f := range strings.Fields("-C=d --directory=d --cd=d -T=l --files-from=l -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
 		"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
 		"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f " +
 		"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c -x:x --extract:x --get:x -t:t --list:t -d:t --diff:t --compare:t " +

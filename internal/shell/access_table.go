@@ -4,10 +4,6 @@ import (
 	"strings"
 )
 
-// AccessVersion is the version of the table of commands and the files they
-// reach. It goes up with every change of what the table says.
-const AccessVersion = 2
-
 // AccessTable says which files commands reach. A line has the names of
 // commands, a bar, what they do with plain arguments, and their options:
 //
@@ -19,41 +15,65 @@ const AccessVersion = 2
 //     x*      all arguments from here on, but for those after it in the list
 //     -o=r    an option with a value, and what the value is; also d for a folder
 //     that the command goes to, T for a folder the arguments end up in, @
-//     for a text that may name a file as @file, and two letters for an
+//     for a text that may name a file as @file, l for a file with the names
+//     of files that are read, L written, and two letters for an
 //     option with two values
 //     -o=r!L  … and plain arguments are as in the list L instead
 //     -o:rw   a flag: arguments marked with a star are used so
 //     -o:!L   a flag: plain arguments are as in the list L instead
 //     -o:deep a flag: everything below a folder is reached too; deep: always
+//     -o:all  a flag: arguments marked with a star are read, with everything below
+//     -o:+r   a flag: it reads files that its input names
+//     -o:index, -o:tree flags of git: without the second, the first leaves files alone
 //     @v      with no file named, the folder it runs in is visited; @r read
 //     +w      it writes in the folder it runs in, under names it does not say
+//     resp    an argument such as @file stands for what is in the file
+//     glue    of whole: a value may also stand right behind an option of one letter
+//     page    an argument is a file if there is one, or an address
 //     stop    options end at the first plain argument
 //     whole   options of several letters begin with one dash
 //     vars    arguments such as a=b are no files
 //     remote  arguments such as host:file are no files here
 //     shy     names with a dot in front are left out of folders
 const AccessTable = `
-cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd | r*
+cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd hexyl glow mdcat ul colcrt diffstat gron uuencode uudecode | r*
 nl | r* -b=- -d=- -f=- -h=- -i=- -l=- -n=- -s=- -v=- -w=-
 head tail | r* -n=- -c=- -s=- --lines=- --bytes=- --pid=- --sleep-interval=-
 less more zless zmore pg | r* -p=- -P=- -o=w -O=w -k=r -j=- -x=- -z=- --log-file=w --LOG-FILE=w --lesskey-file=r
-wc | r* --files0-from=r
+wc | r* --files0-from=l
 date | -* -f=r -r=v -d=- -s=- --file=r --reference=v --date=- --set=-
 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5 | r* -a=- -l=- --algorithm=- --length=-
 base64 base32 basenc | r* -w=- -b=- -i=r -o=w --wrap=- --input=r --output=w
 xxd | r,w -s=- -l=- -c=- -g=- -o=- -n=-
 od | r* -A=- -j=- -N=- -t=- -S=- --address-radix=- --skip-bytes=- --read-bytes=- --format=-
 hexdump | r* -n=- -s=- -e=- -f=r
-strings | r* -n=- -t=- -e=- -T=- --bytes=- --radix=- --encoding=-
-nm objdump readelf size | r*
+strings | r* resp -n=- -t=- -e=- -T=- --bytes=- --radix=- --encoding=-
+nm objdump readelf size | r* resp
+addr2line c++filt | -* resp -e=r --exe=r
+ar gcc-ar llvm-ar | -,rw,r* resp
+ranlib | rw* resp
+strip | rw* resp -o=w -F=- -I=- -O=- -K=- -N=- -R=-
+objcopy | rw,w resp -I=- -O=- -B=- -F=- -j=- -R=- -K=- -N=- -L=- -G=- -W=-
+as gas | r* resp -o=w -I=v --MD=w
+ld ld.bfd ld.gold ld.lld gold lld mold | r* whole glue resp -o=w --output=w -T=r --script=r -L=v -l=- -Map=w --Map=w -R=r -m=- -e=- -z=- -rpath=- -soname=- -dynamic-linker=-
+tic captoinfo infotocap | r* -o=w -e=- -Q=-
+groff nroff troff tbl eqn pic grn soelim refer preconv mandoc | r* -m=- -T=- -F=v -I=v -M=v -d=- -r=- -o=- -w=- -W=- -K=- -O=-
+man | m* -l:!r* --local-file:!r* -C=r -L=- -m=- -M=v -S=- -s=- -e=- -E=- -R=- -p=- -r=- -P=- --config-file=r --manpath=v --pager=- --sections=- --locale=- --extension=-
+history | -* -a:!w -w:!w -r:!r -n:!r -d=- -p:! -s:!
+m4 | r* -D=- -I=v -U=- -F=w -R=r -o=w --freeze-state=w --reload-state=r
+logger | -* -f=r -t=- -p=- -u=v -n=- -P=- -S=- --file=r --tag=- --priority=-
+xmllint xsltproc tidy | r* -o=w --output=w --schema=r --xpath=- --pattern=-
+lynx w3m links links2 elinks | u* page -o=- -T=- -I=- -O=- -cols=-
+pv | r* -L=- -s=- -i=- -N=- -B=- -F=-
+cpio | -F=rw -I=r -O=w -E=r -D=d -o:+r --create:+r -i:+w --extract:+w -p:+w --pass-through:+w --file=rw --directory=d
 cut | r* -b=- -c=- -d=- -f=- --bytes=- --characters=- --delimiter=- --fields=- --output-delimiter=-
 paste pr fold fmt expand unexpand | r* -d=- -w=- -t=- -l=- -h=- -s
 column | r* -s=- -o=- -c=- -N=- -H=- -R=- --separator=- --output-separator=- --table-columns=-
-sort | r* -o=w -k=- -t=- -S=- -T=w --output=w --key=- --field-separator=- --buffer-size=- --temporary-directory=w --parallel=- --batch-size=- --files0-from=r --random-source=r --compress-program=-
+sort | r* -o=w -k=- -t=- -S=- -T=w --output=w --key=- --field-separator=- --buffer-size=- --temporary-directory=w --parallel=- --batch-size=- --files0-from=l --random-source=r --compress-program=-
 uniq | r,w -f=- -s=- -w=- --skip-fields=- --skip-chars=- --check-chars=-
 shuf | r* -o=w -n=- -i=-! -e:! --echo:! --output=w --head-count=- --input-range=-! --random-source=r
 comm join | r* -t=- -1=- -2=- -j=- -o=- -e=- -a=- -v=- --output-delimiter=-
-tsort ptx | r*
+tsort ptx zdiff zcmp bzdiff xzdiff | r*
 look | -,r -t=-
 iconv | r* -o=w -f=- -t=- --output=w --from-code=- --to-code=-
 dos2unix unix2dos rename rustfmt | rw*
@@ -80,9 +100,9 @@ cp | r*,W -t=T -S=- -l:rw --link:rw -r:deep -R:deep -a:deep --recursive:deep --a
 mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
 link | rw,w
 install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
-rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=r --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=-
+rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=l --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=-
 scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
-zip | w,r* -r:deep --recurse-paths:deep -x=-! -b=w -P=- -i=-!
+zip | w,r* -@:+r -r:deep --recurse-paths:deep -x=-! -b=w -P=- -i=-!
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd compress uncompress lz4 | rw* -o=w -S=- -c:r -l:r -t:r -r:deep --stdout:r --to-stdout:r --list:r --test:r --recursive:deep --suffix=-
 ls dir vdir exa eza lsd | v* @v -I=- -w=- -T=- --ignore=- --hide=- --width=- --tabsize=- --block-size=-
 tree | v* @v -o=w -L=- -P=- -I=- --filelimit=- --charset=- --sort=- --gitfile=r --infofile=r
@@ -98,24 +118,26 @@ perl ruby | r stop -e=-!r* -E=-!r* -i:rw -I=v -C=-
 node nodejs tsx ts-node | r stop -e=-! -p=-! -pe=-! --eval=-! --print=-! -r=- --require=- --import=- --env-file=r
 php | r stop -r=-! -f=r! -c=v -d=- -B=- -R=- -E=-
 lua luajit Rscript julia tclsh guile groovy | r stop -e=-! -l=- --eval=-!
-vi vim nvim view ex ed nano emacs pico micro | rw* -c=- -S=r -s=r -u=r -i=- -T=- --cmd=-
+ed red | rw* -p=- --prompt=-
+vi vim nvim view nano emacs pico micro | rw* -c=- -S=r -s=rw -u=r -i=- -T=- --cmd=-
+ex | rw* -c=- -S=r -u=r -i=- -T=- --cmd=-
 patch | rw,r +w -i=r -o=w -d=d -p=- -r=w -B=- -D=- -F=- -V=- -Y=- -z=- --input=r --output=w --directory=d --strip=- --reject-file=w
 split | r,w +w -l=- -b=- -n=- -a=- -C=- --lines=- --bytes=- --number=- --suffix-length=- --line-bytes=- --additional-suffix=- --filter=-
 csplit | r +w -f=w -b=- -n=- --prefix=w --suffix-format=- --digits=-
-curl | u* -o=w -T=r -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=w --upload-file=r --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u
+curl | u* -o=w -T=r -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=w --upload-file=r --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r*
 wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q=- -w=- --output-document=w!u* --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --body-file=r --load-cookies=r --save-cookies=w --certificate=r --private-key=r --ca-certificate=r --post-data=- --header=- --user-agent=- --user=- --password=- --tries=- --timeout=- --spider:!u*
 make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
 cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
 cargo | --manifest-path=v --target-dir=w --config=-
 npm pnpm yarn | --prefix=v -C=v --dir=v --cwd=v --userconfig=r
 go | whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -memprofile=w -trace=w
-gcc g++ cc c++ clang clang++ tcc | r* whole -o=w -I=v -L=v -include=r -MF=w -x=- -D=-
+gcc g++ cc c++ clang clang++ tcc | r* whole glue resp -o=w -I=v -L=v -include=r -MF=w -x=- -D=-
 gofmt goimports | r* -w:rw -r=- -cpuprofile=w
 openssl | whole -in=r -out=w -key=r -inkey=r -keyout=w -cert=r -CA=r -CAfile=r -CAkey=r -certfile=r -config=r -kfile=r -rand=r -passin=- -passout=-
 gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=v
 ssh-keygen | -f=rw -s=r -C=- -N=- -P=- -t=- -b=-
 ssh sftp | stop -i=r -F=r -E=w -S=v -o=- -p=- -P=- -l=- -b=r -L=- -R=- -D=- -J=- -c=- -m=- -W=-
-sqlite3 | rw stop -init=r
+sqlite3 | rw,-* whole -init=r --init=r -cmd=- --cmd=- -separator=- -nullvalue=- -newline=- -vfs=- -mmap=- -maxsize=-
 psql | -f=r -o=w -L=w -d=- -U=- -h=- -p=- -c=- -v=- --file=r --output=w --log-file=w
 pandoc | r* -o=w -f=- -t=- -H=r -B=r -A=r --output=w --from=- --to=- --template=r --log=w --extract-media=w
 pip | -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
@@ -128,13 +150,20 @@ flock | w stop -w=- -E=- -c=- --timeout=- --conflict-exit-code=- --command=-
 script | w -c=- -O=w -I=w -B=w -T=w -E=- -o=- -m=- --command=- --log-out=w --log-in=w --log-io=w --log-timing=w
 crontab | r -u=-
 mkfs mkfs.ext4 mkswap wipefs fdisk parted | w*
-git diff git difftool git diff-files git diff-index git diff-tree | m* -O=r -S=- -G=- -U=- -l=- --output=w --no-index:!r* --format=- --diff-filter=-
+git diff git difftool git diff-files git diff-index git diff-tree | m* -O=r -S=- -G=- -U=- -l=- --output=w --no-index:all --format=- --diff-filter=-
 git show git log git whatchanged git blame git annotate git cat-file git reflog git rev-list | m* -n=- -S=- -G=- -L=- -U=- -O=r --output=w --format=- --author=- --grep=- --since=- --until=- --contents=r --ignore-revs-file=r
-git grep | -,m* -e=-!m* -f=r!m* -m=- -A=- -B=- -C=- -O=- --max-depth=- --threads=- --no-index:!r*
+git grep | -,m* -e=-!m* -f=r!m* -m=- -A=- -B=- -C=- -O=- --max-depth=- --threads=- --no-index:all --untracked:all
 git apply git am | r* +w -p=- -C=- --directory=- --exclude=- --include=- --check:r
 git mv | rw*,W deep
-git rm | w* deep --cached:! --pathspec-from-file=r
-git checkout git restore | M* deep -b=- -B=- --orphan=- -s=- --source=- --staged:! --pathspec-from-file=r
+git rm | w* deep --cached:! --pathspec-from-file=L
+git checkout | M* deep -b=-! -B=-! --orphan=-! -t:! --track:! -d:! --detach:! --conflict=- --pathspec-from-file=L
+git restore | w* deep -s=- --source=- --conflict=- -S:index --staged:index -W:tree --worktree:tree --pathspec-from-file=L
+git checkout-index | w* --prefix=w --stage=- -a:+w --all:+w --stdin:+w
+git fast-export git fast-import | --export-marks=w --import-marks=r --import-marks-if-exists=r --export-pack-edges=w
+git interpret-trailers | r* --in-place:rw --trailer=- --where=- --if-exists=- --if-missing=-
+git merge-file | rw,r* -L=- --marker-size=- -p:!r* --stdout:!r* --object-id:!
+git send-email git mailsplit git verify-pack git index-pack | r* -o=w
+git credential-store | --file=rw
 git clean | M* deep +w -e=- --exclude=-
 git reset | --hard:+w --merge:+w --pathspec-from-file=r
 git clone | -,w -b=- -o=- -u=- -c=- -j=- --branch=- --origin=- --depth=- --config=- --reference=v --separate-git-dir=w --template=r

@@ -187,7 +187,7 @@ func TestAccesses(t *testing.T) {
 		{"git diff a b", "read a maybe, read b maybe"},
 		{"git log -p -- a", "read a"},
 		{"grep -d recurse x a", "read a deep"},
-		{"git diff --no-index a b", "read a, read b"},
+		{"git diff --no-index a b", "read a deep, read b deep"},
 		{"git show HEAD:a", "read a"},
 		{"git --git-dir=a log", "visit a"},
 		{"git rm --cached a", ""},
@@ -250,12 +250,12 @@ func TestAccessTable(t *testing.T) {
 				}
 				options[name] = true
 				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:"), "!")
-				if !strings.Contains(" - -- -r r w rw v d T @ k u i x X g t n D deep bold +w  ", " "+use+" ") {
+				if !strings.Contains(" - -- -r r w rw v d T @ k u i x X g t n D l L deep all bold +w +r index tree  ", " "+use+" ") {
 					t.Errorf("%s: %s does something unknown: %s", left, f, use)
 				}
 				continue
 			}
-			known := strings.Contains(" deep stop whole vars remote shy @v @r +w ", " "+f+" ")
+			known := strings.Contains(" deep stop whole glue resp page vars remote shy @v @r +w ", " "+f+" ")
 			if list := strings.Trim(strings.NewReplacer("*", "", ",", "").Replace(f), "-rwWvumMU"); !known && (i > 0 || list != "") {
 				t.Errorf("%s: what is %s?", left, f)
 			}
@@ -293,7 +293,7 @@ func TestConstants(t *testing.T) {
 		{"x=(", ""},
 	} {
 		var all []string
-		for name, words := range shell.Constants(c.command) {
+		for name, words := range shell.Parse(c.command).Constants() {
 			s := name + ":"
 			for _, w := range words {
 				s += " " + w.Value
@@ -312,13 +312,14 @@ func FuzzAccesses(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
-		for _, u := range shell.Parse(command).Units {
+		line := shell.Parse(command)
+		for _, u := range line.Units {
 			for _, a := range new(shell.Reach).Of(u) {
 				if a.Why == "" {
 					t.Errorf("%q: nothing says why %q is reached", command, a.Path.Value)
 				}
 			}
 		}
-		shell.Constants(command)
+		line.Constants()
 	})
 }

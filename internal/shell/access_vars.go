@@ -11,24 +11,22 @@ import (
 // values they can have wherever it uses them: those that a loop gives them, or
 // the one assignment before. A value is literal or a glob. What could change a
 // variable in a way that can not be seen leaves none.
-func Constants(command string) (values map[string][]Word) {
+func (l Line) Constants() (values map[string][]Word) {
 	defer func() {
 		if recover() != nil { // as in Parse
 			values = nil
 		}
 	}()
-	if len(command) > maxSize {
-		return nil
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(&shallowReader{command}, "")
-	if err != nil {
+	if l.Opaque != "" {
 		return nil
 	}
 	c := constants{scopes: make(map[string][]scope), spoiled: make(map[string]bool)}
-	for _, s := range file.Stmts {
+	for _, s := range l.parsed {
 		c.statement(s)
 	}
-	syntax.Walk(file, c.node)
+	for _, s := range l.parsed {
+		syntax.Walk(s, c.node)
+	}
 	if c.lost {
 		return nil
 	}
@@ -158,9 +156,9 @@ func (c *constants) call(args []*syntax.Word) {
 		switch w.Value {
 		case "command", "builtin":
 			continue
-		case "eval", "source", ".", "trap", "alias", "shopt", "set", "enable":
+		case "eval", "source", ".", "trap", "alias", "shopt", "set", "enable", "let":
 			c.lost = true
-		case "read", "mapfile", "readarray", "getopts", "printf", "unset", "export", "declare", "local", "typeset", "readonly", "let", "wait":
+		case "read", "mapfile", "readarray", "getopts", "printf", "unset", "export", "declare", "local", "typeset", "readonly", "wait":
 			c.names(args)
 		}
 		return

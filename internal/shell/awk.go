@@ -42,7 +42,7 @@ func awkDoubts(words []Word) []Doubt {
 
 // awkReaches says what an awk program does besides computing, if anything.
 func awkReaches(program string) string {
-	p := awkProgram{s: program}
+	p := awkProgram{s: program, subs: strings.Contains(strings.ReplaceAll(program, " ", ""), "sub(")}
 	for p.i < len(p.s) {
 		if why := p.token(); why != "" {
 			return why
@@ -62,6 +62,7 @@ type awkProgram struct {
 	depth    int  // of parentheses in it
 	operand  bool // what came last was a value, so that / divides
 	closed   bool // what came last was a parenthesis: if (x) /y/
+	subs     bool // sub or gsub is called
 
 	ambiguous bool // a / may be of either kind
 }
@@ -139,12 +140,48 @@ func (p *awkProgram) name() string {
 		return "a program that runs a command"
 	case "getline":
 		return "a program that reads from elsewhere"
+	case "SYMTAB":
+		return "a program that changes what it reads"
+	case "ARGV":
+		if p.rewrites(start) {
+			return "a program that changes what it reads"
+		}
 	case "print", "printf":
 		p.printing, p.depth, p.operand = true, 0, false
 	case "in", "return", "if", "while", "for", "else", "do", "case", "delete", "exit":
 		p.operand = false
 	}
 	return ""
+}
+
+// rewrites reports whether the arguments, which stand at a place in the program,
+// may be set there: the files that it reads then are others. Fine are ARGV[1]
+// that is compared or printed, delete ARGV[1] and k in ARGV.
+func (p *awkProgram) rewrites(start int) bool {
+	before := strings.TrimRight(p.s[:start], " \t")
+	rest := strings.TrimLeft(p.s[p.i:], " \t")
+	for _, word := range []string{"in", "delete"} {
+		if head, ok := strings.CutSuffix(before, word); ok && (head == "" || !identifier("_"+head[len(head)-1:])) {
+			return false
+		}
+	}
+	index, after, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]")
+	if !ok || rest[0] != '[' || !identifier("_"+index) || strings.HasSuffix(before, "++") || strings.HasSuffix(before, "--") {
+		return true
+	}
+	if p.subs { // sub and gsub change what they are handed
+		return true
+	}
+	after = strings.TrimLeft(after, " \t")
+	if strings.HasPrefix(after, "==") {
+		return false
+	}
+	for _, op := range []string{"=", "+=", "-=", "*=", "/=", "%=", "^=", "**=", "++", "--"} {
+		if strings.HasPrefix(after, op) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *awkProgram) quoted(end byte) {

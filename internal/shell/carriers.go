@@ -75,7 +75,7 @@ func (c *collector) completes(unit int, words []Word) {
 		switch {
 		case o.name == "C":
 			c.called(unit, o.value, "")
-		case o.name == "W" && (!o.value.Literal || strings.ContainsAny(o.value.Value, "$`")):
+		case o.name == "W" && (!o.value.Literal || strings.ContainsAny(o.value.Value, "$`<>")):
 			c.doubt(unit, Doubt{Why: "words that are expanded", Flag: "-W"})
 		}
 	}
@@ -116,7 +116,7 @@ func (c *collector) programCode(unit int, name string, in input) bool {
 	case "git":
 		c.gitCode(unit, words)
 	default:
-		return c.otherCode(unit, name)
+		return c.otherCode(unit, name) || c.rareCode(unit, name, in)
 	}
 	return true
 }

@@ -23,6 +23,9 @@ func doubts(u Unit) []Doubt {
 	case "git":
 		return append(out, gitDoubts(u.Words)...)
 	}
+	if posixShell(name) {
+		out = append(out, keywordDoubts(u.Words)...)
+	}
 	out = append(out, builtinDoubts(name, u.Words)...)
 	if f, ok := flagsOf(name); ok {
 		out = append(out, f.find(name, u.Words)...)
@@ -52,8 +55,12 @@ func builtinDoubts(name string, words []Word) []Doubt {
 		if len(words) > 2 {
 			return varDoubts(words[0], words[2])
 		}
-	case "unset", "let":
+	case "let":
 		return indexDoubts(words)
+	case "unset":
+		return append(indexDoubts(words), unsetDoubts(words)...)
+	case "set", "shopt":
+		return keywordDoubts(words)
 	case "test", "[":
 		return testDoubts(words)
 	}
@@ -77,10 +84,26 @@ func printfDoubts(words []Word) []Doubt {
 	if o, ok := (grammar{short: "v:"}).scan(words).get("v"); ok {
 		return varDoubts(words[0], o.value)
 	}
-	if len(words) > 2 && !words[1].Literal && hidesCode(words[2].Shape) { // it may be -v
-		return nameDoubts(words[2])
+	name, ok := printfName(words)
+	switch {
+	case ok && hidesCode(name.Shape):
+		return nameDoubts(name)
+	case ok:
+		return sets(bareName(name.Shape))
 	}
 	return nil
+}
+
+// printfName is the variable that printf puts its text into, also where a word
+// that is not known may be the option.
+func printfName(words []Word) (name Word, ok bool) {
+	if o, ok := (grammar{short: "v:"}).scan(words).get("v"); ok {
+		return o.value, true
+	}
+	if len(words) > 2 && !words[1].Literal && strings.IndexAny(words[1].Shape, "-"+Unknown) == 0 {
+		return words[2], true
+	}
+	return Word{}, false
 }
 
 // testDoubts are the doubts about test -v, which evaluates an index. A word
@@ -135,6 +158,12 @@ func toolFlags(name string) (flags, bool) {
 		f = flags{runs: "-TT --unzip-command", lone: true}
 	case "cpio":
 		f = flags{runs: "--rsh-command", takes: "CDEFHIMORW"}
+	case "install", "ginstall":
+		f = flags{runs: "--strip-program", takes: "gmoStZ", exact: "--strip"}
+	case "ar", "ranlib", "nm", "gcc-ar", "gcc-ranlib", "gcc-nm", "objdump", "size", "strip", "objcopy":
+		f = flags{runs: "--plugin -plugin", lone: true}
+	case "ld", "ld.bfd", "ld.gold", "ld.lld", "gold", "lld", "mold":
+		f = flags{runs: "--plugin -plugin --load-pass-plugin", lone: true}
 	case "enable":
 		f = flags{runs: "-f"}
 	case "hash":
@@ -161,6 +190,12 @@ func netFlags(name string) (flags, bool) {
 		f = flags{runs: "-z", takes: "BcCEFGijmMrsTVwWy"}
 	case "openssl":
 		f = flags{runs: "-engine -provider -provider-path", lone: true}
+	case "nc", "ncat", "netcat", "nc.openbsd", "nc.traditional":
+		f = flags{runs: "-e -c --exec --sh-exec --lua-exec", takes: "gGiIMmOoPpqsTVWwXx"}
+	case "dpkg":
+		f = flags{runs: "--pre-invoke --post-invoke --status-logger", lone: true}
+	case "xterm", "uxterm", "rxvt", "urxvt", "konsole", "alacritty", "terminator", "xfce4-terminal", "gnome-terminal":
+		f = flags{runs: "-e -x --command --execute", lone: true}
 	case "nmap":
 		f = flags{runs: "--script", lone: true}
 	default:
@@ -196,7 +231,7 @@ func buildFlags(name string) (flags, bool) {
 	case "make", "gmake":
 		f = flags{runs: "--eval -E", takes: "CfIoWlj"}
 	case "gcc", "g++", "cc", "c++", "clang", "clang++":
-		f = flags{runs: "-wrapper -fplugin -fpass-plugin -specs --specs", lone: true}
+		f = flags{runs: "-wrapper -fplugin -fpass-plugin -specs --specs -B", lone: true}
 	case "npm", "pnpm", "yarn":
 		f = flags{runs: "--script-shell --node-options", lone: true}
 	default:

@@ -38,7 +38,7 @@ func TestDoubts(t *testing.T) {
 		// names and numbers that are code
 		"${x@P}": "! !", "echo ${x@P}": "!", "echo ${x@Q}": "", "echo ${!x}": "!", "echo ${!x*} ${!x[@]}": "", "declare -n r=x": "", "declare -n r=$x": "!", "local -n r='a[$(ls)]'": "! ! !",
 		"test -v 'a[$(ls)]'": "!", "test -v x": "", "[ -v $x ]": "!", "[[ -v 'a[`ls`]' ]]": "!", "[[ 'a[$(ls)]' -eq 1 ]]": "!", "[[ $x -eq 1 ]]": "", "printf -v 'a[$(ls)]' x": "!",
-		"echo $[ x='a[$(ls)]', x ]": "! !", "echo $((x + 1)) ${a[$i]} ${a[@]}": "", "x='a[$(ls)]'": "!", "x='a[1]'": "", "unset 'a[$(ls)]'": "!", "let 'a[$(ls)]=1'": "! !",
+		"echo $[ x='a[$(ls)]', x ]": "! !", "echo $((x + 1)) ${a[$i]} ${a[@]}": "", "x='a[$(ls)]'": "!", "x='a[1]'": "", "unset 'a[$(ls)]'": "!", "let 'a[$(ls)]=1'": "! ! !",
 		"echo \"${x:-'$(ls)'}\"": "!", "echo $(( '`ls`' ))": "!", "a[$(x)]=1": "!", "echo 'a[$(ls)]'": "", "echo 'a[$(ls)]'; echo $((x))": "!", "echo 'a[$(ls)]'; [[ x -eq y ]]": "!",
 
 		// names that are computed

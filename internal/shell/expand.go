@@ -12,6 +12,7 @@ func (c *collector) within(unit int, n syntax.Node) {
 	e := expansions{c: c}
 	e.walk(n)
 	c.doubt(unit, e.doubts...)
+	c.weigh(unit, n, "")
 }
 
 // bare reads a part of the text that belongs to no command: the head of a
@@ -22,12 +23,14 @@ func (c *collector) bare(n syntax.Node, more []Doubt) { c.bareFrom(n.Pos(), n, m
 func (c *collector) bareFrom(start syntax.Pos, n syntax.Node, more []Doubt) {
 	e := expansions{c: c, doubts: more}
 	e.walk(n)
+	u := Unit{Kind: Test, Text: c.src[offset(start):min(offset(n.End()), len(c.src))]}
 	if len(e.doubts) == 0 {
+		c.weigh(-1, n, u.Text)
 		return
 	}
-	u := Unit{Kind: Test, Text: c.src[offset(start):min(offset(n.End()), len(c.src))]}
 	unit := c.add(u, nil)
 	c.doubt(unit, e.doubts...)
+	c.weigh(unit, n, "")
 }
 
 // expansions walks over the expansions of a node.
@@ -41,6 +44,7 @@ type expansions struct {
 type around struct {
 	computes bool // bash takes what is in it for a number
 	inner    bool // what looks like single quotes may be none to bash
+	quoted   bool // nothing in it is a process substitution
 }
 
 func (e *expansions) walk(n syntax.Node) {
@@ -55,35 +59,24 @@ func (e *expansions) visit(n syntax.Node) bool {
 		e.stack = e.stack[:len(e.stack)-1]
 		return true
 	}
+	if e.runs(n) {
+		return false
+	}
 	var in around
 	if len(e.stack) > 0 {
 		in = e.stack[len(e.stack)-1]
 	}
+	e.enter(n, &in)
 	switch n := n.(type) {
-	case *syntax.CmdSubst:
-		e.c.apart(func() { e.c.stmts(n.Stmts) })
-		return false
-	case *syntax.ProcSubst:
-		e.c.apart(func() { e.c.stmts(n.Stmts) })
-		return false
-	case *syntax.Stmt: // none other is known, but none must be missed
-		e.c.apart(func() { e.c.stmt(n, -1) })
-		return false
 	case *syntax.ExtGlob:
 		e.glob(n)
-	case *syntax.ParamExp:
-		e.param(n)
-		in.inner = true
-	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.BinaryArithm, *syntax.UnaryArithm, *syntax.ParenArithm:
-		in.computes, in.inner = true, true
-		e.c.r.counts = true
+		return false
 	case *syntax.SglQuoted:
-		e.number(n.Value, in.computes)
-		e.inQuotes(n.Value, in.inner)
-		e.c.r.hide(n.Value)
+		e.single(n, in)
 	case *syntax.Lit:
 		e.number(n.Value, in.computes)
 		e.c.r.hide(n.Value)
+		e.literal(n, in.quoted)
 	case *syntax.BinaryTest:
 		e.compare(n)
 	case *syntax.UnaryTest:
@@ -97,13 +90,160 @@ func (e *expansions) visit(n syntax.Node) bool {
 	return true
 }
 
+// runs gathers the units of a node that is code.
+func (e *expansions) runs(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CmdSubst:
+		e.c.apart(func() { e.c.stmts(n.Stmts) })
+	case *syntax.ProcSubst:
+		e.c.apart(func() { e.c.stmts(n.Stmts) })
+	case *syntax.Stmt: // none other is known, but none must be missed
+		e.c.apart(func() { e.c.stmt(n, -1) })
+	default:
+		return false
+	}
+	return true
+}
+
+// enter says what is around the parts of a node.
+func (e *expansions) enter(n syntax.Node, in *around) {
+	switch n := n.(type) {
+	case *syntax.ParamExp:
+		e.param(n)
+		in.inner, in.quoted = true, in.quoted && isDefault(n)
+	case *syntax.DblQuoted:
+		in.quoted = true
+	case *syntax.Redirect:
+		in.quoted = n.Hdoc != nil
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop, *syntax.BinaryArithm, *syntax.UnaryArithm, *syntax.ParenArithm:
+		in.computes, in.inner = true, true
+		e.c.r.counts = true
+	case *syntax.CallExpr:
+		if isLet(n) {
+			in.computes, in.inner = true, true
+			e.c.r.counts = true
+		}
+	}
+}
+
+// isDefault reports whether an expansion has a word that stands in for its
+// value. Only to that quotes around the expansion apply, and not to patterns or
+// a message.
+func isDefault(p *syntax.ParamExp) bool {
+	if p.Exp == nil {
+		return false
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
+		syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		return true
+	}
+	return false
+}
+
+// single reads what stands in single quotes.
+func (e *expansions) single(q *syntax.SglQuoted, in around) {
+	for _, s := range readings(q) {
+		e.number(s, in.computes)
+		e.inQuotes(s, in)
+		e.c.r.hide(s)
+	}
+}
+
+// readings are what single quotes may stand for: of $'…' it depends on what is
+// around them.
+func readings(q *syntax.SglQuoted) []string {
+	if q.Dollar {
+		if s := ansiC(q.Value); s != q.Value {
+			return []string{q.Value, s}
+		}
+	}
+	return []string{q.Value}
+}
+
 // inQuotes reads what stands in single quotes inside an expansion. Where that
 // stands in double quotes, bash does not take them for quotes.
-func (e *expansions) inQuotes(s string, inner bool) {
-	if inner && strings.ContainsAny(s, "$`") {
+func (e *expansions) inQuotes(s string, in around) {
+	if in.inner && (strings.ContainsAny(s, "$`") || !in.computes && holdsCode(s)) {
 		e.add("quotes that may not be any")
 		e.c.pieces(s)
 	}
+}
+
+// literal reads text that the parser takes as it is. Inside ${ } and in the
+// groups of a regular expression it does not look for process substitutions.
+func (e *expansions) literal(l *syntax.Lit, quoted bool) {
+	from, to := min(offset(l.Pos()), len(e.c.src)), min(offset(l.End()), len(e.c.src))
+	if strings.HasPrefix(e.c.src[to:], "(") {
+		to++
+	}
+	if !quoted && (holdsCode(e.c.src[from:to]) || holdsCode(l.Value)) {
+		e.add("code inside an expansion")
+		e.overlooked(from, to)
+	}
+}
+
+// holdsCode reports whether bash may run something of a text that stands
+// outside of quotes.
+func holdsCode(s string) bool {
+	s = strings.ReplaceAll(s, "\\\n", "")
+	for i := 0; i < len(s); i++ {
+		next := s[i+1 : min(i+2, len(s))]
+		switch s[i] {
+		case '\\':
+			i++
+		case '`':
+			return true
+		case '<', '>':
+			if next == "(" {
+				return true
+			}
+		case '$':
+			if next == "(" || next == "{" || next == "[" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlooked gathers the units of a part of the text in which the parser has
+// missed substitutions. They may reach beyond its end.
+func (e *expansions) overlooked(from, to int) {
+	n := *e.c
+	n.level++
+	for at := from; at < to; {
+		next := strings.IndexAny(e.c.src[at:to], "<>$`")
+		if next < 0 {
+			return
+		}
+		at += next
+		n.src = e.c.src[at:]
+		var part syntax.WordPart
+		if n.level <= maxLevel && e.c.r.budget >= len(n.src) {
+			e.c.r.budget -= len(n.src)
+			part = firstPart(n.src)
+		}
+		if part == nil {
+			e.c.pieces(e.c.src[from:to])
+			return
+		}
+		inner := expansions{c: &n}
+		inner.walk(part)
+		e.doubts = append(e.doubts, inner.doubts...)
+		at += max(offset(part.End()), 1)
+	}
+}
+
+// firstPart parses the first part of the first word of a text.
+func firstPart(text string) syntax.WordPart {
+	for w, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).WordsSeq(&shallowReader{text}) {
+		if err == nil && w != nil {
+			return w.Parts[0]
+		}
+		break
+	}
+	return nil
 }
 
 // glob reads a pattern such as @(a|b), which the parser does not look into.
@@ -111,11 +251,14 @@ func (e *expansions) glob(g *syntax.ExtGlob) {
 	if g.Pattern == nil {
 		return
 	}
-	s := g.Pattern.Value
+	s := strings.ReplaceAll(g.Pattern.Value, "\\\n", "")
+	e.c.r.hide(s)
+	e.c.r.counts = e.c.r.counts || strings.Contains(s, "${") && strings.Contains(s, "[") // perhaps an index
 	for _, mark := range []string{"$(", "`", "<(", ">(", "$[", "@P", "$\\", "$\""} {
 		if strings.Contains(s, mark) {
 			e.add("a pattern that holds code")
 			e.c.pieces(s)
+			e.overlooked(min(offset(g.Pattern.Pos()), len(e.c.src)), min(offset(g.Pattern.End()), len(e.c.src)))
 			return
 		}
 	}
@@ -181,7 +324,7 @@ func (e *expansions) index(x syntax.ArithmExpr) {
 		case *syntax.CmdSubst:
 			e.add("an index that is computed")
 		case *syntax.SglQuoted:
-			if strings.ContainsAny(p.Value, "$`") {
+			if strings.ContainsAny(strings.Join(readings(p), ""), "$`") {
 				e.add("an index that may hold code")
 			}
 		case *syntax.Lit:

@@ -50,7 +50,7 @@ func gitDoubts(words []Word) []Doubt {
 		if len(rest) > 1 && rest[1].Shape == "run" {
 			out = append(out, gitRuns("bisect run"))
 		}
-	case "filter-branch", "for-each-repo":
+	case "filter-branch", "for-each-repo", "remote-ext", "remote-fd", "merge-index", "shell", "hook":
 		out = append(out, gitRuns(sub))
 	}
 	return out
@@ -141,6 +141,10 @@ func (c *collector) gitCode(unit int, words []Word) {
 		if rest[1].Shape == "run" {
 			c.payload(unit, rest[2:], input{})
 		}
+	case "remote-ext":
+		c.payload(unit, rest[min(2, len(rest)):], input{})
+	case "merge-index":
+		c.payload(unit, (grammar{short: "oq"}).scan(rest).rest(rest), input{file: true})
 	case "filter-branch":
 		for i, w := range rest[:len(rest)-1] {
 			if strings.HasSuffix(w.Shape, "-filter") {

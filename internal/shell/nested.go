@@ -41,7 +41,7 @@ func mayRun(w Word) bool {
 	}
 	const runners = "sh bash dash ash ksh mksh zsh rbash fish csh tcsh eval source trap alias mapfile readarray complete env command builtin exec " +
 		"nohup setsid nice ionice timeout time stdbuf sudo doas su runuser pkexec chroot unshare nsenter strace ltrace busybox toybox xargs parallel " +
-		"chrt taskset find fd watch flock script split at batch " +
+		"chrt taskset find fd watch flock script split at batch capsh choom ld-linux ld-musl logsave newgrp run-parts sg start-stop-daemon " +
 		"declare typeset export readonly local read printf test let unset getopts wait hash enable compgen bind fc"
 	for name := range strings.FieldsSeq(runners) {
 		if !w.Glob && strings.HasPrefix(name, head) {
@@ -326,7 +326,7 @@ func stream(w Word) bool {
 // posixShell knows the shells whose code is read here.
 func posixShell(name string) bool {
 	switch name {
-	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "rbash":
+	case "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "rbash", "hush":
 		return true
 	}
 	return false

@@ -122,7 +122,12 @@ func forms() []string {
 		"select i in a; do H; break; done <<< 1", "mapfile -C 'H #' -c 1 <<< a", "shopt -s expand_aliases\nalias q='H'\nq", ". <(echo H)", "source /dev/stdin <<< 'H'",
 		"echo `echo ''#; H`", "echo $(echo ''#; H\n)", "echo $(echo $x#; H\n)", "(echo \"\"#; H\n)", "echo `echo $x; H`", "echo `echo ''; H`", "echo $(echo \"\"; H\n)", "{ : 'a'; H; }",
 		"declare x=$(H)", "export x=$(H)", "local x=$(H)", "x=(a $(H))", "x+=([$(H)]=1)", "echo ${x/a/$(H)}", "echo ${x:$(H)}", "echo \"`echo \\\"$(H)\\\"`\"", "echo ${x#$(H)}", "echo ${#a[$(H)]}",
+		"declare -a 'a=($(H))'", "a=(); v='($(H))'; declare a=\"$v\"", "for RANDOM in 'a[$(H)]'; do :; done", "set -- 'a[$(H)]'; OPTIND=$1", "n=$(cat <<< 'a[$(H)]'); echo $((n))", "while read n; do ((n)); done <<< 'a[$(H)]'",
+		"printf -v y 'a[\\x24(H)]'; ((y))", "x='a[$(H)]'; y=x; declare -i z=$y", "f() { (($1)); }; f 'a[$(H)]'", "declare -n r=OPTIND; read r <<< 'a[$(H)]'",
 		"compgen -W '$(H)'", "printf '%s' \"$(H)\" > \"$(H)\"", "((x=$(H)))", "(( '$(H)' ))", "x=$((a[$(H)]))", "echo {a,$(H)}", "bash -c 'eval \"$0\"' 'H'", "hash -p bin/canary q; q",
+		"echo ${x:-<(H)}", "echo \"${x#<(H)}\"", "echo ${x:?>(H)}", "x=a; echo ${x/a/<(H)}", "cat <<E\n${x:?<(H)}\nE\n", "[[ x =~ (a|<(H)) ]]", "[[ x =~ @(<(H)) ]]", "let x=1&&H", "let x|H", "let x&H", "let x<(H)", "let x<<E\n'\nE\nH\n: '",
+		"echo >&'$(H)'", "x='$(H)'; echo >&$x", "echo >&'<(H)'",
+		"for ((;'$(H)';)); do break; done", "for ((;$'\\x24(H)';)); do break; done", "(( $'\\x24(H)' ))", "a[$'\\x24(H)']=1", "echo 1 {a['$(H)']}> f", "set -o history -H\n: H\n!:1*\n", "bash -i <<'E'\n: H\n!:1*\nE\n",
 	}
 }
 

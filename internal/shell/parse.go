@@ -102,6 +102,8 @@ type Line struct {
 	// empty when all of it was. Otherwise bash may run more than Units say:
 	// they then hold what could be read, and the text roughly split.
 	Opaque string
+
+	parsed []*syntax.Stmt // the whole text, if it could be read
 }
 
 // Parse reads a command line in bash's grammar. It finds every simple command:
@@ -129,16 +131,17 @@ func parse(command string) Line {
 		opaque = why
 	}
 	c.r.settle()
-	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque}
+	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque, parsed: c.parsed}
 }
 
 // A collector gathers the units of one text: of the command line, or of code
 // that stands inside it.
 type collector struct {
 	src    string
-	inside string // the unit whose code this is
-	level  int    // how many such units there are around it
-	place  place  // where the next command runs
+	parsed []*syntax.Stmt // of src, as far as it could be read
+	inside string         // the unit whose code this is
+	level  int            // how many such units there are around it
+	place  place          // where the next command runs
 	r      *reading
 }
 
@@ -155,6 +158,7 @@ type reading struct {
 	hidden    []string          // other text in quotes that would be
 	aliased   bool              // an alias is defined
 	expanded  bool              // aliases are switched on
+	flows     flows             // what variables hold, and what bash takes for a number
 }
 
 // A span is a row of units.
@@ -201,6 +205,7 @@ func (c *collector) read(text string) (opaque string) {
 	default:
 		opaque = oddity(text, stmts)
 	}
+	c.parsed = stmts
 	c.stmts(stmts)
 	if opaque != "" {
 		c.pieces(text)
@@ -211,6 +216,14 @@ func (c *collector) read(text string) (opaque string) {
 // statements parses a text. On an error it returns what stands before that,
 // which bash would run.
 func statements(text string) (all []*syntax.Stmt, failed error) {
+	all, failed = parsed(text)
+	if failed == nil && strings.Contains(text, "let") {
+		return plainLet(text, all)
+	}
+	return all, failed
+}
+
+func parsed(text string) (all []*syntax.Stmt, failed error) {
 	options := []syntax.ParserOption{syntax.Variant(syntax.LangBash)}
 	odd := oddHash(text)
 	if odd {
@@ -272,6 +285,7 @@ func (c *collector) add(u Unit, guesses []string) int {
 	c.r.units = append(c.r.units, u)
 	unit := len(c.r.units) - 1
 	c.r.note(u)
+	c.lists(unit)
 	if slices.ContainsFunc(u.Words, func(w Word) bool { return hidesCode(w.Shape) && w.Raw != w.Value }) {
 		c.r.hiding = append(c.r.hiding, unit)
 	}

@@ -65,7 +65,7 @@ func TestParseUnits(t *testing.T) {
 		{"> f", []string{"redir: > f"}},
 		{"echo x > $(y)", []string{"echo x > $(y)", "y"}},
 		{"[ -f x ] && [[ -n $(y) ]]", []string{"test: [ -f x ]", "y"}},
-		{"(( a = $(b) )); echo $(( $(c) )) ${d:-$(e)} ${f/$(g)/$(h)} ${i:$(j)}", []string{"b", "echo $(( $(c) )) ${d:-$(e)} ${f/$(g)/$(h)} ${i:$(j)}", "c", "e", "g", "h", "j"}},
+		{"(( a = $(b) )); echo $(( $(c) )) ${d:-$(e)} ${f/$(g)/$(h)} ${i:$(j)}", []string{"b", "echo $(( $(c) )) ${d:-$(e)} ${f/$(g)/$(h)} ${i:$(j)}", "c", "e", "g", "h", "j", "test: (( a = $(b) ))"}},
 		{"let x=1+$(y)", []string{"let x=1+$(y)", "y"}},
 		{"cat <<EOF\nhi $(rm x)\nEOF\nls", []string{"cat <<EOF\nhi $(rm x)\nEOF", "rm x", "ls"}},
 		{"cat <<'EOF'\nhi $(rm x)\nEOF\nls", []string{"cat <<'EOF'\nhi $(rm x)\nEOF", "ls"}},

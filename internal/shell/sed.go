@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sedScripts are the scripts of a sed command, and the doubts about others.
 func sedScripts(words []Word) (scripts []Word, out []Doubt) {
@@ -62,15 +65,22 @@ func sedReads(words []Word) []string {
 type sedScript struct {
 	s      string
 	i      int
+	starts []int // where it is read from, also
 	doubts []Doubt
 	files  []string // that it reads
 }
 
+// maxStarts is from how many places a script is read.
+const maxStarts = 64
+
 func (p *sedScript) read() {
-	for p.i < len(p.s) {
-		if !p.command() {
-			p.doubts = append(p.doubts, Doubt{Why: "a script that is not understood"})
-			return
+	p.starts = []int{0}
+	for n := 0; n < len(p.starts); n++ {
+		for p.i = p.starts[n]; p.i < len(p.s); {
+			if !p.command() || n > maxStarts {
+				p.doubts = append(p.doubts, Doubt{Why: "a script that is not understood"})
+				return
+			}
 		}
 	}
 }
@@ -136,9 +146,9 @@ func (p *sedScript) function(c byte) bool {
 		start := p.i
 		p.line()
 		p.files = append(p.files, strings.TrimLeft(p.s[start:p.i], " \t"))
-	case '#', ':':
+	case '#':
 		p.line()
-	case 'b', 't', 'T', 'v':
+	case ':', 'b', 't', 'T', 'v':
 		p.label()
 	default:
 		p.skip(" \t0123456789") // q and l may have a number
@@ -147,8 +157,17 @@ func (p *sedScript) function(c byte) bool {
 	return true
 }
 
+// label skips a label. To some versions of sed it ends at a blank or a
+// semicolon, to others with the line, so the script is read in both ways.
 func (p *sedScript) label() {
-	for p.i < len(p.s) && p.s[p.i] != '\n' && p.s[p.i] != ';' && p.s[p.i] != '}' {
+	start := p.i
+	p.line()
+	if p.i < len(p.s) && !slices.Contains(p.starts, p.i) && len(p.starts) <= maxStarts+1 {
+		p.starts = append(p.starts, p.i)
+	}
+	p.i = start
+	p.skip(" \t")
+	for p.i < len(p.s) && strings.IndexByte(" \t\n;}", p.s[p.i]) < 0 {
 		p.i++
 	}
 }

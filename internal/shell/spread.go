@@ -82,6 +82,9 @@ func (c *collector) spreadWords(lists [][]syntax.WordPart) (all []Word) {
 		}
 		value := u.guess.String()
 		word := Word{Raw: strings.ReplaceAll(value, Unknown, "?"), Value: value, Shape: value, Literal: !u.glob && !strings.Contains(value, Unknown)}
+		if value == "" {
+			word.Raw = "''" // a unit has some text
+		}
 		word.Glob = u.glob && !strings.Contains(value, Unknown)
 		all = append(all, word)
 	}

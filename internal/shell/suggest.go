@@ -148,7 +148,12 @@ func shellName(name string) bool {
 
 // runsOther knows the commands whose arguments are, or hold, another command.
 func runsOther(name string) bool {
+	if _, ok := wrapperOf(name); ok {
+		return true
+	}
 	switch name {
+	case "capsh", "sg", "newgrp", "run-parts", "sqlite3", "ed", "red", "ex", "socat", "nix-shell":
+		return true
 	case "env", "command", "builtin", "exec", "nohup", "setsid", "nice", "ionice", "timeout", "time", "stdbuf", "unbuffer",
 		"sudo", "doas", "su", "runuser", "pkexec", "strace", "ltrace", "gdb", "valgrind", "perf", "busybox", "toybox",
 		"xargs", "parallel", "chrt", "taskset", "numactl", "chroot", "unshare", "nsenter", "bwrap", "firejail",

@@ -1,9 +1,6 @@
 package shell
 
-// TableVersion counts the changes to what is known about commands here: which
-// run another command, which options run a program, and which variables change
-// what runs.
-const TableVersion = 2
+import "strings"
 
 // A wrapper is a command whose arguments are another command, its payload.
 type wrapper struct {
@@ -18,7 +15,7 @@ type wrapper struct {
 
 // wrapperOf knows the wrappers.
 func wrapperOf(name string) (wrapper, bool) {
-	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper, boxWrapper} {
+	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper, boxWrapper, systemWrapper} {
 		if w, ok := table(name); ok {
 			return w, true
 		}
@@ -162,11 +159,13 @@ func rareWrapper(name string) (wrapper, bool) {
 		w.short = "f:q"
 	case "torsocks", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
 		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
-		"winpty", "gtimeout", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem":
+		"winpty", "gtimeout", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem", "ccache", "sccache", "distcc", "icecc",
+		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "rr", "uftrace":
 		w.short = "hvq"
 	case "gnice", "numactl", "prlimit":
 		w.long = "help version all"
-	case "faketime", "setarch", "softlimit", "setlock", "lckdo", "cgexec", "daemonize":
+	case "faketime", "setarch", "softlimit", "setlock", "lckdo", "cgexec", "daemonize", "envdir", "envuidgid", "s6-setuidgid",
+		"s6-envdir", "s6-setlock", "pgrphack", "systemd-nspawn":
 		w.args = 1
 	case "runcon":
 		w.grammar = grammar{short: "t:u:r:l:c", long: "type: user: role: range: compute help version"}
@@ -192,4 +191,60 @@ func boxWrapper(name string) (wrapper, bool) {
 		return w, false
 	}
 	return w, true
+}
+
+// systemWrapper knows wrappers of the system's own tools.
+func systemWrapper(name string) (wrapper, bool) {
+	var w wrapper
+	switch name {
+	case "choom":
+		w.grammar = grammar{short: "n:p:hV", long: "adjust: pid: help version"}
+		w.query = "p pid"
+	case "logsave":
+		w.grammar, w.args = grammar{short: "asv"}, 1
+	case "uclampset":
+		w.grammar = grammar{short: "m:M:p:asRvhV", long: "pid: all-tasks system reset-on-fork verbose help version"}
+		w.query = "p pid s system"
+	case "systemd-cat":
+		w.grammar = grammar{short: "t:p:h", long: "identifier: priority: stderr-priority: level-prefix: namespace: help version"}
+	case "gpg-agent":
+		w.grammar = grammar{
+			short: "vqnscb",
+			long: "daemon server supervised homedir: options: verbose quiet no-detach sh csh log-file: debug: debug-level: default-cache-ttl: max-cache-ttl: " +
+				"enable-ssh-support write-env-file:: no-grab help version",
+		}
+	case "sshpass":
+		w.short = "p:f:d:P:evhV"
+	case "timelimit":
+		w.short = "t:T:s:S:qp"
+	case "aa-exec":
+		w.grammar = grammar{short: "p:n:idvh", long: "profile: namespace: immediate debug verbose help"}
+	case "cross-env", "cross-env-shell", "env-cmd":
+		w.assigns = true
+	case "openvt":
+		w.grammar = grammar{short: "c:efulswv", long: "console: exec force user login switch wait verbose help version"}
+	case "switch_root":
+		w.args, w.moves = 1, "*"
+	case "tcpsvd", "udpsvd":
+		w.grammar, w.args = grammar{short: "c:C:u:l:b:hEvp"}, 2
+	default:
+		if !loader(name) {
+			return w, false
+		}
+		w.grammar = grammar{long: "library-path: inhibit-rpath: audit: preload: argv0: glibc-hwcaps-prepend: glibc-hwcaps-mask: inhibit-cache list verify " +
+			"list-tunables list-diagnostics help version"}
+		w.query = "list verify list-tunables list-diagnostics"
+	}
+	return w, true
+}
+
+// loader knows the programs that load others: ld-linux-x86-64.so.2 and the
+// like, also by the name of their version.
+func loader(name string) bool {
+	for _, head := range []string{"ld-linux", "ld-musl", "ld.so", "ld64.so", "ld-2.", "ld-uClibc"} {
+		if strings.HasPrefix(name, head) {
+			return true
+		}
+	}
+	return false
 }

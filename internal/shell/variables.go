@@ -106,9 +106,48 @@ func assignDoubts(u Unit) []Doubt {
 	return out
 }
 
+// unsetDoubts are the doubts about unset. Without a PATH, bash looks for
+// commands where it stands.
+func unsetDoubts(words []Word) []Doubt {
+	var out []Doubt
+	for _, w := range words[1:] {
+		name := bareName(w.Shape)
+		switch {
+		case strings.HasPrefix(name, "-f"):
+			return nil // of functions
+		case strings.Contains(name, Unknown):
+			out = append(out, Doubt{Why: "unset of a variable whose name is computed"})
+		case findsCommands(name):
+			out = append(out, Doubt{Why: "unset of " + name + ", which changes what runs", Flag: name})
+		}
+	}
+	return out
+}
+
+// findsCommands knows the variables that bash finds commands by.
+func findsCommands(name string) bool { return name == "PATH" || name == "BASH_CMDS" }
+
+// keywordDoubts are the doubts about an option of the shell, with which words
+// of the form a=b set variables wherever they stand.
+func keywordDoubts(words []Word) []Doubt {
+	for i, w := range words[1:] {
+		s := w.Shape
+		if s == "" || s == "--" || s[0] != '-' && s != "keyword" {
+			if i == 0 || !strings.HasSuffix(strings.ToLower(words[i].Shape), "o") {
+				break
+			}
+			continue
+		}
+		if s == "keyword" || !strings.HasPrefix(s, "--") && strings.Contains(s, "k") {
+			return []Doubt{{Why: "words that set variables wherever they stand", Flag: s}}
+		}
+	}
+	return nil
+}
+
 // declareDoubts are the doubts about a declaration.
 func declareDoubts(words []Word) []Doubt {
-	var out []Doubt
+	out := arrayDoubts(words)
 	reference := words[0].Value == "nameref"
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Shape, "-") || strings.HasPrefix(w.Shape, "+") {
@@ -121,6 +160,8 @@ func declareDoubts(words []Word) []Doubt {
 			out = append(out, Doubt{Why: words[0].Value + " sets a variable whose name is computed"})
 		case set:
 			out = append(out, sets(bareName(name))...)
+		default:
+			out = append(out, hides(words, name)...)
 		}
 		if hidesCode(name) || openIndex(name) || hidesCode(value.Shape) {
 			out = append(out, Doubt{Why: "an index that may hold code"})
@@ -138,4 +179,87 @@ func referTo(value Word) []Doubt {
 		return []Doubt{{Why: "a name reference to something computed"}}
 	}
 	return sets(value.Value)
+}
+
+// hides are the doubts about a declaration without a value, which in a function
+// hides the variable that bash finds commands by.
+func hides(words []Word, name string) []Doubt {
+	if name != "PATH" {
+		return nil
+	}
+	switch words[0].Value {
+	case "local":
+	case "declare", "typeset":
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w.Shape, "-") && strings.ContainsAny(w.Shape, "pgfF") {
+				return nil
+			}
+		}
+	default:
+		return nil
+	}
+	return []Doubt{{Why: words[0].Value + " of PATH, which changes what runs", Flag: name}}
+}
+
+// arrayDoubts are the doubts about a declaration that makes an array of a text
+// which is computed. Such a text may be a list in brackets, which is read as
+// one: what it holds is code.
+func arrayDoubts(words []Word) []Doubt {
+	makes := false
+	for _, w := range words[1:] {
+		if strings.HasPrefix(w.Shape, "-") {
+			makes = makes || strings.ContainsAny(w.Shape, "aA"+Unknown)
+			continue
+		}
+		if value, _ := listText(w); makes && value == Unknown {
+			return []Doubt{{Why: "a list that is computed"}}
+		}
+	}
+	return nil
+}
+
+// listText gives the text of a list that stands in quotes in a declaration, or
+// Unknown if there may be one.
+func listText(w Word) (value, name string) {
+	name, rest, set := cutWord(w, "=")
+	_, list, _ := strings.Cut(w.Raw, "=")
+	if !set || strings.HasPrefix(list, "(") && identifier(strings.TrimSuffix(beforeEqual(w.Raw), "+")) {
+		return "", "" // one that the parser has read
+	}
+	name = bareName(name)
+	switch s := rest.Shape; {
+	case strings.Contains(s, Unknown):
+		if (s[0] == '(' || s[:1] == Unknown) && (s[len(s)-1] == ')' || s[len(s)-1:] == Unknown) {
+			return Unknown, name
+		}
+	case strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")"):
+		return s, name
+	}
+	return "", name
+}
+
+// lists reads the lists that stand in quotes in a declaration.
+func (c *collector) lists(unit int) {
+	u := c.r.units[unit]
+	if len(u.Words) < 2 || u.Kind == Piece {
+		return
+	}
+	switch u.Words[0].Value {
+	case "declare", "typeset", "local", "export", "readonly":
+	default:
+		return
+	}
+	for _, w := range u.Words[1:] {
+		switch value, name := listText(w); {
+		case value == Unknown && !strings.Contains(beforeEqual(w.Raw), "["): // an element is one only with -a
+			c.r.flows.lists = append(c.r.flows.lists, lent{unit, name})
+		case strings.ContainsAny(value, "$`<>["):
+			c.nested(unit, "list="+value, here)
+		}
+	}
+}
+
+func beforeEqual(s string) string {
+	head, _, _ := strings.Cut(s, "=")
+	return head
 }

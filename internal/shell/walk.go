@@ -102,9 +102,6 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 	case *syntax.DeclClause:
 		c.clause(s, cmd, Unit{Kind: Declaration, Words: c.declared(cmd)})
 		return
-	case *syntax.LetClause:
-		c.clause(s, cmd, Unit{Words: c.fields(offset(cmd.Pos()), offset(cmd.End()))})
-		return
 	case *syntax.TimeClause:
 		if cmd.Stmt != nil {
 			c.stmt(cmd.Stmt, offset(cmd.Time))
@@ -306,10 +303,50 @@ func (c *collector) redirections(s *syntax.Stmt) {
 func (c *collector) withinRedirects(unit int, s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		c.within(unit, r)
-		if r.N != nil && strings.HasPrefix(r.N.Value, "{") { // {name}> sets a variable
-			c.doubt(unit, varDoubts(literal("{"), literal(strings.Trim(r.N.Value, "{}")))...)
+		c.twice(unit, r)
+		if name := c.descriptor(unit, r); name != "" {
+			c.r.counts = c.r.counts || strings.Contains(name, "[")
+			c.doubt(unit, varDoubts(literal("{"), literal(name))...)
 		}
 	}
+}
+
+// twice reads the target of >&. Where that is no number bash expands it, and
+// then does so once more with what has come out: quotes keep nothing from it.
+func (c *collector) twice(unit int, r *syntax.Redirect) {
+	if r.Op != syntax.DplOut || r.N != nil && strings.TrimLeft(r.N.Value, "0") != "1" {
+		return
+	}
+	switch w := c.word(r.Word); {
+	case !w.Literal:
+		c.doubt(unit, Doubt{Why: "a file whose name is expanded twice"})
+	case strings.ContainsAny(w.Value, "$`<>(~\"'\\*?[{"):
+		c.doubt(unit, Doubt{Why: "a file whose name is expanded twice"})
+		again := *c
+		again.inside = c.r.units[unit].Text
+		again.pieces(w.Value)
+	}
+}
+
+// descriptor returns the variable that a redirection sets: of {name}>. The
+// parser takes one whose index has quotes for a word of the command.
+func (c *collector) descriptor(unit int, r *syntax.Redirect) string {
+	if r.N != nil {
+		if strings.HasPrefix(r.N.Value, "{") {
+			return strings.Trim(r.N.Value, "{}")
+		}
+		return "" // a number
+	}
+	before := c.src[:min(offset(r.OpPos), len(c.src))]
+	if !strings.HasSuffix(before, "]}") {
+		return ""
+	}
+	for _, w := range c.r.units[unit].Words {
+		if strings.HasPrefix(w.Raw, "{") && strings.HasSuffix(before, w.Raw) {
+			return strings.Trim(w.Raw, "{}")
+		}
+	}
+	return ""
 }
 
 func (c *collector) word(w *syntax.Word) Word {

@@ -80,8 +80,10 @@ func (u *unwrapped) option(w wrapper, o option) {
 			n, _, _ := cutWord(o.value, "=")
 			u.doubts = append(u.doubts, varDoubts(literal("option"), Word{Shape: n, Value: n})...)
 		}
+	case "preload", "audit":
+		u.doubts = append(u.doubts, Doubt{Why: "code that is loaded first", Flag: "--" + o.name})
 	case "o", "output":
-		if v := strings.TrimLeft(o.value.Shape, " "); strings.HasPrefix(v, "|") || strings.HasPrefix(v, "!") {
+		if strings.IndexAny(strings.TrimLeft(o.value.Shape, " "), "|!") == 0 {
 			u.doubts = append(u.doubts, Doubt{Why: "output that goes to a command"})
 		}
 	}

@@ -1,0 +1,114 @@
+package shell_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFurtherAccesses has files that commands reach in ways that are easily
+// missed, and lines beside them that reach none.
+func TestFurtherAccesses(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		// addresses
+		{"curl FILE:///a/.env", "read /a/.env"},
+		{"curl File://localhost/a", "read /a"},
+		{"curl file:/a", "read /a"},
+		{"curl file:///a/%2eenv", "read /a/.env"},
+		{"curl 'file:///a?x#y'", "read /a"},
+		{"curl 'fil{e}:///a'", "read fil{e}:///a?"},
+		{"curl 'file:///a/.en{v}'", "read /a/.en{v}?"},
+		{"curl --url=FILE:///a", "read /a"},
+		{"curl --proto-default file /a", "read /a"},
+		{"curl 'https://x/{a,b}' x.org/y", ""},
+		{"curl \"https://x/$Y\"", ""},
+		{"wget FILE:///a/b", "read /a/b, write b"},
+		{"lynx -dump a", "read a maybe"},
+		{"w3m FILE:///a https://x", "read /a"},
+		// git
+		{"git grep --no-index x", "read . deep"},
+		{"git grep --no-index x a", "read a deep"},
+		{"git grep --no-index -e x a", "read a deep"},
+		{"git grep -e x --no-index", "read . deep"},
+		{"git grep --untracked x", "read . deep"},
+		{"git grep x", ""},
+		{"git diff --no-index . sub", "read . deep, read sub deep"},
+		{"git diff", ""},
+		{"git merge-file -p .env x x", "read .env, read x, read x"},
+		{"git merge-file a b c", "read a, write a, read b, read c"},
+		{"git interpret-trailers .env", "read .env"},
+		{"git interpret-trailers --in-place --trailer x a", "read a, write a"},
+		{"git fast-export --export-marks=a --all", "write a"},
+		{"git fast-import --import-marks=b", "read b"},
+		{"git checkout-index -f a", "write a"},
+		{"git checkout-index -f -a", "write ., write ?"},
+		{"git restore a", "write a deep"},
+		{"git restore --staged a", ""},
+		{"git restore -S a", ""},
+		{"git restore -W -S a", "write a deep"},
+		{"git restore --staged --worktree a", "write a deep"},
+		{"git restore ':/a'", "write :/a?, write :/a deep"},
+		{"git restore 'a*'", "write a*?, write a* deep"},
+		{"git checkout ':(icase)A'", "write :(icase)A?, write :(icase)A deep maybe"},
+		{"git checkout a", "write a deep maybe"},
+		{"git checkout -- a", "write a deep"},
+		{"git checkout HEAD~1 a", "write HEAD~1 deep maybe, write a deep"},
+		{"git checkout -b new main", ""},
+		{"git checkout --pathspec-from-file=l", "read l, write ?"},
+		// names in files
+		{"sort --files0-from=l", "read l, read ?"},
+		{"wc --files0-from l", "read l, read ?"},
+		{"du --files0-from=l", "read l"},
+		{"tar cf - -T l", "read l, read ?"},
+		{"tar -cf - --files-from=l", "read l, read ?"},
+		{"rsync --files-from=l a b", "read l, read ?, read a deep, write b deep <a"},
+		{"strings @l", "read l, read ?, write ?"},
+		{"strings a", "read a"},
+		{"gcc @l", "read l, read ?, write ?"},
+		{"cpio -o", "read ?"},
+		// others that read
+		{"man -l .env", "read .env"},
+		{"man ./a", "read ./a maybe"},
+		{"man File::Spec", "read File::Spec maybe"},
+		{"tic .env", "read .env"},
+		{"nroff -man a", "read a"},
+		{"history", ""},
+		{"history 5", ""},
+		{"history -r a", "read a"},
+		{"history -n a", "read a"},
+		{"history -w a", "write a"},
+		{"history -a a", "write a"},
+		{"history -c", ""},
+		{"HISTFILE=.env; set -o history; history", "read .env, write .env"},
+		{"export HISTFILE='.env'", "read .env, write .env"},
+		{"HISTFILE=$X", "read $X?, write $X?"},
+		{"HISTFILE=/dev/null", ""},
+		// others that write
+		{"ld -o a b.o", "write a, read b.o"},
+		{"ld -oa b.o", "write a, read b.o"},
+		{"gcc -oa b.c", "write a, read b.c"},
+		{"gcc -O2 -Iinc b.c", "visit inc, read b.c"},
+		{"objcopy a b", "read a, write a, write b"},
+		{"ed -s a", "read a, write a"},
+		{"ex -s a", "read a, write a"},
+		{"vim -es a", "read a, write a"},
+		// sqlite3
+		{"sqlite3 a 'select 1'", "read a, write a"},
+		{"sqlite3 :memory: '.output b'", "read :memory:, write :memory:, write b"},
+		{"sqlite3 a '.once b' '.read c'", "read a, write a, write b, read c"},
+		{"sqlite3 a '.backup main b'", "read a, write a, write b"},
+		{"sqlite3 a '.save \"b\"'", "read a, write a, write b"},
+		{"sqlite3 a '.import b t'", "read a, write a, read b t?"},
+		{"sqlite3 a '.open b'", "read a, write a, read b, write b"},
+		{"sqlite3 -cmd '.log b' a", "read a, write a, write b"},
+		{"sqlite3 a <<< '.output b'", "read a, write a, write b"},
+		{"sqlite3 a \"select readfile('b')\"", "read a, write a, read ?"},
+		{"sqlite3 a \"attach 'b' as c\"", "read a, write a, read ?, write ?"},
+		{"sqlite3 a .tables", "read a, write a"},
+		{"sqlite3 -init i a", "read i, read a, write a"},
+	} {
+		if diff := cmp.Diff(c.want, accesses(c.command)); diff != "" {
+			t.Errorf("%s:\n%s", c.command, diff)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package shell
+
+import "strings"
+
+// history adds the file that a line makes the history of the shell, which is
+// then read and may be written.
+func (r *fileReader) history() {
+	words := make([]string, 0, len(r.unit.Assigns))
+	for _, a := range r.unit.Assigns {
+		words = append(words, a.Raw)
+	}
+	if r.unit.Kind == Declaration {
+		for _, w := range r.unit.Words {
+			words = append(words, w.Raw)
+		}
+	}
+	for _, raw := range words {
+		value, ok := strings.CutPrefix(raw, "HISTFILE=")
+		if !ok {
+			continue
+		}
+		file := known(value)
+		if bare := strings.Trim(value, `'"`); strings.ContainsAny(bare, "'\"$`\\{") {
+			file = Word{Raw: value, Value: value, Shape: Unknown}
+		} else if bare != value {
+			file = Word{Raw: value, Value: bare, Literal: true}
+		}
+		r.add(Access{Kind: Read, Path: file, Why: "HISTFILE"})
+		r.add(Access{Kind: Write, Path: file, Why: "HISTFILE"})
+	}
+}
+
+// sqlite adds the files of the commands that sqlite3 is handed.
+func (r *fileReader) sqlite() {
+	for _, w := range sqliteTexts(r.unit.Words) {
+		r.sqliteText(w.Value)
+	}
+	for _, re := range r.unit.Redirects {
+		if re.Op == "<<<" {
+			r.sqliteText(re.Target.Value)
+		}
+	}
+}
+
+// sqliteTexts are the words of a sqlite3 command that it runs: all but the
+// first, and what options hand it.
+func sqliteTexts(words []Word) (all []Word) {
+	plain := 0
+	for i := 1; i < len(words); i++ {
+		switch s := words[i].Shape; {
+		case s == "-cmd", s == "--cmd":
+			if i++; i < len(words) {
+				all = append(all, words[i])
+			}
+		case s == "-init", s == "--init", s == "-separator", s == "-nullvalue", s == "-newline", s == "-vfs":
+			i++
+		case len(s) > 1 && s[0] == '-' && !strings.HasPrefix(s, "-- "):
+		default:
+			if plain++; plain > 1 {
+				all = append(all, words[i])
+			}
+		}
+	}
+	return all
+}
+
+// sqliteText adds the files of one text.
+func (r *fileReader) sqliteText(text string) {
+	for line := range strings.Lines(text) {
+		name, args := dotCommand(line)
+		if name == "" {
+			r.sql(line)
+			continue
+		}
+		if len(args) == 0 || strings.HasPrefix(args[0], "|") {
+			continue
+		}
+		last := known(args[len(args)-1])
+		switch name {
+		case "backup", "save", "clone", "log", "once", "output", "testcase":
+			r.add(Access{Kind: Write, Path: last})
+		case "import", "read", "restore":
+			at := last
+			if name == "import" {
+				at = Word{Value: strings.Join(args, " "), Shape: Unknown} // options stand around it
+			}
+			r.add(Access{Kind: Read, Path: at})
+		case "open":
+			r.add(Access{Kind: Read, Path: last})
+			r.add(Access{Kind: Write, Path: last})
+		}
+	}
+}
+
+// sql adds that a text of SQL reaches files, whose names are not looked for.
+func (r *fileReader) sql(text string) {
+	text = strings.ToLower(text)
+	attached := strings.Contains(text, "attach")
+	if attached || strings.Contains(text, "readfile") || strings.Contains(text, "fsdir") {
+		r.add(Access{Kind: Read})
+	}
+	if attached || strings.Contains(text, "writefile") || strings.Contains(text, "vacuum") && strings.Contains(text, "into") {
+		r.add(Access{Kind: Write})
+	}
+}
+
+// dotCommand takes a command of sqlite3's own apart, whose name may be
+// shortened. Of other text the name is empty.
+func dotCommand(line string) (name string, args []string) {
+	line, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), ".")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return "", nil
+	}
+	for i, w := range words[1:] {
+		words[i+1] = strings.Trim(w, `'"`)
+	}
+	const all = "archive backup clone edit excel import load log once open output read restore save shell system testcase www"
+	for full := range strings.FieldsSeq(all) {
+		if strings.HasPrefix(full, words[0]) && (len(words[0]) > 1 || full[0] != 'e') {
+			return full, words[1:]
+		}
+	}
+	return words[0], words[1:]
+}

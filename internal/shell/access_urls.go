@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// address adds the file of a URL.
+func (a *argReader) address(use string, w Word) {
+	end := strings.IndexAny(w.Value+":", ":/")
+	scheme := w.Value[:end]
+	full := strings.HasPrefix(w.Value[end:], ":")
+	switch {
+	case a.why == "curl" && strings.ContainsAny(scheme, "{["): // it spreads lists by itself
+		a.add(Access{Kind: Read, Path: Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}})
+	case full && strings.EqualFold(scheme, "file"):
+		a.add(Access{Kind: Read, Path: fileOf(w, end+1)})
+	case a.spec.words["page"] && !full:
+		a.add(Access{Kind: Read, Path: w, Maybe: true})
+	}
+	if use != "U" {
+		return
+	}
+	if !w.Literal && !w.Glob { // a ? is a part of it
+		a.add(Access{Kind: Write, Path: Word{Raw: w.Raw, Value: w.Value}})
+		return
+	}
+	file, _, _ := strings.Cut(w.Value, "?")
+	_, after, _ := strings.Cut(file, "://")
+	base := "index.html"
+	if strings.Contains(after, "/") && !strings.HasSuffix(file, "/") {
+		base = path.Base(file)
+	}
+	a.add(Access{Kind: Write, Path: known(base)})
+}
+
+// fileOf is the file of a URL, from a place in it on: of ///x and //host/x it
+// is /x.
+func fileOf(w Word, at int) Word {
+	if strings.HasPrefix(w.Value[at:], "//") {
+		at += len("//")
+		at += max(strings.IndexByte(w.Value[at:], '/'), 0)
+	}
+	file := w.part(at)
+	if !file.Literal {
+		return file
+	}
+	name, _, _ := strings.Cut(file.Value, "#")
+	name, _, _ = strings.Cut(name, "?")
+	if end := strings.IndexAny(name, "{["); end >= 0 { // it is spread
+		return Word{Raw: file.Raw, Value: name, Shape: name[:end] + Unknown}
+	}
+	if plain, err := url.PathUnescape(name); err == nil {
+		name = plain
+	}
+	return known(name)
+}
+
+// mentioned adds the file that a text such as @file or name=@file names.
+func (a *argReader) mentioned(use string, w Word) {
+	v := w.Value
+	switch at := strings.Index(v, "=@"); {
+	case use == "k":
+		if !strings.Contains(v, "=") {
+			a.add(Access{Kind: Read, Path: w})
+		}
+	case strings.HasPrefix(v, "@"):
+		a.add(Access{Kind: Read, Path: w.part(1)})
+	case at >= 0 || strings.Contains(v, "=<"):
+		from := max(at, strings.Index(v, "=<")) + 2
+		file := w.part(from)
+		if end := strings.IndexByte(file.Value, ';'); end >= 0 && file.Literal {
+			file = known(file.Value[:end])
+		}
+		a.add(Access{Kind: Read, Path: file})
+	case strings.Contains(v, "@") && a.why == "curl" && !strings.ContainsAny(v, "=: "): // --data-urlencode name@file
+		a.add(Access{Kind: Read, Path: w.part(strings.IndexByte(v, '@') + 1), Maybe: true})
+	}
+}

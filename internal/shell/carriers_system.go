@@ -1,0 +1,314 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// rareCode reads programs that are not often used to run others.
+func (c *collector) rareCode(unit int, name string, in input) bool {
+	return c.inputCode(unit, name, in) || c.systemCode(unit, name) || c.handedCode(unit, name) || c.optionCode(unit, name)
+}
+
+// inputCode reads programs that take commands of their own from their words or
+// their input.
+func (c *collector) inputCode(unit int, name string, in input) bool {
+	words := c.r.units[unit].Words
+	switch name {
+	case "sqlite3":
+		c.sqliteCode(unit, words, in)
+	case "ed", "red", "ex":
+		c.editorInput(unit, in)
+	case "sg", "newgrp":
+		c.group(unit, words, in)
+	case "make", "gmake":
+		c.makefile(unit, words, in)
+	default:
+		return false
+	}
+	return true
+}
+
+// systemCode reads tools of the system that run other programs.
+func (c *collector) systemCode(unit int, name string) bool {
+	words := c.r.units[unit].Words
+	switch name {
+	case "capsh":
+		c.capsh(unit, words)
+	case "start-stop-daemon":
+		c.startStop(unit, words)
+	case "run-parts":
+		if !hasAny(words, "--test", "--list") {
+			c.doubt(unit, Doubt{Why: "programs that are only found then"})
+		}
+	case "apt", "apt-get", "aptitude", "apt-cache", "apt-config", "apt-mark", "apt-cdrom", "apt-key":
+		c.apt(unit, words)
+	default:
+		return false
+	}
+	return true
+}
+
+// handedCode reads programs that are handed commands behind words of their own.
+func (c *collector) handedCode(unit int, name string) bool {
+	words := c.r.units[unit].Words
+	switch name {
+	case "ip":
+		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "exec" }); i > 0 && i+2 < len(words) { // ip netns exec name command
+			c.payload(unit, words[i+2:], input{file: true})
+		}
+	case "pee", "mispipe", "concurrently":
+		for _, w := range words[1:] {
+			c.code(unit, w, child)
+		}
+	case "nix-shell":
+		for i, w := range words[:len(words)-1] {
+			if w.Shape == "--run" || w.Shape == "--command" {
+				c.code(unit, words[i+1], child)
+			}
+		}
+	case "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "watchexec", "wait-for-it", "wait-for-it.sh":
+		if end := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "--" }); end >= 0 {
+			c.payload(unit, words[end+1:], input{file: true})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// optionCode reads programs that run others where one of their words says so.
+func (c *collector) optionCode(unit int, name string) bool {
+	var runs func(Word) bool
+	switch name {
+	case "socat":
+		runs = socatRuns
+	case "dc":
+		runs = func(w Word) bool { return strings.Contains(w.Shape, "!") }
+	case "psql", "mysql", "mariadb":
+		runs = func(w Word) bool { return clientRuns(name, w.Shape) }
+	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "ld.bfd", "ld.gold", "ld.lld", "gold", "lld", "mold":
+		runs = linkerRuns
+	default:
+		return false
+	}
+	if slices.ContainsFunc(c.r.units[unit].Words[1:], runs) {
+		c.doubt(unit, Doubt{Why: name + " may run a program, or reach a file, because of what it is handed"})
+	}
+	return true
+}
+
+// hasAny reports whether one of some options is among the words.
+func hasAny(words []Word, options ...string) bool {
+	return slices.ContainsFunc(words, func(w Word) bool { return slices.Contains(options, w.Shape) })
+}
+
+// capsh reads capsh, which hands the words behind -- to a shell.
+func (c *collector) capsh(unit int, words []Word) {
+	for i, w := range words {
+		switch s := w.Shape; {
+		case strings.HasPrefix(s, "--shell="):
+			c.doubt(unit, Doubt{Why: "a shell of its own", Flag: "--shell"})
+		case s == "--" || s == "-+":
+			c.payload(unit, append([]Word{literal("bash")}, words[i+1:]...), input{file: true})
+			return
+		case s == "==" || s == "=+":
+			c.payload(unit, append([]Word{words[0]}, words[i+1:]...), input{file: true})
+			return
+		}
+	}
+}
+
+// startStop reads what start-stop-daemon starts.
+func (c *collector) startStop(unit int, words []Word) {
+	s := grammar{
+		short: "p:u:n:x:a:s:g:r:d:c:N:P:I:k:R:T:O:SKHtvVoqbmC",
+		long: "pidfile: user: name: exec: startas: signal: group: chroot: chdir: chuid: nicelevel: procsched: iosched: umask: retry: ppid: pid: output: " +
+			"notify-timeout: start stop status help version test oknodo quiet background notify-await no-close make-pidfile remove-pidfile verbose",
+	}.scan(words)
+	c.strange(unit, words[0], s)
+	if _, stops := s.get("K", "stop", "T", "status", "t", "test"); stops {
+		return
+	}
+	rest := s.rest(words)
+	before := c.place
+	if _, moved := s.get("d", "chdir", "r", "chroot"); moved {
+		c.place = place{lost: true}
+	}
+	for _, name := range []string{"exec", "x", "startas", "a"} {
+		if o, ok := s.get(name); ok {
+			c.payload(unit, append([]Word{o.value}, rest...), input{file: true})
+		}
+	}
+	c.place = before
+}
+
+// apt reads the settings that apt is handed. Most of them may name a program.
+func (c *collector) apt(unit int, words []Word) {
+	s := grammar{
+		short: "o:c:t:a:dyqsmufVhvbP:", long: "option: config-file: target-release: default-release: host-architecture: build-profiles: yes assume-yes quiet:: simulate " +
+			"download-only fix-broken no-install-recommends install-recommends allow-downgrades purge auto-remove autoremove reinstall no-upgrade only-upgrade help version",
+		anywhere: true,
+	}.scan(words)
+	for _, o := range s.options {
+		switch {
+		case o.name == "c" || o.name == "config-file":
+			c.doubt(unit, Doubt{Why: "settings that may run a program", Flag: "-" + o.name})
+		case (o.name == "o" || o.name == "option") && aptRuns(o.value.Shape):
+			c.doubt(unit, Doubt{Why: "a setting that may run a program", Flag: "-o"})
+		}
+	}
+}
+
+// aptRuns reports whether a setting of apt may make it run a program.
+func aptRuns(setting string) bool {
+	setting = strings.ToLower(setting)
+	for _, part := range []string{"invoke", "hook", "dir::", "logger", "binary", "detect", "solver", "planner", "methods", Unknown} {
+		if strings.Contains(setting, part) {
+			return true
+		}
+	}
+	for _, head := range []string{"dpkg::options", "dpkg::use-pty", "apt::", "acquire::", "debug::", "quiet"} {
+		if strings.HasPrefix(setting, head) {
+			return false
+		}
+	}
+	return true
+}
+
+// socatRuns reports whether an address of socat is a program or a file.
+func socatRuns(w Word) bool {
+	for address := range strings.SplitSeq(strings.ToLower(w.Shape), "!!") {
+		kind, _, _ := strings.Cut(address, ":")
+		switch kind {
+		case "exec", "system", "shell", "file", "open", "gopen", "create", "creat", "pipe":
+			return true
+		}
+		if strings.Contains(kind, Unknown) || strings.Contains(kind, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// clientRuns reports whether a text for a database may hold a command of its
+// client that runs a program or reaches a file.
+func clientRuns(name, text string) bool {
+	text = strings.ToLower(text)
+	parts := []string{`\!`, `\p `, `\t `, "system ", "source ", "tee ", "pager ", "load data ", " outfile ", "load_file"}
+	if name == "psql" {
+		parts = []string{`\!`, `\o`, `\i`, `\g `, `\g|`, `\w `, `\copy`, `\edit`, `\ef`, `\ev`, " program "}
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// linkerRuns reports whether a word hands a compiler options that are not seen,
+// or a linker something to load.
+func linkerRuns(w Word) bool {
+	return strings.HasPrefix(w.Shape, "@") || strings.HasPrefix(w.Shape, "-Wl,") && strings.Contains(w.Shape, "plugin")
+}
+
+// makefile reads make, whose file may be its input: then it stands in the line,
+// or nobody has seen it.
+func (c *collector) makefile(unit int, words []Word, in input) {
+	s := grammar{
+		short: "C:f:I:o:W:E:O::j::l::bmBdehiknpqrRsStvw",
+		long: "file: makefile: directory: include-dir: old-file: new-file: what-if: assume-old: assume-new: eval: jobs:: load-average:: output-sync:: debug:: trace " +
+			"always-make keep-going silent quiet dry-run just-print recon question touch no-builtin-rules no-builtin-variables print-directory version help",
+		anywhere: true,
+	}.scan(words)
+	for _, o := range s.options {
+		if (o.name == "f" || o.name == "file" || o.name == "makefile") && !plainFile(o.value) && o.value.Literal && !(stream(o.value) && in.file) {
+			c.doubt(unit, Doubt{Why: "a makefile that is no plain file"})
+		}
+	}
+}
+
+// group reads sg and newgrp, which hand a command to a shell.
+func (c *collector) group(unit int, words []Word, in input) {
+	rest := words[1:]
+	if len(rest) > 0 && (rest[0].Shape == "-" || rest[0].Shape == "-l") {
+		rest = rest[1:]
+	}
+	rest = rest[min(1, len(rest)):]
+	if len(rest) > 0 && (rest[0].Shape == "-c" || rest[0].Shape == "--command") {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		c.codes(unit, rest, child)
+		return
+	}
+	c.stdin(unit, in)
+}
+
+// sqliteCode reads the commands that sqlite3 is handed which run a program.
+func (c *collector) sqliteCode(unit int, words []Word, in input) {
+	texts := sqliteTexts(words)
+	for _, w := range texts {
+		if strings.HasPrefix(w.Shape, Unknown) || strings.HasPrefix(w.Shape, "."+Unknown) {
+			c.doubt(unit, Doubt{Why: "a command of sqlite3 that is computed"})
+		}
+		c.sqliteLines(unit, w.Value)
+	}
+	if len(texts) > 0 {
+		return
+	}
+	c.sqliteLines(unit, in.text)
+	for line := range strings.Lines(in.text) {
+		if name, args := dotCommand(line); len(args) > 0 && slices.Contains([]string{"backup", "save", "clone", "log", "once", "output", "import", "read", "restore", "open"}, name) {
+			c.doubt(unit, Doubt{Why: "sqlite3 reaches another file"})
+		}
+	}
+}
+
+func (c *collector) sqliteLines(unit int, text string) {
+	for line := range strings.Lines(text) {
+		name, args := dotCommand(line)
+		rest := strings.Join(args, " ")
+		switch name {
+		case "":
+			if low := strings.ToLower(line); strings.Contains(low, "load_extension") || strings.Contains(low, "edit(") {
+				c.doubt(unit, Doubt{Why: "SQL that runs a program"})
+			}
+		case "shell", "system":
+			c.nested(unit, rest, child)
+		case "archive", "edit", "excel", "load", "www":
+			c.doubt(unit, Doubt{Why: "sqlite3 runs a program because of ." + name})
+		default:
+			if at := strings.IndexByte(rest, '|'); at >= 0 && name != "mode" && name != "separator" {
+				c.nested(unit, rest[at+1:], child)
+			}
+		}
+	}
+}
+
+// editorInput reads the commands that a line editor gets on its input.
+func (c *collector) editorInput(unit int, in input) {
+	if in.file {
+		return
+	}
+	if !in.exact {
+		c.doubt(unit, Doubt{Why: "commands from its input"})
+	}
+	for line := range strings.Lines(in.text) {
+		if at := strings.IndexByte(line, '!'); at >= 0 {
+			c.nested(unit, line[at+1:], child)
+			c.doubt(unit, Doubt{Why: "an editor that may run a command"})
+		}
+		if reachesFile(line) {
+			c.doubt(unit, Doubt{Why: "an editor that may reach another file"})
+		}
+	}
+}
+
+// reachesFile reports whether a line may be a command of ed with the name of a
+// file: w x, 1,$w x, r x, e x.
+func reachesFile(line string) bool {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return false
+	}
+	command := words[0][len(words[0])-1:]
+	head := strings.TrimRight(words[0], "eErwWfq")
+	return strings.Contains("eErwWf", command) && (head == "" || strings.IndexByte("0123456789.,;$%/?+-", head[len(head)-1]) >= 0) && len(words[0])-len(head) <= 2
+}
