@@ -53,3 +53,13 @@ func TestOneCallOfAnID(t *testing.T) {
 		}
 	}
 }
+
+// A call of an agent that there is not is refused, and says who there is.
+func TestNoSuchAgent(t *testing.T) {
+	rt := open(t, helve.Options{})
+	c := tool.Call{Tool: "list", Agent: "nobody", Input: []byte(`{}`)}
+	_, err := rt.Call(t.Context(), c)
+	if e := kindOf(t, err); e.Code != "unknown-agent" || e.Kind != tool.InvalidInput {
+		t.Errorf("%+v", e)
+	}
+}

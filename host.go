@@ -19,7 +19,15 @@ type host struct {
 	fingerprint string            // of a tool from outside, where it does not give one itself
 }
 
-func newHost(r *Runtime, a *Agent) *host { return &host{r: r, agent: a, policy: a.Policy} }
+// newHost is the runtime as a call of a sees it. Without an agent, as where the
+// call names one that there is not, no rule says anything.
+func newHost(r *Runtime, a *Agent) *host {
+	h := &host{r: r, agent: a}
+	if a != nil {
+		h.policy = a.Policy
+	}
+	return h
+}
 
 // Ask asks under the rules of the agent that makes the call.
 func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
