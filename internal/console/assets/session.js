@@ -1,7 +1,7 @@
 // The page of one session: who works on what, the conversation, the calls,
 // what is to be done, who else was sent for.
 
-import { api, explain, path } from './api.js';
+import { explain } from './api.js';
 import { callPanel } from './call.js';
 import { callsView } from './calls.js';
 import { cardPlace } from './cards.js';
@@ -285,7 +285,7 @@ export const page = {
     }
     async function loadSession() {
       try {
-        state.keep(await api.get(path('sessions', id)));
+        await state.fetch(id);
       } catch (err) {
         feed.error = feed.error || err;
         drawHead();

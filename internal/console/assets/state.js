@@ -61,9 +61,12 @@ export const state = {
     tell();
   },
 
-  /** Puts in a session that somebody else has fetched. */
-  keep(session) {
-    merge(session);
+  /** Fetches a session. A status that is told of meanwhile is newer than the answer's. */
+  async fetch(id) {
+    const before = heard.get(id);
+    const session = await api.get(path('sessions', id));
+    const now = heard.get(id);
+    merge(now === before ? session : { ...session, status: now });
     tell();
   },
 };
@@ -125,7 +128,7 @@ async function fetchSession(id) {
   if (!id || asked.has(id)) return;
   asked.add(id);
   try {
-    state.keep(await api.get(path('sessions', id)));
+    await state.fetch(id);
     asked.delete(id);
   } catch {
     setTimeout(() => asked.delete(id), AGAIN); // its record may be a moment behind, or the server away
@@ -185,7 +188,10 @@ const handlers = {
   },
 };
 
+const heard = new Map(); // what events said last of a session's status
+
 function status(id, value) {
+  heard.set(id, value);
   const s = state.sessions.get(id);
   if (!s) return void fetchSession(id);
   if (s.failure && value.type === 'busy') s.failure = null;
