@@ -66,7 +66,12 @@ export const state = {
     const before = heard.get(id);
     const session = await api.get(path('sessions', id));
     const now = heard.get(id);
-    merge(now === before ? session : { ...session, status: now });
+    state.keep(now === before ? session : { ...session, status: now });
+  },
+
+  /** Puts in a session that was fetched. */
+  keep(session) {
+    merge(session);
     tell();
   },
 };
