@@ -51,7 +51,7 @@ const (
 	bodyTime   = time.Minute      // from the end of the header to the end of the body
 	refuseTime = time.Second      // for the rest of a body nobody reads
 	stallTime  = 30 * time.Second // a peer takes some of what we write
-	streamTime = 5 * time.Second  // the same of a stream, whose peer can come again and go on
+	streamTime = 4 * time.Second  // the same of a stream, whose peer can come again and go on
 	streamKept = 16 << 10         // bytes of a stream that the system keeps unsent
 	largeBody  = 1 << 20          // bytes; of bodies that are longer there are few at once
 	maxLarge   = 8
