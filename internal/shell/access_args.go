@@ -66,7 +66,7 @@ type argReader struct {
 
 // table adds the files of a command of the table.
 func (r *fileReader) table(spec fileSpec, args []Word) {
-	a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.words["deep"], visible: spec.words["shy"], inDir: spec.words["+w"]}
+	a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), inDir: spec.is("+w")}
 	a.split(args)
 	a.assign()
 	if a.inDir {
@@ -81,7 +81,7 @@ func (r *fileReader) table(spec fileSpec, args []Word) {
 // alone adds what a command reaches that no file is named to.
 func (a *argReader) alone() {
 	switch {
-	case a.spec.words["@v"]:
+	case a.spec.is("@v"):
 		a.add(Access{Kind: Visit, Path: known(".")})
 	}
 }
@@ -97,11 +97,11 @@ func (a *argReader) split(args []Word) {
 			a.plain = append(a.plain, a.sure...)
 			return
 		case len(w.Value) < 2 || w.Value[0] != '-':
-			if a.spec.words["stop"] {
+			if a.spec.is("stop") {
 				a.plain = append(a.plain, args[i:]...)
 				return
 			}
-			if a.spec.words["resp"] && strings.HasPrefix(w.Value, "@") {
+			if a.spec.is("resp") && strings.HasPrefix(w.Value, "@") {
 				a.use("l", w.part(1))
 				a.add(Access{Kind: Write}) // there may be options in it
 				continue
@@ -120,18 +120,18 @@ func (a *argReader) split(args []Word) {
 // option reads a word of options, and returns how many of the words after it
 // are values.
 func (a *argReader) option(w Word, rest []Word) (taken int, stop bool) {
-	if strings.HasPrefix(w.Value, "--") || a.spec.words["whole"] {
+	if strings.HasPrefix(w.Value, "--") || a.spec.is("whole") {
 		return a.longOption(w, rest)
 	}
 	if a.why == "chmod" && w.Literal && strings.Trim(w.Value, "-rwxXst,=+ugoa") == "" {
 		a.args = argList{star: []string{"w"}} // the mode
 		return 0, false
 	}
-	if o, ok := a.spec.options[w.Value]; ok { // also of several letters: -pe
+	if o, ok := a.spec.option(w.Value); ok { // also of several letters: -pe
 		return a.take(o, rest), o.stopped
 	}
 	for i := 1; i < len(w.Value); i++ {
-		o, ok := a.spec.options["-"+w.Value[i:i+1]]
+		o, ok := a.spec.option("-" + w.Value[i:i+1])
 		if !ok {
 			continue
 		}
@@ -153,8 +153,8 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 	name, _, attached := strings.Cut(w.Value, "=")
 	o, ok := a.long(name)
 	switch {
-	case !ok && a.spec.words["glue"] && len(w.Value) > 2 && w.Value[1] != '-':
-		if o := a.spec.options[w.Value[:2]]; len(o.values) > 0 {
+	case !ok && a.spec.is("glue") && len(w.Value) > 2 && w.Value[1] != '-':
+		if o, _ := a.spec.option(w.Value[:2]); len(o.values) > 0 {
 			a.value(o.values[0], w.part(2))
 		}
 		return 0, false
@@ -170,17 +170,20 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 
 // long finds an option by its name or the beginning of it.
 func (a *argReader) long(name string) (optionSpec, bool) {
-	o, ok := a.spec.options[name]
-	if ok || a.spec.words["whole"] || len(name) < 4 {
+	o, ok := a.spec.option(name)
+	if ok || a.spec.is("whole") || len(name) < 4 {
 		return o, ok
 	}
 	best := ""
-	for full := range a.spec.options {
-		if strings.HasPrefix(full, name) && (best == "" || full < best) {
+	for _, f := range a.spec.options {
+		if full := optionName(f); strings.HasPrefix(full, name) && (best == "" || full < best) {
 			best = full
 		}
 	}
-	return a.spec.options[best], best != ""
+	if best == "" {
+		return o, false
+	}
+	return a.spec.option(best)
 }
 
 // take applies an option whose values are the next words.
@@ -280,7 +283,7 @@ func (a *argReader) starred(list argList, words []Word) {
 	for _, w := range words {
 		a.use(use, w)
 	}
-	if len(words) == 0 && len(list.tail) == 0 && a.deep && use == "r" && (a.spec.words["@r"] || !a.spec.words["deep"]) {
+	if len(words) == 0 && len(list.tail) == 0 && a.deep && use == "r" && (a.spec.is("@r") || !a.spec.is("deep")) {
 		a.use(use, known("."))
 	}
 }
@@ -296,12 +299,12 @@ func (a *argReader) into(use string, w Word, from []Word) {
 // skipped reports whether an argument is no file of this machine.
 func (a *argReader) skipped(w Word) bool {
 	v := w.Value
-	if a.spec.words["vars"] {
+	if a.spec.is("vars") {
 		if at := strings.IndexByte(v, '='); at > 0 && name(v[:at]) {
 			return true
 		}
 	}
-	if a.spec.words["remote"] {
+	if a.spec.is("remote") {
 		host, _, ok := strings.Cut(v, ":")
 		return ok && !strings.Contains(host, "/")
 	}

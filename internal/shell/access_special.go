@@ -69,14 +69,9 @@ func (r *fileReader) all(kind AccessKind, words []Word) {
 
 // git adds the files of a command of git.
 func (r *fileReader) git(args []Word) {
-	top := argReader{fileReader: r, spec: fileSpec{
-		words: map[string]bool{"stop": true},
-		options: map[string]optionSpec{
-			"-C": {values: []string{"d"}}, "-c": {values: []string{"-"}}, "--git-dir": {values: []string{"v"}},
-			"--work-tree": {values: []string{"v"}}, "--namespace": {values: []string{"-"}},
-			"--super-prefix": {values: []string{"-"}}, "--config-env": {values: []string{"-"}},
-		},
-	}}
+	top := argReader{fileReader: r, spec: parseSpec(
+		"stop -C=d -c=- --git-dir=v --work-tree=v --namespace=- --super-prefix=- --config-env=-",
+	)}
 	top.split(args)
 	if len(top.plain) == 0 || !top.plain[0].Literal {
 		return
@@ -105,13 +100,9 @@ func (r *fileReader) dd(args []Word) {
 // link adds the files that ln links, which can be read under their new names
 // and, where a name is as good as the other, changed; and the links.
 func (r *fileReader) link(args []Word) {
-	a := argReader{fileReader: r, spec: fileSpec{
-		words: map[string]bool{},
-		options: map[string]optionSpec{
-			"-s": {effect: "symbolic"}, "--symbolic": {effect: "symbolic"}, "-t": {values: []string{"T"}},
-			"--target-directory": {values: []string{"T"}}, "-S": {values: []string{"-"}}, "--suffix": {values: []string{"-"}},
-		},
-	}}
+	a := argReader{fileReader: r, spec: parseSpec(
+		"-s:symbolic --symbolic:symbolic -t=T --target-directory=T -S=- --suffix=-",
+	)}
 	a.split(args)
 	from, to := a.plain, a.target
 	switch n := len(from); {
@@ -148,28 +139,19 @@ func cutLast(name string) (folder, base string) {
 	return name[:at+1], name[at+1:]
 }
 
-// tarOptions are the options of tar that take a value, as the table has them.
-func tarOptions() map[string]optionSpec {
-	all := map[string]optionSpec{}
-	for _, f := range strings.Fields("-C=d --directory=d --cd=d -T=l --files-from=l -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
-		"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
-		"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f " +
-		"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c -x:x --extract:x --get:x -t:t --list:t -d:t --diff:t --compare:t " +
-		"-O:t --to-stdout:t --to-command:t --delete:c") {
-		name, o := parseOption(f)
-		if _, twice := all[name]; !twice {
-			all[name] = o
-		}
-	}
-	return all
-}
+// tarOptions is what the table would say about tar.
+const tarOptions = "remote -C=d --directory=d --cd=d -T=l --files-from=l -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
+	"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
+	"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f " +
+	"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c -x:x --extract:x --get:x -t:t --list:t -d:t --diff:t --compare:t " +
+	"-O:t --to-stdout:t --delete:c"
 
 // tar adds the archive, and what is put into it or taken out.
 func (r *fileReader) tar(args []Word) {
 	if len(args) > 0 && args[0].Literal && args[0].Value != "" && args[0].Value[0] != '-' {
 		args = oldTar(args)
 	}
-	a := tarReader{argReader: argReader{fileReader: r, spec: fileSpec{words: map[string]bool{"remote": true}, options: tarOptions()}}}
+	a := tarReader{argReader: argReader{fileReader: r, spec: parseSpec(tarOptions)}}
 	start := r.dir
 	a.read(args)
 	mode := a.star
@@ -264,10 +246,7 @@ func oldTar(args []Word) []Word {
 
 // unzip adds the archive and where it is unpacked.
 func (r *fileReader) unzip(args []Word) {
-	a := argReader{fileReader: r, spec: fileSpec{words: map[string]bool{}, options: map[string]optionSpec{
-		"-d": {values: []string{"T"}}, "-x": {values: []string{"-"}}, "-P": {values: []string{"-"}},
-		"-l": {effect: "t"}, "-p": {effect: "t"}, "-t": {effect: "t"}, "-v": {effect: "t"}, "-Z": {effect: "t"}, "-c": {effect: "t"}, "-z": {effect: "t"},
-	}}}
+	a := argReader{fileReader: r, spec: parseSpec("-d=T -x=- -P=- -l:t -p:t -t:t -v:t -Z:t -c:t -z:t")}
 	a.split(args)
 	if len(a.plain) == 0 {
 		return

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -180,8 +181,20 @@ git config | -f=rw --file=rw
 // A fileSpec is a line of the table for one command.
 type fileSpec struct {
 	args    argList
-	options map[string]optionSpec
-	words   map[string]bool // deep, stop, whole, vars, remote, shy, @v, @r, +w
+	options []string // as they are written: a command has few of those there are
+	words   []string // deep, stop, whole, vars, remote, shy, @v, @r, +w
+}
+
+func (s fileSpec) is(word string) bool { return slices.Contains(s.words, word) }
+
+// option finds an option, and of two the later one.
+func (s fileSpec) option(name string) (optionSpec, bool) {
+	for i := len(s.options) - 1; i >= 0; i-- {
+		if f := s.options[i]; strings.HasPrefix(f, name) && optionName(f) == name {
+			return parseOption(f), true
+		}
+	}
+	return optionSpec{}, false
 }
 
 // An optionSpec says what an option of a command does.
@@ -237,16 +250,16 @@ func namesCommand(names, command string) bool {
 }
 
 func parseSpec(text string) fileSpec {
-	spec := fileSpec{options: make(map[string]optionSpec), words: make(map[string]bool)}
-	for i, f := range strings.Fields(text) {
+	fields := strings.Fields(text)
+	spec := fileSpec{options: fields[:0]}
+	for i, f := range fields {
 		switch {
 		case strings.HasPrefix(f, "-") && len(f) > 1 && f[1] != ',' && f[1] != '*':
-			name, o := parseOption(f)
-			spec.options[name] = o
-		case i == 0 && !strings.ContainsAny(f[:1], "@+") && len(strings.SplitN(f, ",", 2)[0]) < 4:
+			spec.options = append(spec.options, f)
+		case i == 0 && f[0] != '@' && f[0] != '+' && len(beforeComma(f)) < 4:
 			spec.args = parseArgs(f)
 		default:
-			spec.words[f] = true
+			spec.words = append(spec.words, f)
 		}
 	}
 	return spec
@@ -268,7 +281,21 @@ func parseArgs(list string) argList {
 	return a
 }
 
-func parseOption(f string) (string, optionSpec) {
+func beforeComma(s string) string {
+	head, _, _ := strings.Cut(s, ",")
+	return head
+}
+
+// optionName is the name of an option that is written as in the table.
+func optionName(f string) string {
+	f, _, _ = strings.Cut(f, "!")
+	if at := strings.LastIndexAny(f, "=:"); at >= 0 {
+		return f[:at]
+	}
+	return f
+}
+
+func parseOption(f string) optionSpec {
 	var o optionSpec
 	f, list, replaced := strings.Cut(f, "!")
 	if replaced {
@@ -281,9 +308,9 @@ func parseOption(f string) (string, optionSpec) {
 	}
 	at := strings.LastIndexAny(f, "=:")
 	if at < 0 {
-		return f, o
+		return o
 	}
-	name, what := f[:at], f[at+1:]
+	what := f[at+1:]
 	switch {
 	case f[at] == ':':
 		o.effect = what
@@ -292,5 +319,5 @@ func parseOption(f string) (string, optionSpec) {
 	default:
 		o.values = []string{what}
 	}
-	return name, o
+	return o
 }

@@ -16,7 +16,7 @@ func (a *argReader) address(use string, w Word) {
 		a.add(Access{Kind: Read, Path: Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}})
 	case full && strings.EqualFold(scheme, "file"):
 		a.add(Access{Kind: Read, Path: fileOf(w, end+1)})
-	case a.spec.words["page"] && !full:
+	case a.spec.is("page") && !full:
 		a.add(Access{Kind: Read, Path: w, Maybe: true})
 	}
 	if use != "U" {

@@ -53,14 +53,8 @@ func (f *flows) fill(name string, o origin) {
 	old.value(o)
 	f.from[name] = old
 	if name[0] != '*' { // what it is where it becomes names of files
-		files := origin{open: o.globs}
-		for _, n := range o.names {
-			if n[0] != '*' {
-				files.name("*" + n)
-			}
-		}
-		if files.open || len(files.names) > 0 {
-			f.fill("*"+name, files)
+		if names := files(o.names); o.globs || len(names) > 0 {
+			f.fill("*"+name, origin{open: o.globs, names: names})
 		}
 	}
 }
@@ -407,7 +401,7 @@ func (w *weigher) arguments(words []Word, args []*syntax.Word) {
 	var all origin
 	code := false
 	for i, a := range args[1:] {
-		o := w.c.listed(a)
+		o := w.c.listedAs(a, words[i+1])
 		all.add(o)
 		code = code || posixShell(baseName(words[i+1].Value))
 		if name, value, ok := assignment(words[i+1]); ok && words[0].Value != "let" {

@@ -32,7 +32,11 @@ func (o *origin) add(p origin) {
 	o.puts = o.puts || p.puts
 	o.puzzle = o.puzzle || p.puzzle
 	o.globs = o.globs || p.globs
-	o.name(p.names...)
+	if len(o.names) == 0 {
+		o.names = p.names // nobody changes what is in it
+	} else {
+		o.name(p.names...)
+	}
 	for _, s := range p.sets {
 		o.setting(s)
 	}
@@ -45,17 +49,22 @@ func (o *origin) value(p origin) {
 	o.add(p)
 }
 
-// name adds variables, none twice.
+// name adds variables, none twice. Others may have the names so far too, so they
+// are copied, once for all that are added.
 func (o *origin) name(all ...string) {
-	for _, s := range all {
+	own := false
+	for i, s := range all {
 		switch {
 		case slices.Contains(o.names, s):
+			continue
 		case len(o.names) == maxNames:
 			o.open = true
 			return
-		default:
-			o.names = append(o.names[:len(o.names):len(o.names)], s)
+		case !own:
+			own = true
+			o.names = append(make([]string, 0, len(o.names)+len(all)-i), o.names...)
 		}
+		o.names = append(o.names, s)
 	}
 }
 
@@ -168,6 +177,10 @@ func (c *collector) formula(n syntax.Node) string {
 // origin says what a part of the text is made of. What it has found about a
 // word or a substitution it keeps, as these stand inside one another.
 func (c *collector) origin(n syntax.Node) (o origin) {
+	if s, ok := c.plain(n); ok {
+		o.text(s)
+		return o
+	}
 	switch n.(type) {
 	case *syntax.Word, *syntax.CmdSubst:
 		if o, ok := c.r.flows.origins[n]; ok {
@@ -200,6 +213,25 @@ func (c *collector) origin(n syntax.Node) (o origin) {
 	return o
 }
 
+// plain gives the text of a word that is short and has nothing in it that bash
+// takes for anything else, as most have: to read it again is less than to keep
+// what was found.
+func (c *collector) plain(n syntax.Node) (string, bool) {
+	w, ok := n.(*syntax.Word)
+	if !ok || len(w.Parts) != 1 {
+		return "", false
+	}
+	lit, ok := w.Parts[0].(*syntax.Lit)
+	if !ok || len(lit.Value) > maxPlain || strings.ContainsAny(lit.Value, "'\"\\`") {
+		return "", false
+	}
+	raw := c.src[offset(w.Pos()):min(offset(w.End()), len(c.src))]
+	return lit.Value, lit.Value == raw
+}
+
+// maxPlain is how long a word may be that is read again.
+const maxPlain = 128
+
 // part adds a part of a word.
 func (c *collector) part(o *origin, n syntax.Node) bool {
 	switch n := n.(type) {
@@ -221,16 +253,26 @@ func (c *collector) part(o *origin, n syntax.Node) bool {
 }
 
 // listed is the origin of a word that may become the names of files.
-func (c *collector) listed(w *syntax.Word) origin {
+func (c *collector) listed(w *syntax.Word) origin { return c.listedAs(w, c.word(w)) }
+
+// listedAs is listed for a word that was read.
+func (c *collector) listedAs(w *syntax.Word, word Word) origin {
 	o := c.origin(w)
-	word := c.word(w)
 	o.open = o.open || word.Glob || word.Split && o.globs
-	for _, name := range o.names {
-		if word.Split && name[0] != '*' {
-			o.name("*" + name)
-		}
+	if word.Split {
+		o.name(files(o.names)...)
 	}
 	return o
+}
+
+// files are variables where they become the names of files.
+func files(names []string) (all []string) {
+	for _, name := range names {
+		if name[0] != '*' {
+			all = append(all, "*"+name)
+		}
+	}
+	return all
 }
 
 // valueOf adds what an expansion gives.

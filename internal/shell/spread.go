@@ -18,22 +18,31 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string) {
 	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal {
 		return
 	}
-	words, changed, dashed := []Word{u.Words[0]}, false, false
+	var words []Word // nil as long as they are those of the unit
+	dashed := false
 	for i, w := range u.Words[1:] {
 		more, ok := c.alternatives(cmd.Args[i+1], w, guesses, i+1)
-		if !ok || len(words)+len(more) > maxSpread+len(u.Words) {
+		so := len(words)
+		if words == nil {
+			so = i + 1
+		}
+		if !ok || so+len(more) > maxSpread+len(u.Words) {
 			c.doubt(unit, Doubt{Why: "a list in braces that is too long"})
 			return
 		}
-		if more == nil {
+		switch {
+		case more == nil && words == nil:
+			continue
+		case more == nil:
 			words = append(words, w)
 			continue
+		case words == nil:
+			words = slices.Clone(u.Words[:i+1])
 		}
-		changed = true
 		dashed = dashed || slices.ContainsFunc(more, func(w Word) bool { return strings.HasPrefix(w.Shape, "-") })
 		words = append(words, more...)
 	}
-	if !changed {
+	if words == nil {
 		return
 	}
 	again := Unit{Words: words}

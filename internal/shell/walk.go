@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -362,6 +363,7 @@ func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {
 		}
 		u.Assigns = append(u.Assigns, as)
 	}
+	u.Words = slices.Grow(u.Words, len(cmd.Args))
 	for i, w := range cmd.Args {
 		word, guess := readWord(c.src, w, c.r.known)
 		u.Words = append(u.Words, word)

@@ -17,7 +17,7 @@ func (c *collector) doubtNumbers() {
 		f.fill("()"+name, origin{open: true})
 	}
 	f.join()
-	h := f.held()
+	var h *held // of most lines it is not needed
 	none := func(string) bool { return false }
 	integers, arrays, keyed := f.of("i", integer), f.of("a", array), f.of("A", none)
 	seen := map[string]bool{}
@@ -28,6 +28,9 @@ func (c *collector) doubtNumbers() {
 		var all []Doubt
 		for _, name := range n.of.sets {
 			all = append(all, setsNumber(name)...)
+		}
+		if h == nil {
+			h = f.held()
 		}
 		if h.code(n.of) {
 			c.r.counts = true
@@ -50,11 +53,12 @@ type held struct {
 	foreign bool            // there is a variable that a name may be made for
 }
 
-func (f *flows) held() held {
-	h := held{
-		open:    f.spread(func(o origin) bool { return o.open || slices.ContainsFunc(o.names, outer) }),
-		puzzles: f.spread(func(o origin) bool { return o.puzzle || len(o.sets) > 0 }),
-		named:   f.spread(func(o origin) bool { return o.named }),
+func (f *flows) held() *held {
+	users := f.users()
+	h := &held{
+		open:    f.spread(users, func(o origin) bool { return o.open || slices.ContainsFunc(o.names, outer) }),
+		puzzles: f.spread(users, func(o origin) bool { return o.puzzle || len(o.sets) > 0 }),
+		named:   f.spread(users, func(o origin) bool { return o.named }),
 	}
 	for name := range h.open {
 		h.foreign = h.foreign || identifier(name)
@@ -63,7 +67,7 @@ func (f *flows) held() held {
 }
 
 // code reports whether a number may hold code.
-func (h held) code(o origin) bool {
+func (h *held) code(o origin) bool {
 	return o.open || o.puzzle || h.foreign && o.named || slices.ContainsFunc(o.names, func(name string) bool {
 		return h.open[name] || outer(name) || h.puzzles[name] || h.foreign && h.named[name]
 	})
@@ -101,10 +105,20 @@ func (c *collector) doubtNumber(n formula, all []Doubt, seen map[string]bool) {
 	}
 }
 
+// users are the variables that each variable is put into.
+func (f *flows) users() map[string][]string {
+	users := make(map[string][]string, len(f.from))
+	for name, o := range f.from {
+		for _, from := range o.names {
+			users[from] = append(users[from], name)
+		}
+	}
+	return users
+}
+
 // spread finds the variables that hold something, also by way of others. What is
 // read from outside holds anything.
-func (f *flows) spread(holds func(origin) bool) map[string]bool {
-	users := map[string][]string{}
+func (f *flows) spread(users map[string][]string, holds func(origin) bool) map[string]bool {
 	open := map[string]bool{}
 	var next []string
 	found := func(name string) {
@@ -115,7 +129,6 @@ func (f *flows) spread(holds func(origin) bool) map[string]bool {
 	}
 	for name, o := range f.from {
 		for _, from := range o.names {
-			users[from] = append(users[from], name)
 			if strings.HasPrefix(from, "<") && !f.knows(from) {
 				found(from)
 			}
