@@ -18,29 +18,9 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string) {
 	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal {
 		return
 	}
-	var words []Word // nil as long as they are those of the unit
-	dashed := false
-	for i, w := range u.Words[1:] {
-		more, ok := c.alternatives(cmd.Args[i+1], w, guesses, i+1)
-		so := len(words)
-		if words == nil {
-			so = i + 1
-		}
-		if !ok || so+len(more) > maxSpread+len(u.Words) {
-			c.doubt(unit, Doubt{Why: "a list in braces that is too long"})
-			return
-		}
-		switch {
-		case more == nil && words == nil:
-			continue
-		case more == nil:
-			words = append(words, w)
-			continue
-		case words == nil:
-			words = slices.Clone(u.Words[:i+1])
-		}
-		dashed = dashed || slices.ContainsFunc(more, func(w Word) bool { return strings.HasPrefix(w.Shape, "-") })
-		words = append(words, more...)
+	words, dashed, ok := c.spreadArgs(u.Words, cmd, guesses)
+	if !ok {
+		c.doubt(unit, Doubt{Why: "a list in braces that is too long"})
 	}
 	if words == nil {
 		return
@@ -57,6 +37,30 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string) {
 		saved.budget = c.r.budget
 		*c.r = saved
 	}
+}
+
+// spreadArgs are the words of a command with those of its arguments that mean
+// others replaced by them; nil if there are none such. dashed says whether one
+// of the new ones may be an option, ok that they are not too many.
+func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []string) (words []Word, dashed, ok bool) {
+	for i, w := range given[1:] {
+		more, ok := c.alternatives(cmd.Args[i+1], w, guesses, i+1)
+		if !ok || max(len(words), i+1)+len(more) > maxSpread+len(given) {
+			return nil, false, false
+		}
+		if more == nil {
+			if words != nil {
+				words = append(words, w)
+			}
+			continue
+		}
+		if words == nil {
+			words = slices.Clone(given[:i+1])
+		}
+		dashed = dashed || slices.ContainsFunc(more, func(w Word) bool { return strings.HasPrefix(w.Shape, "-") })
+		words = append(words, more...)
+	}
+	return words, dashed, true
 }
 
 // alternatives are the words that bash makes of one, if it holds a list in
