@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"helve"
 )
@@ -89,7 +90,7 @@ func (h *hub) pump(events iter.Seq[helve.Event]) {
 // add keeps a frame and sees to it that subscribers hear of it: at once after a
 // pause, otherwise together with what comes in the next moment. One clock for
 // all of them costs less than one each.
-func (h *hub) add(f *frame, text []byte) {
+func (h *hub) add(f frame, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ring.add(f, text)
@@ -178,7 +179,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func eventFilterOf(query url.Values) (w eventFilter) {
 	for _, id := range query["session"] {
 		if id != "" {
-			w.sessions = append(w.sessions, id)
+			w.sessions = append(w.sessions, unique.Make(id))
 		}
 	}
 	for _, list := range query["types"] {
@@ -265,7 +266,7 @@ const (
 
 // take reads frames from a position on. Without any, wake closes when there
 // are some.
-func (h *hub) take(pos uint64, into []*frame) (n int, wake <-chan struct{}, st streamState) {
+func (h *hub) take(pos uint64, into []frame) (n int, wake <-chan struct{}, st streamState) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	switch {
@@ -298,7 +299,7 @@ type stream struct {
 	passed uint64 // number of the newest event that it went over
 	told   uint64 // number that the peer knows of
 	toldAt time.Time
-	buffer [streamRead]*frame
+	buffer [streamRead]frame
 }
 
 // greet says where the stream begins, and reports whether the peer took it.
@@ -378,21 +379,22 @@ func (s *stream) catchUp() (wake <-chan struct{}, ok bool) {
 
 // send writes the frames that the filter lets through, those that lie side by
 // side at once. It reports whether there was something, and whether all is well.
-func (s *stream) send(frames []*frame) (wrote, ok bool) {
+func (s *stream) send(frames []frame) (wrote, ok bool) {
 	s.passed = frames[len(frames)-1].seq
 	var before *frame
 	var run []byte
-	for _, f := range frames {
+	for i := range frames {
+		f := &frames[i]
 		if !s.filter.wants(f) {
 			continue
 		}
-		if longer, ok := before.joined(run, f); ok {
+		if longer, ok := f.joined(run); ok {
 			run = longer
 		} else {
 			if !s.write(run) {
 				return true, false
 			}
-			run = f.text()
+			run = f.text
 		}
 		before = f
 	}

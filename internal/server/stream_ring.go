@@ -9,29 +9,26 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unique"
 
 	"helve"
 )
 
-// slabSize is how many bytes of frames lie side by side, so that many events
-// are one write.
-const slabSize = 64 << 10
-
-// A slab is memory that frames are put into, one after the other. What was
-// written once does not change.
-type slab struct {
-	text []byte
-	used int // of the ring alone
-}
+// How frames are laid out. Events are kept for long, and made between much that
+// is not. If each were small objects of its own, these would lie scattered over
+// all the memory of a busy time and keep it from being given back.
+const (
+	slabSize  = 64 << 10     // bytes of texts that lie side by side, so that many events are one write
+	slabShare = slabSize / 2 // what a text may take of them
+)
 
 // A frame is an event as subscribers get it, encoded once for all of them.
 type frame struct {
 	seq      uint64
 	kind     string
-	session  string // empty: of none
-	everyone bool   // no filter holds it back
-	slab     *slab
-	from, to int
+	session  unique.Handle[string] // one for all frames of a session; of "": of none
+	everyone bool                  // no filter holds it back
+	text     []byte                // does not change; the next one may lie behind it, within the capacity
 }
 
 // A ring keeps the newest frames. Frames have positions, which number them
@@ -40,10 +37,10 @@ type frame struct {
 type ring struct {
 	maxFrames, maxBytes int
 
-	frames []*frame // oldest first
-	first  uint64   // position of the oldest
+	frames []frame // oldest first
+	first  uint64  // position of the oldest
 	bytes  int
-	slab   *slab
+	slab   []byte // what the next texts are put into
 	gone   uint64 // number of the newest event that is kept no more
 	last   uint64 // number of the newest event
 }
@@ -51,30 +48,39 @@ type ring struct {
 // end is the position that the next frame will have.
 func (k *ring) end() uint64 { return k.first + uint64(len(k.frames)) }
 
-// add puts the text of a frame behind the others, and lets the oldest go
-// where there are too many. The newest is always kept.
-func (k *ring) add(f *frame, text []byte) {
-	if k.slab == nil || len(k.slab.text)-k.slab.used < len(text) {
-		k.slab = &slab{text: make([]byte, max(slabSize, len(text)))}
-	}
-	f.slab, f.from, f.to = k.slab, k.slab.used, k.slab.used+len(text)
-	k.slab.used += copy(k.slab.text[f.from:], text)
+// add puts a frame behind the others, and lets the oldest go where there are
+// too many. The newest is always kept. The text is the ring's from then on.
+func (k *ring) add(f frame, text []byte) {
+	f.text = k.lay(text)
 	k.frames = append(k.frames, f)
 	k.bytes += len(text)
 	k.last = f.seq
 	drop := 0
 	for n := len(k.frames); n-drop > 1 && (n-drop > k.maxFrames || k.bytes > k.maxBytes); drop++ {
-		old := k.frames[drop]
-		k.bytes -= old.to - old.from
-		k.gone = old.seq
-		k.frames[drop] = nil
+		k.bytes -= len(k.frames[drop].text)
+		k.gone = k.frames[drop].seq
+		k.frames[drop] = frame{}
 	}
 	k.frames = k.frames[drop:]
 	k.first += uint64(drop)
 }
 
+// lay puts a text behind the one before. A large one stays where it is: the rest
+// of a slab that it does not fit into would be lost.
+func (k *ring) lay(text []byte) []byte {
+	if len(text) > slabShare {
+		return slices.Clip(text)
+	}
+	if cap(k.slab)-len(k.slab) < len(text) {
+		k.slab = make([]byte, 0, slabSize)
+	}
+	from := len(k.slab)
+	k.slab = append(k.slab, text...)
+	return k.slab[from:]
+}
+
 // read copies frames from a position on, as many as fit.
-func (k *ring) read(pos uint64, into []*frame) int {
+func (k *ring) read(pos uint64, into []frame) int {
 	return copy(into, k.frames[pos-k.first:])
 }
 
@@ -84,34 +90,34 @@ func (k *ring) find(seq uint64) uint64 {
 	return k.first + uint64(n)
 }
 
-// text is the bytes of a frame.
-func (f *frame) text() []byte { return f.slab.text[f.from:f.to] }
-
-// joined is the text of two frames in one where they lie side by side; run is
-// the text that ends with f, and next is what follows.
-func (f *frame) joined(run []byte, next *frame) ([]byte, bool) {
-	if f == nil || f.slab != next.slab || f.to != next.from {
+// joined is a run of texts with that of the frame behind it, where it lies there.
+func (f *frame) joined(run []byte) ([]byte, bool) {
+	n := len(f.text)
+	if len(run) == 0 || n == 0 || cap(run)-len(run) < n {
 		return nil, false
 	}
-	return f.slab.text[f.to-len(run) : next.to], true
+	longer := run[:len(run)+n]
+	return longer, &longer[len(run)] == &f.text[0]
 }
 
 // An eventFilter is what a subscriber wants to hear of; nil sets are everything.
 type eventFilter struct {
-	sessions, kinds []string
+	sessions []unique.Handle[string]
+	kinds    []string
 }
 
 func (w eventFilter) all() bool { return w.sessions == nil && w.kinds == nil }
 
 func (w eventFilter) wants(f *frame) bool {
-	return f.everyone || (w.sessions == nil || f.session != "" && slices.Contains(w.sessions, f.session)) &&
+	return f.everyone || (w.sessions == nil || slices.Contains(w.sessions, f.session)) &&
 		(w.kinds == nil || slices.Contains(w.kinds, f.kind))
 }
 
 // encodeEvent makes a frame of an event. An event that can not be encoded is told
 // with nothing but its name: numbers have no gaps that nobody explains.
-func encodeEvent(instance string, e helve.Event) (f *frame, text []byte, err error) {
-	f = &frame{seq: e.Seq, kind: e.Type}
+func encodeEvent(instance string, e helve.Event) (f frame, text []byte, err error) {
+	f = frame{seq: e.Seq, kind: e.Type}
+	session := ""
 	_, f.everyone = e.Properties.(helve.Missed)
 	e.Properties = solidEvent(e.Properties)
 	data, err := json.Marshal(e)
@@ -119,8 +125,9 @@ func encodeEvent(instance string, e helve.Event) (f *frame, text []byte, err err
 		e.Properties = nil
 		data, _ = json.Marshal(e) // a number, a time and a string
 	} else {
-		f.session = eventSession(e.Properties, data)
+		session = eventSession(e.Properties, data)
 	}
+	f.session = unique.Make(session)
 	if !utf8.Valid(data) { // of raw JSON that somebody handed in
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}

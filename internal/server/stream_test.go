@@ -89,7 +89,7 @@ func (s *streamStage) notify(session string, n int) {
 // push adds a large event by hand, which is quicker than to encode it.
 func (s *streamStage) push(seq uint64) {
 	data := `{"text":"` + strings.Repeat("x", 256<<10) + `"}`
-	s.hub.add(&frame{seq: seq, kind: "test.big"}, eventBlock("inst-"+strconv.FormatUint(seq, 10), "test.big", []byte(data)))
+	s.hub.add(frame{seq: seq, kind: "test.big"}, eventBlock("inst-"+strconv.FormatUint(seq, 10), "test.big", []byte(data)))
 }
 
 // A toldEvent is one event as a client reads it.
@@ -215,7 +215,7 @@ func TestStreamSurvivesBrokenConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if eventFilterOf(query).wants(f) {
+			if eventFilterOf(query).wants(&f) {
 				want = append(want, string(text))
 			}
 			if e.Type == "test.last" {
@@ -412,12 +412,12 @@ func TestEventSession(t *testing.T) {
 		{"test", notice(``), ""},
 	} {
 		f, _, err := encodeEvent("inst", helve.Event{Seq: 1, Type: c.kind, Properties: c.body})
-		if err != nil || f.session != c.want {
-			t.Errorf("%d, %s: session %q, %v", i, c.kind, f.session, err)
+		if err != nil || f.session.Value() != c.want {
+			t.Errorf("%d, %s: session %q, %v", i, c.kind, f.session.Value(), err)
 		}
 	}
 	f, text, err := encodeEvent("inst", helve.Event{Seq: 1, Type: "test", Properties: notice(`{`)})
-	if err == nil || f.session != "" || !strings.HasSuffix(string(text), "\"properties\":null}\n\n") {
+	if err == nil || f.session.Value() != "" || !strings.HasSuffix(string(text), "\"properties\":null}\n\n") {
 		t.Errorf("of what is not JSON: %s, %v", text, err)
 	}
 }
@@ -502,7 +502,7 @@ func TestRing(t *testing.T) {
 		if random.IntN(100) == 0 {
 			text += strings.Repeat("y", 400<<10) // more than is kept
 		}
-		k.add(&frame{seq: seq}, []byte(text))
+		k.add(frame{seq: seq}, []byte(text))
 		want = append(want, text)
 		if len(k.frames) == 0 || len(k.frames) > 50 || len(k.frames) > 1 && k.bytes > 300<<10 {
 			t.Fatalf("%d frames of %d bytes are kept", len(k.frames), k.bytes)
@@ -510,24 +510,59 @@ func TestRing(t *testing.T) {
 		if k.end() != uint64(len(want))+1 || k.last != seq || k.find(k.gone) != k.first || k.find(seq) != k.end() {
 			t.Fatalf("first %d, end %d, gone %d", k.first, k.end(), k.gone)
 		}
-		into := make([]*frame, 60)
+		into := make([]frame, 60)
 		n := k.read(k.first, into)
-		var before *frame
 		var run []byte
 		for i, f := range into[:n] {
 			text := want[len(want)-n+i]
-			if string(f.text()) != text {
+			if string(f.text) != text {
 				t.Fatalf("frame %d is another", f.seq)
 			}
-			if longer, ok := before.joined(run, f); ok {
+			if longer, ok := f.joined(run); ok {
 				if string(longer) != string(run)+text {
 					t.Fatalf("frame %d does not follow the one before", f.seq)
 				}
 				run = longer
 			} else {
-				run = f.text()
+				run = f.text
 			}
-			before = f
+		}
+	}
+}
+
+// Large texts do not take more room than they need, and small ones lie side by
+// side around them.
+func TestRingLaysOut(t *testing.T) {
+	k := ring{maxFrames: 50, maxBytes: streamBytes, first: 1}
+	for i, size := range []int{100, slabShare + 1, 200, slabShare} {
+		k.add(frame{seq: uint64(i + 1)}, make([]byte, size))
+	}
+	if large := k.frames[1].text; cap(large) != len(large) {
+		t.Errorf("%d bytes are held for %d", cap(large), len(large))
+	}
+	if _, ok := k.frames[1].joined(k.frames[0].text); ok {
+		t.Error("a large text lies among the small ones")
+	}
+	if _, ok := k.frames[2].joined(k.frames[1].text); ok {
+		t.Error("a small text lies behind a large one")
+	}
+	run, ok := k.frames[2].joined(k.frames[0].text)
+	if run, ok = k.frames[3].joined(run); !ok || len(run) != 300+slabShare {
+		t.Errorf("small texts do not lie side by side: %d bytes", len(run))
+	}
+}
+
+// What is dropped is let go of, though what follows in the same array is kept.
+func TestRingLetsGo(t *testing.T) {
+	k := ring{maxFrames: 2, maxBytes: streamBytes, first: 1}
+	k.frames = make([]frame, 0, 8)
+	whole := k.frames[:8]
+	for seq := range uint64(6) {
+		k.add(frame{seq: seq + 1, kind: "test"}, []byte("text"))
+	}
+	for i, f := range whole {
+		if held := f.text != nil; held != (i == 4 || i == 5) {
+			t.Errorf("frame %d is held: %t", i, held)
 		}
 	}
 }
