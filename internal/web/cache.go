@@ -49,6 +49,12 @@ func (c *Cache) now() time.Time {
 	return time.Now()
 }
 
+// old says whether a page is not to be used any more.
+func (k *kept) old(now time.Time) bool {
+	age := now.Sub(k.at)
+	return age < 0 || age >= cacheAge
+}
+
 // Get returns a page of the session that is not too old.
 func (c *Cache) Get(session, key string) (*Page, bool) {
 	c.mu.Lock()
@@ -59,7 +65,7 @@ func (c *Cache) Get(session, key string) (*Page, bool) {
 	}
 	e := s.pages[key]
 	k := e.Value.(*kept)
-	if age := c.now().Sub(k.at); age < 0 || age >= cacheAge {
+	if k.old(c.now()) {
 		c.drop(e)
 		return nil, false
 	}
@@ -68,12 +74,13 @@ func (c *Cache) Get(session, key string) (*Page, bool) {
 	return k.page, true
 }
 
-// Put keeps a page, if it may be kept. What was used the longest ago makes
-// room: of the session first, then of all.
+// Put keeps a page, if it may be kept. What is too old goes, and what was used
+// the longest ago makes room: of the session first, then of all.
 func (c *Cache) Put(session, key string, p *Page) {
 	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: weight(key, p)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.dropOld(k.at)
 	if s := c.sessions[session]; s != nil && s.pages[key] != nil {
 		c.drop(s.pages[key])
 	}
@@ -101,6 +108,18 @@ func (c *Cache) Put(session, key string, p *Page) {
 	s.bytes += k.bytes
 	c.bytes += k.bytes
 	c.use(s)
+}
+
+// dropOld drops pages that nobody may come back for. They are few beside what
+// it takes to fetch one.
+func (c *Cache) dropOld(now time.Time) {
+	for e := c.recent.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*kept).old(now) {
+			c.drop(e)
+		}
+		e = next
+	}
 }
 
 func (c *Cache) use(s *shelf) {

@@ -72,6 +72,25 @@ func TestCacheAge(t *testing.T) {
 	}
 }
 
+// Pages of sessions that are not heard of again do not stay.
+func TestCacheDropsOld(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := &Cache{Now: func() time.Time { return now }}
+	c.Put("gone", "k", publicPage(5))
+	c.Put("gone", "l", publicPage(5))
+	now = now.Add(cacheAge / 2)
+	c.Put("here", "k", publicPage(5))
+	c.Get("gone", "l") // used lately, and as old as before
+	now = now.Add(cacheAge / 2)
+	c.Put("other", "k", publicPage(5))
+	if c.sessions["gone"] != nil || c.recent.Len() != 2 || c.bytes != 2*weight("k", publicPage(5)) {
+		t.Errorf("%d pages of %d bytes are kept", c.recent.Len(), c.bytes)
+	}
+	if _, ok := c.Get("here", "k"); !ok {
+		t.Error("what is not too old is gone")
+	}
+}
+
 func TestWeight(t *testing.T) {
 	p := publicPage(10)
 	p.Header.Add("Abc", "1234")
