@@ -118,10 +118,7 @@ func (j jobCall) list() *tool.Result {
 // wait shows what a job has printed when it has ended, has printed what is
 // waited for, or the time is up.
 func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
-	bound := jobWait
-	if j.in.Timeout != nil {
-		bound = min(time.Duration(max(*j.in.Timeout, 0))*time.Millisecond, jobMaxWait)
-	}
+	bound := j.patience()
 	info, seen, err := j.until(ctx, bound)
 	if err != nil {
 		return nil, err
@@ -145,6 +142,15 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 		res.Metadata["seen"] = seen
 	}
 	return res, nil
+}
+
+// patience is how long a wait may take. It is bounded as milliseconds: as
+// nanoseconds a large number would be another one.
+func (j jobCall) patience() time.Duration {
+	if j.in.Timeout == nil {
+		return jobWait
+	}
+	return time.Duration(min(max(*j.in.Timeout, 0), jobMaxWait.Milliseconds())) * time.Millisecond
 }
 
 func (j jobCall) until(ctx context.Context, bound time.Duration) (info job.Info, seen bool, err error) {

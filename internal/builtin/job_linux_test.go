@@ -63,6 +63,22 @@ func TestJob(t *testing.T) {
 	must("ended by SIGTERM", map[string]any{"action": "stop", "id": id})
 }
 
+// However many milliseconds a wait is given, they are not taken for few.
+func TestJobWaitsLong(t *testing.T) {
+	rt := open(t, helve.Options{})
+	for _, most := range []int64{9_300_000_000_000, 1 << 44, 18_446_744_073_710, 1<<53 - 1} {
+		res, fail := sh(t, rt, map[string]any{"command": "sleep 0.3; echo late; cat", "background": true})
+		if fail != nil {
+			t.Fatal(fail)
+		}
+		id, _ := res.Metadata["job"].(string)
+		got, err := look(t, rt, "s", map[string]any{"action": "wait", "id": id, "until": "late", "timeout": most})
+		if err != nil || !strings.Contains(got, "it has printed what was waited for") {
+			t.Errorf("%d: %v\n%s", most, err, got)
+		}
+	}
+}
+
 // A call that waits can be let go, and its command goes on.
 func TestBackground(t *testing.T) {
 	rt := open(t, helve.Options{})

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +27,10 @@ func (a *app) languageServers(s *setup) (out *helve.LSP, notes []string) {
 	if !on {
 		return nil, notes
 	}
-	millis := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	o := s.cfg.LanguageServers
 	return &helve.LSP{
-		Builtin: true, Own: own, Trusted: s.cfg.ProjectTrusted, Wait: millis(o.WaitMS), Request: millis(o.RequestMS),
-		Start: millis(o.StartMS), Idle: millis(o.IdleMS), Memory: o.Memory,
+		Builtin: true, Own: own, Trusted: s.cfg.ProjectTrusted, Wait: milliseconds(o.WaitMS), Request: milliseconds(o.RequestMS),
+		Start: milliseconds(o.StartMS), Idle: milliseconds(o.IdleMS), Memory: o.Memory,
 	}, notes
 }
 

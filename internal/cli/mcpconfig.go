@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
-	"time"
 
 	"helve"
 )
@@ -81,7 +80,7 @@ func notItself(servers []helve.MCPServer, self string) []helve.MCPServer {
 // mcp says which other programs offer tools, in the order of the config. What
 // can not be used is left out, and said in the second result.
 func (s *setup) mcp() (out helve.MCP, notes []string) {
-	out.Timeout = time.Duration(s.cfg.Experimental.MCPTimeout) * time.Millisecond
+	out.Timeout = milliseconds(s.cfg.Experimental.MCPTimeout)
 	out.Version = version()
 	dec := json.NewDecoder(bytes.NewReader(s.cfg.MCP))
 	if _, err := dec.Token(); err != nil { // there is none
@@ -114,7 +113,7 @@ func (s *setup) mcp() (out helve.MCP, notes []string) {
 func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
 	out = helve.MCPServer{
 		Name: name, Disabled: e.Enabled != nil && !*e.Enabled, NoRoots: e.Roots != nil && !*e.Roots,
-		Timeout: time.Duration(e.Timeout) * time.Millisecond, Limit: time.Duration(e.Limit) * time.Millisecond,
+		Timeout: milliseconds(e.Timeout), Limit: milliseconds(e.Limit),
 	}
 	switch e.Type {
 	case "local":

@@ -115,7 +115,7 @@ func (s *setup) loop(a *app) helve.Loop {
 
 func budgetOf(b config.Budget) helve.Budget {
 	return helve.Budget{
-		Time: time.Duration(b.TimeS) * time.Second, Idle: time.Duration(b.IdleS) * time.Second,
+		Time: lasting(b.TimeS, time.Second), Idle: lasting(b.IdleS, time.Second),
 		Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls,
 	}
 }

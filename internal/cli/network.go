@@ -25,7 +25,17 @@ func finder(f config.Finder) helve.Finder {
 	return helve.Finder{Provider: f.Provider, Endpoint: f.Endpoint, Key: f.Key, Command: f.Command, Timeout: milliseconds(f.TimeoutMS)}
 }
 
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+// longest is more time than anybody means who writes a number into the config,
+// and little enough that more can be added to it.
+const longest = 30 * 365 * 24 * time.Hour
+
+func milliseconds(n int) time.Duration { return lasting(n, time.Millisecond) }
+
+// lasting is a number of the config as a time. It is bounded before it is
+// multiplied: too large a one would come out short, or below zero.
+func lasting(n int, unit time.Duration) time.Duration {
+	return time.Duration(min(int64(n), int64(longest/unit))) * unit
+}
 
 // searches reports whether the environment switches the search tools on, as
 // the reference reads it.

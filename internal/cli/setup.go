@@ -189,7 +189,7 @@ func (a *app) options(s *setup) helve.Options {
 		Formatters: a.formatters(s.cfg.Formatter),
 		Search: helve.Search{
 			Order: s.cfg.Search.Order, Limit: s.cfg.Search.Limit, Memory: s.cfg.Search.Memory,
-			Budget:    time.Duration(s.cfg.Search.BudgetMS) * time.Millisecond,
+			Budget:    milliseconds(s.cfg.Search.BudgetMS),
 			Stateless: true, // most commands make one call and end
 		},
 		Shell:     a.shell(s),
@@ -240,7 +240,7 @@ func (a *app) logger() *slog.Logger {
 func (a *app) shell(s *setup) helve.Shell {
 	b, w := s.cfg.Bash, s.cfg.Wall
 	out := helve.Shell{
-		Path: b.Shell, Timeout: time.Duration(b.TimeoutMS) * time.Millisecond, MaxTimeout: time.Duration(b.MaxTimeoutMS) * time.Millisecond,
+		Path: b.Shell, Timeout: milliseconds(b.TimeoutMS), MaxTimeout: milliseconds(b.MaxTimeoutMS),
 		PassEnv: b.PassEnv, SetEnv: b.SetEnv, Helper: a.Self, Jobs: b.Jobs, JobBytes: b.JobBytes, JobsBytes: b.JobsBytes,
 		NoCheckpoint: b.Checkpoint != nil && !*b.Checkpoint, Ephemeral: true, // most commands make one call and end
 		Wall: helve.Wall{
@@ -250,7 +250,7 @@ func (a *app) shell(s *setup) helve.Shell {
 	if out.Timeout == 0 {
 		ms, err := strconv.Atoi(a.first("HELVE_BASH_TIMEOUT_MS", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 		if err == nil && ms > 0 {
-			out.Timeout = time.Duration(ms) * time.Millisecond
+			out.Timeout = milliseconds(ms)
 		}
 	}
 	return out
