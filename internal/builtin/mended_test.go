@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -81,6 +82,33 @@ func TestFormatterThatFailsChangesNothing(t *testing.T) {
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(data) != "kept" {
 		t.Errorf("the file holds %q", data)
+	}
+}
+
+// A file that is moved onto another is told as it becomes and as it was there,
+// also when a formatter changes it on the way.
+func TestFormattedMoveTellsWhatItReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the formatter is a shell script")
+	}
+	script := filepath.Join(t.TempDir(), "up.sh")
+	write(t, script, []byte(`tr a-z A-Z < "$1" > "$1.tmp" && cat "$1.tmp" > "$1" && rm "$1.tmp"`))
+	d := newDesk(t, permission.Allow, func(o *helve.Options) {
+		o.Formatters = &helve.Formatters{Own: []helve.Formatter{{Name: "up", Command: []string{"sh", script, "$FILE"}, Extensions: []string{".txt"}}}}
+	})
+	d.put("from.txt", "one\n")
+	d.put("to.txt", "replaced\n")
+	d.mustRead("from.txt")
+	d.mustRead("to.txt")
+	res, err := d.patch("*** Begin Patch\n*** Update File: from.txt\n*** Move to: to.txt\n@@\n-one\n+two\n*** End Patch")
+	if err != nil || d.get("to.txt") != "TWO\n" {
+		t.Fatalf("the file is %q: %v", d.get("to.txt"), err)
+	}
+	told, _ := res.Metadata["diff"].(string)
+	for _, want := range []string{"-one", "-replaced", "+TWO"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("there is no %s in:\n%s", want, told)
+		}
 	}
 }
 

@@ -69,19 +69,21 @@ func (s *sheaf) draw() {
 		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
 		p.withheld = p.before != "" && s.withholds(p.path) || p.over != "" && s.withholds(p.dest)
 		p.shows(p.after)
-		if p.kind == "delete" {
-			p.deletions = len(strings.Split(p.before, "\n"))
-		}
-		if p.over != "" {
-			p.diff += "\n" + shownDiff(p.dest, p.over, p.after)
-		}
 	}
 }
 
+// shows draws what the patch makes of the file, and what becomes of a file that
+// stood where it is moved to.
 func (p *patched) shows(after string) {
 	p.after = after
 	p.diff = shownDiff(p.path, p.before, after)
 	p.additions, p.deletions = diff.Count(p.before, after)
+	if p.kind == "delete" {
+		p.deletions = len(strings.Split(p.before, "\n"))
+	}
+	if p.over != "" {
+		p.diff += "\n" + shownDiff(p.dest, p.over, after)
+	}
 }
 
 // told is what programs read of the files: whole, where they are not too
