@@ -236,17 +236,6 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 	return v, nil
 }
 
-// SetTitle gives a session a title. An unknown session is ErrNotFound.
-func (s *Store) SetTitle(ctx context.Context, id, title string) error {
-	return s.write(ctx, "titling session "+id, &op{single: true, run: func(c *conn) error {
-		n, err := c.exec("UPDATE session SET title = ? WHERE id = ?", title, id)
-		if err == nil && n == 0 {
-			err = ErrNotFound
-		}
-		return err
-	}})
-}
-
 // Session returns the session of an id, or ErrNotFound.
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	found, err := s.listSessions(ctx, "WHERE id = ?", id)

@@ -167,12 +167,6 @@ func TestSessions(t *testing.T) {
 		ok(t, s.Begin(ctx, Call{ID: "x", Session: "a", Started: 1 + touchEvery}))
 		a.Updated = 1 + touchEvery
 		want(t, must(s.Sessions(ctx, 0))(t), []Session{a, b})
-		ok(t, s.SetTitle(ctx, "a", "named"))
-		a.Title = "named"
-		want(t, must(s.Session(ctx, "a"))(t), a)
-		if err := s.SetTitle(ctx, "c", "x"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("titling an unknown session: %v", err)
-		}
 	})
 }
 
