@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,21 +57,7 @@ func (p place) runtime(d *desk, wall string, rules ...permission.Rule) (*helve.R
 
 // serve starts helve's server.
 func (p place) serve(ctx context.Context, d *desk) (at proof.Server, child *proof.Child, err error) {
-	var said struct{ URL, TokenFile string }
-	child, err = p.Start(ctx, func(line string) bool {
-		return json.Unmarshal([]byte(line), &said) == nil && said.URL != ""
-	}, d.helve, "serve", "--addr", "127.0.0.1:0", "--json")
-	if err != nil {
-		return at, nil, err
-	}
-	token, err := os.ReadFile(said.TokenFile)
-	if err != nil {
-		child.Close()
-		return at, nil, err
-	}
-	return proof.Server{
-		Name: "helve", Addr: strings.TrimPrefix(said.URL, "http://"), Token: strings.TrimSpace(string(token)), PID: child.PID(),
-	}, child, nil
+	return p.Serve(ctx, d.helve, "serve", "--addr", "127.0.0.1:0", "--json")
 }
 
 // A program is a process with its input and output at hand, which is ended

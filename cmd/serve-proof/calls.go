@@ -36,11 +36,11 @@ func proveCalls(ctx context.Context, s *settings) (text string, err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	var sides []side
-	ours, end, err := startHelve(ctx, w, s.helve, "serve", "--addr", "127.0.0.1:0", "--json")
+	ours, child, err := w.Serve(ctx, s.helve, "serve", "--addr", "127.0.0.1:0", "--json")
 	if err != nil {
 		return "", err
 	}
-	defer end()
+	defer child.Close()
 	one, err := ourSide(ctx, ours)
 	if err != nil {
 		return "", err

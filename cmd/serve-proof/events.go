@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -140,14 +139,14 @@ type stage struct {
 // A hearing is what came of a stage.
 type hearing struct {
 	stage
-	took     time.Duration
-	times    []time.Duration
-	whole    int   // subscribers that heard every event, in order
-	first    error // of the others
-	server   proof.Usage
-	client   time.Duration // of the processor
-	idlers   []*subscriber
-	dropped  time.Duration // from the first event until those who never read were closed, 0 if they were not
+	took    time.Duration
+	times   []time.Duration
+	whole   int   // subscribers that heard every event, in order
+	first   error // of the others
+	server  proof.Usage
+	client  time.Duration // of the processor
+	idlers  []*subscriber
+	dropped time.Duration // from the first event until those who never read were closed, 0 if they were not
 }
 
 // hear carries a stage out. Who does not read is left open.
@@ -214,11 +213,11 @@ func proveEvents(ctx context.Context, s *settings) (text string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	at, end, err := startHelve(ctx, w, s.self, "server", w.Project, w.Home)
+	at, child, err := w.Serve(ctx, s.self, "server", w.Project, w.Home)
 	if err != nil {
 		return "", err
 	}
-	defer end()
+	defer child.Close()
 	few := max(1, min(20, s.subscribers/5))
 	quick := min(5000, max(1, s.subscribers*s.events/few))
 	stages := []stage{
@@ -316,19 +315,4 @@ func hearings(out io.Writer, rows []hearing) {
 			fmt.Fprintf(out, "- Row %d, FAILED: %v\n", i+1, h.first)
 		}
 	}
-}
-
-// startHelve starts a server of ours and reads where it is.
-func startHelve(ctx context.Context, w *proof.World, argv ...string) (at proof.Server, end func(), err error) {
-	var r ready
-	c, err := w.Start(ctx, func(line string) bool { return json.Unmarshal([]byte(line), &r) == nil && r.URL != "" }, argv...)
-	if err != nil {
-		return at, nil, err
-	}
-	token, err := os.ReadFile(r.TokenFile)
-	if err != nil {
-		c.Close()
-		return at, nil, err
-	}
-	return proof.Server{Name: "helve", Addr: strings.TrimPrefix(r.URL, "http://"), Token: strings.TrimSpace(string(token)), PID: c.PID()}, c.Close, nil
 }

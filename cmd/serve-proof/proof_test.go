@@ -41,11 +41,11 @@ func served(t *testing.T) proof.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, end, err := startHelve(t.Context(), w, self, "server", w.Project, w.Home)
+	at, child, err := w.Serve(t.Context(), self, "server", w.Project, w.Home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(end)
+	t.Cleanup(child.Close)
 	return at
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,6 +115,22 @@ func (w *World) Start(ctx context.Context, found func(line string) bool, argv ..
 	}
 	c.Close()
 	return nil, fmt.Errorf("%s does not say that it is ready: %s", filepath.Base(argv[0]), c.said)
+}
+
+// Serve starts a server of ours, which prints where it is as helve serve --json
+// does.
+func (w *World) Serve(ctx context.Context, argv ...string) (Server, *Child, error) {
+	var said struct{ URL, TokenFile string }
+	c, err := w.Start(ctx, func(line string) bool { return json.Unmarshal([]byte(line), &said) == nil && said.URL != "" }, argv...)
+	if err != nil {
+		return Server{}, nil, err
+	}
+	token, err := os.ReadFile(said.TokenFile)
+	if err != nil {
+		c.Close()
+		return Server{}, nil, err
+	}
+	return Server{Name: "helve", Addr: strings.TrimPrefix(said.URL, "http://"), Token: strings.TrimSpace(string(token)), PID: c.PID()}, c, nil
 }
 
 // Close ends the program and everything that it has started.

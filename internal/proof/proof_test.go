@@ -137,6 +137,32 @@ func TestWorld(t *testing.T) {
 	}
 }
 
+func TestServe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the server is a shell script")
+	}
+	w, err := NewWorld()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Write("token", " secret\n"); err != nil {
+		t.Fatal(err)
+	}
+	const says = `echo starting; echo '{"url":"http://127.0.0.1:7","tokenFile":"'"$1"'"}'; exec sleep 1000`
+	at, child, err := w.Serve(t.Context(), "sh", "-c", says, "sh", filepath.Join(w.Project, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Server{Name: "helve", Addr: "127.0.0.1:7", Token: "secret", PID: child.PID()}); at != want {
+		t.Errorf("%+v, want %+v", at, want)
+	}
+	child.Close()
+	if _, _, err := w.Serve(t.Context(), "sh", "-c", says, "sh", filepath.Join(w.Project, "none")); !os.IsNotExist(err) {
+		t.Errorf("without a token: %v", err)
+	}
+}
+
 func TestEnvLeadsNowhere(t *testing.T) {
 	w := &World{Home: "/h", Temp: "/t"}
 	env := w.Env("MORE=1")
