@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -392,5 +393,30 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 	write(filepath.Join(admin, "gitdir"), filepath.Join(guest, ".git")+"\n")
 	if !allowed() {
 		t.Error("a real worktree does not share its project's approvals")
+	}
+}
+
+// A runtime works in a folder that is there, and says so where it is not.
+func TestWorkingFolderHasToBeThere(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ dir, want string }{
+		{filepath.Join(dir, "gone"), "is not there: make it, or name another"},
+		{file, "is a file: name the folder that it lies in"},
+		{filepath.Join(file, "below"), "the working folder"},
+	} {
+		rt, err := helve.New(helve.Options{Dir: tt.dir})
+		if err == nil {
+			_ = rt.Close() // there should be none
+			t.Errorf("there is a runtime in %s", tt.dir)
+		} else if !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.dir) {
+			t.Errorf("%s: %v", tt.dir, err)
+		}
+	}
+	if _, err := helve.New(helve.Options{Dir: filepath.Join(dir, "gone")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is another kind of error", err)
 	}
 }

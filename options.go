@@ -11,8 +11,8 @@ import (
 // Options set up a [Runtime]. The zero value is a runtime in the current
 // folder that keeps nothing on disk and asks as the default rules say.
 type Options struct {
-	// Dir is the folder that relative paths start from; the current folder
-	// when empty. Worktree is the root of the project; the nearest folder
+	// Dir is the folder that relative paths start from, which has to be there;
+	// the current folder when empty. Worktree is the root of the project; the nearest folder
 	// above Dir that holds .git when empty, and "/" when there is none.
 	Dir, Worktree string
 

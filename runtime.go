@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"log/slog"
 	"maps"
@@ -19,6 +20,7 @@ import (
 	"helve/internal/agent"
 	"helve/internal/builtin"
 	"helve/internal/custom"
+	"helve/internal/disk"
 	"helve/internal/lsp"
 	"helve/internal/mcpclient"
 	"helve/internal/program"
@@ -83,11 +85,12 @@ type Runtime struct {
 }
 
 // New returns a runtime with the built-in tools. It opens no file: what a
-// call needs is opened by the first call that needs it.
+// call needs is opened by the first call that needs it. The working folder has
+// to be there.
 func New(opt Options) (*Runtime, error) {
-	dir, err := filepath.Abs(opt.Dir)
+	dir, err := workingFolder(opt.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("finding the working folder: %w", err)
+		return nil, err
 	}
 	r := &Runtime{opt: opt, dir: dir, worktree: opt.Worktree, project: opt.Project, now: time.Now, log: opt.Logger}
 	r.opt.Limits = opt.Limits.withDefaults()
@@ -116,6 +119,25 @@ func New(opt Options) (*Runtime, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// workingFolder is the whole name of a folder that is there. Where there is
+// none, every call would fail, each with words about something else.
+func workingFolder(name string) (string, error) {
+	dir, err := filepath.Abs(name)
+	if err != nil {
+		return "", fmt.Errorf("finding the working folder: %w", err)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the working folder %s is not there: make it, or name another (%w)", dir, fs.ErrNotExist)
+	case err != nil:
+		return "", fmt.Errorf("looking at the working folder: %w", err)
+	case !info.IsDir():
+		return "", fmt.Errorf("the working folder %s is a file: name the folder that it lies in, or another", dir)
+	}
+	return dir, nil
 }
 
 // settle decides where long outputs are kept, and lets every agent read them
@@ -158,7 +180,7 @@ func (r *Runtime) settle() error {
 func (r *Runtime) shutRecords() {
 	var shut permission.Ruleset
 	for _, name := range slices.Concat(r.records(), r.opt.Shell.Wall.Hidden) {
-		if !slices.ContainsFunc(r.roots(), func(root string) bool { return inside(root, name) }) {
+		if !slices.ContainsFunc(r.roots(), func(root string) bool { return disk.Within(root, name) }) {
 			continue
 		}
 		for _, what := range []string{"read", "edit", "list"} {

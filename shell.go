@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"helve/internal/builtin"
+	"helve/internal/disk"
 	"helve/internal/job"
 	"helve/internal/run"
 	"helve/tool"
@@ -136,15 +137,10 @@ func (r *Runtime) roots() []string {
 	if r.worktree == "" || r.worktree == string(filepath.Separator) {
 		return []string{r.dir}
 	}
-	if inside(r.worktree, r.dir) {
+	if disk.Within(r.worktree, r.dir) {
 		return []string{r.worktree}
 	}
 	return []string{r.worktree, r.dir}
-}
-
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // Run runs a command under the rules of the agent that makes the call.

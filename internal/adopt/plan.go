@@ -108,7 +108,7 @@ func (f file) resolve() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
+	if !disk.Within(root, target) {
 		return "", fmt.Errorf("a symbolic link leads out of the project, to %s", target)
 	}
 	return target, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"helve/internal/charset"
+	"helve/internal/disk"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -100,8 +101,5 @@ func instructionText(data []byte, cut bool) string {
 	return text
 }
 
-// below reports whether dir lies below top.
-func below(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
+// below reports whether dir lies below top, and is another folder.
+func below(top, dir string) bool { return disk.Within(top, dir) && !disk.Within(dir, top) }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // A reach is where files may be read from. The compiler follows symbolic
@@ -79,7 +81,7 @@ func (r *reach) has(path string) bool {
 		return true
 	}
 	for _, dir := range r.folders {
-		if rest, ok := strings.CutPrefix(path, dir); ok && (strings.HasPrefix(rest, string(filepath.Separator)) || strings.HasSuffix(dir, string(filepath.Separator))) {
+		if path != dir && disk.Within(dir, path) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"helve"
 	"helve/internal/config"
+	"helve/internal/disk"
 	"helve/internal/redact"
 )
 
@@ -26,7 +27,7 @@ func (a *app) custom(s *setup) helve.Custom {
 	c := s.cfg.Custom
 	out := helve.Custom{
 		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
-		LoadTimeout: time.Duration(c.LoadTimeoutMS) * time.Millisecond, HookTimeout: time.Duration(c.HookTimeoutMS) * time.Millisecond,
+		LoadTimeout: milliseconds(c.LoadTimeoutMS), HookTimeout: milliseconds(c.HookTimeoutMS),
 		Commands: helve.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)},
 		Config:   redact.JSON(s.cfg.Raw),
 	}
@@ -75,7 +76,7 @@ func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 	guarded := slices.ContainsFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == from && src.Guarded })
 	named := !guarded || config.TrustedFile(s.opt, from)
 	for _, f := range s.cfg.Folders {
-		if below(f.Path, path) {
+		if disk.Within(f.Path, path) {
 			return named && (!f.Guarded || config.TrustedFolder(s.opt, f.Path))
 		}
 	}
@@ -83,13 +84,13 @@ func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
 		root = s.opt.Dir
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && below(root, real) && !below(root, path) {
+	if real, err := filepath.EvalSymlinks(path); err == nil && disk.Within(root, real) && !disk.Within(root, path) {
 		return false // a file of the project under another name, by which it was not hashed
 	}
 	if guarded {
 		return named
 	}
-	return !below(root, path)
+	return !disk.Within(root, path)
 }
 
 // missing reports whether neither a plugin's file nor one with an ending that
@@ -101,11 +102,6 @@ func missing(path string) bool {
 		}
 	}
 	return true
-}
-
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
@@ -121,7 +117,7 @@ func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand
 			}
 		}
 		out = append(out, helve.HookCommand{
-			Command: command, Tools: h.Tools, Events: h.Events, Timeout: time.Duration(h.TimeoutMS) * time.Millisecond,
+			Command: command, Tools: h.Tools, Events: h.Events, Timeout: milliseconds(h.TimeoutMS),
 			Required: h.Required, From: h.From.String(), Trusted: s.trustedHook(h),
 		})
 	}

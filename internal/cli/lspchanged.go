@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"helve/internal/disk"
 	"helve/internal/workspace"
 )
 
@@ -89,7 +90,7 @@ func (g gitAsker) run(args ...string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("--changed needs git, which is not on the PATH: install it, or name the files")
 	}
-	if rel, err := filepath.Rel(g.top, git); err == nil && filepath.IsLocal(rel) {
+	if disk.Within(g.top, git) {
 		return nil, fmt.Errorf("--changed needs git, and the one on the PATH lies in the project (%s), whose programs are not run: name the files", git)
 	}
 	c := exec.CommandContext(g.ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)

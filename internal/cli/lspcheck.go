@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/disk"
 	"helve/internal/lsp"
 	"helve/internal/text"
 	"helve/tool"
@@ -262,7 +263,7 @@ func (k *fileCheck) inside(file string) bool {
 		}
 		for _, folder := range folders {
 			for _, name := range names {
-				if rel, err := filepath.Rel(folder, name); err == nil && filepath.IsLocal(rel) {
+				if disk.Within(folder, name) {
 					return true
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve"
+	"helve/internal/disk"
 	"helve/internal/gate"
 	"helve/internal/mcpserve"
 )
@@ -199,8 +200,7 @@ func inFolder(dir, path string) bool {
 			*p = real
 		}
 	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return disk.Within(dir, path)
 }
 
 // words joins names for a sentence.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"helve"
+	"helve/internal/disk"
 	"helve/internal/mcpserve"
 	"helve/permission"
 )
@@ -64,7 +65,7 @@ func (a *app) loadAt(dir string) (*setup, *app, error) {
 // denies it as one outside.
 func (s *setup) lets(agent, dir string) error {
 	for _, own := range []string{s.opt.Dir, s.opt.Worktree} {
-		if rel, err := filepath.Rel(own, dir); err == nil && filepath.IsLocal(rel) && own != string(filepath.Separator) {
+		if disk.Within(own, dir) && own != string(filepath.Separator) {
 			return nil
 		}
 	}
@@ -118,7 +119,7 @@ func (s *setup) limitBy(others []*setup) {
 func (s *setup) projectRules() (out permission.Ruleset) {
 	for _, r := range s.cfg.Rules {
 		for _, dir := range []string{s.opt.Worktree, s.opt.Dir} {
-			if rel, err := filepath.Rel(dir, r.From.File); err == nil && filepath.IsLocal(rel) && dir != string(filepath.Separator) {
+			if disk.Within(dir, r.From.File) && dir != string(filepath.Separator) {
 				out = append(out, r)
 				break
 			}

@@ -13,6 +13,7 @@ import (
 
 	"helve"
 	"helve/internal/config"
+	"helve/internal/disk"
 	"helve/internal/text"
 	"helve/permission"
 	"helve/tool"
@@ -43,7 +44,7 @@ func (s *setup) there() []config.Folder {
 // trusts as it is now.
 func (s *setup) trusts(path string) bool {
 	for _, f := range s.cfg.Folders {
-		if path == f.Path || strings.HasPrefix(path, f.Path+string(filepath.Separator)) {
+		if disk.Within(f.Path, path) {
 			return config.TrustedFolder(s.opt, f.Path)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"helve/internal/config"
+	"helve/internal/disk"
 	"helve/internal/text"
 	"helve/permission"
 )
@@ -174,7 +175,7 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	st := a.style(a.Stdout)
 	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.Bold(safe(s.Path)), trustWord(s))
-	below := func(file string) bool { return file == s.Path || strings.HasPrefix(file, s.Path+"/") }
+	below := func(file string) bool { return file == s.Path || disk.Within(s.Path, file) }
 	effects, agents := 0, agentsOf(s)
 	for _, w := range cfg.Withheld {
 		if below(w.File) && w.Rules == 0 { // rules are shown one by one

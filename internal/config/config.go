@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 
+	"helve/internal/disk"
 	"helve/permission"
 )
 
@@ -302,9 +303,7 @@ func Check(opt Options) (*Config, error) {
 		known[p] = true
 	}
 	for _, p := range l.finish().Problems {
-		of := func(s Source) bool {
-			return p.File == s.Path || strings.HasPrefix(p.File, s.Path+string(filepath.Separator))
-		}
+		of := func(s Source) bool { return p.File == s.Path || disk.Within(s.Path, p.File) }
 		if !known[p] && slices.ContainsFunc(doubted, of) {
 			known[p] = true
 			c.Problems = append(c.Problems, p)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // LanguageServers says how language servers are treated. Zero fields were not
@@ -121,8 +123,7 @@ func (l *loader) trustsProject() bool {
 		if !s.Trusted {
 			return false
 		}
-		rel, err := filepath.Rel(within, s.Path)
-		some = some || err == nil && filepath.IsLocal(rel)
+		some = some || disk.Within(within, s.Path)
 	}
 	return some
 }

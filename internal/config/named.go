@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // Bounds on the files that one config file names.
@@ -341,7 +343,7 @@ func (n *named) inside(path string) bool {
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
 		root = n.l.opt.Dir
 	}
-	if within(root, path) || within(n.dir, path) {
+	if disk.Within(root, path) || disk.Within(n.dir, path) {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(path)
@@ -351,12 +353,7 @@ func (n *named) inside(path string) bool {
 	if from, err := filepath.EvalSymlinks(root); err == nil {
 		root = from
 	}
-	return within(root, real)
-}
-
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return disk.Within(root, real)
 }
 
 // folderHashes reports whether a path is in a config folder of the project,

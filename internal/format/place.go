@@ -6,7 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"helve/internal/disk"
 )
 
 // maxRead is how much of a project file is looked at.
@@ -18,8 +19,7 @@ type place struct{ dir, worktree string }
 // folders are those from dir up to the worktree, or dir alone if it is not in
 // there.
 func (p place) folders() []string {
-	rel, err := filepath.Rel(p.worktree, p.dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if !disk.Within(p.worktree, p.dir) {
 		return []string{p.dir}
 	}
 	folders := []string{p.dir}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"helve/internal/disk"
 	"helve/internal/text"
 )
 
@@ -110,7 +111,7 @@ func (i instruction) real() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if inside(i.within, i.name) && !inside(within, real) || envFile(real) || !prose(i.name, real) {
+	if disk.Within(i.within, i.name) && !disk.Within(within, real) || envFile(real) || !prose(i.name, real) {
 		return "", errLeadsOut
 	}
 	return real, nil
@@ -130,12 +131,6 @@ func prose(name, real string) bool {
 func envFile(name string) bool {
 	base := strings.ToLower(filepath.Base(name))
 	return (strings.HasSuffix(base, ".env") || strings.Contains(base, ".env.")) && !strings.HasSuffix(base, ".env.example")
-}
-
-// inside reports whether a path lies in a folder.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // Find finds the files that may hold instructions: those of the person, of the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"helve/internal/charset"
+	"helve/internal/disk"
 )
 
 // What is given to servers.
@@ -226,7 +227,7 @@ func (l *link) hear(changes []FileChange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ch := range changes {
-		if within(l.c.root, ch.Path) {
+		if disk.Within(l.c.root, ch.Path) {
 			l.heard = append(l.heard, ch)
 		}
 	}
@@ -379,7 +380,7 @@ func (l *link) refresh() {
 // others will read the files as they are.
 func (s *Set) Changed(changes ...FileChange) {
 	for _, l := range s.links() {
-		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) && within(l.c.root, ch.Path) }) {
+		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) && disk.Within(l.c.root, ch.Path) }) {
 			s.spawn(l.c.reset) // what it depends on has changed: it starts anew with its next use
 			continue
 		}

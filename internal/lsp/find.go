@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // launch makes the server ready for a root: which program, with what around
@@ -183,7 +185,7 @@ func (p place) inside(file string) bool {
 			continue
 		}
 		for _, f := range []string{file, actual(file)} {
-			if within(dir, f) || within(actual(dir), f) {
+			if disk.Within(dir, f) || disk.Within(actual(dir), f) {
 				return true
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // A walk is the way from the folder of a file up to the folder where the
@@ -61,11 +63,11 @@ func walkFrom(from, dir, tree string) (walk, bool) {
 		tree = ""
 	}
 	w := walk{base: dir, top: dir}
-	if within(tree, dir) {
+	if disk.Within(tree, dir) {
 		w.top = tree
 	}
-	if !within(dir, from) {
-		if !within(tree, from) {
+	if !disk.Within(dir, from) {
+		if !disk.Within(tree, from) {
 			return walk{}, false
 		}
 		w.base, w.top = tree, tree
@@ -77,7 +79,7 @@ func walkFrom(from, dir, tree string) (walk, bool) {
 // upTo returns the folders from one folder up to another that it lies in.
 func upTo(base, from string) []string {
 	dirs := []string{from}
-	for up := filepath.Dir(from); up != from && within(base, up); up = filepath.Dir(up) {
+	for up := filepath.Dir(from); up != from && disk.Within(base, up); up = filepath.Dir(up) {
 		dirs = append(dirs, up)
 		from = up
 	}
@@ -227,15 +229,6 @@ func head(file string) []byte {
 func exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
-}
-
-// within tells whether path is dir or lies in it, by the names alone.
-func within(dir, path string) bool {
-	if dir == "" || path == "" {
-		return false
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // isTop tells whether a folder is the top of a file system: as a worktree it

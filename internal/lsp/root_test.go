@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"helve/internal/disk"
+
 	"pgregory.net/rapid"
 )
 
@@ -215,7 +217,7 @@ func TestRootLaw(t *testing.T) {
 		p := place{dir: rapid.SampledFrom(folders).Draw(t, "dir"), worktree: tree}
 		file := filepath.Join(rapid.SampledFrom(folders).Draw(t, "folder"), "x"+s.Extensions[0])
 		root, ok := s.root(file, p)
-		if ok && (!within(root, file) || !within(tree, root)) {
+		if ok && (!disk.Within(root, file) || !disk.Within(tree, root)) {
 			t.Fatalf("the root of %s is %s", file, root)
 		}
 		if again, still := s.root(file, p); again != root || still != ok {

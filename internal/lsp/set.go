@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"helve/internal/disk"
 	"helve/internal/journal"
 )
 
@@ -85,7 +86,7 @@ func (s *Set) Has(file string) bool { return len(s.matches(s.named(file))) > 0 }
 // named is a file under the name that its servers know it by: one that is
 // named by where the working folder really lies is called as in that folder.
 func (s *Set) named(file string) string {
-	if within(s.opt.Dir, file) {
+	if disk.Within(s.opt.Dir, file) {
 		return file
 	}
 	if rel, err := filepath.Rel(s.real, file); err == nil && filepath.IsLocal(rel) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"helve/internal/disk"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -314,7 +316,7 @@ func TestJavaKeepsItsData(t *testing.T) {
 	seen := map[string]bool{}
 	for _, root := range []string{m.in("a"), m.in("b"), m.in("a")} {
 		l, err := jdtls.launch(root, m.place(true))
-		if err != nil || len(l.argv) != 3 || l.argv[0] != program || l.argv[1] != "-data" || !within(m.env["XDG_CACHE_HOME"], l.argv[2]) {
+		if err != nil || len(l.argv) != 3 || l.argv[0] != program || l.argv[1] != "-data" || !disk.Within(m.env["XDG_CACHE_HOME"], l.argv[2]) {
 			t.Fatalf("%q, %v", l.argv, err)
 		}
 		seen[l.argv[2]] = true

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"helve/internal/disk"
 	"helve/internal/text"
 )
 
@@ -93,11 +94,8 @@ func inside(dir string, ceilings []string) error {
 	if len(ceilings) == 0 {
 		return nil
 	}
-	for _, c := range ceilings {
-		rel, err := filepath.Rel(c, dir)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return nil
-		}
+	if slices.ContainsFunc(ceilings, func(c string) bool { return disk.Within(c, dir) }) {
+		return nil
 	}
 	return fmt.Errorf("it does not lie in %s", strings.Join(ceilings, " or "))
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"helve/internal/disk"
 	"helve/internal/proc"
 	"helve/internal/wall"
 )
@@ -246,11 +247,11 @@ func (r *Room) profile(ctx context.Context, kind wallKind, s Sieve) (wall.Profil
 		}
 	}
 	for _, path := range r.opt.Wall.Protected { // elsewhere nothing can be written anyway
-		if slices.ContainsFunc(slices.Concat(p.Roots, p.Writable), func(dir string) bool { return within(path, dir) }) {
+		if slices.ContainsFunc(slices.Concat(p.Roots, p.Writable), func(dir string) bool { return disk.Within(dir, path) }) {
 			p.Protected = append(p.Protected, path)
 		}
 	}
-	if slices.ContainsFunc(p.Protected, func(path string) bool { return within(p.Cache, path) }) {
+	if slices.ContainsFunc(p.Protected, func(path string) bool { return disk.Within(path, p.Cache) }) {
 		p.Cache = "" // the records lie in the worktree, and nothing is to be written there
 		return p.Check()
 	}
@@ -269,11 +270,6 @@ func (r *Room) cacheName(kind wallKind) string {
 		name += "-read-only"
 	}
 	return name
-}
-
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // expand puts the home folder for ~, and leaves out what does not exist: a

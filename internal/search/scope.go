@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"helve/internal/disk"
 )
 
 // A scope is what a walk is about. Once it is open it does not change any
@@ -106,8 +108,7 @@ func highest(name, worktree string) string {
 	if abs, err = filepath.EvalSymlinks(abs); err != nil {
 		return root
 	}
-	rel, err := filepath.Rel(abs, name)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if !disk.Within(abs, name) {
 		return root
 	}
 	return abs

@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	"helve/internal/bundle"
+	"helve/internal/disk"
 	"helve/internal/script"
 )
 
@@ -196,12 +198,7 @@ func readFile(path string, roots []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	inside := false
-	for _, root := range roots {
-		rel, err := filepath.Rel(root, real)
-		inside = inside || err == nil && filepath.IsLocal(rel)
-	}
-	if !inside {
+	if !slices.ContainsFunc(roots, func(root string) bool { return disk.Within(root, real) }) {
 		return "", fmt.Errorf("%s is outside of the folder of the tools: move it there, or name its folder in the config key custom.also", real)
 	}
 	if st, err := os.Stat(real); err != nil || !st.Mode().IsRegular() { // a pipe would keep the open waiting

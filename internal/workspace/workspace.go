@@ -205,8 +205,4 @@ func (f *Files) insideReal(dir, path string) bool {
 	return top != "" && !isRoot(top) && within(top, path)
 }
 
-// within compares by whole names, so that /a/bc is not within /a/b.
-func within(parent, path string) bool {
-	rel, err := filepath.Rel(parent, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
+func within(parent, path string) bool { return disk.Within(parent, path) }
