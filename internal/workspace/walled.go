@@ -15,13 +15,17 @@ import (
 // commit. Some may not exist.
 func (f *Files) Protected(dir string) []string {
 	var out []string
+	// A name that is a link is protected as well as what it leads to: another
+	// link, or a file of its own, could be put in its place.
 	add := func(path string) {
-		real := f.inquiry.real(path)
+		names := []string{path, f.inquiry.real(path)}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			real = path
+			names = names[:1]
 		}
-		if !slices.Contains(out, real) {
-			out = append(out, real)
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
 		}
 	}
 	top := f.inquiry.real(f.top(dir))
@@ -33,6 +37,9 @@ func (f *Files) Protected(dir string) []string {
 		}
 		for _, base := range append(gitSettings(), "remotes", "branches") { // the last two name repositories to push to, with hooks of theirs
 			add(filepath.Join(git, base))
+			if f.inquiry.entry(at).link { // by the name with the link, which would else be free
+				add(filepath.Join(at, base))
+			}
 		}
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
 			add(at) // it names the repository, and another one would have other hooks
