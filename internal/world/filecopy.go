@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -103,4 +104,17 @@ func (w *World) truncate(ctx context.Context, by *work, a pathArg) error {
 		copy(data, held.Data)
 		return workspace.Change{Held: held, Data: data}, nil
 	})
+}
+
+// A mortal reader ends with its context.
+type mortal struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (m *mortal) Read(to []byte) (int, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return m.from.Read(to)
 }

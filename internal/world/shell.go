@@ -6,111 +6,65 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
-	"sync"
+	"syscall"
 
-	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/interp"
-	"mvdan.cc/sh/v3/syntax"
-
+	"helve/internal/bunshell"
 	"helve/internal/run"
 	"helve/internal/vm"
 )
 
-const (
-	// longestScript is what a shell takes as one text.
-	longestScript = 128<<10 - 1
-	// mostWords is how many words braces may come to.
-	mostWords = 10_000
-)
-
-// A shellScript is a script of Bun.$ under way.
-type shellScript struct {
-	p      *programs
-	by     *asker
-	call   context.Context // what goes on after the script ends with it
-	text   string          // as it was given, and then as it is run
-	base   run.Program
-	path   string // where programs are looked for that have no PATH
-	cancel context.CancelCauseFunc
-	out    bounded
-	err    errorOutput
-	globs  map[uint][]*syntax.Word // what stands for names of files, by where its command is
+// A shellArg is the argument of proc.shell.
+type shellArg struct {
+	wanted
+	Script string
+	Quiet  bool
 }
 
-// shell is proc.shell: a script of Bun.$, with what differs between Bun's
-// shell and others done Bun's way.
+// shell is proc.shell: a script of Bun.$.
 func (p *programs) shell(ctx context.Context, arg vm.Data) (vm.Data, error) {
-	var a struct {
-		wanted
-		Script string
-		Quiet  bool
-	}
+	var a shellArg
 	by, err := read(ctx, arg, &a)
 	if err != nil {
 		return vm.Data{}, err
 	}
-	s := &shellScript{p: p, by: p.asker(by), call: ctx, text: a.Script, base: p.base(by)}
-	code, err := s.run(ctx, &a.wanted, arg.Raw)
+	ended, err := p.script(ctx, by, &a, arg.Raw)
 	if err != nil {
 		return vm.Data{}, failure(err)
 	}
-	out, _ := s.out.take()
-	errs, _ := s.err.take()
 	if !a.Quiet {
-		p.w.tell(by, "info", bytes.NewReader(out))
-		p.w.tell(by, "warn", bytes.NewReader(errs))
+		p.w.tell(by, "info", bytes.NewReader(ended.Out))
+		p.w.tell(by, "warn", bytes.NewReader(ended.Err))
 	}
-	return both(map[string]any{"code": code}, out, errs)
+	return both(map[string]any{"code": ended.Code}, ended.Out, ended.Err)
 }
 
-// errTooMuch says that a script was ended because of what it wrote.
-var errTooMuch = errors.New("the script wrote more than is kept of one output")
-
-// run judges the script and runs it.
-func (s *shellScript) run(ctx context.Context, a *wanted, input []byte) (int, error) {
-	if s.p.w.opt.Shell == nil {
-		return 0, errNoPrograms
+// script judges a script and runs it.
+func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []byte) (bunshell.Outcome, error) {
+	if p.w.opt.Shell == nil {
+		return bunshell.Outcome{}, errNoPrograms
 	}
-	file, err := s.parse()
+	script, err := bunshell.Parse(a.Script)
 	if err != nil {
-		return 0, err
+		return bunshell.Outcome{}, err
 	}
-	var vars variables
-	vars, s.path = s.p.variables(s.base, a.Env, a.Set)
-	s.by.line = vars.before(s.text)
-	dir, err := s.p.folder(ctx, s.by, a.Cwd)
+	m := shellMachine{p: p, by: p.asker(by), call: ctx, base: p.base(by)}
+	vars, path := p.variables(m.base, a.Env, a.Set)
+	m.by.line = vars.before(script.Text())
+	dir, err := p.folder(ctx, m.by, a.Cwd)
 	if err != nil {
 		if notExisting(err) {
 			err = &vm.Failure{Message: "No such file or directory", Code: "ENOENT", Errno: -2, Syscall: "open", Path: a.Cwd}
 		}
-		return 0, err
+		return bunshell.Outcome{}, err
 	}
-	if strings.TrimSpace(s.text) != "" {
-		if err := s.p.judge(ctx, s.by, dir); err != nil {
-			return 0, err
+	if strings.TrimSpace(script.Text()) != "" {
+		if err := p.judge(ctx, m.by, dir); err != nil {
+			return bunshell.Outcome{}, err
 		}
 	}
-	stdin, feed, err := pipeOf(input)
-	if err != nil {
-		return 0, err
-	}
-	defer feed()
-	ctx, s.cancel = context.WithCancelCause(ctx)
-	defer s.cancel(nil)
-	full := func() { s.cancel(errTooMuch) }
-	s.out.max, s.out.full, s.err.max, s.err.full = usualOutput, full, usualOutput, full
-	runner, err := interp.New(
-		interp.Env(expand.ListEnviron(vars.list()...)), interp.Dir(dir), interp.StdIO(stdin, &s.out, &s.err),
-		interp.CallHandler(s.called), interp.OpenHandler(s.open),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.execute }),
-	)
-	if err != nil {
-		return 0, err
-	}
-	return s.outcome(ctx, runner.Run(ctx, file))
+	return script.Run(ctx, m, bunshell.Setting{Dir: dir, Env: vars.list(), Path: path, Input: input, Files: m.files()})
 }
 
 // notExisting reports whether a failure says that something is not there.
@@ -119,212 +73,71 @@ func notExisting(err error) bool {
 	return errors.As(err, &f) && (f.Code == "ENOENT" || f.Code == "ENOTDIR")
 }
 
-// outcome makes of how the interpreter ended how the script did.
-func (s *shellScript) outcome(ctx context.Context, err error) (int, error) {
-	if cause := context.Cause(ctx); cause != nil {
-		if errors.Is(cause, errTooMuch) {
-			return 0, &vm.Failure{
-				Message: fmt.Sprintf("The script was ended because it wrote more than %d MiB to one output, or put too much into variables. Let it write to a file.", usualOutput>>20),
-				Code:    "ENOBUFS", Syscall: "write",
-			}
-		}
-		return 0, cause
-	}
-	if status, ok := errors.AsType[interp.ExitStatus](err); ok {
-		return int(status), nil
-	}
-	return 0, err
+// A shellMachine is what a script of Bun.$ has of the machine.
+type shellMachine struct {
+	p    *programs
+	by   *asker
+	call context.Context // what goes on after the script ends with it
+	base run.Program
 }
 
-// pipeOf gives bytes as a file to read; nil where there are none. done is to
-// be called when nobody reads it any more.
-func pipeOf(input []byte) (file io.Reader, done func(), err error) {
-	if input == nil {
-		return nil, func() {}, nil
-	}
-	from, to, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	var feeding sync.WaitGroup
-	feeding.Go(func() {
-		_, _ = to.Write(input) // not all of it needs to be read
-		_ = to.Close()
-	})
-	return from, func() { _ = from.Close(); feeding.Wait() }, nil
-}
+// Which finds a program as the system does.
+func (shellMachine) Which(name, dir, path string) string { return which(name, dir, path) }
 
-// open opens a file of the script, which was judged with it. It is asked about
-// again: what the words of the script have become is known only now.
-func (s *shellScript) open(ctx context.Context, path string, flags int, _ fs.FileMode) (io.ReadWriteCloser, error) {
-	hc := interp.HandlerCtx(ctx)
+// Open asks about a file and opens it.
+func (m shellMachine) Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error) {
+	f, err := m.p.open.file(ctx, m.by, redirect{dir: dir, name: name, flags: flags})
 	switch {
-	case flags&os.O_WRONLY == 0:
-	case path == "/dev/stdout":
-		return &through{to: hc.Stdout}, nil
-	case path == "/dev/stderr":
-		return &through{to: hc.Stderr}, nil
-	}
-	at := redirect{dir: hc.Dir, name: path, flags: flags}
-	f, err := s.p.open.file(ctx, s.by, at)
-	if err != nil {
-		var no *Refusal
-		if errors.As(err, &no) || ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, s.unopened(path, err)
-	}
-	if f.settle == nil {
+	case err != nil:
+		return nil, err
+	case f.settle == nil:
 		return f.File, nil
 	}
 	return f, nil
 }
 
-// unopened words for the script that a file could not be opened.
-func (s *shellScript) unopened(path string, err error) error {
-	if told, ok := errors.AsType[*fs.PathError](err); ok {
-		err = told.Err
-	}
-	shown := &fs.PathError{Op: "bun:", Path: inWords(err), Err: errors.New(path)}
-	s.err.bare.set(shown.Error())
-	return shown
-}
-
-// A through is an output that goes where another one goes.
-type through struct{ to io.Writer }
-
-// Write writes there.
-func (t *through) Write(p []byte) (int, error) { return t.to.Write(p) }
-
-// Read reads nothing.
-func (*through) Read([]byte) (int, error) { return 0, io.EOF }
-
-// Close leaves the other one open.
-func (*through) Close() error { return nil }
-
-// execute runs one command of the script.
-func (s *shellScript) execute(ctx context.Context, args []string) error {
-	hc := interp.HandlerCtx(ctx)
-	switch args[0] {
-	case unknownCommand:
-		return notThere(hc, args[1])
-	case weighing:
-		if hc.LastExitStatus != 0 { // it is to be seen by what comes next
-			return interp.ExitStatus(uint8(hc.LastExitStatus))
-		}
-		return nil
-	case saying:
-		_, _ = io.WriteString(hc.Stderr, args[1])
-		return interp.ExitStatus(1)
-	}
-	args[0] = strings.TrimPrefix(args[0], asProgram)
-	if do := s.ownCommand(args[0]); do != nil {
-		if err := s.perform(ctx, do, args); !errors.Is(err, errMachine) {
-			return err
-		}
-	}
-	return s.program(ctx, args)
-}
-
-// program runs a program of the machine.
-func (s *shellScript) program(ctx context.Context, args []string) error {
-	hc := interp.HandlerCtx(ctx)
-	path := hc.Env.Get("PATH").String()
-	if path == "" {
-		path = s.path
-	}
-	if args[0] == "which" {
-		return whichAll(hc, args[1:], path)
-	}
-	program := s.base
-	if program.Path = which(args[0], hc.Dir, path); program.Path == "" {
-		return notThere(hc, args[0])
-	}
-	program.Env = []string{}
-	for name, variable := range hc.Env.Each {
-		if variable.Exported && variable.IsSet() {
-			program.Env = append(program.Env, name+"="+variable.String())
-		}
-	}
-	program.Argv0, program.Args, program.Dir = program.Path, args[1:], hc.Dir // Bun tells them where they are
-	err := s.await(ctx, program, hc)
-	var told *vm.Failure
-	if errors.As(err, &told) && told.Syscall == "" { // it is said and the script goes on, except where the rules are against it
-		fmt.Fprintf(hc.Stderr, "bun: %s: %s\n", told.Code, args[0])
-		return interp.ExitStatus(1)
-	}
-	return err
-}
-
-func notThere(hc interp.HandlerContext, name string) error {
-	fmt.Fprintf(hc.Stderr, "bun: command not found: %s\n", name)
-	return interp.ExitStatus(1)
-}
-
-func whichAll(hc interp.HandlerContext, names []string, path string) error {
-	missing := len(names) == 0
-	if missing {
-		fmt.Fprintln(hc.Stdout)
-	}
-	for _, name := range names {
-		if found := which(name, hc.Dir, path); found != "" {
-			fmt.Fprintln(hc.Stdout, found)
-		} else {
-			missing = true
-			fmt.Fprintf(hc.Stdout, "which: %s not found\n", name)
-		}
-	}
-	if missing {
-		return interp.ExitStatus(1)
-	}
-	return nil
-}
-
-// await starts a program of the script and waits for its end.
-func (s *shellScript) await(ctx context.Context, program run.Program, hc interp.HandlerContext) error {
-	pipes := &plumbing{}
+// Run starts a program and waits for its end.
+func (m shellMachine) Run(ctx context.Context, p bunshell.Program) (int, error) {
+	program := m.base
+	program.Path, program.Argv0, program.Args, program.Dir, program.Env = p.Path, p.Path, p.Args, p.Dir, p.Env // Bun tells them where they are
+	pipes := &plumbing{input: p.Stdin}
 	defer pipes.close()
-	if in, ok := hc.Stdin.(*os.File); ok && in != nil {
-		pipes.input = in
-	}
-	out, err := s.outlet(hc.Stdout, pipes, &pipes.out)
+	out, err := outletTo(p.Stdout, pipes, &pipes.out)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	errs := out
-	if hc.Stderr == hc.Stdout {
-		pipes.err, errs = pipes.out, nil
-	} else if errs, err = s.outlet(hc.Stderr, pipes, &pipes.err); err != nil {
+	var errs *os.File
+	if p.Stderr == p.Stdout {
+		pipes.err = pipes.out
+	} else if errs, err = outletTo(p.Stderr, pipes, &pipes.err); err != nil {
 		closeAll(out)
-		return err
+		return 0, err
 	}
-	r, err := s.p.launch(s.call, s.by.work, program, pipes)
+	r, err := m.p.launch(m.call, m.by.work, program, pipes)
 	if err != nil {
 		closeAll(out, errs)
-		return err
+		return 0, err
 	}
-	gather(ctx, stream{out, s.limited(hc.Stdout)}, stream{errs, s.limited(hc.Stderr)})
+	gather(ctx, stream{out, p.Stdout}, stream{errs, p.Stderr})
 	select {
 	case <-r.process.Done():
 	case <-ctx.Done():
 		r.end()
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 	status := r.process.Status()
 	switch {
 	case status.Err != nil:
-		return fmt.Errorf("how a program ended is not known: %w", status.Err)
+		return 0, fmt.Errorf("how a program ended is not known: %w", status.Err)
 	case status.Signal != 0:
-		return interp.ExitStatus(uint8(128 + int(status.Signal)))
-	case status.Code != 0:
-		return interp.ExitStatus(uint8(status.Code))
+		return 128 + int(status.Signal), nil
 	}
-	return nil
+	return status.Code, nil
 }
 
-// outlet is what a program of the script writes to. Where that is no file of
-// the system, back is a pipe that is read for it.
-func (s *shellScript) outlet(to io.Writer, pipes *plumbing, end **os.File) (back *os.File, err error) {
+// outletTo is what a program writes to that is to reach a writer. Where that is
+// no file of the system, back is a pipe that is read for it.
+func outletTo(to io.Writer, pipes *plumbing, end **os.File) (back *os.File, err error) {
 	switch f := to.(type) {
 	case *os.File:
 		*end = f
@@ -332,8 +145,6 @@ func (s *shellScript) outlet(to io.Writer, pipes *plumbing, end **os.File) (back
 	case *outFile:
 		*end = f.File
 		return nil, nil
-	case *through:
-		return s.outlet(f.to, pipes, end)
 	}
 	back, *end, err = os.Pipe()
 	if err == nil {
@@ -342,29 +153,43 @@ func (s *shellScript) outlet(to io.Writer, pipes *plumbing, end **os.File) (back
 	return back, err
 }
 
-// limited bounds what goes to where nobody else counts, as into a variable.
-func (s *shellScript) limited(to io.Writer) io.Writer {
-	if t, ok := to.(*through); ok {
-		return s.limited(t.to)
-	}
-	if to == io.Writer(&s.out) || to == io.Writer(&s.err) {
-		return to
-	}
-	return &counted{to: to, left: usualOutput, full: func() { s.cancel(errTooMuch) }}
+// Trouble says what the system says in its own words, and whether it was the
+// rules.
+func (shellMachine) Trouble(err error) (words string, refused bool) {
+	var no *Refusal
+	return inWords(err), errors.As(err, &no)
 }
 
-// A counted writer passes on so much, and then calls full.
-type counted struct {
-	to   io.Writer
-	left int
-	full func()
-}
-
-// Write passes on what still may be.
-func (c *counted) Write(p []byte) (int, error) {
-	if c.left -= len(p); c.left < 0 {
-		c.full()
-		return 0, errTooMuch
+// inWords says what the system says in its own words.
+func inWords(err error) string {
+	var told *vm.Failure
+	if errors.As(err, &told) {
+		return told.Message
 	}
-	return c.to.Write(p)
+	switch errnoName(err) {
+	case "ENOENT":
+		return "No such file or directory"
+	case "EEXIST":
+		return "File exists"
+	case "ENOTDIR":
+		return "Not a directory"
+	case "EISDIR":
+		return "Is a directory"
+	case "ENOTEMPTY":
+		return "Directory not empty"
+	case "EACCES":
+		return "Permission denied"
+	case "EPERM":
+		return "Operation not permitted"
+	case "EINVAL":
+		return "Invalid argument"
+	case "ELOOP":
+		return "Too many levels of symbolic links"
+	case "ENAMETOOLONG":
+		return "File name too long"
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
 }

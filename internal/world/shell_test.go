@@ -320,29 +320,6 @@ func TestCommandLineMeansItsWords(t *testing.T) {
 	})
 }
 
-// The text that is judged can be read whenever the one that was given can, and
-// differs from it by quotes alone.
-func FuzzShellText(f *testing.F) {
-	for _, text := range []string{
-		"echo $x", "a$x.b $y", "cat <<EOF\n$x\nEOF", "echo \"$x\" '$y' $(cat $z)", "for i in $a $b; do echo $i; done", "x=$y$z", "[[ $a == $b ]]",
-		"echo $((x + $y))", "echo {a,$b}{1..3}", "case $x in $y) echo;; esac", "echo \r\n$x\r\n", "! $x | $y &",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s := &shellScript{text: text}
-		if _, err := s.parse(); err != nil {
-			return
-		}
-		if strings.ReplaceAll(s.text, `"`, "") != strings.ReplaceAll(text, `"`, "") {
-			t.Fatalf("%q became %q", text, s.text)
-		}
-		if _, err := syntax.NewParser().Parse(strings.NewReader(s.text), ""); err != nil {
-			t.Fatalf("%q became %q: %v", text, s.text, err)
-		}
-	})
-}
-
 // scripting is JavaScript in this world.
 func (r *room) scripting(source string) *vm.VM {
 	r.t.Helper()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"helve/internal/run"
+	"helve/internal/sums"
 	"helve/internal/vm"
 	"helve/internal/web"
 	"helve/internal/workspace"
@@ -79,9 +80,12 @@ func New(opt Options) *World {
 	w := &World{opt: opt, ops: map[string]operation{}, born: time.Now()}
 	w.onClose(w.temp.remove)
 	for _, some := range []map[string]operation{
-		w.machineOps(), w.toolOps(), w.networkOps(), w.sqliteOps(), w.fileOps(), w.changeOps(), w.descriptorOps(), w.sumOps(), w.programOps(),
+		w.machineOps(), w.toolOps(), w.networkOps(), w.sqliteOps(), w.fileOps(), w.changeOps(), w.descriptorOps(), w.programOps(),
 	} {
 		maps.Copy(w.ops, some)
+	}
+	for name, do := range sums.Operations() {
+		w.ops[name] = do
 	}
 	return w
 }

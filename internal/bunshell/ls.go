@@ -1,4 +1,4 @@
-package world
+package bunshell
 
 import (
 	"fmt"
@@ -48,18 +48,17 @@ func (b *builtin) ls(args []string) error {
 
 // one names a file, or what a folder holds.
 func (l *listing) one(name string) error {
-	w := l.s.p.w
-	at, err := w.findEither(l.ctx, l.by, l.at(name))
+	found, err := l.files().Find(l.ctx, l.at(name), false)
 	if err != nil {
 		return err
 	}
-	st, err := at.look()
+	st, err := found.Look()
 	if err != nil || !st.dir() {
-		itself, lost := w.findItself(l.ctx, l.by, l.at(name))
+		itself, lost := l.files().Find(l.ctx, l.at(name), true)
 		if lost != nil {
 			return lost
 		}
-		if st, err = itself.look(); err != nil { // neither a link to nothing
+		if st, err = itself.Look(); err != nil { // neither a link to nothing
 			return err
 		}
 	}
@@ -71,26 +70,22 @@ func (l *listing) one(name string) error {
 		l.entry(name, st)
 		return nil
 	}
-	d, err := at.open()
+	in, err := found.Enter()
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	return l.folder(d, at.base, name)
+	return l.folder(in, name)
 }
 
-// folder names what a folder holds, and then what those in it do.
-func (l *listing) folder(d folder, base, name string) error {
-	in, err := d.below(base)
+// folder names what a folder holds, and then what those in it do. It closes
+// the folder.
+func (l *listing) folder(in Folder, name string) error {
+	defer in.Close()
+	entries, err := in.Names()
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	entries, err := in.names()
-	if err != nil {
-		return err
-	}
-	if l.told += len(entries); l.told > maxListed {
+	if l.told += len(entries); l.told > mostListed {
 		return syscall.EFBIG
 	}
 	if l.headed {
@@ -114,7 +109,7 @@ func (l *listing) folder(d folder, base, name string) error {
 }
 
 // below names what the folders among the entries of a folder hold.
-func (l *listing) below(in folder, name string, entries []fs.DirEntry) error {
+func (l *listing) below(in Folder, name string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -122,7 +117,11 @@ func (l *listing) below(in folder, name string, entries []fs.DirEntry) error {
 		if err := l.ctx.Err(); err != nil {
 			return err
 		}
-		if err := l.folder(in, e.Name(), trimmed(name)+"/"+e.Name()); err != nil && !missing(err) {
+		next, err := in.Enter(e.Name())
+		if err == nil {
+			err = l.folder(next, trimmed(name)+"/"+e.Name())
+		}
+		if err != nil && !missing(err) {
 			return err
 		}
 	}
@@ -130,20 +129,20 @@ func (l *listing) below(in folder, name string, entries []fs.DirEntry) error {
 }
 
 // inside tells of one that a folder holds.
-func (l *listing) inside(in folder, base string) {
-	var st facts
+func (l *listing) inside(in Folder, base string) {
+	var st Facts
 	if l.long {
 		var err error
-		if st, err = in.stat(base); err != nil {
+		if st, err = in.Look(base); err != nil {
 			return // it has gone meanwhile
 		}
 	}
 	l.entry(base, st)
 }
 
-func (l *listing) entry(name string, st facts) {
+func (l *listing) entry(name string, st Facts) {
 	if l.long {
-		fmt.Fprintf(l.out, "%s %3d %5d %5d %8d %s ", letters(st.Mode), st.Nlink, st.UID, st.GID, st.Size, day(moment(st.Mtime)))
+		fmt.Fprintf(l.out, "%s %3d %5d %5d %8d %s ", letters(st.Mode), st.Nlink, st.UID, st.GID, st.Size, day(time.UnixMicro(int64(st.Milliseconds*1000))))
 	}
 	fmt.Fprintln(l.out, name)
 }
@@ -160,11 +159,11 @@ func letters(mode uint32) string {
 		kind = "l"
 	case kindChar:
 		kind = "c"
-	case 0o060000:
+	case kindBlock:
 		kind = "b"
-	case 0o010000:
+	case kindPipe:
 		kind = "p"
-	case 0o140000:
+	case kindSocket:
 		kind = "s"
 	}
 	return kind + fs.FileMode(mode & 0o777).String()[1:]

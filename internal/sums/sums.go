@@ -1,7 +1,11 @@
-package world
+// Package sums answers what scripts ask of the machine that needs nobody's
+// leave, only bounds: sums of bytes, keys made of passwords, random bytes, and
+// packing.
+package sums
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -30,9 +34,9 @@ const (
 	maxMade = 64 << 20
 )
 
-// sumOps are crypto.* and zlib.*: they need nobody's leave, only bounds.
-func (w *World) sumOps() map[string]operation {
-	return map[string]operation{
+// Operations are crypto.* and zlib.*, by their names.
+func Operations() map[string]func(ctx context.Context, arg vm.Data) (vm.Data, error) {
+	return map[string]func(context.Context, vm.Data) (vm.Data, error){
 		"crypto.hash":   hashOp,
 		"crypto.hmac":   hashOp,
 		"crypto.pbkdf2": deriveOp,
@@ -135,8 +139,8 @@ func deriveOp(ctx context.Context, arg vm.Data) (vm.Data, error) {
 	if err != nil {
 		return vm.Data{}, err
 	}
-	if err := errors.Join(sized(a.Length, 1<<20), sized(a.Iterations, 1<<31-1)); err != nil {
-		return vm.Data{}, failure(err)
+	if err := cmp.Or(sized(a.Length, 1<<20), sized(a.Iterations, 1<<31-1)); err != nil {
+		return vm.Data{}, err
 	}
 	key, err := a.key(ctx, made)
 	return vm.Data{Raw: key}, err

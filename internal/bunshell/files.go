@@ -1,4 +1,4 @@
-package world
+package bunshell
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // rm removes files, and folders with all below them.
@@ -54,7 +53,7 @@ func removalOf(set map[string]bool) removal {
 
 func (b *builtin) removeOne(name string, r removal) error {
 	at := b.at(trimmed(name))
-	spot, st, err := b.toRemove(at)
+	found, st, err := b.toRemove(at)
 	switch {
 	case err != nil:
 		return err
@@ -65,11 +64,11 @@ func (b *builtin) removeOne(name string, r removal) error {
 	}
 	gone := []string{name}
 	if r.tell && r.deep && st.dir() {
-		if gone, err = within(b, spot, name); err != nil {
+		if gone, err = within(b, found, name); err != nil {
 			return err
 		}
 	}
-	if err := b.removeAt(at, st, r.deep); err != nil {
+	if err := found.Remove(st, r.deep); err != nil {
 		return err
 	}
 	if r.tell {
@@ -80,46 +79,27 @@ func (b *builtin) removeOne(name string, r removal) error {
 
 // toRemove finds what is to be removed. No folder is removed by what it is to
 // those who are in it.
-func (b *builtin) toRemove(at string) (spot, facts, error) {
+func (b *builtin) toRemove(at string) (Entry, Facts, error) {
 	if base := filepath.Base(at); at != "" && (base == "." || base == "..") {
-		return spot{}, facts{}, syscall.EINVAL
+		return nil, Facts{}, syscall.EINVAL
 	}
-	found, err := b.s.p.w.findItself(b.ctx, b.by, at)
+	found, err := b.files().Find(b.ctx, at, true)
 	if err != nil {
-		return spot{}, facts{}, err
+		return nil, Facts{}, err
 	}
-	st, err := found.look()
+	st, err := found.Look()
 	return found, st, err
 }
 
-// removeAt removes a file, an empty folder, or one with all below it.
-func (b *builtin) removeAt(at string, st facts, deep bool) error {
-	w := b.s.p.w
-	switch {
-	case st.dir() && deep:
-		return w.remove(b.ctx, b.by, pathArg{Path: at, Recursive: true})
-	case st.dir():
-		return w.rmdir(b.ctx, b.by, pathArg{Path: at})
-	}
-	return w.unlink(b.ctx, b.by, pathArg{Path: at})
-}
+func (b *builtin) files() Files { return b.r.set.Files }
 
 // within names what a folder holds and then itself, in the order in which it
 // can be removed.
-func within(b *builtin, at spot, name string) (names []string, err error) {
-	d, err := at.open()
-	if err != nil {
-		return nil, err
-	}
-	defer d.close()
-	var enter func(d folder, base, name string) error
-	enter = func(d folder, base, name string) error {
-		in, err := d.below(base)
-		if err != nil {
-			return err
-		}
-		defer in.close()
-		entries, err := in.names()
+func within(b *builtin, at Entry, name string) (names []string, err error) {
+	var list func(in Folder, name string) error
+	list = func(in Folder, name string) error {
+		defer in.Close()
+		entries, err := in.Names()
 		if err != nil {
 			return err
 		}
@@ -127,17 +107,28 @@ func within(b *builtin, at spot, name string) (names []string, err error) {
 			below := trimmed(name) + "/" + e.Name()
 			if !e.IsDir() {
 				names = append(names, below)
-			} else if err := enter(in, e.Name(), below); err != nil {
+				continue
+			}
+			next, err := in.Enter(e.Name())
+			if err != nil {
+				return err
+			}
+			if err := list(next, below); err != nil {
 				return err
 			}
 		}
-		if len(names) > maxListed {
+		if len(names) > mostListed {
 			return syscall.EFBIG
 		}
 		names = append(names, name)
 		return b.ctx.Err()
 	}
-	return names, enter(d, at.base, name)
+	in, err := at.Enter()
+	if err != nil {
+		return nil, err
+	}
+	err = list(in, name)
+	return names, err
 }
 
 // mkdir makes folders.
@@ -155,12 +146,12 @@ func (b *builtin) mkdir(args []string) error {
 	for _, name := range names {
 		at := b.whole(name)
 		deep := set["p"] || set["--parents"]
-		first, err := b.s.p.w.mkdir(b.ctx, b.by, pathArg{Path: at, Recursive: deep})
-		switch top, made := first.(string); {
+		first, err := b.files().Mkdir(b.ctx, at, deep)
+		switch {
 		case err != nil:
 			err = b.failed(at, err)
-		case set["v"] && made:
-			b.made(top, at)
+		case set["v"] && first != "":
+			b.made(first, at)
 		case set["v"] && !deep:
 			b.made(at, at)
 		}
@@ -207,32 +198,13 @@ func (b *builtin) touch(args []string) error {
 	}
 	for _, name := range names {
 		at := b.whole(name)
-		if err := b.touchOne(at); err != nil {
+		if err := b.files().Touch(b.ctx, at); err != nil {
 			if err := b.failed(at, err); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (b *builtin) touchOne(at string) error {
-	w := b.s.p.w
-	now := float64(time.Now().UnixMicro()) / 1000
-	change := func() error {
-		return w.adjust(b.ctx, b.by, pathArg{Path: at}, func(d folder, base string) error {
-			return d.utimes(base, moment(now), moment(now))
-		})
-	}
-	err := change()
-	if !missing(err) {
-		return err
-	}
-	err = w.put(b.ctx, b.by, pathArg{Path: at, Flags: "wx"}, []byte{})
-	if errors.Is(err, os.ErrExist) { // somebody was quicker
-		return change()
-	}
-	return err
 }
 
 // mv gives files and folders other names.
@@ -269,11 +241,11 @@ func (b *builtin) mv(args []string) error {
 
 // isFolder reports whether a name is that of a folder, links followed.
 func (b *builtin) isFolder(name string) (bool, error) {
-	at, err := b.s.p.w.findEither(b.ctx, b.by, b.at(name))
+	found, err := b.files().Find(b.ctx, b.at(name), false)
 	if err != nil {
 		return false, err
 	}
-	st, err := at.look()
+	st, err := found.Look()
 	return err == nil && st.dir(), err
 }
 
@@ -284,13 +256,13 @@ func (b *builtin) moveOne(source, target string, into, keep bool) error {
 		told = target
 	}
 	if keep {
-		if at, err := b.s.p.w.findItself(b.ctx, b.by, b.at(trimmed(target))); err == nil {
-			if _, err := at.look(); err == nil {
+		if found, err := b.files().Find(b.ctx, b.at(trimmed(target)), true); err == nil {
+			if _, err := found.Look(); err == nil {
 				return nil
 			}
 		}
 	}
-	err := b.s.p.w.rename(b.ctx, b.by, pathArg{From: b.at(source), To: b.at(target)})
+	err := b.files().Move(b.ctx, b.at(source), b.at(target))
 	if err == nil || errors.Is(err, syscall.EXDEV) {
 		return err
 	}
@@ -304,4 +276,15 @@ func (b *builtin) moveOne(source, target string, into, keep bool) error {
 		b.code = int(errno)
 	}
 	return nil
+}
+
+// missing reports whether an error says that nothing is there.
+func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+
+// trimmed is a name without separators at its end.
+func trimmed(name string) string {
+	for len(name) > 1 && os.IsPathSeparator(name[len(name)-1]) {
+		name = name[:len(name)-1]
+	}
+	return name
 }

@@ -1,4 +1,4 @@
-package world
+package sqlite
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 )
 
 // Whatever is run in a database, no file is touched but its own.
-func FuzzDatabaseStatement(f *testing.F) {
+func FuzzStatement(f *testing.F) {
 	for _, text := range []string{
 		"select 1", "attach 'other' as o", "vacuum into 'other'", "vacuum", "pragma journal_mode=wal; create table t(a)", "create virtual table f using fts5(a)",
 		"create trigger t after insert on x begin select load_extension('a'); end", "pragma temp_store_directory='.'", "select * from pragma_database_list", "explain attach 'a' as b",
@@ -33,18 +32,17 @@ func FuzzDatabaseStatement(f *testing.F) {
 		if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		d, err := openDatabase(own, 6) // to write, and made
+		d, err := Open(own, How{Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &databases{open: map[int]*database{1: d}}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err = s.exec(ctx, nil, databaseArg{ID: 1, SQL: text})
+		_, err = d.Exec(ctx, text)
 		if err == nil && strings.Contains(strings.ToLower(text), "attach 'other'") && !strings.ContainsAny(text, "-/") {
 			t.Error("attached")
 		}
-		d.close()
+		d.Close()
 		left, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -67,16 +65,16 @@ func FuzzDatabaseStatement(f *testing.F) {
 }
 
 // Values come back as they were.
-func FuzzDatabaseValue(f *testing.F) {
+func FuzzValue(f *testing.F) {
 	f.Add("text \x00 \"é\\", int64(math.MaxInt64), 1.5, []byte{0, 255})
 	f.Add("", int64(-1<<53), math.Inf(-1), []byte{})
 	f.Add("\u2028\xff", int64(0), math.Copysign(0, -1), []byte("x"))
 	f.Fuzz(func(t *testing.T, text string, whole int64, real float64, blob []byte) {
-		d, err := openDatabase("", 0)
+		d, err := Open("", How{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.close()
+		defer d.Close()
 		var out []byte
 		err = d.first(t.Context(), "select ?, ?, ?, ?", func(st *statement) error {
 			for i, v := range []any{text, whole, real, blob} {
@@ -85,7 +83,7 @@ func FuzzDatabaseValue(f *testing.F) {
 				}
 			}
 			var err error
-			out, err = databaseArg{}.rows(st, nil)
+			out, err = Query{}.rows(st, nil)
 			return err
 		})
 		if err != nil {
@@ -97,7 +95,7 @@ func FuzzDatabaseValue(f *testing.F) {
 		}
 		var got []any
 		for _, raw := range row {
-			v, err := sqliteValueOf(raw)
+			v, err := valueOf(raw)
 			if err != nil {
 				t.Fatalf("%s: %v", raw, err)
 			}
@@ -110,39 +108,4 @@ func FuzzDatabaseValue(f *testing.F) {
 			t.Errorf("%v came back as %v", real, got[2])
 		}
 	})
-}
-
-func TestDatabaseHoldsItsFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is nothing to tell files by")
-	}
-	r := newRoom(t, `{"*": "allow"}`)
-	var all []facts
-	for _, name := range []string{"a.db", "b.db"} {
-		r.write(name, "")
-		at, err := r.world.find(r.ctx, &work{call: r.call, name: "custom"}, r.path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := at.look()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, st)
-	}
-	d, err := openDatabase(r.path("a.db"), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.close()
-	if !d.holds(all[0]) || d.holds(all[1]) {
-		t.Error("a file is taken for another")
-	}
-	if err := os.Symlink(r.path("b.db"), r.path("c.db")); err != nil {
-		t.Skip(err)
-	}
-	if other, err := openDatabase(r.path("c.db"), 2); err == nil {
-		other.close()
-		t.Error("a link was followed")
-	}
 }

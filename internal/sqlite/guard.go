@@ -1,4 +1,4 @@
-package world
+package sqlite
 
 import (
 	"fmt"
@@ -38,12 +38,12 @@ func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ p uintp
 func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	usual := lib.Xsqlite3_vfs_find(tls, 0)
 	if usual == 0 {
-		return 0, sqliteFailure(lib.SQLITE_ERROR, "there is no way to files", -1)
+		return 0, failure(lib.SQLITE_ERROR, "there is no way to files", -1)
 	}
 	below := *at[lib.Tsqlite3_vfs](usual)
 	g.vfs = lib.Xsqlite3_malloc64(tls, uint64(unsafe.Sizeof(below)))
 	if g.vfs == 0 {
-		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
+		return 0, failure(lib.SQLITE_NOMEM, "out of memory", -1)
 	}
 	var err error
 	if g.name, err = libc.CString(fmt.Sprintf("helve-%x", g.vfs)); err != nil {
@@ -69,7 +69,7 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	own.FxOpen, own.FxDelete = address(&g.xOpen), address(&g.xDelete)
 	*at[lib.Tsqlite3_vfs](g.vfs) = own
 	if rc := lib.Xsqlite3_vfs_register(tls, g.vfs, 0); rc != lib.SQLITE_OK {
-		return 0, sqliteFailure(rc, "the way to files can not be made", -1)
+		return 0, failure(rc, "the way to files can not be made", -1)
 	}
 	return g.name, nil
 }
@@ -106,7 +106,7 @@ func (g *guard) remove(tls *libc.TLS) {
 }
 
 // watch has the library ask about the statements of a database.
-func (g *guard) watch(d *database) {
+func (g *guard) watch(d *DB) {
 	g.xAuth = func(_ *libc.TLS, _ uintptr, action int32, one, two, _, _ uintptr) int32 {
 		return g.judge(action, one, two)
 	}
@@ -160,7 +160,7 @@ func (g *guard) pragma(name, value string, set bool) int32 {
 		}
 	case "cache_size", "default_cache_size":
 		// In pages, or in KiB where it is less than nothing.
-		if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); set && (err != nil || n > sqliteMemory/sqlitePage || n < -sqliteMemory/1024) {
+		if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); set && (err != nil || n > mostMemory/pageSize || n < -mostMemory/1024) {
 			return lib.SQLITE_IGNORE
 		}
 	}

@@ -1,8 +1,13 @@
-package world
+// Package sqlite has databases for scripts: each is kept to the one file that
+// it was opened by, and bounded in memory and time. Values come and go as JSON,
+// and mistakes are those of bun:sqlite. Who may open which file is not decided
+// here.
+package sqlite
 
 import (
 	"context"
 	"runtime"
+	"strconv"
 	"sync"
 	"unsafe"
 
@@ -14,18 +19,18 @@ import (
 
 // How much a database may hold of the machine's memory at a time.
 const (
-	sqliteBusy    = 5000     // milliseconds that another's lock is waited for
-	sqliteValue   = 32 << 20 // bytes of a value, and of a row
-	sqliteText    = 4 << 20  // bytes of a statement
-	sqliteMemory  = 64 << 20 // bytes of a database in memory
-	sqlitePage    = 4096
-	sqliteColumns = 2000
+	busyTime     = 5000     // milliseconds that another's lock is waited for
+	longestValue = 32 << 20 // bytes of a value, and of a row
+	longestText  = 4 << 20  // bytes of a statement
+	mostMemory   = 64 << 20 // bytes of a database in memory
+	pageSize     = 4096
+	mostColumns  = 2000
 )
 
-// A database is one connection to SQLite, by the functions of its C interface:
+// A DB is one connection to SQLite, by the functions of its C interface:
 // database/sql has no way to say what statements may do. One request uses it
 // at a time.
-type database struct {
+type DB struct {
 	mu    sync.Mutex
 	tls   *libc.TLS
 	db    uintptr // 0 once it is closed
@@ -38,28 +43,40 @@ type database struct {
 // at is what a pointer of the library's leads to.
 func at[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
 
-// openDatabase opens a file by a name that is free of links and was asked
-// about, or a database in memory for the empty name. How are the library's
-// flags.
-func openDatabase(name string, how int32) (*database, error) {
-	d := &database{tls: libc.NewTLS(), guard: new(guard)}
+// How says how a file is opened: to be written, if it is there, unless it says
+// otherwise.
+type How struct{ Readonly, Create bool }
+
+// flags are those of the library.
+func (h How) flags() int32 {
+	switch {
+	case h.Readonly:
+		return lib.SQLITE_OPEN_READONLY
+	case h.Create:
+		return lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_CREATE
+	}
+	return lib.SQLITE_OPEN_READWRITE
+}
+
+// Open opens a file by a name that is free of links and was asked about, or a
+// database in memory for the empty name.
+func Open(name string, how How) (*DB, error) {
+	d := &DB{tls: libc.NewTLS(), guard: new(guard)}
 	if err := d.open(name, how); err != nil {
-		d.close()
+		d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *database) open(name string, how int32) error {
+func (d *DB) open(name string, how How) error {
 	vfs, err := d.guard.install(d.tls)
 	if err != nil {
 		return err
 	}
-	how |= lib.SQLITE_OPEN_FULLMUTEX | lib.SQLITE_OPEN_NOFOLLOW | lib.SQLITE_OPEN_EXRESCODE
 	memory := name == ""
 	if memory {
-		name = ":memory:"
-		how |= lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_CREATE
+		name, how = ":memory:", How{Create: true}
 	}
 	file, err := libc.CString(name)
 	if err != nil {
@@ -70,7 +87,7 @@ func (d *database) open(name string, how int32) error {
 	defer d.tls.Free(int(unsafe.Sizeof(uintptr(0))))
 	*at[uintptr](out) = 0
 	d.guard.opening = !memory
-	rc := lib.Xsqlite3_open_v2(d.tls, file, out, how, vfs)
+	rc := lib.Xsqlite3_open_v2(d.tls, file, out, how.flags()|lib.SQLITE_OPEN_FULLMUTEX|lib.SQLITE_OPEN_NOFOLLOW|lib.SQLITE_OPEN_EXRESCODE, vfs)
 	d.guard.opening = false
 	d.db = *at[uintptr](out)
 	if rc != lib.SQLITE_OK {
@@ -79,7 +96,7 @@ func (d *database) open(name string, how int32) error {
 	d.limit()
 	if memory {
 		d.guard.memory = true
-		if err := d.pragma("PRAGMA max_page_count=" + decimal(sqliteMemory/sqlitePage)); err != nil {
+		if err := d.pragma("PRAGMA max_page_count=" + strconv.Itoa(mostMemory/pageSize)); err != nil {
 			return err
 		}
 	}
@@ -89,10 +106,10 @@ func (d *database) open(name string, how int32) error {
 
 // limit bounds what a statement may take, and makes the file no program: what
 // its schema says is not trusted.
-func (d *database) limit() {
-	lib.Xsqlite3_busy_timeout(d.tls, d.db, sqliteBusy)
+func (d *DB) limit() {
+	lib.Xsqlite3_busy_timeout(d.tls, d.db, busyTime)
 	for _, l := range [][2]int32{
-		{lib.SQLITE_LIMIT_LENGTH, sqliteValue}, {lib.SQLITE_LIMIT_SQL_LENGTH, sqliteText}, {lib.SQLITE_LIMIT_COLUMN, sqliteColumns},
+		{lib.SQLITE_LIMIT_LENGTH, longestValue}, {lib.SQLITE_LIMIT_SQL_LENGTH, longestText}, {lib.SQLITE_LIMIT_COLUMN, mostColumns},
 		{lib.SQLITE_LIMIT_WORKER_THREADS, 0},
 	} {
 		lib.Xsqlite3_limit(d.tls, d.db, l[0], l[1])
@@ -107,12 +124,13 @@ func (d *database) limit() {
 	}
 }
 
-func (d *database) pragma(sql string) error {
+func (d *DB) pragma(sql string) error {
 	return d.each(context.Background(), sql, func(s *statement) error { return s.finish() })
 }
 
-// close closes the connection, and ends what runs there. Twice is fine.
-func (d *database) close() {
+// Close closes the connection, and ends what runs there. What was not committed
+// is not there any more. Twice is fine.
+func (d *DB) Close() {
 	d.interrupt()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,11 +149,11 @@ func (d *database) close() {
 }
 
 // during runs something that ends with its context.
-func (d *database) during(ctx context.Context, do func() error) error {
+func (d *DB) during(ctx context.Context, do func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.db == 0 {
-		return closedDatabase()
+		return Closed()
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -152,14 +170,14 @@ func (d *database) during(ctx context.Context, do func() error) error {
 	return err
 }
 
-func (d *database) run(on bool) {
+func (d *DB) run(on bool) {
 	d.stopping.Lock()
 	d.running = on
 	d.stopping.Unlock()
 }
 
 // interrupt ends the statement that runs.
-func (d *database) interrupt() {
+func (d *DB) interrupt() {
 	d.stopping.Lock()
 	defer d.stopping.Unlock()
 	if d.running {
@@ -171,14 +189,14 @@ func (d *database) interrupt() {
 
 // A statement is one that was prepared. What is bound to it is freed with it.
 type statement struct {
-	d     *database
+	d     *DB
 	ptr   uintptr
 	bound []uintptr
 }
 
 // each prepares the statements of a text one after the other, and lets each be
 // used before the next: what that needs may not be there before.
-func (d *database) each(ctx context.Context, sql string, use func(*statement) error) error {
+func (d *DB) each(ctx context.Context, sql string, use func(*statement) error) error {
 	text, err := libc.CString(sql)
 	if err != nil {
 		return err
@@ -285,7 +303,7 @@ func (s *statement) bytesAt(i int32, blob bool) []byte {
 func (s *statement) hold(b []byte) (uintptr, error) {
 	p := lib.Xsqlite3_malloc64(s.d.tls, uint64(len(b))+1)
 	if p == 0 {
-		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
+		return 0, failure(lib.SQLITE_NOMEM, "out of memory", -1)
 	}
 	copy(unsafe.Slice(at[byte](p), len(b)), b)
 	runtime.KeepAlive(b)
@@ -308,8 +326,8 @@ func (s *statement) bind(i int, v any) error {
 		if !blob {
 			raw = []byte(v.(string))
 		}
-		if len(raw) > sqliteValue {
-			return sqliteFailure(lib.SQLITE_TOOBIG, "string or blob too big", -1)
+		if len(raw) > longestValue {
+			return failure(lib.SQLITE_TOOBIG, "string or blob too big", -1)
 		}
 		p, err := s.hold(raw)
 		if err != nil {
@@ -330,9 +348,9 @@ func (s *statement) bind(i int, v any) error {
 
 // failed is what the library says about its last mistake. Where a text was
 // read from is added to where in it the mistake is; -1 for no text.
-func (d *database) failed(rc int32, from int) error {
+func (d *DB) failed(rc int32, from int) error {
 	if d.db == 0 {
-		return sqliteFailure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
+		return failure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
 	}
 	offset := -1
 	if from >= 0 {
@@ -342,11 +360,12 @@ func (d *database) failed(rc int32, from int) error {
 	}
 	message := libc.GoString(lib.Xsqlite3_errmsg(d.tls, d.db))
 	if d.guard.denied != "" && rc&0xff != lib.SQLITE_INTERRUPT {
-		return sqliteFailure(lib.SQLITE_AUTH, d.guard.denied, -1)
+		return failure(lib.SQLITE_AUTH, d.guard.denied, -1)
 	}
-	return sqliteFailure(rc, message, offset)
+	return failure(rc, message, offset)
 }
 
-func closedDatabase() error {
+// Closed is the answer to who uses a database that was closed.
+func Closed() error {
 	return &vm.Failure{Name: "RangeError", Message: "Cannot use a closed database"}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package world
+package sqlite
 
 import (
 	"unsafe"
@@ -10,10 +10,10 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// holds reports whether the file that is open is the one of which something is
-// known. The library opens by name, and on the way to a name a link may have
-// come up since it was looked at.
-func (d *database) holds(st facts) bool {
+// Holds reports whether the file that is open is the one of a device and a
+// number there. The library opens by name, and on the way to a name a link may
+// have come up since it was looked at.
+func (d *DB) Holds(dev, ino uint64) bool {
 	word := int(unsafe.Sizeof(uintptr(0)))
 	out := d.tls.Alloc(word)
 	defer d.tls.Free(word)
@@ -31,6 +31,5 @@ func (d *database) holds(st facts) bool {
 	if file.FpMethod == 0 || unix.Fstat(int(file.Fh), &open) != nil {
 		return false
 	}
-	own := factsOf(&open)
-	return own.Dev == st.Dev && own.Ino == st.Ino
+	return uint64(open.Dev) == dev && uint64(open.Ino) == ino
 }

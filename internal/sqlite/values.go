@@ -1,4 +1,4 @@
-package world
+package sqlite
 
 import (
 	"encoding/base64"
@@ -11,16 +11,12 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
+	"helve/internal/text"
 	"helve/internal/vm"
 )
 
-// errEnough ends a walk over statements.
-var errEnough = errors.New("enough")
-
-func decimal(n int) string { return strconv.Itoa(n) }
-
-// sqliteValueOf is a value of a script's as SQLite takes it.
-func sqliteValueOf(raw json.RawMessage) (any, error) {
+// valueOf is a value of a script's as SQLite takes it.
+func valueOf(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -43,7 +39,7 @@ func sqliteValueOf(raw json.RawMessage) (any, error) {
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return nil, typeError("Binding expected string, TypedArray, boolean, number, bigint or null")
+		return nil, notBindable()
 	}
 	return n, nil
 }
@@ -73,7 +69,20 @@ func markedValue(raw json.RawMessage) (any, error) {
 	case v.Bytes != nil:
 		return *v.Bytes, nil
 	}
-	return nil, typeError("Binding expected string, TypedArray, boolean, number, bigint or null")
+	return nil, notBindable()
+}
+
+// notBindable says that a value is of a kind that SQLite has no place for.
+func notBindable() error {
+	return &vm.Failure{Name: "TypeError", Message: "Binding expected string, TypedArray, boolean, number, bigint or null"}
+}
+
+// brief shortens what a script chose the length of.
+func brief(s string) string {
+	if short, cut := text.Cut(s, 200); cut {
+		return short + "…"
+	}
+	return s
 }
 
 // value adds a value of the row that a statement is at, as scripts get it.
@@ -106,16 +115,16 @@ func appendInt(out []byte, n int64) []byte {
 // appendReal adds a number, marked where it could be taken for a whole one or
 // JSON has no way to write it.
 func appendReal(out []byte, n float64) []byte {
-	text := strconv.FormatFloat(n, 'g', -1, 64)
+	digits := strconv.FormatFloat(n, 'g', -1, 64)
 	switch {
 	case math.IsInf(n, 1):
-		text = "Infinity"
+		digits = "Infinity"
 	case math.IsInf(n, -1):
-		text = "-Infinity"
+		digits = "-Infinity"
 	case n != math.Trunc(n):
-		return append(out, text...)
+		return append(out, digits...)
 	}
-	return append(append(append(out, `{"real":"`...), text...), `"}`...)
+	return append(append(append(out, `{"real":"`...), digits...), `"}`...)
 }
 
 // appendText adds text as JSON.
@@ -134,18 +143,23 @@ func appendText(out, s []byte) []byte {
 	return append(out, '"')
 }
 
-// sqliteFailure is a mistake as bun:sqlite has it.
-func sqliteFailure(rc int32, message string, offset int) error {
+// CantOpen says that a file is no database that can be opened.
+func CantOpen() error {
+	return failure(lib.SQLITE_CANTOPEN, "unable to open database file", -1)
+}
+
+// failure is a mistake as bun:sqlite has it.
+func failure(rc int32, message string, offset int) error {
 	data := fmt.Sprintf(`{"errno":%d}`, rc)
 	if offset >= 0 {
 		data = fmt.Sprintf(`{"errno":%d,"offset":%d}`, rc, offset)
 	}
-	return &vm.Failure{Message: message, Code: sqliteCode(rc), Data: json.RawMessage(data)}
+	return &vm.Failure{Message: message, Code: codeOf(rc), Data: json.RawMessage(data)}
 }
 
-// sqliteCode is the name of a code, by its kind and, where that is known, its
+// codeOf is the name of a code, by its kind and, where that is known, its
 // detail.
-func sqliteCode(rc int32) string {
+func codeOf(rc int32) string {
 	kinds := strings.Fields("ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL" +
 		" EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB NOTICE WARNING")
 	kind, detail := int(rc&0xff), int(rc>>8)
@@ -153,14 +167,14 @@ func sqliteCode(rc int32) string {
 		return "SQLITE_ERROR"
 	}
 	name := "SQLITE_" + kinds[kind-1]
-	if details := strings.Fields(sqliteDetails(kinds[kind-1])); 1 <= detail && detail <= len(details) {
+	if details := strings.Fields(detailsOf(kinds[kind-1])); 1 <= detail && detail <= len(details) {
 		name += "_" + details[detail-1]
 	}
 	return name
 }
 
-// sqliteDetails are those of a kind, in the order of their numbers.
-func sqliteDetails(kind string) string {
+// detailsOf are those of a kind, in the order of their numbers.
+func detailsOf(kind string) string {
 	switch kind {
 	case "ERROR":
 		return "MISSING_COLLSEQ RETRY SNAPSHOT RESERVESIZE KEY UNABLE"

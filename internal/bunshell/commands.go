@@ -1,4 +1,4 @@
-package world
+package bunshell
 
 import (
 	"bufio"
@@ -11,33 +11,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 
 	"mvdan.cc/sh/v3/interp"
-
-	"helve/internal/vm"
-	"helve/permission"
-	"helve/tool"
 )
 
 // A builtin is a command that Bun's shell has of its own, on its way. What it
-// does to files goes through the same doors as what scripts do by themselves,
-// so that it is asked about by the names that the words have become.
+// does to files is asked about by the names that the words have become.
 type builtin struct {
-	s    *shellScript
+	r    *running
 	ctx  context.Context
 	hc   interp.HandlerContext
-	by   *work
 	name string
 	out  *bufio.Writer
 	code int
 }
 
 // ownCommand is what does the work of a name that Bun's shell knows itself; nil
-// for the programs of the machine. A program that may not change the project
-// stays one, since there is a wall around those.
-func (s *shellScript) ownCommand(name string) func(*builtin, []string) error {
+// for the programs of the machine.
+func (r *running) ownCommand(name string) func(*builtin, []string) error {
 	switch name {
 	case "basename":
 		return (*builtin).basename
@@ -46,7 +37,7 @@ func (s *shellScript) ownCommand(name string) func(*builtin, []string) error {
 	case "seq":
 		return (*builtin).seq
 	}
-	if s.base.ReadOnly || s.base.Walled {
+	if r.set.Files == nil {
 		return nil
 	}
 	switch name {
@@ -68,65 +59,15 @@ func (s *shellScript) ownCommand(name string) func(*builtin, []string) error {
 var errMachine = errors.New("this is for the program of the machine")
 
 // perform does a command that Bun's shell has of its own.
-func (s *shellScript) perform(ctx context.Context, do func(*builtin, []string) error, args []string) error {
+func (r *running) perform(ctx context.Context, do func(*builtin, []string) error, args []string) error {
 	hc := interp.HandlerCtx(ctx)
-	call := *s.by.call
-	call.Host = asked{call.Host, s.by}
-	b := &builtin{
-		s: s, ctx: ctx, hc: hc, name: args[0], out: bufio.NewWriter(s.limited(hc.Stdout)),
-		by: &work{call: &call, name: s.by.name},
-	}
+	b := &builtin{r: r, ctx: ctx, hc: hc, name: args[0], out: bufio.NewWriter(r.limited(hc.Stdout))}
 	err := do(b, args[1:])
 	_ = b.out.Flush() // who reads it may have gone
 	if err == nil && b.code != 0 {
 		err = interp.ExitStatus(uint8(b.code))
 	}
 	return err
-}
-
-// asked is the host of a call that is not asked again about what the judge of
-// the script has asked already.
-type asked struct {
-	tool.Host
-	by *asker
-}
-
-// Ask asks what was not asked yet. Who has allowed a folder to be made has
-// allowed those above it, unless a rule singles them out.
-func (a asked) Ask(ctx context.Context, _ *tool.Call, req permission.Request) error {
-	if req.Permission == "edit" && req.Metadata["action"] == "mkdir" {
-		passes, _ := a.by.Sieve("edit")
-		req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
-			names := append([]string{pattern}, req.Forms[pattern]...)
-			return len(req.Guards[pattern]) == 0 && (passes == nil || passes(names...)) && a.by.grantedBelow(pattern)
-		})
-		if len(req.Patterns) == 0 {
-			return nil
-		}
-	}
-	return a.by.Ask(ctx, req)
-}
-
-// grantedBelow reports whether something below a folder may be changed.
-func (a *asker) grantedBelow(pattern string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for key := range a.granted {
-		if key[0] == "edit" && strings.HasPrefix(key[1], pattern+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// Allowed is that of the call itself.
-func (a asked) Allowed(_ *tool.Call, req permission.Request) bool {
-	return a.Host.Allowed(a.by.call, req)
-}
-
-// Sieve is that of the call itself.
-func (a asked) Sieve(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
-	return a.Host.Sieve(a.by.call, name)
 }
 
 // at is a name as seen from where the script is. What leads to it is left as
@@ -156,8 +97,8 @@ func (b *builtin) complain(format string, words ...any) error {
 // failed tells what the system said of a file. What the rules do not allow
 // ends the script, as it does elsewhere.
 func (b *builtin) failed(name string, err error) error {
-	var no *Refusal
-	if errors.As(err, &no) {
+	words, refused := b.r.machine.Trouble(err)
+	if refused {
 		return err
 	}
 	if cause := b.ctx.Err(); cause != nil {
@@ -166,41 +107,7 @@ func (b *builtin) failed(name string, err error) error {
 	if name != "" {
 		name += ": "
 	}
-	return b.complain("%s: %s%s\n", b.name, name, inWords(err))
-}
-
-// inWords says what the system says in its own words.
-func inWords(err error) string {
-	var told *vm.Failure
-	if errors.As(err, &told) {
-		return told.Message
-	}
-	switch errnoName(err) {
-	case "ENOENT":
-		return "No such file or directory"
-	case "EEXIST":
-		return "File exists"
-	case "ENOTDIR":
-		return "Not a directory"
-	case "EISDIR":
-		return "Is a directory"
-	case "ENOTEMPTY":
-		return "Directory not empty"
-	case "EACCES":
-		return "Permission denied"
-	case "EPERM":
-		return "Operation not permitted"
-	case "EINVAL":
-		return "Invalid argument"
-	case "ELOOP":
-		return "Too many levels of symbolic links"
-	case "ENAMETOOLONG":
-		return "File name too long"
-	}
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno.Error()
-	}
-	return err.Error()
+	return b.complain("%s: %s%s\n", b.name, name, words)
 }
 
 func (b *builtin) basename(names []string) error {
@@ -409,38 +316,3 @@ func oneOf(noted map[string]bool, known ...string) func(string) bool {
 // saying is the name of a command that can not be written: it says a text and
 // fails.
 const saying = "\x00\x00\x00\x00"
-
-// An errorOutput takes what a script says of errors. What Bun says without the
-// end of a line, the interpreter ends.
-type errorOutput struct {
-	bounded
-	bare bareLine
-}
-
-// Write writes, less the end of a line that is not Bun's.
-func (o *errorOutput) Write(p []byte) (int, error) {
-	if o.bare.is(p) {
-		_, err := o.bounded.Write(p[:len(p)-1])
-		return len(p), err
-	}
-	return o.bounded.Write(p)
-}
-
-// A bareLine is the last line that is to have no end.
-type bareLine struct {
-	mu   sync.Mutex
-	text string
-}
-
-func (l *bareLine) set(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = text
-}
-
-// is reports whether something written is that line, with an end.
-func (l *bareLine) is(p []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text != "" && string(p) == l.text+"\n"
-}

@@ -1,4 +1,4 @@
-package world
+package bunshell
 
 import (
 	"context"
@@ -16,20 +16,20 @@ import (
 	"helve/internal/vm"
 )
 
-// parse reads the script, and refuses what Bun's shell does not know and what
-// could not be bounded or judged here. The text becomes that of what runs, so
-// that this is judged: variables outside of quotes are not split.
-func (s *shellScript) parse() (*syntax.File, error) {
-	if len(s.text) > longestScript {
-		return nil, &vm.Failure{Message: fmt.Sprintf("The script has %d bytes, and a shell takes no more than %d. Write it to a file and run the file.", len(s.text), longestScript)}
+// Parse reads a script, and refuses what Bun's shell does not know and what
+// could not be bounded or judged here.
+func Parse(text string) (*Script, error) {
+	if len(text) > longestScript {
+		return nil, &vm.Failure{Message: fmt.Sprintf("The script has %d bytes, and a shell takes no more than %d. Write it to a file and run the file.", len(text), longestScript)}
 	}
-	if strings.ContainsRune(s.text, 0) {
-		return nil, coded("EINVAL")
+	if strings.ContainsRune(text, 0) {
+		return nil, &vm.Failure{Message: "EINVAL", Code: "EINVAL"}
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(s.text), "")
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, &vm.Failure{Message: err.Error()}
 	}
+	s := &Script{file: file}
 	odd := ""
 	mine := map[*syntax.Stmt]bool{}
 	heredocs := map[*syntax.Word]bool{} // nothing is split in these
@@ -61,8 +61,8 @@ func (s *shellScript) parse() (*syntax.File, error) {
 	if odd != "" {
 		return nil, &vm.Failure{Message: "Bun.$: " + odd + " is not available. Run a shell of the system for it, such as sh -c."}
 	}
-	s.text = withQuotes(s.text, quoted)
-	return file, nil
+	s.text = withQuotes(text, quoted)
+	return s, nil
 }
 
 // notOurs names what is not run here; "" for the rest.
@@ -114,7 +114,7 @@ func withQuotes(text string, at []uint) string {
 
 // called sees each command before it runs. Of what the interpreter can do by
 // itself, Bun's shell has no commands that run more text.
-func (s *shellScript) called(ctx context.Context, args []string) ([]string, error) {
+func (r *running) called(ctx context.Context, args []string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func (s *shellScript) called(ctx context.Context, args []string) ([]string, erro
 	if args[0] == weighing {
 		times, _ = strconv.Atoi(args[1]) // it was made by us
 	}
-	if held > mostOutput/max(times, 1) {
-		s.cancel(errTooMuch)
+	if held > mostHeld/max(times, 1) {
+		r.cancel(errTooMuch)
 		return nil, errTooMuch
 	}
 	if args[0] == "printf" { // the program of that name uses its own memory
@@ -143,7 +143,7 @@ func (s *shellScript) called(ctx context.Context, args []string) ([]string, erro
 		return []string{unknownCommand, args[0]}, nil
 	}
 	hc := interp.HandlerCtx(ctx)
-	if pattern := s.unmatched(hc); pattern != "" {
+	if pattern := r.script.unmatched(hc); pattern != "" {
 		return []string{saying, "bun: no matches found: " + pattern + "\n"}, nil
 	}
 	return ownWords(hc, args), nil
@@ -151,7 +151,7 @@ func (s *shellScript) called(ctx context.Context, args []string) ([]string, erro
 
 // note notes the words of a command that stand for names of files. Of the
 // letters for that, Bun's shell knows the star.
-func (s *shellScript) note(call *syntax.CallExpr) {
+func (s *Script) note(call *syntax.CallExpr) {
 	for _, word := range call.Args {
 		if slices.ContainsFunc(word.Parts, starred) {
 			at := call.Args[0].Pos().Offset()
@@ -182,7 +182,7 @@ func starred(part syntax.WordPart) bool {
 
 // unmatched is a word of a command that stands for files of which there are
 // none; "" where there is no such.
-func (s *shellScript) unmatched(hc interp.HandlerContext) string {
+func (s *Script) unmatched(hc interp.HandlerContext) string {
 	words := s.globs[hc.Pos.Offset()]
 	if len(words) == 0 || !hc.Pos.IsValid() {
 		return ""

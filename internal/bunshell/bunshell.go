@@ -1,0 +1,135 @@
+// Package bunshell is the shell of Bun.$: a script is read, told as the text
+// that is to be judged, and run. What differs between Bun's shell and others is
+// done Bun's way, down to the words of its own commands. What a script does to
+// the machine goes through a [Machine] and its [Files], which know the rules;
+// here is what is bounded: words, variables and outputs.
+package bunshell
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// longestScript is what a shell takes as one text.
+	longestScript = 128<<10 - 1
+	// mostWords is how many words braces may come to.
+	mostWords = 10_000
+	// mostKept is what is kept of one output, and mostHeld what variables and
+	// words may hold.
+	mostKept, mostHeld = 16 << 20, 64 << 20
+	// mostListed bounds how much a listing names.
+	mostListed = 500_000
+)
+
+// A Script is one that was read.
+type Script struct {
+	text  string // as it is run
+	file  *syntax.File
+	globs map[uint][]*syntax.Word // what stands for names of files, by where its command is
+}
+
+// Text is what the script runs, to be judged: variables outside of quotes are
+// not split, so that they stand in quotes there.
+func (s *Script) Text() string { return s.text }
+
+// A Setting is what a script is run in.
+type Setting struct {
+	Dir   string
+	Env   []string
+	Path  string // where programs are looked for that have no PATH
+	Input []byte // nil for none
+	// Files are what the shell's own commands work on. Where it is nil, these
+	// are programs of the machine like all others.
+	Files Files
+}
+
+// An Outcome is how a script ended, and what it wrote.
+type Outcome struct {
+	Code     int
+	Out, Err []byte
+}
+
+// A Machine is what scripts reach the machine through. It asks before it gives.
+type Machine interface {
+	// Run runs a program to its end.
+	Run(ctx context.Context, p Program) (code int, err error)
+	// Open opens a file as seen from a folder, by the flags of [os.OpenFile].
+	Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error)
+	// Which finds a program, as seen from a folder; "" where there is none.
+	Which(name, dir, path string) string
+	// Trouble words an error as the system does. What was refused by the rules
+	// ends the script.
+	Trouble(err error) (words string, refused bool)
+}
+
+// A Program is one that was found, and is to be run.
+type Program struct {
+	Path  string
+	Args  []string // without its name
+	Env   []string
+	Dir   string
+	Stdin *os.File // nil for none
+	// Where Stdout and Stderr are files, the program is given these; where
+	// they are the same, it has one for both.
+	Stdout, Stderr io.Writer
+}
+
+// Files are what the shell's own commands work on. Names are absolute.
+type Files interface {
+	// Find finds what a name means, or, if itself is meant, a link of that name.
+	Find(ctx context.Context, name string, itself bool) (Entry, error)
+	// Mkdir makes a folder, with those above it if deep, and tells the first
+	// that was made; "" where that is not known, or there was none.
+	Mkdir(ctx context.Context, name string, deep bool) (first string, err error)
+	// Touch makes a file, or gives one that is there the time of now.
+	Touch(ctx context.Context, name string) error
+	// Move gives something another name.
+	Move(ctx context.Context, from, to string) error
+}
+
+// An Entry is a name that was found. Nothing need be there.
+type Entry interface {
+	Look() (Facts, error)
+	// Enter opens the folder that is there.
+	Enter() (Folder, error)
+	// Remove removes what was seen there: a folder with all below it if deep,
+	// and else only if it is empty.
+	Remove(seen Facts, deep bool) error
+}
+
+// A Folder is one that is open: what lies in it is reached without a link being
+// followed.
+type Folder interface {
+	Look(base string) (Facts, error)
+	Enter(base string) (Folder, error)
+	Names() ([]fs.DirEntry, error)
+	Close()
+}
+
+// Facts are what the system says of a file.
+type Facts struct {
+	Mode         uint32 // with the bits of what it is
+	Nlink        uint64
+	UID, GID     uint32
+	Size         int64
+	Milliseconds float64 // when it was changed, since 1970
+}
+
+// What a file is, in the bits of its mode.
+const (
+	kindMask   = 0o170000
+	kindPipe   = 0o010000
+	kindChar   = 0o020000
+	kindDir    = 0o040000
+	kindBlock  = 0o060000
+	kindFile   = 0o100000
+	kindLink   = 0o120000
+	kindSocket = 0o140000
+)
+
+func (f Facts) dir() bool { return f.Mode&kindMask == kindDir }

@@ -1,0 +1,210 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"helve/internal/sqlite"
+	"helve/internal/vm"
+)
+
+// mostDatabases is how many scripts may have open at a time.
+const mostDatabases = 64
+
+// sqliteOps are what scripts ask of databases. A file is asked about when it
+// is opened, and no other is reached through it.
+func (w *World) sqliteOps() map[string]operation {
+	s := &databases{world: w, open: map[int]*sqlite.DB{}}
+	w.onClose(s.end)
+	return map[string]operation{
+		"sqlite.open":    op(s.begin),
+		"sqlite.prepare": op(s.prepare),
+		"sqlite.query":   s.query,
+		"sqlite.run":     op(s.run),
+		"sqlite.exec":    op(s.exec),
+		"sqlite.state":   op(s.state),
+		"sqlite.close":   op(s.close),
+	}
+}
+
+// databases are those that scripts have open.
+type databases struct {
+	world *World
+
+	mu   sync.Mutex
+	last int
+	open map[int]*sqlite.DB
+	over bool
+}
+
+// A databaseArg is the argument of all requests about databases.
+type databaseArg struct {
+	ID   int
+	Path string
+	sqlite.How
+	sqlite.Query
+}
+
+func (s *databases) begin(ctx context.Context, by *work, a databaseArg) (any, error) {
+	var name string
+	var file spot
+	if a.Path != ":memory:" {
+		var err error
+		if file, err = s.world.databaseFile(ctx, by, a); err != nil {
+			return nil, err
+		}
+		name = file.path.Real()
+	}
+	s.mu.Lock()
+	full := len(s.open) >= mostDatabases
+	s.mu.Unlock()
+	if full {
+		return nil, &vm.Failure{Message: fmt.Sprintf("More than %d databases are open. Close those that are not needed.", mostDatabases), Code: "EMFILE"}
+	}
+	d, err := sqlite.Open(name, a.How)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		if st, err := file.look(); err != nil || !d.Holds(st.Dev, st.Ino) {
+			d.Close()
+			return nil, sqlite.CantOpen()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		d.Close()
+		return nil, sqlite.Closed()
+	}
+	s.last++
+	s.open[s.last] = d
+	return map[string]int{"id": s.last}, nil
+}
+
+// databaseFile asks whether a file may be opened as a database. Who may write
+// it sees what is in it too, so that reading is asked about in any case.
+func (w *World) databaseFile(ctx context.Context, by *work, a databaseArg) (spot, error) {
+	at, err := w.find(ctx, by, a.Path)
+	if err != nil {
+		return spot{}, noDatabase(err)
+	}
+	st, err := at.look()
+	switch {
+	case missing(err) && !a.Readonly && a.Create:
+	case err != nil:
+		return spot{}, noDatabase(err)
+	case !st.regular():
+		return spot{}, sqlite.CantOpen()
+	case at.ours && st.Nlink > 1:
+		return spot{}, sqlite.CantOpen() // may be somebody else's
+	}
+	if !at.ours && err == nil {
+		if err := w.opt.Files.AskContents(ctx, w.door(by), at.path); err != nil {
+			return spot{}, err
+		}
+	}
+	if !a.Readonly {
+		if err := w.askEdit(ctx, by, map[string]any{"filepath": at.path.String(), "database": true}, at); err != nil {
+			return spot{}, err
+		}
+	}
+	return at, nil
+}
+
+// noDatabase is a mistake about a file as SQLite words it; a refusal stays one.
+func noDatabase(err error) error {
+	if _, no := errors.AsType[*Refusal](err); no || errnoName(err) == "" {
+		return err
+	}
+	return sqlite.CantOpen()
+}
+
+func (s *databases) find(id int) (*sqlite.DB, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.open[id]; d != nil {
+		return d, nil
+	}
+	return nil, sqlite.Closed()
+}
+
+func (s *databases) prepare(ctx context.Context, _ *work, a databaseArg) (any, error) {
+	d, err := s.find(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	columns, params, err := d.Prepare(ctx, a.SQL)
+	return map[string]any{"columns": columns, "params": params}, err
+}
+
+func (s *databases) query(ctx context.Context, arg vm.Data) (vm.Data, error) {
+	var a databaseArg
+	if _, err := read(ctx, arg, &a); err != nil {
+		return vm.Data{}, err
+	}
+	d, err := s.find(a.ID)
+	if err != nil {
+		return vm.Data{}, err
+	}
+	rows, err := d.Query(ctx, a.Query)
+	if err != nil {
+		return vm.Data{}, failure(err)
+	}
+	return vm.Data{JSON: rows}, nil
+}
+
+func (s *databases) run(ctx context.Context, _ *work, a databaseArg) (any, error) {
+	d, err := s.find(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.Run(ctx, a.Query)
+}
+
+func (s *databases) exec(ctx context.Context, _ *work, a databaseArg) (any, error) {
+	if strings.TrimSpace(a.SQL) == "" {
+		return nil, &vm.Failure{Message: "SQL string mustn't be blank"}
+	}
+	d, err := s.find(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.Exec(ctx, a.SQL)
+}
+
+func (s *databases) state(ctx context.Context, _ *work, a databaseArg) (any, error) {
+	d, err := s.find(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := d.InTransaction(ctx)
+	return map[string]bool{"inTransaction": inside}, err
+}
+
+func (s *databases) close(_ context.Context, _ *work, a databaseArg) (any, error) {
+	s.mu.Lock()
+	d := s.open[a.ID]
+	delete(s.open, a.ID)
+	s.mu.Unlock()
+	if d != nil {
+		d.Close()
+	}
+	return nil, nil
+}
+
+// end closes everything. What was not committed is not there any more.
+func (s *databases) end() error {
+	s.mu.Lock()
+	s.over = true
+	open := s.open
+	s.open = map[int]*sqlite.DB{}
+	s.mu.Unlock()
+	for _, d := range open {
+		d.Close()
+	}
+	return nil
+}
