@@ -63,7 +63,7 @@ func variants() map[string]string {
 		"internal/world/at_other.go":             "tools of your own",
 		"internal/world/machine_other.go":        "tools of your own",
 		"internal/world/signal_other.go":         "tools of your own",
-		"internal/sqlite/file_other.go":           "tools of your own",
+		"internal/sqlite/file_other.go":          "tools of your own",
 		"internal/world/temp_other.go":           whole, // each user has a folder of temporary files
 	}
 }

@@ -546,9 +546,16 @@ func TestRingLaysOut(t *testing.T) {
 	if _, ok := k.frames[2].joined(k.frames[1].text); ok {
 		t.Error("a small text lies behind a large one")
 	}
-	run, ok := k.frames[2].joined(k.frames[0].text)
-	if run, ok = k.frames[3].joined(run); !ok || len(run) != 300+slabShare {
-		t.Errorf("small texts do not lie side by side: %d bytes", len(run))
+	run := k.frames[0].text
+	for _, i := range []int{2, 3} {
+		longer, ok := k.frames[i].joined(run)
+		if !ok {
+			t.Fatalf("text %d does not lie behind the small ones before it", i)
+		}
+		run = longer
+	}
+	if len(run) != 300+slabShare {
+		t.Errorf("small texts are %d bytes", len(run))
 	}
 }
 
