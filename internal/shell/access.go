@@ -44,7 +44,10 @@ type Access struct {
 
 // A Reach says which files units reach. It remembers what it has looked up, so
 // one is used for all units of a line.
-type Reach struct{ known map[string]lookup }
+type Reach struct {
+	table *tableIndex
+	known map[string]lookup
+}
 
 type lookup struct {
 	spec  fileSpec
@@ -55,10 +58,10 @@ type lookup struct {
 func (r *Reach) spec(command string) (fileSpec, bool) {
 	l, ok := r.known[command]
 	if !ok {
-		l.spec, l.found = fileSpecOf(command)
 		if r.known == nil {
-			r.known = map[string]lookup{}
+			r.table, r.known = newTableIndex(), map[string]lookup{}
 		}
+		l.spec, l.found = r.table.spec(command)
 		r.known[command] = l
 	}
 	return l.spec, l.found

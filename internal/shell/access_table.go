@@ -209,44 +209,59 @@ type optionSpec struct {
 // then all others, and those at the end.
 type argList struct{ head, star, tail []string }
 
-// fileSpecOf finds what the table says about a command. It reads the one line
-// that is about it, and of two the later one.
-func fileSpecOf(command string) (spec fileSpec, found bool) {
-	about := ""
-	for rest := AccessTable; ; {
-		at := strings.Index(rest, command+" ")
-		if at < 0 {
-			break
+// A tableIndex says where in the table the names of commands stand, by a number
+// made of each: a line of commands looks up a dozen, and the table is long.
+type tableIndex [1 << indexBits]uint16
+
+const indexBits = 10
+
+// newTableIndex goes once over the names of the table.
+func newTableIndex() *tableIndex {
+	var t tableIndex
+	for at := 1; at < len(AccessTable); { // the first character ends no line
+		end := at + strings.IndexByte(AccessTable[at:], '\n')
+		for AccessTable[at] != '|' {
+			name := nameAt(at)
+			t[t.slot(name)] = uint16(at)
+			at += len(name) + 1
 		}
-		start := strings.LastIndexByte(rest[:at], '\n') + 1
-		line, after, more := strings.Cut(rest[start:], "\n")
-		if names, does, ok := strings.Cut(line, " | "); ok && namesCommand(names, command) {
-			about, found = does, true
-		}
-		if rest = after; !more {
-			break
-		}
+		at = end + 1
 	}
-	if !found {
-		return spec, false
-	}
-	return parseSpec(about), true
+	return &t
 }
 
-// namesCommand reports whether a command is among the names of a line. Those
-// of git stand as "git checkout git restore".
-func namesCommand(names, command string) bool {
-	sub, of := strings.CutPrefix(command, "git ")
-	git := strings.HasPrefix(names, "git ")
-	if of != git {
-		return false
+// nameAt is the name of a command that stands in the table. Those of git have
+// two words.
+func nameAt(at int) string {
+	rest := AccessTable[at:]
+	n := strings.IndexByte(rest, ' ')
+	if rest[:n] == "git" {
+		n += 1 + strings.IndexByte(rest[n+1:], ' ')
 	}
-	for name := range strings.FieldsSeq(names) {
-		if name == sub && (!git || name != "git") {
-			return true
-		}
+	return rest[:n]
+}
+
+// slot is where a name stands in the index, or would.
+func (t *tableIndex) slot(name string) uint32 {
+	at := uint32(2166136261)
+	for i := range len(name) {
+		at = (at ^ uint32(name[i])) * 16777619
 	}
-	return false
+	for at >>= 32 - indexBits; t[at] != 0 && nameAt(int(t[at])) != name; {
+		at = (at + 1) % uint32(len(t))
+	}
+	return at
+}
+
+// spec finds what the table says about a command.
+func (t *tableIndex) spec(command string) (spec fileSpec, found bool) {
+	at := t[t.slot(command)]
+	if at == 0 {
+		return spec, false
+	}
+	line, _, _ := strings.Cut(AccessTable[at:], "\n")
+	_, does, _ := strings.Cut(line, " | ")
+	return parseSpec(does), true
 }
 
 func parseSpec(text string) fileSpec {

@@ -9,10 +9,15 @@ import (
 // within gathers the units of the substitutions below a node, and the doubts
 // that its expansions give about a unit.
 func (c *collector) within(unit int, n syntax.Node) {
+	c.expands(unit, n)
+	c.weigh(unit, n, "")
+}
+
+// expands adds the doubts about what is expanded in a part of the text.
+func (c *collector) expands(unit int, n syntax.Node) {
 	e := expansions{c: c}
 	e.walk(n)
 	c.doubt(unit, e.doubts...)
-	c.weigh(unit, n, "")
 }
 
 // bare reads a part of the text that belongs to no command: the head of a

@@ -15,6 +15,15 @@ type flows struct {
 	kinds    map[string]string // letters of declare that were given to it: i, a, A, n
 	formulas []formula
 	lists    []lent
+	calls    []called
+}
+
+// called is a command with its arguments, which are looked at only if there is a
+// formula.
+type called struct {
+	by    collector
+	words []Word
+	args  []*syntax.Word
 }
 
 // lent is a text that a declaration gives to a variable, and that is code if it
@@ -77,6 +86,20 @@ func (f *flows) mark(name, letters string) {
 func (c *collector) weigh(unit int, n syntax.Node, text string) {
 	w := weigher{c: c, unit: unit, text: text}
 	syntax.Walk(n, w.visit)
+}
+
+// weighCall is weigh for a command whose words were read.
+func (c *collector) weighCall(unit int, cmd *syntax.CallExpr, words []Word) {
+	w := weigher{c: c, unit: unit}
+	w.call(words, cmd.Args)
+	for _, a := range cmd.Assigns {
+		syntax.Walk(a, w.visit)
+	}
+	for i, a := range cmd.Args {
+		if strings.Contains(words[i].Raw, "$") { // without it there is no variable and no formula
+			syntax.Walk(a, w.visit)
+		}
+	}
 }
 
 type weigher struct {
@@ -156,7 +179,11 @@ func (w *weigher) statement(n syntax.Node) bool {
 		}
 		w.declare(words, parts)
 	case *syntax.CallExpr:
-		w.call(n)
+		words := make([]Word, len(n.Args))
+		for i, a := range n.Args {
+			words[i] = w.c.word(a)
+		}
+		w.call(words, n.Args)
 	case *syntax.Redirect:
 		w.redirect(n)
 	}
@@ -310,19 +337,14 @@ func given(value Word, whole origin) origin {
 }
 
 // call reads a simple command.
-func (w *weigher) call(n *syntax.CallExpr) {
-	args := n.Args
-	words := make([]Word, len(args))
-	for i, a := range args {
-		words[i] = w.c.word(a)
-	}
+func (w *weigher) call(words []Word, args []*syntax.Word) {
 	for len(words) > 0 && (words[0].Value == "command" || words[0].Value == "builtin" || words[0].Value == "--") {
 		words, args = words[1:], args[1:]
 	}
 	if len(words) == 0 {
 		return
 	}
-	w.arguments(words, args)
+	w.c.r.flows.calls = append(w.c.r.flows.calls, called{*w.c, words, args})
 	switch words[0].Value {
 	case "declare", "typeset", "local", "export", "readonly":
 		parts := make([]syntax.Node, len(args))
@@ -394,14 +416,22 @@ func (w *weigher) into(names []Word, unnamed string, o origin) {
 	}
 }
 
+// given notes what commands are given, once.
+func (f *flows) given() {
+	for _, c := range f.calls {
+		f.arguments(c)
+	}
+	f.calls = nil
+}
+
 // arguments notes what a command is given: a function and a shell have it as
 // $1 and so on, and some have variables among it.
-func (w *weigher) arguments(words []Word, args []*syntax.Word) {
-	f := &w.c.r.flows
+func (f *flows) arguments(c called) {
+	words := c.words
 	var all origin
 	code := false
-	for i, a := range args[1:] {
-		o := w.c.listedAs(a, words[i+1])
+	for i, a := range c.args[1:] {
+		o := c.by.listedAs(a, words[i+1])
 		all.add(o)
 		code = code || posixShell(baseName(words[i+1].Value))
 		if name, value, ok := assignment(words[i+1]); ok && words[0].Value != "let" {

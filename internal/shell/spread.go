@@ -34,7 +34,7 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string) {
 	c.payload(unit, words, input{file: true})
 	c.place = place
 	if len(c.r.units) == count+1 { // nothing that it runs
-		saved.budget = c.r.budget
+		saved.budget, saved.flows.calls = c.r.budget, c.r.flows.calls
 		*c.r = saved
 	}
 }

@@ -272,7 +272,8 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	c.place = before
 	c.spread(unit, cmd, guesses)
 	c.place = before
-	c.within(unit, cmd)
+	c.expands(unit, cmd)
+	c.weighCall(unit, cmd, u.Words)
 	c.withinRedirects(unit, s)
 	c.place = after
 }

@@ -16,6 +16,9 @@ func (c *collector) doubtNumbers() {
 		f.fill("@", origin{names: []string{"f " + name}})
 		f.fill("()"+name, origin{open: true})
 	}
+	if len(f.kinds) > 0 { // what is declared may stand for what is given elsewhere
+		f.given()
+	}
 	f.join()
 	var h *held // of most lines it is not needed
 	none := func(string) bool { return false }
@@ -30,6 +33,7 @@ func (c *collector) doubtNumbers() {
 			all = append(all, setsNumber(name)...)
 		}
 		if h == nil {
+			f.given()
 			h = f.held()
 		}
 		if h.code(n.of) {
