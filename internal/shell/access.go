@@ -45,8 +45,9 @@ type Access struct {
 // A Reach says which files units reach. It remembers what it has looked up, so
 // one is used for all units of a line.
 type Reach struct {
-	table *tableIndex
-	known map[string]lookup
+	table  *tableIndex
+	known  map[string]lookup
+	reader fileReader // of the unit that is looked at
 }
 
 type lookup struct {
@@ -71,7 +72,8 @@ func (r *Reach) spec(command string) (fileSpec, bool) {
 // redirected to, and those its arguments name if the command is in the table
 // (see [AccessTable]).
 func (r *Reach) Of(u Unit) []Access {
-	f := fileReader{reach: r, unit: u, dir: u.Dir}
+	f := &r.reader
+	*f = fileReader{reach: r, unit: u, dir: u.Dir}
 	for _, re := range u.Redirects {
 		f.redirect(re)
 	}

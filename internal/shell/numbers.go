@@ -21,7 +21,7 @@ type flows struct {
 // called is a command with its arguments, which are looked at only if there is a
 // formula.
 type called struct {
-	by    collector
+	src   string // where it stands
 	words []Word
 	args  []*syntax.Word
 }
@@ -344,7 +344,7 @@ func (w *weigher) call(words []Word, args []*syntax.Word) {
 	if len(words) == 0 {
 		return
 	}
-	w.c.r.flows.calls = append(w.c.r.flows.calls, called{*w.c, words, args})
+	w.c.r.flows.calls = append(w.c.r.flows.calls, called{w.c.src, words, args})
 	switch words[0].Value {
 	case "declare", "typeset", "local", "export", "readonly":
 		parts := make([]syntax.Node, len(args))
@@ -417,21 +417,22 @@ func (w *weigher) into(names []Word, unnamed string, o origin) {
 }
 
 // given notes what commands are given, once.
-func (f *flows) given() {
-	for _, c := range f.calls {
-		f.arguments(c)
+func (r *reading) given() {
+	for _, call := range r.flows.calls {
+		c := collector{src: call.src, r: r}
+		c.arguments(call)
 	}
-	f.calls = nil
+	r.flows.calls = nil
 }
 
 // arguments notes what a command is given: a function and a shell have it as
 // $1 and so on, and some have variables among it.
-func (f *flows) arguments(c called) {
-	words := c.words
+func (c *collector) arguments(call called) {
+	f, words := &c.r.flows, call.words
 	var all origin
 	code := false
-	for i, a := range c.args[1:] {
-		o := c.by.listedAs(a, words[i+1])
+	for i, a := range call.args[1:] {
+		o := c.listedAs(a, words[i+1])
 		all.add(o)
 		code = code || posixShell(baseName(words[i+1].Value))
 		if name, value, ok := assignment(words[i+1]); ok && words[0].Value != "let" {

@@ -177,7 +177,7 @@ const (
 func newCollector(size int) *collector {
 	return &collector{
 		place: place{dirs: []string{""}},
-		r:     &reading{known: map[string]string{}, budget: codeBytes + codeFactor*size},
+		r:     &reading{units: make([]Unit, 0, 1+min(size/24, 64)), known: map[string]string{}, budget: codeBytes + codeFactor*size},
 	}
 }
 

@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // doubtNumbers is done when all has been read. It adds doubts where a number
@@ -17,10 +18,13 @@ func (c *collector) doubtNumbers() {
 		f.fill("()"+name, origin{open: true})
 	}
 	if len(f.kinds) > 0 { // what is declared may stand for what is given elsewhere
-		f.given()
+		c.r.given()
 	}
 	f.join()
-	var h *held // of most lines it is not needed
+	hold := sync.OnceValue(func() *held { // of most lines it is not needed
+		c.r.given()
+		return f.held()
+	})
 	none := func(string) bool { return false }
 	integers, arrays, keyed := f.of("i", integer), f.of("a", array), f.of("A", none)
 	seen := map[string]bool{}
@@ -32,11 +36,7 @@ func (c *collector) doubtNumbers() {
 		for _, name := range n.of.sets {
 			all = append(all, setsNumber(name)...)
 		}
-		if h == nil {
-			f.given()
-			h = f.held()
-		}
-		if h.code(n.of) {
+		if hold().code(n.of) {
 			c.r.counts = true
 			all = append(all, Doubt{Why: "a number that may hold code"})
 		}
