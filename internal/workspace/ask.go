@@ -56,6 +56,9 @@ func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, p
 func (f *Files) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.editRequest(paths)) }
 
 func (f *Files) editRequest(paths []Path) permission.Request {
+	if f.inquiry == nil {
+		f = f.Inquiry() // a dozen names of the same few folders are followed
+	}
 	req := permission.Request{
 		Permission: "edit", Always: []string{"*"},
 		Forms: map[string][]string{}, Guards: map[string][]string{},
