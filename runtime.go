@@ -86,7 +86,8 @@ type Runtime struct {
 
 // New returns a runtime with the built-in tools. It opens no file: what a
 // call needs is opened by the first call that needs it. The working folder has
-// to be there.
+// to be there. No config file is read: rules, tools and servers are those of the
+// options, whatever an opencode.json in the folder says.
 func New(opt Options) (*Runtime, error) {
 	dir, err := workingFolder(opt.Dir)
 	if err != nil {

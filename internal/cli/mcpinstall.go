@@ -194,7 +194,7 @@ type addFlags struct {
 	project       bool
 	dryRun, force bool
 	cwd           string
-	wall          bool
+	wall, noRoots bool
 }
 
 func (a *app) mcpAddCommand() *cobra.Command {
@@ -216,6 +216,7 @@ this folder: a command that is started, given after --, or an address.`,
 	fs.StringArrayVar(&f.headers, "header", nil, "a header of every request, as `NAME=VALUE`; may be repeated")
 	fs.StringVar(&f.cwd, "cwd", "", "where the program starts")
 	fs.BoolVar(&f.wall, "wall", false, "run the program behind the kernel wall")
+	fs.BoolVar(&f.noRoots, "no-roots", false, "do not tell it which folder is worked in, which some servers take instead of the one they are given")
 	fs.BoolVar(&f.project, "project", false, "in the config of this folder instead of your own")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show the change and make none")
 	fs.BoolVar(&f.force, "force", false, "also over a server of that name that is there")
@@ -246,6 +247,9 @@ func (f *addFlags) entry(command []string) (map[string]any, error) {
 	}
 	if f.wall {
 		value["wall"] = true
+	}
+	if f.noRoots {
+		value["roots"] = false
 	}
 	return value, errors.Join(variables(value, "environment", f.env), variables(value, "headers", f.headers))
 }
