@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"helve/internal/sums"
 	"helve/internal/vm"
 )
 
@@ -64,7 +65,9 @@ func withPrograms(t *testing.T, w *world) *world {
 		}),
 	})
 	w.add(netOps(t))
-	w.add(sumOps())
+	for name, do := range sums.Operations() {
+		w.ops[name] = do
+	}
 	w.add(databaseOps(t))
 	return w
 }
