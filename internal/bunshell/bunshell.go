@@ -17,7 +17,7 @@ import (
 const (
 	// longestScript is what a shell takes as one text.
 	longestScript = 128<<10 - 1
-	// mostWords is how many words braces may come to.
+	// mostWords is how many words all braces of a script may come to.
 	mostWords = 10_000
 	// mostKept is what is kept of one output, and mostHeld what variables and
 	// words may hold.

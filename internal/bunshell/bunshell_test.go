@@ -71,6 +71,8 @@ func TestRun(t *testing.T) {
 		{"echo a > /dev/stderr", 0, "", "a\n"},
 		{"exit 257", 1, "", ""},
 		{"read x; echo [$x]", 0, "[in]\n", ""},
+		{"a=1 b=2; read x <<E\n$a$b\nE\necho [$x]; read y <<< $b$a; echo [$y] $a > g; read z < g; echo $z $b", 0, "[12]\n[21] 1 2\n", ""},
+		{"a=1 b=2; echo $a$b 2>&1 > f; echo $?; ! echo $a$b > f || echo not; cat < f | show $a $b", 2, "0\nnot\n/bin/show [\"1\" \"2\"]\n", "bun: command not found: cat\n"},
 	} {
 		script, err := Parse(c.text)
 		if err != nil {
@@ -91,6 +93,10 @@ func TestEnds(t *testing.T) {
 		"x=aaaaaaaa; while true; do x=$x$x; done": "wrote more than 16 MiB",
 		"seq 1000000000":                          "wrote more than 16 MiB",
 		"x=$(seq 1000000000)":                     "wrote more than 16 MiB",
+		"x=$(seq 1000000); cat <<E > f\n" + strings.Repeat("$x", 40_000) + "\nE":       "put too much into variables",
+		"x=$(seq 1000000); read y <<< " + strings.Repeat("$x", 40_000):                 "put too much into variables",
+		"x=$(seq 1000000); <<E\n" + strings.Repeat("$x", 40_000) + "\nE":               "put too much into variables",
+		"x=$(seq 1000000); { show; } <<E | show\n" + strings.Repeat("$x", 100) + "\nE": "put too much into variables",
 	} {
 		script, err := Parse(text)
 		if err != nil {
@@ -98,6 +104,19 @@ func TestEnds(t *testing.T) {
 		}
 		if got, err := script.Run(t.Context(), bench{}, Setting{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", text, got.Code, err)
+		}
+	}
+}
+
+// Braces are counted over the whole script.
+func TestParseBoundsBraces(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"echo {1..10000}": true, "echo {1..10001}": false, "echo {a,b}{1..5000}": true,
+		"echo " + strings.Repeat("{1..1000} ", 10): true, "echo " + strings.Repeat("{1..1000} ", 11): false,
+		"echo {1..9000}; echo {1..9000}": false,
+	} {
+		if _, err := Parse(text); err == nil != ok {
+			t.Errorf("%.40s: %v", text, err)
 		}
 	}
 }

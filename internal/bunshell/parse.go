@@ -30,7 +30,7 @@ func Parse(text string) (*Script, error) {
 		return nil, &vm.Failure{Message: err.Error()}
 	}
 	s := &Script{file: file}
-	odd := ""
+	odd, spread := "", 0
 	mine := map[*syntax.Stmt]bool{}
 	heredocs := map[*syntax.Word]bool{} // nothing is split in these
 	var quoted []uint
@@ -47,7 +47,10 @@ func Parse(text string) (*Script, error) {
 			heredocs[node.Hdoc] = true
 		case *syntax.Word:
 			apart := &syntax.Word{Parts: slices.Clone(node.Parts)}
-			if syntax.SplitBraces(apart) && words(apart) > mostWords {
+			if syntax.SplitBraces(apart) {
+				spread += words(apart)
+			}
+			if spread > mostWords {
 				odd = "braces for so many words"
 			}
 			if !heredocs[node] {
@@ -223,11 +226,11 @@ const (
 	asProgram      = "\x00\x00\x00"
 )
 
-// weighed puts before a statement that puts variables together that they are
-// weighed, so that they do not grow beyond all bounds. mine are statements that
-// were made so.
+// weighed puts before a statement that puts variables together, in its words or
+// in what it is given to read, that they are weighed, so that they do not grow
+// beyond all bounds. mine are statements that were made so.
 func weighed(st *syntax.Stmt, mine map[*syntax.Stmt]bool) {
-	if mine[st] || st.Cmd == nil {
+	if mine[st] {
 		return
 	}
 	times := 0
@@ -247,8 +250,9 @@ func weighed(st *syntax.Stmt, mine map[*syntax.Stmt]bool) {
 		return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}
 	}
 	first := &syntax.Stmt{Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(weighing), literal(strconv.Itoa(times))}}}
-	second := &syntax.Stmt{Cmd: st.Cmd}
+	second := &syntax.Stmt{Cmd: st.Cmd, Redirs: st.Redirs} // these are expanded before what is in the block
 	mine[first], mine[second] = true, true
+	st.Redirs = nil
 	st.Cmd = &syntax.Block{Stmts: []*syntax.Stmt{first, second}}
 }
 
