@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"helve/tool"
 )
@@ -63,6 +64,10 @@ func TestReloadsLeaveNothing(t *testing.T) {
 		round(i)
 	}
 	g1, d1, m1 := settled()
+	for until := time.Now().Add(10 * time.Second); g1 > g0+3 && time.Now().Before(until); { // on a busy machine the last take a while to return
+		time.Sleep(20 * time.Millisecond)
+		g1, d1, m1 = settled()
+	}
 	if g1 > g0+3 || d1 > d0+3 || m1 > m0+24<<20 {
 		t.Errorf("goroutines %d to %d, descriptors %d to %d, memory %d to %d MiB", g0, g1, d0, d1, m0>>20, m1>>20)
 	}
