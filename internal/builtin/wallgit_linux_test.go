@@ -18,8 +18,9 @@ type gitWorld struct {
 }
 
 // newGitWorld makes one, with a worktree beside it and with folders that the
-// project itself has; it skips where there is no git or no wall.
-func newGitWorld(t *testing.T, level string, folders ...string) *gitWorld {
+// project itself has, and lays it out as a person has done by a script; it skips
+// where there is no git or no wall.
+func newGitWorld(t *testing.T, level, layout string, folders ...string) *gitWorld {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git on this machine")
@@ -42,6 +43,11 @@ func newGitWorld(t *testing.T, level string, folders ...string) *gitWorld {
 		if out, err := w.git(w.dir, strings.Fields(args)...); err != nil {
 			t.Fatalf("git %s: %v\n%s", args, err, out)
 		}
+	}
+	lay := exec.Command("sh", "-ec", layout)
+	lay.Dir = w.dir
+	if out, err := lay.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	agents := []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
 	w.rt, err = helve.New(helve.Options{Dir: w.dir, Worktree: w.dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
@@ -72,7 +78,9 @@ func (w *gitWorld) script(t *testing.T, text string) (string, int) {
 	t.Helper()
 	write(t, filepath.Join(w.dir, "try.sh"), []byte(`evil() {
 	mkdir -p $1/hooks
-	cp -r .git/objects .git/refs .git/index $1/
+	git=.git
+	test -d .git || read -r _ git <.git
+	cp -r $git/objects $git/refs $git/index $1/ || cp -r shared/objects shared/refs .git/index $1/
 	echo 'ref: refs/heads/main' >$1/HEAD
 	printf '#!/bin/sh\ntouch `+w.ran+`\n' >$1/hooks/post-checkout
 	chmod +x $1/hooks/post-checkout
@@ -97,25 +105,32 @@ func TestGitRunsNothingOfACommand(t *testing.T) {
 	for name, tc := range map[string]struct {
 		folders []string // of the project itself
 		script  string
+		layout  string
 	}{
-		"commondir": {nil, `evil evil; echo ../evil >.git/commondir`},
+		"commondir": {nil, `evil evil; echo ../evil >.git/commondir`, ""},
 		"commondir in place of ours": {nil, `evil evil; echo ../evil >.git/c
-			rm -rf .git/commondir; mv -f .git/c .git/commondir || cd .git && mv commondir d && ln c commondir`},
-		"commondir of a worktree":       {nil, `evil evil; d=$PWD/evil; cd .git/worktrees/side; echo $d >c; mv -f c commondir; echo $d >commondir`},
-		"a worktree in place of ours":   {nil, `evil evil; cd .git/worktrees; cp -r side s; echo $OLDPWD/evil >s/commondir; mv side t; mv s side`},
-		"config of a worktree":          {nil, `printf '[core]\n\tfsmonitor = "touch ` + "$RAN" + `; false"\n' | tee .git/config.worktree >.git/worktrees/side/config.worktree`},
-		"the folder itself":             {nil, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`},
-		"the folder and a commondir":    {nil, `evil evil; mv .git/HEAD .git/H; cp evil/HEAD evil/index .; echo evil >commondir`},
-		"the folder, with refs":         {[]string{"refs"}, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`},
-		"the folder, with both":         {[]string{"refs", "objects"}, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`},
-		"the folder, with a commondir":  {[]string{"commondir"}, `mv .git/HEAD .git/H; rm -rf commondir; evil . '	worktree = .\n'`},
-		"the folder, without objects":   {nil, `evil . '	worktree = .\n'; mv .git/objects .git/o; rm -rf .git/refs`},
-		"a repository to be pushed to":  {nil, `evil evil; mkdir .git/remotes .git/branches; cp evil/hooks/post-checkout evil/hooks/pre-receive; echo "URL: $PWD/evil" >.git/remotes/origin; echo "$PWD/evil" >.git/branches/origin`},
-		"all that was held is put away": {nil, `evil evil '	worktree = .\n'; rm -rf .git refs commondir; mv evil/* .`},
+			rm -rf .git/commondir; mv -f .git/c .git/commondir || cd .git && mv commondir d && ln c commondir`, ""},
+		"commondir of a worktree":       {nil, `evil evil; d=$PWD/evil; cd .git/worktrees/side; echo $d >c; mv -f c commondir; echo $d >commondir`, ""},
+		"a worktree in place of ours":   {nil, `evil evil; cd .git/worktrees; cp -r side s; echo $OLDPWD/evil >s/commondir; mv side t; mv s side`, ""},
+		"config of a worktree":          {nil, `printf '[core]\n\tfsmonitor = "touch ` + "$RAN" + `; false"\n' | tee .git/config.worktree >.git/worktrees/side/config.worktree`, ""},
+		"the folder itself":             {nil, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`, ""},
+		"the folder and a commondir":    {nil, `evil evil; mv .git/HEAD .git/H; cp evil/HEAD evil/index .; echo evil >commondir`, ""},
+		"the folder, with refs":         {[]string{"refs"}, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`, ""},
+		"the folder, with both":         {[]string{"refs", "objects"}, `mv .git/HEAD .git/H; evil . '	worktree = .\n'`, ""},
+		"the folder, with a commondir":  {[]string{"commondir"}, `mv .git/HEAD .git/H; rm -rf commondir; evil . '	worktree = .\n'`, ""},
+		"the folder, without objects":   {nil, `evil . '	worktree = .\n'; mv .git/objects .git/o; rm -rf .git/refs`, ""},
+		"a repository to be pushed to":  {nil, `evil evil; mkdir .git/remotes .git/branches; cp evil/hooks/post-checkout evil/hooks/pre-receive; echo "URL: $PWD/evil" >.git/remotes/origin; echo "$PWD/evil" >.git/branches/origin`, ""},
+		"all that was held is put away": {nil, `evil evil '	worktree = .\n'; rm -rf .git refs commondir; mv evil/* .`, ""},
+		"a link that .git names":        {nil, `evil evil; ln -sfn evil link`, `mv .git real; ln -s real link; echo "gitdir: link" >.git`},
+		"a link on the way":             {nil, `evil evil/git; ln -sfn ../evil sub/link; rm -f sub/link; ln -s ../evil sub/link`, `mkdir sub kept; mv .git kept/git; ln -s ../kept sub/link; echo "gitdir: sub/link/git" >.git`},
+		"what commondir names":          {nil, `evil evil; cat evil/config >shared/config; cp evil/hooks/* shared/hooks/`, `mkdir -p shared; mv .git/config .git/objects .git/refs .git/hooks shared/; echo ../shared >.git/commondir`},
+		"a link that commondir names":   {nil, `evil evil; ln -sfn evil link`, `mkdir -p shared; mv .git/config .git/objects .git/refs .git/hooks shared/; ln -s shared link; echo ../link >.git/commondir`},
+		"what a hook is a link to": {nil, `evil evil; cat evil/hooks/post-checkout >scripts/hook; rm -f scripts/hook; cp evil/hooks/post-checkout scripts/hook`,
+			`mkdir scripts; printf '#!/bin/sh\n' >scripts/hook; chmod +x scripts/hook; ln -sf ../../scripts/hook .git/hooks/post-checkout`},
 	} {
 		for _, level := range []string{"write", "strict"} {
 			t.Run(name+" "+level, func(t *testing.T) {
-				w := newGitWorld(t, level, tc.folders...)
+				w := newGitWorld(t, level, tc.layout, tc.folders...)
 				if name == "config of a worktree" {
 					if out, err := w.git(w.dir, "config", "extensions.worktreeConfig", "true"); err != nil {
 						t.Fatal(out)
@@ -149,7 +164,7 @@ func TestGitRunsNothingOfACommand(t *testing.T) {
 func TestGitWorksBehindTheWall(t *testing.T) {
 	needWall(t)
 	for _, level := range []string{"write", "strict"} {
-		w := newGitWorld(t, level)
+		w := newGitWorld(t, level, "")
 		out, code := w.script(t, `set -ex
 			export HOME=$PWD/.. GIT_CONFIG_NOSYSTEM=1
 			echo try.sh >>.git/info/exclude

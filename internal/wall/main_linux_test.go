@@ -287,6 +287,10 @@ func newWorld(tb testing.TB, base string) *world {
 		must(tb, os.WriteFile(file, []byte("# text\n"), 0o644))
 	}
 	must(tb, os.Symlink("real", w.ws+"/linked"))
+	must(tb, os.Symlink(".git/hooks/onwards", w.ws+"/chain")) // through a folder that is protected, and out again
+	must(tb, os.Symlink("../../next", w.ws+"/.git/hooks/onwards"))
+	must(tb, os.Symlink("chained", w.ws+"/next"))
+	must(tb, os.WriteFile(w.ws+"/chained", nil, 0o666))
 	must(tb, os.Symlink(w.outside, w.ws+"/out"))
 	must(tb, os.Symlink("sub/deep/.env", w.ws+"/env-link"))
 	return w
@@ -318,7 +322,7 @@ func (w *world) profile(level Level) Profile {
 	return Profile{
 		Level: level, Roots: []string{w.ws}, Temp: w.temp, Cache: w.cache, Home: w.home,
 		Masks:     []string{w.ws + "/.env", w.ws + "/env-link", w.ws + "/nothing-here"},
-		Protected: []string{w.ws + "/.git/hooks", w.ws + "/.git/config", w.ws + "/.mcp.json", w.ws + "/.vscode/settings.json", w.ws + "/linked/conf", w.ws + "/worktree/hooks"},
+		Protected: []string{w.ws + "/.git/hooks", w.ws + "/.git/config", w.ws + "/.mcp.json", w.ws + "/.vscode/settings.json", w.ws + "/linked/conf", w.ws + "/worktree/hooks", w.ws + "/chain"},
 	}
 }
 

@@ -36,8 +36,8 @@ func (b *builder) protect(path string) error {
 		if !b.p.writable(s.path) {
 			continue
 		}
-		if covered(b.sealed, s.path) {
-			return nil
+		if covered(b.sealed, s.path) { // a link in it may lead out again
+			continue
 		}
 		last := i == len(spots)-1 && err == nil
 		if s.kind == missing {

@@ -45,7 +45,7 @@ func TestProve(t *testing.T) {
 					if left, err := filepath.Glob(w.base + "/run/.wall-probe-*"); err != nil || len(left) > 0 {
 						t.Errorf("left behind: %v, %v", left, err)
 					}
-					if entries, err := os.ReadDir(w.ws); err != nil || len(entries) != 10 {
+					if entries, err := os.ReadDir(w.ws); err != nil || len(entries) != 13 {
 						t.Errorf("the workspace has %v, %v", entries, err)
 					}
 				})

@@ -129,6 +129,10 @@ func (w *world) keptTrials(same func(string, ...attempted) []trial) []trial {
 		attempted{Do: "rename", A: ws + "/linked", B: ws + "/x"},
 		attempted{Do: "rename", A: ws + "/real", B: ws + "/x"},
 		attempted{Do: "remove", A: ws + "/worktree"},
+		attempted{Do: "remove", A: ws + "/chain"},
+		attempted{Do: "remove", A: ws + "/next"},
+		attempted{Do: "rename", A: ws + "/src.txt", B: ws + "/next"},
+		attempted{Do: "write", A: ws + "/chained"},
 	)...)
 	list = append(list, same("EEXIST",
 		attempted{Do: "create", A: ws + "/.mcp.json"},

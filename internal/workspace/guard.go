@@ -63,14 +63,12 @@ func (f *Files) leads(dir string) (out []lead) {
 			"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc",
 		} {
 			at := filepath.Join(d, base)
-			to := f.inquiry.real(at)
-			if base == ".git" {
-				to = f.inquiry.keptAt(to)
+			for _, to := range f.inquiry.ends(at) {
+				if to != at {
+					out = append(out, lead{base, to})
+				}
+				out = f.inquiry.linksIn(out, lead{base, to}, 2)
 			}
-			if to != at {
-				out = append(out, lead{base, to})
-			}
-			out = f.inquiry.linksIn(out, lead{base, to}, 2)
 		}
 		if isRoot(d) {
 			break
@@ -84,26 +82,18 @@ func (f *Files) leads(dir string) (out []lead) {
 	return out
 }
 
-// keptAt is the folder of a repository whose .git is a file that names it.
-func (q *inquiry) keptAt(git string) string {
-	info := q.entry(git).info
-	if info == nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
-		return git
+// ends is what a guarded name leads to. A repository may lie in several folders.
+func (q *inquiry) ends(name string) []string {
+	out := []string{q.real(name)}
+	if filepath.Base(name) != ".git" {
+		return out
 	}
-	data, err := os.ReadFile(git)
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir:")
-	if err != nil || !ok {
-		return git
+	for _, r := range q.gitHomes(name) {
+		if to := q.real(r.name); !slices.Contains(out, to) {
+			out = append(out, to)
+		}
 	}
-	to = strings.TrimSpace(to)
-	if !filepath.IsAbs(to) {
-		to = filepath.Join(filepath.Dir(git), to)
-	}
-	to = q.real(to)
-	if kept := filepath.Dir(to); filepath.Base(kept) == "worktrees" {
-		return filepath.Dir(kept) // what all worktrees share, hooks and config
-	}
-	return to
+	return out
 }
 
 // linksIn adds what the links in a guarded folder, and in those below it,

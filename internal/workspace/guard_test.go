@@ -118,6 +118,8 @@ func TestGuardsFollowLinks(t *testing.T) {
 		os.Symlink("env/rc", filepath.Join(ws, ".envrc")),
 		os.WriteFile(filepath.Join(ws, ".git"), []byte("gitdir: kept\n"), 0o644),
 		os.Symlink("../linked", filepath.Join(ws, "kept", "info")),
+		os.MkdirAll(filepath.Join(ws, "shared"), 0o755),
+		os.WriteFile(filepath.Join(ws, "kept", "commondir"), []byte("../shared\n"), 0o644),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +127,7 @@ func TestGuardsFollowLinks(t *testing.T) {
 	}
 	files := &workspace.Files{Worktree: ws}
 	for name, want := range map[string]string{
-		"editor/tasks.json": ".vscode", "env/rc": ".envrc", "kept/hooks/pre-commit": ".git", "linked/x": ".git", "editors/x": "", "env/rd": "",
+		"editor/tasks.json": ".vscode", "env/rc": ".envrc", "kept/hooks/pre-commit": ".git", "linked/x": ".git", "shared/hooks/x": ".git", "editors/x": "", "env/rd": "",
 	} {
 		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
 		if err != nil {

@@ -31,21 +31,19 @@ func (f *Files) Protected(dir string) []string {
 	top := f.inquiry.real(f.top(dir))
 	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
 		at := filepath.Join(d, ".git")
-		git := f.inquiry.keptAt(f.inquiry.real(at))
-		if _, err := os.Stat(at); err != nil { // nothing, or a link that leads nowhere
-			git = at
-		}
-		for _, base := range append(gitSettings(), "remotes", "branches") { // the last two name repositories to push to, with hooks of theirs
-			add(filepath.Join(git, base))
-			if f.inquiry.entry(at).link { // by the name with the link, which would else be free
-				add(filepath.Join(at, base))
+		for _, git := range f.inquiry.gitHomes(at) {
+			if git.settings == nil {
+				git.settings = append(gitSettings(), "remotes", "branches") // the last two name repositories to push to, with hooks of theirs
+			}
+			for _, base := range git.settings {
+				add(filepath.Join(git.name, base))
+			}
+			for _, path := range slices.Concat(gitConfigs(git.name), linkedHooks(git.name)) {
+				add(path)
 			}
 		}
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
 			add(at) // it names the repository, and another one would have other hooks
-		}
-		for _, path := range gitConfigs(git) {
-			add(path)
 		}
 		for _, base := range []string{".vscode", ".mcp.json", ".envrc", ".opencode", ".helve", "opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc"} {
 			add(filepath.Join(d, base))
