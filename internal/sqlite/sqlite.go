@@ -1,5 +1,6 @@
 // Package sqlite has databases for scripts: each is kept to the one file that
-// it was opened by, and bounded in memory and time. Values come and go as JSON,
+// it was opened by, and bounded in memory. A statement takes as long as it takes,
+// and ends with the context of the call that runs it. Values come and go as JSON,
 // and mistakes are those of bun:sqlite. Who may open which file is not decided
 // here.
 package sqlite

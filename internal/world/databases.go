@@ -99,8 +99,10 @@ func (w *World) databaseFile(ctx context.Context, by *work, a databaseArg) (spot
 		return spot{}, noDatabase(err)
 	case !st.regular():
 		return spot{}, sqlite.CantOpen()
-	case at.ours && st.Nlink > 1:
+	case st.Nlink > 1 && at.ours:
 		return spot{}, sqlite.CantOpen() // may be somebody else's
+	case st.Nlink > 1 && !a.Readonly:
+		return spot{}, several(at.path.String())
 	}
 	if !at.ours && err == nil {
 		if err := w.opt.Files.AskContents(ctx, w.door(by), at.path); err != nil {

@@ -302,3 +302,24 @@ func TestModes(t *testing.T) {
 		t.Errorf("the time was not kept: %v", st.Mtime)
 	}
 }
+
+// What may not be changed is not changed by another name of it, made by somebody
+// else: nothing is written in place where there are several.
+func TestHardLinksAreNotWrittenThrough(t *testing.T) {
+	r := programRoom(t, `{"*": "allow", "edit": {"*": "allow", "secret/*": "deny"}}`)
+	r.write("secret/s", "as it was")
+	must(t, os.Link(r.path("secret/s"), r.path("other")))
+	for _, text := range []string{"echo x > other", "echo x >> other", "echo x | cat > other", "echo x <> other >&0"} {
+		if got := r.script(text); got.Code == 0 || r.text(r.path("secret/s")) != "as it was" {
+			t.Errorf("%s: %+v, and the file is %q", text, got, r.text(r.path("secret/s")))
+		}
+	}
+	for _, how := range []string{"", "create"} {
+		if got := r.code("sqlite.open", map[string]any{"path": r.path("other"), "create": how == "create"}); got != "EPERM" {
+			t.Errorf("a database, %s: %s", how, got)
+		}
+	}
+	if got := r.script("echo x > fine; cat fine"); got.Code != 0 || r.text(r.path("fine")) != "x\n" {
+		t.Errorf("a file with one name: %+v", got)
+	}
+}

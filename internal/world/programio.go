@@ -338,16 +338,32 @@ func (o written) change(ctx context.Context, a *asker, path workspace.Path, flag
 		}
 		f.settle = kept.Settle
 	}
-	f.File, err = disk.Open(path.Real(), flags&^(os.O_CREATE|os.O_TRUNC|os.O_EXCL))
-	if err == nil && flags&os.O_TRUNC != 0 {
-		if err = f.Truncate(0); err != nil {
-			_ = f.File.Close()
-		}
-	}
+	f.File, err = openAlone(path, flags)
 	if err != nil {
 		if f.settle != nil {
 			err = errors.Join(err, f.settle())
 		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// openAlone opens a file that is there to be written to, if it has no other name.
+func openAlone(path workspace.Path, flags int) (*os.File, error) {
+	f, err := disk.Open(path.Real(), flags&^(os.O_CREATE|os.O_TRUNC|os.O_EXCL))
+	if err != nil {
+		return nil, err
+	}
+	st, err := statOpen(f)
+	switch {
+	case err != nil:
+	case st.Nlink > 1:
+		err = several(path.String())
+	case flags&os.O_TRUNC != 0:
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
