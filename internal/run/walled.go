@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"helve/internal/disk"
@@ -235,6 +236,7 @@ func (r *Room) profile(ctx context.Context, kind wallKind, s Sieve) (wall.Profil
 		Level: kind.level, ReadOnly: kind.readOnly, Roots: r.opt.Wall.Roots,
 		Writable: expand(r.opt.Wall.Writable, home), Readable: append(expand(r.opt.Wall.Readable, home), r.opt.Helper),
 		Cache: filepath.Join(r.opt.Private("wall"), "cache", r.cacheName(kind)), Home: home, Keep: []int{3}, Fallback: true,
+		Death:  int(syscall.SIGTERM), // as keepers get elsewhere
 		Owners: slices.ContainsFunc(r.opt.Wall.Roots, ofAnother),
 	}
 	var err error

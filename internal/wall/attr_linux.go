@@ -18,7 +18,7 @@ import (
 // caller may add to it.
 func (p Profile) Attr() *syscall.SysProcAttr {
 	if p.Bare || p.Level == Off {
-		return &syscall.SysProcAttr{}
+		return &syscall.SysProcAttr{Pdeathsig: syscall.Signal(p.Death)}
 	}
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if p.Level == Strict {
@@ -26,6 +26,7 @@ func (p Profile) Attr() *syscall.SysProcAttr {
 	}
 	attr := &syscall.SysProcAttr{
 		Cloneflags: uintptr(flags),
+		Pdeathsig:  syscall.Signal(p.Death),
 		// An ordinary user's id stays what it is, so exec would drop the
 		// capabilities that come with the namespace. These are handed on:
 		// to mount, to give up all capabilities for good, and to reach a path

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,17 +36,13 @@ func enter(p Profile, programs ...int) error {
 	if p.Level == Off {
 		return errors.New("wall: the level is off, so there is nothing to enter")
 	}
-	death, err := deathSignal()
-	if err != nil {
-		return fmt.Errorf("wall: reading the parent-death signal: %w", err)
-	}
 	b := &builder{p: p}
 	steps := []step{
 		{"closing descriptors", func() error { return closeAllBut(p.Keep) }},
 		{"no new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
 		{"landlock", func() error { return landlock(p, b.private, programs) }},
 		{"dropping capabilities", func() error { return dropCapabilities(p.kept()) }},
-		{"keeping the parent-death signal", func() error { return unix.Prctl(unix.PR_SET_PDEATHSIG, death, 0, 0, 0) }},
+		{"keeping the parent-death signal", func() error { return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(p.Death), 0, 0, 0) }}, // changes of credentials clear it
 		{"the system call filter", func() error { return seccomp(p.Level) }},
 	}
 	if !p.Bare {
@@ -57,14 +52,6 @@ func enter(p Profile, programs ...int) error {
 		steps = append([]step{{"mounts", b.build}}, steps...)
 	}
 	return run(steps)
-}
-
-// deathSignal returns the signal this process gets when its parent dies.
-// Changes of credentials can clear it.
-func deathSignal() (uintptr, error) {
-	var sig int32
-	err := unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&sig)), 0, 0, 0)
-	return uintptr(sig), err
 }
 
 // closeAllBut marks all descriptors from 3 on to be closed by exec, but those

@@ -80,6 +80,9 @@ type Profile struct {
 	Owners bool `json:"owners,omitempty"`
 	// Keep are the descriptors, besides 0 to 2, that stay open.
 	Keep []int `json:"keep,omitempty"`
+	// Death is the signal that the process gets when its parent dies; 0: none.
+	// It is told here because only one thread of a helper knows it.
+	Death int `json:"death,omitempty"`
 	// Fallback allows the wall without namespaces where there are none.
 	Fallback bool `json:"fallback,omitempty"`
 	// Bare is the wall without namespaces. [Prove] sets it; by hand it makes
