@@ -66,6 +66,7 @@ func departures() []departure {
 	add("agent.reminder", why, "You are planning.", "permission.plan_agent_bash", "extra_messages.0")
 	add("agent.custom", "every question may be answered in other words", "null", "plan.enter_yes", "questions.0.questions.0.custom")
 	add("agent.custom", "every question may be answered in other words", "null", "plan.exit_yes", "questions.0.questions.0.custom")
+	add("arguments.unknown", "a key that the tool does not know is named", `"dropped":true`, "todo.read_with_args", "calls.0.metadata.repairs")
 	add("agent.repeats", "also a call in each of three messages is a repetition", `"doom_loop"`, "permission.doom_loop_sequential", "asks.0")
 
 	why = "a command is asked about as it is written"

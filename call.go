@@ -268,6 +268,9 @@ func (r *Runtime) misfit(ctx context.Context, c *flight, e *tool.Error) error {
 // checked value.
 func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
 	_, err := guard(func() (*tool.Result, error) {
+		if r.opt.Strict {
+			return nil, t.CheckExact(&c.Call)
+		}
 		repairs, err := t.Check(&c.Call, r.opt.Repair)
 		c.repairs = append(c.repairs, repairs...)
 		return nil, err

@@ -50,6 +50,11 @@ type Options struct {
 	// Each repair is named in the result's metadata.
 	Repair bool
 
+	// Strict refuses arguments with a key that the tool does not know. Without
+	// it such a key is left out, and named in the result's metadata. Nothing is
+	// repaired then, whatever Repair says.
+	Strict bool
+
 	// Matching says how an edit looks for its text: "safe", which is also
 	// meant by "", or "seed", which is as loose as the reference's.
 	Matching string

@@ -18,13 +18,14 @@ const shownText = 2000
 //
 // With repair, arguments that do not fit are mended where nothing has to be
 // guessed and nothing is lost, and only if that makes them fit; Check returns
-// what it changed.
+// what it changed, and with or without repair which keys it dropped.
 func (t Tool) Check(c *Call, repair bool) ([]Repair, error) {
 	s := string(c.Input)
-	out, err := t.strict(s)
+	var w walker
+	out, err := t.strict(&w, s)
 	if err == nil {
 		c.Input = out
-		return nil, nil
+		return w.dropped, nil
 	}
 	if repair && len(s) <= maxText {
 		if out, repairs, ok := t.mended(s); ok {
@@ -35,8 +36,19 @@ func (t Tool) Check(c *Call, repair bool) ([]Repair, error) {
 	return nil, err
 }
 
+// CheckExact is [Tool.Check] without any leniency: a key that Check would drop
+// is an issue like any other.
+func (t Tool) CheckExact(c *Call) error {
+	w := walker{strict: !t.d.spec.AsGiven} // which drops none
+	out, err := t.strict(&w, string(c.Input))
+	if err == nil {
+		c.Input = out
+	}
+	return err
+}
+
 // strict returns the canonical form of s, which must fit as it is.
-func (t Tool) strict(s string) ([]byte, error) {
+func (t Tool) strict(w *walker, s string) ([]byte, error) {
 	empty := strings.Trim(s, " \t\r\n") == ""
 	if empty {
 		s = "{}"
@@ -52,20 +64,19 @@ func (t Tool) strict(s string) ([]byte, error) {
 	if at, ok := halfPair(s); ok {
 		return nil, t.halved(s, at)
 	}
-	var w walker
 	if v.kind != object {
 		w.fault(v, func() finding {
 			f := wrongType("object", v.kind)
 			f.code = "invalid-json"
 			return f
 		})
-		return nil, t.refusal(&w)
+		return nil, t.refusal(w)
 	}
-	out, ok := t.walked(&w, v)
+	out, ok := t.walked(w, v)
 	if ok {
 		return out, nil
 	}
-	err := t.refusal(&w)
+	err := t.refusal(w)
 	if empty {
 		err.Code = "invalid-json"
 	}
@@ -79,6 +90,7 @@ func (t Tool) walked(w *walker, v value) ([]byte, bool) {
 	}
 	given := v.appendJSON(make([]byte, 0, v.size()))
 	_, ok := t.fitted(w, v)
+	w.dropped = nil // the tool gets all there is
 	return given, ok
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestCheckAccepts(t *testing.T) {
 		{null, `{"b":null,"c":null}`, `{"a":null,"b":null,"c":null}`},
 	} {
 		got, repairs, err := checked(c.tool, c.in, false)
-		if err != nil || repairs != nil {
+		if err != nil || slices.ContainsFunc(repairs, func(r tool.Repair) bool { return !r.Dropped }) {
 			t.Errorf("%s %s: %v %v", c.tool.Spec().Name, c.in, err, repairs)
 			continue
 		}
@@ -307,7 +308,7 @@ func TestRepair(t *testing.T) {
 		{read, `{"File-Path":"a","LIMIT":2}`, `{"filePath":"a","limit":2}`,
 			[]string{`filePath: renamed from "File-Path"`, `limit: renamed from "LIMIT"`}},
 		{read, `{"filePath":"a",}`, `{"filePath":"a"}`, []string{"removed a trailing comma"}},
-		{read, `{"filePath":"a","x":[1,],}`, `{"filePath":"a"}`, []string{"removed 2 trailing commas"}},
+		{read, `{"filePath":"a","x":[1,],}`, `{"filePath":"a"}`, []string{"removed 2 trailing commas", `unknown key "x" is left out`}},
 		{read, "\ufeff{\"filePath\":\"a\"}", `{"filePath":"a"}`, []string{"removed a byte order mark"}},
 		{read, "```json\n{\"filePath\":\"a\"}\n```\n", `{"filePath":"a"}`, []string{"removed a code fence"}},
 		{todos, `{"todos":"[]"}`, `{"todos":[]}`, []string{"todos: taken out of a string"}},
@@ -333,6 +334,68 @@ func TestRepair(t *testing.T) {
 		if in, _, err := checked(c.tool, c.in, false); err == nil || in != c.in {
 			t.Errorf("%s was taken without repair", c.in)
 		}
+	}
+}
+
+// A key that the tool does not know is left out and named, at every level, and
+// refused where nothing may be left out.
+func TestDropped(t *testing.T) {
+	t.Parallel()
+	all := tools(t)
+	union := dynamic(t, "union", `{"type":"object","properties":{"v":{"anyOf":[
+		{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false},
+		{"type":"object","properties":{"bee":{"type":"integer"}},"required":["bee"],"additionalProperties":false}]}}}`)
+	for _, c := range []struct {
+		tool    tool.Tool
+		in      string
+		dropped []string
+		hint    string
+	}{
+		{all["bash"], `{"command":"ls","timeout":5}`, nil, ""},
+		{all["bash"], `{"command":"ls","timout":5}`,
+			[]string{`unknown key "timout" is left out: did you mean "timeout"?`}, `timout: unknown key: did you mean "timeout"?`},
+		{all["read"], `{"filePath":"a","limt":1,"zzz":2}`,
+			[]string{`unknown key "limt" is left out: did you mean "limit"?`, `unknown key "zzz" is left out`},
+			"limt: unknown key: did you mean \"limit\"?\nzzz: unknown key"},
+		{all["read"], `{"filePath":"a","limt":1,"limit":2}`, []string{`unknown key "limt" is left out`}, "limt: unknown key"},
+		{all["todowrite"], `{"todos":[{"content":"c","status":"s","priority":"p","id":"1","x":1}]}`,
+			[]string{`todos.0: unknown key "x" is left out`}, "todos.0.x: unknown key"},
+		{union, `{"v":{"bee":1,"be":2}}`, []string{`v: unknown key "be" is left out`}, "v: got {\"bee\":1,\"be\":2}, wanted object"},
+	} {
+		for _, repair := range []bool{false, true} {
+			_, repairs, err := checked(c.tool, c.in, repair)
+			if err != nil {
+				t.Fatalf("%s: %v", c.in, err)
+			}
+			var said []string
+			for _, r := range repairs {
+				if !r.Dropped {
+					t.Errorf("%s: %v is not called dropped", c.in, r)
+				}
+				said = append(said, r.String())
+			}
+			if d := cmp.Diff(c.dropped, said); d != "" {
+				t.Errorf("%s (-want +got):\n%s", c.in, d)
+			}
+		}
+		call := tool.Call{Input: json.RawMessage(c.in)}
+		err, _ := errors.AsType[*tool.Error](c.tool.CheckExact(&call))
+		if c.hint == "" {
+			if err != nil {
+				t.Errorf("%s: refused: %v", c.in, err)
+			}
+			continue
+		}
+		if err == nil || err.Kind != tool.InvalidInput || err.Hint != c.hint || string(call.Input) != c.in {
+			t.Errorf("%s, exactly: %+v", c.in, err)
+		}
+	}
+	many := `{"filePath":"a"`
+	for i := range 1000 {
+		many += fmt.Sprintf(`,"k%d":1`, i)
+	}
+	if _, repairs, err := checked(all["read"], many+"}", false); err != nil || len(repairs) == 0 || len(repairs) > 50 {
+		t.Errorf("a thousand unknown keys: %d named, %v", len(repairs), err)
 	}
 }
 

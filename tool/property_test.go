@@ -171,8 +171,14 @@ func TestCheckAgrees(t *testing.T) {
 					t.Fatalf("%s was let through as %s, but does not fit: %v", input, got, err)
 				}
 				sound(t, one, string(input), got)
+				lossy := slices.ContainsFunc(repairs, func(r tool.Repair) bool { return r.Dropped })
+				repairs = slices.DeleteFunc(repairs, func(r tool.Repair) bool { return r.Dropped })
 				if _, _, strict := checked(one, string(input), false); (strict != nil) != (len(repairs) > 0) {
 					t.Fatalf("%s: strict gives %v, repairs are %v", input, strict, repairs)
+				}
+				exact := one.CheckExact(&tool.Call{Input: input})
+				if (exact != nil) != (lossy || len(repairs) > 0) {
+					t.Fatalf("%s: exact gives %v, dropped is %v, repairs are %v", input, exact, lossy, repairs)
 				}
 			})
 		})

@@ -96,5 +96,44 @@ func (t Tool) mended(s string) ([]byte, []Repair, bool) {
 	}
 	w := walker{repair: true, probe: true, repairs: repairs}
 	out, ok := t.walked(&w, v)
-	return out, w.repairs, ok && len(w.repairs) > 0
+	return out, append(w.repairs, w.dropped...), ok && len(w.repairs) > 0
+}
+
+// maxDropped is how many dropped keys are named: nobody misspells more.
+const maxDropped = 20
+
+// drop notes that the i-th member of l has a key which no schema knows. Where
+// that is not let pass, it is an issue.
+func (w *walker) drop(n *node, l *lookup, i int) {
+	key := l.kids[i].key
+	if w.strict {
+		w.enter(key)
+		w.fault(l.kids[i].val, func() finding {
+			f := custom("unknown-key", "unknown key"+meant(n, l, key))
+			f.head = `"code":"unrecognized_keys"`
+			return f
+		})
+		w.leave()
+		return
+	}
+	if len(w.dropped) < maxDropped {
+		change := "unknown key " + shortQuote(key) + " is left out" + meant(n, l, key)
+		w.dropped = append(w.dropped, Repair{Path: cut(dotted(w.place()), 2*shortLimit), Change: change, Dropped: true})
+	}
+}
+
+// meant asks whether an unknown key stands for one that n knows and that is
+// not there.
+func meant(n *node, l *lookup, key string) string {
+	best, score := "", 0
+	for i := range n.props {
+		name := n.props[i].name
+		if s := likeness(key, name); s > score && l.find(name) < 0 {
+			best, score = name, s
+		}
+	}
+	if score == 0 {
+		return ""
+	}
+	return ": did you mean " + shortQuote(best) + "?"
 }

@@ -42,11 +42,13 @@ type Attachment struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// A Repair is a lossless change that Check made to arguments that would
-// otherwise have been refused.
+// A Repair is a change that Check made to arguments: a lossless one to some
+// that would otherwise have been refused, or a key that was left out because
+// the tool does not know it.
 type Repair struct {
-	Path   string `json:"path"`   // where, as in "todos.0.id"; empty for the whole text
-	Change string `json:"change"` // what, as in "renamed from file_path"
+	Path    string `json:"path"`   // where, as in "todos.0.id"; empty for the whole text
+	Change  string `json:"change"` // what, as in "renamed from file_path"
+	Dropped bool   `json:"dropped,omitempty"`
 }
 
 // String gives the repair as one line.

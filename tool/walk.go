@@ -31,6 +31,7 @@ type walker struct {
 
 	repair  bool
 	repairs []Repair
+	dropped []Repair // keys that no schema knows
 
 	steps, depth int
 }
@@ -370,13 +371,12 @@ func (w *walker) others(n *node, l *lookup, out []member) []member {
 		switch {
 		case known:
 		case n.closed:
-			if w.strict {
-				w.count++
-			}
 			w.leave()
+			w.drop(n, l, i)
 			continue
 		case n.folded != nil && n.folded[fold(kid.key)]:
 			w.leave()
+			w.drop(n, l, i)
 			continue
 		case n.rest != nil:
 			kid.val = w.walk(n.rest, kid.val)
@@ -406,15 +406,16 @@ func ordered(n *node, kids []member) []member {
 }
 
 // try walks v in the given mode and reports whether it fits. Nothing is noted
-// but repairs of a value that does.
+// but what was changed in a value that does.
 func (w *walker) try(n *node, v value, mode walker) (value, bool) {
-	count, probe, strict, repair, repairs := w.count, w.probe, w.strict, w.repair, len(w.repairs)
+	count, probe, strict, repair := w.count, w.probe, w.strict, w.repair
+	repairs, dropped := len(w.repairs), len(w.dropped)
 	w.probe, w.strict, w.repair = true, mode.strict, mode.repair
 	v = w.walk(n, v)
 	ok := w.count == count
 	w.count, w.probe, w.strict, w.repair = count, probe, strict, repair
 	if !ok {
-		w.repairs = w.repairs[:repairs]
+		w.repairs, w.dropped = w.repairs[:repairs], w.dropped[:dropped]
 	}
 	return v, ok
 }

@@ -43,8 +43,8 @@ ignored.
 The output goes to standard output and everything else to standard error.
 Where a rule says ask, a person at the terminal is asked. Without a terminal, or
 with --no-input, nobody is: the call fails with exit code 4 and the rule to add.
-Slips in the arguments that can be put right without loss are, and are named;
---strict refuses them.
+Slips in the arguments that can be put right without loss are, and are named; so
+are keys that the tool does not know, which are left out. --strict refuses both.
 
 The exit code is that of the call, and not that of a command which bash ran: a
 command that ends with another code than 0 is told on standard error, and the
@@ -88,7 +88,7 @@ Exit codes: 'helve help exit-codes'.`,
 	fs.StringVar(&f.provider, "provider", "", "whose model calls")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after this long, as in 30s")
 	fs.BoolVar(&f.noInput, "no-input", false, "ask nobody: what has to be asked for fails")
-	fs.BoolVar(&f.strict, "strict", false, "put nothing right in the arguments")
+	fs.BoolVar(&f.strict, "strict", false, "put nothing right in the arguments, and leave nothing out")
 	fs.BoolVar(&f.asJSON, "json", false, "print the whole result as JSON")
 	fs.StringVar(&f.saveTo, "save-attachments", "", "write attachments into this `folder`")
 	fs.BoolVar(&f.jsonl, "jsonl", false, "serve a program, one JSON object a line")
@@ -123,7 +123,8 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	}
 	opt := a.options(s)
 	opt.Unattended = f.noInput || !a.attended()
-	opt.Repair = !f.strict && (s.cfg.Repair == nil || *s.cfg.Repair)
+	opt.Strict = f.strict
+	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
 	rt, err := helve.New(opt)
 	if err != nil {
 		return err
@@ -245,6 +246,10 @@ func (a *app) showAnswer(err error) error {
 func (a *app) showResult(res *tool.Result) error {
 	if repairs, ok := res.Metadata["repairs"].([]tool.Repair); ok {
 		for _, r := range repairs {
+			if r.Dropped {
+				a.note(r.String())
+				continue
+			}
 			a.note("put right: " + r.String())
 		}
 	}

@@ -26,7 +26,8 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
-	opt.Repair = !f.strict && (f.repair || s.cfg.Repair != nil && *s.cfg.Repair)
+	opt.Strict = f.strict
+	opt.Repair = f.repair || s.cfg.Repair != nil && *s.cfg.Repair
 	opt.Provider, opt.Model = f.provider, f.model
 	rt, err := helve.New(opt)
 	if err != nil {
