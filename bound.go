@@ -27,7 +27,7 @@ func (r *Runtime) bound(c *flight, res *tool.Result) {
 	lim := text.Limits{Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, MaxSpill: r.opt.Limits.Quota}
 	b := text.Bound(res.Output, lim, text.Spill{
 		Open: func() (io.WriteCloser, string, error) { return r.spill() },
-		Hint: func(path string) string { return hintSaved + path + "\n" + hintFor(c.agent) },
+		Hint: func(path string) string { return hintSaved + path + "\n" + r.hintFor(&c.Call, c.agent) },
 	})
 	if b.Err != nil {
 		r.log.Warn("a full output could not be kept", "call", c.ID, "error", b.Err)
@@ -40,10 +40,19 @@ func (r *Runtime) bound(c *flight, res *tool.Result) {
 }
 
 // hintFor says how to look into a kept output: by a subagent where the caller
-// may start one.
-func hintFor(agent *Agent) string {
-	if agent != nil && agent.Policy.Decide("task", "*").Action != permission.Deny {
-		return hintDelegate
+// may start one, and is offered the tool for it.
+func (r *Runtime) hintFor(c *tool.Call, agent *Agent) string {
+	if agent == nil {
+		return hintSearch
+	}
+	a := r.audience(c)
+	for _, e := range r.registry.all() {
+		if !e.spec.Delegates || agent.hides(e.spec) || agent.Policy.Decide(e.spec.Permission, "*").Action == permission.Deny {
+			continue
+		}
+		if _, ok := r.registry.offer(e, a); ok {
+			return hintDelegate
+		}
 	}
 	return hintSearch
 }

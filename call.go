@@ -156,7 +156,7 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		return tool.Tool{}, &tool.Error{Kind: tool.InvalidInput, Code: "unknown-agent", Tool: c.Tool,
 			Err: fmt.Errorf("there is no agent called %q; there are %s", c.Agent, strings.Join(r.agentNames(), ", "))}
 	}
-	a := r.audience(c)
+	a := r.audience(&c.Call)
 	if ctx.Err() != nil {
 		return tool.Tool{}, context.Cause(ctx)
 	}

@@ -311,7 +311,7 @@ func (r *Runtime) complement(a tool.Audience) tool.Audience {
 	return a
 }
 
-func (r *Runtime) audience(c *flight) tool.Audience {
+func (r *Runtime) audience(c *tool.Call) tool.Audience {
 	return r.complement(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"helve"
 	"helve/internal/lsp/lsptest"
+	"helve/message"
 	"helve/permission"
 	"helve/tool"
 	"helve/tooltest"
@@ -254,8 +255,20 @@ func TestPanicIsAnErrorOfTheCall(t *testing.T) {
 }
 
 func TestBoundedOutputIsKept(t *testing.T) {
-	for _, agent := range []string{"build", "explore"} {
-		rt := open(t, helve.Options{DataDir: t.TempDir()})
+	somebody := helve.Models{
+		Default: message.ModelRef{Provider: "acme", Model: "m"},
+		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{}, errors.New("it does not come to that") },
+	}
+	for _, c := range []struct {
+		agent, hint string
+		models      helve.Models
+	}{
+		{"build", "Use the Task tool", somebody},
+		{"build", "Use Grep to search", helve.Models{}}, // nobody could be given work
+		{"explore", "Use Grep to search", somebody},
+	} {
+		agent := c.agent
+		rt := open(t, helve.Options{DataDir: t.TempDir(), Models: c.models})
 		spec := tool.Spec{Name: "grep", Description: "stands for one that explore may use"}
 		register(t, rt, tool.New(spec, func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
 			return &tool.Result{Output: strings.Repeat("line\n", 3000)}, nil
@@ -269,12 +282,8 @@ func TestBoundedOutputIsKept(t *testing.T) {
 		if err != nil || string(kept) != strings.Repeat("line\n", 3000) {
 			t.Errorf("kept text: %d bytes, %v", len(kept), err)
 		}
-		hint := "Use the Task tool"
-		if agent == "explore" {
-			hint = "Use Grep to search"
-		}
-		if !strings.Contains(res.Output, "...1001 lines truncated...") || !strings.Contains(res.Output, hint) || res.Metadata["truncated"] != true {
-			t.Errorf("%s: %s", agent, res.Output[len(res.Output)-400:])
+		if !strings.Contains(res.Output, "...1001 lines truncated...") || !strings.Contains(res.Output, c.hint) || res.Metadata["truncated"] != true {
+			t.Errorf("%s, %q: %s", agent, c.hint, res.Output[len(res.Output)-400:])
 		}
 		if _, err := rt.Call(t.Context(), tool.Call{Tool: "read", Agent: agent, Input: fmt.Appendf(nil, `{"filePath":%q}`, path)}); err != nil {
 			t.Errorf("reading the kept output asks: %v", err)

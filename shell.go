@@ -146,8 +146,9 @@ func (r *Runtime) roots() []string {
 // Run runs a command under the rules of the agent that makes the call.
 func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
-	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + hintFor(s.r.agentOf(c)) }
-	if agent := s.r.agentOf(c); agent != nil {
+	agent := s.r.agentOf(c)
+	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + s.r.hintFor(c, agent) }
+	if agent != nil {
 		cmd.ReadOnly, cmd.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)

@@ -33,6 +33,10 @@ type Spec struct {
 	// conversation; old ones of other tools are hidden where they take too much.
 	Lasts bool
 
+	// Delegates marks a tool that lets another agent do some work. Who is
+	// offered one is told to let a long output be read by it.
+	Delegates bool
+
 	// External marks a tool that comes from outside, such as an MCP server's:
 	// it may not take the name of a built-in tool.
 	External bool

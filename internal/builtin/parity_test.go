@@ -171,7 +171,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},
 		Flags:  map[string]bool{"batch": r.Profile == "batch", "lsp": r.Profile == "experimental"},
 		LSP:    r.languages(t),
-		Models: r.models(),
+		Models: models(),
 		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
 	if err != nil {
@@ -223,16 +223,15 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 	return p.normalised(t, got), append(available, "invalid")
 }
 
-// models make agents ready for work where a recording gives them some. None of
-// them gets to it.
-func (r recording) models() (m helve.Models) {
-	if slices.Contains(r.needs(), "task") {
-		m.Default = message.ModelRef{Provider: "acme", Model: "scripted"}
-		m.Find = func(message.ModelRef) (helve.Model, error) {
+// models make agents ready for work, as they were when the recordings were
+// made. None of them gets to it.
+func models() helve.Models {
+	return helve.Models{
+		Default: message.ModelRef{Provider: "acme", Model: "scripted"},
+		Find: func(message.ModelRef) (helve.Model, error) {
 			return helve.Model{}, errors.New("a recording has no model")
-		}
+		},
 	}
-	return m
 }
 
 // strict says whether every recorded answer is used up. Some recordings hold

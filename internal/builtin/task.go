@@ -85,7 +85,7 @@ type taskInput struct {
 
 // task gives work to another agent.
 func task(d Delegates) tool.Tool {
-	spec := tool.Spec{Name: "task", Description: taskDoc, Destructive: true, OpenWorld: true}
+	spec := tool.Spec{Name: "task", Description: taskDoc, Destructive: true, OpenWorld: true, Delegates: true}
 	spec.Offer = func(a tool.Audience) (string, bool) {
 		if d == nil {
 			return "There is no model here that could run another agent. Do the work yourself.", false
