@@ -12,10 +12,21 @@ import (
 	"helve/permission"
 )
 
+// A response is what a client has made of a permission request: the person's
+// answer, or why there is none.
+type response struct {
+	permission.Reply
+	lost string // nobody has said yes or no, for this reason
+}
+
 // askPermission puts a permission request to the person of its session.
 func (h *hall) askPermission(req permission.Request) {
-	reply := func(se *session, r permission.Reply) {
-		err := h.rt.Reply(req.ID, r)
+	reply := func(se *session, r response) {
+		if r.lost != "" {
+			_ = h.rt.ExpireRequest(req.ID, r.lost) // it may be settled already
+			return
+		}
+		err := h.rt.Reply(req.ID, r.Reply)
 		if err != nil && r.Verdict == permission.ReplyAlways && !errors.Is(err, permission.ErrNotFound) {
 			// It was allowed, and can not be remembered: so it holds this once.
 			se.s.log.Warn("an approval could not be kept", "request", req.ID, "error", err)
@@ -35,17 +46,16 @@ func (h *hall) askPermission(req permission.Request) {
 	})
 }
 
-// elicitReply asks with a form. Whatever is no clear answer is a no; clear is
-// false where the person said neither yes nor no.
-func (se *session) elicitReply(ctx context.Context, asks sheet) (r permission.Reply, clear bool) {
+// elicitReply asks with a form. Whatever is no clear answer allows nothing;
+// clear is false where the person said neither yes nor no.
+func (se *session) elicitReply(ctx context.Context, asks sheet) (r response, clear bool) {
 	no := permission.Reply{Verdict: permission.ReplyReject}
 	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: asks.text, RequestedSchema: decisionForm(se.version, asks.verdicts())})
 	if err != nil {
 		if ctx.Err() == nil {
 			se.s.log.Warn("a permission request could not be put to the person", "client", se.client, "error", err)
 		}
-		no.Message = "the client could not put the question to the user"
-		return no, false
+		return response{lost: noAnswer + "the client could not put the question to the user, or did not give a valid answer. " + noDoing}, false
 	}
 	feedback, _ := res.Content["feedback"].(string)
 	no.Message = strings.TrimSpace(feedback)
@@ -54,17 +64,26 @@ func (se *session) elicitReply(ctx context.Context, asks sheet) (r permission.Re
 	}
 	decision, _ := res.Content["decision"].(string)
 	verdict := permission.Verdict(decision)
-	if res.Action != "accept" || !slices.Contains(asks.verdicts(), verdict) {
-		return no, res.Action == "decline"
+	switch {
+	case res.Action != "accept":
+		return response{Reply: no}, res.Action == "decline"
+	case !slices.Contains(asks.verdicts(), verdict):
+		return response{lost: noAnswer + "the client's form has no valid decision. " + noDoing}, false
 	}
 	switch verdict {
 	case permission.ReplyOnce:
-		return permission.Reply{Verdict: permission.ReplyOnce}, true
+		return response{Reply: permission.Reply{Verdict: permission.ReplyOnce}}, true
 	case permission.ReplyAlways:
-		return permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Session}, true
+		return response{Reply: permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Session}}, true
 	}
-	return no, true
+	return response{Reply: no}, true
 }
+
+// What a model is told around the reason for which nobody has answered.
+const (
+	noAnswer = "Permission was neither given nor refused: "
+	noDoing  = "Nothing was done. Tell the user, and go on without this."
+)
 
 // A choice is one thing to pick in a form.
 type choice struct{ value, title string }

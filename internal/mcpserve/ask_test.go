@@ -47,9 +47,9 @@ func TestPermission(t *testing.T) {
 		{"feedback", accept(map[string]any{"decision": "reject", "feedback": "use printf"}), nil, "with the following feedback: use printf", 2, false},
 		{"decline", &mcp.ElicitResult{Action: "decline"}, nil, "The user rejected permission", 2, false},
 		{"cancel", &mcp.ElicitResult{Action: "cancel"}, nil, "The user rejected permission", 2, false},
-		{"error", nil, os.ErrPermission, "could not put the question", 2, false},
-		{"nonsense", accept(map[string]any{"decision": "sure"}), nil, "rejected permission", 2, false},
-		{"nothing", accept(nil), nil, "rejected permission", 2, false},
+		{"error", nil, os.ErrPermission, "Permission was neither given nor refused: the client could not put the question", 2, false},
+		{"nonsense", accept(map[string]any{"decision": "sure"}), nil, "neither given nor refused", 2, false},
+		{"nothing", accept(nil), nil, "neither given nor refused", 2, false},
 		{"unknown action", &mcp.ElicitResult{Action: "shrug", Content: map[string]any{"decision": "once"}}, nil, "rejected permission", 2, false},
 	}
 	for _, tt := range tests {
