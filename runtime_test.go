@@ -257,7 +257,9 @@ func TestPanicIsAnErrorOfTheCall(t *testing.T) {
 func TestBoundedOutputIsKept(t *testing.T) {
 	somebody := helve.Models{
 		Default: message.ModelRef{Provider: "acme", Model: "m"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{}, errors.New("it does not come to that") },
+		Find: func(message.ModelRef) (helve.Model, error) {
+			return helve.Model{}, errors.New("it does not come to that")
+		},
 	}
 	for _, c := range []struct {
 		agent, hint string

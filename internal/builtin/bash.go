@@ -198,7 +198,10 @@ func (b bashCall) result(title string, out *run.Outcome, notes []string) *tool.R
 		block := "\n\n<bash_metadata>\n" + strings.Join(said, "\n") + "\n</bash_metadata>"
 		output, preview = output+block, preview+block
 	}
-	meta := map[string]any{"output": preview, "exit": out.Exit, "description": title, "truncated": out.Truncated}
+	meta := map[string]any{"output": preview, "exit": nil, "description": title, "truncated": out.Truncated}
+	if out.Exit != nil {
+		meta["exit"] = *out.Exit
+	}
 	if out.Signal != "" {
 		meta["signal"] = out.Signal
 	}
@@ -219,7 +222,10 @@ func outcomeNotes(o *run.Outcome) (notes []string) {
 	if o.TimedOut {
 		notes = append(notes, fmt.Sprintf("bash tool terminated command after exceeding timeout %d ms", o.Timeout.Milliseconds()))
 	}
-	if o.Cancelled {
+	switch {
+	case o.Overdue:
+		notes = append(notes, "bash tool terminated command because the time that the call was given was up")
+	case o.Cancelled:
 		notes = append(notes, "User aborted the command")
 	}
 	switch {

@@ -198,6 +198,44 @@ func TestCancelledTreesAreGone(t *testing.T) {
 	}
 }
 
+// Whether somebody stopped a command or its caller's time was up is told apart,
+// and the exit code is a number, or nothing where there is none.
+func TestWhyCommandsEnd(t *testing.T) {
+	rt := open(t, helve.Options{})
+	call := tool.Call{ID: "cancelled", Tool: "bash", Session: "s", Input: json.RawMessage(`{"command":"echo ready; sleep 1000"}`)}
+	ctx, cancel := contextUntil(t, rt, call.ID, "ready")
+	defer cancel()
+	_, err := rt.Call(ctx, call)
+	told(t, err, "User aborted the command")
+
+	late, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	call.ID = "late"
+	_, err = rt.Call(late, call)
+	told(t, err, "bash tool terminated command because the time that the call was given was up")
+
+	res, err := rt.Call(t.Context(), tool.Call{Tool: "bash", Session: "s", Input: json.RawMessage(`{"command":"exit 3"}`)})
+	if err != nil || res.Metadata["exit"] != 3 {
+		t.Errorf("exit is %v (%T), %v", res.Metadata["exit"], res.Metadata["exit"], err)
+	}
+}
+
+// told fails unless the answer of a cancelled call says only this beside its
+// output, and has no exit code.
+func told(t *testing.T, err error, want string) {
+	t.Helper()
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.Canceled || e.Answer == nil {
+		t.Fatalf("the call ended with %v", err)
+	}
+	if want = "<bash_metadata>\n" + want + "\n</bash_metadata>"; !strings.Contains(e.Answer.Output, want) {
+		t.Errorf("%q does not hold %q", e.Answer.Output, want)
+	}
+	if exit, there := e.Answer.Metadata["exit"]; !there || exit != nil {
+		t.Errorf("exit is %v (%T)", exit, exit)
+	}
+}
+
 // waitGone fails if a process is still there after five seconds.
 func waitGone(t *testing.T, pid string) {
 	t.Helper()

@@ -97,7 +97,7 @@ func TestWalledCommands(t *testing.T) {
 			if fail != nil {
 				t.Fatal(fail)
 			}
-			if got := *(res.Metadata["exit"].(*int)) == 0; got != tc.ok {
+			if got := res.Metadata["exit"].(int) == 0; got != tc.ok {
 				t.Errorf("it ran: %v\n%s", got, res.Output)
 			}
 		})
@@ -132,7 +132,7 @@ func TestPlanIsReadOnly(t *testing.T) {
 	rt, dir := walled(t, "", agents...)
 	write(t, filepath.Join(dir, "try.py"), []byte("open('a.txt','a').write('x')"))
 	res, fail := sh(t, rt, map[string]any{"command": "cat a.txt; " + python(t) + " try.py"})
-	if fail != nil || !strings.Contains(res.Output, "a\n") || *(res.Metadata["exit"].(*int)) == 0 {
+	if fail != nil || !strings.Contains(res.Output, "a\n") || res.Metadata["exit"].(int) == 0 {
 		t.Errorf("%v %+v", fail, res)
 	}
 	if res.Metadata["wall"] != "write" {

@@ -95,7 +95,7 @@ func (w *gitWorld) script(t *testing.T, text string) (string, int) {
 	if res.Metadata["wall"] == "" || res.Metadata["wall"] == nil {
 		t.Fatalf("not behind the wall: %+v", res)
 	}
-	return res.Output, *(res.Metadata["exit"].(*int))
+	return res.Output, res.Metadata["exit"].(int)
 }
 
 // What a command does to a repository makes the person's git run nothing of

@@ -266,8 +266,8 @@ func (a *app) showResult(res *tool.Result) error {
 	if _, err := fmt.Fprint(a.Stdout, out); err != nil {
 		return fmt.Errorf("writing the output: %w", err)
 	}
-	if code, ok := res.Metadata["exit"].(*int); ok && code != nil && *code != 0 {
-		a.note(fmt.Sprintf("the command ended with exit code %d", *code))
+	if code, ok := res.Metadata["exit"].(int); ok && code != 0 {
+		a.note(fmt.Sprintf("the command ended with exit code %d", code))
 	}
 	for i, at := range res.Attachments {
 		a.note(fmt.Sprintf("attachment %d: %s, %d bytes", i+1, at.Mime, attachmentSize(at)))

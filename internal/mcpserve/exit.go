@@ -12,10 +12,6 @@ import (
 // one; 0 where it went well, or where there is none.
 func exitCode(res *tool.Result) int {
 	switch code := res.Metadata["exit"].(type) {
-	case *int:
-		if code != nil {
-			return *code
-		}
 	case int:
 		return code
 	case int64:

@@ -54,7 +54,8 @@ type Outcome struct {
 	Signal    string
 
 	TimedOut  bool
-	Cancelled bool
+	Cancelled bool          // whoever waited for it does no longer
+	Overdue   bool          // and that because their time was up
 	Timeout   time.Duration // what it was given
 	Job       string        // the job that goes on
 	Running   []string      // the programs of it that do
@@ -182,6 +183,7 @@ func (x *execution) follow(ctx context.Context) {
 		x.out.TimedOut = true
 	case <-ctx.Done():
 		x.out.Cancelled = true
+		x.out.Overdue = errors.Is(ctx.Err(), context.DeadlineExceeded)
 	}
 	wait := grace
 	if x.out.Cancelled {

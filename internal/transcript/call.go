@@ -231,10 +231,6 @@ func (t *Transcript) callDetails(p message.Part, o outcome, indent string) strin
 // ExitStatus is the exit code of a command; 0 where none is known.
 func ExitStatus(metadata map[string]any) int {
 	switch code := metadata["exit"].(type) {
-	case *int:
-		if code != nil {
-			return *code
-		}
 	case int:
 		return code
 	case float64:
