@@ -218,11 +218,8 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		}
 		return nil
 	}
-	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && e.Hint == "" {
-		e.Hint = fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
-	}
 	if err != nil {
-		return a.showAnswer(err)
+		return a.showAnswer(forPeople(req, err))
 	}
 	return a.showResult(res)
 }
