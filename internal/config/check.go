@@ -43,6 +43,14 @@ func (c *checker) value(n *node, s *shape) bool {
 	return said == ""
 }
 
+// named is the key that is looked at, as a message names it.
+func (c *checker) named() string {
+	if key := c.key(); key != "" {
+		return strconv.Quote(key)
+	}
+	return "the file as a whole"
+}
+
 // shaped reports whether n is what its shape says in kinds, words and keys.
 func (c *checker) shaped(n *node, s *shape) bool {
 	if s.kinds != "" && strings.IndexByte(s.kinds, n.kind) < 0 {
@@ -50,7 +58,7 @@ func (c *checker) shaped(n *node, s *shape) bool {
 		if n.kind == 'b' {
 			got = n.text
 		}
-		c.fail(n, s, fmt.Sprintf("%q is %s; want %s", c.key(), got, s.want()))
+		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, s.want()))
 		return false
 	}
 	if s.rules {

@@ -153,7 +153,7 @@ func TestHostileFiles(t *testing.T) {
 		{"large", func(t *testing.T, p string) { write(t, p, `{"theme":"`+strings.Repeat("x", 10<<20)+`"}`) }, "cannot be read: too large: more than 4 MiB"},
 		{"empty", func(t *testing.T, p string) { write(t, p, "\n") }, "the file is empty; write {} for no settings"},
 		{"bytes", func(t *testing.T, p string) { write(t, p, "{\"a\":\"\xff\"}") }, "not UTF-8 text; save the file as UTF-8"},
-		{"list", func(t *testing.T, p string) { write(t, p, `[]`) }, `"" is a list; want an object`},
+		{"list", func(t *testing.T, p string) { write(t, p, `[]`) }, `the file as a whole is a list; want an object`},
 		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}}`) }, "not JSON; put the reference between quotes"},
 		{"folder", func(t *testing.T, p string) {
 			write(t, filepath.Join(p, "something"), "{}")
