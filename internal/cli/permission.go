@@ -49,10 +49,11 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Explain says whether something would be allowed, asked about or denied, and
 which rule decides, with its file and line. Of a file (read, edit, list) it shows
 everything that a call would ask for: leaving the workspace, and the file under
-the name you give and under its real one where a link leads elsewhere. A URL
-(webfetch) is judged as far as it can be without looking its host up. Of a bash
-command it shows every command in it and every file it is redirected to. The
-strictest decides.
+the name you give and under its real one where a link leads elsewhere. What glob
+and grep are to look for, where it is a path as in /etc or ../other, is taken for
+the place to search too. A URL (webfetch) is judged as far as it can be without
+looking its host up. Of a bash command it shows every command in it and every file
+it is redirected to. The strictest decides.
 
 A rule that is called a limit can only make an answer stricter, whatever rules of
 yours say: it is of a file that you have not trusted ('helve trust'), or of the
@@ -62,6 +63,9 @@ agent itself.`,
   helve permission explain webfetch http://localhost:3000/
   helve permission explain edit src/main.go --agent plan --json`,
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usagef("%d words are too many: "+quoteIt, len(args))
+			}
 			if len(args) != 2 {
 				return usagef("give a permission and what it is about, as in: read .env")
 			}
@@ -91,9 +95,18 @@ agent itself.`,
 	c.Flags().StringVar(&agent, "agent", "", "under the rules of this agent")
 	c.Flags().StringVar(&session, "session", "", "with what this session approved")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.Flags().NArg() > 0 {
+			return usagef("%w: "+quoteIt, err)
+		}
+		return usageError{err}
+	})
 	a.completeFlags(c)
 	return c
 }
+
+// quoteIt is what to do about a command that was given as several words.
+const quoteIt = "what it is about is one word, so put a command in quotes, as in: bash 'rm -rf build'"
 
 // explain decides as a call would, approvals counted in.
 func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*server.Explained, error) {
@@ -148,6 +161,9 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, decision.Strictest(got.Units)
 	case "read", "edit", "list":
 		x.Units, err = r.File(req.Permission, given.Pattern)
+		x.Decision = decision.Strictest(x.Units)
+	case "glob", "grep":
+		x.Units, err = r.Search(req.Permission, given.Pattern)
 		x.Decision = decision.Strictest(x.Units)
 	case "webfetch":
 		at, wrong := web.Read(given.Pattern)

@@ -122,10 +122,10 @@ func (v row) contextPolicy() (permission.Policy, error) {
 }
 
 // decide decides as a runtime with the saved approvals of the line would.
-func decide(v row, policy permission.Policy) (permission.Action, error) {
+func decide(v row, policy permission.Policy) (permission.Decision, error) {
 	keeper, err := v.saved()
 	if err != nil {
-		return "", err
+		return permission.Decision{}, err
 	}
 	opt := permission.EngineOptions{Keeper: keeper}
 	req := permission.Request{Permission: v.Permission, Patterns: []string{*v.Pattern}, Session: "asking"}
@@ -143,15 +143,14 @@ func decide(v row, policy permission.Policy) (permission.Action, error) {
 		return ds[0], nil
 	}
 	if v.Permission != "webfetch" || !strings.Contains(*v.Pattern, ":") {
-		d, err := one(req)
-		return d.Action, err
+		return one(req)
 	}
 	at, err := web.Read(*v.Pattern)
 	if err != nil {
-		return "error", nil // a call would not get as far as the rules
+		return permission.Decision{Action: "error"}, nil // a call would not get as far as the rules
 	}
 	d, _, err := Address(at, req, one)
-	return d.Action, err
+	return d, err
 }
 
 // kept is approvals that a line brings.

@@ -2,6 +2,8 @@ package decision
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
 	"helve/internal/judge"
 	"helve/internal/workspace"
@@ -57,6 +59,30 @@ func (r Reader) File(name, file string) ([]permission.Decision, error) {
 		err = r.Files.AskFor(context.Background(), &asked, permission.Request{Permission: name}, path)
 	}
 	return asked.asked, err
+}
+
+// Search is what a tool that searches would ask: about what it looks for, and,
+// where that is written as a path, whether the workspace may be left for it.
+func (r Reader) Search(name, pattern string) ([]permission.Decision, error) {
+	asked := recorder{Reader: r}
+	err := asked.Ask(context.Background(), permission.Request{Permission: name, Patterns: []string{pattern}})
+	if place, ok := placeOf(pattern); ok && err == nil {
+		_, err = r.Files.ResolveEither(context.Background(), &asked, r.Dir, place)
+	}
+	return asked.asked, err
+}
+
+// placeOf is the file or folder that a pattern begins with, where it is one
+// that may lie elsewhere.
+func placeOf(pattern string) (string, bool) {
+	slashed := filepath.ToSlash(pattern)
+	if !filepath.IsAbs(pattern) && slashed != ".." && !strings.HasPrefix(slashed, "../") {
+		return "", false
+	}
+	if at := strings.IndexAny(slashed, "*?[{"); at >= 0 {
+		slashed = slashed[:strings.LastIndexByte(slashed[:at], '/')+1]
+	}
+	return filepath.FromSlash(slashed), true
 }
 
 // A recorder is asked for permission as a call is. It notes what would come of

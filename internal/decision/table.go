@@ -79,12 +79,12 @@ func (t Table) judge(v row) (string, error) {
 		return judgeName(v)
 	}
 	policy, err := t.policy(v)
-	got := "error"
+	got, by := "error", ""
 	switch {
 	case err == nil && v.Visible != nil:
 		return judgeVisible(v, policy), nil
 	case err == nil:
-		got, err = t.decision(v, policy)
+		got, by, err = t.decision(v, policy)
 	case errors.Is(err, errRefused):
 		err = nil
 	}
@@ -92,17 +92,18 @@ func (t Table) judge(v row) (string, error) {
 		return got, err
 	}
 	if got != v.Expect && !slices.Contains(v.Accept, got) {
-		return fmt.Sprintf("got %s, want %s", got, v.Expect), nil
+		return fmt.Sprintf("got %s, want %s", got, v.Expect) + by, nil
 	}
 	return "", nil
 }
 
-// decision is what the policy says to the question of a line.
-func (t Table) decision(v row, policy permission.Policy) (string, error) {
+// decision is what the policy says to the question of a line, and which rule
+// makes it say so.
+func (t Table) decision(v row, policy permission.Policy) (got, by string, err error) {
 	switch {
 	case v.Command != nil:
 		got, err := Reader{Dir: cmp.Or(v.Cwd, t.Dir), Files: &workspace.Files{}, Policy: policy}.Command(*v.Command)
-		return modal(v, got), err
+		return modal(v, got), decider(Strictest(got.Units)), err
 	case v.Permission != "" && v.Pattern != nil:
 		if v.bringsNone() {
 			if asks := t.Asks(v.Permission); asks != "" {
@@ -111,13 +112,25 @@ func (t Table) decision(v row, policy permission.Policy) (string, error) {
 		}
 		got, err := decide(v, policy)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		return modal(v, Judged{Action: got}), nil
+		return modal(v, Judged{Action: got.Action}), decider(got), nil
 	case v.Expect == "error": // only a refused config would have been right
-		return "a good configuration", nil
+		return "a good configuration", "", nil
 	}
-	return "", errors.New(`what is to be judged? give a "command", or a "permission" and a "pattern"`)
+	return "", "", errors.New(`what is to be judged? give a "command", or a "permission" and a "pattern"`)
+}
+
+// decider names the rule that made a decision; "" where it was none.
+func decider(d permission.Decision) string {
+	if d.Rule == nil || d.Approval != nil {
+		return ""
+	}
+	from := d.Source
+	if d.Rule.From == (permission.Source{}) {
+		from = "a rule of the line itself"
+	}
+	return fmt.Sprintf(": decided by %s %s = %s, %s", d.Rule.Permission, d.Rule.Pattern, d.Rule.Action, from)
 }
 
 // elsewhere reports whether a line is for another platform than this.

@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 		{`{"permission":"look","pattern":"b","expect":"deny"}`, Finding{"", Passed, ""}, true},
 		{`{"permission":"read","pattern":"b","expect":"allow"}`, Finding{"", Passed, ""}, true},
 		{`{"permission":"look","pattern":"a","expect":"ask","rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
-		{`{"id":"x","permission":"read","pattern":"a","expect":"deny","reason":"it is so"}`, Finding{"x", Failed, "got allow, want deny (it is so)"}, true},
+		{`{"id":"x","permission":"read","pattern":"a","expect":"deny","reason":"it is so"}`, Finding{"x", Failed, "got allow, want deny: decided by read * = allow, a rule of the line itself (it is so)"}, true},
 		{`{"permission":"read","pattern":"a","expect":"deny","rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
 		{`{"permission":"read","pattern":"a","expect":"ask","accept":["deny"],"rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
 		{`{"command":"git push","expect":"deny","mode":"headless","rules":[["bash","*","ask"]]}`, Finding{"", Passed, ""}, false},
