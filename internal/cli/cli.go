@@ -74,6 +74,7 @@ func usagef(format string, args ...any) error {
 }
 
 func (a *app) root() *cobra.Command {
+	var asksVersion bool
 	root := &cobra.Command{
 		Use:   "helve",
 		Short: "Run the tools of a coding agent, with permissions and a record of every call",
@@ -86,6 +87,10 @@ happened.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.ran = true },
 		RunE: func(c *cobra.Command, _ []string) error {
+			if asksVersion {
+				a.printVersion()
+				return nil
+			}
 			if isTerminal(a.Stdout) {
 				return a.whatRuns(c.Context())
 			}
@@ -99,6 +104,8 @@ happened.`,
 	f.StringVar(&a.dirFlag, "dir", "", "work in this `folder` instead of the current one")
 	f.StringVar(&a.dataFlag, "data-dir", "", "keep records in this `folder` (or set HELVE_DATA_DIR)")
 	f.BoolVar(&a.noColor, "no-color", false, "print without colours (or set NO_COLOR)")
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version")
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		a.runCommand(), a.chatCommand(), a.serveCommand(), a.openCommand(),
 		a.callCommand(), a.grepCommand(), a.globCommand(), a.toolsCommand(), a.pluginsCommand(), a.skillsCommand(), a.permissionCommand(),
@@ -108,6 +115,29 @@ happened.`,
 		exitCodesTopic(),
 	)
 	return root
+}
+
+// helpCommand shows the help of a command. The library's own takes a name that
+// no command has for a reason to show all of it.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		Long:  "Help shows what a command does and takes, and so does --help behind the command.",
+		Example: `  helve help call
+  helve help exit-codes`,
+		RunE: func(c *cobra.Command, args []string) error {
+			of, rest, err := c.Root().Find(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if len(rest) > 0 && of.HasSubCommands() {
+				return usagef("unknown command %q for %q", rest[0], of.CommandPath())
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
 }
 
 // complain says on standard error what went wrong, and what to do next.

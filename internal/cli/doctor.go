@@ -288,12 +288,16 @@ func (a *app) versionCommand() *cobra.Command {
 					"version": version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			fmt.Fprintf(a.Stdout, "helve %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			a.printVersion()
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+func (a *app) printVersion() {
+	fmt.Fprintf(a.Stdout, "helve %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version, or the commit it was built from.

@@ -25,6 +25,27 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
+// Asking about a command that there is not is a mistake like calling it.
+func TestHelpAbout(t *testing.T) {
+	for _, c := range []struct {
+		words, stdout, stderr string
+		code                  int
+	}{
+		{"help", "Available Commands:", "", 0},
+		{"help call", "helve call TOOL", "", 0},
+		{"help permission explain", "helve permission explain PERMISSION", "", 0},
+		{"help exit-codes", "who has to act", "", 0},
+		{"help foo", "", `unknown command "foo" for "helve"`, 64},
+		{"help sesions", "", "sessions", 64},
+		{"help permission foo", "", `unknown command "foo" for "helve permission"`, 64},
+	} {
+		stdout, stderr, code := run(t, strings.Fields(c.words)...)
+		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || c.stderr != "" && stdout != "" {
+			t.Errorf("%s: exit code %d, output %q, standard error %q", c.words, code, stdout, stderr)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for _, words := range []string{
 		"", "run", "chat", "serve", "open", "sessions resume", "sessions show", "call", "tools", "tools new", "tools test", "plugins", "skills", "agents", "models", "lsp", "lsp check", "lsp log", "permission", "permission explain", "permission list", "permission revoke", "permission test",
