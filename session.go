@@ -15,6 +15,7 @@ type Session struct {
 	Dir     string           `json:"directory"`
 	Parent  string           `json:"parentID,omitempty"` // the session whose call started this one
 	Title   string           `json:"title"`
+	First   string           `json:"first,omitempty"` // its first call, tool and what about, where there is no title
 	Agent   string           `json:"agent,omitempty"` // who worked on it last
 	Model   message.ModelRef `json:"model"`           // and with what
 	Time    SessionTime      `json:"time"`
@@ -68,7 +69,7 @@ func (r *Runtime) Sessions(ctx context.Context, limit int) ([]Session, error) {
 
 func sessionOf(s store.Session) Session {
 	return Session{
-		ID: s.ID, Slug: s.Slug, Project: s.Project, Dir: s.Dir, Parent: s.Parent, Title: s.Title, Agent: s.Agent, Model: s.Model,
+		ID: s.ID, Slug: s.Slug, Project: s.Project, Dir: s.Dir, Parent: s.Parent, Title: s.Title, First: s.First, Agent: s.Agent, Model: s.Model,
 		Time: SessionTime{Created: s.Created, Updated: s.Updated}, Tokens: s.Tokens, Cost: s.Cost,
 	}
 }

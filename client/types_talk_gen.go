@@ -210,6 +210,7 @@ type Session struct {
 	Agent     string          `json:"agent,omitempty"`
 	Cost      float64         `json:"cost"`
 	Directory string          `json:"directory"`
+	First     string          `json:"first,omitempty"`
 	ID        string          `json:"id"`
 	Model     MessageModelRef `json:"model"`
 	ParentID  string          `json:"parentID,omitempty"`

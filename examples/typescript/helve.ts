@@ -690,6 +690,7 @@ export interface Session {
   agent?: string;
   cost: number;
   directory: string;
+  first?: string;
   id: string;
   model: MessageModelRef;
   parentID?: string;
@@ -727,6 +728,7 @@ export interface SessionInfo {
   agent?: string;
   cost: number;
   directory: string;
+  first?: string;
   id: string;
   model: MessageModelRef;
   parentID?: string;

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -159,7 +160,7 @@ func (c *chat) listSessions(ctx context.Context, _ string) {
 		if s.ID == c.session {
 			mark = "*"
 		}
-		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, screen.Safe(s.ID), at(s.Time.Updated), screen.Clip(screen.Safe(s.Title), 50))
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, screen.Safe(s.ID), at(s.Time.Updated), screen.Clip(screen.Safe(cmp.Or(s.Title, s.First)), 50))
 	}
 	_ = tw.Flush() // the console never fails
 }

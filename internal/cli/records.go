@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"helve/internal/screen"
 	"helve/internal/store"
 	"helve/internal/text"
 )
@@ -32,8 +33,9 @@ func (a *app) sessionsCommand() *cobra.Command {
 		Short: "List recorded sessions",
 		Long: `Sessions lists the sessions that models worked in and calls were made in, those
 used last first: id, last use, folder, title, agent, and model, tokens and cost of
-those that a model worked in. How many sessions a session started for other agents
-stands behind it; --all lists them below it.`,
+those that a model worked in. One without a title is known by its first call. How
+many sessions a session started for other agents stands behind it; --all lists
+them below it.`,
 		Example: `  helve sessions
   helve sessions --here
   helve sessions --limit 5 --json
@@ -44,7 +46,7 @@ stands behind it; --all lists them below it.`,
 		},
 	}
 	fs := c.Flags()
-	fs.IntVar(&f.limit, "limit", 100, "list at most so many")
+	fs.IntVar(&f.limit, "limit", 0, "list at most so many (default 20, with --json all)")
 	fs.BoolVar(&f.here, "here", false, "only those of this folder")
 	fs.BoolVar(&f.all, "all", false, "also those that other sessions started; with --json they always are")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
@@ -60,8 +62,12 @@ type sessionFlags struct {
 
 // listSessions prints the sessions there are.
 func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
-	if f.limit <= 0 {
-		f.limit = 100
+	switch {
+	case f.limit > 0:
+	case f.asJSON:
+		f.limit = math.MaxInt32
+	default:
+		f.limit = 20
 	}
 	var all []store.Session
 	most := f.limit
@@ -83,17 +89,30 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 	}
 	rows := family(all, f.all)
 	tw := columns(a.Stdout)
+	if len(rows) > 0 {
+		fmt.Fprintln(tw, "SESSION\tLAST USE\tFOLDER\tTITLE\tAGENT\tMODEL")
+	}
 	for _, s := range rows[:min(len(rows), f.limit)] {
 		below := ""
 		if s.below > 0 && !f.all {
 			below = fmt.Sprintf("%d below", s.below)
 		}
 		fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
-			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), text.VisibleLine(s.Title),
+			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), screen.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
 			text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost), below,
 		}, "\t"), "\t"))
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if len(rows) > f.limit {
+		more := fmt.Sprintf("%d of %d sessions are listed: --limit %d lists all", f.limit, len(rows), len(rows))
+		if !f.here {
+			more += ", --here those of this folder"
+		}
+		a.note(more)
+	}
+	return nil
 }
 
 // A kin is a session among those that it was started by and has started.

@@ -36,9 +36,20 @@ type Session struct {
 	Rules  permission.Ruleset `json:"rules,omitempty"` // its own; where they cannot be read, one that denies everything
 	Tokens message.Tokens     `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
 	Cost   float64            `json:"cost,omitempty"`  // likewise, in US dollars
+
+	// First is the tool of its first call with what that was about, its title
+	// or else its arguments, where the session has no title of its own. It is
+	// read, and never written.
+	First string `json:"first,omitempty"`
 }
 
 const sessionColumns = "id, dir, project, agent, parent, title, created, updated, slug, provider, model, rules, tokens, cost"
+
+// sessionRead are the columns to read, with what a session without a title is
+// known by. An index leads to its first call.
+const sessionRead = sessionColumns + `, CASE WHEN title = '' THEN (
+	SELECT trim(call.tool || ' ' || substr(coalesce(nullif(call.title, ''), call.input), 1, 120)) FROM call WHERE call.session = session.id ORDER BY call.seq LIMIT 1
+) END`
 
 const (
 	sessionValues = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -61,7 +72,7 @@ func (s *Store) sessionOf(row []driver.Value) Session {
 	v := Session{
 		ID: textOf(row[0]), Dir: textOf(row[1]), Project: textOf(row[2]), Agent: textOf(row[3]),
 		Parent: textOf(row[4]), Title: textOf(row[5]), Created: intOf(row[6]), Updated: intOf(row[7]),
-		Slug: textOf(row[8]), Model: message.ModelRef{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]),
+		Slug: textOf(row[8]), Model: message.ModelRef{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]), First: textOf(row[14]),
 	}
 	var err error
 	if v.Rules, err = rulesOf(textOf(row[11])); err != nil {
@@ -214,7 +225,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 		err := c.query(context.Background(), func(row []driver.Value) error {
 			v = s.sessionOf(row)
 			return nil
-		}, "SELECT "+sessionColumns+" FROM session WHERE id = ?", id)
+		}, "SELECT "+sessionRead+" FROM session WHERE id = ?", id)
 		if err != nil {
 			return err
 		}
@@ -224,6 +235,9 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 		used := v.Updated
 		change(&v)
 		v.ID, v.Updated = id, max(v.Updated, used)
+		if v.Title != "" {
+			v.First = ""
+		}
 		_, err = c.exec(updateSession, append(v.values(), id)...)
 		return err
 	}})
@@ -291,7 +305,7 @@ func (s *Store) listSessions(ctx context.Context, which string, args ...any) ([]
 		return c.query(ctx, func(row []driver.Value) error {
 			out = append(out, s.sessionOf(row))
 			return nil
-		}, "SELECT "+sessionColumns+" FROM session "+which, args...)
+		}, "SELECT "+sessionRead+" FROM session "+which, args...)
 	})
 	return out, err
 }

@@ -170,6 +170,34 @@ func TestSessions(t *testing.T) {
 	})
 }
 
+// A session without a title is known by its first call: by its title, or by its
+// arguments while there is none.
+func TestFirstCall(t *testing.T) {
+	both(t, func(t *testing.T, s *Store) {
+		ctx := t.Context()
+		ok(t, s.AddSession(ctx, Session{ID: "a", Created: 1}))
+		first := func(want string) {
+			t.Helper()
+			listed, err := s.SessionsAfter(ctx, SessionQuery{Limit: 9})
+			ok(t, err)
+			if one := must(s.Session(ctx, "a"))(t); one.First != want || listed[0].First != want {
+				t.Errorf("known by %q and %q, want %q", one.First, listed[0].First, want)
+			}
+		}
+		first("")
+		call := Call{ID: "x", Session: "a", Tool: "bash", Input: `{"command":"ls"}`, State: Running, Started: 1}
+		ok(t, s.Begin(ctx, call))
+		first(`bash {"command":"ls"}`)
+		call.State, call.Result = Completed, &tool.Result{Title: strings.Repeat("é", 500)}
+		ok(t, s.Finish(call))
+		ok(t, s.Begin(ctx, Call{ID: "y", Session: "a", Tool: "read", State: Running, Started: 2}))
+		first("bash " + strings.Repeat("é", 120))
+		changed := must(s.UpdateSession(ctx, "a", func(v *Session) { v.Title = "named" }))(t)
+		want(t, changed, must(s.Session(ctx, "a"))(t))
+		first("")
+	})
+}
+
 func TestCreateSession(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()

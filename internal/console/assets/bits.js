@@ -35,7 +35,7 @@ export function time(t, how = when) {
 export function sessionLink(id, call) {
   if (!id) return null;
   const to = `#/sessions/${encodeURIComponent(id)}${call ? '/calls/' + encodeURIComponent(call) : ''}`;
-  return h('a', { class: 'small', href: to }, visibleLine(state.sessions.get(id)?.title || 'its session'));
+  return h('a', { class: 'small', href: to }, visibleLine(state.sessions.get(id)?.title || state.sessions.get(id)?.first || 'its session'));
 }
 
 /** A foreign name or path, in the fixed font, nothing hidden in it. */

@@ -43,7 +43,7 @@ function makeHead() {
   return {
     el,
     set(s, todos) {
-      text(title, visibleLine(s.title || s.id));
+      text(title, visibleLine(s.title || s.first || s.id));
       attr(title, 'title', title.textContent);
       const word = statusWord(s);
       const retry = s.status && s.status.type === 'retry';
@@ -260,7 +260,7 @@ export const page = {
       const s = state.sessions.get(id);
       if (s) {
         head.set(s, feed.todos);
-        ctx.title(visibleLine(s.title || 'Session'));
+        ctx.title(visibleLine(s.title || s.first || 'Session'));
         box.update({ status: s.status, agent: s.agent, model: s.model, broken: broken(feed), talked: feed.messages.size > 1 });
       }
       tabs.counts([0, feed.order.length, feed.todos.filter((t) => t.status !== 'completed' && t.status !== 'cancelled').length, agents]);

@@ -36,7 +36,7 @@ function wanted() {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (s) => {
     if (scope === 'here' && !here(s)) return false;
-    const hay = [s.title, s.agent, modelName(s.model), s.id, s.directory, statusWord(s)].join(' ').toLowerCase();
+    const hay = [s.title, s.first, s.agent, modelName(s.model), s.id, s.directory, statusWord(s)].join(' ').toLowerCase();
     return words.every((w) => hay.includes(w));
   };
   const keep = new Set();
@@ -70,7 +70,7 @@ export function fillRow(el, { thing: s, count, open }) {
     put(fold, count > 0 && icon(open ? 'down' : 'right', 14));
   }
   attr(dot, 'data-state', dotState(s));
-  text(title, visibleLine(s.title || s.id));
+  text(title, visibleLine(s.title || s.first || s.id));
   attr(title, 'title', title.textContent);
   const [waits, word] = flags.children;
   const n = state.waiting(s.id);

@@ -172,6 +172,10 @@ const handlers = {
     const s = state.sessions.get(p.sessionID);
     if (s) s.failure = p.error;
   },
+  'call.finished': (p) => {
+    const s = state.sessions.get(p.session);
+    if (s && !s.title && !s.first) s.first = [p.tool, p.result && p.result.title].filter(Boolean).join(' ').slice(0, 120);
+  },
   'permission.asked': (p) => {
     state.permissions = [...without(state.permissions, p.id), p];
     if (!state.sessions.has(p.sessionID)) fetchSession(p.sessionID);
