@@ -38,6 +38,19 @@ func TestBrowseReconnect(t *testing.T) {
 	b.shot("live")
 }
 
+// TestBrowseUntitled has sessions without a title: each is known by its first
+// call, whether that was made before the page was opened or since.
+func TestBrowseUntitled(t *testing.T) {
+	h := newHost(t, `{"*": "allow"}`).start()
+	h.call("POST", "/v1/calls", map[string]any{"tool": "bash", "input": map[string]any{"command": "true", "description": "the one before"}, "session": "ses_before"}, nil)
+	b := newTab(t, h)
+	b.enter("#/sessions")
+	b.see("Live")
+	b.see("bash the one before")
+	h.call("POST", "/v1/calls", map[string]any{"tool": "bash", "input": map[string]any{"command": "true", "description": "the one since"}, "session": "ses_since"}, nil)
+	b.see("bash the one since")
+}
+
 // TestBrowseOutput watches what a command prints while it runs.
 func TestBrowseOutput(t *testing.T) {
 	h := newHost(t, `{"*": "allow"}`).start()
