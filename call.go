@@ -196,7 +196,7 @@ func (r *Runtime) voidPolicy(name string) error {
 		return nil
 	}
 	return &tool.Error{Kind: tool.Denied, Code: "invalid-policy", Tool: name,
-		Err: fmt.Errorf("everything is denied because the permission rules are broken: %s", r.opt.PolicyError)}
+		Err: fmt.Errorf("everything is denied because the config is broken: %s", r.opt.PolicyError)}
 }
 
 // find looks the tool up among those that are there.

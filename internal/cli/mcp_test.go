@@ -51,6 +51,30 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 	return res
 }
 
+// A slip in what is said about the wall lets an agent run nothing either.
+func TestServeWithBrokenWall(t *testing.T) {
+	cmd, home := serving(t)
+	if err := os.MkdirAll(filepath.Join(home, "helve"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "helve", "helve.json"), []byte(`{"wal": {"level": "write"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	res := callTool(t, session, "bash", map[string]any{"command": "touch ran", "description": "x"})
+	if !res.IsError || !strings.Contains(said(res), `did you mean "wall"`) {
+		t.Errorf("bash gave %q", said(res))
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "ran")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
 // An agent starts the command, calls tools, and is asked what a person has to
 // decide.
 func TestServeOverStdio(t *testing.T) {

@@ -192,7 +192,7 @@ func (a *app) printExplained(x *server.Explained) {
 	}
 	switch {
 	case x.Policy != "":
-		fmt.Fprintf(a.Stdout, "  because the rules are broken: %s\n", safe(x.Policy))
+		fmt.Fprintf(a.Stdout, "  because the config is broken: %s\n", safe(x.Policy))
 		return
 	case x.Opaque != "":
 		fmt.Fprintf(a.Stdout, "  has to be asked about at least: %s\n", safe(x.Opaque))

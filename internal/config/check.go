@@ -58,7 +58,11 @@ func (c *checker) shaped(n *node, s *shape) bool {
 		if n.kind == 'b' {
 			got = n.text
 		}
-		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, s.want()))
+		want := s.want()
+		if s.like != "" {
+			want += " such as " + s.like
+		}
+		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, want))
 		return false
 	}
 	if s.rules {
@@ -120,13 +124,10 @@ func (c *checker) object(n *node, s *shape) bool {
 		switch {
 		case s.fields["permission"] != nil && c.stray(m, f):
 			return false
-		case f != nil && f.helve && !m.in.helve:
-			c.unknown(m, "is a setting of helve; it has an effect only in helve.json or helve.jsonc", nil)
-			return false
 		case f == nil && s.open:
 			return true
-		case f == nil:
-			c.unknown(m, "is not a setting", s.names)
+		case !f.counts(m.in):
+			ok = c.without(m, f, s) && ok
 			return false
 		}
 		good, stays := c.setting(m.val, f)
@@ -156,20 +157,59 @@ func (c *checker) stray(m member, f *shape) bool {
 // setting reports whether n is as its shape says, and whether it may stay.
 func (c *checker) setting(n *node, s *shape) (good, stays bool) {
 	good = c.value(n, s)
-	if !good && s.stops {
+	switch {
+	case good || !s.stops:
+	case s.fields["enabled"] != nil:
+		n.switched("enabled", "false")
+	default:
 		n.disable()
 	}
 	return good, good || s.stops
 }
 
-// unknown warns of a key and suggests the nearest of names, if it is given.
-func (c *checker) unknown(m member, what string, names func() []string) {
+// meant is the key that was probably meant by one that an object of the shape
+// does not have, "" for none, and the shape of what is missed by that. Of names
+// equally near it is one that guards. Once a file has too many problems only
+// those are looked for, since a file may have any number of keys.
+func (c *checker) meant(m member, s *shape) (string, *shape) {
+	near := ""
+	if m.in.count <= maxProblems {
+		near = nearest(m.key, s.names())
+	}
+	if guard := nearest(m.key, s.guarded()); guard != "" && (near == "" || text.Slips(m.key, guard, 2) <= text.Slips(m.key, near, 2)) {
+		near = guard
+	}
+	if s.strict {
+		return near, s
+	}
+	return near, s.fields[near]
+}
+
+// without tells of a key of an object that has no effect, since there is no such
+// setting, or one of the shape f that does not count in this file. That is a
+// mistake where what is missed then guards something; it reports whether it is
+// none. What a file that is not trusted says guards nothing anyhow.
+func (c *checker) without(m member, f, object *shape) bool {
+	what, suggest := "is a setting of helve; it has an effect only in helve.json or helve.jsonc", ""
+	if f == nil {
+		what = "is not a setting"
+		suggest, f = c.meant(m, object)
+	}
+	if f == nil || !f.guards || !m.in.trusted && !c.l.believe {
+		c.unknown(m, what, suggest)
+		return true
+	}
+	p := c.l.report(m.in, m.at, Problem{Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Error})
+	if f.policy && m.in.trusted {
+		c.l.void(p)
+	}
+	return false
+}
+
+// unknown warns of a key and suggests another, if one was probably meant.
+func (c *checker) unknown(m member, what, suggest string) {
 	if m.in.count > maxProblems {
 		return
-	}
-	suggest := ""
-	if names != nil {
-		suggest = nearest(m.key, names())
 	}
 	c.l.report(m.in, m.at, Problem{
 		Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Warning,
@@ -204,7 +244,7 @@ func (c *checker) policy(n *node, s *shape) bool {
 		}
 		if near := nearest(m.key, known); near != "" && text.Slips(m.key, near, 1) <= 1 {
 			c.path = append(c.path, m.key)
-			c.unknown(m, "is not a permission of a built-in tool", knownPermissions)
+			c.unknown(m, "is not a permission of a built-in tool", near)
 			c.path = c.path[:len(c.path)-1]
 		}
 	}

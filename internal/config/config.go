@@ -357,9 +357,10 @@ type loader struct {
 	// limits of agents that untrusted sources ask for, in the order found
 	agentCeilings []agentCeiling
 
-	trust   map[string]trustEntry // nil until first needed
-	hashAll bool                  // hash also what nobody has trusted yet
-	believe bool                  // check untrusted files as if they were trusted; for Check only
+	trust    map[string]trustEntry // nil until first needed
+	hashAll  bool                  // hash also what nobody has trusted yet
+	believe  bool                  // check untrusted files as if they were trusted; for Check only
+	unwalled bool                  // there is a mistake in what is said about the wall
 }
 
 type agentCeiling struct {

@@ -136,7 +136,7 @@ func hooksShape() *shape {
 	list := func(which string) *shape {
 		return &shape{kinds: "a", alone: true, policy: true, each: hookShape(which)}
 	}
-	return &shape{kinds: "o", helve: true, policy: true, fields: map[string]*shape{
+	return &shape{kinds: "o", helve: true, policy: true, strict: true, guards: true, fields: map[string]*shape{
 		"before": list("tools"), "after": list("tools"), "event": list("events"),
 	}}
 }
@@ -147,7 +147,7 @@ func hookShape(which string) *shape {
 		"command":  {kinds: "as", each: textShape(), good: commandGood},
 		which:      {kinds: "a", each: nameShape()},
 		"timeout":  countShape(),
-		"required": boolShape(),
+		"required": guarding(boolShape()),
 	}, good: func(n *node) string {
 		if n.get("command") == nil {
 			return `lacks "command": the program and its arguments, such as ["./check.sh"], or a line for the shell`
@@ -180,9 +180,9 @@ func nameShape() *shape {
 // customShape is the section custom.
 func customShape() *shape {
 	names := func() *shape { return &shape{kinds: "a", each: nameShape()} }
-	required := names()
-	required.policy = true
-	return &shape{kinds: "o", helve: true, fields: map[string]*shape{
+	required := guarding(names())
+	required.policy, required.each.policy = true, true
+	return &shape{kinds: "o", helve: true, policy: true, guards: true, fields: map[string]*shape{
 		"memory":       countShape(),
 		"load_timeout": countShape(),
 		"hook_timeout": countShape(),
@@ -194,10 +194,11 @@ func customShape() *shape {
 }
 
 // requires reports whether a hook says that calls need it. One that says so
-// in a wrong way does too.
+// in a wrong way, or nearly, does too.
 func requires(n *node) bool {
-	r := n.get("required")
-	return r != nil && (r.kind != 'b' || r.text == "true")
+	return slices.ContainsFunc(n.members, func(m member) bool {
+		return nearest(m.key, []string{"required"}) != "" && (m.val.kind != 'b' || m.val.text == "true")
+	})
 }
 
 // unguarded makes the policy void: a hook that calls need can not be used.

@@ -40,6 +40,9 @@ func (l *loader) finish() *Config {
 	}
 	c.Search = searching(m.get("search"))
 	c.Bash, c.Wall = running(m.get("bash")), walled(m.get("wall"))
+	if l.unwalled { // what it was to hold is not known, and something may run though every call is denied
+		c.Wall = Wall{Level: "strict"}
+	}
 	c.Web = networked(m.get("web"))
 	c.Web.Search, c.Web.Code = finding(m.get("websearch")), finding(m.get("codesearch"))
 	l.network()

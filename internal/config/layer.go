@@ -104,11 +104,11 @@ func (l *loader) source(in *input, hash string) {
 	l.cfg.Sources = append(l.cfg.Sources, s)
 }
 
-// decides reports whether a top-level key is about permissions, or, as hooks
-// can, refuses calls.
+// decides reports whether a top-level key is about permissions, or, as hooks,
+// plugins and the wall can, refuses something.
 func decides(key string) bool {
 	switch key {
-	case "permission", "tools", "agent", "mode", "permission_examples", "hooks":
+	case "permission", "tools", "agent", "mode", "permission_examples", "hooks", "custom", "wall":
 		return true
 	}
 	return false

@@ -27,14 +27,17 @@ func lspShape() *shape {
 		"disabled":       boolShape(),
 		"env":            stringMap(),
 		"initialization": objectShape(),
-		"wall":           {kinds: "b", helve: true},
+		"wall":           {kinds: "b", helve: true, guards: true},
 	}}
 }
 
 // disable makes a value one that switches off what it is about.
-func (n *node) disable() {
-	off := &node{kind: 'b', text: "true", in: n.in, at: n.at}
-	*n = node{kind: 'o', members: []member{{"disabled", off, n.in, n.at}}, in: n.in, at: n.at}
+func (n *node) disable() { n.switched("disabled", "true") }
+
+// switched makes a value one that has no more than a switch.
+func (n *node) switched(key, to string) {
+	val := &node{kind: 'b', text: to, in: n.in, at: n.at}
+	*n = node{kind: 'o', members: []member{{key, val, n.in, n.at}}, in: n.in, at: n.at}
 }
 
 // serversShape is the section language_servers.

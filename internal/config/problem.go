@@ -74,6 +74,9 @@ func (l *loader) report(in *input, at int, p Problem) *Problem {
 
 // void makes the policy void, for the first reason that comes up.
 func (l *loader) void(p *Problem) {
+	if top, _, _ := strings.Cut(p.Key, "."); top == "wall" || p.Suggest == "wall" {
+		l.unwalled = true
+	}
 	if l.cfg.PolicyError == nil {
 		l.cfg.PolicyError = &policyError{p}
 	}

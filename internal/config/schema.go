@@ -10,6 +10,7 @@ import (
 type shape struct {
 	kinds  string             // the node kinds allowed; any when empty
 	words  []string           // a string must be one of these
+	like   string             // what to write, where the kinds say too little
 	above  bool               // a number must be whole and above 0
 	fields map[string]*shape  // the keys of an object
 	open   bool               // any other key may stand in the object too
@@ -20,6 +21,8 @@ type shape struct {
 	helve  bool               // only in helve's own files
 	alone  bool               // of a list: an element with a mistake is left out alone
 	stops  bool               // a mistake inside switches it off: left out, it would run with other settings
+	strict bool               // a key that is not known is a mistake inside, and not only told
+	guards bool               // what it forbids is not forbidden without it: a name nearly its own, or one in a file where it has no effect, is a mistake
 	good   func(*node) string // what else is wrong with it; "" for nothing
 }
 
@@ -38,6 +41,12 @@ func actionShape() *shape {
 func rulesShape() *shape { return &shape{kinds: "so", rules: true, policy: true} }
 func toolsShape() *shape {
 	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true}
+}
+
+// guarding marks a shape as one of what guards.
+func guarding(s *shape) *shape {
+	s.guards = true
+	return s
 }
 
 // agentShape is an agent; keys it does not know are options of the agent.
@@ -63,7 +72,7 @@ func agentShape() *shape {
 }
 
 func mcpShape() *shape {
-	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
+	return &shape{kinds: "o", whole: true, stops: true, fields: map[string]*shape{
 		"type":        {kinds: "s", words: []string{"local", "remote"}},
 		"command":     textsShape(),
 		"cwd":         textShape(),
@@ -76,7 +85,7 @@ func mcpShape() *shape {
 			"clientId": textShape(), "clientSecret": textShape(), "scope": textShape(), "redirectUri": textShape(),
 		}},
 		"limit": {kinds: "n", above: true, helve: true},
-		"wall":  {kinds: "b", helve: true},
+		"wall":  {kinds: "b", helve: true, guards: true},
 		"roots": {kinds: "b", helve: true},
 	}}
 }
@@ -87,6 +96,24 @@ func formatterShape() *shape {
 		"command":     textsShape(),
 		"environment": stringMap(),
 		"extensions":  textsShape(),
+	}}
+}
+
+// wallShape is what the kernel keeps commands from. Without a setting of it
+// commands would run behind less than was meant, or behind nothing.
+func wallShape() *shape {
+	part := func(s *shape) *shape {
+		s.policy = true
+		if s.each != nil {
+			s.each.policy = true
+		}
+		return s
+	}
+	return &shape{kinds: "o", like: `{"level": "write"}`, helve: true, policy: true, strict: true, guards: true, fields: map[string]*shape{
+		"level":    part(&shape{kinds: "s", words: []string{"off", "write", "strict"}}),
+		"required": part(boolShape()),
+		"writable": part(textsShape()),
+		"readable": part(textsShape()),
 	}}
 }
 
@@ -106,8 +133,8 @@ func finderShape() *shape {
 func fileShape() *shape {
 	file := &shape{kinds: "o", policy: true, fields: map[string]*shape{
 		"permission":    rulesShape(),
-		"tools":         toolsShape(),
-		"agent":         {kinds: "o", each: agentShape(), policy: true},
+		"tools":         guarding(toolsShape()),
+		"agent":         {kinds: "o", each: agentShape(), policy: true, guards: true},
 		"mode":          {kinds: "o", each: agentShape(), policy: true},
 		"default_agent": textShape(),
 		"mcp":           {kinds: "o", each: mcpShape()},
@@ -181,12 +208,7 @@ func ownFields() map[string]*shape {
 			"jobs_bytes":     {kinds: "n", above: true},
 			"checkpoint":     boolShape(),
 		}},
-		"wall": {kinds: "o", helve: true, fields: map[string]*shape{
-			"level":    {kinds: "s", words: []string{"off", "write", "strict"}},
-			"required": boolShape(),
-			"writable": textsShape(),
-			"readable": textsShape(),
-		}},
+		"wall": wallShape(),
 		"web": {kinds: "o", helve: true, fields: map[string]*shape{
 			"user_agent":     textShape(),
 			"proxy":          textShape(),
@@ -207,10 +229,14 @@ func ownFields() map[string]*shape {
 }
 
 // names gives the keys of an object's shape, sorted.
-func (s *shape) names() []string {
-	names := make([]string, 0, len(s.fields))
-	for name := range s.fields {
-		names = append(names, name)
+func (s *shape) names() []string { return slices.Sorted(maps.Keys(s.fields)) }
+
+// guarded gives those of the keys that guard something, sorted.
+func (s *shape) guarded() (names []string) {
+	for name, f := range s.fields {
+		if f.guards {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
