@@ -89,6 +89,9 @@ func (e *UnattendedError) Error() string {
 			said += fmt.Sprintf(" What %s does can not be told from its text: %s.", d.Pattern, d.Opaque)
 		case d.Changed:
 			return said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
+		case d.Rule != nil && d.Ceiling && d.Rule.Under != "":
+			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule about %s loosens: change it, or trust its file if you have not.",
+				encoded(d.Rule), d.Source, e.Permission)
 		case d.Rule != nil && d.Ceiling:
 			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule of the user loosens: trust that file, or change it.",
 				encoded(d.Rule), d.Source)

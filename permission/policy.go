@@ -36,7 +36,7 @@ func (p Policy) Of(tool, permission string) Policy {
 		var own Ruleset
 		for _, r := range rs {
 			if r.Permission == tool {
-				r.Permission = permission
+				r.Permission, r.Under = permission, tool
 				own = append(own, r)
 			}
 		}
@@ -73,7 +73,7 @@ func (p Policy) Hider(permission string) (string, bool) {
 		if rs.Hides(permission) {
 			about := rs.About(permission)
 			last := about[len(about)-1]
-			return encoded(last) + " of " + last.From.String(), true
+			return encoded(last.Written()) + " of " + last.From.String(), true
 		}
 	}
 	return "", false
@@ -132,7 +132,7 @@ type Decision struct {
 	Permission string    `json:"permission"`
 	Pattern    string    `json:"pattern"` // the thing
 	Action     Action    `json:"action"`
-	Rule       *Rule     `json:"rule,omitempty"`     // what decided; nil when no rule matched
+	Rule       *Rule     `json:"rule,omitempty"`     // what decided, as it was written; nil when no rule matched
 	Source     string    `json:"source,omitempty"`   // where that rule stands
 	Ceiling    bool      `json:"ceiling,omitempty"`  // the rule is a limit from outside the rules
 	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
@@ -220,9 +220,10 @@ func (p Policy) decide(pattern string, t thing) Decision {
 func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
 	why := ""
 	if r := said.maybe; r != nil {
-		why = "it may be what the rule " + encoded(r) + " is about"
+		written := r.Written()
+		why = "it may be what the rule " + encoded(written) + " is about"
 		if rank(r.Action) > rank(Ask) || d.Rule == nil || d.Action == Allow {
-			d.Rule, d.Source, d.Ceiling = r, r.From.String(), limit
+			d.Rule, d.Source, d.Ceiling = &written, r.From.String(), limit
 		}
 	}
 	feared := said.maybe != nil && said.maybe.Action == Deny
@@ -253,7 +254,8 @@ func (d *Decision) decide(r Rule, ceiling bool) {
 	if r.Action == Ask && !ceiling {
 		d.asks = append(d.asks, &r)
 	}
-	d.Action, d.Rule, d.Ceiling, d.Source = r.Action, &r, ceiling, r.From.String()
+	written := r.Written()
+	d.Action, d.Rule, d.Ceiling, d.Source = r.Action, &written, ceiling, r.From.String()
 }
 
 // yields reports whether the approval answers the ask of d. It does where

@@ -67,6 +67,18 @@ type Rule struct {
 
 	// From is where the rule was written; it is not part of the rule.
 	From Source `json:"-"`
+
+	// Under is the name it was written under, where it speaks about what a tool
+	// of that name asks for under another; see [Policy.Of].
+	Under string `json:"-"`
+}
+
+// Written returns the rule as who looks for it in its file finds it.
+func (r Rule) Written() Rule {
+	if r.Under != "" {
+		r.Permission = r.Under
+	}
+	return r
 }
 
 // Matches reports whether the rule speaks about pattern under permission.
