@@ -76,7 +76,8 @@ func (a *app) configCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Check the config files; exit 1 on errors",
 		Long: `Check prints every mistake in the config files with its place and the key that
-was probably meant. Files that are not trusted are checked too, as if they were;
+was probably meant, rules that can not do what they say, and, as notes, what they
+loosen. Files that are not trusted are checked too, as if they were;
 nothing of them is put into force, and their references to the environment and
 to files are not followed.`,
 		Example: `  helve config check
@@ -104,9 +105,13 @@ func (a *app) checked(cfg *config.Config, asJSON bool) error {
 	if cfg.PolicyError != nil {
 		out.Policy = cfg.PolicyError.Error()
 	}
+	warnings := 0
 	for i := range cfg.Problems {
 		p := &cfg.Problems[i]
 		out.OK = out.OK && p.Severity != config.Error
+		if p.Severity == config.Warning {
+			warnings++
+		}
 		if !asJSON {
 			fmt.Fprintf(a.Stdout, "%s: %s\n", p.Severity, safe(p.Error()))
 		}
@@ -117,7 +122,7 @@ func (a *app) checked(cfg *config.Config, asJSON bool) error {
 			return err
 		}
 	case out.OK:
-		fmt.Fprintf(a.Stdout, "ok: %d sources, %d warnings\n", len(cfg.Sources), len(cfg.Problems))
+		fmt.Fprintf(a.Stdout, "ok: %d sources, %d warnings\n", len(cfg.Sources), warnings)
 	}
 	if !out.OK {
 		return &silent{exitFailed}

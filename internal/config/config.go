@@ -279,7 +279,8 @@ func (w Withheld) String() string {
 
 // Check is [Load] for somebody who wants to know every mistake: the Problems
 // of the Config are also those in what is withheld, which nobody else looks
-// at before it is trusted. Nothing more is in force than after Load.
+// at before it is trusted, and rules that can not mean what is written. Nothing
+// more is in force than after Load.
 //
 // References in files that are not trusted are not followed here either, so
 // what they stand for is not checked.
@@ -288,25 +289,25 @@ func Check(opt Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.weak(opt.Defaults)
 	doubted := slices.DeleteFunc(slices.Clone(c.Sources), func(s Source) bool { return s.Trusted || !s.Guarded })
-	if len(doubted) == 0 {
-		return c, nil
-	}
-	l, err := newLoader(opt)
-	if err != nil {
-		return nil, err
-	}
-	l.believe = true
-	l.load()
-	known := map[Problem]bool{}
-	for _, p := range c.Problems {
-		known[p] = true
-	}
-	for _, p := range l.finish().Problems {
-		of := func(s Source) bool { return p.File == s.Path || disk.Within(s.Path, p.File) }
-		if !known[p] && slices.ContainsFunc(doubted, of) {
+	if len(doubted) > 0 {
+		l, err := newLoader(opt)
+		if err != nil {
+			return nil, err
+		}
+		l.believe = true
+		l.load()
+		known := map[Problem]bool{}
+		for _, p := range c.Problems {
 			known[p] = true
-			c.Problems = append(c.Problems, p)
+		}
+		for _, p := range l.finish().Problems {
+			of := func(s Source) bool { return p.File == s.Path || disk.Within(s.Path, p.File) }
+			if !known[p] && slices.ContainsFunc(doubted, of) {
+				known[p] = true
+				c.Problems = append(c.Problems, p)
+			}
 		}
 	}
 	slices.SortStableFunc(c.Problems, func(a, b Problem) int {

@@ -10,10 +10,12 @@ import (
 // A Severity says how bad a problem is.
 type Severity string
 
-// The severities: an error leaves something out, a warning only tells.
+// The severities: an error leaves something out, a warning only tells, and a
+// note, which only [Check] has, tells of what may well be meant.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
+	Note    Severity = "note"
 )
 
 // A Problem is one mistake in a config file.

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"helve/permission"
+)
+
+// mostLooked is how many rules of one list are held against each other.
+const mostLooked = 1000
+
+// weak adds what the rules of a config can not mean as they are written. They
+// are in force all the same, so that only who checks a config is told.
+func (c *Config) weak(defaults permission.Ruleset) {
+	c.weakRules("permission", c.Rules)
+	for _, rules := range c.Ceilings {
+		c.weakRules("permission", rules)
+	}
+	for _, a := range c.Agents {
+		for _, rules := range slices.Concat([]permission.Ruleset{a.Permission}, a.Ceilings) {
+			c.weakRules("agent."+a.Name+".permission", rules)
+		}
+	}
+	c.uncovered(defaults)
+}
+
+// weakRules tells of rules that hold for nothing, or for less than was meant.
+func (c *Config) weakRules(key string, rules permission.Ruleset) {
+	if len(rules) > mostLooked {
+		return
+	}
+	for _, s := range rules.Shadows() {
+		r, by := s.Rule, s.By
+		if r.From.File != by.From.File {
+			continue // a file may loosen what another one says
+		}
+		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s has no effect: the last match wins, and the later %s (line %d) is about all of it; put that one first",
+			ruleWords(r), ruleWords(by), by.From.Line))
+	}
+	for _, r := range rules.Bare() {
+		verb := "denies only the bare command"
+		if r.Action == permission.Ask {
+			verb = "asks about the bare command only"
+		}
+		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s %s; did you mean %q?", ruleWords(r), verb, r.Pattern+" *"))
+	}
+}
+
+// uncovered notes which rules allow files to be read that are asked about by
+// default because they hold secrets.
+func (c *Config) uncovered(defaults permission.Ruleset) {
+	if len(c.Rules) > mostLooked {
+		return
+	}
+	lost := map[permission.Rule][]string{}
+	for _, d := range defaults {
+		if d.Permission != "read" || d.Action != permission.Ask {
+			continue
+		}
+		if r, ok := c.loosens(d); ok {
+			lost[r] = append(lost[r], d.Pattern)
+		}
+	}
+	for _, r := range c.Rules {
+		if patterns := lost[r]; patterns != nil {
+			delete(lost, r)
+			c.tell(r, Note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
+				ruleWords(r), list(patterns, `%q`, " and "), list(patterns, `%q: "ask"`, ", ")))
+		}
+	}
+}
+
+// loosens returns the rule that makes a default one void, unless a later one is
+// as strict.
+func (c *Config) loosens(d permission.Rule) (permission.Rule, bool) {
+	for _, r := range slices.Backward(c.Rules) {
+		switch {
+		case len(permission.Ruleset{d, r}.Shadows()) > 0:
+			return r, true
+		case r.Action != permission.Allow && r.Matches(d.Permission, d.Pattern):
+			return r, false
+		}
+	}
+	return permission.Rule{}, false
+}
+
+// list joins words, each in the format.
+func list(words []string, format, between string) (out string) {
+	for i, w := range words {
+		if i > 0 {
+			out += between
+		}
+		out += fmt.Sprintf(format, w)
+	}
+	return out
+}
+
+// ruleWords is a rule as somebody would write it.
+func ruleWords(r permission.Rule) string {
+	if r.Pattern == "*" {
+		return fmt.Sprintf(`"%s": "%s"`, shorten(r.Permission), r.Action)
+	}
+	return fmt.Sprintf(`"%s": {"%s": "%s"}`, shorten(r.Permission), shorten(r.Pattern), r.Action)
+}
+
+// tell adds what is to be said about a rule.
+func (c *Config) tell(r permission.Rule, how Severity, key, message string) {
+	const most = 2 * maxProblems
+	if len(c.Problems) < most {
+		c.Problems = append(c.Problems, Problem{File: r.From.File, Line: r.From.Line, Key: key, Message: message, Severity: how})
+	}
+}
