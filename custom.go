@@ -334,7 +334,7 @@ func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request)
 		}
 	}
 	if len(asked) > 0 {
-		return &permission.UnattendedError{Permission: req.Permission, Asked: asked}
+		return &permission.UnattendedError{Permission: req.Permission, Asked: asked, File: h.r.opt.RulesFile}
 	}
 	return nil
 }

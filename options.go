@@ -41,6 +41,10 @@ type Options struct {
 	// Every call is then denied, with this sentence.
 	PolicyError string
 
+	// RulesFile is where the user's own rules are written: texts that say which
+	// rule to add name it. It is not read.
+	RulesFile string
+
 	// Unattended says that there is nobody to ask. What would wait for a
 	// person fails at once.
 	Unattended bool

@@ -208,7 +208,7 @@ func (r *Runtime) furnish() {
 		return store.Open(store.Options{Dir: r.opt.DataDir, Outputs: r.outputs, Sync: r.opt.Durable, Logger: r.log})
 	}}
 	r.engine = permission.NewEngine(permission.EngineOptions{
-		Unattended: r.opt.Unattended, Project: r.project, Keeper: r.vault,
+		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Keeper: r.vault,
 		NewID: func() string { return r.newID("per") },
 		OnAsk: func(req permission.Request) {
 			r.feed.publish(PermissionAsked{Request: req, size: sizeOf(req.Metadata)})

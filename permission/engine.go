@@ -15,6 +15,8 @@ type EngineOptions struct {
 	// Unattended says that there is nobody to ask: what would wait for an
 	// answer fails at once with an [UnattendedError].
 	Unattended bool
+	// File is where the rules of the user are written, for who has to be told.
+	File string
 	// Project names the project that approvals of that scope belong to.
 	Project string
 	// Keeper keeps approvals beyond the session; nil keeps none.
@@ -200,6 +202,11 @@ func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	return out
 }
 
+// unattended is the error of a request that nobody is there to answer.
+func (e *Engine) unattended(w *waiter) error {
+	return &UnattendedError{Permission: w.req.Permission, Asked: w.asked, File: e.opt.File}
+}
+
 func (e *Engine) wait(w *waiter) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -207,7 +214,7 @@ func (e *Engine) wait(w *waiter) error {
 	case e.closed:
 		return ErrClosed
 	case e.opt.Unattended:
-		return &UnattendedError{Permission: w.req.Permission, Asked: w.asked}
+		return e.unattended(w)
 	}
 	e.serial++
 	w.serial = e.serial

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -64,6 +65,16 @@ func TestErrorTexts(t *testing.T) {
 	un := permission.NewEngine(permission.EngineOptions{Unattended: true}).Ask(t.Context(), bash("s", `say "hi"`), permission.Policy{})
 	if un == nil || !strings.Contains(un.Error(), `{"permission": {"bash": {"say \"hi\"": "allow"}}}`) {
 		t.Errorf("unattended: got %v", un)
+	}
+	// The file to write it in is the user's, unless the rule that asks stands in
+	// another, which may come after that one.
+	asks := permission.Rule{Permission: "bash", Pattern: "*", Action: permission.Ask, From: permission.Source{File: "default rules"}}
+	for from, want := range map[string]string{"default rules": "add this rule to /u/helve.json, after", "/p/helve.json": "add this rule to /p/helve.json, after"} {
+		asks.From.File = from
+		e := permission.NewEngine(permission.EngineOptions{Unattended: true, File: "/u/helve.json"})
+		if err := e.Ask(t.Context(), bash("s", "ls"), permission.Policy{Rules: permission.Ruleset{asks}}); err == nil || filepath.IsAbs("/u") && !strings.Contains(err.Error(), want) {
+			t.Errorf("unattended, %s: got %v", from, err)
+		}
 	}
 	hidden := &permission.UnattendedError{Permission: "read", Asked: []permission.Decision{{Pattern: "a\u200b<\U000e0041>"}}}
 	var rule map[string]map[string]map[string]string

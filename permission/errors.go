@@ -1,8 +1,10 @@
 package permission
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -66,6 +68,7 @@ func (e *ExpiredError) Is(target error) bool { return target == ErrUnattended }
 type UnattendedError struct {
 	Permission string
 	Asked      []Decision // what would have been asked
+	File       string     // that a rule of the user belongs into; "" where nobody knows
 }
 
 // Error says what was asked and which rule would settle it.
@@ -82,32 +85,40 @@ func (e *UnattendedError) Error() string {
 	}
 	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
 		e.Permission, strings.Join(names, ", "))
-	after := ""
+	file, after := cmp.Or(e.File, "the configuration"), ""
 	for _, d := range e.Asked {
 		switch {
 		case d.Opaque != "":
 			said += fmt.Sprintf(" What %s does can not be told from its text: %s.", d.Pattern, d.Opaque)
 		case d.Changed:
 			return said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
-		case d.Rule != nil && d.Ceiling && d.Rule.Under != "":
-			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule about %s loosens: change it, or trust its file if you have not.",
-				encoded(d.Rule), d.Source, e.Permission)
 		case d.Rule != nil && d.Ceiling:
-			return said + fmt.Sprintf(" The rule %s of %s asks, which no rule of the user loosens: trust that file, or change it.",
-				encoded(d.Rule), d.Source)
+			return said + d.firm()
 		case d.Rule != nil:
 			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
+			if from := d.Rule.From.File; filepath.IsAbs(from) { // in another file it may stand before that one
+				file = from
+			}
 		}
 	}
 	if i := slices.IndexFunc(e.Asked, func(d Decision) bool { return d.Guarded }); i >= 0 {
 		caution := e.Asked[i].Caution()
 		said += " " + strings.ToUpper(caution[:1]) + caution[1:] + ", so that only a rule which names it allows it."
 	}
-	said += " To allow it, add this rule to the configuration" + after + ": " + e.Rule()
+	said += " To allow it, add this rule to " + file + after + ": " + e.Rule()
 	if strings.ContainsAny(strings.Join(names, ""), "*?") {
 		said += " (in a rule * and ? stand for any characters, so it allows more than this)"
 	}
 	return said
+}
+
+// firm says that a limit asks, and what can be done about it.
+func (d Decision) firm() string {
+	said := fmt.Sprintf(" The rule %s of %s asks, which no rule ", encoded(d.Rule), d.Source)
+	if d.Rule.Under != "" {
+		return said + "about " + d.Permission + " loosens: change it, or trust its file if you have not."
+	}
+	return said + "of the user loosens: trust that file, or change it."
 }
 
 // short is a thing as an error names it: the length of an address is for

@@ -348,7 +348,7 @@ func (e *Engine) Leave() {
 	defer e.mu.Unlock()
 	e.opt.Unattended = true
 	for _, w := range e.waiting {
-		e.settle(w, Reply{Verdict: ReplyReject}, &UnattendedError{Permission: w.req.Permission, Asked: w.asked})
+		e.settle(w, Reply{Verdict: ReplyReject}, e.unattended(w))
 	}
 }
 

@@ -77,9 +77,9 @@ func (a *app) configCheckCommand() *cobra.Command {
 		Short: "Check the config files; exit 1 on errors",
 		Long: `Check prints every mistake in the config files with its place and the key that
 was probably meant, rules that can not do what they say, and, as notes, what they
-loosen. Files that are not trusted are checked too, as if they were;
-nothing of them is put into force, and their references to the environment and
-to files are not followed.`,
+loosen. Files that are not trusted are checked too, as if they were; nothing of
+them is put into force, and their references to the environment and to files are
+not followed.`,
 		Example: `  helve config check
   helve config check --json
   helve config check --dir ../other`,

@@ -164,7 +164,7 @@ func (a *app) examineConfig() []finding {
 		}
 	}
 	for _, w := range s.cfg.Withheld {
-		out = append(out, finding{"warn", "config", w.String()})
+		out = append(out, finding{"warn", "config", w.String() + seeTrust})
 	}
 	out = append(out, s.examineModels(a)...)
 	if s.cfg.PolicyError != nil {

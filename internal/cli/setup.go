@@ -108,6 +108,9 @@ func (s *setup) defaults(agent string) permission.Ruleset {
 	return nil
 }
 
+// seeTrust is said behind what is not in force.
+const seeTrust = " (see 'helve trust')"
+
 // warn tells what of the config files is wrong, but for what the command says
 // itself, and what is not in force.
 func (a *app) warn(cfg *config.Config, said ...config.Problem) {
@@ -117,7 +120,7 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 		}
 	}
 	for _, w := range cfg.Withheld {
-		a.note(w.String() + " (see 'helve trust')")
+		a.note(w.String() + seeTrust)
 	}
 }
 
@@ -227,7 +230,7 @@ func (a *app) options(s *setup) helve.Options {
 		servers.Servers = notItself(servers.Servers, self)
 	}
 	opt.MCP = servers
-	opt.PolicyError = s.broken()
+	opt.PolicyError, opt.RulesFile = s.broken(), s.userFile()
 	return opt
 }
 

@@ -272,9 +272,9 @@ func (w Withheld) String() string {
 	case 0:
 		return fmt.Sprintf("%s: %q is not in force: %s", w.File, w.Key, w.Why)
 	case 1:
-		return fmt.Sprintf("%s: 1 rule that allows only makes an exception to the file's own denials: %s", w.File, w.Why)
+		return w.File + ": its 1 rule that allows loosens nothing until you trust the file"
 	}
-	return fmt.Sprintf("%s: %d rules that allow only make exceptions to the file's own denials: %s", w.File, w.Rules, w.Why)
+	return fmt.Sprintf("%s: its %d rules that allow loosen nothing until you trust the file", w.File, w.Rules)
 }
 
 // Check is [Load] for somebody who wants to know every mistake: the Problems

@@ -15,7 +15,7 @@ type Severity string
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
-	Note    Severity = "note"
+	note    Severity = "note"
 )
 
 // A Problem is one mistake in a config file.

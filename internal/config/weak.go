@@ -65,7 +65,7 @@ func (c *Config) uncovered(defaults permission.Ruleset) {
 	for _, r := range c.Rules {
 		if patterns := lost[r]; patterns != nil {
 			delete(lost, r)
-			c.tell(r, Note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
+			c.tell(r, note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
 				ruleWords(r), list(patterns, `%q`, " and "), list(patterns, `%q: "ask"`, ", ")))
 		}
 	}

@@ -64,13 +64,13 @@ func TestWithheldRules(t *testing.T) {
 	file := filepath.Join(opt.Dir, "opencode.json")
 	for text, want := range map[string][]string{
 		`{"permission": {"bash": "deny"}}`:  nil,
-		`{"permission": {"bash": "allow"}}`: {file + ": 1 rule that allows only makes an exception to the file's own denials: the file is not trusted"},
+		`{"permission": {"bash": "allow"}}`: {file + ": its 1 rule that allows loosens nothing until you trust the file"},
 		`{"permission": {"bash": {"*": "ask", "ls": "allow"}}, "agent": {"build": {"permission": "allow"}}}`: {
-			file + ": 2 rules that allow only make exceptions to the file's own denials: the file is not trusted",
+			file + ": its 2 rules that allow loosen nothing until you trust the file",
 		},
 		`{"agent": {"mine": {"tools": {"bash": true}}}, "share": "auto"}`: {
 			file + `: "share" is not in force: the file is not trusted`,
-			file + ": 1 rule that allows only makes an exception to the file's own denials: the file is not trusted",
+			file + ": its 1 rule that allows loosens nothing until you trust the file",
 		},
 	} {
 		write(t, file, text)
