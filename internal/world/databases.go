@@ -93,16 +93,10 @@ func (w *World) databaseFile(ctx context.Context, by *work, a databaseArg) (spot
 		return spot{}, noDatabase(err)
 	}
 	st, err := at.look()
-	switch {
-	case missing(err) && !a.Readonly && a.Create:
-	case err != nil:
-		return spot{}, noDatabase(err)
-	case !st.regular():
-		return spot{}, sqlite.CantOpen()
-	case st.Nlink > 1 && at.ours:
-		return spot{}, sqlite.CantOpen() // may be somebody else's
-	case st.Nlink > 1 && !a.Readonly:
-		return spot{}, several(at.path.String())
+	if made := missing(err) && !a.Readonly && a.Create; !made {
+		if err := mayBeDatabase(at, st, err, a.Readonly); err != nil {
+			return spot{}, err
+		}
 	}
 	if !at.ours && err == nil {
 		if err := w.opt.Files.AskContents(ctx, w.door(by), at.path); err != nil {
@@ -115,6 +109,20 @@ func (w *World) databaseFile(ctx context.Context, by *work, a databaseArg) (spot
 		}
 	}
 	return at, nil
+}
+
+// mayBeDatabase refuses what is there where it can not be opened as a database.
+// One with several names is not written to: it changes in place.
+func mayBeDatabase(at spot, st facts, err error, readonly bool) error {
+	switch {
+	case err != nil:
+		return noDatabase(err)
+	case !st.regular(), st.Nlink > 1 && at.ours: // the latter may be somebody else's
+		return sqlite.CantOpen()
+	case st.Nlink > 1 && !readonly:
+		return several(at.path.String())
+	}
+	return nil
 }
 
 // noDatabase is a mistake about a file as SQLite words it; a refusal stays one.
