@@ -163,18 +163,37 @@ func (s *setup) guards() (out []string) {
 	return out
 }
 
-// lostGuard says that a file with hooks or plugins that no call is to be made
-// without was trusted and has changed: nothing goes on without them. "" where
-// there is none.
+// lostGuard says that a file was trusted and has changed that puts commands
+// behind the wall, or has hooks or plugins that no call is to be made without:
+// nothing goes on without them. "" where there is none.
 func (s *setup) lostGuard() string {
 	for _, src := range s.cfg.Sources {
 		if !src.Guarded || !src.Changed {
 			continue
 		}
 		for _, w := range s.cfg.Withheld {
-			if w.File == src.Path && (w.Key == "hooks" || w.Key == "custom") && strings.Contains(w.Value, `"required"`) {
-				return src.Path + " has changed since it was trusted, or a file that it names has, and it says that no call is to be made without its hooks: look at it and run 'helve trust'"
+			if w.File != src.Path {
+				continue
 			}
+			if guard := s.guardOf(w); guard != "" {
+				return src.Path + " has changed since it was trusted, or a file that it names has, and it says that " + guard + ": look at it and run 'helve trust'"
+			}
+		}
+	}
+	return ""
+}
+
+// guardOf says what a key that is withheld would have guarded; "" for nothing
+// that is not guarded all the same.
+func (s *setup) guardOf(w config.Withheld) string {
+	switch w.Key {
+	case "hooks", "custom":
+		if strings.Contains(w.Value, `"required"`) {
+			return "no call is to be made without its hooks"
+		}
+	case "wall":
+		if level := s.cfg.Wall.Level; (level == "" || level == "off") && !strings.Contains(w.Value, `"off"`) {
+			return "commands run behind the wall"
 		}
 	}
 	return ""
