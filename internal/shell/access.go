@@ -92,6 +92,7 @@ type fileReader struct {
 	dir   Dir
 	why   string
 	out   []Access
+	ways  ways
 }
 
 func (r *fileReader) add(a Access) {

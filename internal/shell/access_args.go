@@ -66,16 +66,24 @@ type argReader struct {
 
 // table adds the files of a command of the table.
 func (r *fileReader) table(spec fileSpec, args []Word) {
-	a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), inDir: spec.is("+w")}
-	a.split(args)
-	a.assign()
-	if a.inDir {
-		r.add(Access{Kind: Write, Path: known(".")})
-		r.add(Access{Kind: Write}) // under names that only the command knows
+	for r.begin(); r.again(); {
+		a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), inDir: spec.is("+w")}
+		a.split(args)
+		a.assign()
+		if a.inDir {
+			r.anywhere()
+		}
+		if len(a.plain) == 0 && !a.named && len(r.unit.Redirects) == 0 {
+			a.alone()
+		}
 	}
-	if len(a.plain) == 0 && !a.named && len(r.unit.Redirects) == 0 {
-		a.alone()
-	}
+}
+
+// anywhere adds that a command writes where it runs, under names that only it
+// knows.
+func (r *fileReader) anywhere() {
+	r.add(Access{Kind: Write, Path: known(".")})
+	r.add(Access{Kind: Write})
 }
 
 // alone adds what a command reaches that no file is named to.
@@ -153,13 +161,14 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 	name, _, attached := strings.Cut(w.Value, "=")
 	o, ok := a.long(name)
 	switch {
-	case !ok && a.spec.is("glue") && len(w.Value) > 2 && w.Value[1] != '-':
-		if o, _ := a.spec.option(w.Value[:2]); len(o.values) > 0 {
-			a.value(o.values[0], w.part(2))
+	case !ok && a.spec.is("whole"):
+		if o, ok = a.glued(w.Value); ok {
+			a.apply(o)
+			a.value(o.values[0], w.part(len(o.name)))
 		}
 		return 0, false
 	case !ok:
-		return 0, false
+		return a.shortened(w, name, rest)
 	case attached && len(o.values) > 0:
 		a.apply(o)
 		a.value(o.values[0], w.part(len(name)+1))
@@ -168,22 +177,61 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 	return a.take(o, rest), o.stopped
 }
 
-// long finds an option by its name or the beginning of it.
+// long finds an option by its name. Where one dash is enough, two are no
+// mistake.
 func (a *argReader) long(name string) (optionSpec, bool) {
 	o, ok := a.spec.option(name)
-	if ok || a.spec.is("whole") || len(name) < 4 {
-		return o, ok
+	if !ok && a.spec.is("whole") && strings.HasPrefix(name, "--") {
+		o, ok = a.spec.option(name[1:])
 	}
-	best := ""
-	for _, f := range a.spec.options {
-		if full := optionName(f); strings.HasPrefix(full, name) && (best == "" || full < best) {
-			best = full
+	return o, ok
+}
+
+// glued finds the longest option that a word begins with whose value may stand
+// right behind it.
+func (a *argReader) glued(word string) (best optionSpec, ok bool) {
+	if !a.spec.is("glue") || strings.HasPrefix(word, "--") {
+		return best, false
+	}
+	for n := len(word) - 1; n >= 2; n-- {
+		if o, ok := a.spec.option(word[:n]); ok && len(o.values) > 0 {
+			return o, true
 		}
 	}
-	if best == "" {
-		return o, false
+	return best, false
+}
+
+// shortened reads a word that is the beginning of options, or another option
+// that the table does not have. All that it may be count, and where one of them
+// takes a value, the next word is that or is none.
+func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop bool) {
+	if len(name) < len("--x") {
+		return 0, false
 	}
-	return a.spec.option(best)
+	attached := len(name) < len(w.Value)
+	var all []optionSpec
+	takes := false
+	for _, f := range a.spec.options {
+		if strings.HasPrefix(f, name) {
+			o := parseOption(f)
+			all = append(all, o)
+			takes = takes || len(o.values) > 0
+		}
+	}
+	swallowed := takes && !attached && a.fork()
+	for _, o := range all {
+		switch {
+		case len(o.values) == 0:
+			a.apply(o)
+			stop = stop || o.stopped
+		case attached:
+			a.apply(o)
+			a.value(o.values[0], w.part(len(name)+1))
+		case swallowed:
+			taken = max(taken, a.take(o, rest))
+		}
+	}
+	return taken, stop
 }
 
 // take applies an option whose values are the next words.

@@ -112,3 +112,51 @@ func TestFurtherAccesses(t *testing.T) {
 		}
 	}
 }
+
+// TestShortened has options that are cut short, and others that are the
+// beginning of one that takes a value.
+func TestShortened(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"sort --o=a b", "write a, read b"},
+		{"sort --o a b", "write a, read b, read a"},
+		{"shuf --o=a b", "write a, read b"},
+		{"iconv --o=a b", "write a, read b"},
+		{"cp --t=a b", "read b, write a <b"},
+		{"mv --t=a b", "read b deep, write b deep, write a deep <b"},
+		{"install --t a b", "read b, write a <b, read a, write b <a"},
+		{"install --d a", "write a"},
+		{"sed --i s/o/p/ a", "read a, write a"},
+		{"sed --e=p a", "read a"},
+		{"cp --l a b", "read a, write a, write b <a"},
+		{"rm --r a", "write a deep"},
+		{"git restore --st --w a", "write a deep"},
+		{"git restore --st a", ""},
+		{"git reset --h", "write ., write ?"},
+		{"date --f=a", "read a"},
+		{"file --f=a", "read a"},
+		{"xargs --a=a echo", "read a"},
+		{"split --b 100 a q", "read a, write q, write ., write ?, read 100, write a"},
+		{"sort -- --o=a", "read --o=a"},
+		{"sort -", ""},
+		// flags that are the beginning of another option
+		{"rsync --partial a b", "read a deep, write b deep <a"},
+		{"rsync --backup a b", "read a deep, write b deep <a"},
+		{"rsync --rsync a b", "read b deep, read a deep, write b deep <a"},
+		{"column --table a", "read a"},
+		{"grep --binary x a", "read a"},
+		{"grep --bin x a", "read a"},
+		{"curl --head -o a https://x", "write a"},
+		{"curl --netrc -o a https://x", "write a"},
+		{"curl --crlf -o a https://x", "write a"},
+		{"curl --proto =https -o a https://x", "write a"},
+		{"rg --color never x a", "read a deep visible"},
+		{"rg --ignore x a", "read a deep visible"},
+		{"git blame --ignore-rev a b", "read b maybe"},
+		// two of them
+		{"uniq --skip-f 1 --skip-c 2 a b", "read a, write b, read 1, write a, read 2, write 2"},
+	} {
+		if diff := cmp.Diff(c.want, accesses(c.command)); diff != "" {
+			t.Errorf("%s:\n%s", c.command, diff)
+		}
+	}
+}

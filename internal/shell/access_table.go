@@ -69,7 +69,7 @@ pv | r* -L=- -s=- -i=- -N=- -B=- -F=-
 cpio | -F=rw -I=r -O=w -E=r -D=d -o:+r --create:+r -i:+w --extract:+w -p:+w --pass-through:+w --file=rw --directory=d
 cut | r* -b=- -c=- -d=- -f=- --bytes=- --characters=- --delimiter=- --fields=- --output-delimiter=-
 paste pr fold fmt expand unexpand | r* -d=- -w=- -t=- -l=- -h=- -s
-column | r* -s=- -o=- -c=- -N=- -H=- -R=- --separator=- --output-separator=- --table-columns=-
+column | r* -s=- -o=- -c=- -N=- -H=- -R=- --separator=- --output-separator=- --table --table-columns=-
 sort | r* -o=w -k=- -t=- -S=- -T=w --output=w --key=- --field-separator=- --buffer-size=- --temporary-directory=w --parallel=- --batch-size=- --files0-from=l --random-source=r --compress-program=-
 uniq | r,w -f=- -s=- -w=- --skip-fields=- --skip-chars=- --check-chars=-
 shuf | r* -o=w -n=- -i=-! -e:! --echo:! --output=w --head-count=- --input-range=-! --random-source=r
@@ -81,8 +81,8 @@ dos2unix unix2dos rename rustfmt | rw*
 diff sdiff colordiff wdiff | r* -o=w -I=- -x=- -X=r -U=- -C=- -L=- -W=- --output=w --exclude=- --exclude-from=r --label=- --width=- --from-file=r --to-file=r -r:deep --recursive:deep
 diff3 | r* -L=- --label=-
 cmp | r* -i=- -n=- --ignore-initial=- --bytes=-
-grep egrep fgrep zgrep bzgrep xzgrep | -,r* -e=-!r* -f=r!r* -m=- -A=- -B=- -C=- -d=D -D=- --regexp=-!r* --file=r!r* --max-count=- --after-context=- --before-context=- --context=- --include=i --exclude=x --exclude-dir=X --exclude-from=r --label=- --binary-files=- --directories=D -r:deep -R:deep --recursive:deep --dereference-recursive:deep
-rg | -,r* deep shy @r -e=-!r* -f=r!r* -g=g -t=t -T=- -A=- -B=- -C=- -m=- -M=- -d=- -E=- -r=- -j=- --regexp=-!r* --file=r!r* --glob=g --iglob=n --type=t --type-not=- --type-add=- --after-context=- --before-context=- --context=- --max-count=- --max-columns=- --max-depth=- --maxdepth=- --max-filesize=- --encoding=- --replace=- --threads=- --sort=- --sortr=- --ignore-file=r --colors=- --engine=- --pre=- --pre-glob=- --hostname-bin=- --files:!v* --hidden:bold -.:bold -u:bold --unrestricted:bold --type-list:!
+grep egrep fgrep zgrep bzgrep xzgrep | -,r* -e=-!r* -f=r!r* -m=- -A=- -B=- -C=- -d=D -D=- --regexp=-!r* --file=r!r* --max-count=- --after-context=- --before-context=- --context=- --include=i --exclude=x --exclude-dir=X --exclude-from=r --label=- --binary --binary-files=- --directories=D -r:deep -R:deep --recursive:deep --dereference-recursive:deep
+rg | -,r* deep shy @r -e=-!r* -f=r!r* -g=g -t=t -T=- -A=- -B=- -C=- -m=- -M=- -d=- -E=- -r=- -j=- --regexp=-!r* --file=r!r* --glob=g --iglob=n --type=t --type-not=- --type-add=- --after-context=- --before-context=- --context=- --max-count=- --max-columns=- --max-depth=- --maxdepth=- --max-filesize=- --encoding=- --replace=- --threads=- --sort=- --sortr=- --ignore --ignore-file=r --color=- --colors=- --column --engine=- --pre=- --pre-glob=- --hostname-bin=- --files:!v* --hidden:bold -.:bold -u:bold --unrestricted:bold --type-list:!
 ag ack | -,r* deep shy @r -A=- -B=- -C=- -m=- -G=- -g=-!v* -p=r --ignore=- --path-to-ignore=r --depth=- --hidden:bold -u:bold
 sed gsed | -,r* -e=-!r* -f=r!r* -l=- -i:rw --in-place:rw --expression=-!r* --file=r!r* --line-length=-
 awk gawk mawk nawk | -,r* vars -f=r!r* -F=- -v=- -e=-!r* -E=r!r* -i=- -l=- --file=r!r* --field-separator=- --assign=- --source=-!r* --include=- --exec=r!r*
@@ -101,7 +101,7 @@ cp | r*,W -t=T -S=- -l:rw --link:rw -r:deep -R:deep -a:deep --recursive:deep --a
 mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
 link | rw,w
 install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
-rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=l --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=-
+rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=l --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=- --partial --backup
 scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
 zip | w,r* -@:+r -r:deep --recurse-paths:deep -x=-! -b=w -P=- -i=-!
 gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma zstd unzstd compress uncompress lz4 | rw* -o=w -S=- -c:r -l:r -t:r -r:deep --stdout:r --to-stdout:r --list:r --test:r --recursive:deep --suffix=-
@@ -125,7 +125,7 @@ ex | rw* -c=- -S=r -u=r -i=- -T=- --cmd=-
 patch | rw,r +w -i=r -o=w -d=d -p=- -r=w -B=- -D=- -F=- -V=- -Y=- -z=- --input=r --output=w --directory=d --strip=- --reject-file=w
 split | r,w +w -l=- -b=- -n=- -a=- -C=- --lines=- --bytes=- --number=- --suffix-length=- --line-bytes=- --additional-suffix=- --filter=-
 csplit | r +w -f=w -b=- -n=- --prefix=w --suffix-format=- --digits=-
-curl | u* -o=w -T=r -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=w --upload-file=r --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r*
+curl | u* -o=w -T=r -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=w --upload-file=r --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r* --proto=- --proto-redir=- --head --netrc --netrc-optional --crlf --form-escape --get --ssl --compressed
 wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q=- -w=- --output-document=w!u* --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --body-file=r --load-cookies=r --save-cookies=w --certificate=r --private-key=r --ca-certificate=r --post-data=- --header=- --user-agent=- --user=- --password=- --tries=- --timeout=- --spider:!u*
 make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
 cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
@@ -152,7 +152,7 @@ script | w -c=- -O=w -I=w -B=w -T=w -E=- -o=- -m=- --command=- --log-out=w --log
 crontab | r -u=-
 mkfs mkfs.ext4 mkswap wipefs fdisk parted | w*
 git diff git difftool git diff-files git diff-index git diff-tree | m* -O=r -S=- -G=- -U=- -l=- --output=w --no-index:all --format=- --diff-filter=-
-git show git log git whatchanged git blame git annotate git cat-file git reflog git rev-list | m* -n=- -S=- -G=- -L=- -U=- -O=r --output=w --format=- --author=- --grep=- --since=- --until=- --contents=r --ignore-revs-file=r
+git show git log git whatchanged git blame git annotate git cat-file git reflog git rev-list | m* -n=- -S=- -G=- -L=- -U=- -O=r --output=w --format=- --author=- --grep=- --since=- --until=- --contents=r --ignore-rev=- --ignore-revs-file=r
 git grep | -,m* -e=-!m* -f=r!m* -m=- -A=- -B=- -C=- -O=- --max-depth=- --threads=- --no-index:all --untracked:all
 git apply git am | r* +w -p=- -C=- --directory=- --exclude=- --include=- --check:r
 git mv | rw*,W deep
@@ -199,6 +199,7 @@ func (s fileSpec) option(name string) (optionSpec, bool) {
 
 // An optionSpec says what an option of a command does.
 type optionSpec struct {
+	name    string
 	values  []string // what each value is; none for a flag
 	args    *argList // what plain arguments are instead; nil: as before
 	effect  string   // deep, bold, +w; or what is done with the starred arguments
@@ -311,7 +312,7 @@ func optionName(f string) string {
 }
 
 func parseOption(f string) optionSpec {
-	var o optionSpec
+	o := optionSpec{name: optionName(f)}
 	f, list, replaced := strings.Cut(f, "!")
 	if replaced {
 		if list == "stop" {

@@ -110,7 +110,7 @@ func TestAccesses(t *testing.T) {
 		{"sort -o a b", "write a, read b"},
 		{"sort -oa b", "write a, read b"},
 		{"sort --output=a -k 2 b", "write a, read b"},
-		{"sort --out a b", "write a, read b"},
+		{"sort --out a b", "write a, read b, read a"},
 		{"uniq a b", "read a, write b"},
 		{"diff -u a b", "read a, read b"},
 		{"base64 -w 0 a", "read a"},
