@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -194,6 +195,20 @@ func (d Dir) below(w Word) Dir {
 		out.Else = append(out.Else, beneath(other, w.Value))
 	}
 	return out
+}
+
+// or is one of two folders.
+func (d Dir) or(other Dir) Dir {
+	all := append([]string{d.Path}, d.Else...)
+	return Dir{Path: other.Path, Known: d.Known && other.Known, Else: append(slices.Clip(other.Else), all...)}
+}
+
+// folder is a word that names a folder, whether there is one yet or not.
+func (w Word) folder() Word {
+	if w.Literal && !strings.HasSuffix(w.Value, "/") {
+		w.Value, w.Raw = w.Value+"/", w.Raw+"/"
+	}
+	return w
 }
 
 func beneath(dir, name string) string {

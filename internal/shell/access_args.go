@@ -24,7 +24,7 @@ func (r *fileReader) command(name string, args []Word) {
 		r.unzip(args)
 	default:
 		if spec, ok := r.specOf(name); ok {
-			r.table(spec, args)
+			r.table(keyed(name, spec, args))
 		}
 	}
 	switch name {
@@ -37,11 +37,11 @@ func (r *fileReader) command(name string, args []Word) {
 	}
 }
 
-// specOf finds a command in the table; python3.12 is python.
+// specOf finds a command in the table; python3.12 is python, and gcc-12 gcc.
 func (r *fileReader) specOf(name string) (fileSpec, bool) {
 	spec, ok := r.reach.spec(name)
 	if !ok {
-		spec, ok = r.reach.spec(strings.TrimRight(name, "0123456789."))
+		spec, ok = r.reach.spec(strings.TrimRight(name, "0123456789.-"))
 	}
 	return spec, ok
 }
@@ -62,6 +62,8 @@ type argReader struct {
 	named   bool   // an option named a file
 	index   bool   // what it changes is the index of git
 	tree    bool   // … and files too
+	force   bool   // it changes all files of the tree, unless some are named
+	suffix  Word   // of the names of backups, if it holds a slash
 }
 
 // table adds the files of a command of the table.
@@ -70,10 +72,11 @@ func (r *fileReader) table(spec fileSpec, args []Word) {
 		a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), inDir: spec.is("+w")}
 		a.split(args)
 		a.assign()
-		if a.inDir {
+		a.backups()
+		if a.inDir || a.force && len(a.sure) == 0 && len(a.plain) < 2 {
 			r.anywhere()
 		}
-		if len(a.plain) == 0 && !a.named && len(r.unit.Redirects) == 0 {
+		if len(a.plain) == 0 && !a.named {
 			a.alone()
 		}
 	}
@@ -89,8 +92,30 @@ func (r *fileReader) anywhere() {
 // alone adds what a command reaches that no file is named to.
 func (a *argReader) alone() {
 	switch {
-	case a.spec.is("@v"):
+	case a.spec.is("@v") && len(a.unit.Redirects) == 0:
 		a.add(Access{Kind: Visit, Path: known(".")})
+	case a.spec.is("@F"):
+		a.use("F", known("."))
+	}
+}
+
+// backups adds the files that are kept of those that are changed: a * in a
+// suffix stands for the name of the file.
+func (a *argReader) backups() {
+	if a.suffix.Value == "" {
+		return
+	}
+	if !a.suffix.Literal {
+		a.add(Access{Kind: Write, Path: a.suffix})
+		return
+	}
+	for _, w := range a.plain {
+		_, base := cutLast(w.Value)
+		if w.Literal {
+			a.add(Access{Kind: Write, Path: known(strings.ReplaceAll(a.suffix.Value, "*", base))})
+		} else {
+			a.add(Access{Kind: Write, Path: Word{Raw: a.suffix.Raw, Value: a.suffix.Value, Shape: Unknown}})
+		}
 	}
 }
 
@@ -114,6 +139,9 @@ func (a *argReader) split(args []Word) {
 				a.add(Access{Kind: Write}) // there may be options in it
 				continue
 			}
+			if a.why == "uniq" && w.Value != "" && w.Value[0] == '+' && digits(w.Value[1:]) && a.fork() {
+				continue // an option, as it was written once
+			}
 			a.plain = append(a.plain, w)
 		default:
 			n, stop := a.option(w, args[i+1:])
@@ -122,150 +150,6 @@ func (a *argReader) split(args []Word) {
 			}
 			i += n
 		}
-	}
-}
-
-// option reads a word of options, and returns how many of the words after it
-// are values.
-func (a *argReader) option(w Word, rest []Word) (taken int, stop bool) {
-	if strings.HasPrefix(w.Value, "--") || a.spec.is("whole") {
-		return a.longOption(w, rest)
-	}
-	if a.why == "chmod" && w.Literal && strings.Trim(w.Value, "-rwxXst,=+ugoa") == "" {
-		a.args = argList{star: []string{"w"}} // the mode
-		return 0, false
-	}
-	if o, ok := a.spec.option(w.Value); ok { // also of several letters: -pe
-		return a.take(o, rest), o.stopped
-	}
-	for i := 1; i < len(w.Value); i++ {
-		o, ok := a.spec.option("-" + w.Value[i:i+1])
-		if !ok {
-			continue
-		}
-		if len(o.values) == 0 || i+1 == len(w.Value) {
-			if n := a.take(o, rest); n > 0 || o.stopped {
-				return n, o.stopped
-			}
-			continue
-		}
-		a.apply(o)
-		a.value(o.values[0], w.part(i+1))
-		break
-	}
-	return 0, false
-}
-
-// longOption is option for a word that is one option.
-func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
-	name, _, attached := strings.Cut(w.Value, "=")
-	o, ok := a.long(name)
-	switch {
-	case !ok && a.spec.is("whole"):
-		if o, ok = a.glued(w.Value); ok {
-			a.apply(o)
-			a.value(o.values[0], w.part(len(o.name)))
-		}
-		return 0, false
-	case !ok:
-		return a.shortened(w, name, rest)
-	case attached && len(o.values) > 0:
-		a.apply(o)
-		a.value(o.values[0], w.part(len(name)+1))
-		return 0, o.stopped
-	}
-	return a.take(o, rest), o.stopped
-}
-
-// long finds an option by its name. Where one dash is enough, two are no
-// mistake.
-func (a *argReader) long(name string) (optionSpec, bool) {
-	o, ok := a.spec.option(name)
-	if !ok && a.spec.is("whole") && strings.HasPrefix(name, "--") {
-		o, ok = a.spec.option(name[1:])
-	}
-	return o, ok
-}
-
-// glued finds the longest option that a word begins with whose value may stand
-// right behind it.
-func (a *argReader) glued(word string) (best optionSpec, ok bool) {
-	if !a.spec.is("glue") || strings.HasPrefix(word, "--") {
-		return best, false
-	}
-	for n := len(word) - 1; n >= 2; n-- {
-		if o, ok := a.spec.option(word[:n]); ok && len(o.values) > 0 {
-			return o, true
-		}
-	}
-	return best, false
-}
-
-// shortened reads a word that is the beginning of options, or another option
-// that the table does not have. All that it may be count, and where one of them
-// takes a value, the next word is that or is none.
-func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop bool) {
-	if len(name) < len("--x") {
-		return 0, false
-	}
-	attached := len(name) < len(w.Value)
-	var all []optionSpec
-	takes := false
-	for _, f := range a.spec.options {
-		if strings.HasPrefix(f, name) {
-			o := parseOption(f)
-			all = append(all, o)
-			takes = takes || len(o.values) > 0
-		}
-	}
-	swallowed := takes && !attached && a.fork()
-	for _, o := range all {
-		switch {
-		case len(o.values) == 0:
-			a.apply(o)
-			stop = stop || o.stopped
-		case attached:
-			a.apply(o)
-			a.value(o.values[0], w.part(len(name)+1))
-		case swallowed:
-			taken = max(taken, a.take(o, rest))
-		}
-	}
-	return taken, stop
-}
-
-// take applies an option whose values are the next words.
-func (a *argReader) take(o optionSpec, rest []Word) int {
-	a.apply(o)
-	n := min(len(o.values), len(rest))
-	for i, w := range rest[:n] {
-		a.value(o.values[i], w)
-	}
-	return n
-}
-
-func (a *argReader) apply(o optionSpec) {
-	if o.args != nil {
-		a.args = *o.args
-	}
-	switch o.effect {
-	case "":
-	case "deep":
-		a.deep = true
-	case "all":
-		a.deep, a.star = true, "r"
-	case "index":
-		a.index = true
-	case "tree":
-		a.tree = true
-	case "+r":
-		a.add(Access{Kind: Read})
-	case "bold":
-		a.visible = false
-	case "+w":
-		a.inDir = true
-	default:
-		a.star = o.effect
 	}
 }
 
@@ -282,7 +166,22 @@ func (a *argReader) value(use string, w Word) {
 		a.dir = a.dir.below(w)
 		return
 	case "D":
-		a.deep = a.deep || w.Value == "recurse" || !w.Literal
+		a.deep = a.deep || strings.HasPrefix("recurse", w.Value) || !w.Literal
+		return
+	case "b":
+		if strings.Contains(w.Value, "/") || !w.Literal {
+			a.suffix = w
+		}
+		return
+	case "E":
+		a.add(Access{Kind: Visit, Path: w})
+		a.dir = a.dir.or(a.dir.below(w))
+		return
+	case "p", "P":
+		a.filter.whole(use, w)
+		return
+	case "A": // a type means other names from here on
+		a.filter.lifted = true
 		return
 	case "i", "x", "X", "g", "t", "n":
 		a.filter.add(use, w)
@@ -356,7 +255,7 @@ func (a *argReader) skipped(w Word) bool {
 		host, _, ok := strings.Cut(v, ":")
 		return ok && !strings.Contains(host, "/")
 	}
-	return a.why != "" && len(v) > 1 && v[0] == '+' && strings.Contains(" vi vim nvim view ex ed nano emacs ", " "+a.why+" ")
+	return a.why != "" && len(v) > 1 && v[0] == '+' && strings.Contains(" vi vim nvim view ex ed nano emacs chattr ", " "+a.why+" ")
 }
 
 func name(s string) bool {
@@ -388,19 +287,28 @@ func (a *argReader) use(use string, w Word) {
 	case "w", "W":
 		at.Kind = Write
 		a.add(at)
+	case "F":
+		a.add(Access{Kind: Write, Path: w})
+		a.add(Access{Kind: Write, Path: w.folder(), Into: []Word{known("new")}})
 	case "m", "M":
 		a.maybe(use, at)
-	case "u", "U":
+	case "u", "U", "o":
 		a.address(use, w)
 	case "@", "k":
 		a.mentioned(use, w)
-	case "l", "L":
-		a.add(Access{Kind: Read, Path: w})
-		kind := Read
-		if use == "L" {
-			kind = Write
-		}
-		a.add(Access{Kind: kind}) // the files that are named in it
+	case "l", "L", "B":
+		a.listed(use, w)
+	}
+}
+
+// listed adds a file with the names of files, and those.
+func (a *argReader) listed(use string, w Word) {
+	a.add(Access{Kind: Read, Path: w})
+	if use != "L" {
+		a.add(Access{Kind: Read})
+	}
+	if use != "l" {
+		a.add(Access{Kind: Write})
 	}
 }
 
@@ -433,85 +341,4 @@ func (a *argReader) maybe(use string, at Access) {
 	if at.Path.Literal || at.Path.Glob {
 		a.add(at)
 	}
-}
-
-// A nameFilter says which files of folders a search leaves out.
-type nameFilter struct {
-	only, except, shut []string
-	lifted             bool
-}
-
-func (f *nameFilter) add(use string, w Word) {
-	pattern := w.Value
-	known := w.Literal || w.Glob
-	not, negated := strings.CutPrefix(pattern, "!")
-	path := strings.Contains(strings.TrimSuffix(pattern, "/"), "/")
-	if !known || path || use == "n" {
-		f.lifted = f.lifted || use != "x" && use != "X" && !negated
-		return
-	}
-	switch use {
-	case "x":
-		f.except = append(f.except, pattern)
-	case "X":
-		f.shut = append(f.shut, strings.TrimSuffix(pattern, "/"))
-	case "t":
-		names := strings.Fields(fileType(pattern))
-		f.only, f.lifted = append(f.only, names...), f.lifted || names == nil
-	default:
-		if !negated || use == "i" {
-			f.only = append(f.only, pattern)
-			return
-		}
-		not, folder := strings.CutSuffix(not, "/")
-		f.shut = append(f.shut, not)
-		if !folder {
-			f.except = append(f.except, not)
-		}
-	}
-}
-
-// apply narrows what an access reaches. Patterns that name files and others
-// that leave some out are not put together: which of them counts depends on
-// their order.
-func (f *nameFilter) apply(a *Access) {
-	if !a.Deep {
-		return
-	}
-	a.Shut = f.shut
-	switch {
-	case f.lifted:
-		a.Shut = nil
-	case f.only == nil:
-		a.Except = f.except
-	default:
-		a.Only, a.Shut = f.only, nil
-	}
-}
-
-// fileType gives the names of a type of files of rg, for the commonest.
-func fileType(name string) string {
-	switch name {
-	case "c":
-		return "*.[chH] *.[chH].in *.cats"
-	case "cpp":
-		return "*.[ChH] *.cc *.[ch]pp *.[ch]xx *.hh *.inl *.[ChH].in *.cc.in *.[ch]pp.in *.[ch]xx.in *.hh.in"
-	case "css":
-		return "*.css *.scss"
-	case "go":
-		return "*.go"
-	case "java":
-		return "*.java *.jsp *.jspx *.properties"
-	case "js":
-		return "*.js *.jsx *.vue *.cjs *.mjs"
-	case "md", "markdown":
-		return "*.markdown *.md *.mdown *.mdwn *.mkd *.mkdn *.mdx"
-	case "py", "python":
-		return "*.py *.pyi"
-	case "rust":
-		return "*.rs"
-	case "ts", "typescript":
-		return "*.ts *.tsx *.cts *.mts"
-	}
-	return ""
 }

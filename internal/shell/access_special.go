@@ -259,3 +259,33 @@ func (r *fileReader) unzip(args []Word) {
 	r.add(Access{Kind: Write, Path: to[0]})
 	r.add(Access{Kind: Write}) // under names that the archive has
 }
+
+// keyed is what the table says about ar where the letters that come first say
+// more: what it does, and which arguments stand before the archive.
+func keyed(name string, spec fileSpec, args []Word) (fileSpec, []Word) {
+	if name != "ar" && !strings.HasSuffix(name, "-ar") {
+		return spec, args
+	}
+	at := slices.IndexFunc(args, func(w Word) bool { return !strings.HasPrefix(w.Value, "--") })
+	if at < 0 || !args[at].Literal {
+		return spec, args
+	}
+	letters := strings.TrimPrefix(args[at].Value, "-")
+	list := "rw,r*"
+	switch {
+	case strings.Contains(letters, "x"):
+		list, spec.words = "r,-*", append(slices.Clip(spec.words), "+w")
+	case strings.ContainsAny(letters, "pt"):
+		list = "r,-*"
+	case strings.Contains(letters, "d"):
+		list = "rw,-*"
+	}
+	if strings.ContainsAny(letters, "abi") {
+		list = "-," + list
+	}
+	if strings.Contains(letters, "N") {
+		list = "-," + list
+	}
+	spec.args = parseArgs(list)
+	return spec, slices.Concat(args[:at], args[at+1:])
+}

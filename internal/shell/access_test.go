@@ -249,13 +249,14 @@ func TestAccessTable(t *testing.T) {
 					t.Errorf("%s: %s stands twice", left, name)
 				}
 				options[name] = true
-				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:"), "!")
-				if !strings.Contains(" - -- -r r w rw v d T @ k u i x X g t n D l L deep all bold +w +r index tree  ", " "+use+" ") {
+				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:?"), "!")
+				use, _, _ = strings.Cut(use, ";")
+				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b l L B deep all bold +w +r @r force index tree  ", " "+use+" ") {
 					t.Errorf("%s: %s does something unknown: %s", left, f, use)
 				}
 				continue
 			}
-			known := strings.Contains(" deep stop whole glue resp page vars remote shy @v @r +w ", " "+f+" ")
+			known := strings.Contains(" deep stop whole glue resp page vars remote shy @v @r @F +w ", " "+f+" ")
 			if list := strings.Trim(strings.NewReplacer("*", "", ",", "").Replace(f), "-rwWvumMU"); !known && (i > 0 || list != "") {
 				t.Errorf("%s: what is %s?", left, f)
 			}

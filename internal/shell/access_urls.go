@@ -8,17 +8,7 @@ import (
 
 // address adds the file of a URL.
 func (a *argReader) address(use string, w Word) {
-	end := strings.IndexAny(w.Value+":", ":/")
-	scheme := w.Value[:end]
-	full := strings.HasPrefix(w.Value[end:], ":")
-	switch {
-	case a.why == "curl" && strings.ContainsAny(scheme, "{["): // it spreads lists by itself
-		a.add(Access{Kind: Read, Path: Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}})
-	case full && strings.EqualFold(scheme, "file"):
-		a.add(Access{Kind: Read, Path: fileOf(w, end+1)})
-	case a.spec.is("page") && !full:
-		a.add(Access{Kind: Read, Path: w, Maybe: true})
-	}
+	a.addressed(use, w)
 	if use != "U" {
 		return
 	}
@@ -35,12 +25,36 @@ func (a *argReader) address(use string, w Word) {
 	a.add(Access{Kind: Write, Path: known(base)})
 }
 
+// addressed adds the file that a URL is read from or sent to.
+func (a *argReader) addressed(use string, w Word) {
+	end := strings.IndexAny(w.Value+":", ":/")
+	scheme := w.Value[:end]
+	full := strings.HasPrefix(w.Value[end:], ":")
+	at := Access{Kind: Read}
+	switch {
+	case a.why == "curl" && strings.ContainsAny(scheme, "{["): // it spreads lists by itself
+		at.Path = Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}
+	case full && strings.EqualFold(scheme, "file"):
+		at.Path = fileOf(w, end+1)
+	case a.spec.is("page") && !full:
+		at.Path, at.Maybe = w, true
+	default:
+		return
+	}
+	a.add(at)
+	if use == "o" && strings.HasSuffix(at.Path.Value, "/") {
+		a.use("F", at.Path)
+	} else if use == "o" {
+		a.add(Access{Kind: Write, Path: at.Path})
+	}
+}
+
 // fileOf is the file of a URL, from a place in it on: of ///x and //host/x it
 // is /x.
 func fileOf(w Word, at int) Word {
 	if strings.HasPrefix(w.Value[at:], "//") {
 		at += len("//")
-		at += max(strings.IndexByte(w.Value[at:], '/'), 0)
+		at += max(strings.IndexAny(w.Value[at:], "/$`"), 0)
 	}
 	file := w.part(at)
 	if !file.Literal {
