@@ -49,21 +49,23 @@ func (r *fileReader) specOf(name string) (fileSpec, bool) {
 // An argReader takes the arguments of a command apart.
 type argReader struct {
 	*fileReader
-	spec    fileSpec
-	args    argList
-	star    string // what is done with starred arguments instead
-	deep    bool
-	visible bool
-	inDir   bool // it writes names it does not say
-	filter  nameFilter
-	plain   []Word
-	sure    []Word // plain arguments that are nothing else than files
-	target  []Word // folders that the arguments end up in
-	named   bool   // an option named a file
-	index   bool   // what it changes is the index of git
-	tree    bool   // … and files too
-	force   bool   // it changes all files of the tree, unless some are named
-	suffix  Word   // of the names of backups, if it holds a slash
+	spec     fileSpec
+	args     argList
+	star     string // what is done with starred arguments instead
+	deep     bool
+	visible  bool
+	inDir    bool // it writes names it does not say
+	filter   nameFilter
+	plain    []Word
+	sure     []Word // plain arguments that are nothing else than files
+	target   []Word // folders that the arguments end up in
+	archives []Word // of tar
+	named    bool   // an option named a file
+	index    bool   // what it changes is the index of git
+	tree     bool   // … and files too
+	force    bool   // it changes all files of the tree, unless some are named
+	effects  string // all that star was
+	suffix   Word   // of the names of backups, if it holds a slash
 }
 
 // table adds the files of a command of the table.
@@ -161,6 +163,9 @@ func (a *argReader) value(use string, w Word) {
 	case "T":
 		a.target = append(a.target, w)
 		return
+	case "f":
+		a.archives = append(a.archives, w)
+		return
 	case "d":
 		a.add(Access{Kind: Visit, Path: w})
 		a.dir = a.dir.below(w)
@@ -177,19 +182,25 @@ func (a *argReader) value(use string, w Word) {
 		a.add(Access{Kind: Visit, Path: w})
 		a.dir = a.dir.or(a.dir.below(w))
 		return
-	case "p", "P":
-		a.filter.whole(use, w)
-		return
-	case "A": // a type means other names from here on
-		a.filter.lifted = true
-		return
-	case "i", "x", "X", "g", "t", "n":
-		a.filter.add(use, w)
-		a.visible = a.visible && !(use == "g" && a.filter.only != nil)
+	case "i", "x", "X", "g", "t", "n", "A", "p", "P":
+		a.narrow(use, w)
 		return
 	}
 	a.named = true
 	a.use(use, w)
+}
+
+// narrow notes a pattern about which files of folders are meant.
+func (a *argReader) narrow(use string, w Word) {
+	switch use {
+	case "p", "P":
+		a.filter.whole(use, w)
+	case "A": // a type means other names from here on
+		a.filter.lifted = true
+	default:
+		a.filter.add(use, w)
+		a.visible = a.visible && !(use == "g" && a.filter.only != nil)
+	}
 }
 
 // assign adds the files that plain arguments name.

@@ -198,5 +198,6 @@ func (a *argReader) apply(o optionSpec) {
 		a.force = true
 	default:
 		a.star = o.effect
+		a.effects += o.effect
 	}
 }

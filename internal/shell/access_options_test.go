@@ -114,3 +114,37 @@ func TestOptionsOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestTar has ways to say that tar makes an archive, and that it does not.
+func TestTar(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"tar -cO a", "read a deep"},
+		{"tar -cOf y a", "read a deep, write y"},
+		{"tar -cf y -O a", "read a deep, write y"},
+		{"tar -O -cf y a", "read a deep, write y"},
+		{"tar --to-std -c -f y a", "read a deep, write y"},
+		{"tar --concatenate -f y a.tar", "read a.tar deep, write y"},
+		{"tar --remove-files -cf y a", "read a deep, write a deep, write y"},
+		{"tar --remove-f -cf y a", "read a deep, write a deep, write y"},
+		{"tar --add-file=a -cf y", "read a, write y"},
+		{"tar --fil=y -c a", "read y, read ?, read a deep, write y"},
+		{"tar -xO -f y a", "read y"},
+		{"tar -xf y -O", "read y"},
+		{"tar -x --to-stdout --file y", "read y"},
+		{"tar -xf y -t", "read y, write ., write ?"},
+		{"tar -czf y --exclude x a", "read a deep, write y"},
+		{"tar -czf y --exc x a", "read x, read a deep, write y, read x deep"},
+		{"tar -cf y -- -a", "read -a deep, write y"},
+		{"tar cfC y d a", "visit d, read a in d deep, write y"},
+		{"tar -cvzf y a", "read a deep, write y"},
+		{"tar -C d -xzf y", "visit d, read y, write . in d, write ?"},
+		{"tar -xzvfy", "read y, write ., write ?"},
+		{"tar --delete -f y a", "read a deep, write y"},
+		{"tar -tvf y", "read y"},
+		{"tar -df y a", "read y"},
+	} {
+		if diff := cmp.Diff(c.want, accesses(c.command)); diff != "" {
+			t.Errorf("%s:\n%s", c.command, diff)
+		}
+	}
+}

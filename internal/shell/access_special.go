@@ -142,31 +142,32 @@ func cutLast(name string) (folder, base string) {
 // tarOptions is what the table would say about tar.
 const tarOptions = "remote -C=d --directory=d --cd=d -T=l --files-from=l -X=r --exclude-from=r -b=- -I=- -F=- -g=w --listed-incremental=w " +
 	"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
-	"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f " +
-	"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c -x:x --extract:x --get:x -t:t --list:t -d:t --diff:t --compare:t " +
-	"-O:t --to-stdout:t --delete:c"
+	"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f --add-file=r --volno-file=rw " +
+	"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c --concatenate:c --delete:c -x:x --extract:x --get:x " +
+	"-t:t --list:t -d:t --diff:t --compare:t -O:O --to-stdout:O --remove-files:R --checkpoint --exclude-vcs --no-recursion --null"
 
 // tar adds the archive, and what is put into it or taken out.
 func (r *fileReader) tar(args []Word) {
 	if len(args) > 0 && args[0].Literal && args[0].Value != "" && args[0].Value[0] != '-' {
 		args = oldTar(args)
 	}
-	a := tarReader{argReader: argReader{fileReader: r, spec: parseSpec(tarOptions)}}
-	start := r.dir
-	a.read(args)
-	mode := a.star
-	for _, w := range a.archives {
+	for r.begin(); r.again(); {
+		a := tarReader{argReader: argReader{fileReader: r, spec: parseSpec(tarOptions)}}
+		start := r.dir
+		a.read(args)
 		kind := Read
-		if mode == "c" {
+		if a.does("c") {
 			kind = Write
+			a.archived()
 		}
-		if !a.skipped(w) {
-			r.add(Access{Kind: kind, Path: w, Dir: start, placed: true})
+		for _, w := range a.archives {
+			if !a.skipped(w) {
+				r.add(Access{Kind: kind, Path: w, Dir: start, placed: true})
+			}
 		}
-	}
-	if mode == "x" {
-		r.add(Access{Kind: Write, Path: known(".")})
-		r.add(Access{Kind: Write}) // under names that the archive has
+		if kind == Read && a.does("x") && !a.does("O") {
+			r.anywhere() // under names that the archive has
+		}
 	}
 }
 
@@ -174,60 +175,40 @@ func (r *fileReader) tar(args []Word) {
 // the folder that the last -C went to.
 type tarReader struct {
 	argReader
-	archives []Word
+	members []Access
 }
 
+// does reports whether tar was told to do something: c to make or change an
+// archive, x to unpack one, O to print what it unpacks, R to remove what it has
+// packed. Making one comes first.
+func (a *tarReader) does(what string) bool { return strings.Contains(a.effects, what) }
+
 func (a *tarReader) read(args []Word) {
-	var members []Access
+	ended := false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		if len(w.Value) < 2 || w.Value[0] != '-' {
-			members = append(members, Access{Kind: Read, Path: w, Deep: true, Dir: a.dir, placed: true})
+		if !ended && w.Literal && w.Value == "--" {
+			ended = true
 			continue
 		}
-		if n, ok := a.archive(w, args[i+1:]); ok {
-			i += n
+		if len(w.Value) < 2 || w.Value[0] != '-' || ended {
+			a.members = append(a.members, Access{Kind: Read, Path: w, Deep: true, Dir: a.dir, placed: true})
 			continue
 		}
-		mode := a.star
 		n, _ := a.option(w, args[i+1:])
 		i += n
-		if mode == "x" && a.star == "c" || mode == "t" && a.star != "t" {
-			a.star = mode // -xO stays a listing
-		}
 	}
-	if a.star == "c" {
-		for _, m := range members {
+}
+
+// archived adds the files that end up in an archive.
+func (a *tarReader) archived() {
+	for _, m := range a.members {
+		a.add(m)
+		if a.does("R") {
+			m.Kind = Write
 			a.add(m)
 		}
 	}
-}
-
-// archive reads a word of options that ends in f, or --file.
-func (a *tarReader) archive(w Word, rest []Word) (taken int, ok bool) {
-	if name, _, attached := strings.Cut(w.Value, "="); name == "--file" {
-		if attached {
-			a.archives = append(a.archives, w.part(len(name)+1))
-			return 0, true
-		}
-	} else {
-		at := strings.IndexByte(w.Value, 'f')
-		if strings.HasPrefix(w.Value, "--") || at < 0 || strings.ContainsAny(w.Value[:at], "CTXbIFgHKLNV") {
-			return 0, false
-		}
-		if at > 1 {
-			a.option(known(w.Value[:at]), nil)
-		}
-		if at+1 < len(w.Value) {
-			a.archives = append(a.archives, w.part(at+1))
-			return 0, true
-		}
-	}
-	if len(rest) == 0 {
-		return 0, true
-	}
-	a.archives = append(a.archives, rest[0])
-	return 1, true
 }
 
 // oldTar turns tar xzf a.tar into tar -x -z -f a.tar.
