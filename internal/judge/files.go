@@ -3,7 +3,6 @@ package judge
 import (
 	"context"
 	"errors"
-	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -236,52 +235,6 @@ func quietly(f *finder, a shell.Access) workspace.Asker {
 		return &finder{}
 	}
 	return f
-}
-
-// A link is a name that leads to another from some point of the line on.
-type link struct{ from, to string }
-
-// into asks about the files that end up at a name: under their own names if it
-// is a folder.
-func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) ([]permission.Doubt, error) {
-	var doubts []permission.Doubt
-	one := a
-	one.Into = nil
-	for _, w := range a.Into {
-		dir := a.Dir
-		if a.Link {
-			dir = a.From
-		}
-		names, ok := f.names(w, dir)
-		if !ok {
-			one.Path = w
-			doubts = append(doubts, unknown(one)...)
-		}
-		for _, name := range names {
-			to := at
-			if folder {
-				to = abs(at, filepath.Base(filepath.Clean(name)))
-				more, err := f.reach(ctx, one, to)
-				if err != nil {
-					return nil, err
-				}
-				doubts = append(doubts, more...)
-			}
-			switch {
-			case a.Link && len(f.links) < maxLinks:
-				f.links = append(f.links, link{filepath.Clean(to), name})
-			case a.Deep && isFolder(name): // with all that is in it
-				one.Path = w
-				doubts = append(doubts, unknown(one)[:1]...)
-			}
-		}
-	}
-	return doubts, nil
-}
-
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // edits asks about all files that are written, in one request: what is done

@@ -14,7 +14,7 @@ const (
 	maxNames   = 50_000  // names in the text, expanded
 	maxMatches = 1000    // files that a pattern matches
 	maxEntries = 200_000 // names of folders that are listed
-	maxLinks   = 64      // links that the line makes
+	maxLinks   = 128     // links that the line makes
 	maxFollow  = 1000    // times that one of them is followed
 
 	maxLooking = 500 * time.Millisecond // for other names of files

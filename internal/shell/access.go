@@ -37,8 +37,9 @@ type Access struct {
 	// Into are the files that end up in Path, under their own names if Path is
 	// a folder.
 	Into []Word
-	Link bool // Path does not hold them, but leads to them as seen from the folder From
-	From Dir
+	Link bool // Path does not hold them, but leads to them
+	Soft bool // … by their names, as seen from where it lies
+	Flat bool // … and is no folder
 
 	placed bool // Dir is not where the unit runs
 }

@@ -64,6 +64,7 @@ type argReader struct {
 	index    bool   // what it changes is the index of git
 	tree     bool   // … and files too
 	force    bool   // it changes all files of the tree, unless some are named
+	soft     bool   // it makes links
 	effects  string // all that star was
 	suffix   Word   // of the names of backups, if it holds a slash
 }
@@ -248,7 +249,7 @@ func (a *argReader) starred(list argList, words []Word) {
 
 func (a *argReader) into(use string, w Word, from []Word) {
 	if use == "W" && !a.skipped(w) {
-		a.add(Access{Kind: Write, Path: w, Into: from, Deep: a.deep})
+		a.add(Access{Kind: Write, Path: w, Into: from, Deep: a.deep, Link: a.soft, Soft: a.soft})
 	} else if use != "W" {
 		a.use(use, w)
 	}

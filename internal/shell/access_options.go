@@ -194,6 +194,8 @@ func (a *argReader) apply(o optionSpec) {
 		a.inDir = true
 	case "@r":
 		a.add(Access{Kind: Read, Path: known("."), Deep: true})
+	case "soft":
+		a.soft = true
 	case "force":
 		a.force = true
 	default:

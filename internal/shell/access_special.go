@@ -97,37 +97,38 @@ func (r *fileReader) dd(args []Word) {
 	}
 }
 
+// linkOptions is what the table would say about ln.
+const linkOptions = "-s:s --symbolic:s -r:r --relative:r -n:n --no-dereference:n -T:n --no-target-directory:n -t=T --target-directory=T -S=- --suffix=-"
+
 // link adds the files that ln links, which can be read under their new names
-// and, where a name is as good as the other, changed; and the links.
+// and, where a name is as good as the other, changed; and the links. What a
+// symbolic one leads to is known by who knows whether it lies in a folder.
 func (r *fileReader) link(args []Word) {
-	a := argReader{fileReader: r, spec: parseSpec(
-		"-s:symbolic --symbolic:symbolic -t=T --target-directory=T -S=- --suffix=-",
-	)}
-	a.split(args)
-	from, to := a.plain, a.target
-	switch n := len(from); {
-	case n == 0:
-		return
-	case len(to) > 0:
-	case n == 1:
-		to = []Word{known(".")}
-	default:
-		from, to = from[:n-1], from[n-1:]
-	}
-	place := r.dir
-	folder, _ := cutLast(to[0].Value)
-	for _, w := range from {
-		at := Access{Kind: Read, Path: w, Deep: true}
-		if a.star == "symbolic" && to[0].Literal && folder != "" && len(a.target) == 0 {
-			place = r.dir.below(known(folder))
-			at.Dir, at.placed = place, true // the link is followed from where it lies
+	for r.begin(); r.again(); {
+		a := argReader{fileReader: r, spec: parseSpec(linkOptions)}
+		a.split(args)
+		from, to := a.plain, a.target
+		switch n := len(from); {
+		case n == 0:
+			continue
+		case len(to) > 0:
+		case n == 1:
+			to = []Word{known(".")}
+		default:
+			from, to = from[:n-1], from[n-1:]
 		}
-		r.add(at)
-		if a.star != "symbolic" { // another name of the file, by which it can be changed without anybody seeing which it is
-			r.add(Access{Kind: Write, Path: w})
+		symbolic := strings.Contains(a.effects, "s")
+		soft := symbolic && !strings.Contains(a.effects, "r")
+		for _, w := range from {
+			if !soft {
+				r.add(Access{Kind: Read, Path: w, Deep: true})
+			}
+			if !symbolic { // another name of the file, by which it can be changed without anybody seeing which it is
+				r.add(Access{Kind: Write, Path: w})
+			}
 		}
+		r.add(Access{Kind: Write, Path: to[0], Into: from, Link: true, Soft: soft, Flat: strings.Contains(a.effects, "n")})
 	}
-	r.add(Access{Kind: Write, Path: to[0], Into: from, Link: true, From: place})
 }
 
 // cutLast splits a name at its last slash.

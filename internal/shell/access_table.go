@@ -31,6 +31,7 @@ import (
 //     -o:all  a flag: arguments marked with a star are read, with everything below
 //     -o:+r   a flag: it reads files that its input names
 //     -o:index, -o:tree flags of git: without the second, the first leaves files alone
+//     -o:soft a flag: it makes links to arguments marked with a star
 //     -o:@r   a flag: it reads the folder it runs in
 //     -o:force a flag of git: it changes all files, unless some are named
 //     @v      with no file named, the folder it runs in is visited; @r read, @F written into
@@ -118,7 +119,7 @@ chmod | -,w* -R:deep --recursive:deep --reference=v!w*
 chattr | w* -R:deep -v=- -p=-
 chown chgrp | -,w* -R:deep --recursive:deep --reference=v!w* --from=-
 setfacl | w* -m=- -x=- -M=r -X=r -R:deep --restore=r
-cp | r*,W -t=T -S=- -l:rw --link:rw -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
+cp | r*,W -t=T -S=- -l:rw --link:rw -s:soft --symbolic-link:soft -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
 mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
 link | rw,w
 install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-

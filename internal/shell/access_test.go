@@ -36,6 +36,9 @@ func accesses(command string) string {
 					s += mark + strings.Join(list, mark)
 				}
 			}
+			if a.Soft {
+				s += " soft"
+			}
 			for _, w := range a.Into {
 				s += " <" + w.Value
 			}
@@ -147,8 +150,12 @@ func TestAccesses(t *testing.T) {
 		{"ln a b", "read a deep, write a, write b <a"},
 		{"cp -l a b", "read a, write a, write b <a"},
 		{"link a b", "read a, write a, write b"},
-		{"ln -s ../a sub/b", "read ../a in sub/ deep, write sub/b <../a"},
-		{"ln -s a", "read a deep, write . <a"},
+		{"ln -s ../a sub/b", "write sub/b soft <../a"},
+		{"ln -s a", "write . soft <a"},
+		{"ln -sr ../a sub/b", "read ../a deep, write sub/b <../a"},
+		{"ln -s --t=b a", "write b soft <a"},
+		{"cp -s a b", "read a, write b soft <a"},
+		{"cp -as a b", "read a deep, write b deep soft <a"},
 		{"dd if=a of=b bs=1", "read a, write b"},
 		{"dd of=$X", "write $X?"},
 		{"gzip -k a", "read a, write a"},
@@ -251,7 +258,7 @@ func TestAccessTable(t *testing.T) {
 				options[name] = true
 				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:?"), "!")
 				use, _, _ = strings.Cut(use, ";")
-				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b l L B deep all bold +w +r @r force index tree  ", " "+use+" ") {
+				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b l L B deep all bold +w +r @r soft force index tree  ", " "+use+" ") {
 					t.Errorf("%s: %s does something unknown: %s", left, f, use)
 				}
 				continue

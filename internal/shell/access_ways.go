@@ -64,6 +64,6 @@ func (r *fileReader) merge() {
 
 func (a Access) same(b Access) bool {
 	return a.Kind == b.Kind && a.Path == b.Path && a.Dir.Path == b.Dir.Path && a.Dir.Known == b.Dir.Known && a.Why == b.Why &&
-		a.Deep == b.Deep && a.Visible == b.Visible && a.Maybe == b.Maybe && a.Link == b.Link && slices.Equal(a.Into, b.Into) &&
+		a.Deep == b.Deep && a.Visible == b.Visible && a.Maybe == b.Maybe && a.Link == b.Link && a.Soft == b.Soft && slices.Equal(a.Into, b.Into) &&
 		slices.Equal(a.Dir.Else, b.Dir.Else) && slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except) && slices.Equal(a.Shut, b.Shut)
 }

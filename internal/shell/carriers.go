@@ -45,9 +45,16 @@ func (c *collector) trapped(unit int, rest []Word, ended bool) {
 	if len(rest) < 2 || rest[0].Shape == "-" {
 		return
 	}
-	if ended || !strings.HasPrefix(rest[0].Shape, "-") {
-		c.code(unit, rest[0], later)
+	if !ended && strings.HasPrefix(rest[0].Shape, "-") {
+		return
 	}
+	before := c.r.moved
+	c.r.moved = false
+	c.code(unit, rest[0], later)
+	if c.r.moved && slices.ContainsFunc(rest[1:], func(w Word) bool { return w.Shape != "EXIT" && w.Shape != "0" }) {
+		c.place = place{lost: true} // what follows may be interrupted by it
+	}
+	c.r.moved = c.r.moved || before
 }
 
 func (c *collector) aliases(unit int, words []Word) {

@@ -1,0 +1,146 @@
+package judge
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"helve/internal/shell"
+	"helve/permission"
+)
+
+// A link is a name that leads to another from some point of the line on.
+type link struct {
+	from, to string
+	text     string // what stands in it, if that is seen from where it lies
+}
+
+// into asks about the files that end up at a name: under their own names if it
+// is a folder.
+func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (doubts []permission.Doubt, err error) {
+	folder = folder && !(a.Flat && !strings.HasSuffix(at, "/"))
+	for _, w := range a.Into {
+		more, err := f.placed(ctx, a, w, spot{at, folder})
+		if err != nil {
+			return nil, err
+		}
+		doubts = append(doubts, more...)
+	}
+	return doubts, nil
+}
+
+// A spot is where files are put: under a name, or into a folder of that name.
+type spot struct {
+	at     string
+	folder bool
+}
+
+// of is the name that a file has there.
+func (s spot) of(file string) string {
+	if s.folder {
+		return abs(s.at, filepath.Base(filepath.Clean(file)))
+	}
+	return s.at
+}
+
+// other is the same spot if the line itself makes or removes the folder.
+func (s spot) other() spot { return spot{s.at, !s.folder} }
+
+// dir is the folder that a link there is followed from.
+func (s spot) dir() string {
+	if s.folder {
+		return s.at
+	}
+	return filepath.Dir(s.at)
+}
+
+// placed asks about one of the files that end up at a spot.
+func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spot) ([]permission.Doubt, error) {
+	one := a
+	one.Into, one.Link, one.Path = nil, false, w
+	names, ok := f.sources(a, w, s)
+	var doubts []permission.Doubt
+	if !ok {
+		doubts = unknown(one)
+	}
+	read := shell.Access{Kind: shell.Read, Path: w, Deep: true, Why: a.Why}
+	if !ok && a.Soft {
+		doubts = append(doubts, unknown(read)...)
+	}
+	for _, name := range names {
+		if s.folder {
+			more, err := f.reach(ctx, one, s.of(name))
+			if err != nil {
+				return nil, err
+			}
+			doubts = append(doubts, more...)
+		}
+		if a.Soft {
+			more, err := f.reach(ctx, read, name)
+			if err != nil {
+				return nil, err
+			}
+			doubts = append(doubts, more...)
+		}
+		if !a.Link && a.Deep && isFolder(name) { // with all that is in it
+			doubts = append(doubts, unknown(one)[:1]...)
+		}
+	}
+	f.remember(a, w, s, names)
+	if a.Soft {
+		names, _ = f.sources(a, w, s.other())
+	}
+	f.remember(a, w, s.other(), names)
+	return doubts, nil
+}
+
+// sources are the full names of what ends up at a spot.
+func (f *finder) sources(a shell.Access, w shell.Word, s spot) ([]string, bool) {
+	if a.Soft {
+		return f.names(w, shell.Dir{Path: s.dir(), Known: true})
+	}
+	return f.names(w, a.Dir)
+}
+
+// remember notes the links that come to be at a spot: those that are made
+// there, and those that are copied or moved there.
+func (f *finder) remember(a shell.Access, w shell.Word, s spot, names []string) {
+	for _, name := range names {
+		to := filepath.Clean(s.of(name))
+		if a.Link {
+			l := link{from: to, to: name}
+			if a.Soft && w.Literal && !filepath.IsAbs(w.Value) {
+				l.text = w.Value
+			}
+			f.note(l)
+			continue
+		}
+		name = filepath.Clean(name)
+		if text, err := os.Readlink(name); err == nil {
+			f.note(link{from: to, to: abs(filepath.Dir(to), text), text: text})
+		}
+		for _, l := range f.links {
+			rest, ok := strings.CutPrefix(l.from, name)
+			if !ok || rest != "" && rest[0] != filepath.Separator || to == name {
+				continue
+			}
+			l.from = to + rest
+			if l.text != "" {
+				l.to = abs(filepath.Dir(l.from), l.text)
+			}
+			f.note(l)
+		}
+	}
+}
+
+func (f *finder) note(l link) {
+	if len(f.links) < maxLinks && l.from != filepath.Clean(l.to) {
+		f.links = append(f.links, l)
+	}
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
