@@ -31,6 +31,7 @@ type finder struct {
 	seen   map[string]bool
 	held   map[string][]string // the names in folders that were listed
 	table  shell.Reach
+	git    workspace.Staging
 	homes  map[string]string // of other people
 	packed string            // the branches and tags that git keeps in one file, once they were read
 
@@ -74,7 +75,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 			doubts = append(doubts, permission.Doubt{Why: "it connects to " + a.Path.Value, Flag: "/dev/"})
 			continue
 		}
-		names, ok := f.names(a.Path, a.Dir)
+		names, ok := f.meant(a)
 		if !ok && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
 			told[a.Kind] = true
 			doubts = append(doubts, unknown(a)...)
@@ -215,7 +216,7 @@ func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path,
 // deepKey tells accesses of the same file apart.
 func deepKey(a shell.Access) string {
 	key := ""
-	for _, is := range []bool{a.Deep, a.Visible, a.Maybe} {
+	for _, is := range []bool{a.Deep, a.Visible, a.Fresh, a.Maybe} {
 		if is {
 			key += "+"
 		} else {
@@ -244,6 +245,24 @@ func (f *finder) edits(ctx context.Context) error {
 		return nil
 	}
 	return f.files.AskEdit(ctx, f, nil, f.writes...)
+}
+
+// meant returns the full names of the files that an access is about.
+func (f *finder) meant(a shell.Access) ([]string, bool) {
+	if a.Operand == "" {
+		return f.names(a.Path, a.Dir)
+	}
+	words, all := f.values(a.Path)
+	var out []string
+	for _, w := range words {
+		rest, ok := strings.CutPrefix(w.Value, a.Operand)
+		if !ok {
+			continue
+		}
+		names, ok := f.names(shell.Word{Raw: rest, Value: rest, Literal: w.Literal, Glob: w.Glob}, a.Dir)
+		out, all = append(out, names...), all && ok
+	}
+	return out, all
 }
 
 // names returns the full names of the files that a word means in a folder, as

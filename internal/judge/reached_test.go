@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"os"
 	"testing"
 
 	"helve/permission"
@@ -52,5 +53,118 @@ func TestLinksOfTheLine(t *testing.T) {
 		{"ln -s ../a.txt b", "deny"},
 		{"ln -s ../../a.txt sub/b", "deny"},
 		{"ln -rs a.txt sub/b", "allow"},
+	})
+}
+
+// What git takes in can be shown by it afterwards, whatever names it is given
+// then. Files that it ignores it leaves alone.
+func TestGitAdd(t *testing.T) {
+	s := newStage(t, "a.txt", "prod.env", "sub/c.txt", "keep/.env", ".git/HEAD", ".git/info/x")
+	denied := [3]string{"read", "*.env", "deny"}
+	s.holds(t, denied, []reached{
+		{"git add prod.env; git diff --cached", "deny"},
+		{"git add -N prod.env; git diff", "deny"},
+		{"git add -A; git diff --cached", "deny"},
+		{"git add . && git diff --cached", "deny"},
+		{"git add keep", "deny"},
+		{"git add '*.txt'", "ask"},
+		{"git add a.txt sub", "allow"},
+		{"git add -u", "allow"},
+		{"git add -p", "allow"},
+		{"git stash -u; git stash show -p --include-untracked", "deny"},
+		{"git update-index --add prod.env", "deny"},
+		{"git archive --add-file=prod.env HEAD", "deny"},
+		{"git archive HEAD", "allow"},
+		{"git fmt-merge-msg -F prod.env", "deny"},
+		{"git stash list", "allow"},
+	})
+	if err := os.WriteFile(s.base+"/ws/.gitignore", []byte("*.env\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.holds(t, denied, []reached{
+		{"git add -A", "allow"},
+		{"git add . && git commit -m x", "allow"},
+		{"git add keep", "allow"},
+		{"git stash -u", "allow"},
+		{"git add -f .", "deny"},
+		{"git add prod.env", "deny"},
+		{"rm .gitignore; git add -A", "deny"},
+		{"echo > .gitignore; git add -A", "deny"},
+		{"git stash -a", "deny"},
+	})
+}
+
+// What git changes without being given a name is not known.
+func TestGitTrees(t *testing.T) {
+	s := newStage(t, "a.txt", "secret/key", "sub/c.txt", ".git/HEAD", ".git/refs/heads/master")
+	s.holds(t, [3]string{"edit", "secret/**", "deny"}, []reached{
+		{"git stash", "ask"},
+		{"git stash push secret/key", "deny"},
+		{"git stash -- secret/key", "deny"},
+		{"git stash pop", "ask"},
+		{"git stash push a.txt", "allow"},
+		{"git stash list", "allow"},
+		{"git stash show -p", "allow"},
+		{"git stash drop", "allow"},
+		{"git checkout -f", "ask"},
+		{"git checkout -f -b q", "ask"},
+		{"git checkout -fB q", "ask"},
+		{"git checkout --for", "ask"},
+		{"git checkout -f -- a.txt", "allow"},
+		{"git checkout master", "allow"},
+		{"git checkout -b q", "allow"},
+		{"git switch -f master", "ask"},
+		{"git switch --discard-changes master", "ask"},
+		{"git switch master", "allow"},
+		{"git switch -c q", "allow"},
+		{"git read-tree -u --reset HEAD", "ask"},
+		{"git read-tree HEAD", "allow"},
+		{"git reset --h", "ask"},
+		{"git reset", "allow"},
+		{"git --work-tree=secret checkout HEAD a.txt", "deny"},
+		{"git --work-tree secret restore a.txt", "deny"},
+		{"git --work-tree=secret checkout-index a.txt", "deny"},
+		{"git --work-tree=sub restore a.txt", "allow"},
+		{"git checkout-index --prefix=secret/ a.txt", "deny"},
+		{"git checkout-index --prefix=sub/ a.txt", "allow"},
+		{"git format-patch -o secret -1", "deny"},
+		{"git format-patch -osub -1", "allow"},
+		{"git bugreport -o secret", "deny"},
+		{"git -C secret init", "deny"},
+		{"git init", "allow"},
+		{"git init sub", "allow"},
+		{"git clone --jobs 1 . secret/q", "deny"},
+	})
+}
+
+// Files that are written by way of an address, a suffix or a computed operand.
+func TestWrittenOtherwise(t *testing.T) {
+	s := newStage(t, "a.txt", "secret/key", "sub/c.txt", "prod.env")
+	s.holds(t, [3]string{"edit", "secret/**", "deny"}, []reached{
+		{"curl -T a.txt file://$PWD/secret/key", "deny"},
+		{"curl -sT- \"file://localhost$PWD/secret/key\" < a.txt", "deny"},
+		{"curl -T a.txt file://$PWD/secret/", "deny"},
+		{"curl -T a.txt file://$PWD/sub/x", "allow"},
+		{"curl file://$PWD/secret/key", "allow"},
+		{"curl -s --head -o secret/key file://$PWD/a.txt", "deny"},
+		{"sed -i'secret/*' p a.txt", "deny"},
+		{"sed -i'sub/*' p a.txt", "allow"},
+		{"sed -i.bak p a.txt", "allow"},
+		{"openssl rand --out secret/key 5", "deny"},
+		{"a=of=secret/key; dd if=a.txt $a", "deny"},
+		{"a=of=q; dd if=a.txt $a", "allow"},
+		{"mktemp -p secret", "deny"},
+		{"mktemp -d", "allow"},
+		{"zip -q secret/y a.txt -x b", "deny"},
+		{"zip -qr y secret", "allow"},
+	})
+	s.holds(t, [3]string{"read", "*.env", "deny"}, []reached{
+		{"a=if=prod.env; dd $a", "deny"},
+		{"zip -qr y . -x x", "deny"},
+		{"zip -qr y . -x '*.env'", "allow"},
+		{"zip -qr y . -i '*.txt'", "allow"},
+		{"zip -qr y . -i '*.e?v'", "deny"},
+		{"zip -qR y '*.e?v'", "deny"},
+		{"sed -be 'r prod.env' -e p a.txt", "deny"},
 	})
 }

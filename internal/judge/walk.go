@@ -24,13 +24,14 @@ type walk struct {
 	access shell.Access
 	passes func(names ...string) bool // nil: every file is asked about
 	top    string
+	fresh  bool
 	named  int
 	doubts []permission.Doubt
 }
 
 // deep asks about what lies below a folder.
 func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Doubt, error) {
-	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree}
+	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !slices.ContainsFunc(f.writes, ignores)}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir
 	}
@@ -79,7 +80,7 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	if d.IsDir() {
 		skip = fs.SkipDir
 	}
-	if w.leftOut(d.Name(), d.IsDir()) {
+	if w.leftOut(name, d.IsDir()) {
 		return skip
 	}
 	if w.access.Why == "git" && d.Name() == ".git" {
@@ -105,23 +106,42 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	return w.one(name)
 }
 
+// known reports whether the command leaves out what git knows or ignores, and
+// this is. A line that changes what is ignored is not believed.
+func (w *walk) known(name string, folder bool) bool {
+	return w.fresh && w.git.LeavesOut(name, folder)
+}
+
+// ignores reports whether a file says what git ignores or knows.
+func ignores(p workspace.Path) bool {
+	switch filepath.Base(p.Real()) {
+	case ".gitignore", "exclude", "index":
+		return true
+	}
+	return false
+}
+
 // leftOut reports whether the command leaves out what has a name.
-func (w *walk) leftOut(base string, folder bool) bool {
+func (w *walk) leftOut(name string, folder bool) bool {
+	base := filepath.Base(name)
 	matches := func(pattern string) bool { return wild(pattern, base) }
 	switch {
 	case w.access.Visible && strings.HasPrefix(base, "."):
 		return true
 	case folder:
-		return slices.ContainsFunc(w.access.Shut, matches)
+		return slices.ContainsFunc(w.access.Shut, matches) || w.known(name, true)
 	case len(w.access.Only) > 0:
 		return !slices.ContainsFunc(w.access.Only, matches)
 	}
 	return slices.ContainsFunc(w.access.Except, matches)
 }
 
-// pass reports whether the rules single a file out, under its name or the one
-// a link leads to.
-func (w *walk) pass(name string, d fs.DirEntry) bool {
+// pass reports whether a file need not be asked about.
+func (w *walk) pass(name string, d fs.DirEntry) bool { return w.common(name, d) || w.known(name, false) }
+
+// common reports whether the rules do not single a file out, under its name or
+// the one a link leads to.
+func (w *walk) common(name string, d fs.DirEntry) bool {
 	if w.passes == nil {
 		return false
 	}

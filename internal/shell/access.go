@@ -29,9 +29,11 @@ type Access struct {
 
 	Deep    bool     // everything below it too, if it is a folder
 	Visible bool     // of Deep: but nothing whose name begins with a dot
+	Fresh   bool     // of Deep: but nothing that git knows or ignores
 	Only    []string // of Deep: but only files whose names match one of these patterns, if any
 	Except  []string // of Deep: but no files whose names match
 	Shut    []string // of Deep: but not what is in folders whose names match
+	Operand string   // only if Path turns out to begin with this, and what is behind it
 	Maybe   bool     // only if there is such a file: it may be the name of something else
 
 	// Into are the files that end up in Path, under their own names if Path is

@@ -54,6 +54,7 @@ type argReader struct {
 	star     string // what is done with starred arguments instead
 	deep     bool
 	visible  bool
+	fresh    bool
 	inDir    bool // it writes names it does not say
 	filter   nameFilter
 	plain    []Word
@@ -72,7 +73,7 @@ type argReader struct {
 // table adds the files of a command of the table.
 func (r *fileReader) table(spec fileSpec, args []Word) {
 	for r.begin(); r.again(); {
-		a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), inDir: spec.is("+w")}
+		a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), fresh: spec.is("fresh"), inDir: spec.is("+w")}
 		a.split(args)
 		a.assign()
 		a.backups()
@@ -286,7 +287,7 @@ func (a *argReader) use(use string, w Word) {
 	if a.why == "git" && pathspec(w) {
 		a.matched(use, w)
 	}
-	at := Access{Path: w, Deep: a.deep, Visible: a.visible}
+	at := Access{Path: w, Deep: a.deep, Visible: a.visible, Fresh: a.fresh}
 	a.filter.apply(&at)
 	switch use {
 	case "r", "rw":

@@ -189,7 +189,7 @@ func (a *argReader) apply(o optionSpec) {
 	case "+r":
 		a.add(Access{Kind: Read})
 	case "bold":
-		a.visible = false
+		a.visible, a.fresh = false, false
 	case "+w":
 		a.inDir = true
 	case "@r":

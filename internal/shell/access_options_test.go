@@ -148,3 +148,41 @@ func TestTar(t *testing.T) {
 		}
 	}
 }
+
+// TestGitFiles has commands of git that take in, change or write more than they name.
+func TestGitFiles(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"git add a", "read a deep fresh"},
+		{"git add -A", "read . deep fresh"},
+		{"git add .", "read . deep fresh"},
+		{"git add -f .", "read . deep"},
+		{"git add -u", ""},
+		{"git add -p", ""},
+		{"git stash", "write ., write ?"},
+		{"git stash push -m x a", "write a deep"},
+		{"git stash -u", "write ., write ?, read . deep fresh"},
+		{"git stash -a", "write ., write ?, read . deep"},
+		{"git stash show -p", ""},
+		{"git stash pop", "write ., write ?"},
+		{"git switch -f main", "write ., write ?"},
+		{"git switch main", ""},
+		{"git checkout -f", "write ., write ?"},
+		{"git checkout -f -- a", "write a deep"},
+		{"git checkout -f HEAD a", "write HEAD deep maybe, write a deep"},
+		{"git read-tree -u --reset HEAD", "write ., write ?"},
+		{"git --work-tree=b checkout HEAD a", "visit b, write HEAD in b deep maybe, write a in b deep"},
+		{"git -C x --work-tree=b restore a", "visit x, visit b in x, write a in x/b deep"},
+		{"git format-patch -o b -1", "write b, write b/ <new"},
+		{"git bugreport -o b", "write b, write b/ <new"},
+		{"git checkout-index --prefix=b/ a", "write b/, write b/ <new, write a"},
+		{"git archive --add-file=a HEAD", "read a"},
+		{"git update-index --add a", "read a"},
+		{"dd $X", "read $X?, write $X?"},
+		{"gpg --homedir b -k", "write b, write b/ <new"},
+		{"sqlite3 :memory: '.trace b'", "read :memory:, write :memory:, write b"},
+	} {
+		if diff := cmp.Diff(c.want, accesses(c.command)); diff != "" {
+			t.Errorf("%s:\n%s", c.command, diff)
+		}
+	}
+}

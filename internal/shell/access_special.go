@@ -67,21 +67,6 @@ func (r *fileReader) all(kind AccessKind, words []Word) {
 	}
 }
 
-// git adds the files of a command of git.
-func (r *fileReader) git(args []Word) {
-	top := argReader{fileReader: r, spec: parseSpec(
-		"stop -C=d -c=- --git-dir=v --work-tree=v --namespace=- --super-prefix=- --config-env=-",
-	)}
-	top.split(args)
-	if len(top.plain) == 0 || !top.plain[0].Literal {
-		return
-	}
-	sub := top.plain[0].Value
-	if spec, ok := r.reach.spec("git " + sub); ok {
-		r.table(spec, top.plain[1:])
-	}
-}
-
 // dd adds what dd reads and writes.
 func (r *fileReader) dd(args []Word) {
 	for _, w := range args {
@@ -92,7 +77,8 @@ func (r *fileReader) dd(args []Word) {
 			r.add(Access{Kind: Write, Path: w.part(len("of="))})
 		}
 		if w.Shape != "" && strings.HasPrefix(w.Shape, Unknown) {
-			r.add(Access{Kind: Write, Path: w})
+			r.add(Access{Kind: Read, Path: w, Operand: "if="})
+			r.add(Access{Kind: Write, Path: w, Operand: "of="})
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *fileReader) sqliteText(text string) {
 		}
 		last := known(args[len(args)-1])
 		switch name {
-		case "backup", "save", "clone", "log", "once", "output", "testcase":
+		case "backup", "save", "clone", "log", "once", "output", "testcase", "trace":
 			r.add(Access{Kind: Write, Path: last})
 		case "import", "read", "restore":
 			at := last
@@ -115,7 +115,7 @@ func dotCommand(line string) (name string, args []string) {
 	for i, w := range words[1:] {
 		words[i+1] = strings.Trim(w, `'"`)
 	}
-	const all = "archive backup clone edit excel import load log once open output read restore save shell system testcase www"
+	const all = "archive backup clone edit excel import load log once open output read restore save shell system testcase trace www"
 	for full := range strings.FieldsSeq(all) {
 		if strings.HasPrefix(full, words[0]) && (len(words[0]) > 1 || full[0] != 'e') {
 			return full, words[1:]

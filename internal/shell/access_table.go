@@ -43,6 +43,7 @@ import (
 //     whole   options of several letters begin with one dash
 //     vars    arguments such as a=b are no files
 //     remote  arguments such as host:file are no files here
+//     fresh   of folders only files that git does not know yet; bold: all
 //     shy     names with a dot in front are left out of folders
 const AccessTable = `
 cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd hexyl glow mdcat ul colcrt diffstat gron uuencode uudecode wdiff debconf-set-selections lessfile lesspipe md5sum sha1sum sha224sum sha256sum sha384sum sha512sum sum zcmp bzcmp xzcmp zdiff bzdiff xzdiff tsort | r*
@@ -66,8 +67,8 @@ ranlib | rw* resp
 strip | rw* resp -o=w -F=- -I=- -O=- -K=- -N=- -R=-
 objcopy | rw,w resp -I=- -O=- -B=- -F=- -j=- -R=- -K=- -N=- -L=- -G=- -W=- --input-target=- --output-target=- --target=- --binary-architecture=- --only-section=- --remove-section=- --add-section=@ --update-section=@ --dump-section=- --add-gnu-debuglink=r -S -g -p -v -w -D -U -x -X -M --strip-all --strip-debug --strip-unneeded --only-keep-debug --compress-debug-sections --decompress-debug-sections --preserve-dates
 as gas | r* resp -o=w -I=v --MD=w
-ld ld.bfd ld.gold ld.lld gold lld mold | r* whole glue resp -o=w --output=w -T=r --script=r -L=v -l=- -Map=w --Map=w -R=r -m=- -e=- -z=- -rpath=- -soname=- -dynamic-linker=-
-tic captoinfo infotocap | r* -o=w -e=- -Q=-
+ld ld.bfd ld.gold ld.lld gold lld mold | r* whole glue resp -o=w --output=w -T=r --script=r -L=v -l=- -Map=w --Map=w -R=r -m=- -e=- -z=- -rpath=- -soname=- -dynamic-linker=- -dependency-file=w
+tic captoinfo infotocap | r* -o=F -e=- -Q=-
 groff nroff troff tbl eqn pic grn soelim refer preconv mandoc | r* -m=- -T=- -F=v -I=v -M=v -d=- -r=- -o=- -w=- -W=- -K=- -O=-
 man | m* -l:!r* --local-file:!r* -C=r -L=- -m=- -M=v -S=- -s=- -e=- -E=- -R=- -p=- -r=- -P=- --config-file=r --manpath=v --pager=- --sections=- --locale=- --extension=-
 history | -* -a:!w -w:!w -r:!r -n:!r -d=- -p:! -s:!
@@ -161,7 +162,7 @@ go | whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -mempro
 gcc g++ cc c++ c89 c99 cpp clang clang++ tcc | r* whole glue resp -o=w --output=w -I=v -L=v -include=r --include=r -imacros=r --imacros=r -MF=w -MT=- -MQ=- -x=- -D=- -U=- -l=- -T=r -u=- -aux-info=w -iquote=v -isystem=v -idirafter=v -Xlinker=- -Xassembler=- -Xpreprocessor=-
 gofmt goimports | r* -w:rw -r=- -cpuprofile=w
 openssl | whole -in=r -out=w -key=r -inkey=r -keyout=w -cert=r -CA=r -CAfile=r -CAkey=r -certfile=r -config=r -kfile=r -rand=r -passin=- -passout=- -writerand=w -CAserial=w -untrusted=r -extfile=r -signkey=r -sigfile=r -signature=r -sign=r
-gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=v
+gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=F
 ssh-keygen | -f=rw -s=r -C=- -N=- -P=- -t=- -b=-
 ssh sftp | stop -i=r -F=r -E=w -S=v -o=- -p=- -P=- -l=- -b=r -L=- -R=- -D=- -J=- -c=- -m=- -W=-
 sqlite3 | rw,-* whole -init=r --init=r -cmd=- --cmd=- -separator=- -nullvalue=- -newline=- -vfs=- -mmap=- -maxsize=- -lookaside=-- -pagecache=-- -nonce=- -append -ascii -bail -batch -box -column -csv -deserialize -echo -header -headers -noheader -html -interactive -json -jsonl -line -list -markdown -nofollow -quote -readonly -ro -safe -stats -table -tabs -version -zip -A
@@ -183,9 +184,11 @@ git grep | -,m* -e=-!m* -f=r!m* -m=- -A=- -B=- -C=- -O=- --max-depth=- --threads
 git apply git am | r* +w -p=- -C=- --directory=- --exclude=- --include=- --check:r
 git mv | rw*,W deep
 git rm | w* deep --cached:index --pathspec-from-file=L
-git checkout | M* deep -b=-! -B=-! --orphan=-! -t:! --track:! -d:! --detach:! --conflict=- --pathspec-from-file=L
+git checkout | M* deep -b=-! -B=-! --orphan=-! -t:! --track:! -d:! --detach:! -f:force --force:force --conflict=- --pathspec-from-file=L
+git switch | -* -c=- -C=- --create=- --force-create=- --orphan=- --conflict=- -f:force --force:force --discard-changes:force
+git read-tree | -* -u:+w --prefix=- --index-output=w
 git restore | w* deep -s=- --source=- --conflict=- -S:index --staged:index -W:tree --worktree:tree --pathspec-from-file=L
-git checkout-index | w* --prefix=w --stage=- -a:+w --all:+w --stdin:+w
+git checkout-index | w* --prefix=F --stage=- -a:+w --all:+w --stdin:+w
 git fast-export git fast-import | --export-marks=w --import-marks=r --import-marks-if-exists=r --export-pack-edges=w
 git interpret-trailers | r* --in-place:rw --trailer=- --where=- --if-exists=- --if-missing=-
 git merge-file | rw,r* -L=- --marker-size=- -p:!r* --stdout:!r* --object-id:! -q --quiet --ours --theirs --union --diff3 --zdiff3
@@ -196,15 +199,18 @@ git reset | --hard:+w --merge:+w --pathspec-from-file=r
 git clone | -,w -b=- -o=- -u=- -c=- -j=- --branch=- --origin=- --depth=- --config=- --reference=v --reference-if-able=v --separate-git-dir=w --template=r --jobs=- --filter=- --server-option=- --shallow-since=- --shallow-exclude=- --bundle-uri=- --ref-format=- --revision=- --upload-pack=- -q -v -n -l -s --quiet --verbose --progress --bare --mirror --local --shared --no-checkout --no-hardlinks --single-branch --no-single-branch --no-tags --recursive --recurse-submodules --shallow-submodules --sparse --dissociate
 git init | w @F -b=- --initial-branch=- --template=r --separate-git-dir=w --object-format=- --ref-format=- -q --quiet --bare --shared
 git worktree | -,w -b=- -B=- --reason=- --expire=- -f -d -q --force --detach --lock --checkout --no-checkout --quiet --track --guess-remote --porcelain -v -z
-git archive | -o=w --output=w --format=- --prefix=- --remote=-
-git format-patch | -o=w --output-directory=w --signature-file=r
+git archive | -o=w --output=w --format=- --prefix=- --remote=- --add-file=r --add-virtual-file=-
+git format-patch | -o=F --output-directory=F --signature-file=r
 git bundle | -,w -q --quiet --progress --all --version=-
 git hash-object | r*
-git commit git tag git notes git merge | -F=r -t=r -m=- -C=- -c=- --file=r --template=r --message=- --pathspec-from-file=r
+git commit git tag git notes git merge git fmt-merge-msg | -F=r -t=r -m=- -C=- -c=- --file=r --template=r --message=- --pathspec-from-file=r
 git config | -f=rw --file=rw
 git mailinfo | w,w -k -b -u -m -n --encoding=- --scissors --no-scissors
 sysctl | -* -p?r!r* --load?r!r* -r=- --pattern=-
 msgfmt | r* -o=w --output-file=w -D=v -d=F -l=- --locale=- --directory=v
+git bugreport git diagnose | -o=F --output-directory=F -s=- --suffix=- --mode=-
+git add git stage | r* deep fresh @r -u:index --update:index -p:index --patch:index -i:index --interactive:index -e:index --edit:index -n:index --dry-run:index --refresh:index --renormalize:index -f:bold --force:bold --chmod=- --pathspec-from-file=l -A --all -N --intent-to-add
+git update-index | r* --chmod=- --stdin:+r
 `
 
 // A fileSpec is a line of the table for one command.

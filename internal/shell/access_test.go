@@ -31,6 +31,9 @@ func accesses(command string) string {
 			if a.Maybe {
 				s += " maybe"
 			}
+			if a.Fresh {
+				s += " fresh"
+			}
 			for mark, list := range map[string][]string{" +": a.Only, " -": a.Except, " /": a.Shut} {
 				if list != nil {
 					s += mark + strings.Join(list, mark)
@@ -263,7 +266,7 @@ func TestAccessTable(t *testing.T) {
 				}
 				continue
 			}
-			known := strings.Contains(" deep stop whole glue resp page vars remote shy @v @r @F +w ", " "+f+" ")
+			known := strings.Contains(" deep stop whole glue resp page vars remote shy fresh @v @r @F +w ", " "+f+" ")
 			if list := strings.Trim(strings.NewReplacer("*", "", ",", "").Replace(f), "-rwWvumMU"); !known && (i > 0 || list != "") {
 				t.Errorf("%s: what is %s?", left, f)
 			}

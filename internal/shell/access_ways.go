@@ -63,7 +63,11 @@ func (r *fileReader) merge() {
 }
 
 func (a Access) same(b Access) bool {
-	return a.Kind == b.Kind && a.Path == b.Path && a.Dir.Path == b.Dir.Path && a.Dir.Known == b.Dir.Known && a.Why == b.Why &&
-		a.Deep == b.Deep && a.Visible == b.Visible && a.Maybe == b.Maybe && a.Link == b.Link && a.Soft == b.Soft && slices.Equal(a.Into, b.Into) &&
-		slices.Equal(a.Dir.Else, b.Dir.Else) && slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except) && slices.Equal(a.Shut, b.Shut)
+	return a.Kind == b.Kind && a.Path == b.Path && a.Why == b.Why && a.flags() == b.flags() && a.Dir.Path == b.Dir.Path &&
+		slices.Equal(a.Dir.Else, b.Dir.Else) && slices.Equal(a.Into, b.Into) &&
+		slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except) && slices.Equal(a.Shut, b.Shut)
+}
+
+func (a Access) flags() [7]bool {
+	return [...]bool{a.Dir.Known, a.Deep, a.Visible, a.Fresh, a.Maybe, a.Link, a.Soft}
 }

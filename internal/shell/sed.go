@@ -8,7 +8,7 @@ import (
 // sedScripts are the scripts of a sed command, and the doubts about others.
 func sedScripts(words []Word) (scripts []Word, out []Doubt) {
 	s := grammar{
-		short: "e:f:l:i::nrEsuzVh",
+		short: "e:f:l:i::bnrEsuzVh",
 		long: "expression: file: line-length: in-place:: quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks " +
 			"binary help version",
 		anywhere: true,

@@ -262,15 +262,21 @@ func indexes(n int) []int {
 	return out
 }
 
+// list makes the list of what is tracked.
+func (r *repository) list() {
+	if r.tracked != nil {
+		return
+	}
+	r.tracked = make([]string, 0, r.index.count)
+	for e := range r.index.entries() {
+		r.tracked = append(r.tracked, e.name)
+	}
+	slices.Sort(r.tracked) // it should be already
+}
+
 // untracked gathers the files that git does not track.
 func (g *gatherer) untracked(r *repository, at string, what Discard) {
-	if r.tracked == nil {
-		r.tracked = make([]string, 0, r.index.count)
-		for e := range r.index.entries() {
-			r.tracked = append(r.tracked, e.name)
-		}
-		slices.Sort(r.tracked) // it should be already
-	}
+	r.list()
 	prefix, ok := r.relative(at)
 	if !ok {
 		return
@@ -319,9 +325,11 @@ func (w *untrackedWalk) walk(at, prefix string) {
 }
 
 // holdsTracked reports whether there is a tracked file below a folder.
-func (w *untrackedWalk) holdsTracked(name string) bool {
-	i, _ := slices.BinarySearch(w.repo.tracked, name+"/")
-	return i < len(w.repo.tracked) && strings.HasPrefix(w.repo.tracked[i], name+"/")
+func (w *untrackedWalk) holdsTracked(name string) bool { return w.repo.tracks(name) }
+
+func (r *repository) tracks(folder string) bool {
+	i, _ := slices.BinarySearch(r.tracked, folder+"/")
+	return i < len(r.tracked) && strings.HasPrefix(r.tracked[i], folder+"/")
 }
 
 func (w *untrackedWalk) visit(v visit) (below []visit) {
