@@ -137,7 +137,9 @@ func (w *walk) leftOut(name string, folder bool) bool {
 }
 
 // pass reports whether a file need not be asked about.
-func (w *walk) pass(name string, d fs.DirEntry) bool { return w.common(name, d) || w.known(name, false) }
+func (w *walk) pass(name string, d fs.DirEntry) bool {
+	return w.common(name, d) || w.known(name, false)
+}
 
 // common reports whether the rules do not single a file out, under its name or
 // the one a link leads to.

@@ -10,27 +10,33 @@ type ways struct {
 	way   int // which one is being read: a bit for each fork, from the lowest
 	met   int // how many forks it has had so far
 	most  int // how many of them are told apart
+	limit int // … at most
 	dir   Dir // where each way starts
 	first int // where in what was found the first way begins
 	from  int // … and this one
 }
 
-// maxForks is how many forks are told apart. The last one decides for all that
-// follow.
-const maxForks = 3
+// maxForks is how many forks are told apart, of a command with very many words
+// one. The last one decides for all that follow.
+const maxForks, manyWords = 3, 256
 
 // maxCompared is up to how many files it is worth to look whether one is among
 // them.
 const maxCompared = 64
 
 // begin makes ready for a command; again is true for each way to read it.
-func (r *fileReader) begin() { r.ways = ways{dir: r.dir, first: len(r.out)} }
+func (r *fileReader) begin() {
+	r.ways = ways{dir: r.dir, first: len(r.out), limit: maxForks}
+	if len(r.unit.Words) > manyWords {
+		r.ways.limit = 1
+	}
+}
 
 func (r *fileReader) again() bool {
 	w := &r.ways
 	if w.begun {
 		r.merge()
-		w.most = max(w.most, min(w.met, maxForks))
+		w.most = max(w.most, min(w.met, w.limit))
 		if w.way++; w.way >= 1<<w.most {
 			return false
 		}
@@ -42,7 +48,7 @@ func (r *fileReader) again() bool {
 
 // fork reports whether the next word is a value, the way that is being read.
 func (r *fileReader) fork() bool {
-	at := min(r.ways.met, maxForks-1)
+	at := min(r.ways.met, r.ways.limit-1)
 	r.ways.met++
 	return r.ways.way>>at&1 == 0
 }
