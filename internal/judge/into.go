@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"helve/internal/shell"
+	"helve/internal/workspace"
 	"helve/permission"
 )
 
@@ -19,9 +21,13 @@ type link struct {
 // into asks about the files that end up at a name: under their own names if it
 // is a folder.
 func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (doubts []permission.Doubt, err error) {
-	folder = folder && !(a.Flat && !strings.HasSuffix(at, "/"))
+	if a.Flat && folder && !strings.HasSuffix(at, "/") {
+		_, err := os.Readlink(at)
+		folder = err != nil // a link is replaced, and a folder is not
+	}
+	s := spot{at, folder, f.touched(at, folder)}
 	for _, w := range a.Into {
-		more, err := f.placed(ctx, a, w, spot{at, folder})
+		more, err := f.placed(ctx, a, w, s)
 		if err != nil {
 			return nil, err
 		}
@@ -34,6 +40,7 @@ func (f *finder) into(ctx context.Context, a shell.Access, at string, folder boo
 type spot struct {
 	at     string
 	folder bool
+	unsure bool // the line may have made or removed the folder before
 }
 
 // of is the name that a file has there.
@@ -44,8 +51,8 @@ func (s spot) of(file string) string {
 	return s.at
 }
 
-// other is the same spot if the line itself makes or removes the folder.
-func (s spot) other() spot { return spot{s.at, !s.folder} }
+// other is the same spot if the line itself has made or removed the folder.
+func (s spot) other() spot { return spot{s.at, !s.folder, true} }
 
 // dir is the folder that a link there is followed from.
 func (s spot) dir() string {
@@ -88,11 +95,24 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 		}
 	}
 	f.remember(a, w, s, names)
+	if !s.unsure {
+		return doubts, nil
+	}
 	if a.Soft {
 		names, _ = f.sources(a, w, s.other())
 	}
 	f.remember(a, w, s.other(), names)
 	return doubts, nil
+}
+
+// touched reports whether the line may have removed a folder so far, or made
+// one where there is none.
+func (f *finder) touched(at string, folder bool) bool {
+	at = filepath.Clean(at)
+	return slices.ContainsFunc(f.writes, func(p workspace.Path) bool {
+		rest, ok := strings.CutPrefix(p.Real(), at)
+		return ok && (rest == "" || !folder && rest[0] == filepath.Separator)
+	})
 }
 
 // sources are the full names of what ends up at a spot.

@@ -39,7 +39,10 @@ func TestLinksOfTheLine(t *testing.T) {
 		{"ln -s secret sub/q; mv sub/q .; echo z > q/key", "deny"},
 		{"ln -s ../secret sub/q; mv sub t; echo z > t/q/key", "deny"},
 		{"trap 'cd secret' DEBUG; true; > key", "ask"},
+		{"ln -sfn a.txt secret", "deny"},
 		{"ln -s ../secret sub; echo z > sub/c.txt", "allow"},
+		{"ln -s sub/c.txt .; echo z > a.txt", "allow"},
+		{"ln -s sub/c.txt; echo z > a.txt", "allow"},
 		{"ln -s ../a.txt sub; cat sub/a.txt", "allow"},
 		{"ln -s a.txt q; echo z > q", "allow"},
 		{"ln -sfn sub q; cp -a q t; echo z > t/key", "allow"},
@@ -53,6 +56,8 @@ func TestLinksOfTheLine(t *testing.T) {
 		{"ln -s ../a.txt b", "deny"},
 		{"ln -s ../../a.txt sub/b", "deny"},
 		{"ln -rs a.txt sub/b", "allow"},
+		{"ln -s ../a.txt sub; cat sub/c.txt", "allow"},
+		{"cp a.txt sub; cat sub/c.txt", "allow"},
 	})
 }
 

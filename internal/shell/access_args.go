@@ -307,7 +307,7 @@ func (a *argReader) use(use string, w Word) {
 		a.maybe(use, at)
 	case "u", "U", "o":
 		a.address(use, w)
-	case "@", "k":
+	case "@", "k", "s", "S":
 		a.mentioned(use, w)
 	case "l", "L", "B":
 		a.listed(use, w)

@@ -234,8 +234,15 @@ func keyed(name string, spec fileSpec, args []Word) (fileSpec, []Word) {
 	if name != "ar" && !strings.HasSuffix(name, "-ar") {
 		return spec, args
 	}
-	at := slices.IndexFunc(args, func(w Word) bool { return !strings.HasPrefix(w.Value, "--") })
-	if at < 0 || !args[at].Literal {
+	at := 0
+	for at < len(args) && strings.HasPrefix(args[at].Value, "--") {
+		switch args[at].Value {
+		case "--plugin", "--target", "--output":
+			at++
+		}
+		at++
+	}
+	if at >= len(args) || !args[at].Literal {
 		return spec, args
 	}
 	letters := strings.TrimPrefix(args[at].Value, "-")

@@ -18,7 +18,7 @@ import (
 //     that the command goes to, T for a folder the arguments end up in, @
 //     for a text that may name a file as @file, l for a file with the names
 //     of files that are read, L written, B both, E for a folder that it may go to,
-//     F for one that it writes into, i x X g t n A D p P for which files of
+//     F for one that it writes into, s for a name=file, S written, i x X g t n A D p P for which files of
 //     folders are meant, and two letters for an option with two values
 //     -o=r!L  … and plain arguments are as in the list L instead
 //     -o=r*   … whose values are all words up to the next option
@@ -62,10 +62,10 @@ hexdump | r* -n=- -s=- -e=- -f=r
 strings | r* resp -n=- -t=- -e=- -T=- --bytes=- --radix=- --encoding=-
 nm objdump readelf size | r* resp
 addr2line c++filt | -* resp -e=r --exe=r
-ar gcc-ar llvm-ar | -,rw,r* resp
+ar gcc-ar llvm-ar | -,rw,r* resp --plugin=r --target=- --output=F
 ranlib | rw* resp
 strip | rw* resp -o=w -F=- -I=- -O=- -K=- -N=- -R=-
-objcopy | rw,w resp -I=- -O=- -B=- -F=- -j=- -R=- -K=- -N=- -L=- -G=- -W=- --input-target=- --output-target=- --target=- --binary-architecture=- --only-section=- --remove-section=- --add-section=@ --update-section=@ --dump-section=- --add-gnu-debuglink=r -S -g -p -v -w -D -U -x -X -M --strip-all --strip-debug --strip-unneeded --only-keep-debug --compress-debug-sections --decompress-debug-sections --preserve-dates
+objcopy | rw,w resp -I=- -O=- -B=- -F=- -j=- -R=- -K=- -N=- -L=- -G=- -W=- --input-target=- --output-target=- --target=- --binary-architecture=- --only-section=- --remove-section=- --add-section=s --update-section=s --dump-section=S --add-gnu-debuglink=r -S -g -p -v -w -D -U -x -X -M --strip-all --strip-debug --strip-unneeded --only-keep-debug --compress-debug-sections --decompress-debug-sections --preserve-dates
 as gas | r* resp -o=w -I=v --MD=w
 ld ld.bfd ld.gold ld.lld gold lld mold | r* whole glue resp -o=w --output=w -T=r --script=r -L=v -l=- -Map=w --Map=w -R=r -m=- -e=- -z=- -rpath=- -soname=- -dynamic-linker=- -dependency-file=w
 tic captoinfo infotocap | r* -o=F -e=- -Q=-

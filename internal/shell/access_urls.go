@@ -71,10 +71,17 @@ func fileOf(w Word, at int) Word {
 	return known(name)
 }
 
-// mentioned adds the file that a text such as @file or name=@file names.
+// mentioned adds the file that a text such as @file or name=@file names; s and
+// S are for name=file.
 func (a *argReader) mentioned(use string, w Word) {
 	v := w.Value
 	switch at := strings.Index(v, "=@"); {
+	case use == "s" || use == "S":
+		kind := Read
+		if use == "S" {
+			kind = Write
+		}
+		a.add(Access{Kind: kind, Path: w.part(strings.IndexByte(v, '=') + 1)})
 	case use == "k":
 		if !strings.Contains(v, "=") {
 			a.add(Access{Kind: Read, Path: w})
