@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"helve/permission"
@@ -173,3 +174,110 @@ func TestWrittenOtherwise(t *testing.T) {
 		{"sed -be 'r prod.env' -e p a.txt", "deny"},
 	})
 }
+
+// Ways to reach a denied file that were once taken for something else.
+func TestOnceMissed(t *testing.T) {
+	s := newStage(t, "a.txt", "b.txt", "x", "prod.env", "secret/key", "sub/c.txt", "list")
+	for name, lines := range map[string]string{"edit": missedEdits, "read": missedReads} {
+		denied := [3]string{"edit", "secret/**", "deny"}
+		if name == "read" {
+			denied = [3]string{"read", "*.env", "deny"}
+		}
+		for line := range strings.Lines(lines) {
+			if line = strings.TrimSpace(line); line != "" {
+				s.holds(t, denied, []reached{{line, "deny"}})
+			}
+		}
+	}
+}
+
+const missedEdits = `
+sort --o=secret/key a.txt
+shuf --o secret/key a.txt
+iconv --o=secret/key a.txt
+cp --t=secret a.txt
+mv --t=secret a.txt
+install --t secret a.txt
+install --d secret/z
+sed --i s/o/p/ secret/key
+cp --l secret/key q; echo z > q
+git restore --st --w secret/key
+curl -s --netrc -o secret/key file://$PWD/a.txt
+curl -s --crlf -o secret/key file://$PWD/a.txt
+curl --proto =file -o secret/key file://$PWD/a.txt
+rsync --partial a.txt secret/key
+rsync --backup a.txt secret/key
+chmod -7 secret/key
+uniq +1 a.txt secret/key
+xxd -cols 5 a.txt secret/key
+objcopy --input-target binary -O binary a.txt secret/key
+ar -rc secret/z.a a.txt
+tar -cf secret/key -O a.txt
+tar --to-std -c -f secret/key a.txt
+tar --concatenate -f secret/key y.tar
+tar --remove-files -cf y secret/key
+ln -s secret q; cp -d q t; echo z > t/key
+ln -s secret q; cp -R q t; echo z > t/key
+git --work-tree=secret restore a.txt
+mktemp secret/zXXXXX
+mknod secret/z p
+logsave secret/key true
+git mailinfo secret/z secret/y < list
+zip -m y secret/key
+zip -q y.zip -O secret/y2
+zstd -q --output-dir-flat secret a.txt
+gcc -E -xc /dev/null --output=secret/key
+gcc -E -xc /dev/null -MFsecret/key -MD
+wget --warc-file=secret/key http://127.0.0.1:1
+openssl rand -writerand secret/key 5
+script --timing=secret/key -c true
+git shortlog --output=secret/key HEAD
+git range-diff --output=secret/key HEAD~1 HEAD HEAD
+git clone -q --jobs 1 . secret/q
+git clone -q --filter blob:none . secret/q
+git init -q --object-format sha1 secret/q
+`
+
+const missedReads = `
+date --f=prod.env
+sed --e=p prod.env
+xargs --a=prod.env echo
+file --f=prod.env
+split --b 100 prod.env q
+column --table prod.env
+grep --binary CAN prod.env
+git blame --ignore-rev x prod.env
+rg --color never CANARY prod.env
+rg --ignore CANARY prod.env
+pr -t prod.env
+pr -d prod.env
+fmt -t prod.env
+comm -2 prod.env x
+more -p prod.env
+grep -d rec CANARY .
+zip -q y prod.env -x b.txt
+zip -r -q y . -x x
+zip -q y prod.env -i '*'
+jq -R . prod.env --args x
+rg --type-add 'py:*.env' -t py CANARY
+tar -cO prod.env
+tar -cf y -O prod.env
+tar --add-file=prod.env -cf y
+rgrep x
+zegrep x prod.env
+zfgrep x prod.env
+xzegrep x prod.env
+bzegrep x prod.env
+zstdgrep x prod.env
+bzless prod.env
+xzless prod.env
+zstdless prod.env
+xzmore prod.env
+lzmore prod.env
+pager prod.env
+sensible-pager prod.env
+cpp prod.env
+sysctl -p prod.env
+msgfmt prod.env
+debconf-set-selections prod.env
+`
