@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -11,42 +12,59 @@ import (
 const maxSpread = 256
 
 // spread reads a command once more with its lists in braces spread out, and
-// with the values of the variables that are known: they may be options that run
-// a program. What it finds so is added to the unit.
-func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string) {
+// with the values of the variables that are known: what stands behind them may
+// then be something else, an option or the command that another one runs. What
+// it finds so is added to the unit.
+func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string, in input) {
 	u := c.r.units[unit]
 	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal {
 		return
 	}
-	words, dashed, ok := c.spreadArgs(u.Words, cmd, guesses)
+	words, ok := c.spreadArgs(u.Words, cmd, guesses)
 	if !ok {
 		c.doubt(unit, Doubt{Why: "a list in braces that is too long"})
 	}
 	if words == nil {
 		return
 	}
-	again := Unit{Words: words}
-	c.doubt(unit, doubts(again)...)
-	if !dashed && u.Words[0].Value != "git" {
+	saved, count, place := *c.r, len(c.r.units), c.place
+	c.payload(unit, words, in)
+	c.place = place
+	if len(c.r.units) == count { // it is nested too deeply
 		return
 	}
-	saved, count, place := *c.r, len(c.r.units), c.place
-	c.payload(unit, words, input{file: true})
-	c.place = place
+	again := c.r.units[count]
 	if len(c.r.units) == count+1 { // nothing that it runs
 		saved.budget, saved.flows.calls = c.r.budget, c.r.flows.calls
 		*c.r = saved
 	}
+	c.doubt(unit, again.Doubts...)
+	c.respell(unit, again.Spellings)
+}
+
+// maxSpellings is how many ways to write a unit are kept.
+const maxSpellings = 16
+
+// respell adds more ways to write a unit.
+func (c *collector) respell(unit int, more []string) {
+	u := &c.r.units[unit]
+	s := speller{all: append([]string{u.Text}, u.Spellings...)}
+	for _, text := range more {
+		if len(s.all) <= maxSpellings {
+			s.add(text)
+		}
+	}
+	u.Spellings = s.all[1:]
 }
 
 // spreadArgs are the words of a command with those of its arguments that mean
-// others replaced by them; nil if there are none such. dashed says whether one
-// of the new ones may be an option, ok that they are not too many.
-func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []string) (words []Word, dashed, ok bool) {
+// others replaced by them; nil if there are none such. ok says that they are not
+// too many.
+func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []string) (words []Word, ok bool) {
 	for i, w := range given[1:] {
 		more, ok := c.alternatives(cmd.Args[i+1], w, guesses, i+1)
 		if !ok || max(len(words), i+1)+len(more) > maxSpread+len(given) {
-			return nil, false, false
+			return nil, false
 		}
 		if more == nil {
 			if words != nil {
@@ -57,10 +75,9 @@ func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []str
 		if words == nil {
 			words = slices.Clone(given[:i+1])
 		}
-		dashed = dashed || slices.ContainsFunc(more, func(w Word) bool { return strings.HasPrefix(w.Shape, "-") })
 		words = append(words, more...)
 	}
-	return words, dashed, true
+	return words, true
 }
 
 // alternatives are the words that bash makes of one, if it holds a list in
@@ -69,7 +86,7 @@ func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []str
 func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i int) (all []Word, ok bool) {
 	if split := *w; strings.Contains(word.Raw, "{") && syntax.SplitBraces(&split) {
 		lists, ok := spreadParts(split.Parts)
-		if len(lists) != 1 {
+		if len(lists) != 1 || slices.ContainsFunc(split.Parts, inBraces) {
 			return c.spreadWords(lists), ok
 		}
 	}
@@ -81,9 +98,24 @@ func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i 
 	}
 	all = []Word{}
 	for f := range strings.FieldsSeq(guesses[i]) {
-		all = append(all, literal(f))
+		all = append(all, unquotedField(f))
 	}
 	return all, true
+}
+
+// unquotedField is a word that comes of a variable without quotes: bash takes
+// it for a pattern.
+func unquotedField(s string) Word {
+	at := strings.IndexAny(s, "*?[")
+	if at < 0 {
+		return literal(s)
+	}
+	return Word{Raw: s, Value: s, Glob: true, Split: true, Shape: s[:at] + Unknown}
+}
+
+func inBraces(p syntax.WordPart) bool {
+	_, ok := p.(*syntax.BraceExp)
+	return ok
 }
 
 // spreadWords makes words of their parts.
@@ -94,7 +126,11 @@ func (c *collector) spreadWords(lists [][]syntax.WordPart) (all []Word) {
 			u.part(p, false)
 		}
 		value := u.guess.String()
-		word := Word{Raw: strings.ReplaceAll(value, Unknown, "?"), Value: value, Shape: value, Literal: !u.glob && !strings.Contains(value, Unknown)}
+		word := Word{Raw: strings.ReplaceAll(value, Unknown, "?"), Value: value, Shape: value, Split: u.split || u.glob}
+		word.Literal = !u.glob && !strings.Contains(value, Unknown)
+		if at := strings.IndexAny(value, "*?["); u.glob && at >= 0 {
+			word.Shape = value[:at] + Unknown
+		}
 		if value == "" {
 			word.Raw = "''" // a unit has some text
 		}
@@ -104,16 +140,17 @@ func (c *collector) spreadWords(lists [][]syntax.WordPart) (all []Word) {
 	return all
 }
 
-// spreadParts spreads the lists in braces among the parts of a word. One of
-// numbers or letters stays as it is.
+// spreadParts spreads the lists in braces among the parts of a word. A long one
+// of numbers or letters stays as it is.
 func spreadParts(parts []syntax.WordPart) (all [][]syntax.WordPart, ok bool) {
 	all = [][]syntax.WordPart{nil}
 	for _, p := range parts {
 		b, list := p.(*syntax.BraceExp)
-		if !list || b.Sequence {
-			if list {
-				p = &syntax.Lit{Value: "?"}
-			}
+		if list && b.Sequence {
+			b, list = sequence(b)
+			p = &syntax.Lit{Value: "?"}
+		}
+		if !list {
 			for i := range all {
 				all[i] = append(all[i], p)
 			}
@@ -134,4 +171,49 @@ func spreadParts(parts []syntax.WordPart) (all [][]syntax.WordPart, ok bool) {
 		all = next
 	}
 	return all, true
+}
+
+// maxSequence is how many words a sequence in braces is spread to.
+const maxSequence = 16
+
+// sequence is a short {a..c} or {1..3} as the list that it stands for.
+func sequence(b *syntax.BraceExp) (list *syntax.BraceExp, ok bool) {
+	if len(b.Elems) != 2 {
+		return nil, false
+	}
+	show := strconv.Itoa
+	first, ok := sequenceNumber(b.Elems[0].Lit())
+	last, too := sequenceNumber(b.Elems[1].Lit())
+	if !ok && !too {
+		show = func(n int) string { return string(rune(n)) }
+		first, ok = sequenceLetter(b.Elems[0].Lit())
+		last, too = sequenceLetter(b.Elems[1].Lit())
+	}
+	if !ok || !too || max(first-last, last-first) >= maxSequence {
+		return nil, false
+	}
+	step := 1
+	if last < first {
+		step = -1
+	}
+	list = &syntax.BraceExp{}
+	for n := first; n != last+step; n += step {
+		list.Elems = append(list.Elems, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: show(n)}}})
+	}
+	return list, true
+}
+
+// sequenceNumber reads a number that is written as bash writes it again.
+func sequenceNumber(s string) (n int, ok bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && strconv.Itoa(n) == s
+}
+
+// sequenceLetter reads a small letter. Between a small and a capital one there
+// are others.
+func sequenceLetter(s string) (n int, ok bool) {
+	if len(s) != 1 || s[0] < 'a' || s[0] > 'z' {
+		return 0, false
+	}
+	return int(s[0]), true
 }

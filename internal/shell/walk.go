@@ -267,10 +267,11 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 		c.doubt(unit, c.assigned(a, len(u.Words) > 0)...)
 	}
 	before := c.place
-	c.runs(unit, c.input(s, f.from))
+	in := c.input(s, f.from)
+	c.runs(unit, in)
 	after := c.place
 	c.place = before
-	c.spread(unit, cmd, guesses)
+	c.spread(unit, cmd, guesses, in)
 	c.place = before
 	c.expands(unit, cmd)
 	c.weighCall(unit, cmd, u.Words)
