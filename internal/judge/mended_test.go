@@ -42,7 +42,33 @@ func TestSpreadWords(t *testing.T) {
 		},
 		quiet: []string{
 			"mkdir -p a/{b,c}", "cp a.txt{,.bak}", "a='x y'; ls $a", "touch {1..3}.txt", "flock q ls {a,b}", "xargs -n 1 ls {a,b} < list", "make {all,test}", "a='-l -a'; ls $a",
-			"a='x y'; git log $a", "git add {a,b}.txt", "diff {a,b}.txt", "a=1; xargs -n $a ls < list", "env A=1 ls {a,b}", "sqlite3 {a,b}.db",
+			"a='x y'; git log $a", "git add {a,b}.txt", "diff {a,b}.txt", "env A=1 ls {a,b}", "sqlite3 {a,b}.db",
 		},
+	}.check(t)
+}
+
+// TestSplitWords: what is computed may be several words, one of them a command.
+func TestSplitWords(t *testing.T) {
+	mended{
+		stopped: []string{
+			"flock $(echo q rm) x", "xargs -n $(echo 1 rm) <<< x", "trap $(echo rm EXIT)", "git --git-dir=$(echo .git push) origin", "git --work-tree=$(echo . push) origin",
+			"git --namespace=$(echo x push) origin", "git --git-dir=$x origin", "perf $(echo stat rm) x", "perf stat -e $(echo x rm) x", "script -q $(echo q rm) x", "watch -n $(echo 1 rm) x", "split --filter=$(echo rm) a.txt",
+			"logsave $(echo q rm) x", "entr -s $(echo rm) x", "parallel -j $(echo 1 rm) ::: x", "su -g $(echo x -c rm) y", "sudo -u $(echo a rm) x", "ip netns exec $(echo a rm) x",
+		},
+		quiet: []string{
+			"flock \"$lock\" ls", "xargs -n \"$n\" ls < list", "xargs -P $(nproc) ls < list", "xargs -P$(nproc) -n 1 ls < list", "trap 'echo a' $SIGNALS", "git --git-dir=\"$d\" log", "git -C \"$(git rev-parse --show-toplevel)\" status",
+			"timeout 5 ls $x", "nice -n 5 ls $x", "make -j$(nproc)", "make -j $(nproc)", "parallel -j 4 echo ::: $x", "watch -n 1 ls", "split -l \"$n\" a.txt",
+		},
+	}.check(t)
+}
+
+// TestStrangeOptions: an option that is not known may hide what comes behind it.
+func TestStrangeOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"sed -be '1e rm x' -e p a.txt", "sed -Qe '1e rm x' -e p a.txt", "awk -We /dev/stdin <<< 'BEGIN{system(\"rm x\")}'", "awk -W exec=list", "awk -Qf list", "script -Zc 'rm x'", "at -Zf list now", "su -Zc 'rm x' a",
+			"split -Z --filter='rm x' a.txt", "git -Q push", "git rebase -Zx 'rm x' HEAD~1",
+		},
+		quiet: []string{"sed -bn 1p a.txt", "sed -nE 's/a/b/p' a.txt", "sed -i.bak s/a/b/ a.txt", "awk -F, '{print $1}' a.txt", "awk -v n=1 '{print n}' a.txt", "split -l 5 a.txt", "split --lines=5 -d a.txt", "git --no-pager log", "git rebase -i HEAD~2", "git rebase --update-refs --no-verify main", "git -P diff"},
 	}.check(t)
 }

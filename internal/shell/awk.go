@@ -12,7 +12,8 @@ func awkDoubts(words []Word) []Doubt {
 			"no-optimize sandbox lint-old version csv",
 	}.scan(words)
 	var programs []Word
-	var out []Doubt
+	out := scanned{strange: s.strange}.doubts(words[0].Value)
+	code := len(out)
 	for _, o := range s.options {
 		switch o.name {
 		case "f", "file", "E", "exec", "i", "include", "l", "load":
@@ -21,11 +22,13 @@ func awkDoubts(words []Word) []Doubt {
 				flag = "-" + flag
 			}
 			out = append(out, Doubt{Why: "a program in a file", Flag: flag})
+		case "W": // to mawk any option, or a program in a file
+			out = append(out, Doubt{Why: "an option that may run a program", Flag: "-W"})
 		case "e", "source":
 			programs = append(programs, o.value)
 		}
 	}
-	if len(programs) == 0 && len(out) == 0 && len(s.rest(words)) > 0 {
+	if len(programs) == 0 && len(out) == code && len(s.rest(words)) > 0 {
 		programs = append(programs, s.rest(words)[0])
 	}
 	for _, w := range programs {

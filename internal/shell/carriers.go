@@ -25,6 +25,7 @@ func (c *collector) builtinCode(unit int, name string, in input) bool {
 		c.sourced(unit, rest, in)
 	case "mapfile", "readarray":
 		s := grammar{short: "d:n:O:s:u:C:c:t", anywhere: true}.scan(words)
+		c.strange(unit, s)
 		if o, ok := s.get("C"); ok {
 			c.called(unit, o.value, "")
 		}
@@ -42,6 +43,9 @@ func (c *collector) builtinCode(unit int, name string, in input) bool {
 
 // trapped reads the code of trap. ended says that its options are at an end.
 func (c *collector) trapped(unit int, rest []Word, ended bool) {
+	if len(rest) > 0 && rest[0].Split {
+		c.doubt(unit, Doubt{Why: "code that is computed"})
+	}
 	if len(rest) < 2 || rest[0].Shape == "-" {
 		return
 	}
@@ -78,6 +82,7 @@ func (c *collector) sourced(unit int, rest []Word, in input) {
 
 func (c *collector) completes(unit int, words []Word) {
 	s := grammar{short: "o:A:G:W:F:C:X:P:S:abcdefgjksuvprDEIV:", anywhere: true}.scan(words)
+	c.strange(unit, s)
 	for _, o := range s.options {
 		switch {
 		case o.name == "C":
@@ -113,6 +118,7 @@ func (c *collector) programCode(unit int, name string, in input) bool {
 			short: "a:b:C:l:n:t:edux", long: "filter: suffix-length: bytes: line-bytes: lines: number: separator: additional-suffix: numeric-suffixes:: hex-suffixes:: elide-empty-files verbose unbuffered",
 			anywhere: true,
 		}.scan(words)
+		c.strange(unit, scanned{strange: s.strange})
 		if o, ok := s.get("filter"); ok {
 			c.code(unit, o.value, child)
 		}
@@ -147,6 +153,7 @@ func (c *collector) otherCode(unit int, name string) bool {
 				"time-unit: export-json: export-markdown: export-csv: command-name: input: output: ignore-failure show-output reference:",
 			anywhere: true,
 		}.scan(words)
+		c.strange(unit, s)
 		for _, o := range s.options {
 			switch o.name {
 			case "setup", "prepare", "conclude", "cleanup", "s", "p", "c", "reference":
@@ -158,6 +165,7 @@ func (c *collector) otherCode(unit int, name string) bool {
 		}
 	case "entr":
 		s := grammar{short: "acdnprsxz"}.scan(words)
+		c.strange(unit, s)
 		if _, ok := s.get("s"); ok {
 			c.codes(unit, s.rest(words), child)
 		} else {
@@ -208,10 +216,12 @@ func shapesOf(words []Word) []string {
 
 // perf reads what perf record and the like run.
 func (c *collector) perf(unit int, words []Word) bool {
-	rest := (grammar{short: "hv", long: "help version"}).scan(words).rest(words)
+	top := grammar{short: "hv", long: "help version"}.scan(words)
+	rest := top.rest(words)
 	if len(rest) < 2 {
 		return false
 	}
+	c.strange(unit, top, rest[0])
 	switch rest[0].Shape {
 	case "record", "stat", "trace", "top", "mem", "kmem", "lock", "sched", "c2c", "kvm", "ftrace":
 	default:
@@ -225,7 +235,7 @@ func (c *collector) perf(unit int, words []Word) bool {
 		short: "e:o:F:c:p:t:C:m:r:D:G:u:x:I:j:k:w:g::adBAivqsSTn",
 		long:  "event: output: freq: count: pid: tid: cpu: mmap-pages: repeat: delay: cgroup: uid: field-separator: interval-print: call-graph: all-cpus detailed verbose quiet no-inherit",
 	}.scan(rest)
-	c.strange(unit, words[0], s)
+	c.strange(unit, s)
 	c.payload(unit, s.rest(rest), input{file: true})
 	return true
 }
@@ -247,7 +257,7 @@ func (c *collector) watch(unit int, words []Word) {
 	s := grammar{
 		short: "n:q:s:d::bcCefghprtvwx", long: "interval: equexit: shotsdir: differences:: beep color no-color errexit follow chgexit no-rerun precise no-title no-wrap exec help version",
 	}.scan(words)
-	c.strange(unit, words[0], s)
+	c.strange(unit, s)
 	rest := s.rest(words)
 	if _, ok := s.get("x", "exec"); ok {
 		c.payload(unit, rest, input{file: true})
@@ -260,8 +270,8 @@ func (c *collector) flock(unit int, words []Word, in input) {
 	s := grammar{
 		short: "w:E:c:sxeunoFvhV", long: "timeout: wait: conflict-exit-code: command: shared exclusive unlock nonblock nb close no-fork verbose fcntl help version",
 	}.scan(words)
-	c.strange(unit, words[0], s)
 	rest := s.rest(words)
+	c.strange(unit, s, rest[:min(1, len(rest))]...)
 	if len(rest) < 2 {
 		return
 	}
@@ -281,6 +291,7 @@ func (c *collector) script(unit int, words []Word, in input) {
 		short: "c:E:I:O:B:T:m:o:t::aefqhVr", long: "command: echo: log-in: log-out: log-io: log-timing: logging-format: output-limit: timing:: append return flush force quiet help version",
 		anywhere: true,
 	}.scan(words)
+	c.strange(unit, s, s.rest(words)...)
 	if o, ok := s.get("c", "command"); ok {
 		c.code(unit, o.value, child)
 		return
@@ -297,6 +308,7 @@ func (c *collector) su(unit int, words []Word, in input) {
 		short: "c:s:g:G:w:T:flmpPhV", long: "command: session-command: shell: group: supp-group: whitelist-environment: login preserve-environment fast pty help version",
 		anywhere: true,
 	}.scan(words)
+	c.strange(unit, s, s.rest(words)...)
 	if _, ok := s.get("s", "shell"); ok {
 		c.doubt(unit, Doubt{Why: "a shell of its own", Flag: "-s"})
 	}
@@ -334,6 +346,7 @@ func (c *collector) loginShell(unit int, words []Word) bool {
 
 func (c *collector) at(unit int, words []Word, in input) {
 	s := grammar{short: "q:f:t:mMVldbvcr", anywhere: true}.scan(words)
+	c.strange(unit, scanned{strange: s.strange})
 	if _, ok := s.get("l", "d", "r", "c"); ok {
 		return
 	}
@@ -356,7 +369,7 @@ func (c *collector) parallel(unit int, words []Word) {
 			"null quote dry-run bar eta progress will-cite pipe pipepart xargs no-run-if-empty line-buffer lb tag ungroup group files fg bg semaphore no-notice citation shuf verbose link resume resume-failed " +
 			"arg-sep: arg-file-sep: rpl: profile: compress-program: decompress-program: cat fifo",
 	}.scan(words)
-	c.strange(unit, words[0], s)
+	c.strange(unit, s)
 	if o, ok := s.get("compress-program", "decompress-program", "rpl", "profile"); ok {
 		c.doubt(unit, Doubt{Why: "parallel runs another program", Flag: "--" + o.name})
 	}

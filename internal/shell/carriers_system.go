@@ -54,7 +54,8 @@ func (c *collector) handedCode(unit int, name string) bool {
 	words := c.r.units[unit].Words
 	switch name {
 	case "ip":
-		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "exec" }); i > 0 && i+2 < len(words) { // ip netns exec name command
+		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "exec" }); i > 0 && i+1 < len(words) { // ip netns exec name command
+			c.strange(unit, scanned{}, words[i+1])
 			c.payload(unit, words[i+2:], input{file: true})
 		}
 	case "pee", "mispipe", "concurrently":
@@ -126,7 +127,7 @@ func (c *collector) startStop(unit int, words []Word) {
 		long: "pidfile: user: name: exec: startas: signal: group: chroot: chdir: chuid: nicelevel: procsched: iosched: umask: retry: ppid: pid: output: " +
 			"notify-timeout: start stop status help version test oknodo quiet background notify-await no-close make-pidfile remove-pidfile verbose",
 	}.scan(words)
-	c.strange(unit, words[0], s)
+	c.strange(unit, s)
 	if _, stops := s.get("K", "stop", "T", "status", "t", "test"); stops {
 		return
 	}

@@ -24,7 +24,7 @@ func gitCommand(words []Word) (scanned, []Word) {
 // gitDoubts are the doubts about a git command.
 func gitDoubts(words []Word) []Doubt {
 	s, rest := gitCommand(words)
-	var out []Doubt
+	out := scanned{strange: s.strange}.doubts("git")
 	for _, o := range s.options {
 		switch {
 		case o.name == "c":
@@ -130,6 +130,8 @@ func (c *collector) gitCode(unit int, words []Word) {
 				"edit-todo autosquash autostash root",
 			anywhere: true,
 		}.scan(rest)
+		s.strange = slices.DeleteFunc(s.strange, func(o string) bool { return strings.HasPrefix(o, "--") }) // there are many, and none hides another
+		c.strange(unit, scanned{strange: s.strange})
 		for _, o := range s.options {
 			if o.name == "x" || o.name == "exec" {
 				c.code(unit, o.value, child)

@@ -32,6 +32,8 @@ type option struct {
 type scanned struct {
 	options []option
 	strange []string // options that the grammar does not know
+	split   bool     // a value may be several words, so that what follows is something else
+	counted bool     // the same, unless a command that prints a number is what it seems
 
 	// The words that are neither options nor their values: some, and all from
 	// a place on.
@@ -45,6 +47,17 @@ func (s scanned) rest(words []Word) []Word {
 		return words[s.from:]
 	}
 	return append(slices.Clip(s.some), words[s.from:]...)
+}
+
+// valued notes a word that is the value of an option, or has it in it.
+func (s *scanned) valued(w Word) {
+	switch {
+	case !w.Split:
+	case strings.Contains(w.Raw, "$(nproc)") && strings.Count(w.Raw, "$") == 1 && !strings.Contains(w.Raw, "`"):
+		s.counted = true
+	default:
+		s.split = true
+	}
 }
 
 // get returns the last of the options with one of the names.
@@ -92,18 +105,24 @@ func (g grammar) longOption(s *scanned, words []Word, i int) int {
 	name = name[2:]
 	full, takes := longName(g.long, name)
 	o := option{name: full, word: i, value: value, given: given}
+	s.valued(words[i])
 	switch {
 	case full == "":
 		s.strange = append(s.strange, "--"+name)
 		o.name = name
 	case takes == ":" && !given && i+1 < len(words):
 		o.value, o.given = words[i+1], true
+		s.valued(words[i+1])
 		s.options = append(s.options, o)
 		return 2
 	case len(takes) == 2 && takes != "::" && i+1 < len(words):
 		o.value, o.given = words[i+1], true
 		s.options = append(s.options, o)
-		return min(1+int(takes[1]-'0'), len(words)-i)
+		n := min(1+int(takes[1]-'0'), len(words)-i)
+		for _, w := range words[i+1 : i+n] {
+			s.valued(w)
+		}
+		return n
 	}
 	s.options = append(s.options, o)
 	return 1
@@ -128,6 +147,7 @@ func longName(long, name string) (full, takes string) {
 // they take.
 func (g grammar) cluster(s *scanned, words []Word, i int) int {
 	shape := words[i].Shape
+	s.valued(words[i])
 	for k := 1; k < len(shape); k++ {
 		c := shape[k]
 		at := strings.IndexByte(g.short, c)
@@ -146,6 +166,7 @@ func (g grammar) cluster(s *scanned, words []Word, i int) int {
 			o.value, o.given = glued(words[i], k+1), true
 		case !strings.HasPrefix(takes, "::") && i+1 < len(words):
 			o.value, o.given = words[i+1], true
+			s.valued(words[i+1])
 			s.options = append(s.options, o)
 			return 2
 		}

@@ -13,6 +13,7 @@ func sedScripts(words []Word) (scripts []Word, out []Doubt) {
 			"binary help version",
 		anywhere: true,
 	}.scan(words)
+	out = scanned{strange: s.strange}.doubts(words[0].Value)
 	for _, o := range s.options {
 		switch o.name {
 		case "e", "expression":
@@ -23,7 +24,7 @@ func sedScripts(words []Word) (scripts []Word, out []Doubt) {
 			return nil, nil // it refuses to run, read or write anything
 		}
 	}
-	if len(scripts) == 0 && len(out) == 0 && len(s.rest(words)) > 0 {
+	if len(scripts) == 0 && len(out) == len(s.strange) && len(s.rest(words)) > 0 {
 		scripts = append(scripts, s.rest(words)[0])
 	}
 	return scripts, out

@@ -121,18 +121,20 @@ func spell(u Unit, guesses []string) []string {
 }
 
 // valued adds a command whose option before the subcommand is given something
-// that may be several words, the subcommand among them: git -C $x status.
+// that may be several words, the subcommand among them: git -C $x status, git
+// --git-dir=$x status.
 func (s *speller) valued(words []Word) {
 	if !words[0].Literal {
 		return
 	}
 	name := baseName(words[0].Value)
-	for i := 1; i+1 < len(words) && isOption(words[i].Shape); i++ {
-		if !takesValue(name, words[i].Shape) {
-			continue
+	for i := 1; i < len(words) && isOption(words[i].Shape); i++ {
+		value := strings.Contains(words[i].Shape, "=")
+		if takesValue(name, words[i].Shape) && i+1 < len(words) {
+			value = true
+			i++
 		}
-		i++
-		if words[i].Split {
+		if value && words[i].Split {
 			rest := []string{name, Unknown}
 			for _, w := range words[i+1:] {
 				rest = append(rest, w.Shape)

@@ -14,16 +14,15 @@ type unwrapped struct {
 	dir     *Word // where the payload runs
 	moved   bool  // the payload runs somewhere else
 	same    bool  // the payload runs in the shell itself
+	counted bool  // as in scanned
 }
 
 // unwrap finds the payload of a wrapper.
 func (w wrapper) unwrap(words []Word) unwrapped {
 	s := w.scan(words)
 	name := words[0].Value
-	out := unwrapped{same: w.same, shell: w.shell}
-	for _, o := range s.strange {
-		out.doubts = append(out.doubts, Doubt{Why: name + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
-	}
+	out := unwrapped{same: w.same, shell: w.shell, counted: s.counted}
+	out.doubts = s.doubts(name)
 	for _, o := range s.options {
 		out.option(w, o)
 	}
@@ -67,9 +66,6 @@ func (u *unwrapped) query(w wrapper, s scanned) bool {
 
 // option notes what an option changes.
 func (u *unwrapped) option(w wrapper, o option) {
-	if o.value.Split {
-		u.doubts = append(u.doubts, Doubt{Why: "an option whose value may be several words"})
-	}
 	switch o.name {
 	case "S", "split-string":
 		if strings.Contains(w.long, "split-string") && o.given {
@@ -116,6 +112,7 @@ func (c *collector) payloads(unit int, name string, in input) {
 	}
 	u := w.unwrap(words)
 	c.doubt(unit, u.doubts...)
+	c.counts(unit, u.counted)
 	before := c.place
 	switch {
 	case u.dir != nil:
@@ -208,7 +205,7 @@ func (c *collector) xargs(unit int, words []Word) {
 			"verbose interactive exit show-limits help version",
 	}
 	s := g.scan(words)
-	c.strange(unit, words[0], s)
+	c.strange(unit, s)
 	if o, ok := s.get("process-slot-var"); ok {
 		c.doubt(unit, varDoubts(words[0], o.value)...)
 	}
@@ -228,9 +225,32 @@ func (c *collector) xargs(unit int, words []Word) {
 	c.payload(unit, rest, input{file: true})
 }
 
-func (c *collector) strange(unit int, name Word, s scanned) {
+// strange adds the doubts about the options of a command that runs another, and
+// about words that stand before that: one that is several moves it.
+func (c *collector) strange(unit int, s scanned, before ...Word) {
+	name := c.r.units[unit].Words[0].Value
+	for _, w := range before {
+		s.valued(w)
+	}
+	c.doubt(unit, s.doubts(name)...)
+	c.counts(unit, s.counted)
+}
+
+// doubts are the doubts about the options of a command.
+func (s scanned) doubts(name string) (out []Doubt) {
 	for _, o := range s.strange {
-		c.doubt(unit, Doubt{Why: name.Value + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
+		out = append(out, Doubt{Why: name + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
+	}
+	if s.split {
+		out = append(out, Doubt{Why: "what " + name + " runs is computed"})
+	}
+	return out
+}
+
+// counts adds a doubt where what is taken for a number is no longer one.
+func (c *collector) counts(unit int, counted bool) {
+	if counted && slices.Contains(c.r.functions, "nproc") {
+		c.doubt(unit, Doubt{Why: "a number that is computed by the line itself"})
 	}
 }
 
