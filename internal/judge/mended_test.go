@@ -72,3 +72,36 @@ func TestStrangeOptions(t *testing.T) {
 		quiet: []string{"sed -bn 1p a.txt", "sed -nE 's/a/b/p' a.txt", "sed -i.bak s/a/b/ a.txt", "awk -F, '{print $1}' a.txt", "awk -v n=1 '{print n}' a.txt", "split -l 5 a.txt", "split --lines=5 -d a.txt", "git --no-pager log", "git rebase -i HEAD~2", "git rebase --update-refs --no-verify main", "git -P diff"},
 	}.check(t)
 }
+
+// TestDashesAsValue: -- ends the options only where it is none's value.
+func TestDashesAsValue(t *testing.T) {
+	mended{
+		stopped: []string{
+			"tar -c -f -- --checkpoint=1 --checkpoint-action=exec='rm x' a.txt", "tar -C -- -I 'rm x' -cf y a.txt", "rg -e -- --pre ../bin/rm .", "git fetch -o -- --upload-pack='rm x;' .", "git clone -b -- -u 'rm x;' . q", "scp -i -- -S ../bin/rm a.txt h:",
+			"vim -T -- -c '!rm x' -c q", "zip -P -- -T -TT 'rm x;' y a.txt", "install -m -- --strip-program=../bin/rm -s a.c q", "wget -O -- --use-askpass=../bin/rm http://x", "sort -o -- --compress-program=../bin/rm", "tar -cf -- --to-command='rm x' a.txt", "rg --regexp -- --pre ../bin/rm .", "sort --output -- --compress-program=../bin/rm",
+			"tar --file -- -I 'rm x' -c a.txt", "tar cf -- --checkpoint-action=exec='rm x' a.txt",
+		},
+		quiet: []string{"rg -n -- --pre a.txt", "rg foo -- --pre", "rg -i -- --pre .", "git log -- --ext-diff", "git log -p -- --ext-diff", "git log --oneline -- --ext-diff", "tar -cf y -- --to-command", "sort -u -- --compress-program=a", "rg -F -- '--pre' src", "git grep -n -- --exec", "git diff HEAD -- -x", "vim -- -c"},
+	}.check(t)
+}
+
+// TestLettersThatAreFlags: a letter hides those behind it only where it takes a
+// value in that program.
+func TestLettersThatAreFlags(t *testing.T) {
+	mended{
+		stopped: []string{
+			"ssh -Xo ProxyCommand='rm x' h", "ssh -Po ProxyCommand='rm x' h", "scp -po ProxyCommand='rm x' a.txt h:", "scp -Bo ProxyCommand='rm x' a.txt h:", "scp -Oo ProxyCommand='rm x' a.txt h:", "scp -pS ../bin/rm a.txt h:", "sftp -po ProxyCommand='rm x' h", "sftp -pS ../bin/rm h",
+			"vim -dc '!rm x' a.txt b.txt", "vim -Rdc '!rm x' a.txt", "ssh -4Xo ProxyCommand='rm x' h", "ssh -vKF q h", "sftp -aD ../bin/rm",
+		},
+		quiet: []string{"ssh -p 22 h ls", "ssh -i oS h ls", "ssh -NL 80:o:80 h", "scp -P 22 a.txt h:", "scp -rp a.txt h:", "scp -i o a.txt h:", "vim -d a.txt b.txt", "vim -R a.txt", "vim -tcmd", "ssh -lo h"},
+	}.check(t)
+}
+
+// TestShortenedOptions: a long option may be shortened as far as it is one.
+func TestShortenedOptions(t *testing.T) {
+	mended{
+		stopped: []string{"git fetch --upload='rm x;' .", "git ls-remote --upload='rm x;' .", "git pull --upload='rm x;' .", "git grep --open='rm x;' y", "git clone --u='rm x;' . q", "git fetch --up='rm x;' .", "tar -cf y a.txt --to-c='rm x'", "sort --comp=../bin/rm a.txt", "sort --co=../bin/rm a.txt",
+			"git clone --upl 'rm x;' . q", "git grep --op='rm x;' y", "git difftool --extc='rm x' -y"},
+		quiet: []string{"git fetch --update-shallow .", "git grep --or -e a", "git grep --text x", "git diff --text", "git log --exclude=x --all", "git ls-files --exclude-standard -o", "git ls-files --others --exclude=x", "rg --pretty x", "rg --pre-glob x y", "install --strip a q", "sort --check a.txt", "git log --extended-regexp --grep=x", "tar --exclude=x -cf y a.txt", "tar --create --file=y a.txt", "tar --to-stdout -xf y.tar", "rsync --recursive a b", "git fetch --unshallow", "git fetch --all", "git clone --depth 1 u", "wget --continue u"},
+	}.check(t)
+}

@@ -63,27 +63,34 @@ func gitRuns(flag string) Doubt {
 // gitFlags are the options of a subcommand that run a program.
 func gitFlags(sub string) flags {
 	f := flags{
-		runs:  "--ext-diff --textconv --upload-pack --receive-pack --extcmd --exec --open-files-in-pager --config-env --sendmail-cmd --smtp-server",
-		exact: "--text --upload --exclude --exclude-standard --execdir --extended --extended-regexp --config --open",
+		runs:  "--ext-diff --textconv --upload-pack --receive-pack --exec",
+		exact: "--text",
 		takes: "SGCnMLUmFABCefbtu",
+		plain: "-p -q -v -s -i -w -l -E -F -P -a -c -h -r -z --oneline --stat --cached --staged --name-only --name-status --all --quiet --follow --graph --patch",
+		count: true,
 	}
 	switch sub {
 	case "grep":
-		f.runs += " -O"
+		f.runs += " -O --open-files-in-pager"
 		f.takes = "ABCefm"
+		f.plain += " -n -o -I"
 	case "clone":
 		f.runs += " -u -c --config --template"
 		f.exact = ""
 		f.takes = "obj"
+		f.plain = "-q -v -l -n -s"
 	case "init":
 		f.runs += " --template"
 	case "difftool", "mergetool":
-		f.runs += " -x"
+		f.runs += " -x --extcmd"
 	case "rebase":
 		f.runs = "--ext-diff --textconv" // --exec is read as code
 		f.takes = "CSxX"
 	case "push", "fetch", "pull", "ls-remote":
-		f.takes = "ojs"
+		f.takes, f.exact = "ojs", ""
+		f.plain = "-q -v -a -p -t -f -n -k"
+	case "send-email":
+		f.runs += " --sendmail-cmd --smtp-server"
 	case "instaweb", "web--browse":
 		f.runs += " -d --httpd -b --browser -t --tool"
 	case "daemon":
