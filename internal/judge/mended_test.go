@@ -105,3 +105,31 @@ func TestShortenedOptions(t *testing.T) {
 		quiet: []string{"git fetch --update-shallow .", "git grep --or -e a", "git grep --text x", "git diff --text", "git log --exclude=x --all", "git ls-files --exclude-standard -o", "git ls-files --others --exclude=x", "rg --pretty x", "rg --pre-glob x y", "install --strip a q", "sort --check a.txt", "git log --extended-regexp --grep=x", "tar --exclude=x -cf y a.txt", "tar --create --file=y a.txt", "tar --to-stdout -xf y.tar", "rsync --recursive a b", "git fetch --unshallow", "git fetch --all", "git clone --depth 1 u", "wget --continue u"},
 	}.check(t)
 }
+
+// TestFindArguments: what looks like an option of find may be the argument of
+// another, and the one behind it is real.
+func TestFindArguments(t *testing.T) {
+	mended{
+		stopped: []string{
+			"find . -maxdepth 0 -printf -exec -exec rm x \\;", "find . -name -exec -o -exec rm x \\;", "find x -printf -exec -delete", "find x -name -exec -o -delete", "find . -fprintf q -exec -exec rm x \\;", "find . -name -delete -o -exec rm x \\;", "find . -samefile -ok -delete",
+			"find . -exec ls $x -exec rm x \\;", "find . -exe? rm x \\;", "find . \"-$x\" rm x \\;", "find . -exe{c..c} rm x \\;",
+		},
+		quiet: []string{
+			"find . -name '*.go' -exec grep -l foo {} +", "find . -exec grep -e -delete {} \\;", "find . -type f -exec ls {} \\; -exec wc {} \\;", "find . -mtime -$n", "find . -size -\"$n\"k -print", "find . -not -name x -exec ls {} +",
+			"find . -name \"$1\" -exec ls {} \\;", "find . -newer a.txt -exec grep \"$x\" {} \\;",
+		},
+	}.check(t)
+}
+
+// TestPayloads: where the command begins that another one runs.
+func TestPayloads(t *testing.T) {
+	mended{
+		stopped: []string{
+			"env a.b=c rm x", "env 1=2 rm x", "env =x rm x", "env 'a b=c' rm x", "env \"A B=1\" git push", "env -S 'A.B=1 rm x'", "xargs env a.b=c <<< 'rm x'", "env A-B=1 nice rm x", "env A=$(echo 1 rm) x", "setarch x86_64 -R rm x", "setarch x86_64 --uname-2.6 rm x",
+			"jobs -r -x rm x", "jobs -s -x rm x", "jobs -xl rm x", "jobs -x rm x", "bash -norc <<< 'rm x'", "echo rm x | bash -norc", "bash -restricted <<< 'rm x'", "bash -rcfile true -c 'rm x'", "bash -noprofile -norc -c 'rm x'", "bash -qc 'rm x'", "bash -posix -c 'rm x'",
+		},
+		quiet: []string{
+			"env A=1 ls", "env A=$x ls", "env - A=1 ls", "env", "jobs", "jobs -l", "jobs -p %1", "bash -norc a.sh", "bash -lc 'ls'", "bash -euxo pipefail -c 'ls'", "bash --norc -c ls", "sh -ec 'ls'", "timeout 5 ls -l", "setarch x86_64 ls", "bash -n a.sh", "zsh -fc ls", "bash -O extglob -c ls",
+		},
+	}.check(t)
+}

@@ -19,6 +19,8 @@ func doubts(u Unit) []Doubt {
 		return append(out, awkDoubts(u.Words)...)
 	case "git":
 		return append(out, gitDoubts(u.Words)...)
+	case "find", "gfind", "bfs":
+		return append(out, findDoubts(u.Words)...)
 	}
 	if posixShell(name) {
 		out = append(out, keywordDoubts(u.Words)...)

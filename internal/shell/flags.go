@@ -104,14 +104,14 @@ func substituted(w Word) bool {
 // match returns the option that a word is, or has among its letters.
 func (f flags) match(shape string, first bool) string {
 	switch {
-	case f.any && len(shape) > 1 && shape[0] == '-':
-		return f.anyMatch(shape)
 	case f.plus && len(shape) > 1 && shape[0] == '+' && strings.Trim(shape[1:], "0123456789") != "":
 		return "+"
 	case f.old && first && shape != "" && shape[0] != '-':
 		return f.letter(shape, true)
 	case len(shape) < 2 || shape[0] != '-':
 		return ""
+	case f.any:
+		return f.anyMatch(shape)
 	case shape[1] == '-':
 		return f.longMatch(shape)
 	case f.lone:

@@ -7,7 +7,9 @@ type wrapper struct {
 	grammar
 	args    int    // how many words stand before the payload
 	assigns bool   // NAME=value may stand before the payload
+	loose   bool   // any word with a = in it is such a one
 	query   string // options with which nothing is run
+	only    string // the option without which nothing is run
 	moves   string // options with which the payload runs in another folder
 	shell   bool   // without a payload it runs a shell
 	same    bool   // the payload runs in the shell itself
@@ -32,7 +34,7 @@ func builtinWrapper(name string) (wrapper, bool) {
 	case "exec":
 		return wrapper{grammar: grammar{short: "a:cl"}}, true
 	case "jobs":
-		return wrapper{grammar: grammar{short: "xlnprs"}, query: "l n p r s"}, true
+		return wrapper{grammar: grammar{short: "xlnprs"}, only: "x"}, true
 	case "time":
 		return wrapper{grammar: grammar{short: "f:o:apqvV", long: "format: output: append portability quiet verbose help version"}}, true
 	}
@@ -49,7 +51,7 @@ func usualWrapper(name string) (wrapper, bool) {
 				long: "unset: chdir: split-string: argv0: ignore-environment null debug block-signal:: default-signal:: ignore-signal:: " +
 					"list-signal-handling help version",
 			},
-			assigns: true, moves: "C chdir",
+			assigns: true, loose: true, moves: "C chdir",
 		}
 	case "nohup":
 		w.long = "help version"

@@ -32,8 +32,14 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 	rest := s.rest(words)
 	for w.assigns && len(rest) > 0 {
 		n, value, ok := assignment(rest[0])
-		if !ok && !(name == "env" && rest[0].Shape == "-") {
+		if !ok && w.loose {
+			n, value, ok = cutWord(rest[0], "=")
+		}
+		if !ok && !(w.loose && rest[0].Shape == "-") {
 			break
+		}
+		if substituted(rest[0]) {
+			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
 		}
 		out.doubts = append(out.doubts, sets(n)...)
 		if hidesCode(value.Shape) {
@@ -50,12 +56,19 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 	if w.moves == "*" {
 		out.moved = true
 	}
+	if len(rest) > 0 && strings.HasPrefix(rest[0].Shape, "-") {
+		out.doubts = append(out.doubts, Doubt{Why: name + " has an option behind its words", Flag: strings.Trim(rest[0].Shape, Unknown)})
+	}
 	out.payload = rest
 	return out
 }
 
 // query reports whether nothing is run with the options.
 func (u *unwrapped) query(w wrapper, s scanned) bool {
+	if w.only != "" {
+		_, ok := s.get(w.only)
+		return !ok
+	}
 	for _, o := range s.options {
 		if w.query != "" && slices.Contains(strings.Fields(w.query), o.name) || o.name == "help" || o.name == "version" {
 			return true
@@ -251,30 +264,6 @@ func (s scanned) doubts(name string) (out []Doubt) {
 func (c *collector) counts(unit int, counted bool) {
 	if counted && slices.Contains(c.r.functions, "nproc") {
 		c.doubt(unit, Doubt{Why: "a number that is computed by the line itself"})
-	}
-}
-
-// find adds what find runs, and rm for -delete.
-func (c *collector) find(unit int, words []Word) {
-	for i := 1; i < len(words); i++ {
-		switch words[i].Shape {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(words) && words[end].Shape != ";" && !(words[end].Shape == "+" && words[end-1].Shape == "{}") {
-				end++
-			}
-			before := c.place
-			if strings.HasSuffix(words[i].Shape, "dir") {
-				c.place = place{lost: true}
-			}
-			c.payload(unit, filled(words[i+1:end], "{}"), input{})
-			c.place = before
-			i = end
-		case "-delete":
-			n := *c
-			n.inside = c.r.units[unit].Text
-			n.add(Unit{Text: "rm", Words: []Word{literal("rm"), {Shape: Unknown, Split: true}}}, nil)
-		}
 	}
 }
 
