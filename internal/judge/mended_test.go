@@ -133,3 +133,20 @@ func TestPayloads(t *testing.T) {
 		},
 	}.check(t)
 }
+
+// TestComputedOptions: a word that is computed may be an option that runs a
+// program.
+func TestComputedOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"find . -maxdepth 0 $(echo -exec rm x \\;)", "set -- -exec rm x \\;; find . -maxdepth 0 \"$@\"", "find . -maxdepth 0 -exe{c..c} rm x \\;", "touch -- -exec; find . -maxdepth 0 -exe? rm x \\;",
+			"rg y $(echo --pre=../bin/rm)", "tar -cf y a.txt $(echo --checkpoint=1 --checkpoint-action=exec=rm)", "ssh $(echo -oProxyCommand=rm) h", "find . -e* rm x \\;", "find . \"-$x\" rm x \\;", "rg \"--$x\" y", "find . -exe[c] rm x \\;",
+			"find . {-print,-exec} rm x \\;", "set -- --pre=../bin/rm; rg y \"$@\"", "set -- --pre=../bin/rm; rg y $1", "tar -cf y a.txt `echo --to-command=rm`", "git log $(echo --ext-diff)", "a=(-exec rm x \\;); find . \"${a[@]}\"", "f() { find . \"$@\"; }; f -exec rm x \\;", "a=-ex; a+=ec; find . $a rm x \\;", "a=$(echo -exec); find . $a rm x \\;", "a=(--pre); a+=(../bin/rm); rg y \"${a[@]}\"", "find . $(find . -printf '-exec\\n') rm x \\;", "find . $(date +-exec) rm x \\;", "find . $(basename q/-exec) rm x \\;", "nproc() { echo -exec; }; find . $(nproc) rm x \\;", "find . $(cat <<< -exec) rm x \\;", "builtin set -- -exec rm x \\;; find . $@", "a='-exe?'; find . $a rm x \\;",
+		},
+		quiet: []string{
+			"rg \"$x\" src", "tar -cf y \"$f\"", "find \"$dir\" -name '*.go'", "rg \"$(cat list)\" src", "tar -czf y.tgz \"$(date +%F)\"", "rg -n \"$@\" src", "ssh \"$host\" ls", "sort \"$f\"", "find . -name \"$1\"", "find $dirs -name '*.go'", "rg $x src", "sort a{1..3}.txt", "find . -name a{1..3}.txt",
+			"rg -n x *.txt", "tar -cf y *.txt", "sort *.txt", "git log --oneline $x", "git log \"$a..$b\"", "git diff $(git merge-base main HEAD)", "git diff $(git merge-base main HEAD)..HEAD", "find . -mtime -$n", "find . -maxdepth $n -name x", "rg -A$n x", "rg -e \"$x\" -- *.txt", "git log -n$n", "git log -$n", "git show $(git rev-parse HEAD)",
+			"rg foo $(git ls-files '*.go')", "tar -cf y $(git ls-files)", "vim \"$f\"", "make -j$n", "go test $(go list ./... | grep -v x)", "gcc -o a $(pkg-config --cflags x) a.c", "sort -k$n a.txt", "wget \"$url\"", "scp \"$f\" h:", "rsync -a \"$a\" \"$b\"", "tar -C \"$d\" -xf y.tar", "a=(-n foo); rg \"${a[@]}\" src", "set -- a b; rg \"$1\" src", "rg foo $(git diff --name-only | grep go)", "rg foo $(find . -name '*.go' | head -5)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "f() { rg \"$@\"; }; f -n foo", "git add $(git status -s | awk '{print $2}')", "sort $(ls *.txt)", "sort -t$'\\t' -k2 a.txt",
+		},
+	}.check(t)
+}

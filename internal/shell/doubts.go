@@ -9,7 +9,7 @@ func doubts(u Unit) []Doubt {
 	if len(u.Words) == 0 || !u.Words[0].Literal && u.Kind != Piece {
 		return out
 	}
-	name := baseName(u.Words[0].Value)
+	name := programName(u.Words[0].Value)
 	switch name {
 	case "export", "declare", "typeset", "local", "readonly", "nameref":
 		return append(out, declareDoubts(u.Words)...)

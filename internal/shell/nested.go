@@ -22,7 +22,10 @@ func (c *collector) runs(unit int, in input) {
 		return
 	}
 	c.follow(u.Words)
-	name := baseName(u.Words[0].Value)
+	name := programName(u.Words[0].Value)
+	if name == "set" {
+		c.handParameters(u.Words)
+	}
 	switch {
 	case posixShell(name) || otherShell(name):
 		c.shell(unit, in)

@@ -147,18 +147,21 @@ type collector struct {
 
 // A reading is what the collectors of a command line share.
 type reading struct {
-	units     []Unit
-	functions []string
-	known     map[string]string // variables that were given one known value
-	budget    int               // how much code inside the line may still be read
-	moved     bool              // something changes the folder
-	later     []span            // units that run at some later time
-	counts    bool              // bash takes something for a number, which may run code
-	hiding    []int             // units with words that would be such code
-	hidden    []string          // other text in quotes that would be
-	aliased   bool              // an alias is defined
-	expanded  bool              // aliases are switched on
-	flows     flows             // what variables hold, and what bash takes for a number
+	units      []Unit
+	functions  []string
+	known      map[string]string // variables that were given one known value
+	budget     int               // how much code inside the line may still be read
+	moved      bool              // something changes the folder
+	later      []span            // units that run at some later time
+	counts     bool              // bash takes something for a number, which may run code
+	hiding     []int             // units with words that would be such code
+	hidden     []string          // other text in quotes that would be
+	aliased    bool              // an alias is defined
+	expanded   bool              // aliases are switched on
+	handed     map[string][]Word // the words of arrays, and of parameters as @
+	suspects   map[string]bool   // variables that were given what a command makes
+	parameters []int             // units that may run a program because of a parameter
+	flows      flows             // what variables hold, and what bash takes for a number
 }
 
 // A span is a row of units.
@@ -304,6 +307,7 @@ func (c *collector) doubt(unit int, all ...Doubt) {
 
 // settle is done when everything has been read.
 func (r *reading) settle() {
+	r.doubtParameters()
 	if r.counts {
 		for _, i := range r.hiding {
 			if u := &r.units[i]; !slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Flag == "" }) {

@@ -90,6 +90,9 @@ func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i 
 			return c.spreadWords(lists), ok
 		}
 	}
+	if words := c.handedTo(w); len(words) > 0 {
+		return words, true
+	}
 	if i >= len(guesses) || guesses[i] == "" || strings.Contains(guesses[i], Unknown) {
 		return nil, true
 	}

@@ -272,6 +272,7 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	after := c.place
 	c.place = before
 	c.spread(unit, cmd, guesses, in)
+	c.computed(unit, cmd)
 	c.place = before
 	c.expands(unit, cmd)
 	c.weighCall(unit, cmd, u.Words)
@@ -384,38 +385,6 @@ func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {
 	}
 	return u, guesses
 }
-
-// assigned notes what a variable is set to, and returns what is doubtful in
-// it. prefix says that it is set for one command only.
-func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
-	if a.Name == nil || a.Naked {
-		return nil
-	}
-	var out []Doubt
-	value := c.word(a.Value)
-	if hidesCode(value.Shape) {
-		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
-	}
-	if value.Literal && substitutes(value.Value) {
-		c.r.hidden = append(c.r.hidden, value.Value)
-	}
-	name := a.Name.Value
-	old, seen := c.r.known[name]
-	switch {
-	case prefix:
-	case value.Literal && len(value.Value) <= maxGuess && a.Array == nil && a.Index == nil && !a.Append && (!seen || old == value.Value):
-		c.r.known[name] = value.Value
-	default:
-		c.forget(name)
-	}
-	return out
-}
-
-// maxGuess is how long a value may be that is put in for its variable.
-const maxGuess = 64
-
-// forget notes that the value of a variable is not known.
-func (c *collector) forget(name string) { c.r.known[name] = Unknown }
 
 // declared gives the words of a declaration.
 func (c *collector) declared(cmd *syntax.DeclClause) []Word {

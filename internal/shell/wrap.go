@@ -30,23 +30,7 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 		return unwrapped{}
 	}
 	rest := s.rest(words)
-	for w.assigns && len(rest) > 0 {
-		n, value, ok := assignment(rest[0])
-		if !ok && w.loose {
-			n, value, ok = cutWord(rest[0], "=")
-		}
-		if !ok && !(w.loose && rest[0].Shape == "-") {
-			break
-		}
-		if substituted(rest[0]) {
-			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
-		}
-		out.doubts = append(out.doubts, sets(n)...)
-		if hidesCode(value.Shape) {
-			out.doubts = append(out.doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
-		}
-		rest = rest[1:]
-	}
+	rest = out.assignments(w, name, rest)
 	for range min(w.args, len(rest)) {
 		if rest[0].Split {
 			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
@@ -61,6 +45,29 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 	}
 	out.payload = rest
 	return out
+}
+
+// assignments reads the variables in front of the payload, and returns what
+// follows them.
+func (u *unwrapped) assignments(w wrapper, name string, rest []Word) []Word {
+	for w.assigns && len(rest) > 0 {
+		n, value, ok := assignment(rest[0])
+		if !ok && w.loose {
+			n, value, ok = cutWord(rest[0], "=")
+		}
+		if !ok && !(w.loose && rest[0].Shape == "-") {
+			break
+		}
+		if substituted(rest[0]) {
+			u.doubts = append(u.doubts, Doubt{Why: "what " + name + " runs is computed"})
+		}
+		u.doubts = append(u.doubts, sets(n)...)
+		if hidesCode(value.Shape) {
+			u.doubts = append(u.doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+		}
+		rest = rest[1:]
+	}
+	return rest
 }
 
 // query reports whether nothing is run with the options.

@@ -1,0 +1,52 @@
+package shell
+
+import "mvdan.cc/sh/v3/syntax"
+
+// assigned notes what a variable is set to, and returns what is doubtful in
+// it. prefix says that it is set for one command only.
+func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
+	if a.Name == nil || a.Naked {
+		return nil
+	}
+	var out []Doubt
+	value := c.word(a.Value)
+	if hidesCode(value.Shape) {
+		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
+	}
+	if value.Literal && substitutes(value.Value) {
+		c.r.hidden = append(c.r.hidden, value.Value)
+	}
+	c.suspect(a.Name.Value, a.Value)
+	switch {
+	case prefix:
+	case a.Array != nil:
+		c.handArray(a.Name.Value, a.Array)
+		c.forget(a.Name.Value)
+	case a.Index != nil || !value.Literal:
+		c.forget(a.Name.Value)
+	default:
+		c.learn(a.Name.Value, value.Value, a.Append)
+	}
+	return out
+}
+
+// maxGuess is how long a value may be that is put in for its variable.
+const maxGuess = 64
+
+// learn notes the value of a variable, which may be put behind the one it has.
+// Of several values none is known.
+func (c *collector) learn(name, value string, more bool) {
+	old, seen := c.r.known[name]
+	if more && seen && old != Unknown {
+		value, old = old+value, old+value
+	} else if more {
+		value = Unknown
+	}
+	if len(value) > maxGuess || seen && old != value {
+		value = Unknown
+	}
+	c.r.known[name] = value
+}
+
+// forget notes that the value of a variable is not known.
+func (c *collector) forget(name string) { c.r.known[name] = Unknown }

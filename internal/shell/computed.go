@@ -1,0 +1,256 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// optionsOf are the options of a command that run a program, for words that are
+// not known: also of the commands that are read in ways of their own.
+func optionsOf(name string) (flags, bool) {
+	switch name {
+	case "git":
+		return flags{runs: "--ext-diff --upload-pack --exec -c"}, true
+	case "find", "gfind", "bfs":
+		return flags{runs: "-exec -execdir -ok -okdir -delete", lone: true}, true
+	case "fd", "fdfind":
+		return flags{runs: "-x -X --exec --exec-batch"}, true
+	case "sed", "gsed", "ssed":
+		return flags{runs: "-e -f --expression --file"}, true
+	case "sqlite3":
+		return flags{runs: "-cmd -init", any: true}, true
+	}
+	return flagsOf(name)
+}
+
+// computed adds a doubt where a word of a command may turn out to be an option
+// that runs a program. A variable is held to be none; what a command prints
+// without quotes is, unless that prints names or numbers.
+func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
+	u := c.r.units[unit]
+	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal || !slices.ContainsFunc(u.Words, func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
+		return
+	}
+	f, ok := optionsOf(programName(u.Words[0].Value))
+	if !ok {
+		return
+	}
+	if slices.ContainsFunc(u.Words, parameter) {
+		c.r.parameters = append(c.r.parameters, unit)
+	}
+	for i, w := range u.Words[1:] {
+		if w.Shape == "--" && f.ends(u.Words[:i+1]) {
+			return
+		}
+		if open(w) && c.suspicious(cmd.Args[i+1], f) {
+			c.doubt(unit, Doubt{Why: "an option may be computed that runs a program"})
+			return
+		}
+	}
+}
+
+// open reports whether a word may be anything.
+func open(w Word) bool { return w.Split && strings.HasPrefix(w.Shape, Unknown) }
+
+// suspicious reports whether what a word begins with may have been made to be
+// one of some options.
+func (c *collector) suspicious(w *syntax.Word, f flags) bool {
+	switch p := w.Parts[0].(type) {
+	case *syntax.CmdSubst:
+		return len(p.Stmts) != 1 || !c.listing(p.Stmts[0], f)
+	case *syntax.ParamExp:
+		return c.r.suspects[simpleName(p)]
+	}
+	return false
+}
+
+// listing reports whether a statement prints names or numbers that it does not
+// make itself.
+func (c *collector) listing(s *syntax.Stmt, f flags) bool {
+	for _, r := range s.Redirs {
+		if r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn && !plainFile(c.word(r.Word)) {
+			return false
+		}
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return c.listing(cmd.X, f) && c.listing(cmd.Y, f)
+	case *syntax.CallExpr:
+		return len(cmd.Args) > 0 && len(cmd.Assigns) == 0 && c.lister(cmd, f)
+	}
+	return false
+}
+
+// lister is listing for a simple command.
+func (c *collector) lister(cmd *syntax.CallExpr, f flags) bool {
+	words := make([]string, len(cmd.Args))
+	for i, a := range cmd.Args {
+		w, guess := readWord(c.src, a, c.r.known)
+		if i > 0 && (substituted(w) || f.match(w.Shape, false) != "" || f.match(guess, false) != "") {
+			return false
+		}
+		words[i] = w.Shape
+	}
+	if slices.Contains(c.r.functions, words[0]) {
+		return false
+	}
+	never, ok := makesText(words)
+	return ok && !slices.ContainsFunc(words[1:], func(w string) bool {
+		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return strings.HasPrefix(w, head) })
+	})
+}
+
+// makesText knows commands that print names or numbers. The words that begin so
+// make them print other text.
+func makesText(words []string) (never string, ok bool) {
+	switch words[0] {
+	case "ls", "cat", "head", "tail", "sort", "uniq", "wc", "pwd", "id", "nproc", "whoami", "hostname", "uname", "which", "realpath", "mktemp", "getconf", "true", ":", "du":
+		return "", true
+	case "grep", "egrep", "fgrep", "cut", "pkg-config", "pkgconf":
+		return "--label --out --define", true
+	case "find", "fd":
+		return "-printf -fprintf -exec -ok -x -X --exec --format", true
+	case "seq":
+		return "-", true
+	case "basename", "dirname":
+		return "-", !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "/-") })
+	case "rg":
+		return "-r --replace", slices.Contains(words, "-l") || slices.Contains(words, "--files")
+	case "git":
+		return "--format --pretty --src --dst --line --output -n",
+			isSub(words, "ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
+	case "command", "go", "brew", "npm", "cargo", "python3-config", "llvm-config":
+		return "-f", isSub(words, "-v list env root bin prefix --prefix --cflags --libs --ldflags --includes")
+	case "date":
+		return "", !slices.ContainsFunc(words[1:], freeDate)
+	case "awk":
+		return "", len(words) == 2 && plainPrint(words[1])
+	}
+	return "", false
+}
+
+// isSub reports whether the first argument is one of some words.
+func isSub(words []string, of string) bool {
+	return len(words) > 1 && slices.Contains(strings.Fields(of), words[1])
+}
+
+// freeDate reports whether a word is a format of date that begins with text, or
+// makes several words.
+func freeDate(w string) bool {
+	if !strings.HasPrefix(w, "+") {
+		return false
+	}
+	return !strings.HasPrefix(w, "+%") || strings.ContainsAny(w, " \t\n") || strings.Contains(w, "%n") || strings.Contains(w, "%t")
+}
+
+// plainPrint reports whether a program of awk prints a field, and no more.
+func plainPrint(program string) bool {
+	field, ok := strings.CutPrefix(strings.ReplaceAll(program, " ", ""), "{print$")
+	return ok && strings.Trim(strings.TrimSuffix(field, "}"), "0123456789NF") == ""
+}
+
+// suspect notes a variable that is given what a command prints, unless these
+// are names or numbers.
+func (c *collector) suspect(name string, w *syntax.Word) {
+	if w == nil || len(w.Parts) == 0 {
+		return
+	}
+	parts := w.Parts
+	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(q.Parts) > 0 {
+		parts = q.Parts
+	}
+	sub, ok := parts[0].(*syntax.CmdSubst)
+	if !ok || len(sub.Stmts) == 1 && c.listing(sub.Stmts[0], flags{}) {
+		return
+	}
+	if c.r.suspects == nil {
+		c.r.suspects = map[string]bool{}
+	}
+	c.r.suspects[name] = true
+}
+
+// hand notes the words of a list: of an array, or those that set leaves as
+// parameters, whose name is @.
+func (c *collector) hand(name string, words []Word) {
+	if c.r.handed == nil {
+		c.r.handed = map[string][]Word{}
+	}
+	words = append(slices.Clip(c.r.handed[name]), words...)
+	c.r.handed[name] = words[:min(len(words), maxSpread)]
+}
+
+// handArray notes the elements of an array.
+func (c *collector) handArray(name string, array *syntax.ArrayExpr) {
+	words := make([]Word, 0, len(array.Elems))
+	for _, e := range array.Elems {
+		if e.Value != nil {
+			words = append(words, c.word(e.Value))
+		}
+	}
+	c.hand(name, words)
+}
+
+// handParameters notes what set leaves as parameters.
+func (c *collector) handParameters(words []Word) {
+	i := 1
+	for i < len(words) && isOption(words[i].Shape) && words[i].Shape != "--" {
+		i++
+	}
+	if i < len(words) && words[i].Shape == "--" {
+		i++
+	}
+	c.hand("@", words[i:])
+}
+
+// handedTo are the words that a word stands for which is a list, if that is
+// known; or one of them.
+func (c *collector) handedTo(w *syntax.Word) []Word {
+	if len(c.r.handed) == 0 || len(w.Parts) != 1 {
+		return nil
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil {
+		return nil
+	}
+	name := p.Param.Value
+	if index, ok := p.Index.(*syntax.Word); ok && (index.Lit() == "@" || index.Lit() == "*") {
+		return c.r.handed[name]
+	}
+	if name == "*" {
+		name = "@"
+	}
+	if n, err := strconv.Atoi(name); err == nil && n > 0 && n <= len(c.r.handed["@"]) {
+		return c.r.handed["@"][n-1 : n]
+	}
+	return c.r.handed[name]
+}
+
+// parameter reports whether a word is what a function or a script was handed.
+func parameter(w Word) bool {
+	name := strings.Trim(w.Raw, `"${}`)
+	return strings.HasPrefix(strings.TrimPrefix(w.Raw, `"`), "$") && (name == "@" || name == "*" || name != "" && strings.Trim(name, "0123456789") == "")
+}
+
+// doubtParameters is done when everything has been read. It adds doubts to
+// commands that are handed what a function of the line is called with.
+func (r *reading) doubtParameters() {
+	if len(r.functions) == 0 {
+		return
+	}
+	for _, i := range r.parameters {
+		f, _ := optionsOf(programName(r.units[i].Words[0].Value))
+		for _, u := range r.units {
+			if len(u.Words) > 1 && slices.Contains(r.functions, u.Words[0].Value) && slices.ContainsFunc(u.Words[1:], func(w Word) bool { return f.match(w.Shape, false) != "" }) {
+				r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "an option that a function is handed runs a program"})
+				break
+			}
+		}
+	}
+}
