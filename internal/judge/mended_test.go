@@ -150,3 +150,34 @@ func TestComputedOptions(t *testing.T) {
 		},
 	}.check(t)
 }
+
+// TestTypedCommands: commands that a program takes from its input, or from a
+// file that is none.
+func TestTypedCommands(t *testing.T) {
+	mended{
+		stopped: []string{
+			"vim -e <<< '!rm x'", "vi -e <<< '!rm x'", "view -e <<< '!rm x'", "vim -E <<< '!rm x'", "gdb -q <<< 'shell rm x'", "echo '!rm x' | gdb -q", "sqlite3 :memory: < <(echo '.shell rm x')", "sqlite3 -init <(echo '.shell rm x') :memory: .quit", "make -f <(echo '$(shell rm x)')", "make --file=<(echo '$(shell rm x)')", "ed -s '!rm x' <<< q",
+			"sqlite3 -cmd 'select 1' :memory: <<< '.shell rm x'", "echo '.shell rm x' | (sqlite3 :memory:)", "{ sqlite3 :memory:; } <<< '.shell rm x'", "f() { gdb -q; }; f <<< 'shell rm x'", "exec < <(echo 'shell rm x'); gdb", "sh -c 'gdb -q' <<< 'shell rm x'", "printf '%s%s' .she 'll rm x' | sqlite3 :memory:",
+			"echo '.shell rm x' | time sqlite3 :memory:", "while sqlite3 :memory:; do break; done <<< '.shell rm x'", "dc <<< '!rm x'", "echo 'select 1;\n.shell rm x' | sqlite3 :memory:", "rev <<< 'x mr llehs.' | sqlite3 :memory:", "vim a.txt < <(printf ':!rm x')",
+		},
+		quiet: []string{
+			"sqlite3 a.db", "sqlite3 a.db 'select 1'", "sqlite3 a.db < list", "cat list | sqlite3 a.db", "echo 'select 1' | sqlite3 a.db", "sqlite3 a.db <<< 'select 1;'", "sqlite3 a.db <<'E'\nselect 1;\nE", "gdb ./a", "gdb -c core ./a", "gdb -p 1", "gdb -q -batch ./a", "vim a.txt", "git diff | vim -", "echo '1 2+p' | dc", "printf '%s 2+p' $x | dc", "make -f Makefile test", "make -f \"$f\"", "make -s test",
+			"psql < list", "cat list | psql a", "pg_dump a | psql b", "for i in 1 2; do sqlite3 a.db 'select 1'; done", "mysql a < list", "make --no-print-directory all", "diff <(ls a) <(ls b)",
+		},
+	}.check(t)
+}
+
+// TestOtherNames: programs by other names, and others that run one.
+func TestOtherNames(t *testing.T) {
+	mended{
+		stopped: []string{
+			"gdb -eval-command 'shell rm x' -batch", "gdb -eval 'shell rm x'", "gdb --eval='shell rm x'", "gdb -eiex 'shell rm x'", "gdb -init-eval-command 'shell rm x'", "gdb -ie 'shell rm x'", "gdb --ex='shell rm x'", "zip -T -TT'rm x;' y a.txt", "zip -TqTT 'rm x;' y a.txt", "scp -D ../bin/rm a.txt h:", "sftp -D ../bin/rm", "tmux list-commands \\; run-shell 'rm x'", "tmux ls\\; run 'rm x'",
+			"vim.basic -c '!rm x' a.txt", "vim.tiny -c '!rm x' a.txt", "editor -c '!rm x' a.txt", "sensible-editor -c '!rm x'", "gcc-12 -wrapper rm,x a.c", "x86_64-linux-gnu-gcc -wrapper rm a.c", "x86_64-linux-gnu-gcc-12 -B. a.c", "cpp -wrapper rm a.c", "c99 -wrapper rm a.c",
+			"dpkg-architecture -c 'rm x'", "dpkg-architecture -c rm x", "debconf rm x", "debconf -f noninteractive rm x", "debconf-apt-progress -- rm x", "prove -e 'rm x' a.txt", "prove --exec 'rm x' a.txt", "agetty -l ../bin/rm tty1", "/bin/bash5 -c 'rm x'", "vim.basic -e <<< '!rm x'",
+			"/usr/lib/git-core/git-push origin", "a='.git push'; git --git-dir $a origin",
+		},
+		quiet: []string{
+			"tmux ls", "tmux list-sessions", "gcc-12 -O2 -c a.c", "x86_64-linux-gnu-gcc -c a.c", "cpp a.c", "dpkg-architecture -qDEB_HOST_ARCH", "prove -v t", "prove -lr t", "git-lfs ls-files", "git fetch-pack origin", "zip -qr y a.txt", "python3.12 a.py", "sqlite3 a.db .tables", "vim.basic a.txt", "editor a.txt",
+		},
+	}.check(t)
+}

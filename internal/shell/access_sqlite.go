@@ -32,7 +32,8 @@ func (r *fileReader) history() {
 
 // sqlite adds the files of the commands that sqlite3 is handed.
 func (r *fileReader) sqlite() {
-	for _, w := range sqliteTexts(r.unit.Words) {
+	texts, _ := sqliteTexts(r.unit.Words)
+	for _, w := range texts {
 		r.sqliteText(w.Value)
 	}
 	for _, re := range r.unit.Redirects {
@@ -43,8 +44,9 @@ func (r *fileReader) sqlite() {
 }
 
 // sqliteTexts are the words of a sqlite3 command that it runs: all but the
-// first, and what options hand it.
-func sqliteTexts(words []Word) (all []Word) {
+// first, and what options hand it. reads says that it also takes commands from
+// its input.
+func sqliteTexts(words []Word) (all []Word, reads bool) {
 	plain := 0
 	for i := 1; i < len(words); i++ {
 		switch s := words[i].Shape; {
@@ -61,7 +63,7 @@ func sqliteTexts(words []Word) (all []Word) {
 			}
 		}
 	}
-	return all
+	return all, plain < 2
 }
 
 // sqliteText adds the files of one text.

@@ -245,6 +245,9 @@ func looksOn(words []Word) bool {
 	if len(words) == 1 {
 		return true
 	}
+	if slices.ContainsFunc(words, func(w Word) bool { return strings.HasSuffix(w.Shape, ";") }) {
+		return false // another command follows
+	}
 	for _, head := range []string{"ls", "list", "has", "kill", "show", "capture", "display", "attach", "info", "-V", "-ls", "-list", "-v", "-r"} {
 		if rest, ok := strings.CutPrefix(words[1].Shape, head); ok && (rest == "" || rest[0] == '-') {
 			return len(words) < 3 || words[0].Value != "screen"

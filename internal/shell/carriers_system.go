@@ -18,14 +18,17 @@ func (c *collector) inputCode(unit int, name string, in input) bool {
 	case "sqlite3":
 		c.sqliteCode(unit, words, in)
 	case "ed", "red", "ex":
+		c.editorFiles(unit, words)
 		c.editorInput(unit, in)
 	case "sg", "newgrp":
 		c.group(unit, words, in)
 	case "make", "gmake":
 		c.makefile(unit, words, in)
 	default:
+		c.typed(unit, name, in)
 		return false
 	}
+	c.scripted(unit, words)
 	return true
 }
 
@@ -62,13 +65,17 @@ func (c *collector) handedCode(unit int, name string) bool {
 		for _, w := range words[1:] {
 			c.code(unit, w, child)
 		}
+	case "dpkg-architecture":
+		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "-c" || w.Shape == "--command" }); i > 0 {
+			c.codes(unit, words[i+1:], child)
+		}
 	case "nix-shell":
 		for i, w := range words[:len(words)-1] {
 			if w.Shape == "--run" || w.Shape == "--command" {
 				c.code(unit, words[i+1], child)
 			}
 		}
-	case "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "watchexec", "wait-for-it", "wait-for-it.sh":
+	case "debconf-apt-progress", "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "watchexec", "wait-for-it", "wait-for-it.sh":
 		if end := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "--" }); end >= 0 {
 			c.payload(unit, words[end+1:], input{file: true})
 		}
@@ -209,22 +216,6 @@ func linkerRuns(w Word) bool {
 	return strings.HasPrefix(w.Shape, "@") || strings.HasPrefix(w.Shape, "-Wl,") && strings.Contains(w.Shape, "plugin")
 }
 
-// makefile reads make, whose file may be its input: then it stands in the line,
-// or nobody has seen it.
-func (c *collector) makefile(unit int, words []Word, in input) {
-	s := grammar{
-		short: "C:f:I:o:W:E:O::j::l::bmBdehiknpqrRsStvw",
-		long: "file: makefile: directory: include-dir: old-file: new-file: what-if: assume-old: assume-new: eval: jobs:: load-average:: output-sync:: debug:: trace " +
-			"always-make keep-going silent quiet dry-run just-print recon question touch no-builtin-rules no-builtin-variables print-directory version help",
-		anywhere: true,
-	}.scan(words)
-	for _, o := range s.options {
-		if (o.name == "f" || o.name == "file" || o.name == "makefile") && !plainFile(o.value) && o.value.Literal && !(stream(o.value) && in.file) {
-			c.doubt(unit, Doubt{Why: "a makefile that is no plain file"})
-		}
-	}
-}
-
 // group reads sg and newgrp, which hand a command to a shell.
 func (c *collector) group(unit int, words []Word, in input) {
 	rest := words[1:]
@@ -240,76 +231,4 @@ func (c *collector) group(unit int, words []Word, in input) {
 		return
 	}
 	c.stdin(unit, in)
-}
-
-// sqliteCode reads the commands that sqlite3 is handed which run a program.
-func (c *collector) sqliteCode(unit int, words []Word, in input) {
-	texts := sqliteTexts(words)
-	for _, w := range texts {
-		if strings.HasPrefix(w.Shape, Unknown) || strings.HasPrefix(w.Shape, "."+Unknown) {
-			c.doubt(unit, Doubt{Why: "a command of sqlite3 that is computed"})
-		}
-		c.sqliteLines(unit, w.Value)
-	}
-	if len(texts) > 0 {
-		return
-	}
-	c.sqliteLines(unit, in.text)
-	for line := range strings.Lines(in.text) {
-		if name, args := dotCommand(line); len(args) > 0 && slices.Contains([]string{"backup", "save", "clone", "log", "once", "output", "import", "read", "restore", "open"}, name) {
-			c.doubt(unit, Doubt{Why: "sqlite3 reaches another file"})
-		}
-	}
-}
-
-func (c *collector) sqliteLines(unit int, text string) {
-	for line := range strings.Lines(text) {
-		name, args := dotCommand(line)
-		rest := strings.Join(args, " ")
-		switch name {
-		case "":
-			if low := strings.ToLower(line); strings.Contains(low, "load_extension") || strings.Contains(low, "edit(") {
-				c.doubt(unit, Doubt{Why: "SQL that runs a program"})
-			}
-		case "shell", "system":
-			c.nested(unit, rest, child)
-		case "archive", "edit", "excel", "load", "www":
-			c.doubt(unit, Doubt{Why: "sqlite3 runs a program because of ." + name})
-		default:
-			if at := strings.IndexByte(rest, '|'); at >= 0 && name != "mode" && name != "separator" {
-				c.nested(unit, rest[at+1:], child)
-			}
-		}
-	}
-}
-
-// editorInput reads the commands that a line editor gets on its input.
-func (c *collector) editorInput(unit int, in input) {
-	if in.file {
-		return
-	}
-	if !in.exact {
-		c.doubt(unit, Doubt{Why: "commands from its input"})
-	}
-	for line := range strings.Lines(in.text) {
-		if at := strings.IndexByte(line, '!'); at >= 0 {
-			c.nested(unit, line[at+1:], child)
-			c.doubt(unit, Doubt{Why: "an editor that may run a command"})
-		}
-		if reachesFile(line) {
-			c.doubt(unit, Doubt{Why: "an editor that may reach another file"})
-		}
-	}
-}
-
-// reachesFile reports whether a line may be a command of ed with the name of a
-// file: w x, 1,$w x, r x, e x.
-func reachesFile(line string) bool {
-	words := strings.Fields(line)
-	if len(words) < 2 {
-		return false
-	}
-	command := words[0][len(words[0])-1:]
-	head := strings.TrimRight(words[0], "eErwWfq")
-	return strings.Contains("eErwWf", command) && (head == "" || strings.IndexByte("0123456789.,;$%/?+-", head[len(head)-1]) >= 0) && len(words[0])-len(head) <= 2
 }

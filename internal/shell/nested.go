@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // runs reads what a unit runs besides itself: code that it is handed, or
@@ -130,7 +128,7 @@ func (c *collector) nested(unit int, text string, at when) {
 		return
 	}
 	c.r.budget -= len(text)
-	n := &collector{inside: c.r.units[unit].Text, level: c.level + 1, place: c.place, r: c.r}
+	n := &collector{inside: c.r.units[unit].Text, level: c.level + 1, place: c.place, fed: at != here || c.fed, r: c.r}
 	first := len(c.r.units)
 	if why := n.read(text); why != "" {
 		c.doubt(unit, Doubt{Why: "code that can not be read: " + why})
@@ -141,85 +139,6 @@ func (c *collector) nested(unit int, text string, at when) {
 	case later:
 		c.r.later = append(c.r.later, span{first, len(c.r.units)})
 	}
-}
-
-// An input is what a command gets on its standard input.
-type input struct {
-	text  string // what of it stands in the line
-	exact bool   // text is all of it
-	file  bool   // it is a file, or empty
-}
-
-// input finds out what a statement gets on its input, which may come from
-// another one.
-func (c *collector) input(s, from *syntax.Stmt) input {
-	in := input{}
-	if from != nil {
-		in.text = c.output(from)
-	}
-	for _, r := range s.Redirs {
-		if r.N != nil && r.N.Value != "0" {
-			continue
-		}
-		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = c.document(r)
-		case syntax.WordHdoc:
-			w := c.word(r.Word)
-			in = input{text: w.Value, exact: w.Literal}
-		case syntax.RdrIn, syntax.RdrInOut:
-			in = input{file: plainFile(c.word(r.Word))}
-		case syntax.DplIn:
-			in = input{}
-		}
-	}
-	return in
-}
-
-// document reads a here-document.
-func (c *collector) document(r *syntax.Redirect) input {
-	in := input{exact: true}
-	if r.Hdoc == nil {
-		in.file = true // it is empty
-		return in
-	}
-	delimiter := c.word(r.Word)
-	var text strings.Builder
-	for _, p := range r.Hdoc.Parts {
-		lit, ok := p.(*syntax.Lit)
-		switch {
-		case !ok:
-			in.exact = false
-			text.WriteString(c.src[offset(p.Pos()):min(offset(p.End()), len(c.src))])
-		case delimiter.Raw != delimiter.Value:
-			text.WriteString(lit.Value)
-		default:
-			text.WriteString(unescape(lit.Value, "$`\\\n"))
-		}
-	}
-	in.text = text.String()
-	return in
-}
-
-// output guesses what a statement prints, if it is a plain one.
-func (c *collector) output(s *syntax.Stmt) string {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 {
-		return ""
-	}
-	words := make([]string, len(call.Args))
-	for i, w := range call.Args {
-		words[i] = c.word(w).Value
-	}
-	switch baseName(words[0]) {
-	case "echo":
-		return strings.Join(words[1:], " ")
-	case "printf":
-		return strings.NewReplacer(`\n`, "\n", "%s", " ", "%b", " ").Replace(strings.Join(words[1:], "\n"))
-	case "cat", "tee":
-		return c.input(s, nil).text
-	}
-	return ""
 }
 
 // stdin reads the input of a shell, which is code.

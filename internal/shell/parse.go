@@ -142,6 +142,7 @@ type collector struct {
 	inside string         // the unit whose code this is
 	level  int            // how many such units there are around it
 	place  place          // where the next command runs
+	fed    bool           // something around it hands it an input
 	r      *reading
 }
 

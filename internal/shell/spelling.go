@@ -28,6 +28,10 @@ func (s *speller) words(words []string) {
 		named[0] = b
 		s.add(strings.Join(named, " "))
 	}
+	if sub, ok := strings.CutPrefix(named[0], "git-"); ok { // git-push is git push
+		named = append([]string{"git", sub}, named[1:]...)
+		s.add(strings.Join(named, " "))
+	}
 	for _, n := range leadingOptions(named) {
 		s.add(strings.Join(append(named[:1:1], named[1+n:]...), " "))
 	}

@@ -215,6 +215,8 @@ func systemWrapper(name string) (wrapper, bool) {
 			long: "daemon server supervised homedir: options: verbose quiet no-detach sh csh log-file: debug: debug-level: default-cache-ttl: max-cache-ttl: " +
 				"enable-ssh-support write-env-file:: no-grab help version",
 		}
+	case "debconf":
+		w.grammar = grammar{short: "o:f:p:h", long: "owner: frontend: priority: terse help"}
 	case "sshpass":
 		w.short = "p:f:d:P:evhV"
 	case "timelimit":

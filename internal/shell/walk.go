@@ -95,11 +95,15 @@ func leaves(s *syntax.Stmt) bool {
 
 // command gathers the units of a command.
 func (c *collector) command(s *syntax.Stmt, f flow) {
-	switch cmd := s.Cmd.(type) {
-	case nil:
-	case *syntax.CallExpr:
+	if cmd, ok := s.Cmd.(*syntax.CallExpr); ok {
 		c.simple(s, cmd, f)
 		return
+	}
+	fed := c.fed
+	defer func() { c.fed = fed }()
+	c.fed = c.fed || f.from != nil || feeds(s)
+	switch cmd := s.Cmd.(type) {
+	case nil:
 	case *syntax.DeclClause:
 		c.clause(s, cmd, Unit{Kind: Declaration, Words: c.declared(cmd)})
 		return
@@ -112,6 +116,7 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 			c.r.functions = append(c.r.functions, cmd.Name.Value)
 		}
 		if cmd.Body != nil {
+			c.fed = true // who knows where it is called
 			c.apart(func() { c.stmt(cmd.Body, -1) })
 		}
 	case *syntax.CoprocClause:
@@ -126,6 +131,7 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 // neither variables in front nor every name: it takes the first word of coproc
 // sh <<< x for the name of the coprocess. So that is read again.
 func (c *collector) coproc(cmd *syntax.CoprocClause) {
+	c.fed = true
 	c.apart(func() {
 		var more []Doubt
 		if cmd.Name != nil {
@@ -268,7 +274,9 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	}
 	before := c.place
 	in := c.input(s, f.from)
+	fed := c.fed
 	c.runs(unit, in)
+	c.fed = c.fed || !in.none
 	after := c.place
 	c.place = before
 	c.spread(unit, cmd, guesses, in)
@@ -278,6 +286,9 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	c.weighCall(unit, cmd, u.Words)
 	c.withinRedirects(unit, s)
 	c.place = after
+	if len(u.Words) != 1 || u.Words[0].Value != "exec" { // that hands it to all that follow
+		c.fed = fed
+	}
 }
 
 // clause adds a unit for a command the parser has a node of its own for.

@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// An input is what a command gets on its standard input.
+type input struct {
+	text  string // what of it stands in the line
+	exact bool   // text is all of it
+	file  bool   // it is a file, or empty
+	plain bool   // a command prints it that prints text of the line, or files
+	none  bool   // nobody hands it anything
+}
+
+// known reports whether there is no more to it than is seen.
+func (in input) known() bool { return in.exact || in.file || in.plain || in.none }
+
+// input finds out what a statement gets on its input, which may come from
+// another one.
+func (c *collector) input(s, from *syntax.Stmt) input {
+	in := input{none: from == nil && !c.fed}
+	if from != nil {
+		in.text, in.plain = c.output(from)
+	}
+	for _, r := range s.Redirs {
+		if r.N != nil && r.N.Value != "0" {
+			continue
+		}
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = c.document(r)
+		case syntax.WordHdoc:
+			w := c.word(r.Word)
+			in = input{text: w.Value, exact: w.Literal}
+		case syntax.RdrIn, syntax.RdrInOut:
+			in = input{file: plainFile(c.word(r.Word))}
+		case syntax.DplIn:
+			in = input{}
+		}
+	}
+	return in
+}
+
+// document reads a here-document.
+func (c *collector) document(r *syntax.Redirect) input {
+	in := input{exact: true}
+	if r.Hdoc == nil {
+		in.file = true // it is empty
+		return in
+	}
+	delimiter := c.word(r.Word)
+	var text strings.Builder
+	for _, p := range r.Hdoc.Parts {
+		lit, ok := p.(*syntax.Lit)
+		switch {
+		case !ok:
+			in.exact = false
+			text.WriteString(c.src[offset(p.Pos()):min(offset(p.End()), len(c.src))])
+		case delimiter.Raw != delimiter.Value:
+			text.WriteString(lit.Value)
+		default:
+			text.WriteString(unescape(lit.Value, "$`\\\n"))
+		}
+	}
+	in.text = text.String()
+	return in
+}
+
+// output guesses what a statement prints, if it is a plain one. plain says that
+// this is all, or that the rest stands in files.
+func (c *collector) output(s *syntax.Stmt) (text string, plain bool) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return "", false
+	}
+	args := make([]Word, len(call.Args)-1)
+	for i, w := range call.Args[1:] {
+		args[i] = c.word(w)
+	}
+	all := strings.Join(values(args), "\n")
+	switch name := baseName(c.word(call.Args[0]).Value); name {
+	case "echo":
+		return strings.Join(values(args), " "), written(args)
+	case "printf":
+		return strings.NewReplacer(`\n`, "\n", "%s", " ", "%b", " ").Replace(all), written(args) && len(args) == 1 && !strings.Contains(all, "%")
+	case "cat", "tee":
+		in := c.input(s, nil)
+		return in.text, in.exact || in.file || name == "cat" && inFiles(args)
+	case "zcat", "xzcat", "bzcat", "gunzip", "pg_dump", "mysqldump":
+		return "", written(args) && !slices.ContainsFunc(args, stream)
+	}
+	return "", false
+}
+
+// written reports whether some words are known, and mean what they say.
+func written(words []Word) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w Word) bool { return !w.Literal || strings.Contains(w.Value, `\`) })
+}
+
+// inFiles reports whether some words are plain files.
+func inFiles(words []Word) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w Word) bool { return !plainFile(w) })
+}
+
+// feeds reports whether a statement hands its commands an input.
+func feeds(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, func(r *syntax.Redirect) bool {
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
+			return true
+		}
+		return false
+	})
+}
