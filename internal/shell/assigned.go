@@ -1,6 +1,10 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // assigned notes what a variable is set to, and returns what is doubtful in
 // it. prefix says that it is set for one command only.
@@ -17,6 +21,7 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 		c.r.hidden = append(c.r.hidden, value.Value)
 	}
 	c.suspect(a.Name.Value, a.Value)
+	c.r.value(value.Value)
 	switch {
 	case prefix:
 	case a.Array != nil:
@@ -28,6 +33,12 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 		c.learn(a.Name.Value, value.Value, a.Append)
 	}
 	return out
+}
+
+// reference reports whether a word is the option that makes a variable stand for
+// another one.
+func reference(w Word) bool {
+	return len(w.Shape) > 1 && w.Shape[0] == '-' && strings.Contains(w.Shape, "n")
 }
 
 // maxGuess is how long a value may be that is put in for its variable.

@@ -38,9 +38,7 @@ func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 	if !ok {
 		return
 	}
-	if slices.ContainsFunc(u.Words, parameter) {
-		c.r.parameters = append(c.r.parameters, unit)
-	}
+	c.r.parameters = append(c.r.parameters, unit)
 	for i, w := range u.Words[1:] {
 		if w.Shape == "--" && f.ends(u.Words[:i+1]) {
 			return
@@ -238,14 +236,52 @@ func parameter(w Word) bool {
 	return strings.HasPrefix(strings.TrimPrefix(w.Raw, `"`), "$") && (name == "@" || name == "*" || name != "" && strings.Trim(name, "0123456789") == "")
 }
 
-// doubtParameters is done when everything has been read. It adds doubts to
-// commands that are handed what a function of the line is called with.
-func (r *reading) doubtParameters() {
-	if len(r.functions) == 0 {
-		return
+// value notes a text that a variable is given, if there may be an option in it.
+func (r *reading) value(text string) {
+	if strings.Contains(text, "-") {
+		r.values = append(r.values, text)
 	}
+}
+
+// reads notes what a command of the shell puts into a variable.
+func (c *collector) reads(name string, words []Word, in input) {
+	switch name {
+	case "read", "mapfile", "readarray":
+		c.r.value(in.text)
+		c.r.set = append(c.r.set, words[1:]...)
+	case "printf":
+		if to, ok := printfName(words); ok {
+			c.r.value(strings.Join(values(words[min(3, len(words)):]), " "))
+			c.r.set = append(c.r.set, to)
+		}
+	case "set":
+		c.handParameters(words)
+	}
+}
+
+// varies reports whether a word is a variable without quotes that is not known
+// to have one value.
+func (r *reading) varies(w Word) bool {
+	if !open(w) || !strings.HasPrefix(w.Raw, "$") || strings.HasPrefix(w.Raw, "$(") {
+		return false
+	}
+	name := strings.Trim(w.Raw, "${}")
+	value, ok := r.known[name]
+	return !ok || value == Unknown || slices.ContainsFunc(r.set, func(w Word) bool { return w.Shape == name || strings.Contains(w.Shape, Unknown) })
+}
+
+// doubtParameters is done when everything has been read. It adds doubts to
+// commands that are handed what the line gives to a variable, or calls a function
+// with.
+func (r *reading) doubtParameters() {
 	for _, i := range r.parameters {
 		f, _ := optionsOf(programName(r.units[i].Words[0].Value))
+		if slices.ContainsFunc(r.units[i].Words, r.varies) && slices.ContainsFunc(r.values, f.inText) {
+			r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "an option that a variable is given runs a program"})
+		}
+		if len(r.functions) == 0 || !slices.ContainsFunc(r.units[i].Words, parameter) {
+			continue
+		}
 		for _, u := range r.units {
 			if len(u.Words) > 1 && slices.Contains(r.functions, u.Words[0].Value) && slices.ContainsFunc(u.Words[1:], func(w Word) bool { return f.match(w.Shape, false) != "" }) {
 				r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "an option that a function is handed runs a program"})

@@ -115,6 +115,9 @@ func (e *expansions) enter(n syntax.Node, in *around) {
 	switch n := n.(type) {
 	case *syntax.ParamExp:
 		e.param(n)
+		if n.Exp != nil && n.Exp.Word != nil {
+			e.c.r.value(e.c.word(n.Exp.Word).Value)
+		}
 		in.inner, in.quoted = true, in.quoted && isDefault(n)
 	case *syntax.DblQuoted:
 		in.quoted = true

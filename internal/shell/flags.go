@@ -50,12 +50,11 @@ func (f flags) find(name string, words []Word) []Doubt {
 // ends reports whether -- behind some words surely ends the options, and is not
 // the value of one.
 func (f flags) ends(before []Word) bool {
-	last := before[len(before)-1]
-	shape := last.Shape
+	shape := before[len(before)-1].Shape
 	switch {
 	case len(before) == 1:
 		return true
-	case strings.HasPrefix(shape, Unknown), f.old && len(before) == 2 && shape != "" && shape[0] != '-':
+	case strings.HasPrefix(shape, Unknown), f.old && f.oldValues(before[1].Shape) > len(before)-2:
 		return false
 	case len(shape) < 2 || shape[0] != '-', slices.Contains(strings.Fields(f.plain), shape):
 		return true
@@ -71,6 +70,19 @@ func (f flags) ends(before []Word) bool {
 		}
 	}
 	return true
+}
+
+// oldValues says how many values letters without a dash take.
+func (f flags) oldValues(letters string) (n int) {
+	if strings.HasPrefix(letters, "-") {
+		return 0
+	}
+	for i := range len(letters) {
+		if strings.IndexByte(f.takes, letters[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // may reports whether a word that is not known from some place on may be one of
@@ -99,6 +111,20 @@ func (f flags) may(w Word) bool {
 // quotes: it may be several words.
 func substituted(w Word) bool {
 	return w.Split && (strings.Contains(w.Raw, "$(") || strings.Contains(w.Raw, "`"))
+}
+
+// inText reports whether one of the words of a text is an option that runs a
+// program.
+func (f flags) inText(text string) bool {
+	if !strings.Contains(text, "-") {
+		return false
+	}
+	for word := range strings.FieldsSeq(text) {
+		if f.match(strings.Trim(word, `"'`), false) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // match returns the option that a word is, or has among its letters.

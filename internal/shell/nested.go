@@ -21,9 +21,7 @@ func (c *collector) runs(unit int, in input) {
 	}
 	c.follow(u.Words)
 	name := programName(u.Words[0].Value)
-	if name == "set" {
-		c.handParameters(u.Words)
-	}
+	c.reads(name, u.Words, in)
 	switch {
 	case posixShell(name) || otherShell(name):
 		c.shell(unit, in)

@@ -248,6 +248,9 @@ func (c *collector) head(cmd *syntax.ForClause) {
 	if it, ok := cmd.Loop.(*syntax.WordIter); ok && it.Name != nil {
 		all = varDoubts(literal("for"), literal(it.Name.Value))
 		c.forget(it.Name.Value)
+		for _, w := range it.Items {
+			c.r.value(c.word(w).Value)
+		}
 	}
 	c.bareFrom(cmd.ForPos, cmd.Loop, all)
 }
@@ -299,6 +302,9 @@ func (c *collector) clause(s *syntax.Stmt, cmd syntax.Command, u Unit) {
 	if d, ok := cmd.(*syntax.DeclClause); ok {
 		for _, a := range d.Args {
 			c.doubt(unit, c.assigned(a, false)...)
+			if a.Value != nil && slices.ContainsFunc(u.Words, reference) {
+				c.r.set = append(c.r.set, c.word(a.Value))
+			}
 		}
 	}
 	c.within(unit, cmd)

@@ -123,7 +123,7 @@ func (c *collector) payloads(unit int, name string, in input) {
 		c.fd(unit, words)
 		return
 	case "xargs", "gxargs":
-		c.xargs(unit, words)
+		c.xargs(unit, words, in)
 		return
 	}
 	w, ok := wrapperOf(name)
@@ -218,7 +218,7 @@ func filled(words []Word, hole string) []Word {
 }
 
 // xargs adds what xargs runs.
-func (c *collector) xargs(unit int, words []Word) {
+func (c *collector) xargs(unit int, words []Word, in input) {
 	g := grammar{
 		short: "a:d:E:I:J:R:S:L:n:P:s:e::i::l::0oprtx",
 		long: "arg-file: delimiter: eof:: replace:: max-lines:: max-args: max-procs: max-chars: process-slot-var: null open-tty no-run-if-empty " +
@@ -232,6 +232,9 @@ func (c *collector) xargs(unit int, words []Word) {
 	rest := s.rest(words)
 	if len(rest) == 0 {
 		return
+	}
+	if f, ok := optionsOf(programName(rest[0].Value)); ok && f.inText(in.text) {
+		c.doubt(unit, Doubt{Why: "an option comes from its input that runs a program"})
 	}
 	if o, ok := s.get("I", "i", "replace"); ok {
 		hole := "{}"
