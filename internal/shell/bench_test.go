@@ -54,6 +54,10 @@ func hostile(size int) map[string]string {
 		"options":       "git " + fill("-C $x ") + "push",
 		"assignments":   fill("A=1 ") + "b",
 		"trap in trap":  fill("trap -- "),
+		"handed":        "set -- " + strings.Repeat("a ", 32) + ";" + fill("rg \"$@\";"),
+		"values":        fill("a=-x;rg $a;"),
+		"functions":     fill("f(){ rg $1 $(f);};"),
+		"set":           fill("read a;rg $a;"),
 		"parallel":      "parallel " + fill("a{} ") + " ::: b",
 	}
 }

@@ -82,6 +82,9 @@ func (c *collector) listing(s *syntax.Stmt, f flags) bool {
 	return false
 }
 
+// maxFunctions is among how many functions the name of a command is looked for.
+const maxFunctions = 64
+
 // lister is listing for a simple command.
 func (c *collector) lister(cmd *syntax.CallExpr, f flags) bool {
 	words := make([]string, len(cmd.Args))
@@ -92,7 +95,7 @@ func (c *collector) lister(cmd *syntax.CallExpr, f flags) bool {
 		}
 		words[i] = w.Shape
 	}
-	if slices.Contains(c.r.functions, words[0]) {
+	if len(c.r.functions) > maxFunctions || slices.Contains(c.r.functions, words[0]) {
 		return false
 	}
 	never, ok := makesText(words)
@@ -170,6 +173,9 @@ func (c *collector) suspect(name string, w *syntax.Word) {
 	c.r.suspects[name] = true
 }
 
+// maxHanded is how many words of a list are put in for it.
+const maxHanded = 32
+
 // hand notes the words of a list: of an array, or those that set leaves as
 // parameters, whose name is @.
 func (c *collector) hand(name string, words []Word) {
@@ -177,7 +183,7 @@ func (c *collector) hand(name string, words []Word) {
 		c.r.handed = map[string][]Word{}
 	}
 	words = append(slices.Clip(c.r.handed[name]), words...)
-	c.r.handed[name] = words[:min(len(words), maxSpread)]
+	c.r.handed[name] = words[:min(len(words), maxHanded+1)]
 }
 
 // handArray notes the elements of an array.
@@ -248,14 +254,27 @@ func (c *collector) reads(name string, words []Word, in input) {
 	switch name {
 	case "read", "mapfile", "readarray":
 		c.r.value(in.text)
-		c.r.set = append(c.r.set, words[1:]...)
+		c.r.sets(words[1:]...)
 	case "printf":
 		if to, ok := printfName(words); ok {
 			c.r.value(strings.Join(values(words[min(3, len(words)):]), " "))
-			c.r.set = append(c.r.set, to)
+			c.r.sets(to)
 		}
 	case "set":
 		c.handParameters(words)
+	}
+}
+
+// sets notes the names of variables that commands or references set.
+func (r *reading) sets(names ...Word) {
+	if r.set == nil {
+		r.set = map[string]bool{}
+	}
+	for _, w := range names {
+		if strings.Contains(w.Shape, Unknown) {
+			r.set[Unknown] = true // it may be any
+		}
+		r.set[w.Shape] = true
 	}
 }
 
@@ -267,26 +286,50 @@ func (r *reading) varies(w Word) bool {
 	}
 	name := strings.Trim(w.Raw, "${}")
 	value, ok := r.known[name]
-	return !ok || value == Unknown || slices.ContainsFunc(r.set, func(w Word) bool { return w.Shape == name || strings.Contains(w.Shape, Unknown) })
+	return !ok || value == Unknown || r.set[name] || r.set[Unknown]
 }
 
 // doubtParameters is done when everything has been read. It adds doubts to
 // commands that are handed what the line gives to a variable, or calls a function
 // with.
 func (r *reading) doubtParameters() {
+	type found struct{ given, called bool }
+	programs := map[string]found{}
 	for _, i := range r.parameters {
-		f, _ := optionsOf(programName(r.units[i].Words[0].Value))
-		if slices.ContainsFunc(r.units[i].Words, r.varies) && slices.ContainsFunc(r.values, f.inText) {
-			r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "an option that a variable is given runs a program"})
+		u := &r.units[i]
+		name := programName(u.Words[0].Value)
+		p, ok := programs[name]
+		if !ok {
+			f, _ := optionsOf(name)
+			p = found{slices.ContainsFunc(r.values, f.inText), r.called(f)}
+			programs[name] = p
 		}
-		if len(r.functions) == 0 || !slices.ContainsFunc(r.units[i].Words, parameter) {
-			continue
+		if p.given && slices.ContainsFunc(u.Words, r.varies) {
+			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a variable is given runs a program"})
 		}
-		for _, u := range r.units {
-			if len(u.Words) > 1 && slices.Contains(r.functions, u.Words[0].Value) && slices.ContainsFunc(u.Words[1:], func(w Word) bool { return f.match(w.Shape, false) != "" }) {
-				r.units[i].Doubts = append(r.units[i].Doubts, Doubt{Why: "an option that a function is handed runs a program"})
-				break
-			}
+		if p.called && slices.ContainsFunc(u.Words, parameter) {
+			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a function is handed runs a program"})
 		}
 	}
+}
+
+// called reports whether a function of the line is called with one of some
+// options.
+func (r *reading) called(f flags) bool {
+	if len(r.functions) == 0 {
+		return false
+	}
+	functions := make(map[string]bool, len(r.functions))
+	for _, name := range r.functions {
+		functions[name] = true
+	}
+	for _, u := range r.units {
+		if len(u.Words) < 2 || !functions[u.Words[0].Value] {
+			continue
+		}
+		if slices.ContainsFunc(u.Words[1:], func(w Word) bool { return f.match(w.Shape, false) != "" }) {
+			return true
+		}
+	}
+	return false
 }

@@ -161,7 +161,7 @@ type reading struct {
 	expanded   bool              // aliases are switched on
 	handed     map[string][]Word // the words of arrays, and of parameters as @
 	values     []string          // what variables are given that may be an option
-	set        []Word            // names of variables that commands or references set
+	set        map[string]bool   // variables that commands or references set
 	suspects   map[string]bool   // variables that were given what a command makes
 	parameters []int             // units that may run a program because of a parameter
 	flows      flows             // what variables hold, and what bash takes for a number

@@ -91,7 +91,7 @@ func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i 
 		}
 	}
 	if words := c.handedTo(w); len(words) > 0 {
-		return words, true
+		return words, len(words) <= maxHanded
 	}
 	if i >= len(guesses) || guesses[i] == "" || strings.Contains(guesses[i], Unknown) {
 		return nil, true

@@ -303,7 +303,7 @@ func (c *collector) clause(s *syntax.Stmt, cmd syntax.Command, u Unit) {
 		for _, a := range d.Args {
 			c.doubt(unit, c.assigned(a, false)...)
 			if a.Value != nil && slices.ContainsFunc(u.Words, reference) {
-				c.r.set = append(c.r.set, c.word(a.Value))
+				c.r.sets(c.word(a.Value))
 			}
 		}
 	}
