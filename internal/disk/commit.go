@@ -85,6 +85,7 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 		return err
 	}
 	done = true
+	opt.Litter.sweep()
 	t.tidy()
 	return nil
 }
@@ -312,9 +313,20 @@ func (t *transaction) flushFolders() error {
 func (t *transaction) tidy() {
 	for _, it := range t.items {
 		if it.staged {
-			_ = remove(it.dir.fd, it.temp, 0)
+			_ = t.drop(it)
 		}
 	}
+}
+
+// drop removes the file under an item's temporary name, or remembers it.
+func (t *transaction) drop(it *item) error {
+	err := remove(it.dir.fd, it.temp, 0)
+	if err == nil || err == unix.ENOENT {
+		return nil
+	}
+	name := filepath.Join(it.dir.name, it.temp)
+	t.opt.Litter.add(name)
+	return fail("remove", name, err)
 }
 
 // rollback puts everything back, the last first. It returns an error for each
@@ -328,8 +340,8 @@ func (t *transaction) rollback() (errs []error) {
 			}
 		}
 		if it.staged {
-			if err := remove(it.dir.fd, it.temp, 0); err != nil && err != unix.ENOENT {
-				errs = append(errs, fail("remove", filepath.Join(it.dir.name, it.temp), err))
+			if err := t.drop(it); err != nil {
+				errs = append(errs, err)
 			}
 		}
 	}

@@ -109,6 +109,9 @@ type Options struct {
 	// Temp returns the random part of a temporary name; nil makes one of 16
 	// random hexadecimal digits.
 	Temp func() string
+	// Litter remembers temporary files that could not be removed; nil leaves
+	// them behind.
+	Litter *Litter
 	// Staged, if set, is called when all changes are written and none is
 	// visible yet, so that the caller can put down what a crash would leave.
 	// temps[i] is the file beside changes[i] that holds the new contents

@@ -134,7 +134,8 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*Landing, 
 	if len(writes) == 0 {
 		return l, nil
 	}
-	opt := disk.Options{Sync: c.files.Sync, Staged: l.journal}
+	opt := c.files.whole()
+	opt.Staged = l.journal
 	if err := disk.Commit(ctx, writes, opt); err != nil {
 		if l.pending != nil {
 			err = errors.Join(err, l.pending.Abort())
@@ -188,7 +189,7 @@ func (l *Landing) Rewrite(ctx context.Context, p Path) error {
 			return nil
 		}
 		again := disk.Change{Name: p.real, Data: ch.Data, Was: state, WasData: data, Mode: ch.State.Mode.Perm()}
-		return disk.Commit(ctx, []disk.Change{again}, disk.Options{Sync: l.files.Sync})
+		return disk.Commit(ctx, []disk.Change{again}, l.files.whole())
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (l *Landing) KeepMark(ctx context.Context) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	return disk.Commit(ctx, writes, disk.Options{Sync: l.files.Sync})
+	return disk.Commit(ctx, writes, l.files.whole())
 }
 
 // Settle looks at what the files hold now, notes that the session has seen
@@ -266,3 +267,6 @@ type Changed struct {
 	File    string
 	Event   string // add, change or unlink
 }
+
+// whole is how files are replaced.
+func (f *Files) whole() disk.Options { return disk.Options{Sync: f.Sync, Litter: &f.litter} }

@@ -308,14 +308,15 @@ func (r *restoration) step(ctx context.Context, step []int) error {
 		}
 		writes, parts = append(writes, w), append(parts, r.parts[i])
 	}
-	opt := disk.Options{Sync: r.files.Sync, Temp: func() string {
+	opt := r.files.whole()
+	opt.Temp = func() string {
 		if len(parts) == 0 {
 			return rand.Text()
 		}
 		part := parts[0]
 		parts = parts[1:]
 		return part
-	}}
+	}
 	err := disk.Commit(ctx, writes, opt)
 	r.touched = r.touched || err == nil
 	return err

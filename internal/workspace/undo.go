@@ -169,7 +169,7 @@ func (f *Files) fromTemps(ctx context.Context, r history.Recovered) error {
 			continue
 		}
 		back := disk.Change{Name: ch.Path, Data: old, Was: state, WasData: data, Mode: cmp.Or(ch.Before.Mode.Perm(), 0o600)}
-		if err := disk.Commit(ctx, []disk.Change{back}, disk.Options{Sync: f.Sync}); err != nil {
+		if err := disk.Commit(ctx, []disk.Change{back}, f.whole()); err != nil {
 			return err
 		}
 	}

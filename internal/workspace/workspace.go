@@ -52,6 +52,7 @@ type Files struct {
 	recovering sync.Mutex
 	recovered  bool
 	locks      disk.Locks
+	litter     disk.Litter
 	inquiry    *inquiry // only while one question is put together
 	recent     recent
 	mu         sync.Mutex
