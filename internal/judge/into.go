@@ -115,9 +115,10 @@ func (f *finder) touched(at string, folder bool) bool {
 	})
 }
 
-// sources are the full names of what ends up at a spot.
+// sources are the full names of what ends up at a spot. What stands in a link
+// is seen from where it lies, except for a name that the shell makes a full one.
 func (f *finder) sources(a shell.Access, w shell.Word, s spot) ([]string, bool) {
-	if a.Soft {
+	if _, name, _, ok := variable(w.Raw); a.Soft && (!ok || name != "PWD") {
 		return f.names(w, shell.Dir{Path: s.dir(), Known: true})
 	}
 	return f.names(w, a.Dir)
