@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// maxAgain is how many words of find are read a second time, in all.
+const maxAgain = 4 << 10
+
 // find adds what find runs, and rm for -delete. What looks like one of its
 // options may be the argument of another: unless it surely is none, words are
 // read both ways.
@@ -24,6 +27,9 @@ func (c *collector) find(unit int, words []Word) {
 			c.place = before
 			if predicate(words[:i]) && !slices.ContainsFunc(words[i:end], func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
 				i = end
+			} else if c.r.again += end - i; c.r.again > maxAgain {
+				c.doubt(unit, Doubt{Why: "words of find that may be commands, too many to be read"})
+				return
 			}
 		case "-delete":
 			n := *c

@@ -152,6 +152,7 @@ type reading struct {
 	functions  []string
 	known      map[string]string // variables that were given one known value
 	budget     int               // how much code inside the line may still be read
+	again      int               // how many words of find were read a second time
 	moved      bool              // something changes the folder
 	later      []span            // units that run at some later time
 	counts     bool              // bash takes something for a number, which may run code
