@@ -182,3 +182,27 @@ func TestOtherNames(t *testing.T) {
 		},
 	}.check(t)
 }
+
+// TestLateLongOptions: behind its first letters bash takes a long option with
+// one dash for letters.
+func TestLateLongOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"bash -x -norc pipefail +n 'rm x'", "bash -e -verbose pipefail <<< 'rm x'", "bash -e -posix pipefail -c 'rm x'", "bash -p -verbose posix a.txt <<< 'rm x'", "bash +oc posix 'rm x'", "bash +c 'rm x'", "bash +s a.txt <<< 'rm x'",
+			"sh -posix errexit <<< 'rm x'", "bash -norc -c 'rm x'",
+		},
+		quiet: []string{"bash -norc -noprofile a.txt", "bash --norc -x a.txt", "bash -x a.txt", "bash +x a.txt", "bash -e -o pipefail a.txt", "bash +o posix a.txt", "bash -norc -e -c ls"},
+	}.check(t)
+}
+
+// TestHalfOptions: an option that does nothing by itself is one half of another
+// that runs a program, which may be computed.
+func TestHalfOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"tar cf y a.txt --checkpoint=1 \"$(echo --checkpoint-action=exec=rm)\"", "tar cf y a.txt --checkpoint=1 \"${a:---checkpoint-action=exec=rm}\"", "read a <<< --checkpoint-action=exec=rm; tar cf y a.txt --checkpoint=1 \"$a\"",
+			"tar cf y a.txt --checkpoint $a",
+		},
+		quiet: []string{"tar cf y a.txt --checkpoint=1", "tar --checkpoint -xf y.tar", "tar cf y \"$f\"", "tar --checkpoint=100 -cf \"y$x.tar\" a.txt"},
+	}.check(t)
+}

@@ -11,6 +11,7 @@ type flags struct {
 	takes string // the one-letter options that surely take a value, which ends a row of letters
 	plain string // options that surely take none, as in runs: a -- behind one ends the options
 	exact string // long options that are no short form of one that runs a program
+	half  string // long options that do nothing without one that runs a program
 	plus  bool   // a word that begins with + is one
 	old   bool   // letters may stand in the first word without a dash
 	lone  bool   // one-letter options do not stand together
@@ -34,6 +35,9 @@ func flagsOf(name string) (flags, bool) {
 // that may be one.
 func (f flags) find(name string, words []Word) []Doubt {
 	var out []Doubt
+	if f.half != "" && !slices.ContainsFunc(words[1:], func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
+		f.exact += " " + f.half // no word may be the other half
+	}
 	for i, w := range words[1:] {
 		if w.Shape == "--" && f.ends(words[:i+1]) {
 			break

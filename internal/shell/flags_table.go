@@ -8,7 +8,7 @@ func toolFlags(name string) (flags, bool) {
 	case "tar", "gtar", "bsdtar":
 		f = flags{
 			runs:  "--to-command --checkpoint-action -I --use-compress-program -F --info-script --new-volume-script --rmt-command --rsh-command",
-			takes: "bCfgHKLNTVX", plain: "-c -x -t -v -z -j -J -p -k -h", exact: "--checkpoint", old: true,
+			takes: "bCfgHKLNTVX", plain: "-c -x -t -v -z -j -J -p -k -h", half: "--checkpoint", old: true,
 		}
 	case "sort", "gsort":
 		f = flags{runs: "--compress-program", takes: "kotST", plain: "-u -n -r -f -b -h -V -s -z -c -C -m -d -g -i -M -R"}

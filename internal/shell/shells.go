@@ -28,6 +28,8 @@ func (c *collector) shell(unit int, in input) {
 // shellOptions reads the options of a shell: whether it is handed code, whether
 // it reads its input, and what stands behind them.
 func (c *collector) shellOptions(unit int, words []Word) (coded, fromInput bool, rest []Word) {
+	name := programName(words[0].Value)
+	long := strings.TrimPrefix(name, "r") == "bash" // until the first letters
 	i := 1
 	for ; i < len(words); i++ {
 		s := words[i].Shape
@@ -41,14 +43,15 @@ func (c *collector) shellOptions(unit int, words []Word) (coded, fromInput bool,
 		switch {
 		case strings.Contains(s, Unknown):
 			c.doubt(unit, Doubt{Why: "an option that is computed"})
-		case strings.HasPrefix(s, "--"), longShellOption(s):
+		case strings.HasPrefix(s, "--"), long && longShellOption(s):
 			i += c.shellOption(unit, words, i)
 		default:
-			if strings.Trim(s[1:], shellLetters(baseName(words[0].Value))) != "" {
+			long = false
+			if strings.Trim(s[1:], shellLetters(name)) != "" || longShellOption(s) {
 				c.doubt(unit, Doubt{Why: "an option that is not known", Flag: s})
 			}
-			coded = coded || s[0] == '-' && strings.Contains(s, "c")
-			fromInput = fromInput || s[0] == '-' && strings.Contains(s, "s")
+			coded = coded || strings.Contains(s, "c") // bash takes +c for -c
+			fromInput = fromInput || strings.Contains(s, "s")
 			i += strings.Count(s, "o") + strings.Count(s, "O")
 		}
 	}
@@ -74,7 +77,8 @@ func (c *collector) shellOption(unit int, words []Word, i int) int {
 	return 0
 }
 
-// longShellOption knows the long options of bash, which may have one dash.
+// longShellOption knows the long options of bash, which may have one dash as
+// long as no letters stand before them.
 func longShellOption(s string) bool {
 	switch s {
 	case "-debug", "-debugger", "-dump-po-strings", "-dump-strings", "-help", "-init-file", "-login", "-noediting", "-noprofile", "-norc", "-posix",
