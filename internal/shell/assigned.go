@@ -13,7 +13,7 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 		return nil
 	}
 	var out []Doubt
-	value := c.word(a.Value)
+	value, guess := readWord(c.src, a.Value, c.r.known)
 	if hidesCode(value.Shape) {
 		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
 	}
@@ -22,6 +22,10 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 	}
 	c.suspect(a.Name.Value, a.Value)
 	c.r.value(value.Value)
+	if !value.Literal {
+		c.r.value(guess)
+		c.r.value(value.Shape)
+	}
 	switch {
 	case prefix:
 	case a.Array != nil:

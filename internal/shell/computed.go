@@ -15,7 +15,7 @@ func optionsOf(name string) (flags, bool) {
 	case "git":
 		return flags{runs: "--ext-diff --upload-pack --exec -c"}, true
 	case "find", "gfind", "bfs":
-		return flags{runs: "-exec -execdir -ok -okdir -delete", lone: true}, true
+		return flags{runs: "-exec -execdir -ok -okdir -delete", lone: true, goes: true}, true
 	case "fd", "fdfind":
 		return flags{runs: "-x -X --exec --exec-batch"}, true
 	case "sed", "gsed", "ssed":
@@ -40,10 +40,13 @@ func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 	}
 	c.r.parameters = append(c.r.parameters, unit)
 	for i, w := range u.Words[1:] {
-		if w.Shape == "--" && f.ends(u.Words[:i+1]) {
+		if w.Shape == "--" && !f.goes && f.ends(u.Words[:i+1]) {
 			return
 		}
-		if open(w) && c.suspicious(cmd.Args[i+1], f) {
+		if !strings.HasPrefix(w.Shape, Unknown) || !w.Split && f.value(u.Words[:i+1]) {
+			continue
+		}
+		if (w.Split || !harmlessGit(u.Words)) && c.suspicious(cmd.Args[i+1].Parts, f) {
 			c.doubt(unit, Doubt{Why: "an option may be computed that runs a program"})
 			return
 		}
@@ -53,104 +56,52 @@ func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 // open reports whether a word may be anything.
 func open(w Word) bool { return w.Split && strings.HasPrefix(w.Shape, Unknown) }
 
+// harmlessGit reports whether a command is one of git that has no option with a
+// program in it: git commit -m "$(…)" says no more than a message.
+func harmlessGit(words []Word) bool {
+	if programName(words[0].Value) != "git" {
+		return false
+	}
+	_, rest := gitCommand(words)
+	return len(rest) > 0 && !strings.HasPrefix(rest[0].Shape, Unknown) &&
+		!slices.Contains(strings.Fields("fetch pull push clone ls-remote archive grep difftool rebase fetch-pack send-pack"), rest[0].Shape)
+}
+
 // suspicious reports whether what a word begins with may have been made to be
 // one of some options.
-func (c *collector) suspicious(w *syntax.Word, f flags) bool {
-	switch p := w.Parts[0].(type) {
+func (c *collector) suspicious(parts []syntax.WordPart, f flags) bool {
+	if len(parts) == 0 {
+		return false
+	}
+	switch p := parts[0].(type) {
+	case *syntax.DblQuoted:
+		if len(p.Parts) == 0 {
+			return c.suspicious(parts[1:], f)
+		}
+		return c.suspicious(p.Parts, f)
 	case *syntax.CmdSubst:
 		return len(p.Stmts) != 1 || !c.listing(p.Stmts[0], f)
 	case *syntax.ParamExp:
-		return c.r.suspects[simpleName(p)]
+		return c.r.suspects[simpleName(p)] || c.puts(p, f)
 	}
 	return false
 }
 
-// listing reports whether a statement prints names or numbers that it does not
-// make itself.
-func (c *collector) listing(s *syntax.Stmt, f flags) bool {
-	for _, r := range s.Redirs {
-		if r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn && !plainFile(c.word(r.Word)) {
-			return false
-		}
+// puts reports whether an expansion puts one of some options in the place of
+// what a variable holds.
+func (c *collector) puts(p *syntax.ParamExp, f flags) bool {
+	var w *syntax.Word
+	switch {
+	case p.Exp != nil:
+		w = p.Exp.Word
+	case p.Repl != nil:
+		w = p.Repl.With
 	}
-	switch cmd := s.Cmd.(type) {
-	case *syntax.BinaryCmd:
-		return c.listing(cmd.X, f) && c.listing(cmd.Y, f)
-	case *syntax.CallExpr:
-		return len(cmd.Args) > 0 && len(cmd.Assigns) == 0 && c.lister(cmd, f)
-	}
-	return false
-}
-
-// maxFunctions is among how many functions the name of a command is looked for.
-const maxFunctions = 64
-
-// lister is listing for a simple command.
-func (c *collector) lister(cmd *syntax.CallExpr, f flags) bool {
-	words := make([]string, len(cmd.Args))
-	for i, a := range cmd.Args {
-		w, guess := readWord(c.src, a, c.r.known)
-		if i > 0 && (substituted(w) || f.match(w.Shape, false) != "" || f.match(guess, false) != "") {
-			return false
-		}
-		words[i] = w.Shape
-	}
-	if len(c.r.functions) > maxFunctions || slices.Contains(c.r.functions, words[0]) {
+	if w == nil {
 		return false
 	}
-	never, ok := makesText(words)
-	return ok && !slices.ContainsFunc(words[1:], func(w string) bool {
-		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return strings.HasPrefix(w, head) })
-	})
-}
-
-// makesText knows commands that print names or numbers. The words that begin so
-// make them print other text.
-func makesText(words []string) (never string, ok bool) {
-	switch words[0] {
-	case "ls", "cat", "head", "tail", "sort", "uniq", "wc", "pwd", "id", "nproc", "whoami", "hostname", "uname", "which", "realpath", "mktemp", "getconf", "true", ":", "du":
-		return "", true
-	case "grep", "egrep", "fgrep", "cut", "pkg-config", "pkgconf":
-		return "--label --out --define", true
-	case "find", "fd":
-		return "-printf -fprintf -exec -ok -x -X --exec --format", true
-	case "seq":
-		return "-", true
-	case "basename", "dirname":
-		return "-", !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "/-") })
-	case "rg":
-		return "-r --replace", slices.Contains(words, "-l") || slices.Contains(words, "--files")
-	case "git":
-		return "--format --pretty --src --dst --line --output -n",
-			isSub(words, "ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
-	case "command", "go", "brew", "npm", "cargo", "python3-config", "llvm-config":
-		return "-f", isSub(words, "-v list env root bin prefix --prefix --cflags --libs --ldflags --includes")
-	case "date":
-		return "", !slices.ContainsFunc(words[1:], freeDate)
-	case "awk":
-		return "", len(words) == 2 && plainPrint(words[1])
-	}
-	return "", false
-}
-
-// isSub reports whether the first argument is one of some words.
-func isSub(words []string, of string) bool {
-	return len(words) > 1 && slices.Contains(strings.Fields(of), words[1])
-}
-
-// freeDate reports whether a word is a format of date that begins with text, or
-// makes several words.
-func freeDate(w string) bool {
-	if !strings.HasPrefix(w, "+") {
-		return false
-	}
-	return !strings.HasPrefix(w, "+%") || strings.ContainsAny(w, " \t\n") || strings.Contains(w, "%n") || strings.Contains(w, "%t")
-}
-
-// plainPrint reports whether a program of awk prints a field, and no more.
-func plainPrint(program string) bool {
-	field, ok := strings.CutPrefix(strings.ReplaceAll(program, " ", ""), "{print$")
-	return ok && strings.Trim(strings.TrimSuffix(field, "}"), "0123456789NF") == ""
+	word, guess := readWord(c.src, w, c.r.known)
+	return f.inText(word.Shape) || f.inText(guess) || c.suspicious(w.Parts, f)
 }
 
 // suspect notes a variable that is given what a command prints, unless these
@@ -278,22 +229,30 @@ func (r *reading) sets(names ...Word) {
 	}
 }
 
-// varies reports whether a word is a variable without quotes that is not known
-// to have one value.
+// varies reports whether a word is a variable that is not known to have one
+// value.
 func (r *reading) varies(w Word) bool {
-	if !open(w) || !strings.HasPrefix(w.Raw, "$") || strings.HasPrefix(w.Raw, "$(") {
+	raw := strings.Trim(w.Raw, `"`)
+	if !strings.HasPrefix(w.Shape, Unknown) || !strings.HasPrefix(raw, "$") || strings.HasPrefix(raw, "$(") {
 		return false
 	}
-	name := strings.Trim(w.Raw, "${}")
+	name := strings.Trim(raw, "${}")
 	value, ok := r.known[name]
 	return !ok || value == Unknown || r.set[name] || r.set[Unknown]
+}
+
+// cutsOut reports whether a word begins with a variable of which bash takes a
+// part, or writes it in other letters.
+func cutsOut(w Word) bool {
+	raw, ok := strings.CutPrefix(strings.Trim(w.Raw, `"`), "${")
+	return ok && strings.HasPrefix(w.Shape, Unknown) && strings.ContainsAny(raw, "#%:/^,@")
 }
 
 // doubtParameters is done when everything has been read. It adds doubts to
 // commands that are handed what the line gives to a variable, or calls a function
 // with.
 func (r *reading) doubtParameters() {
-	type found struct{ given, called bool }
+	type found struct{ given, called, within bool }
 	programs := map[string]found{}
 	for _, i := range r.parameters {
 		u := &r.units[i]
@@ -301,11 +260,14 @@ func (r *reading) doubtParameters() {
 		p, ok := programs[name]
 		if !ok {
 			f, _ := optionsOf(name)
-			p = found{slices.ContainsFunc(r.values, f.inText), r.called(f)}
+			p = found{slices.ContainsFunc(r.values, f.inText), r.called(f), slices.ContainsFunc(r.values, f.within)}
 			programs[name] = p
 		}
 		if p.given && slices.ContainsFunc(u.Words, r.varies) {
 			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a variable is given runs a program"})
+		}
+		if p.within && slices.ContainsFunc(u.Words, cutsOut) {
+			u.Doubts = append(u.Doubts, Doubt{Why: "a part of what a variable is given runs a program as an option"})
 		}
 		if p.called && slices.ContainsFunc(u.Words, parameter) {
 			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a function is handed runs a program"})

@@ -17,6 +17,7 @@ type flags struct {
 	lone  bool   // one-letter options do not stand together
 	among bool   // they do, and one of several letters may be among them
 	any   bool   // long options have one dash or two, and may be shortened
+	goes  bool   // -- does not end them
 	count bool   // a number may be an option: git log -5
 }
 
@@ -124,11 +125,38 @@ func (f flags) inText(text string) bool {
 		return false
 	}
 	for word := range strings.FieldsSeq(text) {
-		if f.match(strings.Trim(word, `"'`), false) != "" {
+		word = strings.Trim(word, `"'`)
+		if f.match(word, false) != "" || f.may(Word{Shape: word}) {
 			return true
 		}
 	}
 	return false
+}
+
+// within reports whether one of the options that are words stands anywhere in a
+// text.
+func (f flags) within(text string) bool {
+	text = strings.ToLower(text)
+	for r := range strings.FieldsSeq(f.runs) {
+		if len(r) > 2 && strings.Contains(text, strings.ToLower(r)) {
+			return true
+		}
+	}
+	return false
+}
+
+// value reports whether the word behind some others surely is the value of an
+// option.
+func (f flags) value(before []Word) bool {
+	last := len(before) - 1
+	shape := before[last].Shape
+	switch {
+	case last < 1 || len(shape) < 2 || shape[0] != '-':
+		return false
+	case f.goes:
+		return predicate(before[:last]) && (measures(shape) || slices.Contains(strings.Fields("-name -iname -path -ipath -wholename -regex -iregex -type -newer -user -group -maxdepth -mindepth -samefile -fstype"), shape))
+	}
+	return len(shape) == 2 && !f.lone && !f.any && !f.old && strings.IndexByte(f.takes, shape[1]) >= 0 && f.ends(before[:last])
 }
 
 // match returns the option that a word is, or has among its letters.
