@@ -221,3 +221,18 @@ func TestQuotedOptions(t *testing.T) {
 		},
 	}.check(t)
 }
+
+// TestListers: a command that prints names does so no more if the line feeds it,
+// or tells it what to print.
+func TestListers(t *testing.T) {
+	mended{
+		stopped: []string{
+			"find x $(cat <(echo -exec rm x \\;))", "echo '-exec rm x ;' | find . -maxdepth 0 $(cat)", "echo '-exec rm x ;' > q; find . -maxdepth 0 $(cat q)", "find -- x $(echo -exec rm x \\;)", "echo '-exec rm x ;' | find . -maxdepth 0 $(cat -)", "echo '-exec rm x ;' | find . -maxdepth 0 $(head -1 /dev/stdin)", "{ echo '-exec rm x ;'; } > ./q; find . -maxdepth 0 $(cat q)", "echo '-exec rm x ;' | tee q; find . $(sort q)", "echo -delete | find x $(grep -e d)",
+			"find x $(realpath --relative-to=q -- q/-delete)", "find x $(ls --time-style='+ -delete' -l)", "find x $(ls --time-style=+-delete -l)", "find x $(git describe --dirty=' -delete')", "find x $(git rev-parse 'a -delete')", "find x $(git ls-files --forma=-delete)", "find x $(grep --lab=-delete -H a - < a.txt)", "find x $(cut --ou=-delete -c1,3 a.txt)", "export TZ=-delete; find x $(date +%Z)",
+		},
+		quiet: []string{
+			"rg foo $(cat list)", "git ls-files > q; rg foo $(cat q)", "git ls-files | sort > q; rg foo $(cat q)", "rg foo $(sort -u < list)", "rg foo $(cat list | head -5)", "echo a > q; rg foo $(cat list)", "rg foo $(grep -rl bar)", "rg foo $(grep -l 'a b' *.txt)", "rg foo $(realpath --relative-to=. a.txt)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "tar -czf y-$(date +%F).tgz a.txt", "git diff $(git describe --tags --abbrev=0)",
+			"sort $(ls -1 *.txt) > q", "echo a > q; cat q",
+		},
+	}.check(t)
+}

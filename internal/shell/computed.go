@@ -39,18 +39,23 @@ func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 		return
 	}
 	c.r.parameters = append(c.r.parameters, unit)
+	calm := harmlessGit(u.Words)
 	for i, w := range u.Words[1:] {
 		if w.Shape == "--" && !f.goes && f.ends(u.Words[:i+1]) {
 			return
 		}
-		if !strings.HasPrefix(w.Shape, Unknown) || !w.Split && f.value(u.Words[:i+1]) {
-			continue
-		}
-		if (w.Split || !harmlessGit(u.Words)) && c.suspicious(cmd.Args[i+1].Parts, f) {
+		if (open(w) || !calm && single(u.Words[:i+2], f)) && c.suspicious(cmd.Args[i+1].Parts, f) {
 			c.doubt(unit, Doubt{Why: "an option may be computed that runs a program"})
 			return
 		}
 	}
+}
+
+// single reports whether the last of some words may be one of some options, and
+// is one word.
+func single(words []Word, f flags) bool {
+	w, before := words[len(words)-1], words[:len(words)-1]
+	return !w.Split && strings.HasPrefix(w.Shape, Unknown) && !f.value(before)
 }
 
 // open reports whether a word may be anything.

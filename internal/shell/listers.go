@@ -1,25 +1,47 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// maxStages is how many statements of a pipe are looked at.
+const maxStages = 16
+
 // listing reports whether a statement prints names or numbers that it does not
 // make itself.
 func (c *collector) listing(s *syntax.Stmt, f flags) bool {
+	return lists{c, f}.stmt(s, 0, false)
+}
+
+// lists looks for commands that print names, and none that are among some
+// options.
+type lists struct {
+	c *collector
+	f flags
+}
+
+// stmt is listing for a statement; fed says that what it reads is such a list.
+func (l lists) stmt(s *syntax.Stmt, depth int, fed bool) bool {
 	for _, r := range s.Redirs {
-		if r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.RdrIn && !plainFile(c.word(r.Word)) {
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.RdrInOut:
 			return false
+		case syntax.RdrIn:
+			if w := l.c.word(r.Word); !plainFile(w) || l.c.r.wrote(w.Value) {
+				return false
+			}
+			fed = true
 		}
 	}
 	switch cmd := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		return c.listing(cmd.X, f) && c.listing(cmd.Y, f)
+		return depth < maxStages && l.stmt(cmd.X, depth+1, fed) && l.stmt(cmd.Y, depth+1, fed || piped(cmd))
 	case *syntax.CallExpr:
-		return len(cmd.Args) > 0 && len(cmd.Assigns) == 0 && c.lister(cmd, f)
+		return len(cmd.Args) > 0 && len(cmd.Assigns) == 0 && l.call(cmd, fed)
 	}
 	return false
 }
@@ -27,24 +49,123 @@ func (c *collector) listing(s *syntax.Stmt, f flags) bool {
 // maxFunctions is among how many functions the name of a command is looked for.
 const maxFunctions = 64
 
-// lister is listing for a simple command.
-func (c *collector) lister(cmd *syntax.CallExpr, f flags) bool {
+// call is listing for a simple command.
+func (l lists) call(cmd *syntax.CallExpr, fed bool) bool {
 	words := make([]string, len(cmd.Args))
 	for i, a := range cmd.Args {
-		w, guess := readWord(c.src, a, c.r.known)
-		if i > 0 && (substituted(w) || f.match(w.Shape, false) != "" || f.match(guess, false) != "") {
+		w, guess := readWord(l.c.src, a, l.c.r.known)
+		if i > 0 && (substituted(w) || l.f.match(w.Shape, false) != "" || l.f.match(guess, false) != "") {
+			return false
+		}
+		if strings.Contains(w.Raw, "<(") || w.Literal && l.c.r.wrote(w.Value) {
 			return false
 		}
 		words[i] = w.Shape
 	}
-	if len(c.r.functions) > maxFunctions || slices.Contains(c.r.functions, words[0]) {
+	return !l.c.defined(words[0]) && (fed || !awaits(words)) && printsNames(words)
+}
+
+// printsNames reports whether a command of some words prints names or numbers.
+func printsNames(words []string) bool {
+	if slices.ContainsFunc(words[1:], stream0) || !searches(words[0]) && slices.ContainsFunc(words[1:], holdsOption) {
 		return false
 	}
 	never, ok := makesText(words)
 	return ok && !slices.ContainsFunc(words[1:], func(w string) bool {
-		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return strings.HasPrefix(w, head) })
+		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return begins(w, head) })
 	})
 }
+
+// defined reports whether the line may have a function of a name.
+func (c *collector) defined(name string) bool {
+	return len(c.r.functions) > maxFunctions || slices.Contains(c.r.functions, name)
+}
+
+// begins reports whether a word is an option, which may be shortened, or begins
+// with it.
+func begins(w, head string) bool {
+	given, _, _ := strings.Cut(w, "=")
+	return strings.HasPrefix(w, head) || len(given) > 2 && strings.HasPrefix(given, "--") && strings.HasPrefix(head, given)
+}
+
+// stream0 reports whether a word is the input of the process.
+func stream0(w string) bool {
+	return w == "-" || strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "/proc/")
+}
+
+// searches knows commands whose arguments are patterns or programs.
+func searches(name string) bool {
+	switch name {
+	case "grep", "egrep", "fgrep", "rg", "awk":
+		return true
+	}
+	return false
+}
+
+// holdsOption reports whether a word may print an option from its middle: there
+// is a blank in it, or a dash where a word of the output may begin.
+func holdsOption(w string) bool {
+	if strings.ContainsAny(w, " \t\n") {
+		return true
+	}
+	for i := 1; i < len(w); i++ {
+		if w[i] == '-' && strings.IndexByte("=/+", w[i-1]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// awaits reports whether a command reads its input, for it has no file.
+func awaits(words []string) bool {
+	files := 0
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") {
+			files++
+		}
+	}
+	switch words[0] {
+	case "cat", "head", "tail", "sort", "uniq", "cut":
+		return files == 0
+	case "grep", "egrep", "fgrep":
+		return files < 2 && !slices.ContainsFunc(words[1:], func(w string) bool {
+			return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, "rR")
+		})
+	case "awk":
+		return files < 2
+	}
+	return false
+}
+
+// writes notes the files that a statement writes, unless these are lists of
+// names.
+func (c *collector) writes(s, from *syntax.Stmt) {
+	for _, r := range s.Redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
+		default:
+			continue
+		}
+		if !(lists{c: c}).stmt(s, 0, from != nil && c.listing(from, flags{})) {
+			c.r.writes(c.word(r.Word).Shape)
+		}
+	}
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 1 && call.Args[0].Lit() == "tee" {
+		for _, w := range call.Args[1:] {
+			c.r.writes(c.word(w).Shape)
+		}
+	}
+}
+
+func (r *reading) writes(file string) {
+	if r.written == nil {
+		r.written = map[string]bool{}
+	}
+	r.written[path.Clean(file)] = true
+}
+
+// wrote reports whether the line writes a file.
+func (r *reading) wrote(file string) bool { return len(r.written) > 0 && r.written[path.Clean(file)] }
 
 // makesText knows commands that print names or numbers. The words that begin so
 // make them print other text.
@@ -90,7 +211,7 @@ func freeDate(w string) bool {
 	if !strings.HasPrefix(w, "+") {
 		return false
 	}
-	return !strings.HasPrefix(w, "+%") || strings.ContainsAny(w, " \t\n") || strings.Contains(w, "%n") || strings.Contains(w, "%t")
+	return !strings.HasPrefix(w, "+%") || strings.Contains(w, "Z") || strings.ContainsAny(w, " \t\n") || strings.Contains(w, "%n") || strings.Contains(w, "%t")
 }
 
 // plainPrint reports whether a program of awk prints a field, and no more.

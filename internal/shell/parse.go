@@ -163,6 +163,7 @@ type reading struct {
 	handed     map[string][]Word // the words of arrays, and of parameters as @
 	values     []string          // what variables are given that may be an option
 	set        map[string]bool   // variables that commands or references set
+	written    map[string]bool   // files that commands write which print no names
 	suspects   map[string]bool   // variables that were given what a command makes
 	parameters []int             // units that may run a program because of a parameter
 	flows      flows             // what variables hold, and what bash takes for a number

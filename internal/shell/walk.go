@@ -277,6 +277,7 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	}
 	before := c.place
 	in := c.input(s, f.from)
+	c.writes(s, f.from)
 	fed := c.fed
 	c.runs(unit, in)
 	c.fed = c.fed || !in.none
@@ -316,6 +317,7 @@ func (c *collector) redirections(s *syntax.Stmt) {
 	if len(s.Redirs) == 0 {
 		return
 	}
+	c.writes(s, nil)
 	start, end := c.span(nil, s.Redirs)
 	unit := c.add(Unit{Kind: Redirection, Text: c.src[start:end], Redirects: c.redirects(s)}, nil)
 	c.withinRedirects(unit, s)
