@@ -95,12 +95,18 @@ func (c *collector) sqliteCode(unit int, words []Word, in input) {
 }
 
 func (c *collector) sqliteLines(unit int, text string) {
+	if edits(strings.ToLower(text)) {
+		c.doubt(unit, Doubt{Why: "SQL that runs a program"})
+	}
 	for line := range strings.Lines(text) {
+		if first, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(first, ".") && strings.ContainsAny(first, "\"'\\") {
+			c.doubt(unit, Doubt{Why: "a command of sqlite3 whose name is quoted"})
+		}
 		name, args := dotCommand(line)
 		rest := strings.Join(args, " ")
 		switch name {
 		case "":
-			if low := strings.ToLower(line); strings.Contains(low, "load_extension") || strings.Contains(low, "edit(") {
+			if strings.Contains(strings.ToLower(line), "load_extension") {
 				c.doubt(unit, Doubt{Why: "SQL that runs a program"})
 			}
 		case "shell", "system":
@@ -110,6 +116,23 @@ func (c *collector) sqliteLines(unit int, text string) {
 		default:
 			if at := strings.IndexByte(rest, '|'); at >= 0 && name != "mode" && name != "separator" {
 				c.nested(unit, rest[at+1:], child)
+			}
+		}
+	}
+}
+
+// edits reports whether a text of SQL calls edit: between it and the bracket
+// there may be quotes, blanks and comments.
+func edits(text string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, "edit")
+		if !ok {
+			return false
+		}
+		text = rest
+		for _, head := range []string{"(", "/*", "--"} {
+			if strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n\f\"]`"), head) {
+				return true
 			}
 		}
 	}
