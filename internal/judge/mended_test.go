@@ -222,6 +222,31 @@ func TestQuotedOptions(t *testing.T) {
 	}.check(t)
 }
 
+// TestReadOptions: options that come from an input, or as parameters.
+func TestReadOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"while read a; do find x $a; done <<< -delete", "echo -delete | while read a; do find x $a; done", "mapfile -t a <<< -delete; find x \"${a[@]}\"", "while read a; do find x \"$a\"; done < <(echo -delete)", "mapfile a < <(echo -delete); find x ${a[0]}", "{ read a; find x $a; } <<'E'\n-delete\nE",
+			"read x <<< -upload-pack=../bin/rm; git fetch -$x .", "git fetch -$x .", "bash -c 'find x \"$1\"' _ -delete", "bash -c 'find x \"$@\"' _ -delete", "set -- a; bash -c 'find x $1' _ -delete", "echo -delete | cat | xargs find x", "xargs find x < <(echo -delete)", "printf %s -del ete | xargs find x", "rev <<< eteled- | xargs find x",
+		},
+		quiet: []string{
+			"while read -r f; do rg foo \"$f\"; done < list", "git ls-files | while read -r f; do rg foo \"$f\"; done", "while read -r f; do rg foo \"$f\"; done < <(git ls-files)", "mapfile -t a < list; rg foo \"${a[@]}\"", "git log -$n", "git show -$n", "bash -c 'rg foo \"$1\"' _ src", "git ls-files | xargs rg foo", "git ls-files | grep go | head -5 | xargs rg foo", "find . -name '*.go' -print0 | xargs -0 rg foo",
+			"grep -rl foo . | xargs sed -i s/a/b/", "xargs rg foo < list", "cat list | xargs tar -cf y.tar", "echo a b | xargs rg foo", "git diff --name-only | xargs git add", "jq -r .x a.txt | xargs git add", "rg -l foo | xargs sed -i s/a/b/", "git grep -l foo | xargs sed -i s/a/b/", "ls | xargs wc -l",
+		},
+	}.check(t)
+}
+
+// TestOtherInput: ways to hand sqlite3 and others a command.
+func TestOtherInput(t *testing.T) {
+	mended{
+		stopped: []string{
+			"sqlite3 :memory: 00<<< '.shell rm x'", "gdb -q 00<<< 'shell rm x'", "sqlite3 :memory: \"select edit ('a','rm x;')\"", "sqlite3 :memory: 'select \"edit\"(1,2)'", "sqlite3 :memory: 'select [edit](1,2)'", "sqlite3 :memory: 'select edit/**/(1,2)'", "sqlite3 :memory: 'select edit\n(1,2)'", "sqlite3 :memory: '.\"shell\" rm x'",
+			"echo() { printf '.shell rm x'; }; echo a | sqlite3 :memory:", "cat() { printf '.shell rm x'; }; cat list | sqlite3 :memory:", "echo '.shell rm x' | zcat -f | sqlite3 :memory:",
+		},
+		quiet: []string{"sqlite3 a.db 'select edited from t'", "sqlite3 a.db 'select edit, b from t'", "zcat a.gz | sqlite3 a.db", "pg_dump a | psql b", "echo 'select 1' | sqlite3 a.db", "sqlite3 a.db '.mode csv' 'select 1'", "sqlite3 a.db 2>/dev/null < list"},
+	}.check(t)
+}
+
 // TestListers: a command that prints names does so no more if the line feeds it,
 // or tells it what to print.
 func TestListers(t *testing.T) {

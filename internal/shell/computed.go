@@ -142,6 +142,19 @@ func (c *collector) hand(name string, words []Word) {
 	c.r.handed[name] = words[:min(len(words), maxHanded+1)]
 }
 
+// handed reads code that gets some words as its parameters, behind its name.
+func (c *collector) handed(words []Word, read func()) {
+	if len(words) < 2 {
+		read()
+		return
+	}
+	before := c.r.handed["@"]
+	delete(c.r.handed, "@")
+	c.hand("@", words[1:])
+	read()
+	c.r.handed["@"] = before
+}
+
 // handArray notes the elements of an array.
 func (c *collector) handArray(name string, array *syntax.ArrayExpr) {
 	words := make([]Word, 0, len(array.Elems))

@@ -70,14 +70,17 @@ func gitFlags(sub string) flags {
 		count: true,
 	}
 	switch sub {
+	case "archive", "fetch-pack", "send-pack":
+		f.count = false
 	case "grep":
+		f.count = false
 		f.runs += " -O --open-files-in-pager"
 		f.takes = "ABCefm"
 		f.plain += " -n -o -I"
 	case "clone":
 		f.runs += " -u -c --config --template"
 		f.exact = ""
-		f.takes = "obj"
+		f.takes, f.count = "obj", false
 		f.plain = "-q -v -l -n -s"
 	case "init":
 		f.runs += " --template"
@@ -85,9 +88,9 @@ func gitFlags(sub string) flags {
 		f.runs += " -x --extcmd"
 	case "rebase":
 		f.runs = "--ext-diff --textconv" // --exec is read as code
-		f.takes = "CSxX"
+		f.takes, f.count = "CSxX", false
 	case "push", "fetch", "pull", "ls-remote":
-		f.takes, f.exact = "ojs", ""
+		f.takes, f.exact, f.count = "ojs", "", false
 		f.plain = "-q -v -a -p -t -f -n -k"
 	case "send-email":
 		f.runs += " --sendmail-cmd --smtp-server"

@@ -14,6 +14,8 @@ type input struct {
 	file  bool   // it is a file, or empty
 	plain bool   // a command prints it that prints text of the line, or files
 	none  bool   // nobody hands it anything
+
+	from *syntax.Stmt // the pipe that it comes from
 }
 
 // known reports whether there is no more to it than is seen.
@@ -27,7 +29,7 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 		in.text, in.plain = c.output(from)
 	}
 	for _, r := range s.Redirs {
-		if r.N != nil && r.N.Value != "0" {
+		if !fromZero(r) {
 			continue
 		}
 		switch r.Op {
@@ -37,12 +39,35 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 			w := c.word(r.Word)
 			in = input{text: w.Value, exact: w.Literal}
 		case syntax.RdrIn, syntax.RdrInOut:
-			in = input{file: plainFile(c.word(r.Word))}
+			in = input{file: plainFile(c.word(r.Word)), text: c.processText(r.Word)}
 		case syntax.DplIn:
 			in = input{}
 		}
 	}
 	return in
+}
+
+// names reports whether an input is a list of names that has none of some
+// options in it.
+func (c *collector) names(in input, f flags) bool { return in.from != nil && c.listing(in.from, f) }
+
+// fromZero reports whether a redirection is one of the standard input, if it is
+// one of input.
+func fromZero(r *syntax.Redirect) bool {
+	return r.N == nil || r.N.Value != "" && strings.Trim(r.N.Value, "0") == ""
+}
+
+// processText is what of the output of <(…) stands in the line.
+func (c *collector) processText(w *syntax.Word) string {
+	if w == nil || len(w.Parts) != 1 {
+		return ""
+	}
+	p, ok := w.Parts[0].(*syntax.ProcSubst)
+	if !ok || len(p.Stmts) != 1 {
+		return ""
+	}
+	text, _ := c.output(p.Stmts[0])
+	return text
 }
 
 // document reads a here-document.
@@ -81,16 +106,28 @@ func (c *collector) output(s *syntax.Stmt) (text string, plain bool) {
 	for i, w := range call.Args[1:] {
 		args[i] = c.word(w)
 	}
+	name := baseName(c.word(call.Args[0]).Value)
+	switch {
+	case c.defined(name):
+		return "", false
+	case name == "cat" || name == "tee":
+		in := c.input(s, nil)
+		return in.text, in.exact || in.file || name == "cat" && inFiles(args)
+	}
+	return printedText(name, args)
+}
+
+// printedText is output for a command that reads no input.
+func printedText(name string, args []Word) (text string, plain bool) {
 	all := strings.Join(values(args), "\n")
-	switch name := baseName(c.word(call.Args[0]).Value); name {
+	switch name {
 	case "echo":
 		return strings.Join(values(args), " "), written(args)
 	case "printf":
 		return strings.NewReplacer(`\n`, "\n", "%s", " ", "%b", " ").Replace(all), written(args) && len(args) == 1 && !strings.Contains(all, "%")
-	case "cat", "tee":
-		in := c.input(s, nil)
-		return in.text, in.exact || in.file || name == "cat" && inFiles(args)
-	case "zcat", "xzcat", "bzcat", "gunzip", "pg_dump", "mysqldump":
+	case "zcat", "xzcat", "bzcat", "gunzip":
+		return "", written(args) && slices.ContainsFunc(args, plainFile) && !slices.ContainsFunc(args, stream)
+	case "pg_dump", "mysqldump":
 		return "", written(args) && !slices.ContainsFunc(args, stream)
 	}
 	return "", false

@@ -176,7 +176,7 @@ func makesText(words []string) (never string, ok bool) {
 	case "cd":
 		return "-", true
 	case "echo":
-		return "", !slices.ContainsFunc(words, func(w string) bool { return strings.ContainsAny(w, "-\\"+Unknown) })
+		return "", !strings.ContainsAny(strings.Join(words, ""), "-\\"+Unknown)
 	case "grep", "egrep", "fgrep", "cut", "pkg-config", "pkgconf":
 		return "--label --out --define", true
 	case "find", "fd":
@@ -188,8 +188,7 @@ func makesText(words []string) (never string, ok bool) {
 	case "rg":
 		return "-r --replace", slices.Contains(words, "-l") || slices.Contains(words, "--files")
 	case "git":
-		return "--format --pretty --src --dst --line --output -n",
-			isSub(words, "ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
+		return gitNames(words)
 	case "command", "go", "brew", "npm", "cargo", "python3-config", "llvm-config":
 		return "-f", isSub(words, "-v list env root bin prefix --prefix --cflags --libs --ldflags --includes")
 	case "date":
@@ -198,6 +197,15 @@ func makesText(words []string) (never string, ok bool) {
 		return "", len(words) == 2 && plainPrint(words[1])
 	}
 	return "", false
+}
+
+// gitNames is makesText for git.
+func gitNames(words []string) (never string, ok bool) {
+	if isSub(words, "grep") {
+		return "-O --open -h", slices.ContainsFunc(words, func(w string) bool { return w == "-l" || w == "-lz" || w == "--name-only" })
+	}
+	return "--format --pretty --src --dst --line --output -n",
+		isSub(words, "ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
 }
 
 // isSub reports whether the first argument is one of some words.

@@ -282,7 +282,7 @@ func (p printer) behindCount() bool {
 // input adds what the command reads.
 func (p printer) input() {
 	for _, r := range p.stmt.Redirs {
-		if r.N != nil && r.N.Value != "0" {
+		if !fromZero(r) {
 			continue
 		}
 		switch {

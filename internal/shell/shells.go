@@ -13,7 +13,7 @@ func (c *collector) shell(unit int, in input) {
 	case len(words) == 2 && (words[1].Shape == "--version" || words[1].Shape == "--help"):
 	case coded:
 		if len(rest) > 0 {
-			c.code(unit, rest[0], child)
+			c.handed(rest[1:], func() { c.code(unit, rest[0], child) })
 		}
 	case len(rest) == 0 || fromInput:
 		c.stdin(unit, in)

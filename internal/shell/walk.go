@@ -35,7 +35,7 @@ func (c *collector) stmt(s *syntax.Stmt, lead int) {
 	for i := n - 1; i >= 0; i-- {
 		f := flow{lead: -1, op: right[i].Op, piped: piped(right[i]) || i > 0 && piped(right[i-1])}
 		if piped(right[i]) {
-			f.from = right[i].X
+			f.from, f.pipe = right[i].X, right[i].X
 			if b, ok := f.from.Cmd.(*syntax.BinaryCmd); ok {
 				f.from = b.Y
 			}
@@ -55,6 +55,7 @@ type flow struct {
 	op    syntax.BinCmdOperator // what stands before it
 	piped bool                  // it is one of several in a pipe
 	from  *syntax.Stmt          // what it gets its input from
+	pipe  *syntax.Stmt          // from, with all that stands before it in the pipe
 }
 
 // element gathers the units of one element of a list or pipe.
@@ -102,6 +103,7 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 	fed := c.fed
 	defer func() { c.fed = fed }()
 	c.fed = c.fed || f.from != nil || feeds(s)
+	c.r.value(c.input(s, f.from).text)
 	switch cmd := s.Cmd.(type) {
 	case nil:
 	case *syntax.DeclClause:
@@ -277,6 +279,9 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 	}
 	before := c.place
 	in := c.input(s, f.from)
+	if f.from != nil && !feeds(s) {
+		in.from = f.pipe
+	}
 	c.writes(s, f.from)
 	fed := c.fed
 	c.runs(unit, in)
