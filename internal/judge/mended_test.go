@@ -227,11 +227,13 @@ func TestReadOptions(t *testing.T) {
 	mended{
 		stopped: []string{
 			"while read a; do find x $a; done <<< -delete", "echo -delete | while read a; do find x $a; done", "mapfile -t a <<< -delete; find x \"${a[@]}\"", "while read a; do find x \"$a\"; done < <(echo -delete)", "mapfile a < <(echo -delete); find x ${a[0]}", "{ read a; find x $a; } <<'E'\n-delete\nE",
-			"read x <<< -upload-pack=../bin/rm; git fetch -$x .", "git fetch -$x .", "bash -c 'find x \"$1\"' _ -delete", "bash -c 'find x \"$@\"' _ -delete", "set -- a; bash -c 'find x $1' _ -delete", "echo -delete | cat | xargs find x", "xargs find x < <(echo -delete)", "printf %s -del ete | xargs find x", "rev <<< eteled- | xargs find x",
+			"read x <<< -upload-pack=../bin/rm; git fetch -$x .", "git fetch -$x .", "bash -c 'find x \"$1\"' _ -delete", "bash -c 'find x \"$@\"' _ -delete", "set -- a; bash -c 'find x $1' _ -delete", "echo -delete | cat | xargs find x", "xargs find x < <(echo -delete)", "printf %s -del ete | xargs find x", "rev <<< eteled- | xargs find x", "read a <<< -delete; echo \"$a\" | xargs find x", "printf '%s\\n' -delete | cat | xargs find x", "a=$(rev <<< eteled-); echo $a | xargs find x", "echo eteled- | xargs -0 rev | xargs find x", "ls | xargs echo -delete | xargs find x", "jq -n '\"-delete\"' | xargs find x", "jq -r '.[\"-delete\"]|keys' a.txt | xargs find x", "awk '{print $1}' <<< -delete | xargs find x",
+			"find x $(git config --default=-delete a.b)", "find x $(awk '{print $1}' FS=a a.txt)", "find x \"$(echo \"$(echo -delete)\")\"",
 		},
 		quiet: []string{
 			"while read -r f; do rg foo \"$f\"; done < list", "git ls-files | while read -r f; do rg foo \"$f\"; done", "while read -r f; do rg foo \"$f\"; done < <(git ls-files)", "mapfile -t a < list; rg foo \"${a[@]}\"", "git log -$n", "git show -$n", "bash -c 'rg foo \"$1\"' _ src", "git ls-files | xargs rg foo", "git ls-files | grep go | head -5 | xargs rg foo", "find . -name '*.go' -print0 | xargs -0 rg foo",
-			"grep -rl foo . | xargs sed -i s/a/b/", "xargs rg foo < list", "cat list | xargs tar -cf y.tar", "echo a b | xargs rg foo", "git diff --name-only | xargs git add", "jq -r .x a.txt | xargs git add", "rg -l foo | xargs sed -i s/a/b/", "git grep -l foo | xargs sed -i s/a/b/", "ls | xargs wc -l",
+			"grep -rl foo . | xargs sed -i s/a/b/", "xargs rg foo < list", "cat list | xargs tar -cf y.tar", "echo a b | xargs rg foo", "git diff --name-only | xargs git add", "jq -r .x a.txt | xargs git add", "rg -l foo | xargs sed -i s/a/b/", "git grep -l foo | xargs sed -i s/a/b/", "ls | xargs wc -l", "find . -name '*.go' | xargs grep -l foo | xargs sed -i 's/a/b/'", "echo \"$files\" | xargs rg foo", "printf '%s\\n' \"${files[@]}\" | xargs rg foo", "git diff --name-only -z | xargs -0 rg foo", "comm -12 a.txt b.txt | xargs rg foo", "awk '{print $1}' list | xargs rg foo", "cut -d: -f1 list | sort -u | xargs sed -i s/a/b/", "jq -r '.files[]' a.json | xargs rg foo", "npm run \"$(jq -r .x a.json)\"",
+			"rg -n \"$(git config user.email)\"", "rg --files-with-matches foo | xargs sed -i s/a/b/",
 		},
 	}.check(t)
 }

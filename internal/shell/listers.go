@@ -51,18 +51,67 @@ const maxFunctions = 64
 
 // call is listing for a simple command.
 func (l lists) call(cmd *syntax.CallExpr, fed bool) bool {
-	words := make([]string, len(cmd.Args))
+	words, ok := l.words(cmd)
+	switch {
+	case !ok || l.c.defined(words[0]):
+		return false
+	case words[0] == "echo" || words[0] == "printf":
+		return l.says(cmd.Args[1:])
+	case words[0] == "xargs" && fed:
+		for len(words) > 1 && (words[0] == "xargs" || words[0] == "-0" || words[0] == "-r") {
+			words = words[1:]
+		}
+	}
+	return (fed || !awaits(words)) && printsNames(words)
+}
+
+// words are the words of a command, unless it may print one that the line makes.
+func (l lists) words(cmd *syntax.CallExpr) (words []string, ok bool) {
+	words = make([]string, len(cmd.Args))
 	for i, a := range cmd.Args {
 		w, guess := readWord(l.c.src, a, l.c.r.known)
-		if i > 0 && (substituted(w) || l.f.match(w.Shape, false) != "" || l.f.match(guess, false) != "") {
-			return false
+		if substituted(w) || strings.Contains(w.Raw, "<(") || w.Literal && l.c.r.wrote(w.Value) {
+			return nil, false
 		}
-		if strings.Contains(w.Raw, "<(") || w.Literal && l.c.r.wrote(w.Value) {
-			return false
+		if i > 0 && !passes(words) && (l.f.match(w.Shape, false) != "" || l.f.match(guess, false) != "") {
+			return nil, false
 		}
 		words[i] = w.Shape
 	}
-	return !l.c.defined(words[0]) && (fed || !awaits(words)) && printsNames(words)
+	return words, true
+}
+
+// passes knows commands that print none of their own words.
+func passes(words []string) bool {
+	switch words[0] {
+	case "cat", "head", "tail", "sort", "uniq", "cut", "wc", "grep", "egrep", "fgrep", "rg", "awk", "comm", "jq", "find", "fd":
+		return true
+	}
+	return words[0] == "git" && words[1] != "" && words[1] != "rev-parse"
+}
+
+const (
+	maxGiven     = 8   // among how many values of variables echo is held against
+	maxGivenSize = 256 // how long they may be
+)
+
+// says reports whether echo or printf prints plain words, or what variables hold
+// that were given none of the options.
+func (l lists) says(args []*syntax.Word) bool {
+	if len(l.c.r.values) > maxGiven {
+		return false
+	}
+	given := slices.ContainsFunc(l.c.r.values, func(s string) bool { return len(s) > maxGivenSize || l.f.inText(s) })
+	for i, a := range args {
+		w := l.c.word(a)
+		if i == 0 && w.Value == `%s\n` {
+			continue
+		}
+		if strings.ContainsAny(w.Shape, "-%\\") || !w.Literal && (given || l.c.suspicious(a.Parts, l.f) || strings.Contains(w.Raw, "$(") || strings.Contains(w.Raw, "`")) {
+			return false
+		}
+	}
+	return true
 }
 
 // printsNames reports whether a command of some words prints names or numbers.
@@ -131,7 +180,7 @@ func awaits(words []string) bool {
 		return files < 2 && !slices.ContainsFunc(words[1:], func(w string) bool {
 			return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, "rR")
 		})
-	case "awk":
+	case "awk", "jq":
 		return files < 2
 	}
 	return false
@@ -175,9 +224,7 @@ func makesText(words []string) (never string, ok bool) {
 		return "", true
 	case "cd":
 		return "-", true
-	case "echo":
-		return "", !strings.ContainsAny(strings.Join(words, ""), "-\\"+Unknown)
-	case "grep", "egrep", "fgrep", "cut", "pkg-config", "pkgconf":
+	case "grep", "egrep", "fgrep", "cut", "comm", "pkg-config", "pkgconf":
 		return "--label --out --define", true
 	case "find", "fd":
 		return "-printf -fprintf -exec -ok -x -X --exec --format", true
@@ -186,15 +233,24 @@ func makesText(words []string) (never string, ok bool) {
 	case "basename", "dirname":
 		return "-", !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "/-") })
 	case "rg":
-		return "-r --replace", slices.Contains(words, "-l") || slices.Contains(words, "--files")
+		return "-r --replace", slices.ContainsFunc(words, func(w string) bool { return w == "-l" || w == "--files" || w == "--files-with-matches" })
 	case "git":
 		return gitNames(words)
 	case "command", "go", "brew", "npm", "cargo", "python3-config", "llvm-config":
 		return "-f", isSub(words, "-v list env root bin prefix --prefix --cflags --libs --ldflags --includes")
+	}
+	return picksText(words)
+}
+
+// picksText is makesText for commands with a format or a program of their own.
+func picksText(words []string) (never string, ok bool) {
+	switch words[0] {
 	case "date":
 		return "", !slices.ContainsFunc(words[1:], freeDate)
 	case "awk":
-		return "", len(words) == 2 && plainPrint(words[1])
+		return "-", len(words) > 1 && plainPrint(words[1]) && !slices.ContainsFunc(words[2:], func(w string) bool { return strings.Contains(w, "=") })
+	case "jq":
+		return "--", plainPath(words[1:])
 	}
 	return "", false
 }
@@ -204,8 +260,8 @@ func gitNames(words []string) (never string, ok bool) {
 	if isSub(words, "grep") {
 		return "-O --open -h", slices.ContainsFunc(words, func(w string) bool { return w == "-l" || w == "-lz" || w == "--name-only" })
 	}
-	return "--format --pretty --src --dst --line --output -n",
-		isSub(words, "ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
+	return "--format --pretty --src --dst --line --output --default -n",
+		isSub(words, "config ls-files ls-tree diff merge-base rev-parse rev-list describe branch tag symbolic-ref write-tree hash-object status")
 }
 
 // isSub reports whether the first argument is one of some words.
@@ -220,6 +276,16 @@ func freeDate(w string) bool {
 		return false
 	}
 	return !strings.HasPrefix(w, "+%") || strings.Contains(w, "Z") || strings.ContainsAny(w, " \t\n") || strings.Contains(w, "%n") || strings.Contains(w, "%t")
+}
+
+// plainPath reports whether a program of jq picks something out of a file, and
+// makes nothing.
+func plainPath(words []string) bool {
+	for len(words) > 0 && (words[0] == "-r" || words[0] == "-e") {
+		words = words[1:]
+	}
+	return len(words) > 0 && strings.HasPrefix(words[0], ".") && strings.Trim(words[0], ".[]?_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" &&
+		!slices.ContainsFunc(words[1:], isOption)
 }
 
 // plainPrint reports whether a program of awk prints a field, and no more.
