@@ -212,12 +212,12 @@ func TestHalfOptions(t *testing.T) {
 func TestQuotedOptions(t *testing.T) {
 	mended{
 		stopped: []string{
-			"find x \"$(echo -delete)\"", "rg y \"$(echo --pre=../bin/rm)\"", "git fetch \"$(echo --upload-pack=../bin/rm)\" .", "a=\"$(echo -delete)\"; find x \"$a\"", "find x \"\"\"$(echo -delete)\"", "find x -name -name \"$(echo -delete)\"",
+			"find x \"$(echo -delete)\"", "rg y \"$(echo --pre=../bin/rm)\"", "git fetch \"$(echo --upload-pack=../bin/rm)\" .", "a=\"$(echo -delete)\"; find x \"$a\"", "find x \"\"\"$(echo -delete)\"", "find x -name -name \"$(echo -delete)\"", "find x ''\"$(echo -delete)\"", "find x ''$(echo -delete)", "a=_delete; find x ${a/_/-}", "a=delete; find x ${a/#/-}", "bash -s -- -delete <<< 'find x \"$1\"'", "echo -delete >q; xargs find x < q", "echo -delete >q; cat q | xargs find x",
 			"find x \"${a:--delete}\"", "find x \"${HOME:+-delete}\"", "a=x; find x ${a/x/-delete}", "a='x-exec rm x ;'; find . -maxdepth 0 ${a#x}", "a=delete; b=-$a; find x $b", "a=delete; b=-$a; find x \"$b\"", "a=-DELETE; find x ${a,,}", "a=x-delete; find x \"${a:1}\"", "find x ${a:-$(echo -delete)}",
 		},
 		quiet: []string{
 			"rg \"$x\" src", "find \"$dir\" -name x", "tar -cf y \"$f\"", "find \"$(pwd)\" -name x", "find \"$(dirname \"$0\")\" -name x", "d=\"$(cd \"$(dirname \"$0\")\" && pwd)\"; find \"$d\" -name x", "git commit -m \"$(cat <<'E'\nfix -x: a\nE\n)\"", "git commit -am \"$(printf 'a\\nb')\"", "sort -t \"$(printf '\\t')\" -k2 a.txt",
-			"find . -name \"$(echo x)*\"", "rg -e \"$(printf 'a')\" src", "d=$(mktemp -d); find \"$d\" -type f", "find \"${dir:-.}\" -name x", "rg foo \"${1:-src}\"", "tar -cf \"${name%.tar}.tgz\" a.txt", "sort \"${f/a/b}\"", "v=v1-rc; tar -czf \"${v#v}.tgz\" a.txt", "a=1-$n; rg foo $a",
+			"find . -name \"$(echo x)*\"", "rg -e \"$(printf 'a')\" src", "d=$(mktemp -d); find \"$d\" -type f", "find \"${dir:-.}\" -name x", "rg foo \"${1:-src}\"", "tar -cf \"${name%.tar}.tgz\" a.txt", "sort \"${f/a/b}\"", "tar -cf \"${f// /-}.tar\" a.txt", "git ls-files > q; xargs rg foo < q", "echo a-b c | xargs rg foo", "bash -s -- a < list", "v=v1-rc; tar -czf \"${v#v}.tgz\" a.txt", "a=1-$n; rg foo $a",
 		},
 	}.check(t)
 }

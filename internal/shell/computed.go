@@ -84,6 +84,8 @@ func (c *collector) suspicious(parts []syntax.WordPart, f flags) bool {
 			return c.suspicious(parts[1:], f)
 		}
 		return c.suspicious(p.Parts, f)
+	case *syntax.SglQuoted:
+		return p.Value == "" && c.suspicious(parts[1:], f)
 	case *syntax.CmdSubst:
 		return len(p.Stmts) != 1 || !c.listing(p.Stmts[0], f)
 	case *syntax.ParamExp:
@@ -106,6 +108,9 @@ func (c *collector) puts(p *syntax.ParamExp, f flags) bool {
 		return false
 	}
 	word, guess := readWord(c.src, w, c.r.known)
+	if p.Repl != nil && !p.Repl.All && strings.HasPrefix(word.Shape, "-") {
+		return true
+	}
 	return f.inText(word.Shape) || f.inText(guess) || c.suspicious(w.Parts, f)
 }
 

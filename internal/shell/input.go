@@ -15,7 +15,8 @@ type input struct {
 	plain bool   // a command prints it that prints text of the line, or files
 	none  bool   // nobody hands it anything
 
-	from *syntax.Stmt // the pipe that it comes from
+	wrote bool         // the line itself has written the file
+	from  *syntax.Stmt // the pipe that it comes from
 }
 
 // known reports whether there is no more to it than is seen.
@@ -39,7 +40,8 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 			w := c.word(r.Word)
 			in = input{text: w.Value, exact: w.Literal}
 		case syntax.RdrIn, syntax.RdrInOut:
-			in = input{file: plainFile(c.word(r.Word)), text: c.processText(r.Word)}
+			w := c.word(r.Word)
+			in = input{file: plainFile(w), wrote: c.r.wrote(w.Value), text: c.processText(r.Word)}
 		case syntax.DplIn:
 			in = input{}
 		}
@@ -48,8 +50,16 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 }
 
 // names reports whether an input is a list of names that has none of some
-// options in it.
-func (c *collector) names(in input, f flags) bool { return in.from != nil && c.listing(in.from, f) }
+// options in it, or all of it stands in the line.
+func (c *collector) names(in input, f flags) bool {
+	switch {
+	case in.exact || in.none || in.plain && in.text != "":
+		return true
+	case in.file:
+		return !in.wrote
+	}
+	return in.from != nil && c.listing(in.from, f)
+}
 
 // fromZero reports whether a redirection is one of the standard input, if it is
 // one of input.

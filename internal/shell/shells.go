@@ -16,7 +16,7 @@ func (c *collector) shell(unit int, in input) {
 			c.handed(rest[1:], func() { c.code(unit, rest[0], child) })
 		}
 	case len(rest) == 0 || fromInput:
-		c.stdin(unit, in)
+		c.handed(append([]Word{words[0]}, rest...), func() { c.stdin(unit, in) })
 	case !plainFile(rest[0]):
 		c.doubt(unit, Doubt{Why: "a script that is no plain file"})
 		if stream(rest[0]) {

@@ -233,7 +233,7 @@ func (c *collector) xargs(unit int, words []Word, in input) {
 	if len(rest) == 0 {
 		return
 	}
-	if f, ok := optionsOf(programName(rest[0].Value)); ok && (f.inText(in.text) || !in.known() && !harmlessGit(rest) && !c.names(in, f)) {
+	if f, ok := optionsOf(programName(rest[0].Value)); ok && (f.inText(in.text) || !harmlessGit(rest) && !c.names(in, f)) {
 		c.doubt(unit, Doubt{Why: "an option may come from its input that runs a program"})
 	}
 	if o, ok := s.get("I", "i", "replace"); ok {
