@@ -25,6 +25,9 @@ type finder struct {
 	words  int  // how many more names it takes from the text
 	asked  []permission.Request
 	writes []workspace.Path
+	made   map[string]bool // the names of writes
+	around map[string]bool // … and of all folders that they are in
+	kinds  kinds
 	follow int           // how many more links of its own it follows
 	looked time.Duration // how long it has looked for other names of files
 	links  []link
@@ -124,7 +127,7 @@ func (f *finder) visit(ctx context.Context, name string) error {
 // reach asks about one file by its full name.
 func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
 	key := string(rune('0'+a.Kind)) + string(rune('0'+len(f.links))) // a link that was made since may lead elsewhere
-	if !f.once(key+deepKey(a), name) && len(a.Into) == 0 {
+	if !f.once(key+f.kind(a), name) && len(a.Into) == 0 {
 		return nil, nil
 	}
 	p, err := f.files.ResolveEither(ctx, quietly(f, a), f.place.Dir, name)
@@ -184,7 +187,7 @@ func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name
 	case shell.Write:
 		inside := folder || strings.HasSuffix(name, "/")
 		if len(a.Into) == 0 || !inside {
-			f.writes = append(f.writes, p)
+			f.written(p)
 		}
 		if len(a.Into) > 0 {
 			return f.into(ctx, a, name, inside)
@@ -211,22 +214,6 @@ func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path,
 	err := f.files.AskContents(ctx, f, p)
 	f.looked += time.Since(start)
 	return nil, err
-}
-
-// deepKey tells accesses of the same file apart.
-func deepKey(a shell.Access) string {
-	key := ""
-	for _, is := range []bool{a.Deep, a.Visible, a.Fresh, a.Maybe} {
-		if is {
-			key += "+"
-		} else {
-			key += "-"
-		}
-	}
-	for _, names := range [][]string{a.Only, a.Except, a.Shut} {
-		key += strings.Join(names, "\x00") + "\x00\x00"
-	}
-	return key
 }
 
 // quietly is an asker for a file of which it is not known yet whether it is

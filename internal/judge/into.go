@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"helve/internal/shell"
@@ -105,14 +104,23 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 	return doubts, nil
 }
 
+// written notes a file that the line changes.
+func (f *finder) written(p workspace.Path) {
+	f.writes = append(f.writes, p)
+	if f.made == nil {
+		f.made, f.around = map[string]bool{}, map[string]bool{}
+	}
+	f.made[p.Real()] = true
+	for dir := filepath.Dir(p.Real()); !f.around[dir]; dir = filepath.Dir(dir) {
+		f.around[dir] = true
+	}
+}
+
 // touched reports whether the line may have removed a folder so far, or made
 // one where there is none.
 func (f *finder) touched(at string, folder bool) bool {
 	at = filepath.Clean(at)
-	return slices.ContainsFunc(f.writes, func(p workspace.Path) bool {
-		rest, ok := strings.CutPrefix(p.Real(), at)
-		return ok && (rest == "" || !folder && rest[0] == filepath.Separator)
-	})
+	return f.made[at] || !folder && f.around[at]
 }
 
 // sources are the full names of what ends up at a spot. What stands in a link

@@ -39,6 +39,12 @@ func hostile(size int) map[string]string {
 		"finds":         "find . " + strings.Repeat("-exec find $x ", size/14),
 		"traps":         strings.Repeat("trap 'a b' EXIT;", size/16),
 		"links":         strings.Repeat("ln -s a b;cp c a;", size/17),
+		"trees":         "git " + strings.Repeat("--work-tree=sub ", size/16) + "log",
+		"left out":      "zip -r y " + strings.Repeat("a ", size/4) + "-x " + strings.Repeat("'*a' ", size/10),
+		"made":          strings.Repeat("mkdir a;cp ab a;", size/16),
+		"linked":        "ln -s " + strings.Repeat("a ", size/2) + "sub",
+		"staged":        "git add " + strings.Repeat("sub . ", size/6),
+		"shortened":     "sort " + strings.Repeat("--x ", size/4),
 		"pipes":         strings.Repeat("echo a | ", size/9) + "sh",
 	}
 }

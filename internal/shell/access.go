@@ -202,8 +202,13 @@ func (d Dir) below(w Word) Dir {
 
 // or is one of two folders.
 func (d Dir) or(other Dir) Dir {
-	all := append([]string{d.Path}, d.Else...)
-	return Dir{Path: other.Path, Known: d.Known && other.Known, Else: append(slices.Clip(other.Else), all...)}
+	out := Dir{Path: other.Path, Known: d.Known && other.Known, Else: slices.Clip(other.Else)}
+	for _, dir := range append([]string{d.Path}, d.Else...) {
+		if dir != out.Path && !slices.Contains(out.Else, dir) {
+			out.Else = append(out.Else, dir)
+		}
+	}
+	return out
 }
 
 // folder is a word that names a folder, whether there is one yet or not.

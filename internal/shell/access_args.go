@@ -182,7 +182,7 @@ func (a *argReader) value(use string, w Word) {
 		return
 	case "E":
 		a.add(Access{Kind: Visit, Path: w})
-		a.dir = a.dir.or(a.dir.below(w))
+		a.target = []Word{w} // the last one counts
 		return
 	case "i", "x", "X", "g", "t", "n", "A", "p", "P":
 		a.narrow(use, w)

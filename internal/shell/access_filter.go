@@ -6,11 +6,22 @@ import "strings"
 type nameFilter struct {
 	only, except, shut []string
 	lifted             bool
+	count              int
+}
+
+// maxPatterns and maxPattern are how many patterns are heeded, and how long
+// ones: each is held against every name of a folder.
+const maxPatterns, maxPattern = 64, 256
+
+// heeds reports whether a pattern can be held against names.
+func (f *nameFilter) heeds(w Word) bool {
+	f.count++
+	return f.count <= maxPatterns && len(w.Value) <= maxPattern && (w.Literal || w.Glob)
 }
 
 func (f *nameFilter) add(use string, w Word) {
 	pattern := w.Value
-	known := w.Literal || w.Glob
+	known := f.heeds(w)
 	not, negated := strings.CutPrefix(pattern, "!")
 	path := strings.Contains(strings.TrimSuffix(pattern, "/"), "/")
 	if !known || path || use == "n" {
@@ -43,7 +54,7 @@ func (f *nameFilter) add(use string, w Word) {
 // a star and is plain otherwise.
 func (f *nameFilter) whole(use string, w Word) {
 	end, ok := strings.CutPrefix(w.Value, "*")
-	ok = ok && w.Literal && !strings.ContainsAny(end, "*?[\\/")
+	ok = ok && f.heeds(w) && w.Literal && !strings.ContainsAny(end, "*?[\\/")
 	switch {
 	case ok && use == "p":
 		f.only = append(f.only, w.Value)

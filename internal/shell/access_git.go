@@ -8,6 +8,9 @@ func (r *fileReader) git(args []Word) {
 		"stop whole -C=d -c=- --git-dir=v --work-tree=E --namespace=- --super-prefix=- --config-env=- --attr-source=-",
 	)}
 	top.split(args)
+	for _, w := range top.target { // seen from where all the -C lead
+		r.dir = r.dir.or(r.dir.below(w))
+	}
 	if len(top.plain) == 0 || !top.plain[0].Literal {
 		return
 	}
