@@ -27,6 +27,7 @@ type finder struct {
 	writes []workspace.Path
 	made   map[string]bool // the names of writes
 	around map[string]bool // … and of all folders that they are in
+	stale  bool            // it is not known any more what git ignores or knows
 	kinds  kinds
 	follow int           // how many more links of its own it follows
 	looked time.Duration // how long it has looked for other names of files
@@ -185,7 +186,7 @@ func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name
 			return nil, err
 		}
 	case shell.Write:
-		inside := folder || strings.HasSuffix(name, "/")
+		inside := (folder || strings.HasSuffix(name, "/")) && !(a.Flat && a.Deep)
 		if len(a.Into) == 0 || !inside {
 			f.written(p)
 		}

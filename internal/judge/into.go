@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"helve/internal/shell"
@@ -20,11 +21,14 @@ type link struct {
 // into asks about the files that end up at a name: under their own names if it
 // is a folder.
 func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (doubts []permission.Doubt, err error) {
-	if a.Flat && folder && !strings.HasSuffix(at, "/") {
+	switch {
+	case a.Flat && a.Deep:
+		folder = false // what is in the one ends up in the other
+	case a.Flat && folder && !strings.HasSuffix(at, "/"):
 		_, err := os.Readlink(at)
 		folder = err != nil // a link is replaced, and a folder is not
 	}
-	s := spot{at, folder, f.touched(at, folder)}
+	s := spot{at: at, folder: folder, deep: a.Deep, unsure: f.touched(at, folder)}
 	for _, w := range a.Into {
 		more, err := f.placed(ctx, a, w, s)
 		if err != nil {
@@ -39,19 +43,25 @@ func (f *finder) into(ctx context.Context, a shell.Access, at string, folder boo
 type spot struct {
 	at     string
 	folder bool
+	deep   bool // folders are put there with all that is in them
 	unsure bool // the line may have made or removed the folder before
 }
 
-// of is the name that a file has there.
+// of is the name that a file has there. Of x/. it is what x holds that is put
+// there, and not x.
 func (s spot) of(file string) string {
-	if s.folder {
+	base := filepath.Base(file)
+	if s.folder && !(s.deep && (base == "." || base == "..")) {
 		return abs(s.at, filepath.Base(filepath.Clean(file)))
 	}
 	return s.at
 }
 
 // other is the same spot if the line itself has made or removed the folder.
-func (s spot) other() spot { return spot{s.at, !s.folder, true} }
+func (s spot) other() spot {
+	s.folder, s.unsure = !s.folder, true
+	return s
+}
 
 // dir is the folder that a link there is followed from.
 func (s spot) dir() string {
@@ -89,7 +99,7 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 			}
 			doubts = append(doubts, more...)
 		}
-		if !a.Link && a.Deep && isFolder(name) { // with all that is in it
+		if !a.Link && a.Deep && f.holds(name) {
 			doubts = append(doubts, unknown(one)[:1]...)
 		}
 	}
@@ -111,6 +121,7 @@ func (f *finder) written(p workspace.Path) {
 		f.made, f.around = map[string]bool{}, map[string]bool{}
 	}
 	f.made[p.Real()] = true
+	f.stale = f.stale || ignores(p.Real())
 	for dir := filepath.Dir(p.Real()); !f.around[dir]; dir = filepath.Dir(dir) {
 		f.around[dir] = true
 	}
@@ -123,13 +134,18 @@ func (f *finder) touched(at string, folder bool) bool {
 	return f.made[at] || !folder && f.around[at]
 }
 
+// renewed reports whether a name that a pattern gave lies in a folder that the
+// line changes: there may be others when it runs.
+func (f *finder) renewed(name string) bool { return f.around[filepath.Dir(filepath.Clean(name))] }
+
 // sources are the full names of what ends up at a spot. What stands in a link
 // is seen from where it lies, except for a name that the shell makes a full one.
 func (f *finder) sources(a shell.Access, w shell.Word, s spot) ([]string, bool) {
 	if _, name, _, ok := variable(w.Raw); a.Soft && (!ok || name != "PWD") {
 		return f.names(w, shell.Dir{Path: s.dir(), Known: true})
 	}
-	return f.names(w, a.Dir)
+	names, ok := f.names(w, a.Dir)
+	return names, ok && !(a.Deep && w.Glob && slices.ContainsFunc(names, f.renewed))
 }
 
 // remember notes the links that come to be at a spot: those that are made
@@ -168,6 +184,9 @@ func (f *finder) note(l link) {
 		f.links = append(f.links, l)
 	}
 }
+
+// holds reports whether a name is a folder, with all that is in it.
+func (f *finder) holds(name string) bool { return isFolder(name) || f.around[filepath.Clean(name)] }
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)

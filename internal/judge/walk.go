@@ -31,7 +31,7 @@ type walk struct {
 
 // deep asks about what lies below a folder.
 func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Doubt, error) {
-	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !slices.ContainsFunc(f.writes, ignores)}
+	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir
 	}
@@ -55,6 +55,7 @@ func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]
 func (w *walk) giveUp() error {
 	more := w.access
 	more.Path = shell.Word{Raw: "everything below " + w.access.Path.Raw}
+	w.stale = w.stale || w.access.Kind == shell.Write
 	w.doubts = unknown(more)[:1]
 	return fs.SkipAll
 }
@@ -83,9 +84,6 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	if w.leftOut(name, d.IsDir()) {
 		return skip
 	}
-	if w.access.Why == "git" && d.Name() == ".git" {
-		return skip // its own, which it does not take for a part of the tree
-	}
 	if w.access.Kind == shell.Write && w.access.Why != "git" && guarded(d.Name()) {
 		switch {
 		case w.own(filepath.Dir(name)):
@@ -97,6 +95,7 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 			return skip
 		}
 	}
+	w.stale = w.stale || w.unsettles(name)
 	if d.IsDir() || w.pass(name, d) {
 		return nil
 	}
@@ -113,17 +112,26 @@ func (w *walk) known(name string, folder bool) bool {
 }
 
 // ignores reports whether a file says what git ignores or knows.
-func ignores(p workspace.Path) bool {
-	switch filepath.Base(p.Real()) {
+func ignores(name string) bool {
+	switch filepath.Base(name) {
 	case ".gitignore", "exclude", "index":
 		return true
 	}
 	return false
 }
 
+// unsettles reports whether what git ignores may be something else afterwards,
+// also where no rule is about the file.
+func (w *walk) unsettles(name string) bool {
+	return w.access.Kind == shell.Write && ignores(name) && !strings.Contains(name, "/.git/")
+}
+
 // leftOut reports whether the command leaves out what has a name.
 func (w *walk) leftOut(name string, folder bool) bool {
 	base := filepath.Base(name)
+	if w.access.Why == "git" && base == ".git" {
+		return true // its own, which it does not take for a part of the tree
+	}
 	matches := func(pattern string) bool { return wild(pattern, base) }
 	switch {
 	case w.access.Visible && strings.HasPrefix(base, "."):

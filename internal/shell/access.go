@@ -52,6 +52,7 @@ type Reach struct {
 	table  *tableIndex
 	known  map[string]lookup
 	reader fileReader // of the unit that is looked at
+	stale  bool       // git may have another tree or repository from here on
 }
 
 type lookup struct {
@@ -97,6 +98,7 @@ type fileReader struct {
 	why   string
 	out   []Access
 	ways  ways
+	away  bool // git is told which repository or tree it is about
 }
 
 func (r *fileReader) add(a Access) {
@@ -106,6 +108,7 @@ func (r *fileReader) add(a Access) {
 	if a.Why == "" {
 		a.Why = r.why
 	}
+	a.Fresh = a.Fresh && !r.reach.stale && !r.away
 	switch {
 	case strings.HasPrefix(a.Path.Raw, "<("), strings.HasPrefix(a.Path.Raw, ">("):
 		return // a pipe

@@ -66,6 +66,8 @@ type argReader struct {
 	tree     bool   // … and files too
 	force    bool   // it changes all files of the tree, unless some are named
 	soft     bool   // it makes links
+	flat     bool   // … or other files, under the very name that is given
+	parents  bool   // … or below it, with the folders that stand in their names
 	effects  string // all that star was
 	suffix   Word   // of the names of backups, if it holds a slash
 }
@@ -180,9 +182,12 @@ func (a *argReader) value(use string, w Word) {
 			a.suffix = w
 		}
 		return
-	case "E":
+	case "E", "G":
 		a.add(Access{Kind: Visit, Path: w})
-		a.target = []Word{w} // the last one counts
+		a.away = true
+		if use == "E" {
+			a.target = []Word{w} // the last one counts
+		}
 		return
 	case "i", "x", "X", "g", "t", "n", "A", "p", "P":
 		a.narrow(use, w)
@@ -250,9 +255,23 @@ func (a *argReader) starred(list argList, words []Word) {
 
 func (a *argReader) into(use string, w Word, from []Word) {
 	if use == "W" && !a.skipped(w) {
-		a.add(Access{Kind: Write, Path: w, Into: from, Deep: a.deep, Link: a.soft, Soft: a.soft})
+		a.add(Access{Kind: Write, Path: w, Into: from, Deep: a.deep, Link: a.soft, Soft: a.soft, Flat: a.flat})
+		a.kept(w, from)
 	} else if use != "W" {
 		a.use(use, w)
+	}
+}
+
+// kept adds files that end up in a folder under their whole names.
+func (a *argReader) kept(to Word, from []Word) {
+	for _, w := range from {
+		switch {
+		case !a.parents:
+		case to.Literal && w.Literal:
+			a.add(Access{Kind: Write, Path: known(beneath(to.Value, w.Value)), Deep: a.deep})
+		default:
+			a.add(Access{Kind: Write, Path: Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}})
+		}
 	}
 }
 

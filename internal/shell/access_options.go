@@ -194,12 +194,24 @@ func (a *argReader) apply(o optionSpec) {
 		a.inDir = true
 	case "@r":
 		a.add(Access{Kind: Read, Path: known("."), Deep: true})
-	case "soft":
-		a.soft = true
 	case "force":
 		a.force = true
 	default:
-		a.star = o.effect
-		a.effects += o.effect
+		a.manner(o.effect)
+	}
+}
+
+// manner notes in which way arguments are used, or end up somewhere.
+func (a *argReader) manner(effect string) {
+	switch effect {
+	case "soft":
+		a.soft = true
+	case "flat":
+		a.flat = true
+	case "parents":
+		a.parents = true
+	default:
+		a.star = effect
+		a.effects += effect
 	}
 }

@@ -32,6 +32,8 @@ import (
 //     -o:+r   a flag: it reads files that its input names
 //     -o:index, -o:tree flags of git: without the second, the first leaves files alone
 //     -o:soft a flag: it makes links to arguments marked with a star
+//     -o:flat a flag: W is no folder to put something into
+//     -o:parents a flag: names end up in W with the folders in them
 //     -o:@r   a flag: it reads the folder it runs in
 //     -o:force a flag of git: it changes all files, unless some are named
 //     @v      with no file named, the folder it runs in is visited; @r read, @F written into
@@ -120,10 +122,10 @@ chmod | -,w* -R:deep --recursive:deep --reference=v!w*
 chattr | w* -R:deep -v=- -p=-
 chown chgrp | -,w* -R:deep --recursive:deep --reference=v!w* --from=-
 setfacl | w* -m=- -x=- -M=r -X=r -R:deep --restore=r
-cp | r*,W -t=T -S=- -l:rw --link:rw -s:soft --symbolic-link:soft -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
-mv | rw*,W deep -t=T -S=- --target-directory=T --suffix=-
+cp | r*,W -t=T -S=- -l:rw --link:rw -s:soft --symbolic-link:soft -T:flat --no-target-directory:flat --parents:parents --sparse=- --no-preserve=- -r:deep -R:deep -a:deep --recursive:deep --archive:deep --target-directory=T --suffix=-
+mv | rw*,W deep -T:flat --no-target-directory:flat -t=T -S=- --target-directory=T --suffix=-
 link | rw,w
-install | r*,W -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
+install | r*,W -T:flat --no-target-directory:flat -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
 rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=l --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=- --partial --backup
 scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
 zip | w,r* -@:+r -r:deep --recurse-paths:deep -R:@r --recurse-patterns:@r -x=P* --exclude=P* -i=p* --include=p* -b=w --temp-path=w -P=- --password=- -O=w --output-file=w --out=w -m:rw --move:rw -t=- -tt=- --from-date=- --before-date=- -n=- --suffixes=- -s=- --split-size=- -TT=- --unzip-command=- -lf=w --logfile-path=w -la -li --log-append --log-info -ll -l -j -q -qq -v -u -f -d -g -e -D -y -T -z -c -o -X -A -J -k -F -FF -FS -U -Z=- -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 --quiet --junk-paths --symlinks --update --freshen --delete --test --encrypt --no-dir-entries --no-extra --filesync --verbose

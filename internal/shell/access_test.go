@@ -261,7 +261,7 @@ func TestAccessTable(t *testing.T) {
 				options[name] = true
 				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:?"), "!")
 				use, _, _ = strings.Cut(use, ";")
-				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b s S l L B deep all bold +w +r @r soft force index tree  ", " "+use+" ") {
+				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b s S l L B deep all bold +w +r @r soft flat parents force index tree  ", " "+use+" ") {
 					t.Errorf("%s: %s does something unknown: %s", left, f, use)
 				}
 				continue

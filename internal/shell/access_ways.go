@@ -74,6 +74,6 @@ func (a Access) same(b Access) bool {
 		slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except) && slices.Equal(a.Shut, b.Shut)
 }
 
-func (a Access) flags() [7]bool {
-	return [...]bool{a.Dir.Known, a.Deep, a.Visible, a.Fresh, a.Maybe, a.Link, a.Soft}
+func (a Access) flags() [8]bool {
+	return [...]bool{a.Dir.Known, a.Deep, a.Visible, a.Fresh, a.Maybe, a.Link, a.Soft, a.Flat}
 }
