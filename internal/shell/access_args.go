@@ -270,7 +270,7 @@ func (a *argReader) kept(to Word, from []Word) {
 		case to.Literal && w.Literal:
 			a.add(Access{Kind: Write, Path: known(beneath(to.Value, w.Value)), Deep: a.deep})
 		default:
-			a.add(Access{Kind: Write, Path: Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}})
+			a.add(Access{Kind: Write, Path: w.hazy()})
 		}
 	}
 }
@@ -350,13 +350,19 @@ func pathspec(w Word) bool {
 	return strings.HasPrefix(w.Value, ":") || strings.ContainsAny(w.Value, "*?[")
 }
 
+// hazy is a word of which it is not known what it means, quoted so that nobody
+// reads it again.
+func (w Word) hazy() Word {
+	return Word{Raw: "'" + strings.Trim(w.Raw, "'") + "'", Value: w.Value, Shape: Unknown}
+}
+
 // matched adds that git reaches files which a pattern of its own matches.
 func (a *argReader) matched(use string, w Word) {
-	w = Word{Raw: w.Raw, Value: w.Value, Shape: Unknown}
+	w = w.hazy()
 	switch use {
 	case "r":
 		a.add(Access{Kind: Read, Path: w})
-	case "w", "M":
+	case "w", "M", "rw":
 		a.add(Access{Kind: Write, Path: w})
 	}
 }

@@ -104,6 +104,9 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 	if len(name) < len("--x") {
 		return 0, false
 	}
+	if a.why == "git" {
+		a.undo(name)
+	}
 	attached := len(name) < len(w.Value)
 	var all []optionSpec
 	takes := false
@@ -131,6 +134,30 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 		}
 	}
 	return taken, stop
+}
+
+// undo takes back flags of git by which it leaves files alone: --no-x, or the
+// beginning of that.
+func (a *argReader) undo(name string) {
+	flag, ok := strings.CutPrefix(name, "--no")
+	if !ok || flag != "" && flag[0] != '-' {
+		return
+	}
+	flag = "--" + strings.TrimPrefix(flag, "-")
+	for _, f := range a.spec.options {
+		if !strings.HasPrefix(f, flag) {
+			continue
+		}
+		switch o := parseOption(f); {
+		case len(o.values) > 0:
+		case o.effect == "index":
+			a.tree = true
+		case o.args != nil:
+			a.args = a.spec.args
+		case o.effect == "r":
+			a.star = ""
+		}
+	}
 }
 
 // take applies an option whose values are the next words.
