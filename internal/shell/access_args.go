@@ -30,6 +30,8 @@ func (r *fileReader) command(name string, args []Word) {
 	switch name {
 	case "sqlite3":
 		r.sqlite()
+	case "mktemp":
+		r.temporary()
 	case "sed", "gsed", "ssed":
 		for _, file := range sedReads(r.unit.Words) {
 			r.add(Access{Kind: Read, Path: known(file)})
@@ -65,10 +67,12 @@ type argReader struct {
 	index    bool   // what it changes is the index of git
 	tree     bool   // … and files too
 	force    bool   // it changes all files of the tree, unless some are named
+	tests    bool   // it only reads, whatever the table says
 	soft     bool   // it makes links
 	flat     bool   // … or other files, under the very name that is given
 	parents  bool   // … or below it, with the folders that stand in their names
 	effects  string // all that star was
+	handed   string // the last option that was handed on to another program
 	suffix   Word   // of the names of backups, if it holds a slash
 }
 
@@ -192,6 +196,9 @@ func (a *argReader) value(use string, w Word) {
 	case "i", "x", "X", "g", "t", "n", "A", "p", "P":
 		a.narrow(use, w)
 		return
+	case "h", "a", "K":
+		a.further(use, w)
+		return
 	}
 	a.named = true
 	a.use(use, w)
@@ -244,6 +251,9 @@ func (a *argReader) starred(list argList, words []Word) {
 	use := list.star[0]
 	if a.star != "" {
 		use = a.star
+	}
+	if a.tests {
+		use = "r"
 	}
 	for _, w := range words {
 		a.use(use, w)

@@ -233,6 +233,10 @@ func (a *argReader) manner(effect string) {
 	switch effect {
 	case "soft":
 		a.soft = true
+	case "test", "pack":
+		a.tests = effect == "test"
+	case "lift":
+		a.filter.lifted = true
 	case "flat":
 		a.flat = true
 	case "parents":

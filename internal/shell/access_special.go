@@ -131,6 +131,10 @@ const tarOptions = "remote -C=d --directory=d --cd=d -T=l --files-from=l -X=r --
 	"-H=- -K=- -L=- -N=- -V=- --exclude=- --transform=- --strip-components=- --owner=- --group=- --mode=- --format=- --to-command=- " +
 	"--use-compress-program=- --checkpoint-action=- --index-file=w --one-top-level=w -f=f --file=f --add-file=r --volno-file=rw " +
 	"-c:c --create:c -r:c --append:c -u:c --update:c -A:c --catenate:c --concatenate:c --delete:c -x:x --extract:x --get:x " +
+	"--suffix=- --quote-chars=- --no-quote-chars=- --quoting-style=- --exclude-ignore=- --exclude-ignore-recursive=- --exclude-tag=- --exclude-tag-all=- --exclude-tag-under=- " +
+	"--newer=- --newer-mtime=- --after-date=- --label=- --starting-file=- --blocking-factor=- --record-size=- --sort=- --xattrs-include=- --xattrs-exclude=- --warning=- " +
+	"--mtime=- --owner-map=r --group-map=r --tape-length=- --info-script=- --new-volume-script=- --hole-detection=- --pax-option=- --rsh-command=- --rmt-command=- " +
+	"--level=- --sparse-version=- --xform=- --set-mtime-command=- --set-mtime-format=- --exclude-caches --sparse --xattrs " +
 	"-t:t --list:t -d:t --diff:t --compare:t -O:O --to-stdout:O --remove-files:R --checkpoint --exclude-vcs --no-recursion --null"
 
 // tar adds the archive, and what is put into it or taken out.
@@ -220,12 +224,18 @@ func (r *fileReader) unzip(args []Word) {
 		return
 	}
 	r.add(Access{Kind: Read, Path: a.plain[0]})
-	if a.star == "t" {
+	if a.star == "t" && !slices.ContainsFunc(args, undone) {
 		return
 	}
 	to := append(a.target, known("."))
 	r.add(Access{Kind: Write, Path: to[0]})
 	r.add(Access{Kind: Write}) // under names that the archive has
+}
+
+// undone reports whether a word takes options of unzip back: --t or -t-t.
+func undone(w Word) bool {
+	options, ok := strings.CutPrefix(w.Value, "-")
+	return ok && strings.Contains(options, "-")
 }
 
 // keyed is what the table says about ar where the letters that come first say

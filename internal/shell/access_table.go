@@ -19,7 +19,8 @@ import (
 //     for a text that may name a file as @file, l for a file with the names
 //     of files that are read, L written, B both, E for a folder that it may go to,
 //     F for one that it writes into, s for a name=file, S written, i x X g t n A D p P for which files of
-//     folders are meant, and two letters for an option with two values
+//     folders are meant, K for a file with settings, h for options of another program, a for one
+//     whose file is behind a =, and two letters for an option with two values
 //     -o=r!L  … and plain arguments are as in the list L instead
 //     -o=r*   … whose values are all words up to the next option
 //     -o?r    … whose value can only stand in the same word; b for the suffix
@@ -32,6 +33,8 @@ import (
 //     -o:+r   a flag: it reads files that its input names
 //     -o:index, -o:tree flags of git: without the second, the first leaves files alone
 //     -o:soft a flag: it makes links to arguments marked with a star
+//     -o:test, -o:pack flags: arguments marked with a star are only read, and are not; the last one counts
+//     -o:lift a flag: which files of folders are meant is not as it seems
 //     -o:flat a flag: W is no folder to put something into
 //     -o:parents a flag: names end up in W with the folders in them
 //     -o:@r   a flag: it reads the folder it runs in
@@ -68,7 +71,7 @@ ar gcc-ar llvm-ar | -,rw,r* resp --plugin=r --target=- --output=F
 ranlib | rw* resp
 strip | rw* resp -o=w -F=- -I=- -O=- -K=- -N=- -R=-
 objcopy | rw,w resp -I=- -O=- -B=- -F=- -j=- -R=- -K=- -N=- -L=- -G=- -W=- --input-target=- --output-target=- --target=- --binary-architecture=- --only-section=- --remove-section=- --add-section=s --update-section=s --dump-section=S --add-gnu-debuglink=r -S -g -p -v -w -D -U -x -X -M --strip-all --strip-debug --strip-unneeded --only-keep-debug --compress-debug-sections --decompress-debug-sections --preserve-dates
-as gas | r* resp -o=w -I=v --MD=w
+as gas | r* resp -a?a -o=w -I=v --MD=w
 ld ld.bfd ld.gold ld.lld gold lld mold | r* whole glue resp -o=w --output=w -T=r --script=r -L=v -l=- -Map=w --Map=w -R=r -m=- -e=- -z=- -rpath=- -soname=- -dynamic-linker=- -dependency-file=w
 tic captoinfo infotocap | r* -o=F -e=- -Q=-
 groff nroff troff tbl eqn pic grn soelim refer preconv mandoc | r* -m=- -T=- -F=v -I=v -M=v -d=- -r=- -o=- -w=- -W=- -K=- -O=-
@@ -128,12 +131,12 @@ link | rw,w
 install | r*,W -T:flat --no-target-directory:flat -t=T -m=- -o=- -g=- -S=- -d:!w* --directory:!w* --target-directory=T --mode=- --owner=- --group=- --suffix=-
 rsync | r*,W deep remote -e=- -f=- -T=w -B=- -M=- --rsh=- --rsync-path=- --filter=- --exclude=- --include=- --exclude-from=r --include-from=r --files-from=l --log-file=w --backup-dir=w --partial-dir=w --temp-dir=w --link-dest=r --compare-dest=r --copy-dest=r --password-file=r --write-batch=w --read-batch=r --port=- --bwlimit=- --timeout=- --max-size=- --min-size=- --chmod=- --chown=- --suffix=- --partial --backup
 scp | r*,W remote -i=r -F=r -P=- -o=- -l=- -c=- -S=- -J=- -r:deep
-zip | w,r* -@:+r -r:deep --recurse-paths:deep -R:@r --recurse-patterns:@r -x=P* --exclude=P* -i=p* --include=p* -b=w --temp-path=w -P=- --password=- -O=w --output-file=w --out=w -m:rw --move:rw -t=- -tt=- --from-date=- --before-date=- -n=- --suffixes=- -s=- --split-size=- -TT=- --unzip-command=- -lf=w --logfile-path=w -la -li --log-append --log-info -ll -l -j -q -qq -v -u -f -d -g -e -D -y -T -z -c -o -X -A -J -k -F -FF -FS -U -Z=- -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 --quiet --junk-paths --symlinks --update --freshen --delete --test --encrypt --no-dir-entries --no-extra --filesync --verbose
+zip | w,r* -nw:lift --no-wild:lift -ws:lift -w:lift --wild-stop-dirs:lift -@:+r -r:deep --recurse-paths:deep -R:@r --recurse-patterns:@r -x=P* --exclude=P* -i=p* --include=p* -b=w --temp-path=w -P=- --password=- -O=w --output-file=w --out=w -m:rw --move:rw -t=- -tt=- --from-date=- --before-date=- -n=- --suffixes=- -s=- --split-size=- -TT=- --unzip-command=- -lf=w --logfile-path=w -la -li --log-append --log-info -ll -l -j -q -qq -v -u -f -d -g -e -D -y -T -z -c -o -X -A -J -k -F -FF -FS -U -Z=- -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 --quiet --junk-paths --symlinks --update --freshen --delete --test --encrypt --no-dir-entries --no-extra --filesync --verbose
 gzip gunzip | rw* -S=- -c:r -l:r -t:r -r:deep --stdout:r --to-stdout:r --list:r --test:r --recursive:deep --suffix=-
-bzip2 bunzip2 compress uncompress | rw* -c:r -t:r -r:deep --stdout:r --test:r
-xz unxz lzma unlzma | rw* -c:r -l:r -t:r -S=- -F=- -C=- -M=- -T=- --stdout:r --to-stdout:r --list:r --test:r --suffix=- --format=- --check=- --memlimit=- --threads=- --block-size=- --files?B --files0?B
-zstd unzstd | rw* -o=w -D=r -c:r -l:r -t:r -r:deep --stdout:r --list:r --test:r --output-dir-flat=F --output-dir-mirror=F --filelist=B --patch-from=r --trace=w
-lz4 | rw* -c:r -l:r -t:r -r:deep --list:r --test:r
+bzip2 bunzip2 compress uncompress | rw* -c:r -t:test -z:pack -d:pack -r:deep --stdout:r --test:test --compress:pack --decompress:pack
+xz unxz lzma unlzma | rw* -c:r -l:test -t:test -z:pack -d:pack --compress:pack --decompress:pack --uncompress:pack -S=- -F=- -C=- -M=- -T=- --stdout:r --to-stdout:r --list:test --test:test --suffix=- --format=- --check=- --memlimit=- --threads=- --block-size=- --files?B --files0?B
+zstd unzstd | rw* -o=w -D=r -c:r -l:test -t:test -z:pack -d:pack -r:deep --stdout:r --list:test --test:test --compress:pack --decompress:pack --uncompress:pack --output-dir-flat=F --output-dir-mirror=F --filelist=B --patch-from=r --trace=w
+lz4 | rw* -c:r -t:test -z:pack -d:pack -r:deep --list:r --test:test --compress:pack --decompress:pack
 ls dir vdir exa eza lsd | v* @v -I=- -w=- -T=- --ignore=- --hide=- --width=- --tabsize=- --block-size=-
 tree | v* @v -o=w -L=- -P=- -I=- --filelimit=- --charset=- --sort=- --gitfile=r --infofile=r
 du | v* @v -d=- -X=r -t=- --max-depth=- --exclude=- --exclude-from=r --files0-from=r --threshold=-
@@ -154,14 +157,14 @@ ex | rw* -c=- -S=r -u=r -i=- -T=- --cmd=-
 patch | rw,r +w -i=r -o=w -d=d -p=- -r=w -B=- -D=- -F=- -V=- -Y=- -z=- --input=r --output=w --directory=d --strip=- --reject-file=w -N -R -s -t -u -c -e -n -b -E -f -l -v -Z --dry-run --forward --reverse --silent --quiet --batch --force --backup --unified --verbose
 split | r,w +w -l=- -b=- -n=- -a=- -C=- --lines=- --bytes=- --number=- --suffix-length=- --line-bytes=- --additional-suffix=- --filter=-
 csplit | r +w -f=w -b=- -n=- --prefix=w --suffix-format=- --digits=-
-curl | u* -o=w -T=r!o* -K=r -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=F --upload-file=r!o* --config=r --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r* --proto=- --proto-redir=- --head --netrc --netrc-optional --crlf --form-escape --get --ssl --compressed
+curl | u* -o=w -T=r!o* -K=K -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=F --upload-file=r!o* --config=K --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r* --proto=- --proto-redir=- --head --netrc --netrc-optional --crlf --form-escape --get --ssl --compressed
 wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q=- -w=- --output-document=w!u* --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --body-file=r --load-cookies=r --save-cookies=w --certificate=r --private-key=r --ca-certificate=r --post-data=- --header=- --user-agent=- --user=- --password=- --tries=- --timeout=- --spider:!u* --warc-file=w --warc-tempdir=F --warc-dedup=r --warc-header=- --rejected-log=w --hsts-file=w --crl-file=r
 make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
 cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
 cargo | --manifest-path=v --target-dir=w --config=-
 npm pnpm yarn | --prefix=v -C=v --dir=v --cwd=v --userconfig=r
 go | whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -memprofile=w -trace=w
-gcc g++ cc c++ c89 c99 cpp clang clang++ tcc | r* whole glue resp -o=w --output=w -I=v -L=v -include=r --include=r -imacros=r --imacros=r -MF=w -MT=- -MQ=- -x=- -D=- -U=- -l=- -T=r -u=- -aux-info=w -iquote=v -isystem=v -idirafter=v -Xlinker=- -Xassembler=- -Xpreprocessor=-
+gcc g++ cc c++ c89 c99 cpp clang clang++ tcc | r* whole glue resp -o=w --output=w -I=v -L=v -include=r --include=r -imacros=r --imacros=r -MF=w -MT=- -MQ=- -x=- -D=- -U=- -l=- -T=r -u=- -aux-info=w -iquote=v -isystem=v -idirafter=v -Xlinker=h -Xassembler=h -Xpreprocessor=h -Wp,=h -Wa,=h -Wl,=h -dumpdir=F -dumpbase=w -dumpbase-ext=-
 gofmt goimports | r* -w:rw -r=- -cpuprofile=w
 openssl | whole -in=r -out=w -key=r -inkey=r -keyout=w -cert=r -CA=r -CAfile=r -CAkey=r -certfile=r -config=r -kfile=r -rand=r -passin=- -passout=- -writerand=w -CAserial=w -untrusted=r -extfile=r -signkey=r -sigfile=r -signature=r -sign=r
 gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=F

@@ -254,14 +254,14 @@ func TestAccessTable(t *testing.T) {
 		options := map[string]bool{}
 		for i, f := range strings.Fields(right) {
 			if len(f) > 1 && f[0] == '-' && f[1] != ',' {
-				name := f[:len(f)-len(strings.TrimLeft(f[2:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."))]
+				name := f[:len(f)-len(strings.TrimLeft(f[2:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.,"))]
 				if options[name] {
 					t.Errorf("%s: %s stands twice", left, name)
 				}
 				options[name] = true
 				use, _, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(f, name), "=:?"), "!")
 				use, _, _ = strings.Cut(use, ";")
-				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b s S l L B deep all bold +w +r @r soft flat parents force index tree  ", " "+use+" ") {
+				if !strings.Contains(" - -- -r r w rw v d T E F @ k u i x X g t n A D p* P* b s S l L B deep all bold +w +r @r soft flat parents test pack lift h a K force index tree  ", " "+use+" ") {
 					t.Errorf("%s: %s does something unknown: %s", left, f, use)
 				}
 				continue
