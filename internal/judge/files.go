@@ -158,8 +158,8 @@ func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts
 // itself makes.
 func (f *finder) linked(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
 	for _, l := range f.links {
-		rest, ok := strings.CutPrefix(name, l.from)
-		if !ok || rest != "" && rest[0] != filepath.Separator {
+		rest, ok := l.leads(name)
+		if !ok {
 			continue
 		}
 		if f.follow--; f.follow < 0 {
@@ -265,7 +265,7 @@ func (f *finder) names(w shell.Word, dir shell.Dir) ([]string, bool) {
 		names, ok := f.named(w, dir)
 		out, all = append(out, names...), all && ok
 	}
-	return out, all
+	return out, all && !slices.ContainsFunc(out, elusive)
 }
 
 // named is names for a word that is literal or a glob.

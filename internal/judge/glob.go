@@ -2,6 +2,7 @@ package judge
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func (f *finder) matches(dir, name string, glob bool) ([]string, bool) {
 				found[i] = strings.TrimSuffix(found[i], "/") + "/" + plain(part) // not Join: links come before dots
 			}
 			if listed {
-				found = slices.DeleteFunc(found, missing)
+				found = slices.DeleteFunc(found, f.missing)
 			}
 			continue
 		}
@@ -60,6 +61,9 @@ func (f *finder) listed(folders []string, part string) (found []string, ok bool)
 		entries, ok := f.entries(folder)
 		if !ok {
 			return found, false
+		}
+		if len(f.links) > 0 {
+			entries = append(slices.Clip(entries), f.entriesOfLinks(folder)...)
 		}
 		if strings.HasPrefix(part, ".") {
 			entries = append(slices.Clip(entries), "..") // which older versions of bash have
@@ -102,9 +106,45 @@ func (f *finder) entries(folder string) (names []string, ok bool) {
 	return names, true
 }
 
-func missing(name string) bool {
-	_, err := os.Lstat(name)
-	return err != nil
+// entriesOfLinks are the names that a folder has by the links that the line
+// makes: those that lie in it, and what is in the folder that one leads to.
+func (f *finder) entriesOfLinks(folder string) (names []string) {
+	folder = filepath.Clean(folder)
+	f.left -= len(f.links)
+	for _, l := range f.links {
+		if filepath.Dir(l.from) == folder {
+			names = append(names, filepath.Base(l.from))
+		}
+		if rest, ok := l.leads(folder); ok {
+			more, _ := f.entries(l.to + rest)
+			names = append(names, more...)
+		}
+	}
+	return names
+}
+
+// missing reports whether there is no such file, nor may be one by way of a link
+// that the line makes.
+func (f *finder) missing(name string) bool {
+	if _, err := os.Lstat(name); err == nil {
+		return false
+	}
+	name = filepath.Clean(name)
+	return !slices.ContainsFunc(f.links, func(l link) bool {
+		_, ok := l.leads(name)
+		return ok
+	})
+}
+
+// elusive reports whether a name leads elsewhere for the process that uses it
+// than for us.
+func elusive(name string) bool {
+	from := strings.TrimLeft(name, "/.")
+	if strings.HasPrefix(from, "dev/fd/") && strings.Contains(from, "/..") {
+		return true
+	}
+	proc := strings.HasPrefix(from, "proc/") || strings.Contains(name, "/../proc/")
+	return proc && (strings.Contains(name+"/", "/cwd/") || strings.Contains(name+"/", "/root/"))
 }
 
 func hasMeta(part string) bool {

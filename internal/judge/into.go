@@ -18,6 +18,13 @@ type link struct {
 	text     string // what stands in it, if that is seen from where it lies
 }
 
+// leads reports whether a name is that of the link or goes through it, and what
+// of it comes behind.
+func (l link) leads(name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(name, l.from)
+	return rest, ok && (rest == "" || rest[0] == filepath.Separator)
+}
+
 // into asks about the files that end up at a name: under their own names if it
 // is a folder.
 func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (doubts []permission.Doubt, err error) {

@@ -59,6 +59,19 @@ func TestLinksOfTheLine(t *testing.T) {
 		{"mkdir -p t/q; cp -r a.txt t; cp --parents sub/c.txt t", "allow"},
 		{"trap 'cd secret' DEBUG; true; > key", "ask"},
 		{"ln -sfn a.txt secret", "deny"},
+		{"ln -s secret q; tee q*/key < a.txt", "deny"},
+		{"ln -s secret q; cp a.txt q*/key", "deny"},
+		{"ln -s secret q; rm q*/k*", "deny"},
+		{"ln -s ../secret sub/q; rm sub/*/key", "deny"},
+		{"ln -s sub q; tee q*/key < a.txt", "allow"},
+		{"ln -s secret q; tee sub/*.txt < a.txt", "allow"},
+		{"echo z > /proc/self/cwd/secret/key", "ask"},
+		{"tee /proc/thread-self/cwd/secret/key", "ask"},
+		{"tee /dev/fd/../cwd/secret/key", "ask"},
+		{"cd /proc/self; echo z > cwd/secret/key", "ask"},
+		{"tee sub/../../../proc/self/cwd/secret/key", "ask"},
+		{"cat /proc/self/status /proc/meminfo", "allow"},
+		{"echo z > sub/proc/cwd", "allow"},
 		{"ln -s ../secret sub; echo z > sub/c.txt", "allow"},
 		{"ln -s sub/c.txt .; echo z > a.txt", "allow"},
 		{"ln -s sub/c.txt; echo z > a.txt", "allow"},
@@ -212,6 +225,17 @@ func TestWrittenOtherwise(t *testing.T) {
 		{"mktemp -d", "allow"},
 		{"zip -q secret/y a.txt -x b", "deny"},
 		{"zip -qr y secret", "allow"},
+		{"unzip -o -t --t z.zip", "ask"},
+		{"unzip -o -t-t z.zip", "ask"},
+		{"unzip -tq z.zip a-b", "allow"},
+		{"tar -xf z.tar --suffix -O", "ask"},
+		{"tar -xf z.tar --exclude-tag -O", "ask"},
+		{"tar -xOf z.tar --suffix .bak", "allow"},
+		{"xz -cd secret/key", "allow"},
+		{"xz -zt secret/key", "allow"},
+		{"TMPDIR=sub mktemp", "allow"},
+		{"gcc -Wall -Wl,-rpath,/x -Wp,-D_X=2 -o b a.txt", "allow"},
+		{"as -al=y a.txt", "allow"},
 	})
 	s.holds(t, [3]string{"read", "*.env", "deny"}, []reached{
 		{"a=if=prod.env; dd $a", "deny"},
@@ -220,6 +244,10 @@ func TestWrittenOtherwise(t *testing.T) {
 		{"zip -qr y . -i '*.txt'", "allow"},
 		{"zip -qr y . -i '*.e?v'", "deny"},
 		{"zip -qR y '*.e?v'", "deny"},
+		{"zip -qr y . -x '*.env' -nw", "deny"},
+		{"zip -qr y . -ws -x '*.env'", "deny"},
+		{"curl -sK - <<< \"url=file://$PWD/prod.env\"", "ask"},
+		{"curl -sK a.txt", "allow"},
 		{"sed -be 'r prod.env' -e p a.txt", "deny"},
 	})
 }
@@ -241,6 +269,20 @@ func TestOnceMissed(t *testing.T) {
 }
 
 const missedEdits = `
+xz -t -z secret/key
+xz -tz secret/key
+xz -l --compress secret/key
+bzip2 -tz secret/key
+zstd -t -d secret/key
+cp a.txt secret/key --sparse always
+cp a.txt secret/key --no-preserve mode
+TMPDIR=secret mktemp
+gcc -Wp,-MD,secret/key a.txt
+gcc -Wa,-a=secret/key a.txt
+gcc -Wl,-Map=secret/key a.txt
+gcc -Xlinker -Map -Xlinker secret/key a.txt
+gcc -dumpdir secret/ a.txt
+as -almn=secret/key a.txt
 sort --o=secret/key a.txt
 shuf --o secret/key a.txt
 iconv --o=secret/key a.txt
