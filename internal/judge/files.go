@@ -162,7 +162,7 @@ func (f *finder) linked(ctx context.Context, a shell.Access, name string) (doubt
 		if !ok {
 			continue
 		}
-		if f.follow--; f.follow < 0 {
+		if f.follow--; f.follow < 0 || len(l.to)+len(rest) > maxFollowed {
 			return unknown(a), nil
 		}
 		more, err := f.reach(ctx, a, l.to+rest)

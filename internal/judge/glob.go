@@ -12,11 +12,12 @@ import (
 // What is looked at for one command line. Beyond that, what a file is counts
 // as not known.
 const (
-	maxNames   = 50_000  // names in the text, expanded
-	maxMatches = 1000    // files that a pattern matches
-	maxEntries = 200_000 // names of folders that are listed
-	maxLinks   = 128     // links that the line makes
-	maxFollow  = 1000    // times that one of them is followed
+	maxNames    = 50_000  // names in the text, expanded
+	maxMatches  = 1000    // files that a pattern matches
+	maxEntries  = 200_000 // names of folders that are listed
+	maxLinks    = 128     // links that the line makes
+	maxFollow   = 1000    // times that one of them is followed
+	maxFollowed = 1024    // how long a name grows by that
 
 	maxLooking = 500 * time.Millisecond // for other names of files
 )
