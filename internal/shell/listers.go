@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -189,13 +190,14 @@ func awaits(words []string) bool {
 // writes notes the files that a statement writes, unless these are lists of
 // names.
 func (c *collector) writes(s, from *syntax.Stmt) {
+	names := sync.OnceValue(func() bool { return lists{c: c}.stmt(s, 0, from != nil && c.listing(from, flags{})) })
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
 		default:
 			continue
 		}
-		if !(lists{c: c}).stmt(s, 0, from != nil && c.listing(from, flags{})) {
+		if !names() {
 			c.r.writes(c.word(r.Word).Shape)
 		}
 	}
