@@ -1,7 +1,6 @@
 package helve_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,24 +12,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// What a package, a file and a function may grow to.
-const (
-	maxFileLines  = 500
-	maxFuncLines  = 80
-	maxCyclomatic = 15
-	maxParams     = 4
-	maxMethods    = 4
-	maxExported   = 40
-)
-
-// excused are the exceptions, each with its reason.
-var excused = map[string]string{
-	"exported .":          "the front door: every event and option has a name",
-	"exported client":     "the vocabulary of the API, generated from its document",
-	"exported permission": "the vocabulary of rules, requests and answers",
-	"exported tool":       "the vocabulary: kinds, codes and wire types",
-}
 
 // A room is a package of the module, parsed.
 type room struct {
@@ -187,88 +168,6 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 	id, ok := typ.(*ast.Ident)
 	return ok && id.IsExported()
-}
-
-func TestSizes(t *testing.T) {
-	all, fset := rooms(t)
-	check := func(where, what string, got, most int) {
-		if _, ok := excused[what+" "+where]; !ok && got > most {
-			t.Errorf("%s: %s is %d, and %d is the most", where, what, got, most)
-		}
-	}
-	for path, r := range all {
-		exported := 0
-		for file, f := range r.files {
-			check(file, "lines", fset.File(f.Pos()).LineCount(), maxFileLines)
-			for _, d := range f.Decls {
-				exported += exportedNames(d)
-				if fn, ok := d.(*ast.FuncDecl); ok {
-					where := fmt.Sprintf("%s %s", file, fn.Name.Name)
-					check(where, "function lines", fset.Position(fn.End()).Line-fset.Position(fn.Pos()).Line+1, maxFuncLines)
-					check(where, "cyclomatic number", cyclomatic(fn), maxCyclomatic)
-					check(where, "parameters", fn.Type.Params.NumFields(), maxParams)
-				}
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				if i, ok := n.(*ast.InterfaceType); ok {
-					check(fset.Position(i.Pos()).String(), "methods", i.Methods.NumFields(), maxMethods)
-				}
-				return true
-			})
-		}
-		check(path, "exported", exported, maxExported)
-	}
-}
-
-func exportedNames(d ast.Decl) (n int) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil && d.Name.IsExported() {
-			n++
-		}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				if s.Name.IsExported() {
-					n++
-				}
-			case *ast.ValueSpec:
-				for _, name := range s.Names {
-					if name.IsExported() {
-						n++
-					}
-				}
-			}
-		}
-	}
-	return n
-}
-
-func cyclomatic(fn *ast.FuncDecl) int {
-	n := 1
-	ast.Inspect(fn, func(node ast.Node) bool {
-		switch node := node.(type) {
-		case *ast.FuncLit:
-			return true
-		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
-			n++
-		case *ast.CaseClause:
-			if node.List != nil {
-				n++
-			}
-		case *ast.CommClause:
-			if node.Comm != nil {
-				n++
-			}
-		case *ast.BinaryExpr:
-			if node.Op == token.LAND || node.Op == token.LOR {
-				n++
-			}
-		}
-		return true
-	})
-	return n
 }
 
 func TestNoHiddenState(t *testing.T) {
