@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"helve"
+	"helve/internal/leaktest"
 )
 
 // Main runs the tests of a package and fails when they leave something
@@ -31,7 +30,7 @@ func Leaks(run func() int) int {
 	if code != 0 {
 		return code
 	}
-	if err := goleak.Find(); err != nil {
+	if err := leaktest.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, "goroutines are left:", err)
 		code = 1
 	}

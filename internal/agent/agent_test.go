@@ -13,15 +13,15 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"go.uber.org/goleak"
 
+	"helve/internal/leaktest"
 	"helve/internal/text"
 	"helve/message"
 	"helve/model"
 	"helve/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A shelf keeps conversations in memory.
 type shelf struct {

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"helve/internal/bundle"
+	"helve/internal/leaktest"
 
 	"github.com/evanw/esbuild/pkg/api"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func syntaxErrors(t *testing.T, code string) bool {
 	t.Helper()

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
-	"go.uber.org/goleak"
 
+	"helve/internal/leaktest"
 	"helve/internal/run"
 	"helve/internal/world"
 	"helve/permission"
@@ -32,14 +32,13 @@ func TestMain(m *testing.M) {
 		if err := os.Setenv(sharedCache, dir); err != nil {
 			panic(err)
 		}
-		goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-			if err := os.RemoveAll(dir); err != nil {
-				panic(err)
-			}
-			os.Exit(code)
-		}))
+		code := leaktest.Run(m)
+		if err := os.RemoveAll(dir); err != nil {
+			panic(err)
+		}
+		os.Exit(code)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // sharedCache is the variable that names the folder for what was compiled.

@@ -5,7 +5,7 @@ package disk
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

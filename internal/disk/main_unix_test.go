@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
 // jobEnv has the test binary do a job instead of the tests.
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // work does what the tests want done in a process of its own.

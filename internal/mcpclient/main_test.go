@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"helve/internal/leaktest"
 	"helve/internal/proc"
 	"helve/permission"
 	"helve/tool"
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	if how := os.Getenv("HELVE_TEST_PEER"); how != "" {
 		os.Exit(fakeMain(how))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // A bench is a pool with what it needs around it.

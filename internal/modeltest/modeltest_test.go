@@ -15,12 +15,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+
+	"helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	Child()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // post sends a request as a client of one protocol does, and returns the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
 // The test binary is its own helper: it becomes a keeper, or a program that
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 			os.Exit(runtimeMain(os.Args[2]))
 		}
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // runtimeMain starts commands, says so, and waits to be killed.

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"helve/internal/job"
+	"helve/internal/leaktest"
 	"helve/internal/run"
 	"helve/permission"
 	"helve/tool"
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	if code, ok := run.Helper(os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // A place is a project with a config folder, and a room for its programs.

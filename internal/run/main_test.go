@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
 // TestMain lets the program of the tests be the helper of commands.
@@ -12,5 +12,5 @@ func TestMain(m *testing.M) {
 	if code, ok := Helper(os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

@@ -17,13 +17,13 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"helve/internal/leaktest"
 	"helve/internal/regex"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func compile(t rapid.TB, pattern string) *regex.Regexp {
 	t.Helper()

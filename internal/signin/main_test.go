@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	if addr := os.Getenv("HELVE_SIGNIN_TEST_CHILD"); addr != "" {
 		os.Exit(child(addr, os.Getenv("HELVE_SIGNIN_TEST_FILE")))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // storeAt returns a store in a folder that does not exist yet, with the clock

@@ -11,8 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"helve/internal/leaktest"
 	"helve/tool"
 )
 
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 func helper(role, dir, arg string) error {

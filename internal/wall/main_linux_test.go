@@ -20,8 +20,9 @@ import (
 	"time"
 	"unsafe"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"helve/internal/leaktest"
 )
 
 // TestMain lets the test program play all parts: with "wall" it is the
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 			os.Exit(2)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // shutTest makes the tests a process that nobody may look into, as a program

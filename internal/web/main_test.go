@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"helve/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

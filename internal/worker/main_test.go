@@ -4,8 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"helve/internal/leaktest"
 	"helve/internal/run"
 )
 
@@ -14,5 +13,5 @@ func TestMain(m *testing.M) {
 	if code, ok := run.Helper(os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"helve/internal/history"
+	"helve/internal/leaktest"
 	"helve/internal/run"
 	"helve/internal/vm"
 	"helve/internal/workspace"
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 	if code, ok := run.Helper(os.Args[1:]); ok {
 		os.Exit(code)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // A room is a world for tests: a project, a folder beside it, and rules that

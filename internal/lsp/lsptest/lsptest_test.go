@@ -15,12 +15,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+
+	"helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	Main()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // A client talks to a server that runs as a process.
