@@ -308,7 +308,7 @@ func TestOddAnswers(t *testing.T) {
 		w.server.Script("go",
 			modeltest.Reply{Calls: []modeltest.Call{w.add("same"), w.add("same")}, Stop: "stop"},
 			modeltest.Reply{Calls: []modeltest.Call{w.add("same")}},
-			modeltest.Reply{Calls: []modeltest.Call{{Name: "read", Args: "what?"}, {Name: "nothing", Args: ""}, {Name: "read", Args: "[1]"}}},
+			modeltest.Reply{Calls: []modeltest.Call{{Name: "read", Args: "what?"}, {Name: "nothing", Args: ""}, {Name: "read", Args: "[1]"}, {Name: "", Args: "{}"}}},
 			modeltest.Reply{},
 			modeltest.Reply{Text: "back"})
 		turn := w.prompt(t, helve.Prompt{Text: "go"})
@@ -317,6 +317,10 @@ func TestOddAnswers(t *testing.T) {
 		}
 		if got := w.log(t); got != "same same same" {
 			t.Errorf("done was %q", got)
+		}
+		requests := w.server.Requests()
+		if told := inJSON(requests[len(requests)-1].Messages); !strings.Contains(told, "unavailable tool ''. Available tools") {
+			t.Errorf("the model was not told of the call without a name: %s", told)
 		}
 		turn = w.prompt(t, helve.Prompt{Text: "again", Session: turn.Session})
 		if turn.End != helve.TurnDone || turn.Error != nil {

@@ -106,7 +106,7 @@ const (
 	TextDelta      EventKind = "text"          // Text goes on
 	ReasoningDelta EventKind = "reasoning"     // Text goes on
 	ReasoningEnd   EventKind = "reasoning-end" // Seal is its seal, maybe empty; also of thoughts without text
-	CallStart      EventKind = "call-start"    // Call has an id and a name; its input is still to come
+	CallStart      EventKind = "call-start"    // Call has an id and a name, which may be empty; its input is still to come
 	CallEnd        EventKind = "call"          // Call is whole; of one id there is one
 	Done           EventKind = "done"          // Reason and Usage are set
 )

@@ -282,11 +282,11 @@ func (d *decoder) end() ([]model.Event, error) {
 	done.Reason, done.Detail = d.reason()
 	done.Detail = d.wire.Brief(done.Detail)
 	for _, c := range d.calls {
-		if c.name == "" {
-			return nil, &model.Error{Kind: model.Broken, Message: fmt.Sprintf("%s has sent a call that does not name a tool: send the request again", d.who)}
-		}
 		if done.Reason == model.Length && !c.valid() {
 			continue // the rest of it was not said
+		}
+		if c.name == "" { // the runtime tells the model that there is no such tool
+			out = append(out, model.Event{Kind: model.CallStart, Call: &model.Call{ID: c.id}})
 		}
 		input := c.arguments.String()
 		if strings.TrimSpace(input) == "" {

@@ -164,8 +164,8 @@ func FuzzDecoder(f *testing.F) {
 			for _, e := range said {
 				switch e.Kind {
 				case model.CallStart:
-					if started[e.Call.ID] || e.Call.Name == "" {
-						t.Fatalf("a call starts twice or has no name: %+v", e.Call)
+					if started[e.Call.ID] {
+						t.Fatalf("a call starts twice: %+v", e.Call)
 					}
 					started[e.Call.ID] = true
 				case model.CallEnd:
