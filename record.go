@@ -166,6 +166,7 @@ func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
 		return broken("running the tool", errors.New("it gave neither a result nor an error"))
 	}
 	r.complete(res)
+	res.Tool = c.Tool
 	if len(c.repairs) > 0 {
 		res.Metadata["repairs"] = c.repairs
 	}

@@ -36,6 +36,8 @@ type CallRecord struct {
 type CallRequest struct {
 	// whose rules apply; the default agent's when absent
 	Agent string `json:"agent,omitempty"`
+	// another name for input; only one of them may be given
+	Args any `json:"args,omitempty"`
 	// of the call, unique in its session; made when absent
 	ID string `json:"id,omitempty"`
 	// the arguments, an object; none when absent

@@ -16,6 +16,10 @@ type Result struct {
 	// for most tools. It is neither kept nor sent anywhere.
 	Data any `json:"-"`
 
+	// Tool is the name of the tool that answered, set by the runtime. It is not
+	// what the caller wrote where that was the name in another case.
+	Tool string `json:"-"`
+
 	Attachments []Attachment `json:"attachments,omitempty"` // images and files for the model
 
 	// Inner are the calls that this one made, for doors whose model would

@@ -73,6 +73,8 @@ export interface CallRecord {
 export interface CallRequest {
   /** whose rules apply; the default agent's when absent */
   agent?: string;
+  /** another name for input; only one of them may be given */
+  args?: unknown;
   /** of the call, unique in its session; made when absent */
   id?: string;
   /** the arguments, an object; none when absent */

@@ -79,7 +79,7 @@ func decodeLine(line []byte) (req request, id json.RawMessage, err error) {
 		}
 	}
 	if parts != 1 {
-		if err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message", "reply", "answer", "cancel", "background"); err != nil {
+		if err := known(fields, "id", "tool", "args", "input", "raw_args", "session", "agent", "model", "provider", "message", "reply", "answer", "cancel", "background"); err != nil {
 			return request{}, id, err
 		}
 		return request{}, id, errors.New(`a line needs exactly one of "tool", "reply", "answer", "cancel" and "background"`)
@@ -148,7 +148,7 @@ func str(fields map[string]json.RawMessage, key string) (string, error) {
 }
 
 func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
-	err := known(fields, "id", "tool", "args", "raw_args", "session", "agent", "model", "provider", "message")
+	err := known(fields, "id", "tool", "args", "input", "raw_args", "session", "agent", "model", "provider", "message")
 	if err != nil {
 		return nil, err
 	}
@@ -169,19 +169,22 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 	if _, named := fields["tool"]; !named { // an empty name is for the runtime to judge
 		return nil, errors.New(`"tool" has to be the name of one`)
 	}
-	args, hasArgs := fields["args"]
-	raw, hasRaw := fields["raw_args"]
-	switch {
-	case hasArgs && hasRaw:
-		return nil, errors.New(`"args" and "raw_args" can not both be given`)
-	case hasArgs:
-		c.args = args
-	case hasRaw:
-		text, err := str(fields, "raw_args")
-		if err != nil || lines.IsNull(raw) {
-			return nil, errors.New(`"raw_args" has to be a string`)
+	given := ""
+	for _, key := range []string{"args", "input", "raw_args"} {
+		raw, ok := fields[key]
+		switch {
+		case !ok:
+			continue
+		case given != "":
+			return nil, fmt.Errorf("%q and %q can not both be given", given, key)
+		case key == "raw_args":
+			text, err := str(fields, key)
+			if err != nil || lines.IsNull(raw) {
+				return nil, errors.New(`"raw_args" has to be a string`)
+			}
+			raw = json.RawMessage(text)
 		}
-		c.args = json.RawMessage(text)
+		given, c.args = key, raw
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -42,7 +43,8 @@ type wireError struct {
 	Line    int       `json:"line,omitempty"` // of the input, where the line itself is at fault
 }
 
-// End is the end of a call as a line for programs.
+// End is the end of a call as a line for programs. It names the tool that
+// answered, or the one of the name that was called where none did.
 func End(id json.RawMessage, name string, res *tool.Result, err error) []byte {
 	return encodeLine(ended(id, name, res, err))
 }
@@ -50,7 +52,7 @@ func End(id json.RawMessage, name string, res *tool.Result, err error) []byte {
 // ended puts the end of a call into its wire form.
 func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLine {
 	if err == nil {
-		return wireLine{ID: id, Status: "completed", Tool: name, wireResult: wireOf(res)}
+		return wireLine{ID: id, Status: "completed", Tool: cmp.Or(res.Tool, name), wireResult: wireOf(res)}
 	}
 	w := wireLine{ID: id, Status: "error", Tool: name, Error: &wireError{Kind: tool.KindOf(err), Code: "failed", Message: err.Error()}}
 	if e, ok := errors.AsType[*tool.Error](err); ok {

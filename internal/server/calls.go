@@ -45,6 +45,7 @@ type newCallInput struct {
 	Body struct {
 		Tool    string          `json:"tool" minLength:"1" maxLength:"256"`
 		Input   json.RawMessage `json:"input,omitempty" doc:"the arguments, an object; none when absent"`
+		Args    json.RawMessage `json:"args,omitempty" doc:"another name for input; only one of them may be given"`
 		Session string          `json:"session,omitempty" maxLength:"256" doc:"calls of one session share todos, approvals and what was read; all that name none share one"`
 		Agent   string          `json:"agent,omitempty" maxLength:"256" doc:"whose rules apply; the default agent's when absent"`
 		ID      string          `json:"id,omitempty" maxLength:"256" doc:"of the call, unique in its session; made when absent"`
@@ -131,6 +132,12 @@ func (s *Server) calls(ctx context.Context, q helve.CallQuery) (*body[calls], er
 // call makes a call.
 func (s *Server) call(ctx context.Context, in *newCallInput) (*calledReply, error) {
 	b := in.Body
+	if b.Args != nil && b.Input != nil {
+		return nil, badRequest("input and args are two names of one thing: give one of them", "body", "args")
+	}
+	if b.Input == nil {
+		b.Input = b.Args
+	}
 	c := tool.Call{ID: b.ID, Session: b.Session, Agent: b.Agent, Tool: b.Tool, Input: b.Input}
 	if c.Session == "" {
 		c.Session = s.session()

@@ -26,6 +26,9 @@ func TestCall(t *testing.T) {
 	if done.ID != "call_a" || done.Session != "ses_a" || !strings.Contains(done.Result.Output, "over <HTTP>") {
 		t.Errorf("%+v", done)
 	}
+	if as := do[called](t, h, 200, "POST /v1/calls", fields{"tool": "read", "args": fields{"filePath": "a.txt"}}); as.Result.Output != done.Result.Output {
+		t.Errorf("args is not input: %+v", as)
+	}
 	rec := do[helve.CallRecord](t, h, 200, "GET /v1/sessions/ses_a/calls/call_a", nil)
 	if rec.State != "completed" || rec.Input != `{"filePath":"a.txt"}` || rec.Result == nil || rec.Result.Output != done.Result.Output {
 		t.Errorf("%+v", rec)
@@ -42,8 +45,9 @@ func TestCall(t *testing.T) {
 		"id taken":   {fields{"tool": "tries", "session": "ses_a", "id": "call_a"}, problem{Status: 422, Kind: tool.InvalidInput, Code: "duplicate-id"}},
 		"taken, 202": {fields{"tool": "tries", "session": "ses_a", "id": "call_a", "wait": false}, problem{Status: 422, Kind: tool.InvalidInput, Code: "duplicate-id"}},
 		"no body":    {fields{}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.tool"}},
-		"unknown":    {fields{"tool": "tries", "more": 1}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.more: unexpected property; there are agent, id, input, "}},
+		"unknown":    {fields{"tool": "tries", "more": 1}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.more: unexpected property; there are agent, args, id, input, "}},
 		"near":       {fields{"tool": "tries", "inputs": fields{}}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: `body.inputs: unexpected property (did you mean "input"?).`}},
+		"twice":      {fields{"tool": "tries", "input": fields{}, "args": fields{}}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request", Detail: "body.args: input and args are two names of one thing"}},
 		"long":       {fields{"tool": strings.Repeat("x", 257)}, problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"}},
 	} {
 		p := fails(t, h, "POST /v1/calls", c.in, c.want)

@@ -118,7 +118,7 @@ func TestKeysOfARequest(t *testing.T) {
 		in   any
 		want string
 	}{
-		"POST /v1/calls":         {fields{"tool": "read", "args": fields{"filePath": "a"}}, "body.args: unexpected property; there are agent, id, input, "},
+		"POST /v1/calls":         {fields{"tool": "read", "arg": fields{"filePath": "a"}}, `body.arg: unexpected property (did you mean "args"?).`},
 		"GET /v1/calls?number=3": {nil, "query.number: unknown query parameter; there are before, limit, state, tool."},
 		"GET /v1/calls?limits=3": {nil, `query.limits: unknown query parameter (did you mean "limit"?).`},
 		"POST /v1/permissions/per_x": {fields{"reply": "always", "store": []fields{{"permission": "read", "pattern": "*", "more": true}}},
