@@ -7,8 +7,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"helve"
 )
@@ -58,23 +60,58 @@ func deepen(m *helve.MCP, depth int) (note string) {
 }
 
 // notItself leaves out the servers that are this very program serving: an agent
-// whose config helve reads too has such an entry.
+// whose config helve reads too has such an entry. One that hides behind a
+// command that is not read here is found out when it is connected to.
 func notItself(servers []helve.MCPServer, self string) []helve.MCPServer {
 	me, err := os.Stat(self)
 	if err != nil {
 		return servers
 	}
 	return slices.DeleteFunc(servers, func(s helve.MCPServer) bool {
-		if !slices.Contains(s.Command, "mcp") {
+		command := started(s.Command)
+		if !slices.Contains(command, "mcp") {
 			return false
 		}
-		path, err := exec.LookPath(s.Command[0])
+		path, err := exec.LookPath(command[0])
 		if err != nil {
 			return false
 		}
 		info, err := os.Stat(path)
 		return err == nil && os.SameFile(info, me)
 	})
+}
+
+// started is the command that is run in the end by one that begins with env, a
+// shell with -c, or their like; the command itself where that is not plain.
+func started(command []string) []string {
+	for len(command) > 1 {
+		rest := command[1:]
+		switch name := strings.TrimSuffix(filepath.Base(command[0]), ".exe"); name {
+		case "env":
+			for len(rest) > 0 && (strings.Contains(rest[0], "=") || strings.HasPrefix(rest[0], "-")) {
+				if slices.Contains([]string{"-u", "--unset"}, rest[0]) && len(rest) > 1 {
+					rest = rest[1:]
+				}
+				rest = rest[1:]
+			}
+		case "exec", "command", "nohup", "setsid":
+		case "sh", "bash", "dash", "zsh", "ksh", "fish":
+			for len(rest) > 0 && strings.HasPrefix(rest[0], "-") && !strings.HasSuffix(rest[0], "c") {
+				rest = rest[1:]
+			}
+			if len(rest) < 2 || strings.ContainsAny(rest[1], "\n;&|()<>`$\\") {
+				return command
+			}
+			rest = strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(rest[1]))
+		default:
+			return command
+		}
+		if len(rest) == 0 {
+			return command
+		}
+		command = rest
+	}
+	return command
 }
 
 // mcp says which other programs offer tools, in the order of the config. What

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,10 +122,11 @@ func (e *peer) open(ctx context.Context) (*link, error) {
 }
 
 // modern says whether an error is that of a server which has left the
-// initialize handshake behind.
+// initialize handshake behind: it does not know the method, or not the
+// version, or misses the headers that go with every request of the newest one.
 func modern(err error) bool {
 	wire, ok := wireError(err)
-	return ok && (wire.Code == jsonrpc.CodeMethodNotFound || wire.Code == mcp.CodeUnsupportedProtocolVersion)
+	return ok && slices.Contains([]int64{jsonrpc.CodeMethodNotFound, mcp.CodeUnsupportedProtocolVersion, mcp.CodeHeaderMismatch}, wire.Code)
 }
 
 // A kept transport remembers its connection, so that it can be cut.
@@ -166,8 +169,7 @@ func (l *link) shake(ctx context.Context, t mcp.Transport, protocol string) erro
 		l.session = nil
 		return err
 	}
-	l.learn(l.session.InitializeResult())
-	return nil
+	return l.learn(l.session.InitializeResult())
 }
 
 // cut breaks the connection, whatever is going on.
@@ -181,10 +183,11 @@ func (l *link) cut() {
 	l.kill()
 }
 
-// learn takes over what the server says about itself.
-func (l *link) learn(r *mcp.InitializeResult) {
+// learn takes over what the server says about itself. It is an error when the
+// server is this very program at work in the same folder.
+func (l *link) learn(r *mcp.InitializeResult) error {
 	if r == nil {
-		return
+		return nil
 	}
 	l.caches.Store(r.ProtocolVersion > firstProtocol)
 	l.instructions, _ = text.Cut(r.Instructions, maxInstructions)
@@ -194,7 +197,31 @@ func (l *link) learn(r *mcp.InitializeResult) {
 	if c := r.Capabilities; c != nil {
 		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
 		l.has.subscribe, l.has.completions = c.Resources != nil && c.Resources.Subscribe, c.Completions != nil
+		if l.e.itself(c.Experimental["helve"]) {
+			return &fault{state: Failed, text: errItself.Error(), final: true}
+		}
 	}
+	return nil
+}
+
+// errItself says that an entry starts helve again where it already works. Such
+// an entry is in the config of every agent that uses helve, and helve reads
+// some of these. Each would start the next, whatever the command is wrapped in.
+var errItself = errors.New(`This is helve itself, in the folder where it already works, so its tools are not offered twice. ` +
+	`Remove the entry, or give it another folder with "cwd" and "roots": false.`)
+
+// itself reports whether a server is a helve that would work in the folder
+// where this one does. said is what it told about itself; others tell nothing.
+func (e *peer) itself(said any) bool {
+	s, _ := said.(map[string]any)
+	if host, err := os.Hostname(); err != nil || s["host"] != host {
+		return false
+	}
+	dir := e.pool.opts.Dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return s["folder"] == dir || s["roots"] == true && !e.s.NoRoots
 }
 
 // client makes what talks the protocol.

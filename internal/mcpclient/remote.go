@@ -63,7 +63,7 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 			Endpoint: e.s.URL, HTTPClient: r.client(), OAuthHandler: handler, MaxRetries: maxRetries, MaxEventSize: maxFrame,
 		}
 	})
-	if err == nil || !old(err) {
+	if err == nil || modern(err) || !old(err) {
 		return l, err
 	}
 	e.log.Add("helve", "streamable HTTP: "+e.s.clean(err.Error())+"; trying the older transport")

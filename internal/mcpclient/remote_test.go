@@ -388,6 +388,14 @@ func TestRemoteHostile(t *testing.T) {
 // A server that has left the initialize handshake behind is spoken to in the
 // newest protocol.
 func TestRemoteModern(t *testing.T) {
+	for _, code := range []int{-32601, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedProtocolVersion} {
+		for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+			t.Run(fmt.Sprint(code, " ", status), func(t *testing.T) { remoteModern(t, code, status) })
+		}
+	}
+}
+
+func remoteModern(t *testing.T, code, status int) {
 	server := sdkServer()
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
 	web := newSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -395,7 +403,8 @@ func TestRemoteModern(t *testing.T) {
 		var m fakeMessage
 		if json.Unmarshal(body, &m) == nil && m.Method == "initialize" {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"gone"}}`, m.ID)
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"gone"}}`, m.ID, code)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -117,7 +118,7 @@ func New(o Options) *Server {
 		s.halls.open = func(context.Context, Workspace) (*helve.Runtime, error) { return o.Shared, nil }
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "helve", Title: "helve", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: abilities(o.Relay), SupportedProtocolVersions: versions(),
+		Instructions: instructions, Capabilities: o.abilities(), SupportedProtocolVersions: versions(),
 		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.unsubscribe,
 	})
 	s.mcp.AddReceivingMiddleware(s.receive)
@@ -128,9 +129,15 @@ func New(o Options) *Server {
 // abilities are what a client is told that there is. Some offer tools of their
 // own to their model when a server has resources, which is of no use where
 // there are none.
-func abilities(relay bool) *mcp.ServerCapabilities {
+//
+// A client that is helve too finds out whether this is itself.
+func (o Options) abilities() *mcp.ServerCapabilities {
 	c := &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}}
-	if relay {
+	if host, err := os.Hostname(); err == nil {
+		follows := o.Shared == nil && len(o.Roots) == 0 // it works in the folders that the client names
+		c.Experimental = map[string]any{"helve": map[string]any{"host": host, "folder": o.Dir, "roots": follows}}
+	}
+	if o.Relay {
 		c.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
 		c.Prompts = &mcp.PromptCapabilities{ListChanged: true}
 		c.Completions = &mcp.CompletionCapabilities{}
