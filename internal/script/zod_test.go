@@ -195,3 +195,37 @@ func TestZodItself(t *testing.T) {
 		})
 	}
 }
+
+// TestForeignZod has the schemas of other copies of zod described from their definitions, as those copies describe them.
+func TestForeignZod(t *testing.T) {
+	node := needNode(t)
+	const mayDiffer = `(() => { const s = z.string().meta({ id: "Sid" }); return z.object({ a: s.optional(), b: s.describe("more"), c: s.nullable().default(null) }); })()`
+	libraries := map[string]string{"a second copy of ours": "zod.js"}
+	if library := os.Getenv("HELVE_ZOD"); library != "" {
+		libraries["zod 4"] = library
+		libraries["zod 4 in the package of zod 3"] = filepath.Join(filepath.Dir(library), "zod3", "v4")
+		libraries["zod mini"] = filepath.Join(library, "mini")
+	} else {
+		t.Log("HELVE_ZOD does not name a folder with zod 4.1.8: real copies are left out")
+	}
+	for name, library := range libraries {
+		t.Run(name, func(t *testing.T) {
+			var told struct {
+				Count  int
+				Differ map[string]struct{ Want, Got json.RawMessage }
+			}
+			out := runNode(t, node, "foreign.js", "./zod.js", "./js/helve-schema.js", strings.Replace(library, "zod.js", "./zod.js", 1), zodData("cases.txt"))
+			if err := json.Unmarshal(out, &told); err != nil {
+				t.Fatal(err)
+			}
+			if told.Count < 150 {
+				t.Errorf("only %d schemas were compared", told.Count)
+			}
+			for line, d := range told.Differ {
+				if line != mayDiffer { // a copy that says more about a named schema is shown whole
+					t.Errorf("%s\nzod:  %s\nours: %s", line, d.Want, d.Got)
+				}
+			}
+		})
+	}
+}

@@ -36,7 +36,7 @@ type opening struct {
 // opening gathers it. Bun reads the files itself, node gets a program made of them.
 func (w *Worker) opening(ctx context.Context) (*opening, error) {
 	o := &opening{Limit: w.opt.frame, Dir: w.opt.Dir, Root: w.folder.Root, Files: w.folder.Files, Sources: map[string]string{}}
-	for _, name := range []string{"driver", "zod", "opencode/plugin"} {
+	for _, name := range []string{"driver", "zod", "helve:schema", "opencode/plugin"} {
 		text, ok := script.Source(name)
 		if !ok {
 			return nil, fmt.Errorf("the module %s is missing", name)

@@ -70,6 +70,45 @@ func TestInstalledZod(t *testing.T) {
 	})
 }
 
+// Copies of zod that packages bring keep their tools, and decide themselves what fits: one by hand in the form of zod 3, and real ones.
+func TestForeignZod(t *testing.T) {
+	each(t, func(t *testing.T, k *kit) {
+		text := `const copy = (typeName) => ({ _def: { typeName, checks: [] }, safeParse: (v) => typeof v === "string" ? { success: true } : { success: false, error: { issues: [{ code: "own", path: [], message: "no text" }] } } })
+			export const hand = { description: "d", args: { a: copy("ZodString") }, execute: async (args) => args.a }`
+		names := []string{"hand"}
+		if library := os.Getenv("HELVE_ZOD"); library == "" {
+			t.Log("HELVE_ZOD does not name a folder with zod 4.1.8: real copies are left out")
+		} else if err := os.Symlink(filepath.Dir(library), filepath.Join(k.root, "node_modules")); err != nil {
+			t.Fatal(err)
+		} else {
+			for name, module := range map[string]string{"three": "zod3", "four": "zod3/v4", "mini": "zod3/v4-mini"} {
+				text += "\nimport * as " + name + "_ from '" + module + "'\nexport const " + name + " = { description: 'd', args: { a: " + name + "_.string() }, execute: async (args) => args.a }"
+				names = append(names, name)
+			}
+		}
+		k.write("tools/f.ts", text)
+		w := k.start("tools/f.ts")
+		told, err := w.Load(t.Context())
+		if err != nil || told[0].Error != nil || len(told[0].Tools) != len(names) {
+			t.Fatalf("%+v %v", told, err)
+		}
+		for _, tool := range told[0].Tools {
+			if schema := string(tool.Schema); tool.Error != nil || !strings.Contains(schema, `"properties":{"a":{"type":"string"}},"required":["a"]`) {
+				t.Errorf("%s: %s %v", tool.ID, schema, tool.Error)
+			}
+			c := call("tools/f.ts", `{"a":"x"}`)
+			c.Export = tool.Export
+			if out, err := w.Execute(t.Context(), c); err != nil || out.Output != "x" {
+				t.Errorf("%s: %q %v", tool.ID, out.Output, err)
+			}
+			c.Args = []byte(`{"a":1}`)
+			if _, err := w.Execute(t.Context(), c); err == nil || !strings.Contains(err.Error(), "called with invalid arguments") {
+				t.Errorf("%s: %v", tool.ID, err)
+			}
+		}
+	})
+}
+
 // node says what is bun's, and of what is not its folder's nothing is read for it.
 func TestOnlyNode(t *testing.T) {
 	if _, err := lookPath("node"); err != nil {

@@ -144,6 +144,7 @@
         case "helve:host": return host;
         case "abort": return { AbortController };
         case "url": return { URL };
+        case "helve:schema": return compile(name, (part) => compile(part, own)); // by our own zod, whichever files have
         case "zod": case "zod/v4": return installed ? find(name) : compile("zod", own);
         case "@opencode-ai/plugin": case "@opencode-ai/plugin/tool": return compile("opencode/plugin", own);
         case "driver": return compile("driver", own);

@@ -119,26 +119,6 @@ function framed(head, body) {
 
 // --- definitions
 
-// isSchema is true for the schemas of zod: of ours, of another copy, and of older versions.
-const isSchema = (value) => isObject(value) && ("_zod" in value || typeof value.safeParse === "function");
-
-function schemaOf(schema) {
-  const zod = require("zod");
-  let made;
-  if (schema instanceof zod.ZodType) {
-    try {
-      made = zod.toJSONSchema(schema, { io: "input" });
-    } catch {
-      made = zod.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-    }
-  } else if (typeof schema.toJSONSchema === "function") { // of another copy of zod
-    made = schema.toJSONSchema({ io: "input" });
-  } else {
-    throw new TypeError("the schema is of another copy of zod, which can not describe it");
-  }
-  return made;
-}
-
 // none is the schema of no arguments. It is here so that tools without any need no zod.
 const none = () => ({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", properties: {} });
 const noneCheck = {
@@ -148,28 +128,16 @@ const noneCheck = {
 // parameters finds the JSON Schema of a tool's arguments, and what to check them with.
 function parameters(args) {
   args ??= {};
+  if (isObject(args) && keys(args).length === 0) return { schema: none(), raw: false, check: noneCheck };
+  const { isSchema, describe, object, whole } = require("helve:schema");
+  if (isSchema(args)) return { raw: false, ...whole(args) };
   if (!isObject(args)) throw new TypeError(`args is a ${typeof args}, not an object of schemas`);
-  if (isSchema(args)) {
-    const zod = require("zod");
-    const check = isObject(args.shape) && args instanceof zod.ZodType ? zod.object(args.shape) : args;
-    return { schema: schemaOf(check), raw: false, check };
-  }
-  const list = values(args);
-  if (list.length === 0) return { schema: none(), raw: false, check: noneCheck };
-  if (list.every((value) => isSchema(value) && value instanceof require("zod").ZodType)) {
-    const check = require("zod").object(args);
-    return { schema: schemaOf(check), raw: false, check };
-  }
+  if (values(args).every(isSchema)) return { raw: false, ...object(args) };
   if (args.type === "object" && isObject(args.properties)) return { schema: plain(args), raw: true };
   const properties = {};
   for (const name of keys(args)) {
-    const value = args[name];
-    if (!isSchema(value)) {
-      properties[name] = value;
-      continue;
-    }
-    const { $schema, ...rest } = schemaOf(value);
-    properties[name] = rest;
+    properties[name] = args[name];
+    if (isSchema(args[name])) delete (properties[name] = describe(args[name])).$schema;
   }
   return { schema: plain({ type: "object", properties, required: keys(args) }), raw: true };
 }
