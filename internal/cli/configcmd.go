@@ -130,8 +130,9 @@ func (a *app) checked(cfg *config.Config, asJSON bool) error {
 	return nil
 }
 
-// A limit is rules of a file that is not trusted: they can only make an answer
-// stricter, for one agent or, where none is named, for all.
+// A limit is rules of a file that is not trusted, or of a part of a file that is
+// not right: they can only make an answer stricter, for one agent or, where none
+// is named, for all.
 type limit struct {
 	Agent string       `json:"agent,omitempty"`
 	Rules []listedRule `json:"rules"`
@@ -224,7 +225,7 @@ func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
 	return nil
 }
 
-// printLimits prints what files that are not trusted restrict, and reports
+// printLimits prints what restricts and does not count otherwise, and reports
 // whether there was anything.
 func (a *app) printLimits(cfg *config.Config) bool {
 	some := false
@@ -238,7 +239,7 @@ func (a *app) printLimits(cfg *config.Config) bool {
 			who = " for the agent " + text.VisibleLine(l.Agent)
 		}
 		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).Bold("limit"), who,
-			a.style(a.Stdout).Dim("(of a file that is not trusted: it can only make an answer stricter)"))
+			a.style(a.Stdout).Dim("(of a file that is not trusted or has a mistake: it can only make an answer stricter)"))
 		for _, r := range l.Rules {
 			fmt.Fprintf(a.Stdout, "  %s  %s\n", text.VisibleLine(ruleText(r.Rule)), a.where(r.From))
 		}

@@ -56,9 +56,9 @@ looking its host up. Of a bash command it shows every command in it and every fi
 it is redirected to. The strictest decides.
 
 A rule that is called a limit can only make an answer stricter, whatever rules of
-yours say: it is of a file that you have not trusted ('helve trust'), of the
-agent itself, or under the name of a tool that asks for another permission, as
-write asks for edit.`,
+yours say: it is of a file that you have not trusted ('helve trust'), of a part of
+one that has a mistake ('helve config check'), of the agent itself, or under the
+name of a tool that asks for another permission, as write asks for edit.`,
 		Example: `  helve permission explain read .env
   helve permission explain bash 'git status && git push'
   helve permission explain webfetch http://localhost:3000/
@@ -189,7 +189,7 @@ func (a *app) printExplained(x *server.Explained) {
 	fmt.Fprintf(a.Stdout, "%s  %s %s (agent %s)\n", a.action(x.Action), text.VisibleLine(x.Permission), text.VisibleLine(x.Pattern), x.Agent)
 	limits := func(d permission.Decision) bool { return d.Ceiling && d.Approval == nil }
 	if x.Policy == "" && (limits(x.Decision) || slices.ContainsFunc(x.Units, limits)) {
-		defer fmt.Fprintln(a.Stdout, "  A limit is a rule of a file that is not trusted, of the agent, or under the name of the tool itself: it can only make an answer stricter.")
+		defer fmt.Fprintln(a.Stdout, "  A limit is a rule of a file that is not trusted or has a mistake, of the agent, or under the name of the tool itself: it can only make an answer stricter.")
 	}
 	switch {
 	case x.Policy != "":
@@ -293,8 +293,8 @@ func (a *app) permissionListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the rules and approvals in force",
 		Long: `List prints the rules that hold for an agent, in order: the last one that
-matches decides. Limits come from files that are not trusted, and can only make
-an answer stricter. Approvals are what somebody has answered with always.`,
+matches decides. Limits come from files that are not trusted or have a mistake,
+and can only make an answer stricter. Approvals are what somebody has answered with always.`,
 		Example: `  helve permission list
   helve permission list --agent plan --json`,
 		Args: atMost(0),

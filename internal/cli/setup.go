@@ -112,12 +112,22 @@ func (s *setup) defaults(agent string) permission.Ruleset {
 const seeTrust = " (see 'helve trust')"
 
 // warn tells what of the config files is wrong, but for what the command says
-// itself, and what is not in force.
+// itself, and what is not in force. The worst comes first, and of many mistakes
+// a few are told.
 func (a *app) warn(cfg *config.Config, said ...config.Problem) {
-	for i := range cfg.Problems {
-		if !slices.Contains(said, cfg.Problems[i]) {
-			a.note(string(cfg.Problems[i].Severity) + ": " + cfg.Problems[i].Error())
+	const most = 8
+	told := 0
+	for _, severity := range []config.Severity{config.Error, config.Warning} {
+		for i := range cfg.Problems {
+			if p := &cfg.Problems[i]; p.Severity == severity && !slices.Contains(said, *p) {
+				if told++; told <= most {
+					a.note(string(severity) + ": " + p.Error())
+				}
+			}
 		}
+	}
+	if told > most {
+		a.note(fmt.Sprintf("%d more problems in the config: 'helve config check' lists them all", told-most))
 	}
 	for _, w := range cfg.Withheld {
 		a.note(w.String() + seeTrust)
@@ -152,8 +162,9 @@ func (s *setup) agentOptions() helve.AgentOptions {
 			continue // its limits hold where it exists, and here it does not
 		}
 		o.Own = append(o.Own, helve.AgentConfig{
-			Name: c.Name, Description: c.Description, Mode: c.Mode, Hidden: c.Hidden, Disable: c.Disable,
-			Rules: c.Permission, Ceilings: c.Ceilings,
+			Name: c.Name, Description: c.Description, Mode: c.Mode, Hidden: c.Hidden,
+			Disable: c.Disable || c.Broken && !known(c.Name), // one that is built in has its ceilings
+			Rules:   c.Permission, Ceilings: c.Ceilings,
 			Prompt: c.Prompt, Model: catalog.Parse(c.Model), Steps: c.Steps, Temperature: c.Temperature, TopP: c.TopP,
 			Color: c.Color, Options: optionsOf(c.Options),
 		})

@@ -20,11 +20,11 @@ type checker struct {
 
 func (c *checker) key() string { return strings.Join(c.path, ".") }
 
-// fail reports a mistake; inside a policy it makes the policy void.
+// fail reports a mistake. In a policy it closes what it is about.
 func (c *checker) fail(n *node, s *shape, msg string) {
 	p := c.l.report(n.in, n.at, Problem{Key: c.key(), Message: msg, Severity: Error})
 	if s.policy {
-		c.l.void(p)
+		c.l.closed(p, c.path)
 	}
 }
 
@@ -53,6 +53,10 @@ func (c *checker) named() string {
 
 // shaped reports whether n is what its shape says in kinds, words and keys.
 func (c *checker) shaped(n *node, s *shape) bool {
+	if n.kind == unresolved {
+		c.fail(n, s, n.text)
+		return false
+	}
 	if s.kinds != "" && strings.IndexByte(s.kinds, n.kind) < 0 {
 		got := kindWord(n.kind)
 		if n.kind == 'b' {
@@ -61,6 +65,10 @@ func (c *checker) shaped(n *node, s *shape) bool {
 		want := s.want()
 		if s.like != "" {
 			want += " such as " + s.like
+		}
+		if n.kind == 'a' && len(n.elems) == 0 && !s.helve { // as some programs write an object with nothing in it
+			c.l.report(n.in, n.at, Problem{Key: c.key(), Message: fmt.Sprintf("%s is an empty list; want %s", c.named(), want), Severity: Warning})
+			return false
 		}
 		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, want))
 		return false
@@ -89,11 +97,11 @@ func (c *checker) shaped(n *node, s *shape) bool {
 
 func (c *checker) list(n *node, s *shape) bool {
 	if s.each == nil {
-		return true
+		return c.resolved(n)
 	}
 	kept := make([]*node, 0, len(n.elems))
 	for i, e := range n.elems {
-		needed := s.alone && requires(e) // as it is written, for the check takes mistakes out
+		needed := s.alone && (requires(e) || s.policy && e.find1(func(v *node) bool { return v.kind == unresolved }) != nil) // as it is written, for the check takes mistakes out
 		c.path = append(c.path, strconv.Itoa(i))
 		switch {
 		case c.value(e, s.each):
@@ -111,7 +119,7 @@ func (c *checker) list(n *node, s *shape) bool {
 
 func (c *checker) object(n *node, s *shape) bool {
 	if s.fields == nil && s.each == nil {
-		return true
+		return c.resolved(n)
 	}
 	ok := true
 	n.keep(func(m member) bool {
@@ -125,7 +133,7 @@ func (c *checker) object(n *node, s *shape) bool {
 		case s.fields["permission"] != nil && c.stray(m, f):
 			return false
 		case f == nil && s.open:
-			return true
+			return c.resolved(m.val)
 		case !f.counts(m.in):
 			ok = c.without(m, f, s) && ok
 			return false
@@ -137,21 +145,14 @@ func (c *checker) object(n *node, s *shape) bool {
 	return ok || !s.whole
 }
 
-// stray reports whether a member that stands where permission may is rules that
-// somebody wrote under another name, or beside it. They are not in force, which
-// is as bad as a mistake in them.
-func (c *checker) stray(m member, f *shape) bool {
-	p := Problem{Key: c.key(), Severity: Error}
-	switch {
-	case misplaced(m, f):
-		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; did you mean "permission": {%q: …}?`, c.key(), m.key)
-	case f == nil && nearest(m.key, []string{"permission"}) != "":
-		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting", c.key()), "permission"
-	default:
-		return false
+// resolved reports whether a value that nobody looks into may stay: with a
+// reference that leads nowhere it may not.
+func (c *checker) resolved(n *node) bool {
+	bad := n.find1(func(v *node) bool { return v.kind == unresolved })
+	if bad != nil {
+		c.l.report(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error})
 	}
-	c.l.void(c.l.report(m.in, m.at, p))
-	return true
+	return bad == nil
 }
 
 // setting reports whether n is as its shape says, and whether it may stay.
@@ -188,22 +189,48 @@ func (c *checker) meant(m member, s *shape) (string, *shape) {
 // without tells of a key of an object that has no effect, since there is no such
 // setting, or one of the shape f that does not count in this file. That is a
 // mistake where what is missed then guards something; it reports whether it is
-// none. What a file that is not trusted says guards nothing anyhow.
+// none. What a file that is not trusted says guards nothing anyhow, and a key of
+// helve's in OpenCode's files is somebody else's unless it looks like helve's.
 func (c *checker) without(m member, f, object *shape) bool {
 	what, suggest := "is a setting of helve; it has an effect only in helve.json or helve.jsonc", ""
 	if f == nil {
 		what = "is not a setting"
 		suggest, f = c.meant(m, object)
 	}
-	if f == nil || !f.guards || !m.in.trusted && !c.l.believe {
+	p := Problem{Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Error}
+	switch {
+	case len(c.path) == 1 && m.val.kind == 'o' && (suggest == "tools" || suggest == "agent" || suggest == "mode"):
+		p.Message += "; only what it restricts is in force"
+		c.l.report(m.in, m.at, p)
+		c.l.salvage(under(salvageable(suggest, m.val), suggest))
+		return false
+	case f == nil || !f.guards, !m.in.trusted && !c.l.believe, f.helve && !m.in.helve && !f.fits(m.val):
 		c.unknown(m, what, suggest)
 		return true
 	}
-	p := c.l.report(m.in, m.at, Problem{Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Error})
+	told := c.l.report(m.in, m.at, p)
 	if f.policy && m.in.trusted {
-		c.l.void(p)
+		c.l.closed(told, c.path)
 	}
 	return false
+}
+
+// salvageable is what may be a policy of a value that stands under a name which
+// is only nearly that of a section.
+func salvageable(section string, n *node) *node {
+	want := byte('o')
+	if section == "tools" {
+		want = 'b'
+	}
+	out := *n
+	out.index, out.members = nil, slices.DeleteFunc(slices.Clone(n.members), func(m member) bool { return m.val.kind != want })
+	return &out
+}
+
+// fits reports whether a value looks as if it was written for a section of
+// helve's: it is an object with one of its keys, or a word.
+func (s *shape) fits(n *node) bool {
+	return n.kind == 's' || slices.ContainsFunc(n.members, func(m member) bool { return s.fields[m.key] != nil })
 }
 
 // unknown warns of a key and suggests another, if one was probably meant.
@@ -217,38 +244,52 @@ func (c *checker) unknown(m member, what, suggest string) {
 }
 
 // policy reads the rules for their mistakes only; they are read for good when
-// everything is merged.
+// everything is merged. A permission with a mistake is left out and denied.
 func (c *checker) policy(n *node, s *shape) bool {
 	if c.enclosed(n) {
 		return false
 	}
-	_, e, err := n.rules(c.l.opt.Home)
-	for _, ce := range configErrors(err) {
-		in, at := e.at(ce.Offset)
-		key := c.key()
-		if ce.Key != "" {
-			key += "." + ce.Key
-		}
-		c.l.void(c.l.report(in, at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, ce.Msg), Severity: Error}))
-	}
-	if err != nil || n.kind != 'o' {
-		return err == nil
+	if n.kind != 'o' {
+		return c.permissions(n, "")
 	}
 	known := knownPermissions()
-	for _, m := range n.members {
-		if m.in.count > maxProblems {
-			break
+	n.keep(func(m member) bool {
+		c.path = append(c.path, m.key)
+		defer func() { c.path = c.path[:len(c.path)-1] }()
+		if !c.permissions(under(m.val, m.key), m.key) {
+			return false
 		}
-		if strings.ContainsAny(m.key, "*?") || slices.Contains(known, m.key) {
-			continue
+		if m.in.count <= maxProblems && !strings.ContainsAny(m.key, "*?") && !slices.Contains(known, m.key) {
+			if near := nearest(m.key, known); near != "" && text.Slips(m.key, near, 1) <= 1 {
+				c.unknown(m, "is not a permission of a built-in tool", near)
+			}
 		}
-		if near := nearest(m.key, known); near != "" && text.Slips(m.key, near, 1) <= 1 {
-			c.path = append(c.path, m.key)
-			c.unknown(m, "is not a permission of a built-in tool", near)
-			c.path = c.path[:len(c.path)-1]
+		return true
+	})
+	return true
+}
+
+// permissions reports whether rules can be read.
+func (c *checker) permissions(n *node, name string) bool {
+	if bad := n.find1(func(v *node) bool { return v.kind == unresolved }); bad != nil {
+		c.l.closed(c.l.report(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error}), c.path)
+		return false
+	}
+	if bad := n.find1((*node).garbled); bad != nil {
+		p := Problem{Key: c.key(), Message: fmt.Sprintf("%q holds bytes that are not UTF-8; save the file as UTF-8", c.key()), Severity: Error}
+		c.l.closed(c.l.report(bad.in, bad.at, p), c.path)
+		return false
+	}
+	_, e, err := n.rules(c.l.opt.Home)
+	for i, ce := range configErrors(err) {
+		in, at := e.at(ce.Offset)
+		key := c.key() + strings.TrimPrefix(ce.Key, name)
+		p := c.l.report(in, at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, ce.Msg), Severity: Error})
+		if i == 0 {
+			c.l.closed(p, c.path)
 		}
 	}
-	return true
+	return err == nil
 }
 
 // enclosed reports a variable that holds rules alone, and was given the key

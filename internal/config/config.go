@@ -142,6 +142,10 @@ type Agent struct {
 	// ceilings hold if the agent exists, but it is not to be created.
 	Untrusted bool
 	From      permission.Source
+
+	// Broken marks an agent whose policy can not be read: a ceiling denies it
+	// everything, and it is not to be offered.
+	Broken bool
 }
 
 // Edit says how files are changed. Zero fields were not given.
@@ -344,6 +348,7 @@ func newLoader(opt Options) (*loader, error) {
 		cfg:    &Config{Origins: map[string]permission.Source{}},
 		merged: &node{kind: 'o', owned: true},
 		seen:   map[string]bool{},
+		broken: map[string]bool{},
 	}, nil
 }
 
@@ -357,6 +362,7 @@ type loader struct {
 
 	// limits of agents that untrusted sources ask for, in the order found
 	agentCeilings []agentCeiling
+	broken        map[string]bool // agents whose policy can not be read
 
 	trust    map[string]trustEntry // nil until first needed
 	hashAll  bool                  // hash also what nobody has trusted yet

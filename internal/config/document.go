@@ -2,367 +2,356 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds on front matter.
+const (
+	maxFront      = 256 << 10 // bytes
+	maxFrontNodes = 20000     // values, each as often as it is referred to
 )
 
 // document takes in an agent that is described in markdown: settings in front
-// matter, the prompt below.
+// matter, the prompt below. What is wrong with it concerns this agent alone.
 func (l *loader) document(folder *input, d document) {
 	in := &input{
 		path: filepath.Join(folder.path, filepath.FromSlash(d.rel)), kind: folder.kind,
 		guarded: folder.guarded, trusted: folder.trusted, literal: true, data: d.data,
 	}
-	agent, err := readDocument(in)
-	if err != nil {
-		l.void(l.report(in, err.at, Problem{Message: err.msg, Severity: Error}))
+	name, mode, _ := agentName(d.rel)
+	key := func(of string) string { return strings.TrimSuffix("agent."+name+"."+of, ".") }
+	if d.err != nil {
+		p := Problem{Key: key(""), Message: fmt.Sprintf("cannot be read: %s; every tool is denied to this agent", plainError(d.err)), Severity: Error}
+		l.closed(l.report(in, 0, p), []string{"agent", name})
 		return
 	}
-	name, mode, _ := agentName(d.rel)
-	if mode {
-		agent.put(member{"mode", &node{kind: 's', text: "primary", in: in}, in, 0})
-	}
-	wrap := func(key string, val *node) *node {
-		return &node{kind: 'o', in: in, members: []member{{key, val, in, 0}}}
-	}
-	l.layer(in, wrap("agent", wrap(name, agent)))
-}
-
-// readDocument reads front matter and prompt into an object.
-func readDocument(in *input) (*node, *syntaxError) {
-	if len(in.data) > maxFile {
-		return nil, &syntaxError{0, tooBig(maxFile).Error()}
-	}
-	if !utf8.Valid(in.data) {
-		return nil, &syntaxError{0, "not UTF-8 text; save the file as UTF-8"}
-	}
-	r := frontReader{in: in}
-	body, err := r.split(string(in.data))
-	if err != nil {
-		return nil, err
-	}
-	root, err := r.object(0, 0)
-	if err != nil {
-		return nil, err
-	}
-	if r.seen < len(r.lines) {
-		return nil, r.fail("the lines before this one are not indented like this")
-	}
-	if prompt := strings.TrimSpace(body); prompt != "" {
-		root.put(member{"prompt", &node{kind: 's', text: prompt, in: in, at: len(in.data)}, in, len(in.data)})
-	}
-	return root, nil
-}
-
-// A frontReader reads the part of YAML that front matter uses: objects and
-// lists by indentation, plain and quoted words, and block texts. Where YAML
-// is at odds with what people write, people are right: everything behind the
-// first ": " of a line is the value.
-type frontReader struct {
-	in    *input
-	lines []frontLine
-	seen  int // lines read so far
-}
-
-type frontLine struct {
-	text   string // without the indentation
-	indent int
-	at     int
-}
-
-func (r *frontReader) fail(msg string) *syntaxError {
-	at := 0
-	if r.seen < len(r.lines) {
-		at = r.lines[r.seen].at
-	}
-	return &syntaxError{at, "front matter: " + msg}
-}
-
-// split takes the lines of the front matter and returns what follows them.
-func (r *frontReader) split(text string) (body string, err *syntaxError) {
-	start := 0
-	if strings.HasPrefix(text, "\ufeff") {
-		start = len("\ufeff")
-	}
-	first, _, _ := strings.Cut(text[start:], "\n")
-	if strings.TrimRight(first, " \t\r") != "---" {
-		return text[start:], nil
-	}
-	for at := start + len(first) + 1; at < len(text); {
-		line, _, _ := strings.Cut(text[at:], "\n")
-		next := min(at+len(line)+1, len(text))
-		line = strings.TrimRight(line, " \t\r")
-		if line == "---" {
-			return text[next:], nil
-		}
-		bare := strings.TrimLeft(line, " ")
-		if strings.HasPrefix(bare, "\t") {
-			return "", &syntaxError{at, "front matter: a tab cannot indent; use spaces"}
-		}
-		r.lines = append(r.lines, frontLine{bare, len(line) - len(bare), at + len(line) - len(bare)})
-		at = next
-	}
-	return "", &syntaxError{start, "front matter: the closing --- is missing"}
-}
-
-// peek skips blank lines and comments and returns the next line.
-func (r *frontReader) peek() (frontLine, bool) {
-	for ; r.seen < len(r.lines); r.seen++ {
-		if t := r.lines[r.seen].text; t != "" && t[0] != '#' {
-			return r.lines[r.seen], true
-		}
-	}
-	return frontLine{}, false
-}
-
-// object reads the keys that are indented by exactly indent.
-func (r *frontReader) object(indent, depth int) (*node, *syntaxError) {
-	n := &node{kind: 'o', in: r.in}
-	if depth > maxDepth/2 {
-		return nil, r.fail("nested too deep")
-	}
-	for line, ok := r.peek(); ok && line.indent >= indent; line, ok = r.peek() {
-		if n.members == nil {
-			n.at = line.at
-		}
-		if line.indent > indent {
-			return nil, r.fail("this line is indented more than the one before")
-		}
-		key, rest, found := frontKey(line.text)
-		if !found {
-			return nil, r.fail("want a key, a colon and a value")
-		}
-		if n.find(key) >= 0 {
-			return nil, r.fail(fmt.Sprintf("%q stands twice; keep one", key))
-		}
-		val, err := r.value(line, rest, depth)
-		if err != nil {
-			return nil, err
-		}
-		n.put(member{key, val, r.in, line.at})
-	}
-	return n, nil
-}
-
-// frontKey splits a line at its colon.
-func frontKey(line string) (key, rest string, ok bool) {
-	if q := line[0]; q == '"' || q == '\'' {
-		text, after, closed := frontQuoted(line)
-		after = strings.TrimLeft(after, " ")
-		if !closed || !strings.HasPrefix(after, ":") {
-			return "", "", false
-		}
-		return text, strings.TrimSpace(after[1:]), true
-	}
-	if i := strings.Index(line, ": "); i > 0 {
-		return strings.TrimRight(line[:i], " "), strings.TrimSpace(line[i+2:]), true
-	}
-	key, ok = strings.CutSuffix(line, ":")
-	return key, "", ok && key != ""
-}
-
-// frontQuoted reads the quoted text a line starts with.
-func frontQuoted(s string) (text, after string, ok bool) {
-	if s[0] == '\'' {
-		for i := 1; i < len(s); i++ {
-			if s[i] != '\'' {
-				continue
-			}
-			if strings.HasPrefix(s[i+1:], "'") {
-				i++
-				continue
-			}
-			return strings.ReplaceAll(s[1:i], "''", "'"), s[i+1:], true
-		}
-		return "", "", false
-	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			lit := hujson.Literal(s[:i+1])
-			return lit.String(), s[i+1:], lit.IsValid()
-		}
-	}
-	return "", "", false
-}
-
-// value reads what stands behind a key.
-func (r *frontReader) value(line frontLine, rest string, depth int) (*node, *syntaxError) {
-	at := line.at + len(line.text) - len(rest)
-	if rest == "" || rest[0] == '#' {
-		r.seen++
-		return r.below(line, at, depth)
-	}
-	switch rest[0] {
-	case '|', '>':
-		head, _, _ := strings.Cut(rest[1:], "#")
-		if head = strings.TrimSpace(head); head == "" || head == "-" || head == "+" {
-			r.seen++
-			return &node{kind: 's', text: r.block(line.indent, rest[0], head), in: r.in, at: at}, nil
-		}
-	case '[', '{':
-		n, err := r.flow(rest, at)
-		r.seen++
-		return n, err
-	}
-	r.seen++
-	parts := []string{rest}
-	for next, ok := r.peek(); ok && next.indent > line.indent; next, ok = r.peek() {
-		parts = append(parts, next.text) // the text goes on in the next line
-		r.seen++
-	}
-	return r.scalar(strings.Join(parts, " "), at), nil
-}
-
-// below reads the list or object under a key that has nothing beside it.
-func (r *frontReader) below(line frontLine, at, depth int) (*node, *syntaxError) {
-	next, ok := r.peek()
-	switch {
-	case ok && next.indent >= line.indent && (next.text == "-" || strings.HasPrefix(next.text, "- ")):
-		return r.list(next.indent)
-	case ok && next.indent > line.indent:
-		return r.object(next.indent, depth+1)
-	}
-	return &node{kind: '0', in: r.in, at: at}, nil
-}
-
-// list reads the items that are indented by exactly indent.
-func (r *frontReader) list(indent int) (*node, *syntaxError) {
-	n := &node{kind: 'a', in: r.in}
-	for line, ok := r.peek(); ok && line.indent == indent; line, ok = r.peek() {
-		item, found := strings.CutPrefix(line.text+" ", "- ")
-		if !found {
-			break
-		}
-		if n.elems == nil {
-			n.at = line.at
-		}
-		n.elems = append(n.elems, r.scalar(strings.TrimSpace(item), line.at))
-		r.seen++
-	}
-	return n, nil
-}
-
-// block reads the indented lines of a block text.
-func (r *frontReader) block(indent int, style byte, chomp string) string {
-	var lines []string
-	base := -1
-	for ; r.seen < len(r.lines); r.seen++ {
-		line := r.lines[r.seen]
-		if line.text == "" {
-			lines = append(lines, "")
+	doc := readDocument(in)
+	for _, f := range doc.faults {
+		p := Problem{Key: key(f.key), Message: "front matter: " + f.msg, Severity: Warning}
+		if !f.policy {
+			l.report(in, f.at, p)
 			continue
 		}
-		if line.indent <= indent {
-			break
+		p.Severity, p.Message = Error, p.Message+"; every tool is denied to this agent"
+		l.closed(l.report(in, f.at, p), []string{"agent", name})
+	}
+	for i := range doc.doubles {
+		doc.doubles[i].path = append([]string{"agent", name}, doc.doubles[i].path...)
+	}
+	l.doubles(in, doc.doubles)
+	for _, m := range doc.doubted.members {
+		l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q is not YAML as it is written; put patterns in quotes and indent with spaces; "+
+			"only what it restricts is in force", m.key), Severity: Error})
+	}
+	if len(doc.doubted.members) > 0 {
+		l.salvage(under(doc.doubted, "agent", name))
+	}
+	doc.agent.keep(func(m member) bool {
+		if m.val.kind == '0' {
+			l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q has no value, and is left out", m.key), Severity: Warning})
 		}
-		if base < 0 {
-			base = line.indent
-		}
-		lines = append(lines, strings.Repeat(" ", max(line.indent-base, 0))+line.text)
+		return m.val.kind != '0'
+	})
+	if mode {
+		doc.agent.put(member{"mode", &node{kind: 's', text: "primary", in: in}, in, 0})
 	}
-	text := strings.Join(lines, "\n")
-	if style == '>' {
-		text = fold(lines)
-	}
-	trimmed := strings.TrimRight(text, "\n")
-	switch {
-	case chomp == "-" || trimmed == "":
-		return trimmed
-	case chomp == "+":
-		return text + "\n"
-	}
-	return trimmed + "\n"
+	l.layer(in, under(&node{kind: 'o', in: in, members: []member{{name, doc.agent, in, 0}}}, "agent"))
 }
 
-// fold joins lines by blanks; an empty line is a line break.
-func fold(lines []string) string {
-	var b strings.Builder
-	for i, line := range lines {
-		switch {
-		case line == "":
-			b.WriteByte('\n')
-		case i > 0 && lines[i-1] != "":
-			b.WriteByte(' ')
-		}
-		b.WriteString(line)
-	}
-	return b.String()
+// A frontMatter is what a markdown file says about an agent.
+type frontMatter struct {
+	agent   *node // settings and prompt
+	doubted *node // a policy that had to be mended to be read
+	doubles []double
+	faults  []fault
 }
 
-// flow reads a list or object on one line, written as JSON or, for lists of
-// words, without quotes.
-func (r *frontReader) flow(text string, at int) (*node, *syntaxError) {
-	if tooDeep([]byte(text)) < 0 {
-		if v, err := hujson.Parse([]byte(text + "\n")); err == nil {
-			c := converter{in: r.in}
-			n := c.value(v)
-			if len(c.doubles) > 0 {
-				return nil, r.fail("a key stands twice; keep one")
+// A fault is what could not be read of front matter.
+type fault struct {
+	at     int
+	key    string // what it is about, "" for none
+	policy bool   // and that decides about permissions
+	msg    string
+}
+
+// readDocument reads front matter and prompt. The front matter begins with a
+// first line --- and ends with the next line that begins so.
+//
+// It is YAML. Where it is not, each of its keys is read by itself, so that a
+// mistake in one does not hide the others: what stands beside a key is taken
+// as it is written, as people do who write a colon or a bracket into a
+// description, and of a policy only the patterns that YAML wants in quotes and
+// tabs are mended.
+func readDocument(in *input) *frontMatter {
+	in.mixed = !utf8.Valid(in.data)
+	in.data = []byte(strings.ToValidUTF8(string(in.data), string(utf8.RuneError)))
+	doc := &frontMatter{agent: &node{kind: 'o', in: in}, doubted: &node{kind: 'o', in: in}}
+	if in.mixed {
+		doc.fail(0, "", "the file is not UTF-8 text; save it as UTF-8")
+	}
+	front, body := doc.split(in)
+	if prompt := strings.TrimSpace(body); prompt != "" {
+		defer func() {
+			doc.agent.put(member{"prompt", &node{kind: 's', text: prompt, in: in, at: len(in.data)}, in, len(in.data)})
+		}()
+	}
+	if len(front) == 0 {
+		return doc
+	}
+	if size := front[len(front)-1].at - front[0].at; size > maxFront {
+		doc.faults = append(doc.faults, fault{msg: fmt.Sprintf("it is larger than %d KiB", maxFront>>10), policy: true})
+		return doc
+	}
+	if n, doubles, err := decodeYAML(in, front); err == nil {
+		doc.take(n, doubles)
+		return doc
+	}
+	for len(front) > 0 {
+		end := 1
+		for end < len(front) && !keyLine().MatchString(front[end].text) {
+			end++
+		}
+		doc.block(in, front[:end])
+		front = front[end:]
+	}
+	return doc
+}
+
+func (doc *frontMatter) fail(at int, key, msg string) {
+	doc.faults = append(doc.faults, fault{at, key, meansPolicy(key), msg})
+}
+
+// meansPolicy reports whether a key of an agent decides about permissions, or
+// was meant to.
+func meansPolicy(key string) bool {
+	return key == "permission" || key == "tools" || key == "disable" || key != "" && nearest(key, []string{"permission"}) != ""
+}
+
+func (doc *frontMatter) take(n *node, doubles []double) {
+	for _, m := range n.members {
+		doc.agent.put(m)
+	}
+	doc.doubles = append(doc.doubles, doubles...)
+}
+
+// A frontLine is a line of front matter.
+type frontLine struct {
+	text string // without blanks at its end
+	at   int
+}
+
+// keyLine matches a line that begins with a key at the top.
+func keyLine() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:"([^"]+)"|'([^']+)'|([\pL_$][^:#"']*?))[ \t]*:(?:[ \t]+(.*))?$`)
+}
+
+// split takes the lines of the front matter and the text below it apart.
+func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
+	text := string(in.data)
+	start := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
+	first, _, _ := strings.Cut(text[start:], "\n")
+	switch strings.ToLower(strings.Join(strings.Fields(first), "")) {
+	case "---", "---yaml", "---yml":
+	default:
+		if strings.HasPrefix(strings.TrimSpace(text[start:]), "---\n") {
+			doc.fail(start, "", "it has to begin in the first line of the file; it is read as a part of the prompt")
+		}
+		return nil, text[start:]
+	}
+	prose := -1 // the first line that can not be front matter
+	for at := min(start+len(first)+1, len(text)); at < len(text); {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		if rest, ok := strings.CutPrefix(line, "---"); ok {
+			return front, rest + text[at+len(line):]
+		}
+		if prose < 0 && line != "" && !strings.ContainsAny(line[:1], " \t\r#-") && !keyLine().MatchString(strings.TrimRight(line, " \t\r")) {
+			prose = at
+		}
+		front = append(front, frontLine{strings.TrimRight(line, " \t\r"), at})
+		at = min(at+len(line)+1, len(text))
+	}
+	doc.fail(start, "", "the closing --- is missing; write it below the last setting")
+	if prose < 0 {
+		return front, ""
+	}
+	i := slices.IndexFunc(front, func(f frontLine) bool { return f.at == prose })
+	return front[:i], text[prose:]
+}
+
+// block reads the lines of one key, the first of which has the key.
+func (doc *frontMatter) block(in *input, lines []frontLine) {
+	n, doubles, err := decodeYAML(in, lines)
+	if err == nil {
+		doc.take(n, doubles)
+		return
+	}
+	at := lines[0].at
+	m := keyLine().FindStringSubmatch(lines[0].text)
+	if m == nil {
+		doc.fail(at, "", "want a key, a colon and a value")
+		return
+	}
+	key := m[1] + m[2] + m[3]
+	if !meansPolicy(key) {
+		words := []string{m[4]}
+		for _, line := range lines[1:] {
+			if word := strings.TrimSpace(line.text); word != "" && word[0] != '#' {
+				words = append(words, word)
 			}
-			shift(n, at)
-			return n, nil
 		}
+		said := strings.TrimSpace(strings.Join(words, " "))
+		doc.agent.put(member{key, &node{kind: 's', text: said, in: in, at: at}, in, at})
+		return
 	}
-	inner, ok := strings.CutSuffix(strings.TrimPrefix(text, "["), "]")
-	if text[0] != '[' || !ok || strings.ContainsAny(inner, "[]{}\"'") {
-		return nil, r.fail("want a list or object written as JSON, or lines of their own")
+	mended := make([]frontLine, len(lines))
+	for i, line := range lines {
+		mended[i] = frontLine{mendLine(line.text), line.at}
 	}
-	n := &node{kind: 'a', in: r.in, at: at}
-	for item := range strings.SplitSeq(inner, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			n.elems = append(n.elems, r.scalar(item, at))
+	if n, _, err := decodeYAML(in, mended); err == nil {
+		for _, m := range n.members {
+			doc.doubted.put(m)
 		}
+		return
+	}
+	doc.fail(at, key, fmt.Sprintf("%q can not be read: %v", key, err))
+}
+
+// mendLine indents a line with blanks, and quotes what stands before an action
+// or before the colon at its end.
+func mendLine(line string) string {
+	bare := strings.TrimLeft(line, " \t")
+	indent := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "  ")
+	m := regexp.MustCompile(`^([^"'#].*?)[ \t]*:([ \t]+["']?(?:allow|ask|deny|true|false)["']?)?[ \t]*(#.*)?$`).FindStringSubmatch(bare)
+	if m == nil {
+		return indent + bare
+	}
+	return indent + "'" + strings.ReplaceAll(m[1], "'", "''") + "':" + m[2]
+}
+
+// decodeYAML reads lines that are an object in YAML.
+func decodeYAML(in *input, lines []frontLine) (n *node, doubles []double, err error) {
+	defer func() {
+		if p := recover(); p != nil { // of the parser; one file is not worth a crash
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(line.text + "\n")
+	}
+	var file yaml.Node
+	if err := yaml.Unmarshal([]byte(text.String()), &file); err != nil {
+		_, said, _ := strings.Cut(err.Error(), "yaml: ")
+		return nil, nil, fmt.Errorf("it is no YAML: %s", regexp.MustCompile(`^line \d+: `).ReplaceAllString(said, ""))
+	}
+	r := yamlReader{converter: converter{in: in}, lines: lines}
+	if len(file.Content) == 0 {
+		return &node{kind: 'o', in: in}, nil, nil
+	}
+	if n, err = r.value(file.Content[0], 0); err != nil {
+		return nil, nil, err
+	}
+	switch n.kind {
+	case '0':
+		n.kind = 'o'
+	case 'o':
+	default:
+		return nil, nil, fmt.Errorf("it has no keys")
+	}
+	return n, r.doubles, nil
+}
+
+// A yamlReader turns the tree of the YAML parser into ours.
+type yamlReader struct {
+	converter
+	lines []frontLine
+	seen  int
+}
+
+func (r *yamlReader) at(y *yaml.Node) int {
+	line := r.lines[min(max(y.Line, 1), len(r.lines))-1]
+	return line.at + min(max(y.Column-1, 0), len(line.text))
+}
+
+func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
+	if r.seen++; r.seen > maxFrontNodes || depth > maxDepth/2 {
+		return nil, fmt.Errorf("it has too many values, or they nest too deep")
+	}
+	n := &node{in: r.in, at: r.at(y)}
+	switch y.Kind {
+	case yaml.AliasNode:
+		return r.value(y.Alias, depth+1)
+	case yaml.SequenceNode:
+		n.kind = 'a'
+		for _, item := range y.Content {
+			e, err := r.value(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.elems = append(n.elems, e)
+		}
+	case yaml.MappingNode:
+		n.kind = 'o'
+		return n, r.members(n, y, depth)
+	default:
+		r.scalar(n, y)
 	}
 	return n, nil
 }
 
-// shift moves the places of a tree that was read from the middle of a file.
-func shift(n *node, by int) {
-	n.at += by
-	for i := range n.members {
-		n.members[i].at += by
-		shift(n.members[i].val, by)
+func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key := y.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			return fmt.Errorf("a key has to be a word")
+		}
+		r.path = append(r.path, key.Value)
+		val, err := r.value(y.Content[i+1], depth+1)
+		if err != nil {
+			return err
+		}
+		if key.ShortTag() == "!!merge" {
+			for _, m := range val.members {
+				if n.find(m.key) < 0 {
+					n.put(m)
+				}
+			}
+		} else {
+			r.add(n, member{key.Value, val, r.in, r.at(key)})
+		}
+		r.path = r.path[:len(r.path)-1]
 	}
-	for _, e := range n.elems {
-		shift(e, by)
-	}
+	return nil
 }
 
 // scalar reads a word.
-func (r *frontReader) scalar(s string, at int) *node {
-	n := &node{kind: 's', in: r.in, at: at}
-	if s != "" && (s[0] == '"' || s[0] == '\'') {
-		text, after, ok := frontQuoted(s)
-		if after = strings.TrimSpace(after); ok && (after == "" || after[0] == '#') {
-			n.text = text
-			return n
-		}
-	}
-	if i := strings.Index(s, " #"); i >= 0 {
-		s = strings.TrimRight(s[:i], " ")
-	}
-	n.text = s
-	switch s {
-	case "true", "True", "TRUE", "false", "False", "FALSE":
-		n.kind, n.text = 'b', strings.ToLower(s)
-	case "", "~", "null", "Null", "NULL":
+func (r *yamlReader) scalar(n *node, y *yaml.Node) {
+	n.kind, n.text = 's', y.Value
+	switch y.ShortTag() {
+	case "!!bool":
+		n.kind, n.text = 'b', strings.ToLower(y.Value)
+	case "!!null":
 		n.kind, n.text = '0', ""
-	default:
-		if !strings.ContainsAny(s[:1], "+-.0123456789") {
-			break
-		}
-		if lit := hujson.Literal(s); lit.IsValid() && lit.Kind() == '0' {
+	case "!!int", "!!float":
+		if lit := hujson.Literal(y.Value); lit.IsValid() && lit.Kind() == '0' {
 			n.kind = 'n'
-		} else if f, err := strconv.ParseFloat(s, 64); err == nil && !strings.ContainsAny(s, "xXpPiInN_") {
-			n.kind, n.text = 'n', strconv.FormatFloat(f, 'g', -1, 64)
+			return
 		}
+		var v float64
+		if i, err := strconv.ParseInt(y.Value, 0, 64); err == nil {
+			v = float64(i)
+		} else if v, err = strconv.ParseFloat(y.Value, 64); err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+			return
+		}
+		n.kind, n.text = 'n', strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	return n
 }

@@ -1,6 +1,10 @@
 package config
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func TestReadDocument(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
@@ -23,27 +27,53 @@ func TestReadDocument(t *testing.T) {
 			`{"model":"synthetic/hf:zai-org/GLM-4.7","tools":{"write":true,"bash":false},"stuff":"folded text\n"}`},
 		{"lists", "---\na:\n  - x\n  - 1\nb:\n- y\nc: [p, q]\nd: [\"r\", 2]\ne: {\"k\": \"v\"}\n---\n",
 			`{"a":["x",1],"b":["y"],"c":["p","q"],"d":["r",2],"e":{"k":"v"}}`},
-		{"numbers", "---\na: .5\nb: -1\nc: 1e3\nd: 0x1f\ne: 1.2.3\nf: 007\n---\n", `{"a":0.5,"b":-1,"c":1e3,"d":"0x1f","e":"1.2.3","f":7}`},
+		{"numbers", "---\na: .5\nb: -1\nc: 1e3\nd: 0x1f\ne: 1.2.3\nf: 007\n---\n", `{"a":0.5,"b":-1,"c":1e3,"d":31,"e":"1.2.3","f":7}`},
 		{"going on", "---\na: one\n  two\n  three\nb: x\n---\n", `{"a":"one two three","b":"x"}`},
 		{"line ends", "---\r\na: b\r\n---\r\nbody\r\n", `{"a":"b","prompt":"body"}`},
 		{"patterns", "---\npermission:\n  bash:\n    \"*\": ask\n    git push *: deny\n    'a: b': allow\n---\n",
 			`{"permission":{"bash":{"*":"ask","git push *":"deny","a: b":"allow"}}}`},
 		{"references mean themselves", "---\na: \"{env:X}\"\n---\n{file:y}", `{"a":"{env:X}","prompt":"{file:y}"}`},
 
-		{"not closed", "---\na: b\n", "! front matter: the closing --- is missing"},
-		{"tab", "---\na:\n\tb: c\n---\n", "! front matter: a tab cannot indent; use spaces"},
-		{"twice", "---\na: b\na: c\n---\n", `! front matter: "a" stands twice; keep one`},
-		{"no key", "---\njust words\n---\n", "! front matter: want a key, a colon and a value"},
-		{"odd indentation", "---\na:\n    b: c\n  d: e\n---\n", "! front matter: this line is indented more than the one before"},
-		{"flow", "---\na: {b: [c]}\n---\n", "! front matter: want a list or object written as JSON, or lines of their own"},
-		{"bytes", "---\na: \xff\n---\n", "! not UTF-8 text; save the file as UTF-8"},
+		{"brackets", "---\ndescription: [WIP] reviews: things\nmodel: *x\nhint: \"a\" and b\ngood: 1\n---\n",
+			`{"description":"[WIP] reviews: things","model":"*x","hint":"\"a\" and b","good":1}`},
+		{"anchors", "---\na: &x {bash: deny}\nb: *x\nc:\n  <<: *x\n  edit: ask\n---\n",
+			`{"a":{"bash":"deny"},"b":{"bash":"deny"},"c":{"bash":"deny","edit":"ask"}}`},
+		{"JSON", "---\n{\"a\": {\"b\": [1, true]}}\n---\nx", `{"a":{"b":[1,true]},"prompt":"x"}`},
+		{"the end of a block", "---\na: b\n---more\nbody", `{"a":"b","prompt":"more\nbody"}`},
+		{"only comments", "---\n# a: b\n---\nbody", `{"prompt":"body"}`},
+
+		{"patterns without quotes", "---\npermission:\n  bash:\n    *: ask\n    git log: *: allow # x\n  '*': deny\nother: 1\n---\n",
+			`{"other":1} doubted {"permission":{"bash":{"*":"ask","git log: *":"allow"},"*":"deny"}}`},
+		{"a policy in tabs", "---\ntools:\n\twrite: false\n\t\"b*\": false\n---\n", `{} doubted {"tools":{"write":false,"b*":false}}`},
+		{"a policy that is none", "---\npermission:\n  bash: deny\n    edit: deny\na: b\n---\n",
+			`{"a":"b"} ! permission true "permission" can not be read: it is no YAML: mapping values are not allowed in this context`},
+		{"a misspelt one", "---\npermissions: [x\n---\n", `{} ! permissions true "permissions" can not be read: it is no YAML: did not find expected ',' or ']'`},
+		{"not closed", "---\na: b\npermission:\n  bash: deny\n\nYou are it.\nNote: more\n",
+			`{"a":"b","permission":{"bash":"deny"},"prompt":"You are it.\nNote: more"} !  false the closing --- is missing; write it below the last setting`},
+		{"late", "\n---\na: b\n---\n", `{"prompt":"---\na: b\n---"} !  false it has to begin in the first line of the file; it is read as a part of the prompt`},
+		{"tab", "---\na:\n\tb: c\n---\n", `{"a":"b: c"}`},
+		{"twice", "---\na: b\na: c\n---\n", `{"a":"c"} twice a`},
+		{"no key", "---\njust words\n---\n", `{} !  false want a key, a colon and a value`},
+		{"odd indentation", "---\na:\n    b: c\n  d: e\n---\n", `{"a":"b: c d: e"}`},
+		{"flow", "---\na: {b: [c]}\n---\n", `{"a":{"b":["c"]}}`},
+		{"bytes", "---\na: \xff\n---\n", "{\"a\":\"\ufffd\"} !  false the file is not UTF-8 text; save it as UTF-8"},
+		{"an alias of itself", "---\na: &x [*x]\n---\n", ""},
+		{"aliases of aliases", "---\na: &a [" + strings.Repeat("x,", 100) + "]\nb: &b [" + strings.Repeat("*a,", 100) + "]\nc: [" + strings.Repeat("*b,", 100) + "]\n---\n", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := ""
-			if n, err := readDocument(&input{path: "f", data: []byte(tc.in)}); err != nil {
-				got = "! " + err.msg
-			} else {
-				got = string(encode(n))
+			doc := readDocument(&input{path: "f", data: []byte(tc.in)})
+			got := string(encode(doc.agent))
+			if len(doc.doubted.members) > 0 {
+				got += " doubted " + string(encode(doc.doubted))
+			}
+			for _, d := range doc.doubles {
+				got += " twice " + d.path[len(d.path)-1]
+			}
+			for _, f := range doc.faults {
+				got += fmt.Sprintf(" ! %s %t %s", f.key, f.policy, f.msg)
+			}
+			if tc.want == "" { // it ends, and says something
+				return
 			}
 			if got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)

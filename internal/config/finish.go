@@ -226,6 +226,7 @@ func (l *loader) agents() {
 			c.Agents = append(c.Agents, Agent{Name: limit.name, Untrusted: true, From: limit.from})
 		}
 		c.Agents[i].Ceilings = append(c.Agents[i].Ceilings, limit.rules)
+		c.Agents[i].Broken = l.broken[limit.name]
 	}
 }
 

@@ -78,6 +78,7 @@ func (l *loader) listFolder(in *input) {
 type document struct {
 	rel  string
 	data []byte
+	err  error // why it can not be read
 }
 
 // contents reads the agents of a folder and, for one that comes with the
@@ -87,10 +88,11 @@ func (l *loader) contents(in *input) ([]document, error) {
 	var docs []document
 	keep := func(rel string, data []byte) {
 		if _, _, ok := agentName(rel); ok {
-			docs = append(docs, document{rel, data})
+			docs = append(docs, document{rel: rel, data: data})
 		}
 	}
-	w := walker{root: in.path, keep: keep}
+	lose := func(rel string, err error) { docs = append(docs, document{rel: rel, err: err}) }
+	w := walker{root: in.path, keep: keep, lose: lose}
 	if !in.guarded {
 		return docs, w.agents()
 	}
@@ -107,7 +109,7 @@ func (l *loader) contents(in *input) ([]document, error) {
 		w.list = l.hashAll
 		if hash, err = w.digest(); err != nil {
 			l.report(in, 0, Problem{Message: "cannot be trusted: " + plainError(err), Severity: Error})
-			hash, docs = "", nil
+			hash = ""
 		}
 		in.files = w.listed
 	}
@@ -122,7 +124,8 @@ func (l *loader) contents(in *input) ([]document, error) {
 		}
 	}
 	if hash == "" {
-		w = walker{root: in.path, keep: keep}
+		docs = nil
+		w = walker{root: in.path, keep: keep, lose: lose}
 		err = w.agents()
 	}
 	return docs, err
@@ -185,8 +188,9 @@ func agentName(rel string) (name string, mode, ok bool) {
 type walker struct {
 	root  string
 	keep  func(rel string, data []byte)
-	every bool                    // all files, not only agents
-	link  func(rel, leads string) // called for links with no contents; may be nil
+	lose  func(rel string, err error) // called for an agent's file that can not be read, where only agents are
+	every bool                        // all files, not only agents
+	link  func(rel, leads string)     // called for links with no contents; may be nil
 	files int
 	bytes int64
 	above []fs.FileInfo // the folders on the way down, to see a loop
@@ -337,6 +341,11 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 		case err != nil && absent(err):
 			w.note(rel, "nowhere")
 			return nil
+		case err != nil && w.lose != nil && !w.every:
+			if _, _, ok := agentName(rel); ok {
+				w.lose(rel, err)
+			}
+			return nil
 		case err != nil:
 			return err
 		}
@@ -348,7 +357,11 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 	if _, _, ok := agentName(rel); !ok && !w.every || stray(rel) {
 		return nil
 	}
-	if err := w.file(rel); err != nil {
+	err := w.file(rel)
+	switch {
+	case err != nil && w.lose != nil && !w.every:
+		w.lose(rel, err)
+	case err != nil:
 		return fmt.Errorf("%s: %s", rel, plainError(err))
 	}
 	return nil

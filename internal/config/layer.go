@@ -3,8 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"helve/permission"
 )
@@ -24,10 +27,17 @@ func (l *loader) file(p place) {
 		return
 	}
 	data, err := readRegular(p.path, maxFile)
-	if err != nil && absent(err) && p.named == "" {
+	if err != nil && (absent(err) || errors.Is(err, syscall.ELOOP)) && p.named == "" {
+		if info, err := os.Lstat(p.path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			l.report(&input{path: p.path}, 0, Problem{Message: "is a link that leads nowhere; no settings are read from it", Severity: Warning})
+		}
 		return
 	}
 	l.seen[p.path] = true
+	if info, is := os.Stat(p.path); is == nil && info.IsDir() && p.named == "" {
+		l.report(&input{path: p.path}, 0, Problem{Message: "is a folder; no settings are read from it, so rename it", Severity: Warning})
+		return
+	}
 	in := &input{
 		path: p.path, dir: filepath.Dir(p.path), kind: p.kind, guarded: p.guarded,
 		helve: helveFile(p.path) || strings.HasPrefix(p.named, "HELVE_"),
@@ -66,7 +76,10 @@ func (l *loader) text(in *input) {
 		l.syntax(in, err)
 		return
 	}
-	l.doubles(in, root, doubles)
+	if in.empty {
+		l.report(in, 0, Problem{Message: "the file is empty; write {} for no settings, or remove it", Severity: Warning})
+	}
+	l.doubles(in, doubles)
 	l.layer(in, root)
 }
 
@@ -74,6 +87,9 @@ func (l *loader) text(in *input) {
 func (l *loader) permissionText(in *input) {
 	n, doubles, err := parse(in)
 	l.source(in, "")
+	if in.empty {
+		err = &syntaxError{0, "it is empty; write {} for no rules, or unset it"}
+	}
 	if err != nil {
 		l.syntax(in, err)
 		return
@@ -82,7 +98,7 @@ func (l *loader) permissionText(in *input) {
 	for i := range doubles {
 		doubles[i].path = append([]string{"permission"}, doubles[i].path...)
 	}
-	l.doubles(in, root, doubles)
+	l.doubles(in, doubles)
 	l.layer(in, root)
 }
 
@@ -114,23 +130,38 @@ func decides(key string) bool {
 	return false
 }
 
-// doubles reports keys that stand twice and leaves out the settings they
-// are in.
-func (l *loader) doubles(in *input, root *node, all []double) {
-	for _, d := range all {
+// doubles tells of keys that stand twice. The last one counts; what either of
+// them restricts does too. In what helve alone has, one of them is a guess.
+func (l *loader) doubles(in *input, all []double) {
+	for i, d := range all {
 		key := strings.Join(d.path, ".")
-		p := l.report(in, d.at, Problem{Key: key, Message: fmt.Sprintf("%q stands twice; keep one", key), Severity: Error})
-		if decides(d.path[0]) {
-			l.void(p)
+		if i == maxProblems {
+			l.void(l.report(in, d.at, Problem{Key: key, Message: "too many keys stand twice; keep one of each", Severity: Error}))
+			return
 		}
-		if d.path[0] == "provider" && len(d.path) > 1 {
-			if one := root.get("provider").get(d.path[1]); one != nil {
-				one.disable()
-				continue
+		p := Problem{Key: key, Message: fmt.Sprintf("%q stands twice; the last one counts; keep one", key), Severity: Warning}
+		switch d.path[0] {
+		case "permission", "tools", "agent", "mode":
+			p.Message = fmt.Sprintf("%q stands twice; the last one counts, within what the other restricts; keep one", key)
+			l.report(in, d.at, p)
+			values := []*node{d.earlier}
+			if d.last.kind == 's' { // of patterns the order counts too, and JSON keeps the place of the first
+				values = append(values, d.last)
 			}
-		}
-		if root.kind == 'o' {
-			root.keep(func(m member) bool { return m.key != d.path[0] })
+			for _, val := range values {
+				root := under(val.clone(), d.path...)
+				if in.trusted && !in.literal {
+					l.substitute(root)
+				}
+				l.salvage(root)
+			}
+		case "permission_examples", "hooks", "custom", "wall":
+			p.Message, p.Severity = fmt.Sprintf("%q stands twice; keep one", key), Error
+			if p := l.report(in, d.at, p); in.helve {
+				l.void(p)
+			}
+		default:
+			l.report(in, d.at, p)
 		}
 	}
 }
@@ -178,74 +209,33 @@ func (l *loader) combine(root *node) {
 	l.merged.merge(root)
 }
 
-// substitute puts in what {env:} and {file:} stand for. A setting whose
-// reference leads nowhere is left out. A provider is switched off then: without
-// its settings it would talk to somebody else.
-func (l *loader) substitute(root *node) {
-	if root.kind != 'o' {
-		return
-	}
-	root.keep(func(m member) bool {
-		if m.key == "provider" && m.val.kind == 'o' {
-			l.substituteEach(m)
-			return true
-		}
-		err := l.substituteIn(m.val)
-		if err == nil {
-			return true
-		}
-		p := l.report(m.in, err.at, Problem{Key: m.key, Message: err.msg, Severity: Error})
-		if decides(m.key) {
-			l.void(p)
-		}
-		return false
-	})
-}
-
-// substituteEach substitutes in each provider by itself.
-func (l *loader) substituteEach(providers member) {
-	for _, m := range providers.val.members {
-		if err := l.substituteIn(m.val); err != nil {
-			l.report(m.in, err.at, Problem{Key: providers.key + "." + m.key, Message: err.msg, Severity: Error})
-			m.val.disable()
-		}
-	}
-}
-
-func (l *loader) substituteIn(n *node) *syntaxError {
-	put := func(s *string, at int) *syntaxError {
+// substitute puts in what {env:} and {file:} stand for. A value whose reference
+// leads nowhere becomes one of the kind [unresolved], which the check takes for
+// a mistake.
+func (l *loader) substitute(n *node) {
+	put := func(s *string, n *node, at int) {
 		if !hasReference(*s) {
-			return nil
+			return
 		}
 		v, err := l.expand(*s, n.in)
 		if err != nil {
-			return &syntaxError{at, err.Error()}
+			*n = node{kind: unresolved, text: err.Error(), in: n.in, at: at}
+			return
 		}
 		*s = v
-		return nil
 	}
-	switch n.kind {
-	case 's':
-		return put(&n.text, n.at)
-	case 'a':
-		for _, e := range n.elems {
-			if err := l.substituteIn(e); err != nil {
-				return err
-			}
-		}
-	case 'o':
-		n.index = nil
-		for i := range n.members {
-			m := &n.members[i]
-			if err := put(&m.key, m.at); err != nil {
-				return err
-			}
-			if err := l.substituteIn(m.val); err != nil {
-				return err
-			}
-		}
+	if n.kind == 's' {
+		put(&n.text, n, n.at)
 	}
-	return nil
+	for _, e := range n.elems {
+		l.substitute(e)
+	}
+	n.index = nil
+	for i := range n.members {
+		m := &n.members[i]
+		put(&m.key, m.val, m.at)
+		l.substitute(m.val)
+	}
 }
 
 // normalise brings rules into one form: the old tools switches become rules,
@@ -282,16 +272,11 @@ func toolRules(n *node) {
 	}
 	rules := &node{kind: 'o', in: tools.in, at: tools.at, owned: true}
 	for _, m := range tools.members {
-		name := m.key
-		switch name {
-		case "write", "edit", "patch", "multiedit":
-			name = "edit"
-		}
 		action := permission.Deny
 		if m.val.text == "true" {
 			action = permission.Allow
 		}
-		rules.put(member{name, stringNode(string(action), m.val), m.in, m.at})
+		rules.put(member{toolPermission(m.key), stringNode(string(action), m.val), m.in, m.at})
 	}
 	own := member{"permission", rules, tools.in, tools.at}
 	if explicit := n.get("permission"); explicit != nil {

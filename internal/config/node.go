@@ -28,6 +28,8 @@ type input struct {
 	guarded bool // it comes with the project
 	trusted bool
 	literal bool // {env:} and {file:} mean themselves
+	mixed   bool // it held bytes that are not UTF-8
+	empty   bool // there is nothing in it but comments
 	data    []byte
 	lines   []int // where each line starts; made when first asked for
 	count   int   // problems reported so far
@@ -120,6 +122,49 @@ func (n *node) get(key string) *node {
 		return n.members[i].val
 	}
 	return nil
+}
+
+// unresolved is the kind of a value that holds a reference which leads nowhere;
+// its text says why.
+const unresolved = 'x'
+
+// find1 returns the first value below a node, itself too, that f is true for,
+// or nil.
+func (n *node) find1(f func(*node) bool) *node {
+	if f(n) {
+		return n
+	}
+	for _, m := range n.members {
+		if bad := m.val.find1(f); bad != nil {
+			return bad
+		}
+	}
+	for _, e := range n.elems {
+		if bad := e.find1(f); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// clone is a copy that shares nothing with the node.
+func (n *node) clone() *node {
+	out := *n
+	out.index, out.members, out.elems = nil, slices.Clone(n.members), slices.Clone(n.elems)
+	for i := range out.members {
+		out.members[i].val = out.members[i].val.clone()
+	}
+	for i := range out.elems {
+		out.elems[i] = out.elems[i].clone()
+	}
+	return &out
+}
+
+// garbled reports whether a value or one of its keys is not what was written,
+// since the file is no UTF-8.
+func (n *node) garbled() bool {
+	odd := func(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
+	return n.in != nil && n.in.mixed && (odd(n.text) || slices.ContainsFunc(n.members, func(m member) bool { return odd(m.key) }))
 }
 
 // put adds a member or replaces the one of that key where it stands.
@@ -268,27 +313,23 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.msg }
 
-// A double is a key that stands twice in one object.
+// A double is a key that stands twice in one object. The last one counts.
 type double struct {
-	path []string
-	at   int
+	path          []string
+	at            int
+	earlier, last *node
 }
 
 // parse reads JSON with comments and trailing commas.
 func parse(in *input) (*node, []double, error) {
 	in.data = bytes.TrimPrefix(in.data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(in.data) {
-		at := 0
-		for r, n := utf8.DecodeRune(in.data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(in.data[at:]) {
-			at += n
-		}
-		return nil, nil, &syntaxError{at, "not UTF-8 text; save the file as UTF-8"}
-	}
+	in.mixed = !utf8.Valid(in.data)
+	in.data = bytes.ToValidUTF8(in.data, []byte(string(utf8.RuneError)))
 	if at := tooDeep(in.data); at >= 0 {
 		return nil, nil, &syntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 	}
-	if len(bytes.TrimSpace(in.data)) == 0 {
-		return nil, nil, &syntaxError{0, "the file is empty; write {} for no settings"}
+	if in.empty = blank(in.data); in.empty {
+		return &node{kind: 'o', in: in}, nil, nil
 	}
 	// A line comment that ends the file needs its line end for the parser.
 	v, err := hujson.Parse(append(in.data[:len(in.data):len(in.data)], '\n'))
@@ -297,6 +338,16 @@ func parse(in *input) (*node, []double, error) {
 	}
 	c := converter{in: in}
 	return c.value(v), c.doubles, nil
+}
+
+// blank reports whether a text has nothing in it but comments.
+func blank(data []byte) bool {
+	v, err := hujson.Parse(append(bytes.Clone(data), "\n0"...))
+	if err != nil {
+		return false
+	}
+	_, isWord := v.Value.(hujson.Literal)
+	return isWord && v.StartOffset == len(data)+1
 }
 
 // syntax turns the parser's error into one with an offset.
@@ -390,10 +441,7 @@ func (c *converter) value(v hujson.Value) *node {
 			key := m.Name.Value.(hujson.Literal).String()
 			c.path = append(c.path, key)
 			val := c.value(m.Value)
-			if n.find(key) >= 0 && len(c.doubles) < maxProblems {
-				c.doubles = append(c.doubles, double{slices.Clone(c.path), m.Name.StartOffset})
-			}
-			n.put(member{key, val, c.in, m.Name.StartOffset})
+			c.add(n, member{key, val, c.in, m.Name.StartOffset})
 			c.path = c.path[:len(c.path)-1]
 		}
 	case *hujson.Array:
@@ -415,4 +463,20 @@ func (c *converter) value(v hujson.Value) *node {
 		}
 	}
 	return n
+}
+
+// add puts a member into an object. Of two of one key the last counts, but a
+// switch stays where it keeps something off.
+func (c *converter) add(n *node, m member) {
+	if i := n.find(m.key); i >= 0 {
+		earlier := n.members[i].val
+		if len(c.doubles) <= maxProblems {
+			c.doubles = append(c.doubles, double{slices.Clone(c.path), m.at, earlier, m.val})
+		}
+		off := map[string]string{"enabled": "false", "disabled": "true", "disable": "true", "wall": "true"}[m.key]
+		if off != "" && earlier.kind == 'b' && earlier.text == off {
+			return
+		}
+	}
+	n.put(m)
 }

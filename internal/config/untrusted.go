@@ -80,15 +80,12 @@ func (l *loader) withholdAgents(agents member) {
 	if agents.val.kind != 'o' {
 		return
 	}
-	known := agentShape().fields
 	for _, a := range agents.val.members {
 		if a.val.kind != 'o' {
 			continue
 		}
 		had := len(a.val.members)
-		a.val.keep(func(m member) bool {
-			return m.key == "permission" || m.key == "tools" || misplaced(m, known[m.key]) // the check reports that
-		})
+		policyOnly(under(a.val, a.key)) // the check reports what else there is of it
 		if len(a.val.members) < had || had == 0 {
 			l.withheld(a.in, agents.key+"."+a.key, whyUntrusted)
 		}
@@ -166,28 +163,10 @@ func (l *loader) limit(root *node) {
 	}
 	toolRules(root)
 	allowed := Withheld{File: root.in.path, Why: whyUntrusted}
-	if policy := root.get("permission"); policy != nil {
-		if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
-			l.cfg.Ceilings = append(l.cfg.Ceilings, rules)
-			allowed.add("permission", rules)
-		}
-	}
-	for _, section := range []string{"agent", "mode"} {
-		agents := root.get(section)
-		if agents == nil {
-			continue
-		}
-		for _, a := range agents.members {
-			policy := a.val.get("permission")
-			if policy == nil {
-				continue
-			}
-			if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
-				l.agentCeilings = append(l.agentCeilings, agentCeiling{a.key, rules, a.in.source(a.at)})
-				allowed.add(section+"."+a.key+".permission", rules)
-			}
-		}
-	}
+	l.eachPolicy(root, func(agent, key string, rules permission.Ruleset) {
+		l.restrict(agent, rules)
+		allowed.add(key, rules)
+	})
 	if allowed.Rules > 0 {
 		l.cfg.Withheld = append(l.cfg.Withheld, allowed)
 	}

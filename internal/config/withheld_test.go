@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,31 +125,68 @@ func TestOuterPermissionKey(t *testing.T) {
 	}
 }
 
-// Rules that stand beside the key permission and not under it deny everything,
-// whether the file is trusted or not: nobody may think that they hold.
+// Rules that stand where none belong, or under a name that is not theirs, keep
+// what they restrict, whether the file is trusted or not, and loosen nothing.
 func TestRulesBesidePermission(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"bash": {"rm *": "deny"}}`:                                 `:1:2: "bash" holds rules, and no setting does; did you mean "permission": {"bash": …}?`,
-		`{"bash": "ask"}`:                                            `did you mean "permission": {"bash": …}?`,
-		`{"read": {"*.env": "deny"}}`:                                `did you mean "permission": {"read": …}?`,
-		`{"edit": {"matching": "safe", "*.go": "allow"}}`:            `did you mean "permission": {"edit": …}?`,
-		`{"mcp_*": "deny"}`:                                          `did you mean "permission": {"mcp_*": …}?`,
-		`{"agent": {"plan": {"bash": {"rm *": "deny"}}}}`:            `"agent.plan.bash" holds rules`,
-		`{"bash": {"timeout_ms": 10}, "edit": {"matching": "safe"}}`: "",
-		`{"username": "deny", "agent": {"plan": {"effort": "ask"}}}`: "",
+	for _, c := range []struct{ text, says, restricts string }{
+		{`{"bash": {"rm *": "deny"}}`, `:1:2: "bash" holds rules, and no setting does; only what they restrict is in force; did you mean "permission": {"bash": …}?`, "bash rm * deny"},
+		{`{"bash": "ask"}`, `did you mean "permission": {"bash": …}?`, "bash * ask"},
+		{`{"read": {"*.env": "deny"}}`, `did you mean "permission": {"read": …}?`, "read *.env deny"},
+		{`{"edit": {"matching": "safe", "*": "ask", "*.go": "allow"}}`, `did you mean "permission": {"edit": …}?`, "edit * ask, edit *.go allow"},
+		{`{"edit": {"matching": "safe", "*.go": "allow"}}`, `did you mean "permission": {"edit": …}?`, ""},
+		{`{"mcp_*": "deny"}`, `did you mean "permission": {"mcp_*": …}?`, "mcp_* * deny"},
+		{`{"agent": {"plan": {"bash": {"rm *": "deny"}}}}`, `"agent.plan.bash" holds rules`, "plan: bash rm * deny"},
+		{`{"agent": {"x": {"task": {"*": "deny", "y": "allow"}}}}`, `"agent.x.task" holds rules`, "x: task * deny, task y allow"},
+		{`{"permision": {"bash": "deny", "edit": "allow"}}`, `"permision" is not a setting; only what it restricts is in force; did you mean "permission"?`, "bash * deny, edit * allow"},
+		{`{"permissions": {"bash": "alow"}}`, `"permission.bash": "alow" is not an action; did you mean "allow"?`, "bash * deny"},
+		{`{"permissions": "deny"}`, `"permissions" is not a setting`, "* * deny"},
+		{`{"agent": {"x": {"permissions": {"edit": "ask"}}}}`, `"agent.x.permissions" is not a setting`, "x: edit * ask"},
+		{`{"agents": {"x": {"permission": {"edit": "ask"}, "model": 1}, "y": 1}}`, `"agents" is not a setting; only what it restricts is in force; did you mean "agent"?`, "x: edit * ask"},
+		{`{"tool": {"bash": false, "read": true, "x": {}}}`, `"tool" is not a setting; only what it restricts is in force; did you mean "tools"?`, "bash * deny, read * allow"},
+		{`{"permissions": [{"action": "shell", "resource": "git *", "effect": "ask"}, {"action": "edit", "effect": "deny"}, 1, {"effect": "deny"}]}`,
+			`"permissions" is a setting of a later OpenCode; only what it restricts is in force`, "bash git * ask, edit * deny"},
+		{`{"agents": {"x": {"permissions": [{"action": "subagent", "resource": "*", "effect": "deny"}]}}}`, `"agents" is not a setting`, "x: task * deny"},
+		{`{"agent": {"x": {"permissions": [{"action": "skill", "resource": "*", "effect": "deny"}]}}}`, `"agent.x.permissions" is a setting of a later OpenCode`, "x: skill * deny"},
+		{`{"agent": {"x": {"permissions": ["Read", "Bash(git:*)"]}}}`, `"agent.x.permissions" is not a setting; did you mean "permission"?`, ""},
+		{`{"agent": {"x": {"tools": "Read, Grep, Bash(git:*), mcp__a__b"}}}`, `"agent.x.tools" is a list; want an object such as {"write": false}`,
+			"x: * * deny, external_directory * allow, doom_loop * allow, read * allow, grep * allow, a_b * allow"},
+		{`{"agent": {"x": {"tools": ["Write", "LS"]}}}`, `"agent.x.tools" is a list`, "x: * * deny, external_directory * allow, doom_loop * allow, edit * allow, list * allow"},
+		{`{"bash": {"timeout_ms": 10}, "edit": {"matching": "safe"}}`, "", ""},
+		{`{"username": "deny", "agent": {"plan": {"effort": "ask"}}}`, "", ""},
 	} {
 		for _, name := range []string{"helve.json", "opencode.json"} {
 			_, opt := project(t)
 			for _, file := range []string{filepath.Join(opt.Dir, name), filepath.Join(opt.Home, ".config", strings.TrimSuffix(name, ".json"), name)} {
-				write(t, file, text)
-				err := load(t, opt).PolicyError
-				if said := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(said, want) && want != "" || want != "" && !strings.HasPrefix(said, file) {
-					t.Errorf("%s in %s: %v", text, file, err)
+				write(t, file, c.text)
+				cfg := load(t, opt)
+				if got := restrictions(cfg); cfg.PolicyError != nil || got != c.restricts || len(cfg.Rules) > 0 {
+					t.Errorf("%s in %s: restricts %q, want %q; rules %v, %v", c.text, file, got, c.restricts, cfg.Rules, cfg.PolicyError)
+				}
+				if !slices.ContainsFunc(cfg.Problems, func(p Problem) bool { return c.says != "" && strings.Contains(p.Error(), c.says) && p.File == file }) && c.says != "" {
+					t.Errorf("%s in %s: told %v, want %q", c.text, file, cfg.Problems, c.says)
 				}
 				write(t, file, "{}")
 			}
 		}
 	}
+}
+
+// restrictions are the ceilings of a config in one line.
+func restrictions(c *Config) string {
+	var all []string
+	add := func(of string, lists []permission.Ruleset) {
+		for _, rules := range lists {
+			for _, r := range rules {
+				all = append(all, fmt.Sprintf("%s%s %s %s", of, r.Permission, r.Pattern, r.Action))
+				of = ""
+			}
+		}
+	}
+	add("", c.Ceilings)
+	for _, a := range c.Agents {
+		add(a.Name+": ", a.Ceilings)
+	}
+	return strings.Join(all, ", ")
 }
 
 // A text that ends too early says so, also where nobody has trusted it; what else

@@ -1,0 +1,216 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"helve/permission"
+)
+
+// restrict adds rules that can only make answers stricter, for one agent or,
+// where none is named, for all.
+func (l *loader) restrict(agent string, rules permission.Ruleset) {
+	switch {
+	case len(rules) == 0:
+	case agent == "":
+		l.cfg.Ceilings = append(l.cfg.Ceilings, rules)
+	default:
+		l.agentCeilings = append(l.agentCeilings, agentCeiling{agent, rules, rules[0].From})
+	}
+}
+
+// closed denies what a mistake in a policy is about, since nobody knows what
+// was to be forbidden: one permission, one agent, or, where it is about neither
+// of them, everything.
+func (l *loader) closed(p *Problem, path []string) {
+	agent, name := "", ""
+	if len(path) > 1 && (path[0] == "agent" || path[0] == "mode") {
+		agent, path = path[1], path[2:]
+	}
+	if len(path) > 1 && path[0] == "permission" {
+		name = path[1]
+	}
+	if len(path) > 1 && path[0] == "tools" {
+		name = toolPermission(path[1])
+	}
+	switch {
+	case name == "" && agent == "":
+		l.void(p)
+		return
+	case name == "":
+		l.broken[agent], name = true, "*"
+	}
+	from := permission.Source{File: p.File, Line: p.Line}
+	l.restrict(agent, permission.Ruleset{{Permission: name, Pattern: "*", Action: permission.Deny, From: from}})
+}
+
+// salvage puts in force what part of a config file restricts that does not
+// count as it stands: what it allows does not.
+func (l *loader) salvage(root *node) {
+	for _, section := range []string{"agent", "mode"} {
+		if agents := root.get(section); agents != nil {
+			policyOnly(agents)
+		}
+	}
+	c := checker{l: l}
+	if !c.value(root, fileShape()) {
+		return
+	}
+	normalise(root)
+	toolRules(root)
+	l.eachPolicy(root, func(agent, _ string, rules permission.Ruleset) {
+		if slices.ContainsFunc(rules, func(r permission.Rule) bool { return r.Action != permission.Allow }) {
+			l.restrict(agent, rules)
+		}
+	})
+}
+
+// eachPolicy calls f for the rules of a file, and for those of its agents, with
+// the key that they stand under.
+func (l *loader) eachPolicy(root *node, f func(agent, key string, rules permission.Ruleset)) {
+	read := func(agent, key string, policy *node) {
+		if policy == nil {
+			return
+		}
+		if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
+			f(agent, key, rules)
+		}
+	}
+	read("", "permission", root.get("permission"))
+	for _, section := range []string{"agent", "mode"} {
+		agents := root.get(section)
+		if agents == nil {
+			continue
+		}
+		for _, a := range agents.members {
+			read(a.key, section+"."+a.key+".permission", a.val.get("permission"))
+		}
+	}
+}
+
+// policyOnly leaves of agents what is, or is meant to be, a policy.
+func policyOnly(agents *node) {
+	known := agentShape().fields
+	for _, a := range agents.members {
+		a.val.keep(func(m member) bool {
+			return m.key == "permission" || m.key == "tools" || misplaced(m, known[m.key]) || known[m.key] == nil && nearest(m.key, []string{"permission"}) != ""
+		})
+	}
+}
+
+// under is an object with one value, at the path of keys.
+func under(val *node, path ...string) *node {
+	for _, key := range slices.Backward(path) {
+		val = &node{kind: 'o', in: val.in, at: val.at, members: []member{{key, val, val.in, val.at}}}
+	}
+	return val
+}
+
+// stray reports whether a member that stands where permission may is a policy in
+// a form or a place that has no effect: under another name, beside permission,
+// or as another program writes it. What it restricts is kept, so that nobody
+// thinks that it holds while it does not.
+func (c *checker) stray(m member, f *shape) bool {
+	p := Problem{Key: c.key(), Severity: Error}
+	root := c.path[:len(c.path)-1] // of the file, or of the agent
+	where := func(key ...string) []string { return slices.Concat(root, []string{"permission"}, key) }
+	switch {
+	case misplaced(m, f):
+		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; did you mean "permission": {%q: …}?`, c.key(), m.key)
+		c.l.salvage(under(rulesIn(m, f), where(m.key)...))
+	case f == nil && nearest(m.key, []string{"permission"}) != "":
+		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting", c.key()), "permission"
+		switch {
+		case m.val.kind == 'o' && len(m.val.members) > 0, isAction(m.val):
+			p.Message += "; only what it restricts is in force"
+			c.l.salvage(under(m.val, where()...))
+		case m.val.kind == 'a' && c.newer(m.val):
+			p.Message = fmt.Sprintf("%q is a setting of a later OpenCode; only what it restricts is in force", c.key())
+		default:
+			p.Severity = Warning
+		}
+	case len(root) == 2 && m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's'):
+		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied to this agent, and none is allowed by it`, c.key())
+		c.l.restrict(root[1], listed(m.val))
+	default:
+		return false
+	}
+	c.l.report(m.in, m.at, p)
+	return true
+}
+
+// rulesIn is what a member holds that is a rule, and no setting of the shape.
+func rulesIn(m member, s *shape) *node {
+	if m.val.kind != 'o' {
+		return m.val
+	}
+	rules := *m.val
+	rules.index, rules.members = nil, slices.DeleteFunc(slices.Clone(m.val.members), func(r member) bool {
+		return !isAction(r.val) || s != nil && s.fields[r.key] != nil
+	})
+	return &rules
+}
+
+// newer reports whether a list holds rules as later versions of OpenCode write
+// them, and puts those in force that restrict.
+func (c *checker) newer(list *node) bool {
+	names := map[string]string{"shell": "bash", "subagent": "task"}
+	var rules permission.Ruleset
+	for _, e := range list.elems {
+		action, effect := e.get("action"), e.get("effect")
+		if action == nil || action.kind != 's' || effect == nil || !isAction(effect) {
+			continue
+		}
+		name, pattern := action.text, "*"
+		if to := names[name]; to != "" {
+			name = to
+		}
+		if resource := e.get("resource"); resource != nil {
+			pattern = resource.text
+		}
+		if one, _, err := under(effect, name, pattern).rules(c.l.opt.Home); err == nil {
+			rules = append(rules, one...)
+		}
+	}
+	agent := ""
+	if len(c.path) == 3 {
+		agent = c.path[1]
+	}
+	c.l.restrict(agent, rules)
+	return len(rules) > 0
+}
+
+// listed denies the tools that a list does not name. The names may be those of
+// Claude Code; one with a pattern behind it is not taken.
+func listed(n *node) permission.Ruleset {
+	names := texts(n)
+	if n.kind == 's' {
+		names = strings.Split(n.text, ",")
+	}
+	rule := func(name string, action permission.Action) permission.Rule {
+		return permission.Rule{Permission: name, Pattern: "*", Action: action, From: n.source()}
+	}
+	rules := permission.Ruleset{rule("*", permission.Deny), rule("external_directory", permission.Allow), rule("doom_loop", permission.Allow)}
+	for _, name := range names {
+		name = toolPermission(strings.ToLower(strings.TrimSpace(name)))
+		if server, ok := strings.CutPrefix(name, "mcp__"); ok {
+			name = strings.ReplaceAll(server, "__", "_")
+		}
+		if name != "" && !strings.Contains(name, "(") {
+			rules = append(rules, rule(name, permission.Allow))
+		}
+	}
+	return rules
+}
+
+// toolPermission is what a tool is named as in rules.
+func toolPermission(tool string) string {
+	switch tool {
+	case "write", "edit", "patch", "multiedit", "notebookedit":
+		return "edit"
+	case "ls":
+		return "list"
+	}
+	return tool
+}
