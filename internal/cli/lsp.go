@@ -92,7 +92,7 @@ func knownLanguages() (names []string) {
 // code of the project: they are on, or are as soon as it is trusted.
 func speaks(source config.Source, cfg *config.Config) bool {
 	if _, on, _ := ownServers(cfg.LSP); on {
-		return true
+		return !config.IsSharedSkills(source.Path)
 	}
 	return slices.ContainsFunc(cfg.Withheld, func(w config.Withheld) bool {
 		_, on, _ := ownServers(json.RawMessage(w.Value))

@@ -40,9 +40,14 @@ func (s *setup) there() []config.Folder {
 	return slices.DeleteFunc(slices.Clone(s.cfg.Folders), func(f config.Folder) bool { return f.Missing })
 }
 
-// trusts reports whether a path is, or is in, a config folder that the user
-// trusts as it is now.
+// trusts reports whether a path is, or is in, a config folder or a folder of
+// skills that the user trusts as it is now.
 func (s *setup) trusts(path string) bool {
+	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if config.IsSharedSkills(dir) {
+			return config.TrustedFolder(s.opt, dir)
+		}
+	}
 	for _, f := range s.cfg.Folders {
 		if disk.Within(f.Path, path) {
 			return config.TrustedFolder(s.opt, f.Path)
@@ -51,9 +56,9 @@ func (s *setup) trusts(path string) bool {
 	return false
 }
 
-// hasSkills reports whether a config folder has a place for skills.
+// hasSkills reports whether a folder is a place for skills, or has one.
 func hasSkills(folder string) bool {
-	return slices.ContainsFunc([]string{"skill", "skills"}, func(name string) bool {
+	return config.IsSharedSkills(folder) || slices.ContainsFunc([]string{"skill", "skills"}, func(name string) bool {
 		info, err := os.Stat(filepath.Join(folder, name))
 		return err == nil && info.IsDir()
 	})

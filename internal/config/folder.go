@@ -313,7 +313,7 @@ func (w *walker) dir(rel string) error {
 	w.above = append(w.above, info)
 	defer func() { w.above = w.above[:len(w.above)-1] }()
 	for _, e := range entries {
-		if rel == "" && ownWay(e.Name()) {
+		if rel == "" && ownWay(e.Name()) && (!IsSharedSkills(w.root) || e.Name() == "node_modules" || e.Name() == ".git") {
 			continue
 		}
 		if err := w.entry(path.Join(rel, e.Name()), e); err != nil {

@@ -157,7 +157,42 @@ func TrustStatus(opt Options) ([]Source, error) {
 	}
 	l.hashAll = true
 	l.load()
-	return slices.DeleteFunc(l.cfg.Sources, func(s Source) bool { return !s.Guarded }), nil
+	all := slices.DeleteFunc(l.cfg.Sources, func(s Source) bool { return !s.Guarded })
+	return append(all, l.sharedSkills()...), nil
+}
+
+// IsSharedSkills reports whether a path is that of a folder of skills which other
+// agents read too: it is trusted as a config folder is, but is none.
+func IsSharedSkills(path string) bool {
+	of := filepath.Base(filepath.Dir(path))
+	return filepath.Base(path) == "skills" && (of == ".claude" || of == ".agents")
+}
+
+// sharedSkills lists those folders of the project.
+func (l *loader) sharedSkills() (all []Source) {
+	if l.flag("DISABLE_PROJECT_CONFIG") {
+		return nil
+	}
+	for _, dir := range l.levels() {
+		if l.opt.Home != "" && dir == filepath.Clean(l.opt.Home) {
+			continue // those are the user's
+		}
+		for _, of := range []string{".claude", ".agents"} {
+			s := Source{Path: filepath.Join(dir, of, "skills"), Kind: ofFolder, Guarded: true}
+			if info, err := os.Stat(s.Path); err != nil || !info.IsDir() {
+				continue
+			}
+			w := walker{root: s.Path, keep: func(string, []byte) {}, list: true}
+			hash, err := w.digest()
+			if err == nil { // else it is listed, and trusting it says so
+				s.Hash = hash
+			}
+			s.Trusted, s.Changed = l.trusted(s.Path, s.Hash)
+			s.Files = l.compared(s.Path, w.listed)
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 func absFrom(dir, path string) string {

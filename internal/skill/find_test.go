@@ -210,14 +210,14 @@ func TestGuarded(t *testing.T) {
 	var asked []string
 	opt.Trusted = func(path string) bool {
 		asked = append(asked, path)
-		return path != y.at("proj/.agents")
+		return path != y.at("proj/.agents/skills")
 	}
 	y.wants(foundBy(opt),
 		"mine = proj/.opencode/skill/a/SKILL.md", "named = proj/paths/a/SKILL.md", "secret = proj/.claude/skills/file/SKILL.md",
 		"shared = proj/.claude/skills/in/SKILL.md", "theirs = proj/.opencode/skill/b/SKILL.md", "user named = elsewhere/a/SKILL.md", "whole folder = proj/.claude/skills/out/skills/c/SKILL.md",
 		"replaced proj/.claude/skills/a/SKILL.md", "replaced proj/.claude/skills/b/SKILL.md", "same-file proj/.claude/skills/out/SKILL.md",
 		"replaced home/.config/opencode/skill/a/SKILL.md", "! proj/.agents/skills")
-	if want := []string{y.at("proj/.claude"), y.at("proj/.agents"), y.at("proj/.opencode"), y.at("proj/paths")}; !cmp.Equal(want, asked) {
+	if want := []string{y.at("proj/.claude/skills"), y.at("proj/.agents/skills"), y.at("proj/.opencode"), y.at("proj/paths")}; !cmp.Equal(want, asked) {
 		t.Errorf("trust of %q was asked about, and not of %q", asked, want)
 	}
 }

@@ -10,7 +10,8 @@ import (
 type place struct {
 	path   string
 	from   string
-	holder string // the folder whose trust it shares
+	holder string // the folder that it belongs to
+	trust  string // the folder whose trust it shares
 	ours   bool   // it is the user's and not the project's
 	named  bool   // somebody named it: it is a problem if it is not there
 }
@@ -25,7 +26,8 @@ func (o Options) places() []place {
 				continue
 			}
 			holder := filepath.Join(dir, name)
-			all = append(all, place{path: filepath.Join(holder, "skills"), from: from, holder: holder, ours: ours})
+			path := filepath.Join(holder, "skills")
+			all = append(all, place{path: path, from: from, holder: holder, trust: path, ours: ours})
 		}
 	}
 	for _, dir := range o.above() {
@@ -36,12 +38,12 @@ func (o Options) places() []place {
 	}
 	for _, f := range o.ConfigDirs {
 		for _, name := range []string{"skill", "skills"} {
-			all = append(all, place{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, ours: !f.Guarded})
+			all = append(all, place{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, trust: f.Path, ours: !f.Guarded})
 		}
 	}
 	for _, path := range o.Paths {
 		path = o.expand(path)
-		all = append(all, place{path: path, from: "path", holder: path, ours: !within(path, o.project()), named: true})
+		all = append(all, place{path: path, from: "path", holder: path, trust: path, ours: !within(path, o.project()), named: true})
 	}
 	return lastOf(all)
 }

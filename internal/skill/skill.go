@@ -42,8 +42,8 @@ type Options struct {
 	// ClaudeOff leaves out .claude, and OthersOff both it and .agents.
 	ClaudeOff, OthersOff bool
 	// Trusted says whether the user trusts a folder of the project, which is
-	// what .claude, .agents and the guarded config folders and paths in it
-	// are. It is asked when a search finds the folder, and again by each later
+	// what .claude/skills, .agents/skills and the guarded config folders and
+	// paths in it are. It is asked when a search finds the folder, and again by each later
 	// one; none is trusted when nil.
 	Trusted func(path string) bool
 	// Limits bound a search.

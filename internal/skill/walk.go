@@ -87,7 +87,7 @@ func (s *search) enter(p place) *walk {
 		return nil
 	}
 	w := &walk{search: s, place: p, seen: map[string]bool{real: true}, queue: []spot{{p.path, real, 0}}}
-	if w.guarded = !p.ours && !s.trusts(p.holder); w.guarded {
+	if w.guarded = !p.ours && !s.trusts(p.trust); w.guarded {
 		w.fence = newFence(s.opt, p)
 		if !w.fence.holds(real) {
 			s.problem(p.path, "a link out of a project that is not trusted; it is not followed")
