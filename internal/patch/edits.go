@@ -60,12 +60,11 @@ type op struct {
 // what was not found.
 func (m *matcher) place(c *Chunk) (missing MatchKind) {
 	sole := false // the lines must have one place only, as nothing says which
-	from := m.at
 	if c.Context != "" {
 		hit, ok := m.context(c)
 		switch {
 		case ok:
-			from, m.at = hit, hit+1
+			m.at = hit + 1
 		case isRange(c.Context) && len(olds(c.Lines)) > 0:
 			sole = true
 		default:
@@ -78,22 +77,19 @@ func (m *matcher) place(c *Chunk) (missing MatchKind) {
 		}
 		return ""
 	}
-	// The line named as context may be the first of the lines, too.
-	for start := m.at; start >= from; start-- {
-		for _, lines := range variants(c.Lines) {
-			old := olds(lines)
-			hit, ok := m.file.seek(old, start, c.EndOfFile)
-			if !ok {
-				continue
-			}
-			if sole {
-				if _, again := m.file.seek(old, hit+1, false); again {
-					return MissingContext
-				}
-			}
-			m.change(lines, hit)
-			return ""
+	for _, lines := range variants(c.Lines) {
+		old := olds(lines)
+		hit, ok := m.file.seek(old, m.at, c.EndOfFile)
+		if !ok {
+			continue
 		}
+		if sole {
+			if _, again := m.file.seek(old, hit+1, false); again {
+				return MissingContext
+			}
+		}
+		m.change(lines, hit)
+		return ""
 	}
 	return MissingLines
 }

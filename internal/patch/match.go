@@ -25,7 +25,7 @@ type MatchError struct {
 	Line    int    // where the chunk begins in the patch, from 1
 	Near    Place  // the place in the file that is most like it
 	Applied bool   // Near is what the chunk would have made of the file
-	Earlier bool   // Near is the very place, but before the chunk before or the context
+	Earlier bool   // Near is the very place, but not after the chunk before and the context
 }
 
 // A Place is some lines of a file, from 1, both included. Zero is no place.
@@ -60,7 +60,7 @@ func (e *MatchError) Help() string {
 	case e.Applied:
 		fmt.Fprintf(&b, "It seems to be already applied: the new text is at %s:", lines)
 	case e.Earlier:
-		fmt.Fprintf(&b, "It matches at %s, which is before the chunk before it or its @@ line; put the chunks in the order of the file:", lines)
+		fmt.Fprintf(&b, "It matches at %s, which is not after the chunk before it and its @@ line. Put the chunks in the order of the file, and quote below @@ only lines that follow that line:", lines)
 	default:
 		fmt.Fprintf(&b, "The nearest text is at %s:", lines)
 	}

@@ -25,9 +25,6 @@ func Parse(patchText string) (Patch, error) {
 		return Patch{}, &SyntaxError{Code: "patch-empty", Msg: "patchText is required"}
 	}
 	p := &parser{lines: strings.Split(patchText, "\n")}
-	for i, line := range p.lines {
-		p.lines[i] = strings.TrimSuffix(line, "\r")
-	}
 	begin, err := p.frame()
 	if err != nil {
 		return Patch{}, err
@@ -140,10 +137,10 @@ func (p *parser) bare(begin int) bool {
 // hunks reads up to the end of the patch.
 func (p *parser) hunks() error {
 	for !p.end() {
-		line := p.lines[p.at]
+		line := trim(p.lines[p.at])
 		var err error
 		switch {
-		case trim(line) == "":
+		case line == "":
 			p.at++
 		case strings.HasPrefix(line, addMark):
 			err = p.add()
@@ -176,14 +173,14 @@ func (p *parser) open(kind Kind, mark string) (*Hunk, error) {
 
 // path returns what follows the mark.
 func (p *parser) path(mark string) (string, error) {
-	path := trim(strings.TrimPrefix(p.lines[p.at], mark))
+	path := trim(strings.TrimPrefix(trim(p.lines[p.at]), mark))
 	if path == "" {
 		return "", p.fail("patch-header", p.at, "%s has no path: expected one after the colon", mark)
 	}
 	return path, nil
 }
 
-// add reads a new file.
+// add reads a new file. Its lines end as they were sent.
 func (p *parser) add() error {
 	h, err := p.open(Add, addMark)
 	if err != nil {
@@ -193,13 +190,14 @@ func (p *parser) add() error {
 	blank := -1 // an empty line, which may only stand after the last
 	for ; !p.end(); p.at++ {
 		line := p.lines[p.at]
-		if isEOF(line) {
+		header := trim(line)
+		if header == eofMark {
 			continue // says what is clear
 		}
-		if strings.HasPrefix(line, "***") {
+		if strings.HasPrefix(header, "***") {
 			break
 		}
-		if trim(line) == "" {
+		if header == "" {
 			if blank < 0 {
 				blank = p.at
 			}
@@ -236,7 +234,7 @@ func (p *parser) update() error {
 	}
 	c := &chunker{h: h}
 	for ; !p.end(); p.at++ {
-		line := p.lines[p.at]
+		line := strings.TrimSuffix(p.lines[p.at], "\r")
 		if strings.HasPrefix(line, "***") && !isEOF(line) {
 			if strings.HasPrefix(line, moveMark) {
 				return p.fail("patch-header", p.at, "%s must be the line after %s", moveMark, updMark)
@@ -317,7 +315,7 @@ func (c *chunker) begin(context string, n int) {
 
 // quote shows the beginning of a line.
 func quote(line string) string {
-	short, more := text.Cut(line, 120)
+	short, more := text.Cut(strings.TrimSuffix(line, "\r"), 120)
 	if more {
 		return fmt.Sprintf("%q...", short)
 	}

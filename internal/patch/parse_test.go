@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		want     []Hunk
 	}{
 		{"add", wrap("*** Add File: n.txt", "+one"), added},
+		{"add lines that end in a carriage return", "*** Begin Patch\n*** Add File: n.txt\r\n+one\r\n+two\r\n*** End Patch", []Hunk{{Kind: Add, Path: "n.txt", Content: "one\r\ntwo\r", Line: 2}}},
 		{"add lines", wrap("*** Add File: n.txt", "+a", "+", "+ b", "++"), []Hunk{{Kind: Add, Path: "n.txt", Content: "a\n\n b\n+", Line: 2}}},
 		{"add nothing", wrap("*** Add File: n.txt"), []Hunk{{Kind: Add, Path: "n.txt", Line: 2}}},
 		{"add, then blank lines", wrap("*** Add File: n.txt", "+one", "", " "), added},
@@ -40,6 +41,14 @@ func TestParse(t *testing.T) {
 		{"here-document", "cat <<'EOF'\n" + wrap("*** Update File: a.txt", "@@", "-x", "+y") + "\nEOF", changed(3)},
 		{"code fence", "```diff\n" + wrap("*** Update File: a.txt", "@@", "-x", "+y") + "\n```\n", changed(3)},
 		{"prose", "Here:\n\n" + wrap("*** Update File: a.txt", "@@", "-x", "+y") + "\n- done\n", changed(4)},
+		{"padded marks", " *** Begin Patch \n*** Update File: a.txt \n@@ \n-x\n+y\n\t*** End Patch \n", changed(2)},
+		{"padded headers", wrap(" *** Add File: n.txt ", "+one", "  *** Update File: a.txt\t", "@@", "-x", "+y", "*** Delete File: old.txt", "\t*** Delete File: b "), []Hunk{
+			{Kind: Add, Path: "n.txt", Content: "one", Line: 2}, {Kind: Update, Path: "a.txt", Line: 4, Chunks: changed(4)[0].Chunks},
+			{Kind: Delete, Path: "old.txt", Line: 8}, {Kind: Delete, Path: "b", Line: 9},
+		}},
+		{"a header within an update is a line that is kept", wrap("*** Update File: a.txt", "@@", " *** Delete File: b", "-x", "+y"), []Hunk{{Kind: Update, Path: "a.txt", Line: 2, Chunks: []Chunk{
+			{Line: 3, Lines: []Line{{' ', "*** Delete File: b"}, {'-', "x"}, {'+', "y"}}},
+		}}}},
 		{"indented marks", "  *** Begin Patch\n*** Add File: n.txt\n+one\n  *** End Patch", added},
 		{"indented patch", "   *** Begin Patch\n   *** Add File: n.txt\n   +one\n   *** End Patch", added},
 		{"move", wrap("*** Update File: a", "*** Move to: b c"), []Hunk{{Kind: Update, Path: "a", MoveTo: "b c", Line: 2}}},
@@ -120,7 +129,8 @@ func TestParseErrors(t *testing.T) {
 }
 
 // write writes hunks as a patch. Its lines end in carriage returns, one of
-// which is taken off each line: so a line may end in one.
+// which is taken off each line: so a line may end in one. Those of a new file
+// are kept.
 func write(p Patch) string {
 	var b strings.Builder
 	b.WriteString("*** Begin Patch\r\n")
@@ -130,7 +140,7 @@ func write(p Patch) string {
 			b.WriteString(moveMark + " " + h.MoveTo + "\r\n")
 		}
 		if h.Content != "" {
-			b.WriteString("+" + strings.ReplaceAll(h.Content, "\n", "\r\n+") + "\r\n")
+			b.WriteString("+" + strings.ReplaceAll(h.Content, "\n", "\n+") + "\n")
 		}
 		for _, c := range h.Chunks {
 			b.WriteString("@@ " + c.Context + "\r\n")
