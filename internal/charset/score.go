@@ -366,6 +366,10 @@ func (d *detector) wide(size int) (rs []reading) {
 			toks[i].cost = wideCost(toks[i].r)
 		}
 		r.add(toks, wideContext)
+		if k == utf32le || k == utf32be { // half of each is nothing but zeros, as in any table of numbers
+			r.size /= 2
+			r.saved -= 16 * float64(len(toks))
+		}
 		rs = append(rs, r)
 	}
 	return rs
@@ -429,11 +433,11 @@ func wideCJK(r rune) float64 {
 }
 
 // wideContext is the cost of two scripts side by side. A letter of a script
-// that is not known here is likely after another one of it.
+// that is not known here is likely after another one of it, but not the same.
 func wideContext(prev, t, _ *token) float64 {
 	a, b := script(prev.r), script(t.r)
 	switch {
-	case t.cost >= 15 && t.r < 0x3000 && t.r>>7 == prev.r>>7 && (unicode.IsLetter(t.r) || unicode.IsMark(t.r)):
+	case t.cost >= 15 && t.r < 0x3000 && t.r>>7 == prev.r>>7 && t.r != prev.r && (unicode.IsLetter(t.r) || unicode.IsMark(t.r)):
 		return -7
 	case a == b || a == 0 || b == 0:
 		return 0
