@@ -74,19 +74,44 @@ func editing(held *workspace.Held, err error) error {
 
 // A landed match tells where an edit found its text, and how.
 type landedMatch struct {
-	Exact      bool    `json:"exact"`
-	Strategy   string  `json:"strategy"`
-	Similarity float64 `json:"similarity"`
-	Lines      []int   `json:"lines"` // first and last line that were replaced, of the first place
-	Places     int     `json:"places"`
+	Exact      bool     `json:"exact"`
+	Strategy   string   `json:"strategy"`
+	Similarity float64  `json:"similarity"`
+	Lines      []int    `json:"lines"` // first and last line that were replaced, of the first place
+	Places     int      `json:"places"`
+	All        [][2]int `json:"all,omitempty"`    // the lines of every place, where there are several; not more than maxTold
+	Fitted     bool     `json:"fitted,omitempty"` // the new text was indented, and ended, as the file is
+
+	endings bool // nothing but line endings was changed
 }
 
+// maxTold is how many places are named.
+const maxTold = 100
+
 func (m landedMatch) sentence() string {
-	where := fmt.Sprintf("line %d", m.Lines[0])
-	if m.Lines[1] > m.Lines[0] {
-		where = fmt.Sprintf("lines %d-%d", m.Lines[0], m.Lines[1])
+	all := m.All
+	if all == nil {
+		all = [][2]int{{m.Lines[0], m.Lines[1]}}
 	}
-	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s). Check that this is what you meant.", where, m.words(), m.Strategy)
+	where := make([]string, len(all))
+	for i, lines := range all {
+		where[i] = fmt.Sprintf("line %d", lines[0])
+		if lines[1] > lines[0] {
+			where[i] = fmt.Sprintf("lines %d-%d", lines[0], lines[1])
+		}
+	}
+	if more := m.Places - len(all); more > 0 {
+		where = append(where, fmt.Sprintf("%d more places", more))
+	}
+	at := where[len(where)-1]
+	if len(where) > 1 {
+		at = strings.Join(where[:len(where)-1], ", ") + " and " + at
+	}
+	fitted := ""
+	if m.Fitted {
+		fitted = " newString was indented, and its last line ended, as the file is there."
+	}
+	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s).%s Check that this is what you meant.", at, m.words(), m.Strategy, fitted)
 }
 
 // words say what a strategy forgives.
@@ -127,6 +152,9 @@ func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, 
 		return draft{}, nil, tool.Fail("no-change", "The edit would change nothing: what it would write is what stands in %s.", held.Path)
 	}
 	change := workspace.Change{Held: held, Data: now.Bytes(), Encoding: now.Encoding().String()}
+	if slices.ContainsFunc(matches, func(m landedMatch) bool { return m.endings }) {
+		return newDraft(change, file.Raw(), now.Raw()), matches, nil
+	}
 	return revised(change, file.Raw(), now.Raw()), matches, nil
 }
 
@@ -169,10 +197,19 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 		next, err := charset.DecodeAs(append(file.Mark(), data...), file.Encoding())
 		return next, landedMatch{Exact: true, Lines: []int{1, 1}, Places: 1}, err
 	}
-	if in.ReplaceAll && strings.Count(content, charset.Normalise(in.OldString)) > maxPlaces {
-		return nil, landedMatch{}, tool.Fail("too-large", "oldString occurs more than %d times in %s. Replace less at a time.", maxPlaces, held.Path)
+	if err := in.wholeEndings(file.Raw()); err != nil {
+		return nil, landedMatch{}, e.missed(c, held, in, err)
 	}
-	m, err := replace.Find(content, charset.Normalise(in.OldString), replace.Options{All: in.ReplaceAll, Profile: e.matching})
+	if in.onlyEndings() {
+		if next, m, err := e.replaceEndings(c, held, file, in); next != nil || err != nil {
+			return next, m, err
+		}
+	}
+	old, fresh := charset.Normalise(in.OldString), charset.Normalise(in.NewString)
+	if in.ReplaceAll && strings.Count(content, old) > maxPlaces {
+		return nil, landedMatch{}, tooMany(held)
+	}
+	m, err := replace.Find(content, old, replace.Options{All: in.ReplaceAll, Profile: e.matching})
 	if err != nil {
 		return nil, landedMatch{}, e.missed(c, held, in, err)
 	}
@@ -183,9 +220,9 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	if grown > workspace.MaxEdit {
 		return nil, landedMatch{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, workspace.MaxEdit>>20)
 	}
-	edits := make([]text.Edit, len(m.Spans))
-	for i, s := range m.Spans {
-		edits[i] = text.Edit{Start: s.Start, End: s.End, New: charset.Normalise(in.NewString)}
+	edits, err := m.Edits(fresh)
+	if err != nil {
+		return nil, landedMatch{}, e.missed(c, held, in, err)
 	}
 	data, err := file.Splice(edits)
 	if err != nil {
@@ -195,10 +232,113 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	if err != nil {
 		return nil, landedMatch{}, notEncodable(held.Path, err)
 	}
-	first := m.Spans[0]
-	line := 1 + strings.Count(content[:first.Start], "\n")
-	last := line + strings.Count(strings.TrimSuffix(content[first.Start:first.End], "\n"), "\n")
-	return next, landedMatch{Exact: m.Exact, Strategy: m.Strategy, Similarity: m.Similarity, Lines: []int{line, last}, Places: len(m.Spans)}, nil
+	landed := landing(content, m)
+	landed.Fitted = slices.ContainsFunc(edits, func(e text.Edit) bool { return e.New != fresh })
+	return next, landed, nil
+}
+
+func tooMany(held *workspace.Held) error {
+	return tool.Fail("too-large", "oldString occurs more than %d times in %s. Replace less at a time.", maxPlaces, held.Path)
+}
+
+// wholeEndings completes a line ending of which an edit quotes the first half
+// alone, and leaves out one that the file does not have: a lone carriage return
+// is no line ending but where lines end so.
+func (in *editInput) wholeEndings(raw string) error {
+	switch {
+	case !strings.HasSuffix(in.OldString, "\r"):
+	case strings.Contains(raw, in.OldString+"\n"):
+		in.OldString, in.NewString = in.OldString+"\n", in.NewString+"\n"
+	case !strings.Contains(raw, in.OldString):
+		in.OldString, in.NewString = strings.TrimRight(in.OldString, "\r"), strings.TrimRight(in.NewString, "\r")
+		if strings.TrimSpace(in.OldString) == "" {
+			return &replace.Missing{}
+		}
+	}
+	return nil
+}
+
+// onlyEndings reports whether an edit changes nothing but line endings.
+func (in editInput) onlyEndings() bool {
+	without := func(s string) string { return strings.ReplaceAll(s, "\r", "") }
+	return charset.Normalise(in.OldString) == charset.Normalise(in.NewString) || without(in.OldString) == without(in.NewString)
+}
+
+// replaceEndings makes an edit that changes nothing but line endings, which
+// become what they are in the new text. It returns nothing where the quoted text
+// does not stand in the file but for its line endings.
+func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, landedMatch, error) {
+	content, raw := file.String(), file.Raw()
+	old, asText := in.OldString, false
+	if !strings.Contains(raw, old) {
+		old, asText = charset.Normalise(old), charset.Normalise(old) == charset.Normalise(in.NewString)
+		if !asText || !strings.Contains(content, old) {
+			return nil, landedMatch{}, nil
+		}
+	} else {
+		content = raw
+	}
+	if in.ReplaceAll && strings.Count(content, old) > maxPlaces {
+		return nil, landedMatch{}, tooMany(held)
+	}
+	m, err := replace.Find(content, old, replace.Options{All: in.ReplaceAll, Profile: e.matching})
+	if err != nil {
+		return nil, landedMatch{}, e.missed(c, held, in, err)
+	}
+	if !m.Exact {
+		return nil, landedMatch{}, nil
+	}
+	var edits []text.Edit
+	at, n := 0, 0 // in raw, and in the text
+	place := func(offset int) int {
+		if !asText {
+			return offset
+		}
+		for ; n < offset; n++ {
+			if strings.HasPrefix(raw[at:], "\r\n") {
+				at++
+			}
+			at++
+		}
+		return at
+	}
+	for _, s := range m.Spans {
+		if !asText && s.Start > 0 && raw[s.Start-1:s.Start+1] == "\r\n" {
+			continue // half of a line ending
+		}
+		edits = append(edits, text.Edit{Start: place(s.Start), End: place(s.End), New: in.NewString})
+	}
+	same, err := file.Encode(raw)
+	if err != nil || string(file.Mark())+string(same) != string(file.Bytes()) {
+		return nil, landedMatch{}, tool.Fail("encoding", "Cannot change line endings in %s: text in %s can not be edited in place.", held.Path, file.Encoding())
+	}
+	data, err := file.Encode(text.Apply(raw, edits))
+	if err != nil {
+		return nil, landedMatch{}, notEncodable(held.Path, err)
+	}
+	next, err := charset.DecodeAs(append(file.Mark(), data...), file.Encoding())
+	if err != nil {
+		return nil, landedMatch{}, notEncodable(held.Path, err)
+	}
+	landed := landing(content, m)
+	landed.endings = true
+	return next, landed, nil
+}
+
+// landing tells where a match is.
+func landing(content string, m replace.Match) landedMatch {
+	landed := landedMatch{Exact: m.Exact, Strategy: m.Strategy, Similarity: m.Similarity, Places: len(m.Spans)}
+	line, at := 1, 0
+	for _, s := range m.Spans[:min(len(m.Spans), maxTold)] {
+		line += strings.Count(content[at:s.Start], "\n")
+		at = s.Start
+		landed.All = append(landed.All, [2]int{line, line + strings.Count(strings.TrimSuffix(content[s.Start:s.End], "\n"), "\n")})
+	}
+	landed.Lines = landed.All[0][:]
+	if len(m.Spans) == 1 {
+		landed.All = nil
+	}
+	return landed
 }
 
 // missed words a text that was not found, or found more than once. What

@@ -35,6 +35,7 @@ type Missing struct {
 	profile Profile
 	cut     int  // how many lines Text should have had, if it has fewer
 	part    bool // Text is a part of a line
+	uneven  bool // the text is there, with an indentation that the new text can not be given
 }
 
 // Error is the one line the profile answers with.
@@ -73,6 +74,9 @@ func (m *Missing) Help() string {
 	}
 	if m.Line > 0 {
 		fmt.Fprintf(&b, "First difference at line %d, column %d: the file has %s, oldString has %s.\n", m.Line, m.Column, m.There, m.Quoted)
+	}
+	if m.uneven {
+		b.WriteString("But for its indentation it is what was quoted, and how newString would have to be indented can not be told: the lines do not all differ from oldString in the same way.\n")
 	}
 	b.WriteString("If this is the text you mean, quote it as it stands between the tags.")
 	m.hints(&b)
@@ -122,6 +126,7 @@ func (m *Missing) already(newString string) int {
 type Many struct {
 	Lines   []int // the lines the first places begin on, from 1
 	Count   int   // of all places
+	Differ  bool  // all are meant, but they do not hold the same text
 	profile Profile
 }
 
@@ -138,8 +143,11 @@ func (f *finder) many(spans []Span) *Many {
 
 // Error is the one line the profile answers with.
 func (m *Many) Error() string {
-	if m.profile == Seed {
+	switch {
+	case m.profile == Seed:
 		return "Found multiple matches for oldString. Provide more surrounding lines in oldString to identify the correct match."
+	case m.Differ:
+		return "oldString does not stand in the file as it was quoted, and what is like it is not the same everywhere, so it can not be replaced everywhere. Quote each of the places as it stands."
 	}
 	return "Found multiple matches for oldString. Provide more surrounding context to make the match unique."
 }

@@ -3,12 +3,14 @@
 // A model quotes the text it wants replaced from memory, and often gets the
 // whitespace, a quote or a line wrong. [Find] looks for the quoted text
 // exactly and then by looser and looser strategies, and says which bytes of the
-// file are meant. It changes nothing: the caller puts the new text there.
+// file are meant, and [Match.Edits] what takes their place. They change nothing:
+// that is the caller's business.
 //
 // Two profiles exist because there are two needs. The seed profile answers as
 // the tool this one descends from, also where that swallows text nobody
 // quoted. The safe profile, the default, never does: a loose match must be
-// the only one, and every line of it must have been quoted.
+// the only one, every line of it must have been quoted, and the seed profile
+// must find as many places or more.
 //
 // All costs are linear in the size of the file. Where an exact answer would
 // cost more, work is counted and the search gives up as if nothing was found.
@@ -62,6 +64,8 @@ type Match struct {
 	Strategy   string  // the first that found it, such as "simple" or "line_trimmed"
 	Exact      bool    // the spans hold the quoted text byte for byte
 	Similarity float64 // of the quoted text and the first span: 1 is equal, 0 has nothing in common
+
+	finder *finder
 }
 
 // ErrEmpty and ErrSize are about input nothing can be looked for in.
@@ -122,7 +126,7 @@ func (f *finder) exact() (Match, bool) {
 	if at < 0 {
 		return Match{}, false
 	}
-	m := Match{Strategy: simple, Exact: true, Similarity: 1}
+	m := Match{Strategy: simple, Exact: true, Similarity: 1, finder: f}
 	if f.opt.All {
 		m.Spans = occurrences(f.content, f.old)
 		return m, true
@@ -242,6 +246,11 @@ func (f *finder) safe() (Match, error) {
 		if len(spans) > 1 && !f.opt.All {
 			return Match{}, f.many(spans)
 		}
+		if len(spans) > 1 && !f.alikeSpans(spans) {
+			many := f.many(spans)
+			many.Differ = true
+			return Match{}, many
+		}
 		spans = disjoint(spans)
 		for _, span := range spans {
 			if f.oversized(span) {
@@ -257,9 +266,30 @@ func (f *finder) safe() (Match, error) {
 				return Match{}, f.many(allPlaces(f.content, f.content[spans[0].Start:spans[0].End]))
 			}
 		}
+		if !f.seedFinds(len(spans)) {
+			break
+		}
 		return f.loose(s.name, spans), nil
 	}
 	return Match{}, f.missing()
+}
+
+// alikeSpans reports whether all places hold the same text.
+func (f *finder) alikeSpans(spans []Span) bool {
+	first := f.content[spans[0].Start:spans[0].End]
+	for _, s := range spans[1:] {
+		if f.content[s.Start:s.End] != first {
+			return false
+		}
+	}
+	return true
+}
+
+// seedFinds reports whether the seed profile finds so many places, too. The
+// safe one is never looser.
+func (f *finder) seedFinds(places int) bool {
+	m, err := newFinder(f.content, f.old, Options{All: f.opt.All, Profile: Seed}).seed()
+	return err == nil && len(m.Spans) >= places
 }
 
 // shrink leaves blanks around the text where none were quoted: the
@@ -352,7 +382,7 @@ func hasLines(s string) bool { return strings.Contains(s, "\n") }
 // loose is the match of a strategy that is not exact.
 func (f *finder) loose(name string, spans []Span) Match {
 	text := f.content[spans[0].Start:spans[0].End]
-	return Match{Spans: spans, Strategy: name, Exact: text == f.old, Similarity: similarity(f.old, text)}
+	return Match{Spans: spans, Strategy: name, Exact: text == f.old, Similarity: similarity(f.old, text), finder: f}
 }
 
 // oversized reports whether a span is out of proportion to what was quoted.

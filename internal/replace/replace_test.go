@@ -12,6 +12,10 @@ import (
 // apply makes the edit; its error is errNone, errMany or as Find gives it.
 func apply(content, old, new string, opt Options) (string, Match, error) {
 	m, err := Find(content, old, opt)
+	var edits []text.Edit
+	if err == nil {
+		edits, err = m.Edits(new)
+	}
 	var missing *Missing
 	var many *Many
 	switch {
@@ -21,10 +25,6 @@ func apply(content, old, new string, opt Options) (string, Match, error) {
 		return "", m, errMany
 	case err != nil:
 		return "", m, err
-	}
-	edits := make([]text.Edit, len(m.Spans))
-	for i, s := range m.Spans {
-		edits[i] = text.Edit{Start: s.Start, End: s.End, New: new}
 	}
 	return text.Apply(content, edits), m, nil
 }
@@ -88,6 +88,101 @@ func TestSeedIsAsTheOracle(t *testing.T) {
 		if by[name] == 0 {
 			t.Errorf("no case was decided by %s", name)
 		}
+	}
+}
+
+// Whatever the safe profile replaces the seed replaces, at as many places or
+// more.
+func TestSafeIsNeverLooser(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	alphabets := [][]string{
+		{"a", "b", " ", "\n", "\n"},
+		{"foo", "bar", " ", "\t", "\n", "\n", "x = 1;", "'", "\""},
+		{"f {\n", "}\n", "  a('x')\n", "  a(\"x\")\n", "\n", "  b\n", "    b\n"},
+		{"a", `\`, `\n`, "\n", `\t`, "\t", `"`, `\"`},
+	}
+	loose := 0
+	for range 20000 {
+		pieces := alphabets[r.IntN(len(alphabets))]
+		content := piece(r, pieces, 16)
+		old := piece(r, pieces, 6)
+		if content != "" && r.IntN(2) == 0 { // quote a part and spoil it
+			i := r.IntN(len(content))
+			old = content[i : i+r.IntN(len(content)-i)+1]
+			k := r.IntN(len(old))
+			old = old[:k] + piece(r, pieces, 1) + old[k:]
+		}
+		if old == "" {
+			continue
+		}
+		all := r.IntN(2) == 0
+		m, err := Find(content, old, Options{All: all})
+		if err != nil {
+			continue
+		}
+		if !m.Exact {
+			loose++
+		}
+		seed, err := Find(content, old, Options{All: all, Profile: Seed})
+		if err != nil || len(seed.Spans) < len(m.Spans) {
+			t.Fatalf("content %q\nold %q all %v: %d places by %s, the seed has %d: %v", content, old, all, len(m.Spans), m.Strategy, len(seed.Spans), err)
+		}
+	}
+	if loose < 500 {
+		t.Errorf("only %d matches that were not exact", loose)
+	}
+}
+
+// TestReindentedIsAsExact quotes lines of real files with another indentation
+// than they have: what comes of the edit is what comes of it when they are
+// quoted, and the new text is written, with their own.
+func TestReindentedIsAsExact(t *testing.T) {
+	files := sources(t)
+	r := rand.New(rand.NewPCG(9, 10))
+	done := 0
+	for range 2000 {
+		file := files[r.IntN(len(files))]
+		at, ok := draw(r, file)
+		if !ok {
+			continue
+		}
+		quoted := file[at.Start:at.End]
+		fresh := strings.Replace(quoted, wordsOf(quoted)[0], "changed", 1) + "\n" + indentOf(quoted) + "\tmore()"
+		if r.IntN(2) == 0 {
+			quoted, fresh = quoted+"\n", fresh+"\n"
+		}
+		want, m, err := apply(file, quoted, fresh, Options{})
+		if err != nil || !m.Exact {
+			continue
+		}
+		move := func(s string) string {
+			lines := strings.Split(s, "\n")
+			for i, line := range lines {
+				if trim(line) != "" {
+					lines[i] = "  " + line
+				}
+			}
+			return strings.Join(lines, "\n")
+		}
+		if in := shared(indents(strings.Split(quoted, "\n"))); in != "" && allHave(strings.Split(fresh, "\n"), in) && r.IntN(2) == 0 {
+			move = func(s string) string {
+				lines := strings.Split(s, "\n")
+				for i := range lines {
+					lines[i] = strings.TrimPrefix(lines[i], in)
+				}
+				return strings.Join(lines, "\n")
+			}
+		}
+		got, m, err := apply(file, move(quoted), move(fresh), Options{})
+		if err != nil || m.Exact { // it is at several places then, or is a part of lines
+			continue
+		}
+		if done++; got != want {
+			t.Fatalf("by %s:\nquoted\n%s\nnew\n%s\ngot\n%s\nwant\n%s", m.Strategy, move(quoted), move(fresh), got, want)
+		}
+	}
+	if done < 1000 {
+		t.Errorf("only %d edits", done)
 	}
 }
 
