@@ -65,6 +65,32 @@ func TestCasesWrite(t *testing.T) {
 			t.Errorf("the file is %q: %v", d.get("f.txt"), err)
 		}
 	})
+	t.Run("as sent", func(t *testing.T) {
+		d := newDesk(t, permission.Allow)
+		for _, c := range []struct{ was, sent, want string }{
+			{"#!/bin/sh\r\nexit\r\n", "#!/bin/sh\nexit\n", "#!/bin/sh\nexit\n"},
+			{"a\r\nb\n", "a\nb\nc\n", "a\nb\nc\n"},
+			{"a\rb\r", "a\nb\n", "a\nb\n"},
+			{"a\n", "a\r\nb\n", "a\r\nb\n"},
+			{"a\n", "\ufeffa\n", "\ufeffa\n"},
+			{"\ufeffa\r\n", "a\n", "\ufeffa\n"},
+			{"\xff\xfea\x00\r\x00\n\x00", "b\n", "\xff\xfeb\x00\n\x00"},
+		} {
+			path := d.put("f.txt", c.was)
+			d.mustRead("f.txt")
+			if _, err := d.write("f.txt", c.sent); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != c.want {
+				t.Errorf("%q over %q is %q: %v", c.sent, c.was, got, err)
+			}
+			d.put("p.txt", c.was)
+			lines := strings.Split(strings.TrimSuffix(c.sent, "\n"), "\n")
+			if _, err := d.patch(patchOf("*** Add File: p.txt", "+"+strings.Join(lines, "\n+"))); err != nil || d.get("p.txt") != c.want {
+				t.Errorf("%q by a patch over %q is %q: %v", c.sent, c.was, d.get("p.txt"), err)
+			}
+		}
+	})
 	t.Run("WR05", func(t *testing.T) {
 		d := newDesk(t, permission.Allow)
 		for _, content := range []string{"using Up;\n", "\ufeffusing Up;\n"} {

@@ -21,7 +21,6 @@ func fileDifferences() []difference {
 	why = "bytes that were not asked for stay: the mark at the beginning, and the line endings"
 	add("edit.bytes", why, "", "edit.bom", "files.a.txt.base64", "files.a.txt.text")
 	add("edit.bytes", why, "", "edit.crlf_multiline_lf_old", "calls.1.metadata.filediff.after", "files.a.txt.text")
-	add("edit.bytes", why, "", "write.over_crlf_file", "files.a.txt.text", all+".1.metadata.diff")
 	for _, name := range []string{"update_bom", "update_crlf_file", "update_crlf_patch", "update_no_trailing_newline"} {
 		add("edit.bytes", why, "", "apply_patch."+name, "calls.0.metadata", "files.a.txt", all+".0.metadata.diff")
 	}

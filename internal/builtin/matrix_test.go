@@ -126,7 +126,8 @@ func matrixTools() []string { return []string{"edit", "multiedit", "apply_patch"
 
 // TestMatrix changes one line of a text in every encoding, with every kind of
 // line ending, by every tool, by its name and by a link. Every other byte
-// stays, and so do the mode and the link.
+// stays, but for the line endings that a write sends, and so do the mode and the
+// link.
 func TestMatrix(t *testing.T) {
 	endings := map[string][]string{"LF": {"\n"}, "CRLF": {"\r\n"}, "CR": {"\r"}, "mixed": {"\n", "\r\n", "\r\n", "\n", "\r"}}
 	for _, s := range scripts() {
@@ -139,6 +140,11 @@ func TestMatrix(t *testing.T) {
 					t.Fatal("the line to change is not there")
 				}
 				for _, name := range matrixTools() {
+					want := want
+					if name == "write" {
+						sent := s.change(name, "", matrixNew)["content"].(string)
+						want = append([]byte(s.mark), s.encode(t, sent)...)
+					}
 					for _, linked := range []bool{false, true} {
 						t.Run(kind+"/"+name+map[bool]string{true: "/link"}[linked], func(t *testing.T) {
 							d.t = t

@@ -38,7 +38,7 @@ const readWhole = 16 << 20
 
 type readInput struct {
 	FilePath string `json:"filePath" jsonschema:"the file to read; a relative name starts at the working folder"`
-	Offset   int    `json:"offset,omitempty" jsonschema:"how many lines to skip (0-based number of the first line)" coerce:"number"`
+	Offset   int    `json:"offset,omitempty" jsonschema:"how many lines to skip (0-based number of the first line)" min:"0" coerce:"number"`
 	Limit    *int   `json:"limit,omitempty" jsonschema:"how many lines to show" coerce:"number"`
 }
 
@@ -180,7 +180,7 @@ func (r reader) folder(ctx context.Context, c *tool.Call, path workspace.Path, i
 	if err != nil {
 		return nil, r.cannotOpen(c, path, err)
 	}
-	from := min(max(in.Offset, 0), len(entries))
+	from := min(in.Offset, len(entries))
 	to := min(from+max(in.limit(), 0), len(entries))
 	names := make([]string, 0, to-from)
 	size := 0

@@ -86,7 +86,7 @@ func readPDF(ctx context.Context, src source, in readInput) (*tool.Result, error
 		}
 		return attached(src, "PDF read successfully", "application/pdf", data), nil
 	}
-	from := max(in.Offset, 0) + 1
+	from := in.Offset + 1
 	if from > doc.Pages {
 		return nil, tool.Fail("range", "Offset %d is out of range for this PDF (%d pages)", in.Offset, doc.Pages)
 	}

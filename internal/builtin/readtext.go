@@ -22,7 +22,6 @@ import (
 // seen. It keeps no more than it shows, but for a file small enough to be
 // looked at whole.
 func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
-	in.Offset = max(in.Offset, 0)
 	sight := workspace.Sight{When: time.Now(), Hash: workspace.StampOf(src.info)}
 	var raw io.Reader = patient{ctx, src.file}
 	sample, whole := src.head, false

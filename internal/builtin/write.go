@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"helve/internal/charset"
-	"helve/internal/diff"
 	"helve/internal/workspace"
 	"helve/tool"
 )
@@ -48,9 +47,8 @@ func write(e editor) tool.Tool {
 	})
 }
 
-// rewrite gives a file new contents in the form it has: its encoding, its
-// mark at the beginning, and the line endings of the lines that stay. Contents
-// that bring line endings of their own keep them.
+// rewrite gives a file new contents as they were sent, in the encoding that
+// it has. A mark at its beginning stays.
 func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (draft, error) {
 	change := workspace.Change{Held: held, Data: []byte(content)}
 	if !held.Exists() {
@@ -63,21 +61,13 @@ func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (dra
 	if err != nil {
 		return draft{}, err
 	}
-	before := old.Raw()
-	content = strings.TrimPrefix(content, "\ufeff")
-	if strings.Contains(content, "\r") || !strings.Contains(before, "\r") && old.Encoding() == (charset.Encoding{}) {
-		change.Data, err = old.Encode(content)
-		change.Data = append(old.Mark(), change.Data...)
-	} else {
-		change.Data, err = old.Splice(diff.Edits(old.String(), content))
+	if len(old.Mark()) > 0 || old.Encoding() != (charset.Encoding{}) {
+		content = strings.TrimPrefix(content, "\ufeff")
 	}
+	data, err := old.Encode(content)
 	if err != nil {
 		return draft{}, notEncodable(held.Path, err)
 	}
-	change.Encoding = old.Encoding().String()
-	now, err := charset.DecodeAs(change.Data, old.Encoding())
-	if err != nil {
-		return draft{}, notEncodable(held.Path, err)
-	}
-	return newDraft(change, before, now.Raw()), nil
+	change.Data, change.Encoding = append(old.Mark(), data...), old.Encoding().String()
+	return newDraft(change, old.Raw(), content), nil
 }
