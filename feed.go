@@ -3,6 +3,7 @@ package helve
 import (
 	"context"
 	"iter"
+	"maps"
 	"sync"
 	"time"
 )
@@ -12,6 +13,10 @@ const (
 	feedEvents = 4096
 	feedBytes  = 16 << 20
 )
+
+// hearTime is how long a turn that is over waits for a subscriber that hears
+// nothing more: it may itself wait for that turn.
+const hearTime = 500 * time.Millisecond
 
 // A feed holds the newest events. Subscribers read from it at their own pace,
 // so publishing never waits: who falls behind what is kept is told how much
@@ -26,10 +31,18 @@ type feed struct {
 	seq    uint64        // of the newest event
 	wake   chan struct{} // closed at the next event
 	closed bool
+
+	subscribers map[*subscriber]bool
+}
+
+// A subscriber is who follows the events.
+type subscriber struct {
+	heard uint64        // the last event that it is done with
+	moved chan struct{} // closed when it is done with another; nil where nobody waits for that
 }
 
 func newFeed(now func() time.Time) *feed {
-	return &feed{now: now, wake: make(chan struct{})}
+	return &feed{now: now, wake: make(chan struct{}), subscribers: map[*subscriber]bool{}}
 }
 
 // publish appends an event. It never blocks.
@@ -77,12 +90,57 @@ func (f *feed) newest() uint64 {
 	return f.seq
 }
 
+// heard notes that a subscriber is done with the events up to seq, or gone.
+func (f *feed) heard(s *subscriber, seq uint64, gone bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.heard = seq; gone {
+		delete(f.subscribers, s)
+	}
+	if s.moved != nil {
+		close(s.moved)
+		s.moved = nil
+	}
+}
+
+// flush waits until every subscriber is done with all that was published so far,
+// but not for one that stands still.
+func (f *feed) flush() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := f.seq
+	timer := time.NewTimer(hearTime)
+	defer timer.Stop()
+	for s := range maps.Clone(f.subscribers) {
+		for f.subscribers[s] && s.heard < last {
+			if s.moved == nil {
+				s.moved = make(chan struct{})
+			}
+			moved := s.moved
+			f.mu.Unlock()
+			select {
+			case <-moved:
+				timer.Reset(hearTime)
+				f.mu.Lock()
+			case <-timer.C:
+				f.mu.Lock()
+				return
+			}
+		}
+	}
+}
+
 // each yields the events past since until ctx or the feed ends.
 func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		if f.newest() < since { // numbered by a runtime that is gone
 			since = 0
 		}
+		s := &subscriber{heard: since}
+		f.mu.Lock()
+		f.subscribers[s] = true
+		f.mu.Unlock()
+		defer func() { f.heard(s, since, true) }()
 		for {
 			events, missed, more, end := f.after(since)
 			if missed > 0 {
@@ -96,6 +154,7 @@ func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
 					return
 				}
 				since = e.Seq
+				f.heard(s, since, false)
 			}
 			if end && len(events) == 0 {
 				return

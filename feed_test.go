@@ -3,6 +3,7 @@ package helve
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"helve/internal/agent"
@@ -55,6 +56,56 @@ func TestNumbersFromBeforeARestart(t *testing.T) {
 		}
 		break
 	}
+}
+
+// A flush waits until subscribers are done with what was published, for one that
+// stands still not for long, and not for one that has left.
+func TestFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, goOn := newFeed(time.Now), make(chan bool)
+		go func() {
+			for range f.each(t.Context(), 0) {
+				if !<-goOn {
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		for range 3 {
+			f.publish(ToolsChanged{})
+		}
+		flush := func() *bool {
+			done := new(bool)
+			go func() {
+				f.flush()
+				*done = true
+			}()
+			synctest.Wait()
+			return done
+		}
+		done := flush()
+		for i := range 3 {
+			if *done {
+				t.Errorf("it ends before event %d was heard", i)
+			}
+			goOn <- true
+			synctest.Wait()
+		}
+		if !*done || !*flush() {
+			t.Error("it waits although all was heard")
+		}
+		f.publish(ToolsChanged{})
+		began := time.Now()
+		f.flush()
+		if waited := time.Since(began); waited != hearTime {
+			t.Errorf("it waits %s for a subscriber that stands still", waited)
+		}
+		goOn <- false
+		synctest.Wait()
+		if f.publish(ToolsChanged{}); !*flush() {
+			t.Error("it waits for a subscriber that has left")
+		}
+	})
 }
 
 // Ids sort by age, also within a millisecond and when the clock steps back.

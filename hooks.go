@@ -188,7 +188,7 @@ func (r *Runtime) timed(ctx context.Context, h *Hook, f func(ctx context.Context
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		return nil, &tool.Error{Kind: tool.Denied, Code: "hook-timeout",
 			Err:  fmt.Errorf("%w: %s took longer than %s, and the call may not go on without it", errLate, h.called(), h.Timeout),
-			Hint: "Find out why the hook is slow, give it more time in the config, or do not mark it as required.",
+			Hint: "Find out why the hook is slow, give it more time, or do not mark it as required.",
 		}
 	}
 	return res, err

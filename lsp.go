@@ -60,7 +60,7 @@ type LSPReport = lsp.Report
 
 // ErrNoLSP says that there are no language servers, because they are not
 // switched on.
-var ErrNoLSP = errors.New("language servers are not switched on: set \"lsp\": true in the config")
+var ErrNoLSP = errors.New("language servers are not switched on: set Options.LSP")
 
 // LSPChanged says that a language server came, went or failed.
 type LSPChanged struct{}

@@ -61,8 +61,12 @@ type Budget struct {
 	Calls  int     // of tools
 }
 
-// errNoModel is what to do where there is no model at all.
-var errNoModel = errors.New("there is no model to answer: set one with \"model\" in the config, or give Options.Models")
+// What to do where there is no model. Programs read this: the command, which
+// reads a config, has a Find with words of its own.
+var (
+	errNoModels  = errors.New("there is no model to answer: set Options.Models")
+	errNoDefault = errors.New("there is no model to answer: set Options.Models.Default, Agent.Model or Prompt.Model")
+)
 
 // A lending is a model that a client brings for its own session.
 type lending struct {
@@ -120,7 +124,7 @@ func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error)
 		return Model{Provider: l.provider}, nil
 	}
 	if r.opt.Models.Find == nil {
-		return Model{}, errNoModel
+		return Model{}, errNoModels
 	}
 	m, err := r.opt.Models.Find(ref)
 	if err != nil {

@@ -67,7 +67,9 @@ var ErrBusy = errors.New("this session is busy")
 
 // Prompt lets an agent work on a prompt until it is done. How that went says the
 // turn; the error says that it could not begin, or, with a turn, that not all of
-// it could be kept.
+// it could be kept. When Prompt returns, the subscribers of [Runtime.Events] are
+// done with all events of the turn, but for one that takes no event for half a
+// second.
 func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
@@ -179,6 +181,7 @@ func (r *Runtime) turn(ctx context.Context, at place,
 		return nil, err
 	}
 	defer land()
+	defer r.feed.flush()
 	s, err := r.vault.get()
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
@@ -288,12 +291,12 @@ func (r *Runtime) modelFor(session string, a *Agent, wished, before message.Mode
 		return l.ref, nil
 	}
 	if r.opt.Models.Find == nil {
-		return message.ModelRef{}, errNoModel
+		return message.ModelRef{}, errNoModels
 	}
 	if _, err := r.opt.Models.Find(message.ModelRef{}); err != nil {
 		return message.ModelRef{}, err // it knows what to do
 	}
-	return message.ModelRef{}, errNoModel
+	return message.ModelRef{}, errNoDefault
 }
 
 // titleOf is the beginning of a prompt.

@@ -190,8 +190,33 @@ func TestPromptErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	if _, err := none.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "no model") {
+	if _, err := none.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models") || strings.Contains(err.Error(), "config") {
 		t.Errorf("without a model: %v", err)
+	}
+	some := thinks(t, &brain{}, func(o *helve.Options) { o.Models.Default = message.ModelRef{} })
+	if _, err := some.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models.Default") {
+		t.Errorf("without a default model: %v", err)
+	}
+}
+
+// Whoever follows the events has all of the answer when Prompt returns.
+func TestPromptTellsAllBeforeItReturns(t *testing.T) {
+	var answer []model.Event
+	for range 2000 {
+		answer = append(answer, model.Event{Kind: model.TextDelta, Text: "x"})
+	}
+	r := thinks(t, &brain{answer: inTurn(append(answer, says("end")...))}, nil)
+	var text strings.Builder
+	go func() {
+		for e := range r.Events(t.Context(), 0) {
+			if p, ok := e.Properties.(helve.PartDelta); ok {
+				text.WriteString(p.Delta)
+			}
+		}
+	}()
+	turn, err := r.Prompt(t.Context(), helve.Prompt{Text: "go"})
+	if err != nil || text.String() != turn.Text {
+		t.Errorf("%v: of %d bytes %d were heard", err, len(turn.Text), text.Len())
 	}
 }
 

@@ -345,7 +345,8 @@ func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 
 // Events yields what happens after the event numbered since, in order, until
 // ctx ends or the runtime closes. A subscriber that is too slow to follow is
-// told how many events it missed; it never holds up a call.
+// told how many events it missed; it never holds up a call, and the end of a
+// prompt for a moment only.
 func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[Event] {
 	return r.feed.each(ctx, since)
 }

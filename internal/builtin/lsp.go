@@ -59,7 +59,7 @@ func offerLanguage(a tool.Audience) (string, bool) {
 	if a.Flags["lsp"] {
 		return "", true
 	}
-	return `The tool lsp is off. "experimental": {"lsp_tool": true} in the config or HELVE_EXPERIMENTAL_LSP_TOOL=1 switches it on. Until then, look for the text instead.`, false
+	return `The tool lsp is off. "experimental": {"lsp_tool": true} in the config or HELVE_EXPERIMENTAL_LSP_TOOL=1 switches it on (in a program: the flag "lsp"). Until then, look for the text instead.`, false
 }
 
 // A consultation is one call of the tool.
@@ -88,7 +88,7 @@ func (q *consultation) run() (*tool.Result, error) {
 	case q.in.FilePath != "" && (!q.editor.files.Exists(q.path) || q.editor.files.IsFolder(q.path)):
 		return nil, q.missing()
 	case q.languages == nil:
-		return nil, noLanguage("Language servers are off; \"lsp\": true in the config switches them on. Until then, look for the text instead.")
+		return nil, noLanguage("Language servers are off; \"lsp\": true in the config switches them on (in a program: Options.LSP). Until then, look for the text instead.")
 	}
 	switch q.in.Operation {
 	case opRestart:

@@ -75,7 +75,7 @@ func firstEngine(own, exa lookup.Engine) lookup.Engine {
 func offerSearch(e lookup.Engine, section, doc string) (string, bool) {
 	if e == nil {
 		return fmt.Sprintf("No search engine is set up for it: set %s.provider in the configuration to exa, searxng, brave, tavily or command, "+
-			"or switch Exa on with HELVE_ENABLE_EXA=1 (in a program: the flag \"exa\").", section), false
+			"or switch Exa on with HELVE_ENABLE_EXA=1 (in a program: Options.Web, or the flag \"exa\").", section), false
 	}
 	return doc, true
 }
