@@ -203,7 +203,7 @@ func (r *Runtime) furnishCustom() error {
 		o.Plugins = append(o.Plugins, custom.Plugin{Spec: p.Spec, Base: p.Base, Options: p.Options, Trusted: p.Trusted})
 	}
 	r.custom = custom.New(o)
-	r.sources = append(r.sources, r.custom)
+	r.sources = append(r.sources, &supply{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())
 	return nil
 }

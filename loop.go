@@ -42,7 +42,7 @@ func (r *Runtime) lasts(name string) bool {
 
 // toolsIn are the tools that an agent's model is shown in a session.
 func (r *Runtime) toolsIn(ctx context.Context, session string, a tool.Audience) []tool.Spec {
-	r.Gather(ctx)
+	r.Ready(ctx)
 	return r.shownTo(ctx, r.agentIn(session, a.Agent), a)
 }
 

@@ -125,7 +125,7 @@ func (r *Runtime) furnishMCP() error {
 		o.Servers = append(o.Servers, s.plain())
 	}
 	r.pool = mcpclient.New(o)
-	r.sources = append(r.sources, r.pool)
+	r.sources = append(r.sources, &supply{source: r.pool})
 	_, err := r.registry.add(promptTool(r.pool), true)
 	return err
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"helve"
+	"helve/message"
 	"helve/permission"
 	"helve/tool"
 )
@@ -264,4 +267,80 @@ func TestResourcesOfOtherPrograms(t *testing.T) {
 	if _, err := denied.Call(t.Context(), read); tool.KindOf(err) != tool.Denied {
 		t.Errorf("a resource that a rule denies: %v", err)
 	}
+}
+
+// A server that does not answer holds up nothing but calls of its own tools:
+// what users bring and other servers are there meanwhile, and a turn begins.
+// Its tools follow, and a call that has waited for them is made.
+func TestSlowServerHidesNothing(t *testing.T) {
+	d, late := newDesk(t), newDesk(t)
+	release := make(chan struct{})
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return late.Server }, nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+			inner.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(web.Close)
+	b := &brain{answer: inTurn(says("hello"))}
+	rt, _ := owned(t, "\n-- .opencode/tool/own.ts --\nexport default { description: \"Own.\", args: {}, execute: async () => \"mine\" }\n", helve.Options{
+		Patience: time.Nanosecond,
+		MCP: helve.MCP{Servers: []helve.MCPServer{
+			{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour},
+			{Name: "my.desk", URL: d.url, NoOAuth: true, Timeout: time.Hour},
+		}},
+		Models: helve.Models{
+			Default: message.ModelRef{Provider: "test", Model: "brain"},
+			Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+		},
+	})
+	listed := func(names ...string) func() bool {
+		return func() bool {
+			have := map[string]bool{}
+			for _, s := range rt.Tools(tool.Audience{}) {
+				have[s.Name] = true
+			}
+			return !slices.ContainsFunc(names, func(n string) bool { return !have[n] })
+		}
+	}
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		rt.Gather(t.Context())
+	}()
+	eventually(t, rt, listed("own", "my_desk_open"))
+	if turn := prompted(t, rt, helve.Prompt{Text: "greet"}); turn.End != helve.TurnDone {
+		t.Fatalf("turn = %+v", turn)
+	}
+	for name, want := range map[string]string{"own": "mine", "my_desk_open": "opened {}"} {
+		if res, err := callJSON(t, rt, name, "{}"); err != nil || res.Output != want {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+	called := make(chan error, 1)
+	go func() {
+		_, err := callJSON(t, rt, "late_open", "{}")
+		called <- err
+	}()
+	close(release)
+	if err := <-called; err != nil {
+		t.Error(err)
+	}
+	<-all
+	if !listed("late_open")() {
+		t.Error("the tools of the server that was late are not there")
+	}
+}
+
+// eventually looks again at every event until something is so.
+func eventually(t *testing.T, rt *helve.Runtime, is func() bool) {
+	t.Helper()
+	for range rt.Events(t.Context(), 0) {
+		if is() {
+			return
+		}
+	}
+	t.Fatal("the runtime has ended")
 }

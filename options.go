@@ -114,6 +114,11 @@ type Options struct {
 	// Limits bound the output that a model is shown.
 	Limits Limits
 
+	// Patience is how long a list of tools waits for what still starts: MCP
+	// servers, and files of users. A second when 0. A call waits for the tool
+	// that it names, however long that takes to start.
+	Patience time.Duration
+
 	// Hooks see every call, in order.
 	Hooks []Hook
 

@@ -66,7 +66,7 @@ type Runtime struct {
 	web         *web.Client
 	languages   *lsp.Set      // nil for none
 	configShown atomic.Bool   // plugins have seen the configuration
-	sources     []source      // of tools that come when they are needed
+	sources     []*supply     // of tools that come when they are needed
 	hooks       []Hook        // that see calls, in order
 	session     func() string // of calls that name none
 	lending     lending       // models of clients

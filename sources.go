@@ -1,9 +1,11 @@
 package helve
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"helve/tool"
@@ -20,13 +22,78 @@ type source interface {
 	Close() error
 }
 
-// Gather brings the tools of other programs in, so that [Runtime.Tools] shows
-// them: all of them, or those that are there when ctx ends. The others follow,
-// each with an event. A call that names such a tool needs no Gather.
-func (r *Runtime) Gather(ctx context.Context) {
+// A supply is a source, and what is known of how it is being gathered.
+type supply struct {
+	source
+
+	mu    sync.Mutex
+	under int       // gatherings under way
+	since time.Time // when the first of them began
+}
+
+// Gather brings the tools of other programs and of files in, so that
+// [Runtime.Tools] shows them: all of them, or those that are there when ctx
+// ends. The others follow, each with an event. A call that names such a tool
+// needs no Gather.
+func (r *Runtime) Gather(ctx context.Context) { r.gather(ctx, 0) }
+
+// Ready is [Runtime.Gather] for who lists tools and can list them again: it
+// waits a second for each source, once, and not at all for one that has been
+// starting for longer.
+func (r *Runtime) Ready(ctx context.Context) {
+	r.gather(ctx, cmp.Or(r.opt.Patience, patience))
+}
+
+// patience is how long a listing waits for a source that is still starting.
+const patience = time.Second
+
+// gather has all sources brought in side by side, each with its own limits,
+// and waits for each: until ctx ends, and where wait is not 0 until it has been
+// starting for that long. What nobody waits for goes on.
+func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
+	var waits sync.WaitGroup
 	for _, s := range r.sources {
-		s.Gather(ctx)
+		own, land, err := r.takeOff(context.WithoutCancel(ctx))
+		if err != nil {
+			break
+		}
+		done := make(chan struct{})
+		since := s.begin()
+		go func() {
+			defer land()
+			defer close(done)
+			defer s.end()
+			s.Gather(own)
+		}()
+		waits.Go(func() {
+			bounded, cancel := ctx, func() {}
+			if wait > 0 {
+				bounded, cancel = context.WithDeadline(ctx, since.Add(wait))
+			}
+			defer cancel()
+			select {
+			case <-done:
+			case <-bounded.Done():
+			}
+		})
 	}
+	waits.Wait()
+}
+
+func (s *supply) begin() (since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.under == 0 {
+		s.since = time.Now()
+	}
+	s.under++
+	return s.since
+}
+
+func (s *supply) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.under--
 }
 
 // Fetch brings the tool of a name in, if another program has it, so that
@@ -37,8 +104,8 @@ func (r *Runtime) Fetch(ctx context.Context, name string) {
 	}
 }
 
-// gatherLimit bounds how long a call waits for other programs to say whether a
-// tool of ours is of use.
+// gatherLimit is how long a call waits for sources to say whether a tool of
+// ours is of use, or whether theirs is meant.
 const gatherLimit = 5 * time.Second
 
 // bring brings in what a call of a tool that is not offered may be waiting
@@ -48,13 +115,15 @@ func (r *Runtime) bring(ctx context.Context, name string) bool {
 	if len(r.sources) == 0 {
 		return false
 	}
-	if _, ours := r.registry.newest(name); !ours {
+	e, ours := r.registry.newest(name)
+	switch {
+	case !ours:
 		r.Fetch(ctx, name)
-		return true
+	case e.spec.Offer == nil: // rules hide it, and nothing changes that
+		return false
+	default:
+		r.gather(ctx, gatherLimit)
 	}
-	ctx, cancel := context.WithTimeout(ctx, gatherLimit)
-	defer cancel()
-	r.Gather(ctx)
 	return true
 }
 

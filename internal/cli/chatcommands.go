@@ -299,7 +299,7 @@ func (c *chat) showTodos(ctx context.Context, _ string) {
 }
 
 func (c *chat) listTools(ctx context.Context, _ string) {
-	c.rt.Gather(ctx)
+	c.rt.Ready(ctx)
 	ref := c.modelName()
 	width, _ := c.con.editor.Size()
 	tw := columns(c.con)

@@ -22,14 +22,16 @@ type toolsFlags struct {
 	agent, model, provider string
 	all, asJSON            bool
 	tokens, compact        bool
-	builtin                bool // start nothing for tools of other programs, and load no files
-	quiet                  bool // say nothing about the config files
+	wait                   time.Duration // for what is still starting
+	builtin                bool          // start nothing for tools of other programs, and load no files
+	quiet                  bool          // say nothing about the config files
 
 	own map[string]helve.CustomFile // tools from files of the user, by name; known after specs
 }
 
-// forTools is how long a list of tools waits for those of MCP servers.
-const forTools = 10 * time.Second
+// forTools is how long a list of tools waits for what is still starting: it is
+// printed once, so it waits longer than lists that can be asked for again.
+const forTools = 3 * time.Second
 
 // A shownTool is a tool as --json prints it.
 type shownTool struct {
@@ -52,7 +54,8 @@ func (a *app) toolsCommand() *cobra.Command {
 them. With a name it shows that tool: its description, how it is called, and
 the schema of its arguments. Tools marked with r change nothing, those marked
 with x come from an MCP server of the config, which is started for it, and
-those marked with u from files of your own (see 'helve plugins').
+those marked with u from files of your own (see 'helve plugins'). What does
+not start in time is named, and holds up nothing else.
 
 A model reads all of it before it has read anything else: --tokens shows about
 what each tool costs, and --compact what is left with the tools of other
@@ -79,6 +82,7 @@ programs behind a search.`,
 	fs.BoolVar(&f.tokens, "tokens", false, "show about how many tokens each costs a model")
 	fs.BoolVar(&f.compact, "compact", false, "as 'helve mcp --compact' offers them")
 	fs.BoolVar(&f.builtin, "builtin", false, "only those that helve has: start no MCP server, load no files")
+	fs.DurationVar(&f.wait, "wait", forTools, "how long to wait for servers and files that are still starting")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 	a.completeFlags(c)
 	c.AddCommand(a.toolsNewCommand(), a.toolsTestCommand())
@@ -178,37 +182,35 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 		return nil, err
 	}
 	defer rt.Close()
-	a.gather(ctx, rt, len(opt.MCP.Servers) > 0)
+	a.gather(ctx, rt, f.wait)
 	f.own = sources(rt.CustomFiles())
 	return rt.Tools(audience), nil
 }
 
 // gather brings in the tools of MCP servers and of files, and tells what could
-// not be.
-func (a *app) gather(ctx context.Context, rt *helve.Runtime, servers bool) {
-	doing := "loading your tools"
-	if servers {
-		doing = "connecting to the MCP servers"
-	}
-	stop := a.progress(doing)
-	ctx, cancel := context.WithTimeout(ctx, forTools)
+// not be brought in, and what has not started in time.
+func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration) {
+	stop := a.progress("waiting for servers and files")
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	rt.Gather(ctx)
+	late := ctx.Err() != nil
 	cancel()
 	stop()
-	a.warnServers(rt)
-	a.warnFiles(rt.CustomFiles())
-}
-
-// warnServers tells which MCP servers could not be reached.
-func (a *app) warnServers(rt *helve.Runtime) {
 	for _, s := range rt.MCP() {
 		switch {
 		case s.Error != "":
 			a.note(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))
-		case s.State == "connecting":
-			a.note(fmt.Sprintf("MCP server %s: still connecting after %s, so its tools are missing here", s.Name, forTools))
+		case s.State == "connecting", late && s.State == "idle":
+			a.note(fmt.Sprintf("MCP server %s: still starting after %s, so its tools are missing here", s.Name, wait))
 		}
 	}
+	files := rt.CustomFiles()
+	for _, f := range files {
+		if late && f.State == "not loaded" {
+			a.note(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))
+		}
+	}
+	a.warnFiles(files)
 }
 
 func (f *toolsFlags) shown(s tool.Spec) shownTool {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -80,7 +81,8 @@ func build(t testing.TB, rules permission.Ruleset, change func(*Options), furnis
 		Open: func(_ context.Context, w Workspace) (*helve.Runtime, error) {
 			opt := helve.Options{
 				Dir: w.Dir, Worktree: w.Dir, Unattended: !w.Attended, Flags: map[string]bool{"question": w.Attended, "batch": true},
-				Agents: helve.Agents(helve.AgentOptions{Worktree: w.Dir, User: rules}),
+				Agents:   helve.Agents(helve.AgentOptions{Worktree: w.Dir, User: rules}),
+				Patience: time.Minute, // machines that run tests are slow
 			}
 			if furnish != nil {
 				furnish(&opt)

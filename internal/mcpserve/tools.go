@@ -14,10 +14,8 @@ import (
 	"helve/tool"
 )
 
-const (
-	gatherWait = 3 * time.Second       // for the tools of other programs, before the first list
-	settleDown = 50 * time.Millisecond // tools come and go together: one notice is enough
-)
+// settleDown is how long a notice waits for others: tools come and go together.
+const settleDown = 50 * time.Millisecond
 
 // listTools answers with every tool that the session is shown, on one page.
 func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Result, error) {
@@ -42,11 +40,7 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 // gather brings what other programs have in, once. What is not there in time
 // follows.
 func (h *hall) gather(life context.Context) {
-	h.gathered.Do(func() {
-		wait, cancel := context.WithTimeout(life, gatherWait)
-		defer cancel()
-		h.rt.Gather(wait)
-	})
+	h.gathered.Do(func() { h.rt.Ready(life) })
 }
 
 // shown returns the tools that the session is shown, and a digest of them.

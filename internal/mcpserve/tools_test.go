@@ -1,10 +1,18 @@
 package mcpserve
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"helve"
 )
 
 func anything(testing.TB) *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
@@ -33,4 +41,41 @@ func TestListAndCall(t *testing.T) {
 	}
 	contains(t, call(t, cs, "read", map[string]any{"filePath": filepath.Join(h.dir, "a.txt")}), "one", "two")
 	contains(t, call(t, cs, "bash", map[string]any{"command": "echo hello", "description": "says hello"}), "hello")
+}
+
+// A server that does not answer holds no list up, and its tools are told of
+// when they are there.
+func TestListWithSlowServer(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	late := mcp.NewServer(&mcp.Implementation{Name: "late", Version: "1"}, nil)
+	late.AddTool(&mcp.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}}, nil)
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return late }, nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+			inner.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(web.Close)
+	h := build(t, nil, nil, func(o *helve.Options) {
+		o.Patience = time.Nanosecond
+		o.MCP.Servers = []helve.MCPServer{{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour}}
+	})
+	changed := make(chan struct{}, 1)
+	cs := h.connect(t, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} }})
+	list := func() string {
+		res, err := cs.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asJSON(t, res.Tools)
+	}
+	if got := list(); !strings.Contains(got, `"read"`) || strings.Contains(got, "late_do") {
+		t.Errorf("listed: %s", got)
+	}
+	close(release)
+	<-changed
+	contains(t, list(), "late_do")
 }

@@ -4,16 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"helve"
 	"helve/message"
 	"helve/tool"
 )
-
-// toolsTime is how long the first list of tools waits for those of other
-// programs.
-const toolsTime = 3 * time.Second
 
 type info struct {
 	Version   string   `json:"version"`
@@ -163,9 +158,5 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) 
 // gather brings in what other programs have, once. What is not there in time
 // follows, and an event tells so.
 func (s *Server) gather() {
-	s.gathered.Do(func() {
-		wait, cancel := context.WithTimeout(s.life, toolsTime)
-		defer cancel()
-		s.rt.Gather(wait)
-	})
+	s.gathered.Do(func() { s.rt.Ready(s.life) })
 }
