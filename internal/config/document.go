@@ -49,8 +49,8 @@ func (l *loader) document(folder *input, d document) {
 	}
 	l.doubles(in, doc.doubles)
 	for _, m := range doc.doubted.members {
-		l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q is not YAML as it is written; put patterns in quotes and indent with spaces; "+
-			"only what it restricts is in force", m.key), Severity: Error})
+		l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q is not written as YAML wants it, with patterns in quotes, spaces for tabs, "+
+			"and --- above and below; only what it restricts is in force", m.key), Severity: Error})
 	}
 	if len(doc.doubted.members) > 0 {
 		l.salvage(under(doc.doubted, "agent", name))
@@ -70,7 +70,8 @@ func (l *loader) document(folder *input, d document) {
 // A frontMatter is what a markdown file says about an agent.
 type frontMatter struct {
 	agent   *node // settings and prompt
-	doubted *node // a policy that had to be mended to be read
+	doubted *node // a policy that had to be mended to be read, or stands where no front matter should
+	guessed bool  // where the front matter begins or ends
 	doubles []double
 	faults  []fault
 }
@@ -138,6 +139,10 @@ func meansPolicy(key string) bool {
 
 func (doc *frontMatter) take(n *node, doubles []double) {
 	for _, m := range n.members {
+		if doc.guessed && meansPolicy(m.key) && m.key != "disable" {
+			doc.doubted.put(m)
+			continue
+		}
 		doc.agent.put(m)
 	}
 	doc.doubles = append(doc.doubles, doubles...)
@@ -154,37 +159,66 @@ func keyLine() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:"([^"]+)"|'([^']+)'|([\pL_$][^:#"']*?))[ \t]*:(?:[ \t]+(.*))?$`)
 }
 
-// split takes the lines of the front matter and the text below it apart.
+// keyOf is the key that a line begins with, "" for none.
+func keyOf(line string) string {
+	m := keyLine().FindStringSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2] + m[3]
+}
+
+// split takes the lines of the front matter and the text below it apart. Where
+// one of the lines --- is missing, what looks like front matter is taken for it.
 func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	text := string(in.data)
 	start := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
-	first, _, _ := strings.Cut(text[start:], "\n")
+	at := start
+	for at < len(text) && strings.ContainsRune("\r\n", rune(text[at])) {
+		at++
+	}
+	first, _, _ := strings.Cut(text[at:], "\n")
+	opened := false
 	switch strings.ToLower(strings.Join(strings.Fields(first), "")) {
 	case "---", "---yaml", "---yml":
-	default:
-		if strings.HasPrefix(strings.TrimSpace(text[start:]), "---\n") {
-			doc.fail(start, "", "it has to begin in the first line of the file; it is read as a part of the prompt")
+		opened = true
+		if at > start {
+			doc.guess(at, "it has to begin in the first line of the file; remove the empty lines above it")
 		}
-		return nil, text[start:]
+		at = min(at+len(first)+1, len(text))
 	}
-	prose := -1 // the first line that can not be front matter
-	for at := min(start+len(first)+1, len(text)); at < len(text); {
+	for at < len(text) {
 		line, _, _ := strings.Cut(text[at:], "\n")
-		if rest, ok := strings.CutPrefix(line, "---"); ok {
+		rest, ends := strings.CutPrefix(line, "---")
+		switch prose := line != "" && !strings.ContainsAny(line[:1], " \t\r#-") && !keyLine().MatchString(strings.TrimRight(line, " \t\r")); {
+		case ends && !opened:
+			if !slices.ContainsFunc(front, func(f frontLine) bool { return keyOf(f.text) != "" }) {
+				return nil, text[start:]
+			}
+			doc.guess(start, "the opening --- is missing; write it into the first line")
+			fallthrough
+		case ends:
 			return front, rest + text[at+len(line):]
-		}
-		if prose < 0 && line != "" && !strings.ContainsAny(line[:1], " \t\r#-") && !keyLine().MatchString(strings.TrimRight(line, " \t\r")) {
-			prose = at
+		case prose && !opened:
+			return nil, text[start:]
+		case prose && !strings.Contains(text[at:], "\n---"):
+			doc.guess(start, "the closing --- is missing; write it below the last setting")
+			return front, text[at:]
 		}
 		front = append(front, frontLine{strings.TrimRight(line, " \t\r"), at})
 		at = min(at+len(line)+1, len(text))
 	}
-	doc.fail(start, "", "the closing --- is missing; write it below the last setting")
-	if prose < 0 {
-		return front, ""
+	if !opened {
+		return nil, text[start:]
 	}
-	i := slices.IndexFunc(front, func(f frontLine) bool { return f.at == prose })
-	return front[:i], text[prose:]
+	doc.guess(start, "the closing --- is missing; write it below the last setting")
+	return front, ""
+}
+
+// guess notes that the bounds of the front matter are not sure.
+func (doc *frontMatter) guess(at int, why string) {
+	doc.guessed = true
+	doc.fail(at, "", why)
 }
 
 // block reads the lines of one key, the first of which has the key.
@@ -195,12 +229,18 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 		return
 	}
 	at := lines[0].at
+	for _, line := range lines[1:] { // it must not be taken for the text of another key
+		if key := keyOf(strings.TrimSpace(line.text)); meansPolicy(key) {
+			doc.fail(line.at, key, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", key))
+			return
+		}
+	}
 	m := keyLine().FindStringSubmatch(lines[0].text)
 	if m == nil {
-		doc.fail(at, "", "want a key, a colon and a value")
+		doc.fail(at, "", "want a key, a colon, a space and a value")
 		return
 	}
-	key := m[1] + m[2] + m[3]
+	key := keyOf(lines[0].text)
 	if !meansPolicy(key) {
 		words := []string{m[4]}
 		for _, line := range lines[1:] {
@@ -212,9 +252,9 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 		doc.agent.put(member{key, &node{kind: 's', text: said, in: in, at: at}, in, at})
 		return
 	}
-	mended := make([]frontLine, len(lines))
-	for i, line := range lines {
-		mended[i] = frontLine{mendLine(line.text), line.at}
+	mended := slices.Clone(lines)
+	for i, line := range lines[1:] {
+		mended[1+i].text = mendLine(line.text)
 	}
 	if n, _, err := decodeYAML(in, mended); err == nil {
 		for _, m := range n.members {
@@ -230,7 +270,7 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 func mendLine(line string) string {
 	bare := strings.TrimLeft(line, " \t")
 	indent := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "  ")
-	m := regexp.MustCompile(`^([^"'#].*?)[ \t]*:([ \t]+["']?(?:allow|ask|deny|true|false)["']?)?[ \t]*(#.*)?$`).FindStringSubmatch(bare)
+	m := regexp.MustCompile(`^([^"'#{}\[\]][^"'{}\[\]]*?)[ \t]*:([ \t]+["']?(?:allow|ask|deny|true|false)["']?)?[ \t]*(#.*)?$`).FindStringSubmatch(bare)
 	if m == nil {
 		return indent + bare
 	}

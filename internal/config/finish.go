@@ -230,6 +230,10 @@ func (l *loader) agents() {
 	}
 }
 
+// inherited is what other programs write for the model of an agent that has none
+// of its own.
+const inherited = "inherit"
+
 func (l *loader) agent(m member) Agent {
 	a := Agent{Name: m.key, From: m.in.source(m.at)}
 	options := &node{kind: 'o', owned: true}
@@ -249,7 +253,9 @@ func (l *loader) agent(m member) Agent {
 			hidden := truth(f.val)
 			a.Hidden = &hidden
 		case "model":
-			a.Model = f.val.text
+			if f.val.text != inherited {
+				a.Model = f.val.text
+			}
 		case "prompt":
 			a.Prompt = f.val.text
 		case "color":

@@ -130,6 +130,17 @@ func decides(key string) bool {
 	return false
 }
 
+// ofPolicy reports whether rules stand at a path of keys, or below it.
+func ofPolicy(path []string) bool {
+	if path[0] == "agent" || path[0] == "mode" {
+		if len(path) < 3 {
+			return true
+		}
+		path = path[2:]
+	}
+	return path[0] == "permission" || path[0] == "tools"
+}
+
 // doubles tells of keys that stand twice. The last one counts; what either of
 // them restricts does too. In what helve alone has, one of them is a guess.
 func (l *loader) doubles(in *input, all []double) {
@@ -140,8 +151,8 @@ func (l *loader) doubles(in *input, all []double) {
 			return
 		}
 		p := Problem{Key: key, Message: fmt.Sprintf("%q stands twice; the last one counts; keep one", key), Severity: Warning}
-		switch d.path[0] {
-		case "permission", "tools", "agent", "mode":
+		switch {
+		case ofPolicy(d.path):
 			p.Message = fmt.Sprintf("%q stands twice; the last one counts, within what the other restricts; keep one", key)
 			l.report(in, d.at, p)
 			values := []*node{d.earlier}
@@ -155,7 +166,7 @@ func (l *loader) doubles(in *input, all []double) {
 				}
 				l.salvage(root)
 			}
-		case "permission_examples", "hooks", "custom", "wall":
+		case decides(d.path[0]) && d.path[0] != "agent" && d.path[0] != "mode":
 			p.Message, p.Severity = fmt.Sprintf("%q stands twice; keep one", key), Error
 			if p := l.report(in, d.at, p); in.helve {
 				l.void(p)

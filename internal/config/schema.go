@@ -83,6 +83,7 @@ func mcpShape() *shape {
 		"headers":     stringMap(),
 		"oauth": {kinds: "bo", fields: map[string]*shape{
 			"clientId": textShape(), "clientSecret": textShape(), "scope": textShape(), "redirectUri": textShape(),
+			"callbackPort": countShape(),
 		}},
 		"limit": {kinds: "n", above: true, helve: true},
 		"wall":  {kinds: "b", helve: true, guards: true},
