@@ -2,13 +2,17 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: test lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove site man commands release deb release-test cross-vet
+.PHONY: test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove site man commands release deb release-test cross-vet
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
 
 test:
 	./check
+
+# Every matrix and repetition in full, which takes more than half an hour.
+check-long:
+	./check -long
 
 lint:
 	gofmt -s -l $$(git ls-files '*.go')

@@ -161,9 +161,6 @@ func eachReal(t *testing.T, test func(p realProject)) {
 	realServers(t)
 	for _, l := range realLanguages() {
 		t.Run(l.server, func(t *testing.T) {
-			if testing.Short() {
-				t.Skip("real language servers take their time")
-			}
 			if _, err := exec.LookPath(l.program); err != nil {
 				t.Skipf("%s is neither in HELVE_LANGUAGE_SERVERS nor on the PATH (%s)", l.program, l.brought)
 			}

@@ -104,14 +104,15 @@ func TestKilled(t *testing.T) {
 			t.Errorf("call %s was answered %s, and the store says %q", id, status, seen[id])
 		}
 	}
-	if len(acknowledged) < kills {
+	if len(acknowledged) < kills/2 {
 		t.Errorf("only %d calls were answered in %d runs: there was no load", len(acknowledged), kills)
 	}
 	t.Logf("%d kills, %d calls answered, %d recorded, %d of them interrupted", kills, len(acknowledged), len(seen), interrupted)
 }
 
-// runAndKill feeds the command calls as fast as it takes them, kills it after
-// a random while, and notes every answer that came out whole.
+// runAndKill feeds the command calls as fast as it takes them, kills it a
+// random while after its first answer, in one round of four after its start,
+// and notes every answer that came out whole.
 func runAndKill(t *testing.T, cmd *exec.Cmd, round int, acknowledged map[string]string) {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -138,11 +139,19 @@ func runAndKill(t *testing.T, cmd *exec.Cmd, round int, acknowledged map[string]
 			}
 		}
 	}()
-	kill := time.AfterFunc(time.Duration(rand.IntN(150)+5)*time.Millisecond, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
+	var kill *time.Timer
+	killSoon := func() {
+		if kill == nil {
+			kill = time.AfterFunc(time.Duration(rand.IntN(150)+5)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		}
+	}
+	if round%4 == 0 {
+		killSoon()
+	}
 	r := bufio.NewReader(stdout)
 	for {
 		line, err := r.ReadBytes('\n')
+		killSoon()
 		if err == io.EOF || err != nil {
 			break // what is left is no whole line, and so no answer
 		}

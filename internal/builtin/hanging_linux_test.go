@@ -39,14 +39,19 @@ func open(t *testing.T, opt helve.Options) *helve.Runtime {
 	return rt
 }
 
-// sh runs a command line and returns what the model would read.
+// sh runs a command line in the session "s" and returns what the model would read.
 func sh(t *testing.T, rt *helve.Runtime, args map[string]any) (*tool.Result, *tool.Error) {
+	t.Helper()
+	return shIn(t, rt, "s", args)
+}
+
+func shIn(t *testing.T, rt *helve.Runtime, session string, args map[string]any) (*tool.Result, *tool.Error) {
 	t.Helper()
 	input, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := rt.Call(t.Context(), tool.Call{Tool: "bash", Session: "s", Input: input})
+	res, err := rt.Call(t.Context(), tool.Call{Tool: "bash", Session: session, Input: input})
 	if err == nil {
 		return res, nil
 	}
@@ -98,7 +103,7 @@ time.sleep(1000)'; echo up`
 		{"$EDITOR x; echo code $?", "code 1", 0, ""},
 		{"cat < /dev/tty; echo code $?", "code 1", 0, ""},
 		{"git init -q r && cd r && git -c user.email=a@b -c user.name=n commit --allow-empty; echo code $?", "code 1", 0, "git"},
-		{"cd r && git log | cat; git -C r -c core.pager=less log; echo after", "after", 0, "git"},
+		{"git init -q s; cd s && git log | cat; git -C . -c core.pager=less log; echo after", "after", 0, "git"},
 		{"printf 'protocol=https\\nhost=example.invalid\\n\\n' | git credential fill; echo code $?", "code 128", 0, "git"},
 		{"ssh -o BatchMode=no -o ConnectTimeout=1 -p 1 127.0.0.1; echo after", "after", 0, "ssh"},
 		{"ssh-keygen -q -f k < /dev/null; echo after", "after", 0, "ssh-keygen"},
@@ -123,6 +128,7 @@ time.sleep(1000)'; echo up`
 			if _, err := exec.LookPath(tc.needs); tc.needs != "" && err != nil {
 				t.Skip("there is no " + tc.needs + " on this machine")
 			}
+			t.Parallel()
 			args := map[string]any{"command": tc.command}
 			if tc.timeout > 0 {
 				args["timeout"] = tc.timeout
@@ -130,7 +136,7 @@ time.sleep(1000)'; echo up`
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				res, _ := sh(t, rt, args)
+				res, _ := shIn(t, rt, t.Name(), args)
 				if res == nil || !strings.Contains(res.Output, tc.want) {
 					t.Errorf("the output lacks %q: %+v", tc.want, res)
 				}
@@ -140,15 +146,15 @@ time.sleep(1000)'; echo up`
 			case <-time.After(time.Minute): // a bound for the test, not a figure
 				t.Fatal("the call has not returned")
 			}
-			stopJobs(t, rt)
+			stopJobs(t, rt, t.Name())
 		})
 	}
 }
 
-// stopJobs ends what commands have left.
-func stopJobs(t *testing.T, rt *helve.Runtime) {
+// stopJobs ends what the commands of a session have left.
+func stopJobs(t *testing.T, rt *helve.Runtime, session string) {
 	t.Helper()
-	jobs, err := rt.Jobs("s")
+	jobs, err := rt.Jobs(session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +172,11 @@ func stopJobs(t *testing.T, rt *helve.Runtime) {
 // very soon after.
 func TestCancelledTreesAreGone(t *testing.T) {
 	rounds := 20
-	if os.Getenv("HELVE_LONG") != "" {
+	switch {
+	case os.Getenv("HELVE_LONG") != "":
 		rounds = 1000
+	case testing.Short():
+		rounds = 5
 	}
 	rt := open(t, helve.Options{})
 	dir := t.TempDir()
