@@ -83,6 +83,9 @@ func (w *workshop) page(t *testing.T, example string) {
 // work on it.
 func (w *workshop) stranger(t *testing.T, example, verb, what string) {
 	t.Helper()
+	if testing.Short() && example != "embed" {
+		return // one stranger compiles everything; the others would do it again with their tests
+	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

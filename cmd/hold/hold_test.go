@@ -84,6 +84,9 @@ func TestParts(t *testing.T) {
 	none := []string{"reads.failed", "edits.missing", "kills.lost", "kills.lost.files", "tree.off.left"}
 	for _, p := range parts() {
 		t.Run(p.name, func(t *testing.T) {
+			if testing.Short() && p.name != "decision" && p.name != "edits" {
+				t.Skip("all parts take half a minute; two are run")
+			}
 			file := filepath.Join(t.TempDir(), "figures")
 			var out bytes.Buffer
 			if err := run(t.Context(), []string{p.name, "--quick", "--helve", bin, "--figures", file}, &out, io.Discard); err != nil {
