@@ -123,6 +123,7 @@ func (s *source) prepare(path string) {
 	if strings.Contains(s.text, "sourceMappingURL=") {
 		s.text = regexp.MustCompile(`((?://|/\*)\s*[#@]\s*sourceMappingURL)=`).ReplaceAllString(s.text, "$1:")
 	}
+	s.text = openUMD(s.text)
 	var decls []string
 	if strings.Contains(s.text, "import") && strings.Contains(s.text, "meta") && regexp.MustCompile(`\bimport\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*\.\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*meta\b`).MatchString(s.text) {
 		decls = append(decls, metaName+" = "+metaObject(path))
@@ -137,6 +138,20 @@ func (s *source) prepare(path string) {
 		s.prefix = "var " + strings.Join(decls, ", ") + "; "
 		s.text = s.prefix + s.text
 	}
+}
+
+// openUMD lets the compiler see what a UMD module requires. The wrapper that TypeScript writes hands the module's require to the
+// body as a parameter, and the compiler follows only the require of the module itself; so the parameter gets another name of the same
+// length.
+func openUMD(text string) string {
+	if !regexp.MustCompile(`\bfactory\s*\(\s*require\s*,\s*exports\b`).MatchString(text) {
+		return text
+	}
+	at := regexp.MustCompile(`\}\s*\)\s*\(\s*(?:function\s*)?\(\s*(require)\s*,\s*exports\b`).FindStringSubmatchIndex(text)
+	if at == nil {
+		return text
+	}
+	return text[:at[2]] + "$equire" + text[at[3]:]
 }
 
 // metaObject is what import.meta is in the file at path.

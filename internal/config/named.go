@@ -122,11 +122,15 @@ func PluginPath(spec, dir string) (path string, ok bool) {
 		spec = strings.TrimPrefix(spec, "file:")
 	}
 	slashed := strings.ReplaceAll(spec, `\`, "/")
+	first, _, below := strings.Cut(slashed, "/")
+	script := strings.HasSuffix(spec, ".ts") || strings.HasSuffix(spec, ".js")
 	switch {
-	case slashed == "." || slashed == ".." || strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../"):
-		return filepath.Join(dir, filepath.FromSlash(spec)), true
 	case filepath.IsAbs(spec):
 		return filepath.Clean(spec), true
+	case below && len(first) > 2 && first[0] == '.' && first == filepath.Base(dir): // ".opencode/plugins/a.ts" in a file of .opencode
+		return filepath.Join(filepath.Dir(dir), filepath.FromSlash(spec)), true
+	case strings.HasPrefix(slashed, "."), below && script && first[0] != '@' && !strings.Contains(slashed, ":"):
+		return filepath.Join(dir, filepath.FromSlash(spec)), true
 	}
 	return "", false
 }

@@ -71,21 +71,44 @@ func (p Plugin) where() (path, name string) {
 		}
 		spec = strings.TrimPrefix(spec, "file:")
 	}
-	if spec == "." || spec == ".." || strings.HasPrefix(spec, "./") || strings.HasPrefix(spec, "../") ||
-		strings.HasPrefix(spec, `.\`) || strings.HasPrefix(spec, `..\`) {
-		return filepath.Join(p.Base, filepath.FromSlash(spec)), ""
-	}
 	if filepath.IsAbs(spec) {
 		return filepath.Clean(spec), ""
+	}
+	if pathlike(spec) {
+		return filepath.Join(configRoot(p.Base, spec), filepath.FromSlash(spec)), ""
 	}
 	return "", packageName(spec)
 }
 
-// packageName is a package's name without its version.
+// pathlike reports whether an entry can only be a path: it begins with a dot, or it names a script in a folder, which no package does.
+func pathlike(spec string) bool {
+	slashed := strings.ReplaceAll(spec, `\`, "/")
+	return strings.HasPrefix(slashed, ".") || strings.Contains(slashed, "/") && slashed[0] != '@' && !strings.Contains(slashed, ":") && isScript(slashed)
+}
+
+// configRoot is the folder a path of the config begins at: that of its file, or the one around it where the path names that folder
+// itself, as ".opencode/plugins/a.ts" in a file of .opencode does.
+func configRoot(base, spec string) string {
+	first, _, below := strings.Cut(strings.ReplaceAll(spec, `\`, "/"), "/")
+	if below && len(first) > 2 && first[0] == '.' && first == filepath.Base(base) {
+		return filepath.Dir(base)
+	}
+	return base
+}
+
+// packageName is a package's name without its version. What is fetched from git is known by the name of its repository, which is most
+// often also that of the package.
 func packageName(spec string) string {
 	spec = strings.TrimPrefix(spec, "npm:")
-	if at := strings.LastIndexByte(spec, '@'); at > 0 {
-		spec = spec[:at]
+	if len(spec) > 0 {
+		if at := strings.IndexByte(spec[1:], '@'); at >= 0 && !strings.Contains(spec[:at+1], ":") {
+			return spec[:at+1]
+		}
+	}
+	if strings.Contains(spec, ":") || spec != "" && spec[0] != '@' && strings.Count(spec, "/") == 1 {
+		spec, _, _ = strings.Cut(spec, "#")
+		spec = strings.TrimSuffix(strings.TrimSuffix(spec, "/"), ".git")
+		return spec[strings.LastIndexAny(spec, "/:")+1:]
 	}
 	return spec
 }

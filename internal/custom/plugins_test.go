@@ -25,11 +25,24 @@ func TestWhere(t *testing.T) {
 		{"@scope/name", "", "@scope/name"},
 		{"@scope/name@^1", "", "@scope/name"},
 		{"npm:name@1", "", "name"},
+		{".opencode/plugins/a.ts", "/base/.opencode/plugins/a.ts", ""},
+		{".base/a.ts", "/base/.base/a.ts", ""},
+		{"plugins/a.ts", "/base/plugins/a.ts", ""},
+		{"name@npm:other@1", "", "name"},
+		{"@scope/name@git+ssh://git@host/u/repo.git#v1", "", "@scope/name"},
+		{"github:user/repo#tag", "", "repo"},
+		{"user/repo", "", "repo"},
+		{"git+https://host/user/repo.git", "", "repo"},
+		{"git+ssh://git@host/user/repo.git", "", "repo"},
+		{"name.js", "", "name.js"},
 	} {
 		path, name := Plugin{Spec: c.spec, Base: "/base"}.where()
 		if path != c.path || name != c.name {
 			t.Errorf("%s: %q %q", c.spec, path, name)
 		}
+	}
+	if path, _ := (Plugin{Spec: ".opencode/plugins/a.ts", Base: "/p/.opencode"}).where(); path != "/p/.opencode/plugins/a.ts" {
+		t.Errorf("from the config folder itself: %q", path)
 	}
 }
 
