@@ -18,6 +18,23 @@ func fileDifferences() []difference {
 	} {
 		add("edit.match", why, "", "edit."+name, "calls.1.metadata.match", "calls.1.output")
 	}
+	const allDefault = "defaults." + all + ".1"
+	why = "by default a match must be clear, and what was not quoted is not replaced"
+	for _, name := range []string{
+		"block_anchor_single", "block_anchor_two_candidates", "context_aware_multi_block", "line_trimmed_ambiguous", "multi_occurrence_fuzzy",
+	} {
+		add("edit.safe", why, "", "edit."+name, "defaults.calls.1", "defaults.files.a.txt", allDefault)
+	}
+	for _, name := range []string{
+		"block_anchor_identical_blocks", "block_anchor_two_line_find", "escape_normalized_in_file", "newlines_only_old", "overlap_not_all",
+		"single_space_old", "unicode_nfd_vs_nfc",
+	} {
+		add("edit.safe", why, "", "edit."+name, "defaults.calls.1.error")
+	}
+	why = "by default the new text is indented as the file is, or, where that can not be told, nothing is replaced"
+	for _, name := range []string{"indentation_flexible", "line_trimmed_block", "line_trimmed_trailing_newline_in_old", "tabs_vs_spaces"} {
+		add("edit.indent", why, "", "edit."+name, "defaults.calls.1", "defaults.files.a.txt", allDefault)
+	}
 	why = "bytes that were not asked for stay: the mark at the beginning, and the line endings"
 	add("edit.bytes", why, "", "edit.bom", "files.a.txt.base64", "files.a.txt.text")
 	add("edit.bytes", why, "", "edit.crlf_multiline_lf_old", "calls.1.metadata.filediff.after", "files.a.txt.text")

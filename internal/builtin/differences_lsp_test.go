@@ -26,7 +26,7 @@ func TestParityWithoutCapabilities(t *testing.T) {
 		r.serverFlags = []string{"--no-capabilities"}
 		t.Run(r.Name, func(t *testing.T) {
 			t.Parallel()
-			report(t, r.compare(t), nil)
+			report(t, r.compare(t), nil, nil)
 		})
 	}
 	if ran == 0 {

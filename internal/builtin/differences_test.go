@@ -32,6 +32,26 @@ type difference struct {
 	why    string
 }
 
+// accepted are our values where they differ, by recording and field: each is held
+// exactly. "defaults." stands before what differs with helve's own defaults. They
+// are written with -update; the table of differences says why each may differ.
+type accepted map[string]map[string]any
+
+const acceptedFile = "testdata/parity-accepted.json"
+
+func loadAccepted(t *testing.T) accepted {
+	t.Helper()
+	all := accepted{}
+	data, err := os.ReadFile(acceptedFile)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil && !*update {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	return all
+}
+
 func differences() []difference {
 	const all = "asks_when_everything_asks"
 	ds := []difference{
@@ -101,6 +121,7 @@ func TestParity(t *testing.T) {
 	have := toolNames()
 	all := loadRecordings(t)
 	names := map[string]bool{}
+	exact, now := loadAccepted(t), accepted{}
 	t.Run("recordings", func(t *testing.T) {
 		for _, r := range all {
 			names[r.Name] = true
@@ -111,7 +132,18 @@ func TestParity(t *testing.T) {
 					t.Skip(why)
 				}
 				found := r.compare(t)
-				report(t, found, known[r.Name])
+				ours := map[string]any{}
+				for _, f := range found {
+					ours[f.field] = brief(f.got)
+				}
+				mu.Lock()
+				now[r.Name] = ours
+				mu.Unlock()
+				want := exact[r.Name]
+				if *update {
+					want = ours
+				}
+				report(t, found, known[r.Name], want)
 				switch {
 				case t.Failed():
 					count("failed")
@@ -123,6 +155,22 @@ func TestParity(t *testing.T) {
 			})
 		}
 	})
+	for name := range exact {
+		if !names[name] {
+			t.Errorf("%s names %s, and there is no such recording", acceptedFile, name)
+		}
+	}
+	if *update {
+		maps.Copy(exact, now)
+		maps.DeleteFunc(exact, func(_ string, ours map[string]any) bool { return len(ours) == 0 })
+		data, err := json.MarshalIndent(exact, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(acceptedFile, append(data, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name := range known {
 		if !names[name] {
 			t.Errorf("the table of differences names %s, and there is no such recording", name)
@@ -133,22 +181,57 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// report fails for what differs and should not, and for what should and does
-// not.
-func report(t *testing.T, found []finding, known []difference) {
+// brief is a value with long texts by their sum.
+func brief(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 4000 {
+			return map[string]any{"$sha256": digest(v), "$bytes": float64(len(v))}
+		}
+	case map[string]any:
+		out := map[string]any{}
+		for key, one := range v {
+			out[key] = brief(one)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = brief(one)
+		}
+		return out
+	}
+	return v
+}
+
+// report fails for what differs and should not, or otherwise than it should,
+// and for what should and does not.
+func report(t *testing.T, found []finding, known []difference, exact map[string]any) {
 	t.Helper()
 	used := make([]bool, len(known))
+	told := map[string]bool{}
 	for _, f := range found {
-		i := slices.IndexFunc(known, func(d difference) bool {
-			return f.field == d.field || strings.HasPrefix(f.field, d.field+".")
-		})
+		plain, i := strings.TrimPrefix(f.field, "defaults."), -1
+		for j, d := range known {
+			if strings.HasPrefix(f.field+".", d.field+".") || strings.HasPrefix(plain+".", d.field+".") {
+				i, used[j] = j, true
+			}
+		}
 		if i < 0 {
 			t.Errorf("%s:\n got %s\nwant %s", f.field, encoded(f.got), encoded(f.want))
 			continue
 		}
-		used[i] = true
 		if ours := encoded(f.got); !strings.Contains(ours, known[i].ours) {
 			t.Errorf("%s differs as it should, but is %s and does not hold %s", f.field, ours, known[i].ours)
+		}
+		told[f.field] = true
+		if want, ok := exact[f.field]; !ok || encoded(want) != encoded(brief(f.got)) {
+			t.Errorf("%s differs, but is\n     %s\nand not %s, as in %s", f.field, encoded(brief(f.got)), encoded(want), acceptedFile)
+		}
+	}
+	for field := range exact {
+		if !told[field] {
+			t.Errorf("%s has a value for %s, which does not differ", acceptedFile, field)
 		}
 	}
 	for i, d := range known {
@@ -175,8 +258,25 @@ func TestDifferencesAreTold(t *testing.T) {
 // compare runs a recording and returns what is not as recorded.
 func (r recording) compare(t *testing.T) []finding {
 	t.Helper()
+	found, p, same := r.hold(t, build(t, r), manner{})
+	if r.hasDefaults() {
+		if !same {
+			p = build(t, r)
+		}
+		others, _, _ := r.hold(t, p, manner{defaults: true})
+		for _, f := range others {
+			f.field = "defaults." + f.field
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// hold runs a recording in one manner.
+func (r recording) hold(t *testing.T, p place, m manner) (found []finding, last place, same bool) {
+	t.Helper()
 	c := comparison{unstable: r.Expected.Unstable}
-	got, available := r.play(t, false)
+	got, available, same := r.play(t, p, m)
 	c.available = available
 	c.list("calls", wanted(r.Expected.Calls), got.Calls)
 	c.list("inner", wanted(r.Expected.Inner), got.Inner)
@@ -186,10 +286,14 @@ func (r recording) compare(t *testing.T) []finding {
 	c.files("files_outside", r.Expected.FilesOutside, got.FilesOutside)
 	c.files("files_beside_workspace", r.Expected.FilesBeside, got.FilesBeside)
 	if r.Expected.AsksAll != nil {
-		got, _ := r.play(t, true)
+		if !same {
+			p = build(t, r)
+		}
+		m.askAll = true
+		got, _, same = r.play(t, p, m)
 		c.list("asks_when_everything_asks", r.inOrder(wanted(r.Expected.AsksAll)), r.inOrder(got.Asks))
 	}
-	return c.found
+	return c.found, p, same
 }
 
 // inOrder sorts the requests of a batch: its calls run side by side, and

@@ -67,6 +67,9 @@ func (p place) normalised(t *testing.T, e encounter) encounter {
 	}
 	var out encounter
 	named := regexp.MustCompile(`(tool-output/)tool_\w+`).ReplaceAllString(strings.NewReplacer(p.names()...).Replace(string(text)), "$1{{TOOL_ID}}")
+	named = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`).ReplaceAllString(named, "{{TIME}}")
+	named = regexp.MustCompile(`\b(chg|job)_[0-9a-zA-Z]{20,}`).ReplaceAllString(named, "{{${1}_ID}}")
+	named = regexp.MustCompile(`: sleep \(\d+\)`).ReplaceAllString(named, ": sleep ({{PID}})")
 	if err := json.Unmarshal([]byte(named), &out); err != nil {
 		t.Fatal(err)
 	}

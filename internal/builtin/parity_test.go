@@ -160,14 +160,33 @@ type encounter struct {
 	FilesBeside  map[string]any `json:"files_beside_workspace"`
 }
 
-// play runs a recording. With askAll, every permission is asked for.
-func (r recording) play(t *testing.T, askAll bool) (got encounter, available []string) {
+// A manner is how a recording is run: as the reference was, or with the defaults
+// of helve where they are others; and whether every permission is asked for.
+type manner struct{ defaults, askAll bool }
+
+// hasDefaults reports whether helve's defaults could make a difference: how an
+// edit finds its text, and whether a project's skills are trusted. No other tool
+// looks at these options.
+func (r recording) hasDefaults() bool {
+	return slices.ContainsFunc(r.needs(), func(name string) bool { return slices.Contains([]string{"edit", "multiedit", "skill"}, name) })
+}
+
+// play runs a recording where it was laid out, and says whether everything there
+// is as it was before.
+func (r recording) play(t *testing.T, p place, m manner) (got encounter, available []string, same bool) {
 	t.Helper()
-	p := build(t, r)
+	askAll := m.askAll
 	before := p.snapshot(t)
+	data, matching := "", "" // in memory, which is much faster
+	if strings.Contains(encoded(r.Expected), "tool-output") || slices.Contains(r.needs(), "webfetch") {
+		data = p.data // long outputs are kept there
+	}
+	if !m.defaults {
+		matching = "seed"
+	}
 	rt, err := helve.New(helve.Options{
-		Dir: p.ws, Worktree: p.worktree, DataDir: p.data,
-		Matching: "seed", Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
+		Dir: p.ws, Worktree: p.worktree, DataDir: data,
+		Matching: matching, Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
 		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},
 		Flags:  map[string]bool{"batch": r.Profile == "batch", "lsp": r.Profile == "experimental"},
 		LSP:    r.languages(t),
@@ -178,13 +197,15 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 		t.Fatal(err)
 	}
 	r.connect(t, rt)
-	r.teach(t, p, rt)
+	r.teach(t, p, rt, !m.defaults)
 	person := &person{rt: rt, always: askAll}
 	if !askAll {
 		person.replies, person.answers = r.PermissionReplies, r.QuestionReplies
 	}
 	stop := person.sit()
+	same = true
 	for i, step := range r.Steps {
+		same = same && len(step.Before) == 0
 		for _, op := range step.Before {
 			op.do(t, p)
 		}
@@ -202,7 +223,7 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 				Agent: r.Agent, Model: cmp.Or(r.Model, "scripted"), Tool: c.Tool, Input: json.RawMessage(input),
 			})
 			cancel()
-			got.Calls = append(got.Calls, outcome(t, c.Tool, res, err))
+			got.Calls = append(got.Calls, outcome(t, res, err))
 			if res != nil {
 				got.Inner = append(got.Inner, inners(res)...)
 			}
@@ -220,7 +241,8 @@ func (r recording) play(t *testing.T, askAll bool) (got encounter, available []s
 	}
 	got.Asks, got.Questions = person.asks, person.questions
 	p.changed(t, before, &got)
-	return p.normalised(t, got), append(available, "invalid")
+	same = same && data == "" && len(got.Files)+len(got.FilesOutside)+len(got.FilesBeside) == 0
+	return p.normalised(t, got), append(available, "invalid"), same
 }
 
 // models make agents ready for work, as they were when the recordings were
@@ -313,10 +335,10 @@ func (r recording) rules(t *testing.T, p place, askAll bool) permission.Ruleset 
 
 // outcome words how a call ended as a recording does. For a call that was not
 // understood it is what the model is shown.
-func outcome(t *testing.T, name string, res *tool.Result, err error) map[string]any {
+func outcome(t *testing.T, res *tool.Result, err error) map[string]any {
 	t.Helper()
 	if err == nil {
-		return merge(map[string]any{"tool": strings.ToLower(name), "status": "completed"}, shown(res))
+		return merge(map[string]any{"tool": res.Tool, "status": "completed"}, shown(res))
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {

@@ -40,15 +40,16 @@ func skillTool(room builtin.Skills) tool.Tool {
 	return all[slices.IndexFunc(all, func(t tool.Tool) bool { return t.Spec().Name == "skill" })]
 }
 
-// teach gives the runtime of a recording the skills of its project.
-func (r recording) teach(t *testing.T, p place, rt *helve.Runtime) {
+// teach gives the runtime of a recording the skills of its project, which is
+// trusted or not.
+func (r recording) teach(t *testing.T, p place, rt *helve.Runtime, trusted bool) {
 	t.Helper()
 	if !slices.Contains(r.needs(), "skill") {
 		return
 	}
 	room := &schoolroom{rt: rt, Finder: skill.NewFinder(skill.Options{
 		Dir: p.ws, Worktree: p.worktree, ConfigDirs: []skill.Folder{{Path: filepath.Join(p.top, ".opencode"), Guarded: true}},
-		Trusted: func(string) bool { return true },
+		Trusted: func(string) bool { return trusted },
 	})}
 	if _, err := rt.Register(skillTool(room)); err != nil {
 		t.Fatal(err)
