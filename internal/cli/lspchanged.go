@@ -93,7 +93,7 @@ func (g gitAsker) run(args ...string) ([]byte, error) {
 	if disk.Within(g.top, git) {
 		return nil, fmt.Errorf("--changed needs git, and the one on the PATH lies in the project (%s), whose programs are not run: name the files", git)
 	}
-	c := exec.CommandContext(g.ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
+	c := exec.CommandContext(g.ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}, args...)...)
 	var said bytes.Buffer
 	c.Dir, c.Stderr = g.top, &said
 	out, err := c.Output()

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -41,6 +43,7 @@ func (e Environment) Build(base []string) (env []string, secrets []Secret) {
 	for name, value := range e.Set {
 		vars[name] = value
 	}
+	guardGit(vars)
 	env = make([]string, 0, len(vars))
 	for name, value := range vars {
 		env = append(env, name+"="+value)
@@ -62,6 +65,9 @@ func (e Environment) passes(name string) bool {
 
 // secret reports whether a variable sounds as if it held one.
 func secret(name string) bool {
+	if strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting
+		return false
+	}
 	upper := strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"}, func(word string) bool {
 		return strings.Contains(upper, word)
@@ -101,6 +107,29 @@ func ordinary(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+}
+
+// guardGit adds settings of git's, behind those that are given in the same way:
+// a folder of plain files is not taken for a repository, and no program is run
+// to watch a tree. Both would come from a config that a tool may have written.
+// What the person has set here counts instead.
+func guardGit(vars map[string]string) {
+	count, err := strconv.Atoi(cmp.Or(vars["GIT_CONFIG_COUNT"], "0"))
+	if err != nil || count < 0 || count > 1<<16 {
+		return // git itself refuses it
+	}
+	given := map[string]bool{}
+	for i := range count {
+		given[strings.ToLower(vars["GIT_CONFIG_KEY_"+strconv.Itoa(i)])] = true
+	}
+	for _, s := range []struct{ key, value string }{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}} {
+		if !given[strings.ToLower(s.key)] {
+			n := strconv.Itoa(count)
+			vars["GIT_CONFIG_KEY_"+n], vars["GIT_CONFIG_VALUE_"+n] = s.key, s.value
+			count++
+		}
+	}
+	vars["GIT_CONFIG_COUNT"] = strconv.Itoa(count)
 }
 
 // unattended is what keeps programs from waiting for a person: no editor, no
