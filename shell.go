@@ -96,7 +96,7 @@ type shellRoom struct {
 func (r *Runtime) furnishShell() error {
 	opt := r.opt.Shell
 	wall := run.Wall{
-		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir),
+		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir, slices.Concat(r.roots(), opt.Wall.Writable)...),
 		Hidden: slices.Concat(r.records(), opt.Wall.Hidden), Writable: opt.Wall.Writable, Readable: slices.Concat(opt.Wall.Readable, []string{r.outputs}, r.customReadable()),
 	}
 	room, err := run.New(run.Options{

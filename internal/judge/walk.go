@@ -84,9 +84,9 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	if w.leftOut(name, d.IsDir()) {
 		return skip
 	}
-	if w.access.Kind == shell.Write && w.access.Why != "git" && guarded(d.Name()) {
+	if folder, ok := w.singled(name); ok {
 		switch {
-		case w.own(filepath.Dir(name)):
+		case w.own(folder):
 			if err := w.one(name); err != nil {
 				return err
 			}
@@ -180,23 +180,21 @@ func (w *walk) one(name string) error {
 	return err
 }
 
+// singled reports whether a name is one of what changes what runs later, and in
+// which folder: whoever removes or moves the folder around it changes it too.
+func (w *walk) singled(name string) (folder string, ok bool) {
+	if w.access.Kind != shell.Write || w.access.Why == "git" {
+		return "", false
+	}
+	return w.files.Singled(name)
+}
+
 // own reports whether a folder is the one of the session or of the project.
 func (w *walk) own(folder string) bool {
 	for _, dir := range []string{w.place.Dir, w.top} {
 		if real, err := filepath.EvalSymlinks(dir); folder == dir || err == nil && folder == real {
 			return true
 		}
-	}
-	return false
-}
-
-// guarded knows the names of what changes what runs later. Whoever removes or
-// moves the folder around them changes them too.
-func guarded(base string) bool {
-	switch strings.ToLower(base) {
-	case ".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
-		"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc":
-		return true
 	}
 	return false
 }

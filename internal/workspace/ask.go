@@ -63,14 +63,14 @@ func (f *Files) editRequest(paths []Path) permission.Request {
 		Permission: "edit", Always: []string{"*"},
 		Forms: map[string][]string{}, Guards: map[string][]string{},
 	}
-	leads := map[string][]lead{}
+	leads, made := map[string][]lead{}, madeBy(paths)
 	add := func(name, abs, top string, p Path) {
 		if _, known := leads[p.dir]; !known {
 			leads[p.dir] = f.leads(p.dir)
 		}
 		req.Patterns = append(req.Patterns, name)
 		req.Forms[name] = append(below(top, abs), abs)
-		if words := f.guards(p, leads[p.dir]); words != nil {
+		if words := f.guards(p, leads[p.dir], made); words != nil {
 			req.Guards[name] = words
 		}
 	}

@@ -23,9 +23,10 @@ type indexEntry struct {
 
 // git's modes of what it tracks.
 const (
-	gitTypeMask = 0o170000
-	gitFile     = 0o100000
-	gitLink     = 0o120000
+	gitTypeMask  = 0o170000
+	gitFile      = 0o100000
+	gitLink      = 0o120000
+	gitSubmodule = 0o160000
 )
 
 var errBadIndex = errors.New("the index of git can not be read")

@@ -17,8 +17,8 @@ type lead struct{ word, to string }
 // guards returns the words of which a rule has to hold one to let p be
 // written: a file that changes what runs later, or what is allowed later, is
 // not covered by a rule about everything. nil for an ordinary file. leads are
-// those of the folder that p was named from.
-func (f *Files) guards(p Path, leads []lead) []string {
+// those of the folder that p was named from, made is what else is made.
+func (f *Files) guards(p Path, leads []lead, made map[string]bool) []string {
 	names := []string{p.abs, p.real}
 	if p.abs == p.real {
 		names = names[:1]
@@ -26,6 +26,9 @@ func (f *Files) guards(p Path, leads []lead) []string {
 	var words []string
 	for _, name := range names {
 		words = append(words, f.guardsOf(p.dir, name)...)
+		if f.inBare(p.dir, name, made) {
+			words = append(words, ".git")
+		}
 		for _, l := range leads {
 			if within(l.to, name) {
 				words = append(words, l.word)
@@ -38,18 +41,10 @@ func (f *Files) guards(p Path, leads []lead) []string {
 
 func (f *Files) guardsOf(dir, name string) []string {
 	var words []string
-	parts := strings.Split(strings.ToLower(filepath.ToSlash(name)), "/")
-	for i, part := range parts {
-		switch part {
-		case ".git", ".vscode": // at any depth: a folder below may be opened by itself
-			words = append(words, part)
-		case ".mcp.json", ".envrc":
-			if i == len(parts)-1 {
-				words = append(words, part)
-			}
-		}
+	if slices.Contains(lowerParts(name), ".git") { // at any depth: a folder below may be opened by itself
+		words = append(words, ".git")
 	}
-	return append(words, f.configGuards(dir, name)...)
+	return slices.Concat(words, f.listed(dir, name), f.configGuards(dir, name))
 }
 
 // leads finds what the guarded names of a folder, and of those above it up to
@@ -58,16 +53,13 @@ func (f *Files) guardsOf(dir, name string) []string {
 func (f *Files) leads(dir string) (out []lead) {
 	top := f.inquiry.real(f.top(dir))
 	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
-		for _, base := range []string{
-			".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
-			"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc",
-		} {
-			at := filepath.Join(d, base)
-			for _, to := range f.inquiry.ends(at) {
-				if to != at {
-					out = append(out, lead{base, to})
-				}
-				out = f.inquiry.linksIn(out, lead{base, to}, 2)
+		out = f.inquiry.leadsAt(out, filepath.Join(d, ".git"), ".git")
+		for _, to := range f.gitPointers(d) {
+			out = append(out, lead{".git", to})
+		}
+		for _, n := range f.protected().all {
+			if !n.home {
+				out = f.inquiry.leadsAt(out, filepath.Join(d, n.path), n.word())
 			}
 		}
 		if isRoot(d) {
@@ -78,6 +70,17 @@ func (f *Files) leads(dir string) (out []lead) {
 		word, real := strings.ToLower(filepath.Base(own)), f.inquiry.real(own)
 		out = append(out, lead{word, own}, lead{word, real})
 		out = f.inquiry.linksIn(out, lead{word, real}, 2)
+	}
+	return out
+}
+
+// leadsAt adds what a guarded name leads to, and the links in it.
+func (q *inquiry) leadsAt(out []lead, at, word string) []lead {
+	for _, to := range q.ends(at) {
+		if to != at {
+			out = append(out, lead{word, to})
+		}
+		out = q.linksIn(out, lead{word, to}, 2)
 	}
 	return out
 }
@@ -121,9 +124,9 @@ func (q *inquiry) linksIn(out []lead, in lead, depth int) []lead {
 	return out
 }
 
-// configGuards guards what configures us: the config files and folders that
-// are read for a session in dir, which lie in it and in the folders above it
-// up to the worktree.
+// configGuards guards what configures us: the config files that are read for a
+// session in dir, which lie in it and in the folders above it up to the
+// worktree.
 func (f *Files) configGuards(dir, name string) []string {
 	for _, base := range []string{dir, f.inquiry.real(dir)} {
 		top := f.top(dir)
@@ -135,11 +138,10 @@ func (f *Files) configGuards(dir, name string) []string {
 			if err != nil {
 				break
 			}
-			first, _, below := strings.Cut(strings.ToLower(filepath.ToSlash(rel)), "/")
-			for _, brand := range []string{"opencode", "helve"} {
-				file := first == brand+".json" || first == brand+".jsonc"
-				if file && !below || first == "."+brand {
-					return []string{first}
+			parts := lowerParts(rel)
+			for _, n := range f.protected().all {
+				if word, ok := n.covers(parts); ok && n.above {
+					return []string{word}
 				}
 			}
 			if isRoot(d) {

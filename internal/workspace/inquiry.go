@@ -12,8 +12,9 @@ import (
 // An inquiry is what was looked up on the disk for one question. nil remembers
 // nothing.
 type inquiry struct {
-	entries map[string]entry
-	reals   map[string]string
+	entries   map[string]entry
+	reals     map[string]string
+	protected *protectedList
 }
 
 // maxInquiry is how many names of each kind an inquiry remembers, so that what a
@@ -33,7 +34,7 @@ type entry struct {
 // It is for asking, by one goroutine, and goes with the question. Nothing is to
 // be opened through it: the disk may have changed since.
 func (f *Files) Inquiry() *Files {
-	return &Files{Worktree: f.Worktree, Own: f.Own, inquiry: &inquiry{map[string]entry{}, map[string]string{}}}
+	return &Files{Worktree: f.Worktree, Own: f.Own, Home: f.Home, inquiry: &inquiry{map[string]entry{}, map[string]string{}, f.protected()}}
 }
 
 // entry looks a name up whose folder has no links in it.

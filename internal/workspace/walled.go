@@ -12,8 +12,9 @@ import (
 // allowed, later: those that [Files.AskEdit] lets nobody write to without a
 // rule that names them, as far as they are known beforehand. Of a repository
 // it is what makes git run programs; the rest has to change with every
-// commit. Some may not exist.
-func (f *Files) Protected(dir string) []string {
+// commit. Some may not exist. Of the home folder it is what lies in a folder
+// that may be written.
+func (f *Files) Protected(dir string, writable ...string) []string {
 	var out []string
 	// A name that is a link is protected as well as what it leads to: another
 	// link, or a file of its own, could be put in its place.
@@ -45,8 +46,19 @@ func (f *Files) Protected(dir string) []string {
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
 			add(at) // it names the repository, and another one would have other hooks
 		}
-		for _, base := range []string{".vscode", ".mcp.json", ".envrc", ".opencode", ".helve", "opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc"} {
-			add(filepath.Join(d, base))
+		for _, pointed := range f.gitPointers(d) {
+			add(pointed)
+		}
+		for _, n := range f.protected().all {
+			if path := filepath.Join(d, n.path); !n.home && (n.hold || exists(path)) {
+				add(path)
+			}
+		}
+		for _, ending := range f.protected().endings {
+			found, _ := filepath.Glob(filepath.Join(globQuoted(d), "*"+ending)) // the pattern is ours, and right
+			for _, path := range found {
+				add(path)
+			}
 		}
 		for _, base := range notBare(d) {
 			add(filepath.Join(d, base))
@@ -58,7 +70,37 @@ func (f *Files) Protected(dir string) []string {
 	for _, own := range f.Own {
 		add(own)
 	}
+	f.protectedAtHome(append([]string{dir, top}, writable...), add)
 	return out
+}
+
+// protectedAtHome adds what there is in the home folder, as far as that can be
+// written.
+func (f *Files) protectedAtHome(writable []string, add func(path string)) {
+	home := f.inquiry.real(f.home())
+	if isRoot(home) {
+		return
+	}
+	for i, w := range writable {
+		if rest, ok := strings.CutPrefix(w, "~/"); ok {
+			writable[i] = filepath.Join(home, rest)
+		}
+	}
+	for _, n := range f.protected().all {
+		path := filepath.Join(home, n.path)
+		if n.above || !exists(path) {
+			continue
+		}
+		open := slices.ContainsFunc(writable, func(w string) bool { return within(f.inquiry.real(w), path) && !within(path, f.inquiry.real(w)) })
+		if open {
+			add(path)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // Names returns what gives the names of a file that rules for reading are

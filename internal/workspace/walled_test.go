@@ -14,7 +14,7 @@ func TestProtected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := &workspace.Files{Worktree: top, Own: []string{filepath.Join(top, "data")}}
+	files := &workspace.Files{Worktree: top, Own: []string{filepath.Join(top, "data")}, Home: filepath.Join(top, "home")}
 	check := func(names ...string) {
 		t.Helper()
 		got := files.Protected(top)
@@ -24,7 +24,15 @@ func TestProtected(t *testing.T) {
 			}
 		}
 	}
-	check(".git/hooks", ".git/config", ".git/commondir", ".git/config.worktree", ".mcp.json", ".envrc", "helve.json", "data", "commondir", "refs")
+	check(".git/hooks", ".git/config", ".git/commondir", ".git/config.worktree", ".mcp.json", ".envrc", "helve.json", "data", "commondir", "refs", ".claude", ".codex", ".gemini", ".cursor",
+		".github/workflows", ".husky", ".devcontainer", ".idea")
+	if got := files.Protected(top); slices.Contains(got, filepath.Join(top, "lefthook.yml")) {
+		t.Errorf("a folder in the place of a file that is not there: %q", got)
+	}
+	for _, name := range []string{"lefthook.yml", ".roo/mcp.json", "x.code-workspace", "home/.bashrc", "home/.config/git/config"} {
+		put(t, filepath.Join(top, name), "x")
+	}
+	check("lefthook.yml", ".roo", "x.code-workspace", "home/.bashrc", "home/.config/git")
 	for _, step := range []struct{ made, held, free string }{
 		{"refs", "refs", "objects"}, // empty: it may be there to hold the name
 		{"refs/own", "objects", "refs"},

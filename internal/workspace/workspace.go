@@ -32,6 +32,9 @@ type Files struct {
 	// Own are folders of our own, of config and data: to write there, a rule
 	// has to name them.
 	Own []string
+	// Home is the home folder of the person, in which the start-up files of
+	// shells and the like are protected; the user's own when empty.
+	Home string
 	// Project names the project in the history.
 	Project string
 	// Memory keeps what sessions saw; nil forgets it with the process.
@@ -53,6 +56,7 @@ type Files struct {
 	recovered  bool
 	locks      disk.Locks
 	litter     disk.Litter
+	list       lazyList
 	inquiry    *inquiry // only while one question is put together
 	recent     recent
 	mu         sync.Mutex

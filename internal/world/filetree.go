@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"helve/internal/workspace"
@@ -122,18 +121,14 @@ func (t *tree) note(name string, e fs.DirEntry) {
 }
 
 func (t *tree) singled(real string, e fs.DirEntry) bool {
-	return t.mayEdit != nil && !t.mayEdit(t.names(real)...) || t.protected[real] || guarded(e.Name())
+	return t.mayEdit != nil && !t.mayEdit(t.names(real)...) || t.protected[real] || t.guarded(real)
 }
 
 // guarded reports whether a name is one of those that change what runs, or
 // what is allowed, later. Which of them count where, the workspace knows.
-func guarded(base string) bool {
-	switch strings.ToLower(base) {
-	case ".git", ".vscode", ".mcp.json", ".envrc", ".opencode", ".helve",
-		"opencode.json", "opencode.jsonc", "helve.json", "helve.jsonc":
-		return true
-	}
-	return false
+func (t *tree) guarded(real string) bool {
+	_, ok := t.files.Singled(real)
+	return ok
 }
 
 // removeTree removes a folder with all below it, and follows no link.
