@@ -252,7 +252,7 @@ func (b *build) raise(ctx context.Context, at place, some []entry, all map[strin
 // extend has the engine load further files. It reports false if another engine has to be made: because plugins are started together,
 // because bun and node are told of their files at the start, or because it was ruined, by whomever.
 func (e *engine) extend(ctx context.Context, some []entry, facts map[string]*fact) bool {
-	plugin := func(en entry) bool { return en.kind == kindPlugin }
+	plugin := func(en entry) bool { return en.starts() }
 	if e == nil || e.lost.Load() || e.at == outside || slices.ContainsFunc(some, plugin) {
 		return false
 	}
@@ -329,9 +329,8 @@ func (e *engine) describeProblems(en entry, f *fact) {
 		}
 	}
 	f.problem = strings.Join(all, "\n")
-	if len(f.tools) == 0 && en.kind == kindTool && f.state == Ready {
-		f.state = Failed
-		f.problem = e.unit.path(e.build.root, en) + ": exports no tool: a tool is an object with description, args and execute"
+	if len(f.tools) == 0 && en.kind == kindTool && !en.both && f.state == Ready {
+		f.notes = []string{"It exports no tool (an object with description, args and execute), so it only helps other files."}
 	}
 }
 
@@ -343,6 +342,27 @@ func unknownHook(hook string) string {
 		return note + fmt.Sprintf(": did you mean %q?", near)
 	}
 	return note + ": take it out, or use \"event\" if it is the name of an event"
+}
+
+// idle tells of hooks that are called by nobody, or in vain.
+func idle(hooks []string) (notes []string) {
+	var never []string
+	for _, hook := range hooks {
+		switch hook {
+		case "auth", "provider", "experimental.provider.small_model", "chat.headers", "command.execute.before", "experimental.chat.messages.transform", "experimental.compaction.autocontinue",
+			"experimental.session.compacting", "experimental.text.complete":
+			never = append(never, hook)
+		case "config":
+			notes = append(notes, "Its hook config sees the configuration, but what it changes there (agents, commands, MCP servers) is not taken over.")
+		}
+	}
+	if len(never) > 0 {
+		notes = append(notes, "The helve command does not call its hook "+strings.Join(never, ", ")+".")
+	}
+	if slices.Contains(hooks, "auth") {
+		notes = append(notes, "So it signs in to no provider: give the provider a key in the config or the environment.")
+	}
+	return notes
 }
 
 // knownHooks are what plugins may have, those that are only of use elsewhere too.
@@ -359,7 +379,7 @@ func knownHooks() []string {
 func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact) bool {
 	var plugins []entry
 	for _, en := range some {
-		if f := facts[en.name]; en.kind == kindPlugin && f != nil && f.state == Ready {
+		if f := facts[en.name]; en.starts() && f != nil && f.state == Ready {
 			plugins = append(plugins, en)
 		}
 	}
@@ -378,7 +398,11 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 	for i, file := range told {
 		f := facts[plugins[i].name]
 		f.took += took
-		if file.Error != nil {
+		switch {
+		case file.Error == nil:
+		case plugins[i].both && len(f.tools) > 0:
+			f.notes = append(f.notes, "The config names it under \"plugin\", but it is no plugin: its tools are there all the same.")
+		default:
 			f.state, f.problem = Failed, e.place(plugins[i], file.Error)
 		}
 		for _, p := range file.Plugins {
@@ -387,6 +411,7 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 			f.unknown = sorted(append(f.unknown, p.Unknown...))
 		}
 		e.describeProblems(plugins[i], f)
+		f.notes = append(f.notes, idle(f.hooks)...)
 	}
 	return true
 }

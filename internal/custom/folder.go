@@ -22,8 +22,12 @@ type entry struct {
 	kind    string
 	label   string // the npm package it is the plugin of
 	options string // what the config starts the plugin with, JSON
+	both    bool   // it is a tool file that the config names as a plugin too
 	problem string // why there is no such file
 }
+
+// starts reports whether the file is started as a plugin.
+func (e entry) starts() bool { return e.kind == kindPlugin || e.both }
 
 // called is the name that settings know the file by.
 func (e entry) called() string {

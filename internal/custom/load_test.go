@@ -58,7 +58,7 @@ export default { description: "d", args: {}, execute: () => "singular" }
 	for name, want := range map[string]string{
 		"syntax": "syntax.ts:2:3: ", "missing": "Install it: run 'npm install no-such-package'", "throws": "throws.ts:2:",
 		"exits": "process.exit(1) was called", "forever": "without waiting for anything and was stopped",
-		"never": "", "nothing": "exports no tool", "zz": "args is a number, not an object of schemas\nIts tool zz_schema can not be used",
+		"never": "", "zz": "args is a number, not an object of schemas\nIts tool zz_schema can not be used",
 	} {
 		f := File{}
 		for _, some := range b.set.Status() {

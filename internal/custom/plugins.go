@@ -165,8 +165,13 @@ func (f *folderSource) look() (string, []entry) {
 		merged = append(merged, e)
 	}
 	for _, e := range found {
-		if !slices.ContainsFunc(f.listed, func(l entry) bool { return l.name == e.name }) {
+		i := slices.IndexFunc(merged, func(l entry) bool { return l.name == e.name })
+		switch {
+		case i < 0:
 			merged = append(merged, e)
+		case e.kind == kindTool:
+			e.options, e.both = merged[i].options, true
+			merged[i] = e
 		}
 	}
 	return f.root, append(merged, f.ran...)

@@ -47,7 +47,7 @@ func (s *Set) Status() []File {
 	lost := s.shelf.lost()
 	for i := range all {
 		f := &all[i]
-		f.Notes = s.replaces(f.Tools)
+		f.Notes = append(f.Notes, s.replaces(f.Tools)...)
 		l := lost[f.Path]
 		if len(l.notes) == 0 || f.State == NotTrusted {
 			continue
@@ -112,6 +112,8 @@ func (f File) lacks(name string, ought bool) string {
 		return "The file " + f.Path + " would define it, but could not be loaded: " + strings.TrimPrefix(problem, f.Path+": ") + "."
 	case f.State != Ready || slices.Contains(f.Tools, name):
 		return ""
+	case ought && len(f.Tools) == 0 && problem == "":
+		return "The file " + f.Path + " is named like it, but exports no tool: a tool is an object with description, args and execute."
 	case problem != "":
 		return "The file " + f.Path + " may define it, but something is wrong with it: " + strings.TrimPrefix(problem, f.Path+": ") + "."
 	case ought && len(f.Tools) > 0:
@@ -184,6 +186,7 @@ func (u *unit) fileOf(e entry) File {
 		return f
 	}
 	f.State, f.Engine, f.Problem, f.LoadTime, f.Hooks = known.state, known.engine, known.problem, known.took, slices.Clone(known.hooks)
+	f.Notes = slices.Clone(known.notes)
 	for _, t := range known.tools {
 		if t.Error == nil {
 			f.Tools = append(f.Tools, t.ID)

@@ -30,7 +30,7 @@ type want struct {
 }
 
 func (w want) has(e entry) bool {
-	return w.all || e.kind == kindPlugin || w.tool != "" && e.mayDefine(w.tool)
+	return w.all || e.starts() || w.tool != "" && e.mayDefine(w.tool)
 }
 
 // A source knows the files of a unit.
@@ -76,7 +76,8 @@ type fact struct {
 	hooks   []string
 	unknown []string // what a plugin has that nothing calls
 	problem string
-	refused bool // nobody has allowed it to run outside
+	notes   []string // what is worth knowing
+	refused bool     // nobody has allowed it to run outside
 	took    time.Duration
 }
 

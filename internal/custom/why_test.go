@@ -50,7 +50,7 @@ export const P = () => ({ config: () => {} })
 		"broken_x":   "The file DIR/broken.ts would define it, but could not be loaded: ",
 		"named":      "The file DIR/named.ts is named like it, but defines named_other: only a default export has the name of the file.",
 		"bad_schema": "The file DIR/bad.ts may define it, but something is wrong with it: Its tool bad_schema can not be used: ",
-		"empty":      "The file DIR/empty.ts would define it, but could not be loaded: exports no tool",
+		"empty":      "The file DIR/empty.ts is named like it, but exports no tool",
 		"secret":     "The file " + filepath.Join(other, "tools", "secret.ts") + " would define it, but " + other + " is not trusted: look at it and run 'helve trust'.",
 	} {
 		want = strings.ReplaceAll(want, "DIR/", filepath.Join(b.root, "tools")+string(filepath.Separator))
@@ -67,15 +67,36 @@ func TestProblemsOfReady(t *testing.T) {
 export const P = () => ({ "tool.execute.befor": () => {}, config: () => {}, "session.created": () => {} })
 -- plugins/nofunction.ts --
 export const P = () => ({ "tool.execute.before": "a text" })
+-- plugins/idle.ts --
+export const P = (input) => ({ ...input, auth: { provider: "p", methods: [] }, "chat.headers": () => {}, config: () => {}, name: "idle" })
 -- tools/read.ts --
 export default { description: "d", args: {}, execute: () => "" }
-`, func(_ *bench, o *Options) { o.Builtin = func(name string) bool { return name == "read" } })
+-- tools/both.ts --
+export default { description: "d", args: {}, execute: () => "" }
+-- tools/hooks.ts --
+export const P = () => ({ event: () => {} })
+-- tools/helper.ts --
+export const help = () => 1
+`, func(b *bench, o *Options) {
+		o.Builtin = func(name string) bool { return name == "read" }
+		o.Plugins = []Plugin{{Spec: "./tools/both.ts", Base: b.root}, {Spec: "tools/hooks.ts", Base: b.root}}
+	})
+	for name, want := range map[string]string{"both": "but it is no plugin", "hooks": "", "helper": "It exports no tool"} {
+		b.set.Gather(t.Context())
+		f := b.file("tools/" + name + ".ts")
+		if f.State != Ready || f.Problem != "" || !strings.Contains(strings.Join(f.Notes, " "), want) || len(f.Tools) != map[string]int{"both": 1}[name] || len(f.Hooks) != map[string]int{"hooks": 1}[name] {
+			t.Errorf("%+v", f)
+		}
+	}
 	b.set.Gather(t.Context())
 	if f := b.file("plugins/typo.ts"); f.State != Ready || !strings.Contains(f.Problem, `there is no hook "tool.execute.befor", so nothing calls it: did you mean "tool.execute.before"?`) ||
 		!strings.Contains(f.Problem, `there is no hook "session.created", so nothing calls it: take it out, or use "event" if it is the name of an event`) {
 		t.Errorf("%+v", f)
 	}
 	if f := b.file("tools/read.ts"); f.Problem != "" || len(f.Notes) != 1 || f.Notes[0] != "Its tool read takes the place of the built-in one." {
+		t.Errorf("%+v", f)
+	}
+	if f := b.file("plugins/idle.ts"); f.State != Ready || f.Problem != "" || len(f.Notes) != 3 || !strings.Contains(f.Notes[1], "does not call its hook auth, chat.headers.") {
 		t.Errorf("%+v", f)
 	}
 	if f := b.file("plugins/nofunction.ts"); f.State != Failed || !strings.Contains(f.Problem, "The hook tool.execute.before is a string, not a function") {

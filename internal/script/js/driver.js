@@ -428,14 +428,15 @@ const known = ["auth", "chat.headers", "chat.message", "chat.params", "command.e
 
 const plainHooks = ["auth", "provider", "tool"]; // are objects
 
-async function start(file, name, hooks) {
+async function start(file, name, hooks, given) {
   const set = (one) => hooks[one] !== undefined && hooks[one] !== null;
   const told = { export: name, hooks: known.filter((one) => one in hooks && set(one)), tools: [] };
   for (const one of told.hooks) {
     const want = plainHooks.includes(one) ? "object" : "function";
     if (typeof hooks[one] !== want) throw new TypeError(`The hook ${one} is a ${typeof hooks[one]}, not ${want === "object" ? "an" : "a"} ${want}`);
   }
-  const unknown = keys(hooks).filter((one) => !known.includes(one) && set(one)).sort();
+  // What is no function, or only what the plugin was given, was not meant to be called.
+  const unknown = keys(hooks).filter((one) => !known.includes(one) && typeof hooks[one] === "function" && hooks[one] !== given[one]).sort();
   if (unknown.length > 0) told.unknown = unknown;
   plugins.push({ file, export: name, hooks });
   if (!isObject(hooks.tool)) return told;
@@ -459,7 +460,7 @@ async function startAll({ files: asked, input }) {
       if (!exports) throw error;
       for (const [name, make] of starters(exports)) {
         const hooks = await make(given, options);
-        if (isObject(hooks)) one.plugins.push(await start(file, name, hooks));
+        if (isObject(hooks)) one.plugins.push(await start(file, name, hooks, given));
       }
     } catch (thrown) {
       one.error = tell(thrown);
