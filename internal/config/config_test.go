@@ -153,7 +153,7 @@ func TestHostileFiles(t *testing.T) {
 		{"deep objects", func(t *testing.T, p string) { write(t, p, strings.Repeat(`{"a":`, 1<<18)) }, "nested deeper than 100 levels"},
 		{"large", func(t *testing.T, p string) { write(t, p, `{"theme":"`+strings.Repeat("x", 10<<20)+`"}`) }, "cannot be read: too large: more than 4 MiB"},
 		{"list", func(t *testing.T, p string) { write(t, p, `[1]`) }, `the file as a whole is a list; want an object`},
-		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}}`) }, "not JSON; put the reference between quotes"},
+		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}{env:X}}`) }, "not JSON"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, opt := project(t)
@@ -213,6 +213,32 @@ func TestReferencesAreBounded(t *testing.T) {
 	c := load(t, opt)
 	if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Message, "larger than 16 MiB") || string(c.Raw) != `{"theme":"t"}` {
 		t.Errorf("problems %v, raw of %d bytes", c.Problems, len(c.Raw))
+	}
+}
+
+// TestBareReferences has references without quotes, as OpenCode puts them into
+// the text before it reads it.
+func TestBareReferences(t *testing.T) {
+	_, opt := project(t)
+	vars := map[string]string{"ON": "true", "N": "7", "RULES": `{"rm *": "deny"}`, "BAD": "{", "WORD": "deny"}
+	opt.Env = func(name string) string { return vars[name] }
+	dir := filepath.Join(opt.Home, ".config/opencode")
+	write(t, filepath.Join(dir, "list"), `["{env:N}.md", "b.md"]`)
+	write(t, filepath.Join(dir, "opencode.jsonc"), `{
+	// {env:NOBODY} "{
+	"snapshot": {env:ON}, "subagent_depth": {env:N}, "instructions": {file:list}, "username": "{env:WORD} {file:list}",
+	"autoshare": {env:BAD}, "share": {env:NOBODY},
+	"permission": {"bash": {env:RULES}, "edit": {env:WORD}}}`)
+	c := load(t, opt)
+	if got, want := string(c.Raw), `{"snapshot":true,"subagent_depth":7,"instructions":["{env:N}.md","b.md"],"username":"deny [\"{env:N}.md\", \"b.md\"]","permission":{"bash":{"rm *":"deny"}}}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := restrictions(c); got != "edit * deny" || len(c.Problems) != 3 || c.PolicyError != nil {
+		t.Errorf("restricts %s, told %v, %v", got, c.Problems, c.PolicyError)
+	}
+	write(t, filepath.Join(opt.Dir, "opencode.json"), `{"permission": {"bash": {env:RULES}, "read": "ask"}, "username": {env:WORD}}`)
+	if c := load(t, opt); restrictions(c) != "edit * deny, read * ask" || c.PolicyError != nil {
+		t.Errorf("a project that is not trusted: %s, %v", restrictions(c), c.PolicyError)
 	}
 }
 
@@ -391,7 +417,7 @@ func FuzzLoad(f *testing.F) {
 // understood reports whether a text opens like an object, the least a config
 // file that was accepted must do.
 func understood(data []byte) bool {
-	if blank(bytes.TrimPrefix(data, []byte("\ufeff"))) || strings.Trim(string(data), "[] \t\r\n") == "" {
+	if blank(bytes.ToValidUTF8(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("?"))) || strings.Trim(string(data), "[] \t\r\n") == "" {
 		return true // nothing is said
 	}
 	s := strings.TrimPrefix(string(data), "\ufeff")

@@ -229,6 +229,10 @@ func (l *loader) substitute(n *node) {
 			return
 		}
 		v, err := l.expand(*s, n.in)
+		if err == nil && s == &n.text && n.in.bare[n.at] {
+			err = n.become(v)
+			v = n.text
+		}
 		if err != nil {
 			*n = node{kind: unresolved, text: err.Error(), in: n.in, at: at}
 			return
@@ -237,6 +241,7 @@ func (l *loader) substitute(n *node) {
 	}
 	if n.kind == 's' {
 		put(&n.text, n, n.at)
+		return // what a file holds is taken as it is
 	}
 	for _, e := range n.elems {
 		l.substitute(e)

@@ -27,9 +27,10 @@ type input struct {
 	helve   bool // helve's own keys may stand here
 	guarded bool // it comes with the project
 	trusted bool
-	literal bool // {env:} and {file:} mean themselves
-	mixed   bool // it held bytes that are not UTF-8
-	empty   bool // there is nothing in it but comments
+	literal bool         // {env:} and {file:} mean themselves
+	mixed   bool         // it held bytes that are not UTF-8
+	empty   bool         // there is nothing in it but comments
+	bare    map[int]bool // where references stand without quotes
 	data    []byte
 	lines   []int // where each line starts; made when first asked for
 	count   int   // problems reported so far
@@ -144,6 +145,29 @@ func (n *node) find1(f func(*node) bool) *node {
 			return bad
 		}
 	}
+	return nil
+}
+
+// become makes a node what a text says that stands in its place.
+func (n *node) become(text string) error {
+	got, _, err := parse(&input{data: []byte(text), literal: true})
+	if err != nil || strings.TrimSpace(text) == "" {
+		return errors.New("what the reference stands for is not JSON; put the reference between quotes")
+	}
+	var place func(m *node)
+	in, at := n.in, n.at
+	place = func(m *node) {
+		m.in, m.at = in, at
+		for i := range m.members {
+			m.members[i].in, m.members[i].at = in, at
+			place(m.members[i].val)
+		}
+		for _, e := range m.elems {
+			place(e)
+		}
+	}
+	place(got)
+	*n = *got
 	return nil
 }
 
@@ -332,7 +356,7 @@ func parse(in *input) (*node, []double, error) {
 		return &node{kind: 'o', in: in}, nil, nil
 	}
 	// A line comment that ends the file needs its line end for the parser.
-	v, err := hujson.Parse(append(in.data[:len(in.data):len(in.data)], '\n'))
+	v, err := hujson.Parse(append(in.quoted(), '\n'))
 	if err != nil {
 		return nil, nil, in.syntax(err)
 	}
@@ -387,24 +411,59 @@ func (in *input) syntax(err error) error {
 	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd") + hint}
 }
 
-// tooDeep returns where a text nests too deep, or -1. It reads strings and
-// comments as the parser does, so up to the first error they agree.
+// tooDeep returns where a text nests too deep, or -1.
 func tooDeep(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
+	depth, found := 0, -1
+	scan(b, func(i int) bool {
 		switch b[i] {
 		case '{', '[':
-			if depth++; depth > maxDepth {
-				return i
-			}
+			depth++
 		case '}', ']':
 			depth--
+		}
+		if depth > maxDepth {
+			found = i
+		}
+		return found < 0
+	})
+	return found
+}
+
+// quoted is the text with quotes around the references that stand without, as
+// in "port": {env:PORT}. No offset changes.
+func (in *input) quoted() []byte {
+	out := bytes.Clone(in.data)
+	if in.literal || !hasReference(string(out)) {
+		return out
+	}
+	scan(in.data, func(i int) bool {
+		rest := in.data[i:]
+		end := bytes.IndexByte(rest, '}')
+		if end < 0 || !bytes.HasPrefix(rest, []byte("{env:")) && !bytes.HasPrefix(rest, []byte("{file:")) || bytes.ContainsAny(rest[:end], "\"\\\r\n\t") {
+			return true
+		}
+		if in.bare == nil {
+			in.bare = map[int]bool{}
+		}
+		out[i], out[i+end], in.bare[i] = '"', '"', true
+		return true
+	})
+	return out
+}
+
+// scan calls f for each place of a text that is in no string and in no comment,
+// until it returns false. It reads them as the parser does, so up to the first
+// error they agree.
+func scan(b []byte, f func(at int) bool) {
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
 		case '"':
 			for i++; i < len(b) && b[i] != '"'; i++ {
 				if b[i] == '\\' {
 					i++
 				}
 			}
+			continue
 		case '/':
 			end := ""
 			if bytes.HasPrefix(b[i:], []byte("//")) {
@@ -416,12 +475,15 @@ func tooDeep(b []byte) int {
 			}
 			j := bytes.Index(b[i+2:], []byte(end))
 			if j < 0 {
-				return -1
+				return
 			}
 			i += 2 + j + len(end) - 1
+			continue
+		}
+		if !f(i) {
+			return
 		}
 	}
-	return -1
 }
 
 // converter turns the parser's tree into ours.
@@ -454,6 +516,9 @@ func (c *converter) value(v hujson.Value) *node {
 		switch t.Kind() {
 		case '"':
 			n.kind, n.text = 's', t.String()
+			if c.in.bare[n.at] {
+				n.text = "{" + n.text + "}"
+			}
 		case '0':
 			n.kind, n.text = 'n', string(t)
 		case 't', 'f':
