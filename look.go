@@ -46,6 +46,7 @@ type CallRecord struct {
 	Error   *CallError   `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+	Exit    int64        `json:"exit,omitempty"`  // how a command ended that the call ran
 	Cursor  string       `json:"-"`               // for [CallQuery.Before]
 }
 
@@ -93,7 +94,7 @@ func (r *Runtime) CallRecord(ctx context.Context, session, id string) (CallRecor
 func callRecord(c store.Call) CallRecord {
 	out := CallRecord{
 		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model, State: string(c.State),
-		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended, Cursor: strconv.FormatInt(c.Seq, 10),
+		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended, Exit: c.Exit, Cursor: strconv.FormatInt(c.Seq, 10),
 	}
 	if c.Result != nil {
 		out.Title = c.Result.Title

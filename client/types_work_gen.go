@@ -20,6 +20,7 @@ type CallRecord struct {
 	Agent   string      `json:"agent,omitempty"`
 	Ended   int64       `json:"ended,omitempty"`
 	Error   *CallError  `json:"error,omitempty"`
+	Exit    int64       `json:"exit,omitempty"`
 	ID      string      `json:"id"`
 	Input   string      `json:"input,omitempty"`
 	Model   string      `json:"model,omitempty"`

@@ -58,6 +58,7 @@ export interface CallRecord {
   agent?: string;
   ended?: number;
   error?: CallError;
+  exit?: number;
   id: string;
   input?: string;
   model?: string;

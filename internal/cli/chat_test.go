@@ -153,7 +153,7 @@ func TestChatTask(t *testing.T) {
 	r.sees("[f]eedback: ")
 	r.types("o", "Enter")
 	r.sees("✓ edit add.sh")
-	r.sees("✓ bash sh test.sh")
+	r.sees("✗ bash sh test.sh")
 	r.sees("FAIL: 2 and 3 are 6")
 	r.sees("exit code 1")
 	r.sees("[f]eedback: ")

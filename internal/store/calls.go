@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"helve/tool"
 )
@@ -35,6 +36,7 @@ type Call struct {
 	Error   *Failure     `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
+	Exit    int64        `json:"exit,omitempty"`  // how a command ended that the call ran; also without the wide parts
 	Seq     int64        `json:"-"`               // of one in a list: later calls have greater ones
 }
 
@@ -150,6 +152,9 @@ func ending(c Call) columns {
 		if r.Metadata != nil {
 			text := metadataText(r.Metadata)
 			e.metadata, e.size = text, e.size+len(text)
+			if code, ok := r.Metadata["exit"].(int); ok && code != 0 && c.Error == nil {
+				e.code = strconv.Itoa(code) // what has not failed has no code of its own
+			}
 		}
 		if r.Attachments != nil {
 			b, _ := json.Marshal(r.Attachments) // strings only: cannot fail
@@ -282,6 +287,8 @@ func callOf(row []driver.Value) Call {
 	}
 	if row[9] != nil {
 		c.Error = &Failure{Kind: tool.Kind(textOf(row[9])), Code: textOf(row[10]), Message: textOf(row[11]), Hint: textOf(row[12])}
+	} else if row[10] != nil {
+		c.Exit, _ = strconv.ParseInt(textOf(row[10]), 10, 64) // we wrote it
 	}
 	if intOf(row[14]) != 0 {
 		c.Result = &tool.Result{Title: textOf(row[13])}

@@ -137,7 +137,7 @@ func (t *Transcript) heading(session string) string {
 // says why it failed.
 func (t *Transcript) callLine(p message.Part, o outcome, indent string) string {
 	mark := t.style.Green("✓")
-	if o.failed {
+	if o.failed || ExitStatus(p.State.Metadata) != 0 {
 		mark = t.style.Red("✗")
 	}
 	name := screen.Safe(o.tool)

@@ -44,7 +44,7 @@ func TestTranscriptFailures(t *testing.T) {
 			"✗ bash rm x\n  refused by the rule bash rm * of\n  helve.json:3\n"},
 		{"a rule that is not known", "bash", `{"command":"rm x"}`, message.State{Status: message.Failed, Kind: tool.Denied, Error: denied}, "", "✗ bash rm x\n  refused by a rule\n"},
 		{"stopped", "bash", `{"command":"sleep 9"}`, message.State{Status: message.Completed, Kind: tool.Failed, Time: took, Metadata: stopped}, "", "✗ bash sleep 9  stopped after 2.0s\n  one\n"},
-		{"a note", "bash", `{"command":"x"}`, message.State{Status: message.Completed, Metadata: stopped}, "", "✓ bash x\n  one\n  bash tool terminated\n  exit code 1\n"},
+		{"a note", "bash", `{"command":"x"}`, message.State{Status: message.Completed, Metadata: stopped}, "", "✗ bash x\n  one\n  bash tool terminated\n  exit code 1\n"},
 		{"long", "grep", `{"pattern":"x"}`, message.State{Status: message.Failed, Error: "The folder is not there, so nothing was searched."}, "", "✗ grep x\n  The folder is not there, so nothing\n  was searched.\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -4,7 +4,7 @@
 import { api, explain, path } from './api.js';
 import { attr, h, put, text } from './dom.js';
 import { ended } from './feed.js';
-import { clock, duration, full } from './format.js';
+import { clock, duration, full, outcome } from './format.js';
 import { icon } from './icons.js';
 import { liveOutput } from './output.js';
 import { renderGiven, renderInput, renderResult } from './result.js';
@@ -151,7 +151,7 @@ export function callPanel(feed, id, ctx) {
     if (!call) return;
     text(title, visibleLine(call.tool));
     text(badge, call.state);
-    attr(badge, 'class', `badge ${KINDS[call.state] || ''}`);
+    attr(badge, 'class', `badge ${KINDS[outcome(call.state, call.exit)] || ''}`);
     drawActions(call);
     drawFacts(call);
     drawBody(call);

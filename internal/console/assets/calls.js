@@ -1,7 +1,7 @@
 // The calls of a session: a row each, with a bar that says when it ran.
 
 import { attr, h, put, text } from './dom.js';
-import { clock, plural } from './format.js';
+import { clock, outcome, plural } from './format.js';
 import { virtualList } from './list.js';
 import { state } from './state.js';
 import { visibleLine } from './visible.js';
@@ -60,7 +60,8 @@ export function callsView(feed, open) {
   function fill(row, call) {
     const [dot, name, title, time, track] = row.children;
     const now = Date.now();
-    attr(dot, 'data-state', call.state);
+    const come = outcome(call.state, call.exit);
+    attr(dot, 'data-state', come);
     text(name, visibleLine(call.tool));
     const { permissions, questions } = state.requestsOf(feed.id, call.id);
     const waits = permissions.length + questions.length > 0;
@@ -68,10 +69,10 @@ export function callsView(feed, open) {
     text(title, (call.parent ? '↳ ' : '') + [waits && 'waits for you', what].filter(Boolean).join(': '));
     attr(title, 'class', `call-title ellipsis${call.error ? ' bad' : waits ? ' warn' : ''}`);
     took(time, call, now);
-    text(track.lastChild, waits ? 'waits for you' : call.state); // what the colours say
+    text(track.lastChild, waits ? 'waits for you' : call.exit ? `exit ${call.exit}` : call.state); // what the colours say
     attr(row, 'data-open', call.id === current ? 'true' : null);
     const wf = track.firstChild;
-    attr(wf, 'data-state', waits ? 'waiting' : call.state);
+    attr(wf, 'data-state', waits ? 'waiting' : come);
     attr(track, 'title', `${clock(call.started)} – ${call.ended ? clock(call.ended) : call.state === 'interrupted' ? '?' : 'now'}`);
     scale.place(wf, call, now);
   }

@@ -296,6 +296,7 @@ export function sessionFeed(id, changed) {
       row.state = p.state;
       row.ended = time(event);
       row.error = p.error;
+      row.exit = p.result?.metadata?.exit;
       if (p.result && p.result.title) row.title = p.result.title;
       live.delete(row.id);
       mark('calls'); // a filter by state may want it now

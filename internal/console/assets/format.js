@@ -6,6 +6,12 @@ const DAY = 24 * HOUR;
 
 const two = (n) => String(n).padStart(2, '0');
 
+/**
+ * What the colours say of a call: its state, but error where the call is an
+ * answer to the model and a failure for people, or its command ended otherwise than with 0.
+ */
+export const outcome = (state, exit, kind) => (state === 'completed' && (kind || (Number.isFinite(exit) && exit !== 0)) ? 'error' : state);
+
 /** 14:03:09 */
 export function clock(ms) {
   const d = new Date(ms);

@@ -267,12 +267,13 @@ class Blocks {
   table() {
     const cells = (line) => line.trim().replace(/^\||\|$/g, '').split('|').slice(0, maxCells).map((c) => c.trim());
     const heads = cells(this.lines[this.i]);
+    const sides = cells(this.lines[this.i + 1]).map((c) => (/^:-*:$/.test(c) ? 'md-center' : c.endsWith(':') ? 'md-right' : null));
     this.i += 2;
     const rows = [];
     while (this.i < this.lines.length && this.lines[this.i].includes('|')) rows.push(cells(this.lines[this.i++]));
     this.out.push(h('div', { class: 'table-wrap' }, h('table', null,
-      h('thead', null, h('tr', null, heads.map((c) => h('th', { scope: 'col' }, inline(c))))),
-      h('tbody', null, rows.map((row) => h('tr', null, heads.map((_, k) => h('td', null, inline(row[k] ?? '')))))))));
+      h('thead', null, h('tr', null, heads.map((c, k) => h('th', { scope: 'col', class: sides[k] }, inline(c))))),
+      h('tbody', null, rows.map((row) => h('tr', null, heads.map((_, k) => h('td', { class: sides[k] }, inline(row[k] ?? '')))))))));
   }
 
   /** Whether a line ends a paragraph by beginning something else. */

@@ -208,11 +208,14 @@ function listenKeys({ tabs, side, box, id, ctx }) {
   return () => removeEventListener('keydown', keys);
 }
 
-/** A turn that did not come to its end: the agent can be let go on. */
+/** A turn that did not come to its end: the agent can be let go on. An answer with calls is whole, and waits for another. */
 function broken(feed) {
   const last = [...feed.messages.values()].at(-1);
-  return !!last && (last.info.role === 'user' || !!last.info.error || !last.info.time.completed);
+  return !!last && (last.info.role === 'user' || !!last.info.error || !last.info.time.completed
+    || last.info.finish === 'tool-calls' || last.parts.some((p) => p.type === 'tool'));
 }
+
+const gone = (err) => !!err && err.status === 404;
 
 function failureNote(feed) {
   const el = h('div', { class: 'note bad', role: 'alert', hidden: true });
@@ -225,9 +228,8 @@ function failureNote(feed) {
       shown = err;
       el.hidden = !err;
       if (!err) return;
-      const gone = err.status === 404;
-      put(el, h('div', { class: 'row wrap' }, h('span', { class: 'grow' }, gone ? 'There is no such session.' : explain(err)),
-        !gone && h('button', { type: 'button', onclick: () => feed.load() }, 'Try again')));
+      put(el, h('div', { class: 'row wrap' }, h('span', { class: 'grow' }, gone(err) ? 'There is no such session.' : explain(err)),
+        !gone(err) && h('button', { type: 'button', onclick: () => feed.load() }, 'Try again')));
     },
   };
 }
@@ -265,6 +267,7 @@ export const page = {
       }
       tabs.counts([0, feed.order.length, feed.todos.filter((t) => t.status !== 'completed' && t.status !== 'cancelled').length, agents]);
       failed.update();
+      if (gone(feed.error) && root.contains(tabs.bar)) [cards.el, tabs.bar, ...tabs.panes].forEach((e) => e.remove()); // there is nobody to talk to
     }
     function redraw() {
       agents = below(id).length;

@@ -3,7 +3,7 @@
 
 import { attr, h, put, text } from './dom.js';
 import { liveView, startedSession } from './call.js';
-import { clock, cost, duration, full, modelName, tokens } from './format.js';
+import { clock, cost, duration, full, modelName, outcome, tokens } from './format.js';
 import { icon } from './icons.js';
 import { markdown } from './markdown.js';
 import { renderGiven, renderInput, renderResult } from './result.js';
@@ -156,11 +156,12 @@ function toolRow(feed) {
       const call = feed.calls.get(next.callID);
       const { permissions, questions } = state.requestsOf(feed.id, next.callID);
       const waits = permissions.length + questions.length > 0;
-      attr(dot, 'data-state', s.status);
+      const come = outcome(s.status, s.metadata && s.metadata.exit, s.kind);
+      attr(dot, 'data-state', come);
       text(name, visibleLine(next.tool || ''));
       const what = s.status === 'error' ? s.error : s.title || (call && call.title) || briefInput(s.input);
       text(title, visibleLine(String(what || '').slice(0, 300)));
-      attr(title, 'class', `ellipsis grow ${s.status === 'error' ? 'bad' : 'dim'}`);
+      attr(title, 'class', `ellipsis grow ${come === 'error' ? 'bad' : 'dim'}`);
       text(time, waits ? 'waits for you' : s.time && s.time.end ? duration(s.time.end - s.time.start) : s.status === 'completed' ? '' : s.status || '');
       attr(time, 'class', `num small nowrap ${waits ? 'badge warn' : 'dim'}`);
       attr(link, 'href', `#/sessions/${encodeURIComponent(feed.id)}/calls/${encodeURIComponent(next.callID || '')}`);
