@@ -2,6 +2,8 @@ package helve_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -19,6 +21,26 @@ type departure struct {
 	field  string // the path of the value; what lies below it may differ too
 	ours   string // what our value holds, as JSON
 	why    string
+}
+
+// acceptedFile has our values where they differ, by recording and protocol, and
+// by field: each is held exactly. It is written with -update; the table of
+// departures says why each may differ.
+const acceptedFile = "testdata/agent-accepted.json"
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func loadAccepted(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{}
+	data, err := os.ReadFile(acceptedFile)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil && !*update {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	return all
 }
 
 func departures() []departure {
@@ -109,9 +131,9 @@ type discrepancy struct {
 	want, got any
 }
 
-// settle fails for what differs and should not, and for what should and does
-// not.
-func settle(t *testing.T, found []discrepancy, known []departure) {
+// settle fails for what differs and should not, or otherwise than it should,
+// and for what should and does not.
+func settle(t *testing.T, found []discrepancy, known []departure, exact map[string]any) {
 	t.Helper()
 	used := make([]bool, len(known))
 	for _, f := range found {
@@ -123,8 +145,18 @@ func settle(t *testing.T, found []discrepancy, known []departure) {
 			continue
 		}
 		used[i] = true
-		if ours := inJSON(f.got); !strings.Contains(ours, known[i].ours) {
+		ours := inJSON(f.got)
+		if !strings.Contains(ours, known[i].ours) {
 			t.Errorf("%s differs as it should, but is %s and does not hold %s", f.field, ours, known[i].ours)
+		}
+		want, ok := exact[f.field]
+		if !ok || inJSON(want) != ours {
+			t.Errorf("%s differs, but is\n     %s\nand not %s, as in %s", f.field, ours, inJSON(want), acceptedFile)
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(exact)) {
+		if !slices.ContainsFunc(found, func(f discrepancy) bool { return f.field == field }) {
+			t.Errorf("%s has a value for %s, which does not differ", acceptedFile, field)
 		}
 	}
 	for i, d := range known {

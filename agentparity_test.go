@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"helve"
@@ -163,7 +164,7 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 		t.Fatal(err)
 	}
 	rt := open(t, helve.Options{
-		Dir: s.ws, Worktree: s.top, DataDir: s.data, Matching: "seed", Shell: helve.Shell{Helper: self},
+		Dir: s.ws, Worktree: s.top, DataDir: s.data, Shell: helve.Shell{Helper: self},
 		Flags:  map[string]bool{"batch": k.Profile == "batch", "lsp": k.Profile == "experimental"},
 		Skills: &helve.Skills{Folders: []helve.SkillFolder{{Path: filepath.Join(s.top, ".opencode")}}},
 		Agents: helve.Agents(helve.AgentOptions{
@@ -327,18 +328,50 @@ func TestAgentParity(t *testing.T) {
 	for _, d := range departures() {
 		known[d.name] = append(known[d.name], d)
 	}
+	exact := loadAccepted(t)
+	now, mu := map[string]map[string]any{}, sync.Mutex{}
+	t.Cleanup(func() { // when all takes were played
+		if !*update || t.Failed() {
+			return
+		}
+		maps.Copy(exact, now)
+		maps.DeleteFunc(exact, func(_ string, ours map[string]any) bool { return len(ours) == 0 })
+		data, err := json.MarshalIndent(exact, "", " ")
+		if err == nil {
+			err = os.WriteFile(acceptedFile, append(data, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	left := maps.Clone(exact)
 	for _, k := range takes(t) {
 		meant := known[k.Name]
 		delete(known, k.Name)
 		for _, protocol := range []string{"anthropic", "openai"} {
+			delete(left, k.Name+"/"+protocol)
 			t.Run(k.Name+"/"+protocol, func(t *testing.T) {
 				t.Parallel()
 				meant := slices.DeleteFunc(slices.Clone(meant), func(d departure) bool {
 					return protocol != asksProtocol && strings.HasPrefix(d.field, "asks_when_everything_asks")
 				})
-				settle(t, k.compare(t, protocol), meant)
+				found, ours := k.compare(t, protocol), map[string]any{}
+				for _, f := range found {
+					ours[f.field] = f.got
+				}
+				mu.Lock()
+				now[k.Name+"/"+protocol] = ours
+				mu.Unlock()
+				want := exact[k.Name+"/"+protocol]
+				if *update {
+					want = ours
+				}
+				settle(t, found, meant, want)
 			})
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		t.Errorf("%s names %s, and there is no such recording", acceptedFile, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		t.Errorf("the table of differences names %s, and there is no such recording", name)
