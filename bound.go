@@ -21,23 +21,47 @@ const (
 // A tool that has cut its own output says so in its metadata.
 func (r *Runtime) bound(c *flight, res *tool.Result) {
 	r.complete(res)
-	if _, ok := res.Metadata["truncated"]; ok {
+	lim := r.limits(&c.Call)
+	if _, ok := res.Metadata["truncated"]; ok && (!lim.Whole || len(res.Output) <= lim.Bytes) {
 		return
 	}
-	lim := text.Limits{Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, MaxSpill: r.opt.Limits.Quota}
 	b := text.Bound(res.Output, lim, text.Spill{
-		Open: func() (io.WriteCloser, string, error) { return r.spill() },
+		Open: func() (io.WriteCloser, string, error) {
+			if kept, _ := res.Metadata["outputPath"].(string); kept != "" { // by the tool, and all of it
+				return nowhere{}, kept, nil
+			}
+			return r.spill()
+		},
 		Hint: func(path string) string { return hintSaved + path + "\n" + r.hintFor(&c.Call, c.agent) },
 	})
 	if b.Err != nil {
 		r.log.Warn("a full output could not be kept", "call", c.ID, "error", b.Err)
 	}
 	res.Output = b.Content
-	res.Metadata["truncated"] = b.Truncated
+	if was, _ := res.Metadata["truncated"].(bool); !was {
+		res.Metadata["truncated"] = b.Truncated
+	}
 	if b.Truncated && b.Path != "" {
 		res.Metadata["outputPath"] = b.Path
 	}
 }
+
+// limits are what of an output is shown to the caller of a call: what the
+// caller can show, unless the person has set something else. The part of a call
+// that another makes for it is always what that can show of it.
+func (r *Runtime) limits(c *tool.Call) text.Limits {
+	l := text.Limits{Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, MaxSpill: r.opt.Limits.Quota, Whole: c.Show > 0}
+	if l.Whole && (l.Bytes == text.MaxBytes || c.Parent != "") {
+		l.Bytes = min(l.Bytes, c.Show)
+	}
+	return l
+}
+
+// nowhere takes what is kept already.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) Close() error                { return nil }
 
 // hintFor says how to look into a kept output: by a subagent where the caller
 // may start one, and is offered the tool for it.

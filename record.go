@@ -195,7 +195,10 @@ func (r *Runtime) failure(ctx context.Context, c *flight, err error) *tool.Error
 		e.Tool = c.Tool
 	}
 	canceled(ctx, e)
-	e.Err = said(e.Err, r.opt.Limits.Bytes)
+	e.Err = said(e.Err, r.limits(&c.Call).Bytes)
+	if e.Answer != nil && c.Show > 0 {
+		r.bound(c, e.Answer)
+	}
 	if p, ok := errors.AsType[*panicked](err); ok {
 		r.log.Error("a tool panicked", "tool", c.Tool, "call", c.ID, "panic", p.value, "stack", string(p.stack))
 	}

@@ -146,6 +146,9 @@ func (r *Runtime) roots() []string {
 // Run runs a command under the rules of the agent that makes the call.
 func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
+	if c.Show > 0 {
+		cmd.Show = s.r.limits(c).Bytes
+	}
 	agent := s.r.agentOf(c)
 	cmd.Hint = func(path string) string { return hintSaved + path + "\n" + s.r.hintFor(c, agent) }
 	if agent != nil {

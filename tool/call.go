@@ -28,6 +28,10 @@ type Call struct {
 	Input json.RawMessage `json:"input"`
 	Dir   string          `json:"dir,omitempty"` // absolute; relative paths in Input start here
 
+	// Show is how many bytes of a result's text the caller can show; what the
+	// runtime's limits say when 0. A tool that cuts its output itself keeps to it.
+	Show int `json:"-"`
+
 	Host Host `json:"-"` // set by the runtime
 }
 

@@ -39,6 +39,7 @@ func batch(calls Calls) tool.Tool {
 		var edits []func() // changes of files are made in their order, each after the calls before it
 		done := make([]sync.WaitGroup, len(in.Calls)+1)
 		inner := make([]tool.Inner, len(in.Calls))
+		show := shareOf(c, len(in.Calls))
 		var wg sync.WaitGroup
 		for i, call := range in.Calls {
 			inner[i] = tool.Inner{ID: fmt.Sprintf("%s.%d", c.ID, i+1), Tool: call.Tool, Input: call.Parameters, Status: "error"}
@@ -55,13 +56,13 @@ func batch(calls Calls) tool.Tool {
 					for j := range i {
 						done[j].Wait()
 					}
-					makeInner(ctx, calls, c, &inner[i])
+					makeInner(ctx, calls, c, show, &inner[i])
 				})
 			default:
 				done[i].Add(1)
 				wg.Go(func() {
 					defer done[i].Done()
-					makeInner(ctx, calls, c, &inner[i])
+					makeInner(ctx, calls, c, show, &inner[i])
 				})
 			}
 		}
@@ -97,10 +98,18 @@ func changesFiles(specs []tool.Spec, name string) bool {
 	return slices.ContainsFunc(specs, func(s tool.Spec) bool { return s.Name == name && s.Permission == "edit" })
 }
 
-func makeInner(ctx context.Context, calls Calls, c *tool.Call, in *tool.Inner) {
+// shareOf is what of a batch's text each of its calls can show.
+func shareOf(c *tool.Call, calls int) int {
+	if c.Show == 0 {
+		return 0
+	}
+	return max((c.Show-1000)/min(calls, batchMost)-100, 500)
+}
+
+func makeInner(ctx context.Context, calls Calls, c *tool.Call, show int, in *tool.Inner) {
 	call := *c
 	call.ID, call.Parent, call.Host = in.ID, c.ID, nil
-	call.Tool, call.Input = in.Tool, in.Input
+	call.Tool, call.Input, call.Show = in.Tool, in.Input, show
 	res, err := calls.Call(ctx, call)
 	if err != nil {
 		in.Error = err.Error()

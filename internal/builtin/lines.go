@@ -20,7 +20,7 @@ type page struct {
 	total int  // lines of the file, where end is set
 }
 
-func readPage(ls *lines, offset, limit int) (page, error) {
+func readPage(ls *lines, offset int, most room) (page, error) {
 	var p page
 	skipped, err := ls.skip(offset)
 	if err != nil {
@@ -29,7 +29,7 @@ func readPage(ls *lines, offset, limit int) (page, error) {
 	p.total = skipped
 	size := 0
 	for {
-		if p.total >= offset && len(p.lines) >= limit && !ls.done {
+		if p.total >= offset && len(p.lines) >= most.lines && !ls.done {
 			return p, nil
 		}
 		line, ok, err := ls.next()
@@ -44,11 +44,11 @@ func readPage(ls *lines, offset, limit int) (page, error) {
 		if p.total <= offset {
 			continue
 		}
-		size += len(cutLine(line))
+		size += len(cutLine(line)) + most.each
 		if len(p.lines) > 0 {
 			size++
 		}
-		if size > readBytes {
+		if size > most.bytes {
 			p.full = true
 			return p, nil
 		}

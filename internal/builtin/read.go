@@ -49,6 +49,21 @@ func (in readInput) limit() int {
 	return readLines
 }
 
+// A room is how much of a text is shown.
+type room struct {
+	lines, bytes int
+	each         int // bytes that count for a line beside its own
+}
+
+// roomFor is the room of a call. Where the caller shows only so much, all that
+// stands around the lines counts too.
+func roomFor(c *tool.Call, in readInput) room {
+	if c.Show == 0 {
+		return room{in.limit(), readBytes, 0}
+	}
+	return room{min(in.limit(), readLines-20), min(readBytes, c.Show-min(1000, c.Show/4)), len("0000000| ")}
+}
+
 // A reader is what the read tool works with.
 type reader struct {
 	files     *workspace.Files
@@ -99,7 +114,7 @@ func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
 	src.head, src.all = head[:n], err != nil
-	res, err := readMedia(ctx, src, in)
+	res, err := readMedia(ctx, c, src, in)
 	if res != nil || err != nil && !textAfterAll(src.head, err) {
 		return res, err
 	}
@@ -181,7 +196,8 @@ func (r reader) folder(ctx context.Context, c *tool.Call, path workspace.Path, i
 		return nil, r.cannotOpen(c, path, err)
 	}
 	from := min(in.Offset, len(entries))
-	to := min(from+max(in.limit(), 0), len(entries))
+	room := roomFor(c, in)
+	to := min(from+max(room.lines, 0), len(entries))
 	names := make([]string, 0, to-from)
 	size := 0
 	for _, e := range entries[from:to] {
@@ -189,7 +205,7 @@ func (r reader) folder(ctx context.Context, c *tool.Call, path workspace.Path, i
 		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && r.files.IsFolder(r.files.Beside(path, filepath.Join(path.String(), name))) {
 			name += "/"
 		}
-		if size += len(name) + 1; size > readBytes {
+		if size += len(name) + 1; size > room.bytes {
 			break
 		}
 		names = append(names, name)

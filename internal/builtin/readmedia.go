@@ -21,12 +21,12 @@ const (
 )
 
 // readMedia attaches what is an image or a PDF; nil for anything else.
-func readMedia(ctx context.Context, src source, in readInput) (*tool.Result, error) {
+func readMedia(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	switch media.Type(src.head) {
 	case "":
 		return nil, nil
 	case media.PDF:
-		return readPDF(ctx, src, in)
+		return readPDF(ctx, c, src, in)
 	}
 	return readImage(ctx, src)
 }
@@ -74,7 +74,7 @@ func readImage(ctx context.Context, src source) (*tool.Result, error) {
 }
 
 // readPDF attaches a PDF; of one with too many pages it shows the text.
-func readPDF(ctx context.Context, src source, in readInput) (*tool.Result, error) {
+func readPDF(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	doc, err := media.OpenPDF(ctx, src.file, src.info.Size())
 	if err != nil {
 		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
@@ -95,9 +95,10 @@ func readPDF(ctx context.Context, src source, in readInput) (*tool.Result, error
 	if err != nil {
 		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
 	}
-	cut := len(text) > readBytes
+	most := roomFor(c, in).bytes
+	cut := len(text) > most
 	if cut {
-		text = wellFormed(text[:readBytes])
+		text = wellFormed(text[:most])
 	}
 	status := fmt.Sprintf("(PDF with %d pages, too much to attach: the text of pages %d-%d. Use 'offset' and 'limit' to read other pages)", doc.Pages, from, to)
 	return &tool.Result{

@@ -50,14 +50,14 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 	if whole && strings.EqualFold(filepath.Ext(src.path.String()), ".ipynb") {
 		if cells, err := media.Notebook(sample); err == nil {
 			r.files.See(c.Session, src.path, sight)
-			return shown(src, strings.NewReader(cells), shape{}, in)
+			return shown(src, strings.NewReader(cells), shape{}, in.Offset, roomFor(c, in))
 		}
 	}
 	s := shape{enc: enc, unknown: unknown}
 	if whole {
 		s.size = len(sample)
 	}
-	res, err := shown(src, raw, s, in)
+	res, err := shown(src, raw, s, in.Offset, roomFor(c, in))
 	if err == nil {
 		sight.Encoding = enc.String()
 		r.files.See(c.Session, src.path, sight)
@@ -90,25 +90,25 @@ func (s shape) byLines() bool {
 }
 
 // shown gives a page of a text its form.
-func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, error) {
+func shown(src source, raw io.Reader, s shape, offset int, most room) (*tool.Result, error) {
 	if !s.byLines() {
 		raw = charset.NewReader(raw, s.enc)
 	}
-	p, err := readPage(newLines(raw, s.size), in.Offset, in.limit())
+	p, err := readPage(newLines(raw, s.size), offset, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}
-	if p.end && in.Offset > p.total {
-		return nil, tool.Fail("range", "Offset %d is out of range for this file (%d lines)", in.Offset, p.total)
+	if p.end && offset > p.total {
+		return nil, tool.Fail("range", "Offset %d is out of range for this file (%d lines)", offset, p.total)
 	}
 	if s.byLines() {
 		s.enc = p.decode(s)
 	}
-	last := in.Offset + len(p.lines)
+	last := offset + len(p.lines)
 	status := fmt.Sprintf("(End of file - total %d lines)", p.total)
 	switch {
 	case p.full:
-		status = fmt.Sprintf("(Output truncated at %d bytes. Use 'offset' parameter to read beyond line %d)", readBytes, last)
+		status = fmt.Sprintf("(Output truncated at %d bytes. Use 'offset' parameter to read beyond line %d)", most.bytes, last)
 	case !p.end:
 		status = fmt.Sprintf("(File has more lines. Use 'offset' parameter to read beyond line %d)", last)
 	}
@@ -123,7 +123,7 @@ func shown(src source, raw io.Reader, s shape, in readInput) (*tool.Result, erro
 		status += "\n(The encoding is not known: bytes that are not UTF-8 are shown as \ufffd. The file can not be edited as text.)"
 		metadata["encoding"] = "unknown"
 	}
-	return &tool.Result{Title: src.path.Title(), Output: p.numbered(in.Offset, status), Metadata: metadata}, nil
+	return &tool.Result{Title: src.path.Title(), Output: p.numbered(offset, status), Metadata: metadata}, nil
 }
 
 // numbered is the page with the number of each line before it.

@@ -69,7 +69,7 @@ func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream
 	o := se.s.opt
 	c := tool.Call{
 		ID: h.rt.NewID("call"), Session: se.id, Agent: o.Agent, Model: o.Model, Provider: o.Provider,
-		Client: clientKind, Tool: p.Name, Input: p.Arguments,
+		Client: clientKind, Tool: p.Name, Input: p.Arguments, Show: shows(se.program),
 	}
 	f := &flight{ctx: ctx, stream: stream}
 	if token := p.GetProgressToken(); token != nil {

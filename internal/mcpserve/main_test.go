@@ -143,6 +143,11 @@ func (h *house) write(t testing.TB, name, content string) string {
 // connect is a client over pipes, as over standard input and output.
 func (h *house) connect(t testing.TB, o *mcp.ClientOptions, roots ...*mcp.Root) *mcp.ClientSession {
 	t.Helper()
+	return h.connectAs(t, "tester", o, roots...)
+}
+
+func (h *house) connectAs(t testing.TB, name string, o *mcp.ClientOptions, roots ...*mcp.Root) *mcp.ClientSession {
+	t.Helper()
 	toServer, fromClient, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +162,7 @@ func (h *house) connect(t testing.TB, o *mcp.ClientOptions, roots ...*mcp.Root) 
 		_, _ = fromServer.Close(), toServer.Close()
 		served <- err
 	}()
-	cs := dial(t, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, o, roots...)
+	cs := dialAs(t, name, &mcp.IOTransport{Reader: toClient, Writer: fromClient}, o, roots...)
 	t.Cleanup(func() {
 		_ = cs.Close()
 		if err := <-served; err != nil {
@@ -169,6 +174,11 @@ func (h *house) connect(t testing.TB, o *mcp.ClientOptions, roots ...*mcp.Root) 
 
 func dial(t testing.TB, tr mcp.Transport, o *mcp.ClientOptions, roots ...*mcp.Root) *mcp.ClientSession {
 	t.Helper()
+	return dialAs(t, "tester", tr, o, roots...)
+}
+
+func dialAs(t testing.TB, name string, tr mcp.Transport, o *mcp.ClientOptions, roots ...*mcp.Root) *mcp.ClientSession {
+	t.Helper()
 	if o == nil {
 		o = &mcp.ClientOptions{}
 	}
@@ -178,7 +188,7 @@ func dial(t testing.TB, tr mcp.Transport, o *mcp.ClientOptions, roots ...*mcp.Ro
 			o.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
 		}
 	}
-	c := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, o)
+	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, o)
 	c.AddRoots(roots...)
 	cs, err := c.Connect(t.Context(), tr, nil)
 	if err != nil {

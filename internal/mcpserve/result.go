@@ -35,7 +35,9 @@ func (se *session) result(res *tool.Result) *mcp.CallToolResult {
 		out.Meta[metaData] = json.RawMessage(raw)
 	}
 	if data := structured(res.Data, se.s.opt.Structured); data != nil {
-		out.StructuredContent = data
+		if raw, err := json.Marshal(data); err == nil && len(raw) <= shows(se.program) { // some show it instead of the text
+			out.StructuredContent = json.RawMessage(raw)
+		}
 	}
 	return out
 }

@@ -150,7 +150,7 @@ const instructions = `helve runs tools for working on code in the folders of thi
 - Paths are absolute, or relative to the first folder of the workspace.
 - Read a file before you change it. A file that somebody else has changed since has to be read again.
 - What the user's rules deny fails, and the error says why and which rule decides. Do not try to get around it: do it another way, or tell the user.
-- A long output is cut, and the end of it says where the whole is kept.`
+- A long output is cut, and its beginning says where the whole is kept.`
 
 // stateless is the first version of the protocol that has no handshake.
 const stateless = "2026-07-28"

@@ -29,6 +29,7 @@ type session struct {
 	ss      *mcp.ServerSession
 	name    string // that HTTP clients say; empty over standard input
 	client  string // what the client calls itself, for the log
+	program string // the name alone
 	named   sync.Once
 	version string   // of the protocol
 	roots   bool     // the client names roots
@@ -79,6 +80,7 @@ func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, versi
 		slots: make(chan struct{}, maxAtWork), calls: map[string]*flight{},
 	}
 	if p.ClientInfo != nil {
+		se.program = p.ClientInfo.Name
 		se.client, _ = text.Cut(text.VisibleLine(p.ClientInfo.Name+" "+p.ClientInfo.Version), 200)
 	}
 	if c := p.Capabilities; c != nil {

@@ -56,6 +56,7 @@ func (se *session) shown(h *hall) ([]*mcp.Tool, string, error) {
 			se.s.log.Warn("a tool can not be shown", "tool", spec.Name, "error", err)
 			continue
 		}
+		t.Meta = wholeResults(se.program)
 		tools = append(tools, t)
 	}
 	raw, err := json.Marshal(tools)

@@ -37,6 +37,7 @@ type Command struct {
 	Locked        bool              // and where there is none, nothing is run
 	Sieve         Sieve             // what may be read, for the wall
 	Set           map[string]string // variables it gets beside the usual ones
+	Show          int               // bytes that the caller can show, the hint before them; what the room's limits say when 0
 	Hint          func(path string) string
 	Watch         func(preview string)
 	// Ended, if set, is called when the command went on as a job and nothing
@@ -137,11 +138,21 @@ func (r *Room) timeout(cmd Command) time.Duration {
 	return min(cmd.Timeout, r.opt.MaxTimeout)
 }
 
+// limits are the options of the room with the limits of the command. What is
+// said beside the output needs room too.
+func (x *execution) limits() Options {
+	o := x.room.opt
+	if x.cmd.Show > 0 {
+		o.Bytes, o.Lines = min(o.Bytes, x.cmd.Show)-min(1500, x.cmd.Show/4), max(o.Lines-20, 1)
+	}
+	return o
+}
+
 // newCapture makes what takes the output.
 func (x *execution) newCapture() *proc.Capture {
 	head, tail := x.room.opt.memory()
 	opt := proc.CaptureOptions{
-		Head: head, Tail: tail, Limit: int64(x.room.opt.Bytes), Lines: int64(x.room.opt.Lines - 1), Quota: x.room.opt.Quota,
+		Head: head, Tail: tail, Limit: int64(x.limits().Bytes), Lines: int64(x.limits().Lines - 1), Quota: x.room.opt.Quota,
 		Filter: x.secrets.filter(),
 		Spill: func() (io.WriteCloser, error) {
 			w, path, err := x.room.opt.Spill()
@@ -314,7 +325,7 @@ func (x *execution) soFar() []byte {
 func (x *execution) tell() {
 	so := x.capture.Output()
 	x.out.Preview = preview(so)
-	x.out.Text, x.out.Truncated = x.room.opt.shown(so)
+	x.out.Text, x.out.Truncated = x.limits().shown(so)
 	if so.SpillErr != nil {
 		x.warn("the whole output could not be saved: %v", so.SpillErr)
 	}
@@ -322,6 +333,10 @@ func (x *execution) tell() {
 		x.warn("only the first %d bytes of the output were saved", so.Spilled)
 	}
 	if x.out.Truncated && x.out.Path != "" && x.cmd.Hint != nil {
-		x.out.Text = strings.TrimSuffix(x.out.Text, "\n") + "\n\n" + x.cmd.Hint(x.out.Path)
+		if x.out.Text = strings.TrimSuffix(x.out.Text, "\n"); x.cmd.Show > 0 {
+			x.out.Text = x.cmd.Hint(x.out.Path) + "\n\n" + x.out.Text
+		} else {
+			x.out.Text += "\n\n" + x.cmd.Hint(x.out.Path)
+		}
 	}
 }

@@ -18,11 +18,18 @@ const (
 // moved off the inside of a character.
 const slack = 4
 
+// What a notice takes beside its hint.
+const (
+	noticeRoom  = len("...9223372036854775807 lines truncated...\n\n\n\n")
+	noticeLines = 4
+)
+
 // Limits say how much of a text is shown and how much of it is saved.
 type Limits struct {
 	Lines    int   // lines shown; MaxLines when not positive
 	Bytes    int   // bytes shown; MaxBytes when not positive
 	Tail     bool  // show the end instead of the beginning
+	Whole    bool  // the notice counts too, and stands first: readers that cut the text once more keep its beginning
 	MaxSpill int64 // bytes saved; no bound when not positive
 }
 
@@ -152,6 +159,11 @@ func (b *Bounder) finish() Bounded {
 			b.err = fmt.Errorf("closing the full output: %w", err)
 		}
 	}
+	if b.lim.Whole {
+		hint := b.hint(Bounded{Path: b.path, Total: b.total, Saved: b.saved, Err: b.err})
+		b.lim.Bytes = max(b.lim.Bytes-len(hint)-noticeRoom, 0)
+		b.lim.Lines = max(b.lim.Lines-strings.Count(hint, "\n")-noticeLines, 1)
+	}
 	show := b.head
 	if b.lim.Tail {
 		show = b.tail
@@ -163,7 +175,7 @@ func (b *Bounder) finish() Bounded {
 		r.Removed, r.Unit = b.total-int64(len(preview)), "bytes"
 	}
 	notice := fmt.Sprintf("...%d %s truncated...\n\n%s", r.Removed, r.Unit, b.hint(r))
-	if b.lim.Tail {
+	if b.lim.Tail || b.lim.Whole {
 		r.Content = notice + "\n\n" + string(preview)
 	} else {
 		r.Content = string(preview) + "\n\n" + notice

@@ -363,3 +363,32 @@ func BenchmarkBounder(b *testing.B) {
 		})
 	}
 }
+
+// With Whole, notice and text together keep to the limits, and the notice
+// stands first.
+func TestBoundWhole(t *testing.T) {
+	hint := func(path string) string { return "kept in " + path + "\nlook there" }
+	open := func() (io.WriteCloser, string, error) { return discard{}, "/somewhere/tool_1", nil }
+	for _, unit := range []string{"x\n", strings.Repeat("y", 300) + "\n", "é", strings.Repeat("z", 999), "\n"} {
+		for _, size := range []int{500, 999, 1000, 1001, 1300, 5000, 100_000} {
+			for _, lines := range []int{20, 100, 5000} {
+				s := strings.Repeat(unit, size/len(unit)+1)[:size]
+				b := Bound(s, Limits{Bytes: 1000, Lines: lines, Whole: true}, Spill{Open: open, Hint: hint})
+				if n := strings.Count(b.Content, "\n") + 1; len(b.Content) > 1000 || n > lines {
+					t.Errorf("%d of %q: %d bytes, %d lines", size, unit, len(b.Content), n)
+				}
+				if first, _, _ := strings.Cut(b.Content, "\n"); b.Truncated && !(strings.HasPrefix(first, "...") && strings.Index(b.Content, "kept in /somewhere/tool_1") < 100 && strings.Contains(b.Content, "kept in ")) {
+					t.Errorf("%d of %q begins %q", size, unit, first)
+				}
+				if !b.Truncated && b.Content != s || b.Truncated != (size > 1000 || strings.Count(s, "\n") >= lines) {
+					t.Errorf("%d of %q: cut is %v", size, unit, b.Truncated)
+				}
+			}
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Close() error                { return nil }

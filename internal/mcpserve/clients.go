@@ -1,0 +1,44 @@
+package mcpserve
+
+import (
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxShown is how many bytes of text a result has for a client that is not
+// known. Claude Code shows its model 50,000 characters, and of more the first
+// two thousand; OpenCode shows 51,200 bytes and 2,000 lines.
+const maxShown = 48_000
+
+// besides is room for what is said of a result beside its text: the exit code of
+// a program, and what to do about an error.
+const besides = 500
+
+// shows returns how many bytes of a result a client shows its model. What is
+// longer it cuts by itself, and most keep only the beginning, or both ends: so
+// the line that says where the whole is kept stands at the beginning.
+func shows(client string) int {
+	for _, c := range []struct {
+		prefix string
+		bytes  int
+	}{
+		{"codex", 39_000},      // 10,000 tokens, counted as four bytes each; keeps both ends
+		{"gemini-cli", 39_000}, // 40,000 characters; keeps both ends
+		{"qwen", 24_000},       // 25,000 characters and 1,000 lines; keeps both ends
+	} {
+		if strings.HasPrefix(strings.ToLower(client), c.prefix) {
+			return c.bytes - besides
+		}
+	}
+	return maxShown - besides
+}
+
+// wholeResults tells Claude Code that results are bounded here: it then shows
+// them whole, however many tokens they are, up to the most that it takes.
+func wholeResults(client string) mcp.Meta {
+	if !strings.HasPrefix(strings.ToLower(client), "claude") {
+		return nil
+	}
+	return mcp.Meta{"anthropic/maxResultSizeChars": 500_000}
+}
