@@ -318,55 +318,52 @@ func (r *Runtime) quiet(name string) *tool.Call {
 type quietHost struct{ host }
 
 // Ask refuses what would have to be asked.
-func (h *quietHost) Ask(_ context.Context, c *tool.Call, req permission.Request) error {
-	req.Session = c.Session
-	decisions, err := h.r.engine.Decide(req, h.policy)
-	if err != nil {
-		return err
+func (h *quietHost) Ask(_ context.Context, c *tool.Call, reqs ...permission.Request) error {
+	own := make([]permission.Request, len(reqs))
+	for i, req := range reqs {
+		own[i] = req
+		own[i].Session = c.Session
 	}
-	var asked []permission.Decision
-	for _, d := range decisions {
-		switch d.Action {
-		case permission.Deny:
-			return &permission.DeniedError{Decision: d, Rules: h.policy.Rules.About(req.Permission)}
-		case permission.Ask:
-			asked = append(asked, d)
-		}
+	asked, err := h.r.engine.Weigh(own, h.policy)
+	if all := slices.Concat(asked...); err == nil && len(all) > 0 {
+		return &permission.UnattendedError{Permission: all[0].Permission, Asked: all, File: h.r.opt.RulesFile}
 	}
-	if len(asked) > 0 {
-		return &permission.UnattendedError{Permission: req.Permission, Asked: asked, File: h.r.opt.RulesFile}
-	}
-	return nil
+	return err
 }
 
 // ask asks for a script of a user: plugins may answer for the person, but not
-// for their own scripts, and some tools need not be asked about.
-func (h *host) ask(ctx context.Context, req permission.Request) error {
+// for their own scripts, and some tools need not be asked about. What a plugin
+// has allowed is no part of the question to the person.
+func (h *host) ask(ctx context.Context, reqs []permission.Request) error {
 	script, scripted := world.Working(ctx)
 	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
-	if !full && (h.r.custom == nil || !h.r.custom.Has(hookPermission)) {
-		return h.r.engine.Ask(ctx, req, h.policy)
+	plugins := h.r.custom != nil && h.r.custom.Has(hookPermission)
+	if !full && !plugins {
+		return h.r.engine.AskAll(ctx, reqs, h.policy)
 	}
-	decisions, err := h.r.engine.Decide(req, h.policy)
+	reqs = permission.Together(reqs)
+	asked, err := h.r.engine.Weigh(reqs, h.policy)
 	if err != nil {
 		return err
 	}
-	asks := slices.DeleteFunc(decisions, func(d permission.Decision) bool { return d.Action == permission.Allow })
-	if len(asks) == 0 || asks[0].Action == permission.Deny {
-		return h.r.engine.Ask(ctx, req, h.policy)
-	}
-	if full && !slices.ContainsFunc(asks, func(d permission.Decision) bool { return d.Guarded || d.Ceiling }) {
+	if full && !slices.ContainsFunc(slices.Concat(asked...), func(d permission.Decision) bool { return d.Guarded || d.Ceiling }) {
 		return nil
 	}
-	switch h.r.pluginAnswer(ctx, req) {
-	case "allow":
-		if !scripted {
-			return nil
+	var open []permission.Request
+	for i, req := range reqs {
+		if len(asked[i]) > 0 && plugins {
+			switch h.r.pluginAnswer(ctx, req) {
+			case "allow":
+				if !scripted {
+					continue
+				}
+			case "deny":
+				return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New("A plugin denied the permission " + req.Permission + " for this call.")}
+			}
 		}
-	case "deny":
-		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New("A plugin denied the permission " + req.Permission + " for this call.")}
+		open = append(open, req)
 	}
-	return h.r.engine.Ask(ctx, req, h.policy)
+	return h.r.engine.AskAll(ctx, open, h.policy)
 }
 
 // inWorktree is a path as rules and people see it.

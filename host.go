@@ -30,15 +30,35 @@ func newHost(r *Runtime, a *Agent) *host {
 }
 
 // Ask asks under the rules of the agent that makes the call.
-func (h *host) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
-	req.ID, req.Session = "", c.Session
-	req.Call = &permission.CallRef{Message: c.Message, Call: c.ID}
-	metadata, _, err := copied(req.Metadata)
-	if err != nil {
-		return fmt.Errorf("the metadata of a request does not encode: %w", err)
+func (h *host) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
+	own := make([]permission.Request, len(reqs))
+	for i, req := range reqs {
+		metadata, _, err := copied(req.Metadata)
+		if err != nil {
+			return fmt.Errorf("the metadata of a request does not encode: %w", err)
+		}
+		own[i] = h.own(c, req)
+		own[i].Metadata = metadata
 	}
-	req.Metadata, req.Fingerprint = metadata, cmp.Or(req.Fingerprint, h.fingerprint)
-	return h.ask(ctx, req)
+	return h.ask(ctx, own)
+}
+
+// own is a request as one of the call.
+func (h *host) own(c *tool.Call, req permission.Request) permission.Request {
+	req.ID, req.Session, req.Fingerprint = "", c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
+	req.Call = &permission.CallRef{Message: c.Message, Call: c.ID}
+	return req
+}
+
+// Denied is the error of the rule that denies one of the requests, nil where
+// none does.
+func (h *host) Denied(c *tool.Call, reqs ...permission.Request) error {
+	own := make([]permission.Request, len(reqs))
+	for i, req := range reqs {
+		own[i] = h.own(c, req)
+	}
+	_, err := h.r.engine.Weigh(own, h.policy)
+	return err
 }
 
 // Allowed decides without asking. What can not be decided is not allowed.
@@ -70,10 +90,11 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 
 // Open is the door that the built-in tools take, for tools of programs.
 func (h *host) Open(ctx context.Context, c *tool.Call, name string) (*os.File, error) {
-	path, err := h.r.files.Resolve(ctx, c, c.Dir, name)
+	asks := permission.Gather(c)
+	path, err := h.r.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, err
 	}
-	file, _, err := h.r.files.OpenRead(ctx, c, path)
+	file, _, err := h.r.files.OpenRead(ctx, asks, path)
 	return file, err
 }

@@ -299,10 +299,12 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 type onlooker struct{ host }
 
 // Ask is nil for what is allowed.
-func (o onlooker) Ask(_ context.Context, req permission.Request) error {
-	if o.Allowed(&tool.Call{}, req) {
-		return nil
+func (o onlooker) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		if !o.Allowed(&tool.Call{}, req) {
+			return &tool.Error{Kind: tool.Denied, Code: "denied",
+				Err: fmt.Errorf("the rules do not let %s be looked at without asking: %v", req.Permission, req.Patterns)}
+		}
 	}
-	return &tool.Error{Kind: tool.Denied, Code: "denied",
-		Err: fmt.Errorf("the rules do not let %s be looked at without asking: %v", req.Permission, req.Patterns)}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -46,7 +47,8 @@ type Engine struct {
 
 type waiter struct {
 	serial uint64
-	req    Request
+	reqs   []Request // all that is asked for
+	req    Request   // as a person is shown them
 	policy Policy
 	asked  []Decision
 	answer chan error // holds one answer, so that who replies never waits
@@ -68,32 +70,22 @@ func NewEngine(opt EngineOptions) *Engine {
 	return e
 }
 
-// Ask returns nil when the request is allowed under the policy, waiting for
-// an answer where it has to. Its error is a [DeniedError], a
-// [RejectedError], an [UnattendedError], or that of ctx.
+// Ask is [Engine.AskAll] for one request.
 func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
-	decisions, err := e.Decide(req, policy)
-	if err != nil {
+	return e.AskAll(ctx, []Request{req}, policy)
+}
+
+// AskAll returns nil when all that a call asks for is allowed under the
+// policy. Everything is decided before anybody is asked: a deny ends it, and
+// what has to be asked is one question, which one reply answers. Its error is a
+// [DeniedError], a [RejectedError], an [UnattendedError], or that of ctx.
+func (e *Engine) AskAll(ctx context.Context, reqs []Request, policy Policy) error {
+	reqs = Together(reqs)
+	asked, err := e.Weigh(reqs, policy)
+	if err != nil || len(slices.Concat(asked...)) == 0 {
 		return err
 	}
-	var asked []Decision
-	for _, d := range decisions {
-		switch d.Action {
-		case Deny:
-			rules := policy.Rules.About(req.Permission)
-			if d.Ceiling {
-				rules = append(rules, *d.Rule)
-			}
-			return &DeniedError{Decision: d, Rules: rules}
-		case Ask:
-			asked = append(asked, d)
-		}
-	}
-	if len(asked) == 0 {
-		return nil
-	}
-	req.Asked, req.Store = asked, e.wouldStore(req, asked)
-	w := &waiter{req: req, policy: policy, asked: asked, answer: make(chan error, 1)}
+	w := &waiter{reqs: reqs, req: e.question(reqs, asked), policy: policy, asked: slices.Concat(asked...), answer: make(chan error, 1)}
 	if err := e.wait(w); err != nil {
 		return err
 	}
@@ -107,6 +99,60 @@ func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
 		}
 		return <-w.answer // the reply came first: it stands
 	}
+}
+
+// Weigh decides about all that a call asks for, without asking anybody: a deny
+// is a [DeniedError], and asked is what would have to be asked, by request.
+func (e *Engine) Weigh(reqs []Request, policy Policy) (asked [][]Decision, err error) {
+	asked = make([][]Decision, len(reqs))
+	for i, req := range reqs {
+		decisions, err := e.Decide(req, policy)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range decisions {
+			switch d.Action {
+			case Deny:
+				rules := policy.Rules.About(req.Permission)
+				if d.Ceiling {
+					rules = append(rules, *d.Rule)
+				}
+				return nil, &DeniedError{Decision: d, Rules: rules}
+			case Ask:
+				asked[i] = append(asked[i], d)
+			}
+		}
+	}
+	return asked, nil
+}
+
+// question is what a person is shown of requests that have to be asked about:
+// the last of them, which says what is to be done, and the others as its parts.
+func (e *Engine) question(reqs []Request, asked [][]Decision) Request {
+	var open []Request
+	var store []Approval
+	changed := ""
+	for i, req := range reqs {
+		if len(asked[i]) == 0 {
+			continue
+		}
+		open = append(open, req)
+		store = append(store, e.wouldStore(req, asked[i])...)
+		changed = cmp.Or(changed, req.Changed)
+	}
+	shown := open[len(open)-1]
+	shown.Asked, shown.Store, shown.Changed = slices.Concat(asked...), store, changed
+	if len(open) == 1 {
+		return shown
+	}
+	shown.Parts = make([]Part, len(open)-1)
+	for i, req := range open[:len(open)-1] {
+		shown.Parts[i] = Part{
+			Permission: req.Permission, Patterns: append([]string{}, req.Patterns...), Always: append([]string{}, req.Always...), Metadata: map[string]any{},
+		}
+		maps.Copy(shown.Parts[i].Metadata, req.Metadata)
+	}
+	return shown
 }
 
 // Decide says what happens to each pattern of a request, approvals counted

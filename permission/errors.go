@@ -31,6 +31,38 @@ func (e *DeniedError) Error() string {
 		" Here are some of the relevant rules " + e.Rules.String()
 }
 
+// Reason says for a person what is denied, which rule denies it, where that
+// stands, and what to do.
+func (e *DeniedError) Reason() string {
+	d := e.Decision
+	said := fmt.Sprintf("%s %s is denied", d.Permission, short(d))
+	if d.Rule == nil {
+		return said + ", and no rule can allow it."
+	}
+	kind := "rule"
+	if d.Ceiling {
+		kind = "limit"
+	}
+	said += fmt.Sprintf(" by the %s %s.", kind, d.Rule.place(d.Source))
+	switch {
+	case d.Ceiling:
+		return said + " No rule that allows loosens a limit: change it there."
+	case filepath.IsAbs(d.Rule.From.File):
+		return said + " Change that rule to allow it, or write one that allows it after it."
+	}
+	return said + " A rule of yours that allows it wins over that."
+}
+
+// By says which rule has decided.
+func (e *DeniedError) By() string {
+	return "Decided by the rule " + e.Decision.Rule.place(e.Decision.Source) + "."
+}
+
+// place is a rule as people read it, and where it stands.
+func (r Rule) place(source string) string {
+	return fmt.Sprintf("%s %s = %s, %s", r.Permission, r.Pattern, r.Action, source)
+}
+
 // Is makes errors.Is(err, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
@@ -46,6 +78,14 @@ func (e *RejectedError) Error() string {
 		return said + "."
 	}
 	return said + " with the following feedback: " + e.Message
+}
+
+// Reason says it for a person.
+func (e *RejectedError) Reason() string {
+	if e.Message == "" {
+		return "The permission was refused when it was asked for."
+	}
+	return "The permission was refused when it was asked for: " + e.Message
 }
 
 // Is makes errors.Is(err, ErrRejected) true.
@@ -71,20 +111,43 @@ type UnattendedError struct {
 	File       string     // that a rule of the user belongs into; "" where nobody knows
 }
 
-// Error says what was asked and which rule would settle it.
-func (e *UnattendedError) Error() string {
-	var names []string
-	for i, d := range e.Asked {
-		if len(names) == mostAsked {
-			names = append(names, fmt.Sprintf("and %d more", len(e.Asked)-i))
-			break
-		}
-		if name := short(d); !slices.Contains(names, name) {
+// of is what was asked for each permission, in order.
+func (e *UnattendedError) of() (names []string, asked map[string][]Decision) {
+	asked = map[string][]Decision{}
+	for _, d := range e.Asked {
+		name := cmp.Or(d.Permission, e.Permission)
+		if asked[name] == nil {
 			names = append(names, name)
 		}
+		asked[name] = append(asked[name], d)
 	}
-	said := fmt.Sprintf("The %s permission for %s has to be asked for, and there is nobody to ask.",
-		e.Permission, strings.Join(names, ", "))
+	if len(names) == 0 {
+		names = append(names, e.Permission)
+	}
+	return names, asked
+}
+
+// Error says what was asked and which rule would settle it.
+func (e *UnattendedError) Error() string {
+	permissions, asked := e.of()
+	var parts, names []string
+	for _, permission := range permissions {
+		var about []string
+		for i, d := range asked[permission] {
+			if len(about) == mostAsked {
+				about = append(about, fmt.Sprintf("and %d more", len(asked[permission])-i))
+				break
+			}
+			if name := short(d); !slices.Contains(about, name) {
+				about = append(about, name)
+			}
+		}
+		parts, names = append(parts, "the "+permission+" permission for "+strings.Join(about, ", ")), append(names, about...)
+	}
+	said := "T" + strings.Join(parts, ", and ")[1:] + " has to be asked for, and there is nobody to ask."
+	if len(parts) > 1 {
+		said = strings.Replace(said, " has to be asked for", " have to be asked for", 1)
+	}
 	file, after := cmp.Or(e.File, "the configuration"), ""
 	for _, d := range e.Asked {
 		switch {
@@ -133,28 +196,23 @@ func short(d Decision) string {
 
 // Rule returns the configuration that would allow what was asked.
 func (e *UnattendedError) Rule() string {
-	var b strings.Builder
-	b.WriteString(`{"permission": {` + encoded(e.Permission) + `: {`)
-	var named []string // each pattern once: two keys of one name make a policy void
-	for _, d := range e.Asked {
-		pattern := d.Pattern
-		if d.Address {
-			pattern = origin(pattern)
+	permissions, asked := e.of()
+	rules := make([]string, len(permissions))
+	for i, permission := range permissions {
+		var allowed []string // each pattern once: two keys of one name make a policy void
+		for _, d := range asked[permission] {
+			pattern := d.Pattern
+			if d.Address {
+				pattern = origin(pattern)
+			}
+			rule := encoded(pattern) + `: "allow"`
+			if len(allowed) < mostAsked && !slices.Contains(allowed, rule) {
+				allowed = append(allowed, rule)
+			}
 		}
-		if slices.Contains(named, pattern) {
-			continue
-		}
-		if len(named) == mostAsked {
-			break
-		}
-		if len(named) > 0 {
-			b.WriteString(", ")
-		}
-		named = append(named, pattern)
-		b.WriteString(encoded(pattern) + `: "allow"`)
+		rules[i] = encoded(permission) + ": {" + strings.Join(allowed, ", ") + "}"
 	}
-	b.WriteString("}}}")
-	return b.String()
+	return `{"permission": {` + strings.Join(rules, ", ") + "}}"
 }
 
 // Is makes errors.Is(err, ErrUnattended) true.

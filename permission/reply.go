@@ -165,16 +165,19 @@ func (e *Engine) others(session string) []*waiter {
 }
 
 // settleCovered answers the session's other requests that the approvals just
-// kept for req have settled.
-func (e *Engine) settleCovered(req Request, others []*waiter) {
-	approvals, err := e.Approvals(req.Session)
+// kept have settled.
+func (e *Engine) settleCovered(kept Request, others []*waiter) {
+	approvals, err := e.Approvals(kept.Session)
 	if err != nil {
 		return // they go on waiting, which is safe
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, w := range others {
-		if w.req.Permission == req.Permission && w.allowed(approvals) {
+		same := slices.ContainsFunc(w.asked, func(d Decision) bool {
+			return slices.ContainsFunc(kept.Asked, func(k Decision) bool { return k.Permission == d.Permission })
+		})
+		if same && w.allowed(approvals) {
 			e.settle(w, Reply{Verdict: ReplyAlways}, nil)
 		}
 	}
@@ -192,11 +195,13 @@ func (e *Engine) settleIfAllowed(w *waiter) {
 }
 
 func (w *waiter) allowed(approvals []Approval) bool {
-	for _, p := range w.req.Patterns {
-		d := w.policy.Judge(w.req, p)
-		d.consult(w.req, approvals)
-		if d.Action != Allow {
-			return false
+	for _, req := range w.reqs {
+		for _, p := range req.Patterns {
+			d := w.policy.Judge(req, p)
+			d.consult(req, approvals)
+			if d.Action != Allow {
+				return false
+			}
 		}
 	}
 	return true

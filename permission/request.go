@@ -1,5 +1,11 @@
 package permission
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
 // A Request asks whether something may be done.
 type Request struct {
 	ID         string         `json:"id"`
@@ -9,6 +15,10 @@ type Request struct {
 	Always     []string       `json:"always"`   // what "always" would approve
 	Metadata   map[string]any `json:"metadata"` // for the prompt: a diff, a path
 	Call       *CallRef       `json:"tool,omitempty"`
+
+	// Parts are what else the call asks for with this question, filled in by
+	// the engine: one reply answers all of it.
+	Parts []Part `json:"parts,omitempty"`
 
 	// Forms gives other names of the things in Patterns, by pattern: the path
 	// from the worktree beside the absolute one. A rule about any name of a
@@ -48,13 +58,46 @@ type Request struct {
 	// is then no answer, and neither is an approval of the old shape.
 	Changed string `json:"changed,omitempty"`
 
-	// Asked is which of the patterns have to be answered for, and why, filled
-	// in by the engine: what a prompt shows first.
+	// Asked is what has to be answered for, and why, of this request and of its
+	// parts, filled in by the engine: what a prompt shows first. Each says its
+	// permission.
 	Asked []Decision `json:"asked,omitempty"`
 
 	// Store is what an answer of "always" would keep, filled in by the
 	// engine, so that a prompt can show it.
 	Store []Approval `json:"store,omitempty"`
+}
+
+// A Part is another request of the same call, answered with it.
+type Part struct {
+	Permission string         `json:"permission"`
+	Patterns   []string       `json:"patterns"`
+	Always     []string       `json:"always"`
+	Metadata   map[string]any `json:"metadata"`
+}
+
+// Permissions are those that have to be answered for, each once.
+func (r Request) Permissions() []string {
+	var names []string
+	for _, d := range r.Asked {
+		if name := cmp.Or(d.Permission, r.Permission); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = append(names, r.Permission)
+	}
+	return names
+}
+
+// Details are those of the request, and what its parts say besides.
+func (r Request) Details() map[string]any {
+	out := map[string]any{}
+	for _, p := range r.Parts {
+		maps.Copy(out, p.Metadata)
+	}
+	maps.Copy(out, r.Metadata)
+	return out
 }
 
 // A CallRef names the call a request belongs to.

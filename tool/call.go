@@ -37,9 +37,9 @@ type Call struct {
 
 // A Host is the runtime as a running tool sees it.
 type Host interface {
-	// Ask returns nil when the request is allowed, and otherwise an error to
-	// return at once. It may wait for a person.
-	Ask(ctx context.Context, c *Call, req permission.Request) error
+	// Ask returns nil when all requests are allowed, and otherwise an error to
+	// return at once. It may wait for a person, who is asked once.
+	Ask(ctx context.Context, c *Call, reqs ...permission.Request) error
 	// Allowed reports whether a request would be allowed without asking
 	// anybody.
 	Allowed(c *Call, req permission.Request) bool
@@ -52,9 +52,22 @@ type Host interface {
 	Progress(c *Call, title string, metadata map[string]any)
 }
 
-// Ask asks for permission on behalf of the call. Return its error as it is.
-func (c *Call) Ask(ctx context.Context, req permission.Request) error {
-	return c.Host.Ask(ctx, c, req)
+// Ask asks for permission on behalf of the call. Several requests are decided
+// together, and a person answers all of them at once. Return its error as it is.
+func (c *Call) Ask(ctx context.Context, reqs ...permission.Request) error {
+	return c.Host.Ask(ctx, c, reqs...)
+}
+
+// Denied returns the error of [Call.Ask] where a rule denies one of the
+// requests, and nil otherwise: for a tool that has to work before it can ask.
+func (c *Call) Denied(reqs ...permission.Request) error {
+	h, ok := c.Host.(interface {
+		Denied(c *Call, reqs ...permission.Request) error
+	})
+	if !ok {
+		return nil // who asks learns it then
+	}
+	return h.Denied(c, reqs...)
 }
 
 // Allowed reports whether a request would be allowed without asking anybody:

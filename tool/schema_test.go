@@ -251,10 +251,10 @@ func TestDynamicRefuses(t *testing.T) {
 
 type nobody struct{}
 
-func (nobody) Ask(context.Context, *tool.Call, permission.Request) error { return nil }
-func (nobody) Allowed(*tool.Call, permission.Request) bool               { return true }
-func (nobody) Sieve(*tool.Call, string) (func(...string) bool, string)   { return nil, "" }
-func (nobody) Progress(*tool.Call, string, map[string]any)               {}
+func (nobody) Ask(context.Context, *tool.Call, ...permission.Request) error { return nil }
+func (nobody) Allowed(*tool.Call, permission.Request) bool                  { return true }
+func (nobody) Sieve(*tool.Call, string) (func(...string) bool, string)      { return nil, "" }
+func (nobody) Progress(*tool.Call, string, map[string]any)                  {}
 
 func TestRun(t *testing.T) {
 	t.Parallel()

@@ -229,11 +229,15 @@ func (c command) queue(a answer) {
 
 func (c command) wasAsked() {
 	got := c.takeAsked()
-	said := make([]string, len(got))
-	ok := len(got) == len(c.args)
-	for i, req := range got {
-		said[i] = strings.Join(append([]string{req.Permission}, req.Patterns...), " ")
-		ok = ok && (c.args[i] == req.Permission || c.args[i] == said[i])
+	var names, said []string // of one question too
+	for _, req := range got {
+		for _, part := range append(slices.Clone(req.Parts), permission.Part{Permission: req.Permission, Patterns: req.Patterns}) {
+			names, said = append(names, part.Permission), append(said, strings.Join(append([]string{part.Permission}, part.Patterns...), " "))
+		}
+	}
+	ok := len(said) == len(c.args)
+	for i := range said {
+		ok = ok && (c.args[i] == names[i] || c.args[i] == said[i])
 	}
 	c.holds(ok, fmt.Sprintf("asked was %q", said))
 }

@@ -26,10 +26,15 @@ type court struct {
 	asked  int
 }
 
-func (c *court) Ask(_ context.Context, req permission.Request) error {
-	decisions, err := c.engine.Decide(req, c.policy)
-	c.asked += len(decisions)
-	return err
+func (c *court) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		decisions, err := c.engine.Decide(req, c.policy)
+		c.asked += len(decisions)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *court) Sieve(name string) (func(names ...string) bool, string) { return c.policy.Sieve(name) }

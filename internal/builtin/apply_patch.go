@@ -13,6 +13,7 @@ import (
 	"helve/internal/patch"
 	"helve/internal/text"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -38,26 +39,28 @@ func applyPatch(e editor) tool.Tool {
 		if len(p.Hunks) > maxHunks {
 			return nil, failed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
 		}
-		s := sheaf{editor: e, ctx: ctx, c: c, now: map[string]*leaf{}}
-		paths, err := s.resolve(p)
-		if err != nil {
-			return nil, err
-		}
-		claim, err := e.files.Claim(ctx, paths...)
-		if err != nil {
-			return nil, cannotChange(paths[0], err)
-		}
-		defer claim.Release()
-		for _, h := range s.hunks {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			if err := s.verify(claim, h); err != nil {
+		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+			s := sheaf{editor: e, asks: asks, ctx: ctx, c: c, now: map[string]*leaf{}}
+			paths, err := s.resolve(p)
+			if err != nil {
 				return nil, err
 			}
-		}
-		s.draw()
-		return s.land(claim)
+			claim, err := e.files.Claim(ctx, paths...)
+			if err != nil {
+				return nil, cannotChange(paths[0], err)
+			}
+			defer claim.Release()
+			for _, h := range s.hunks {
+				if ctx.Err() != nil {
+					return nil, context.Cause(ctx)
+				}
+				if err := s.verify(claim, h); err != nil {
+					return nil, err
+				}
+			}
+			s.draw()
+			return s.land(claim)
+		})
 	})
 }
 
@@ -83,6 +86,7 @@ type sheaf struct {
 	ctx   context.Context
 	c     *tool.Call
 	hunks []sheet
+	asks  *permission.Gathering
 	now   map[string]*leaf // by real name
 	order []*leaf
 	files []patched
@@ -104,7 +108,7 @@ type leaf struct {
 	mode     fs.FileMode // of a file that was moved here
 }
 
-// resolve asks about every name that lies outside.
+// resolve notes every name that lies outside, to be asked with the change.
 func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 	var paths []workspace.Path
 	for _, h := range p.Hunks {
@@ -113,12 +117,12 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 		}
 		sh := sheet{Hunk: h}
 		var err error
-		if sh.path, err = s.editor.files.Resolve(s.ctx, s.c, s.c.Dir, h.Path); err != nil {
+		if sh.path, err = s.editor.files.Resolve(s.ctx, s.asks, s.c.Dir, h.Path); err != nil {
 			return nil, badName(err)
 		}
 		paths = append(paths, sh.path)
 		if h.MoveTo != "" {
-			if sh.to, err = s.editor.files.Resolve(s.ctx, s.c, s.c.Dir, h.MoveTo); err != nil {
+			if sh.to, err = s.editor.files.Resolve(s.ctx, s.asks, s.c.Dir, h.MoveTo); err != nil {
 				return nil, badName(err)
 			}
 			if sh.to.Real() == sh.path.Real() {
@@ -127,14 +131,14 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 			paths = append(paths, sh.to)
 			// Under its new name the file could be read where it could not before.
 			if !s.editor.files.MayRead(s.c, sh.path) {
-				if err := s.editor.files.AskContents(s.ctx, s.c, sh.path); err != nil {
+				if err := s.editor.files.AskContents(s.ctx, s.asks, sh.path); err != nil {
 					return nil, err
 				}
 			}
 		}
 		s.hunks = append(s.hunks, sh)
 	}
-	return paths, nil
+	return paths, s.denied(s.c, s.asks, paths...)
 }
 
 func failed(code, format string, args ...any) *tool.Error {
@@ -315,8 +319,9 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	}
 	files, diffs := s.told(true)
 	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": diffs, "files": files}
-	shown := !s.editor.files.MayEdit(s.c, asked...) // to a person, who then lets it pass
-	if err := s.editor.files.AskEdit(s.ctx, s.c, metadata, asked...); err != nil {
+	shown := !s.editor.files.MayEdit(s.c, asked...)               // to a person, who then lets it pass
+	_ = s.editor.files.AskEdit(s.ctx, s.asks, metadata, asked...) // it only notes
+	if err := s.asks.Settle(s.ctx); err != nil {
 		return nil, err
 	}
 	changes, drafts := s.changes()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"strings"
 	"time"
@@ -60,15 +59,22 @@ func bash(s commands) tool.Tool {
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		dir, err := in.dir(ctx, c, s.files)
-		if err != nil {
-			return nil, err
-		}
-		line := judge.ReadIn(s.files, judge.Place{Dir: c.Dir, Cwd: dir}, in.Command)
-		if err := line.Ask(ctx, c); err != nil {
-			return nil, err
-		}
-		return bashCall{s, c, in, line}.run(ctx, dir)
+		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+			dir, err := in.dir(ctx, c.Dir, s.files, asks)
+			if err != nil {
+				return nil, err
+			}
+			line := judge.ReadIn(s.files, judge.Place{Dir: c.Dir, Cwd: dir}, in.Command)
+			reqs, err := line.Requests(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			_ = asks.Ask(ctx, reqs...) // it only notes
+			if err := asks.Settle(ctx); err != nil {
+				return nil, err
+			}
+			return bashCall{s, c, in, line}.run(ctx, dir)
+		})
 	})
 }
 
@@ -110,28 +116,12 @@ func (in bashInput) title() string {
 	return title
 }
 
-// An onBehalf asks with the command that is the reason.
-type onBehalf struct {
-	*tool.Call
-	command string
-}
-
-// Ask asks for permission, and shows the command.
-func (o onBehalf) Ask(ctx context.Context, req permission.Request) error {
-	req.Metadata = maps.Clone(req.Metadata)
-	if req.Metadata == nil {
-		req.Metadata = map[string]any{}
-	}
-	req.Metadata["command"] = o.command
-	return o.Call.Ask(ctx, req)
-}
-
 // dir is where a command runs. The folder is asked about as a file is.
-func (in bashInput) dir(ctx context.Context, c *tool.Call, files *workspace.Files) (string, error) {
+func (in bashInput) dir(ctx context.Context, from string, files *workspace.Files, asks *permission.Gathering) (string, error) {
 	if in.Workdir == "" {
-		return c.Dir, nil
+		return from, nil
 	}
-	p, err := files.ResolveFolder(ctx, onBehalf{c, in.Command}, c.Dir, in.Workdir)
+	p, err := files.ResolveFolder(ctx, asks, from, in.Workdir)
 	if err != nil {
 		return "", badName(err)
 	}

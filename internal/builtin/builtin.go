@@ -97,3 +97,14 @@ func All(r Rooms) []tool.Tool {
 func askAll(ctx context.Context, c *tool.Call, name string) error {
 	return c.Ask(ctx, permission.Request{Permission: name, Patterns: []string{"*"}, Always: []string{"*"}})
 }
+
+// asking does the work of a tool that gathers what it has to ask. Where it fails
+// before it has asked, only who may know about it is told why.
+func asking(ctx context.Context, c *tool.Call, work func(asks *permission.Gathering) (*tool.Result, error)) (*tool.Result, error) {
+	asks := permission.Gather(c)
+	res, err := work(asks)
+	if err != nil {
+		return nil, asks.Fail(ctx, err)
+	}
+	return res, nil
+}

@@ -15,6 +15,7 @@ import (
 	"helve/internal/replace"
 	"helve/internal/text"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -44,11 +45,15 @@ type editor struct {
 	languages *lsp.Set // nil for none
 }
 
-// hold resolves a name and claims the file.
-func (e editor) hold(ctx context.Context, c *tool.Call, name string) (*workspace.Held, *workspace.Claim, error) {
-	path, err := e.files.Resolve(ctx, c, c.Dir, name)
+// hold resolves a name and claims the file. What has to be asked is noted: it
+// is asked with the change to see.
+func (e editor) hold(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*workspace.Held, *workspace.Claim, error) {
+	path, err := e.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, nil, badName(err)
+	}
+	if err := e.denied(c, asks, path); err != nil {
+		return nil, nil, err
 	}
 	claim, err := e.files.Claim(ctx, path)
 	if err != nil {
@@ -60,6 +65,19 @@ func (e editor) hold(ctx context.Context, c *tool.Call, name string) (*workspace
 		return &workspace.Held{Path: path}, nil, cannotChange(path, err)
 	}
 	return held, claim, nil
+}
+
+// denied is the error of a rule that denies a change of files, or what was
+// noted so far: nothing is looked at then.
+func (e editor) denied(c *tool.Call, asks *permission.Gathering, paths ...workspace.Path) error {
+	reqs := asks.Open()
+	if passes, _ := c.Sieve("edit"); passes != nil {
+		reqs = append(reqs[:len(reqs):len(reqs)], e.files.EditRequest(paths...))
+	}
+	if len(reqs) == 0 {
+		return nil
+	}
+	return c.Denied(reqs...)
 }
 
 // check holds a file against what the session has read of it.
@@ -177,7 +195,7 @@ func revised(change workspace.Change, before, after string) draft {
 
 // land asks about a change of one file, makes it, and returns the draft of
 // what came of it: a formatter may have changed more.
-func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, d draft) (draft, []string, error) {
+func (e editor) land(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *workspace.Claim, d draft) (draft, []string, error) {
 	path := d.change.Path
 	_, seen := e.files.Seen(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
@@ -186,7 +204,8 @@ func (e editor) land(ctx context.Context, c *tool.Call, claim *workspace.Claim, 
 		added, removed := diff.Count(d.before, d.after)
 		metadata["diff"], metadata["additions"], metadata["deletions"] = withheldDiff, added, removed
 	}
-	if err := e.files.AskEdit(ctx, c, metadata, path); err != nil {
+	_ = e.files.AskEdit(ctx, asks, metadata, path) // it only notes
+	if err := asks.Settle(ctx); err != nil {
 		return d, nil, err
 	}
 	before := e.before(ctx, d.change)

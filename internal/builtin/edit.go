@@ -12,6 +12,7 @@ import (
 	"helve/internal/replace"
 	"helve/internal/text"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -32,25 +33,27 @@ func edit(e editor) tool.Tool {
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		held, claim, err := e.hold(ctx, c, in.FilePath)
-		if err != nil {
-			return nil, editing(held, err)
-		}
-		defer claim.Release()
-		d, matches, err := e.revise(ctx, c, held, []editInput{in})
-		if err != nil {
-			return nil, err
-		}
-		d, notes, err := e.land(ctx, c, claim, d)
-		if err != nil {
-			return nil, err
-		}
-		metadata := d.metadata()
-		if m := matches[0]; !m.Exact {
-			notes = append([]string{m.sentence()}, notes...)
-			metadata["match"] = m
-		}
-		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
+		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			if err != nil {
+				return nil, editing(held, err)
+			}
+			defer claim.Release()
+			d, matches, err := e.revise(ctx, c, held, []editInput{in})
+			if err != nil {
+				return nil, err
+			}
+			d, notes, err := e.land(ctx, c, asks, claim, d)
+			if err != nil {
+				return nil, err
+			}
+			metadata := d.metadata()
+			if m := matches[0]; !m.Exact {
+				notes = append([]string{m.sentence()}, notes...)
+				metadata["match"] = m
+			}
+			return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
+		})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"helve/internal/search"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -25,12 +26,14 @@ func glob(s Searching) tool.Tool {
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in globInput) (*tool.Result, error) {
 		req := searchRequest("glob", in.Pattern)
 		given(req.Metadata, "path", in.Path)
-		if err := c.Ask(ctx, req); err != nil {
-			return nil, err
-		}
-		p, err := s.Files.ResolveFolder(ctx, c, c.Dir, orHere(in.Path))
+		asks := permission.Gather(c)
+		_ = asks.Ask(ctx, req) // it only notes
+		p, err := s.Files.ResolveFolder(ctx, asks, c.Dir, orHere(in.Path))
 		if err != nil {
 			return nil, badName(err)
+		}
+		if err := asks.Settle(ctx); err != nil {
+			return nil, err
 		}
 		switch {
 		case s.Files.IsFolder(p):

@@ -40,21 +40,26 @@ func grep(s Searching) tool.Tool {
 		req := searchRequest("grep", in.Pattern)
 		given(req.Metadata, "path", in.Path)
 		given(req.Metadata, "include", in.Include)
-		unasked := c.Allowed(req)
-		if err := c.Ask(ctx, req); err != nil {
-			return nil, err
-		}
-		p, err := s.Files.ResolveEither(ctx, c, c.Dir, orHere(in.Path))
+		asks := permission.Gather(c)
+		_ = asks.Ask(ctx, req) // it only notes
+		p, err := s.Files.ResolveEither(ctx, asks, c.Dir, orHere(in.Path))
 		if err != nil {
 			return nil, badName(err)
+		}
+		asked, err := s.askFiles(ctx, c, asks, p, c.Allowed(req))
+		if err != nil {
+			return nil, err
+		}
+		if err := asks.Settle(ctx); err != nil {
+			return nil, err
+		}
+		if !s.Files.Exists(p) {
+			return nil, s.missing(c, p)
 		}
 		query := search.Grep{Pattern: pattern, Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
 		bounded, cancel := s.bounded(ctx)
 		defer cancel()
-		hidden, err := s.aim(ctx, c, p, aim{bounded, &query, unasked})
-		if err != nil {
-			return nil, err
-		}
+		hidden := s.aim(bounded, c, p, aim{&query, asked})
 		if query.File == "" && in.Include != nil && *in.Include != "" {
 			query.Where.Globs = []string{from(c.Dir, p, *in.Include)}
 		}
@@ -79,45 +84,44 @@ func compilePattern(pattern string) (*regex.Regexp, error) {
 	return re, nil
 }
 
+// askFiles notes what a search asks about the file or folder it is pointed at,
+// and reports whether that is anything. A file that a rule singles out is asked
+// about like a read of it. What a rule asks about alike is not asked where a
+// person is asked about the search: who allows that has allowed it too.
+func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Gathering, p workspace.Path, unasked bool) (bool, error) {
+	shut, named := unasked && !s.Files.MayRead(c, p), s.Files.Named(c, p)
+	switch {
+	case !s.Files.Exists(p):
+		return false, nil
+	case !s.Files.IsFolder(p) && (shut || named):
+		return true, s.Files.AskContents(ctx, asks, p)
+	case s.Files.IsFolder(p) && shut && !named:
+		return true, s.Files.AskRead(ctx, asks, p)
+	}
+	return false, nil
+}
+
 // An aim is a query that has to be pointed at something.
 type aim struct {
-	ctx     context.Context // of the search itself
-	query   *search.Grep
-	unasked bool // nobody was asked about the search
+	query *search.Grep
+	asked bool // somebody has allowed to read what it is pointed at
 }
 
 // aim points a query at a folder or a file, and returns what takes the names
-// of the files that are kept out of it. A file that is named is asked about
-// like a read of it, unless a person has just allowed the search.
-func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to aim) (*hidden, error) {
-	asks := to.unasked && !s.Files.MayRead(c, p)
+// of the files that are kept out of it. ctx is that of the search.
+func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to aim) *hidden {
 	if s.Files.IsFolder(p) {
-		if asks && !s.Files.Named(c, p) { // a rule asks about every file alike
-			if err := s.Files.AskRead(ctx, c, p); err != nil {
-				return nil, err
-			}
-		}
-		to.query.Where = s.where(p)
 		h := &hidden{}
-		to.query.Bar = h.bar(s.Files.Sift(to.ctx, c, p))
-		return h, nil
-	}
-	if !s.Files.Exists(p) {
-		return nil, s.missing(c, p)
+		to.query.Where = s.where(p)
+		to.query.Bar = h.bar(s.Files.Sift(ctx, c, p))
+		return h
 	}
 	parent := s.Files.Parent(p)
-	base := filepath.Base(p.Real())
-	sift := s.Files.Sift(to.ctx, c, parent)
-	switch {
-	case asks, s.Files.Named(c, p):
-		if err := s.Files.AskContents(ctx, c, p); err != nil {
-			return nil, err
-		}
-	default:
-		to.query.Bar = (&hidden{}).bar(sift)
+	if !to.asked {
+		to.query.Bar = (&hidden{}).bar(s.Files.Sift(ctx, c, parent))
 	}
-	to.query.Where, to.query.File = s.where(parent), base
-	return &hidden{}, nil
+	to.query.Where, to.query.File = s.where(parent), filepath.Base(p.Real())
+	return &hidden{}
 }
 
 // told is what was found, and what was kept out of it.

@@ -48,12 +48,14 @@ func list(files *workspace.Files) tool.Tool {
 		if name == "" {
 			name = "."
 		}
-		dir, err := files.ResolveFolder(ctx, c, c.Dir, name)
+		asks := permission.Gather(c)
+		dir, err := files.ResolveFolder(ctx, asks, c.Dir, name)
 		if err != nil {
 			return nil, badName(err)
 		}
 		ask := permission.Request{Permission: "list", Metadata: map[string]any{"path": dir.String()}}
-		if err := files.AskFor(ctx, c, ask, dir); err != nil {
+		_ = files.AskFor(ctx, asks, ask, dir) // it only notes
+		if err := asks.Settle(ctx); err != nil {
 			return nil, err
 		}
 		if !files.IsFolder(dir) {

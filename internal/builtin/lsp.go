@@ -165,17 +165,19 @@ func (q *consultation) title() string {
 // ask asks about the file, which a server reads and tells about, and about
 // the operation.
 func (q *consultation) ask() (err error) {
+	asks := permission.Gather(q.c)
 	if q.in.FilePath == "" {
-		q.path, err = q.editor.files.ResolveFolder(q.ctx, q.c, q.c.Dir, ".")
-	} else if q.path, err = q.editor.files.Resolve(q.ctx, q.c, q.c.Dir, q.in.FilePath); err == nil {
-		err = q.editor.files.AskContents(q.ctx, q.c, q.path)
+		q.path, err = q.editor.files.ResolveFolder(q.ctx, asks, q.c.Dir, ".")
+	} else if q.path, err = q.editor.files.Resolve(q.ctx, asks, q.c.Dir, q.in.FilePath); err == nil {
+		err = q.editor.files.AskContents(q.ctx, asks, q.path)
 	}
 	if err != nil {
 		return badName(err)
 	}
 	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.asked()}
 	q.unasked = q.c.Allowed(req)
-	return q.c.Ask(q.ctx, req)
+	_ = asks.Ask(q.ctx, req) // it only notes
+	return asks.Settle(q.ctx)
 }
 
 // asked is what a person is shown who is asked.

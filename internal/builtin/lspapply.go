@@ -27,32 +27,32 @@ type step struct {
 	path, to workspace.Path
 }
 
-// resolve asks about every name that lies outside.
+// resolve notes every name that lies outside, to be asked with the change.
 func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err error) {
 	for _, edit := range edits {
 		if r.ctx.Err() != nil {
 			return nil, context.Cause(r.ctx)
 		}
 		s := step{FileEdit: edit}
-		if s.path, err = r.editor.files.Resolve(r.ctx, r.c, r.c.Dir, edit.Path); err != nil {
+		if s.path, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.Path); err != nil {
 			return nil, badName(err)
 		}
 		paths = append(paths, s.path)
 		if edit.Kind == lsp.EditRename {
-			if s.to, err = r.editor.files.Resolve(r.ctx, r.c, r.c.Dir, edit.To); err != nil {
+			if s.to, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.To); err != nil {
 				return nil, badName(err)
 			}
 			paths = append(paths, s.to)
 			// Under its new name the file could be read where it could not before.
 			if !r.editor.files.MayRead(r.c, s.path) {
-				if err := r.editor.files.AskContents(r.ctx, r.c, s.path); err != nil {
+				if err := r.editor.files.AskContents(r.ctx, r.asks, s.path); err != nil {
 					return nil, err
 				}
 			}
 		}
 		r.steps = append(r.steps, s)
 	}
-	return paths, nil
+	return paths, r.denied(r.c, r.asks, paths...)
 }
 
 // take does one step, in memory.

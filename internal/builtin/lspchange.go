@@ -13,6 +13,7 @@ import (
 
 	"helve/internal/lsp"
 	"helve/internal/text"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -60,38 +61,40 @@ func (q *consultation) adopt(p proposal) (*tool.Result, error) {
 	if len(steps) > maxHunks {
 		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", p.view.Server(), len(steps), maxHunks)
 	}
-	r := refactoring{sheaf: sheaf{editor: q.editor, ctx: q.ctx, c: q.c, now: map[string]*leaf{}}, proposal: p, at: map[string]int{}}
-	paths, err := r.resolve(steps)
-	if err != nil {
-		return nil, err
-	}
-	if len(paths) == 0 {
-		return q.found([]json.RawMessage{}, nil), nil
-	}
-	claim, err := q.editor.files.Claim(q.ctx, paths...)
-	if err != nil {
-		return nil, cannotChange(paths[0], err)
-	}
-	defer claim.Release()
-	for _, s := range r.steps {
-		if q.ctx.Err() != nil {
-			return nil, context.Cause(q.ctx)
-		}
-		if err := r.take(claim, s); err != nil {
+	return asking(q.ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
+		r := refactoring{sheaf: sheaf{editor: q.editor, asks: asks, ctx: q.ctx, c: q.c, now: map[string]*leaf{}}, proposal: p, at: map[string]int{}}
+		paths, err := r.resolve(steps)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if r.tidy(); len(r.files) == 0 {
-		return q.found([]json.RawMessage{}, nil), nil
-	}
-	r.draw()
-	r.first = fmt.Sprintf("%s: %s changed.", p.done, count(len(r.files), "file"))
-	res, err := r.land(claim)
-	if err != nil {
-		return nil, err
-	}
-	res.Title = q.title()
-	return res, nil
+		if len(paths) == 0 {
+			return q.found([]json.RawMessage{}, nil), nil
+		}
+		claim, err := q.editor.files.Claim(q.ctx, paths...)
+		if err != nil {
+			return nil, cannotChange(paths[0], err)
+		}
+		defer claim.Release()
+		for _, s := range r.steps {
+			if q.ctx.Err() != nil {
+				return nil, context.Cause(q.ctx)
+			}
+			if err := r.take(claim, s); err != nil {
+				return nil, err
+			}
+		}
+		if r.tidy(); len(r.files) == 0 {
+			return q.found([]json.RawMessage{}, nil), nil
+		}
+		r.draw()
+		r.first = fmt.Sprintf("%s: %s changed.", p.done, count(len(r.files), "file"))
+		res, err := r.land(claim)
+		if err != nil {
+			return nil, err
+		}
+		res.Title = q.title()
+		return res, nil
+	})
 }
 
 // An action is something that a server offers to do at a place.

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -33,28 +34,30 @@ func multiedit(e editor) tool.Tool {
 				return nil, numbered(err, i, len(edits))
 			}
 		}
-		held, claim, err := e.hold(ctx, c, in.FilePath)
-		if err != nil {
-			return nil, editing(held, err)
-		}
-		defer claim.Release()
-		d, matches, err := e.revise(ctx, c, held, edits)
-		if err != nil {
-			return nil, err
-		}
-		d, notes, err := e.land(ctx, c, claim, d)
-		if err != nil {
-			return nil, err
-		}
-		results := make([]any, len(matches))
-		for i, m := range matches {
-			results[i] = map[string]any{"match": m}
-			if !m.Exact {
-				notes = append(notes, m.sentence())
+		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			if err != nil {
+				return nil, editing(held, err)
 			}
-		}
-		metadata := d.metadata()
-		metadata["results"] = results
-		return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
+			defer claim.Release()
+			d, matches, err := e.revise(ctx, c, held, edits)
+			if err != nil {
+				return nil, err
+			}
+			d, notes, err := e.land(ctx, c, asks, claim, d)
+			if err != nil {
+				return nil, err
+			}
+			results := make([]any, len(matches))
+			for i, m := range matches {
+				results[i] = map[string]any{"match": m}
+				if !m.Exact {
+					notes = append(notes, m.sentence())
+				}
+			}
+			metadata := d.metadata()
+			metadata["results"] = results
+			return &tool.Result{Title: held.Path.Title(), Output: said("Edit applied successfully.", append(notes, d.found.notes...)), Metadata: metadata}, nil
+		})
 	})
 }

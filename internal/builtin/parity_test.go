@@ -413,6 +413,11 @@ func (p *person) sit() (stop func()) {
 func (p *person) reply(req permission.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, part := range req.Parts { // the reference asks for each by itself
+		p.asks = append(p.asks, map[string]any{
+			"permission": part.Permission, "patterns": part.Patterns, "always": part.Always, "metadata": part.Metadata,
+		})
+	}
 	p.asks = append(p.asks, map[string]any{
 		"permission": req.Permission, "patterns": req.Patterns, "always": req.Always, "metadata": req.Metadata,
 	})

@@ -77,14 +77,19 @@ func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
 	r := reader{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
-		path, err := files.ResolveEither(ctx, c, c.Dir, in.FilePath)
+		asks := permission.Gather(c)
+		path, err := files.ResolveEither(ctx, asks, c.Dir, in.FilePath)
 		if err != nil {
 			return nil, badName(err)
 		}
 		if files.IsFolder(path) {
-			return r.folder(ctx, c, path, in)
+			_ = files.AskRead(ctx, asks, path) // it only notes
+			if err := asks.Settle(ctx); err != nil {
+				return nil, err
+			}
+			return r.folder(c, path, in)
 		}
-		file, info, err := files.OpenRead(ctx, c, path)
+		file, info, err := files.OpenRead(ctx, asks, path)
 		if err != nil {
 			return nil, r.cannotOpen(c, path, err)
 		}
@@ -187,10 +192,7 @@ func badName(err error) error {
 }
 
 // folder lists a folder, as many entries from where it was asked for.
-func (r reader) folder(ctx context.Context, c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
-	if err := r.files.AskRead(ctx, c, path); err != nil {
-		return nil, err
-	}
+func (r reader) folder(c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
 	entries, err := r.files.List(path)
 	if err != nil {
 		return nil, r.cannotOpen(c, path, err)

@@ -8,6 +8,7 @@ import (
 
 	"helve/internal/charset"
 	"helve/internal/workspace"
+	"helve/permission"
 	"helve/tool"
 )
 
@@ -23,27 +24,29 @@ type writeInput struct {
 func write(e editor) tool.Tool {
 	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Destructive: true, Idempotent: true, Offer: unlessPatches(writeDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
-		held, claim, err := e.hold(ctx, c, in.FilePath)
-		if err != nil {
-			return nil, err
-		}
-		defer claim.Release()
-		if err := e.check(c, held); err != nil {
-			return nil, err
-		}
-		d, err := e.rewrite(c, held, in.Content)
-		if err != nil {
-			return nil, err
-		}
-		d.wide = true
-		d, notes, err := e.land(ctx, c, claim, d)
-		if err != nil {
-			return nil, err
-		}
-		return &tool.Result{
-			Title: held.Path.Title(), Output: said("Wrote file successfully.", append(notes, d.found.notes...)),
-			Metadata: d.found.into(map[string]any{"filepath": held.Path.String(), "exists": held.Exists(), "truncated": false}),
-		}, nil
+		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			if err != nil {
+				return nil, err
+			}
+			defer claim.Release()
+			if err := e.check(c, held); err != nil {
+				return nil, err
+			}
+			d, err := e.rewrite(c, held, in.Content)
+			if err != nil {
+				return nil, err
+			}
+			d.wide = true
+			d, notes, err := e.land(ctx, c, asks, claim, d)
+			if err != nil {
+				return nil, err
+			}
+			return &tool.Result{
+				Title: held.Path.Title(), Output: said("Wrote file successfully.", append(notes, d.found.notes...)),
+				Metadata: d.found.into(map[string]any{"filepath": held.Path.String(), "exists": held.Exists(), "truncated": false}),
+			}, nil
+		})
 	})
 }
 

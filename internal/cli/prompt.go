@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,18 +157,18 @@ const longAbout = 300
 
 // inShort is what a request is about, in a line.
 func inShort(req permission.Request) string {
-	about := req.Patterns
+	about, name := req.Patterns, req.Permission
 	if len(req.Asked) > 0 {
-		about = []string{req.Asked[0].Pattern}
+		about, name = []string{req.Asked[0].Pattern}, req.Asked[0].Permission
 	}
 	if len(about) == 0 {
-		return text.VisibleLine(req.Permission)
+		return text.VisibleLine(name)
 	}
 	pattern, cut := text.Cut(about[0], longAbout)
 	if pattern = shownPattern(pattern); cut || max(len(req.Asked), len(about)) > 1 {
 		pattern += " …"
 	}
-	return text.VisibleLine(req.Permission) + " " + pattern
+	return text.VisibleLine(name) + " " + pattern
 }
 
 // verdict reads a choice.
@@ -194,14 +195,19 @@ func (p *prompter) showRequest(req permission.Request) {
 			who = fmt.Sprintf(" (tool %s, agent %s)", text.VisibleLine(c.Tool), text.VisibleLine(c.Agent))
 		}
 	}
-	fmt.Fprintf(p.out, "\n%s%s\n", p.style.Yellow("Permission needed: "+text.VisibleLine(req.Permission)), who)
+	needed := req.Permissions()
+	fmt.Fprintf(p.out, "\n%s%s\n", p.style.Yellow("Permission needed: "+text.VisibleLine(strings.Join(needed, ", "))), who)
 	if len(req.Asked) == 0 { // what is asked about is all of it
 		for _, pattern := range req.Patterns {
 			fmt.Fprintf(p.out, "  %s\n", shownPattern(pattern))
 		}
 	}
 	for _, d := range req.Asked {
-		fmt.Fprintf(p.out, "  %s\n", shownPattern(d.Pattern))
+		what := ""
+		if len(needed) > 1 {
+			what = text.VisibleLine(d.Permission) + " "
+		}
+		fmt.Fprintf(p.out, "  %s%s\n", what, shownPattern(d.Pattern))
 		if d.Opaque != "" {
 			fmt.Fprintf(p.out, "    %s\n", p.style.Yellow("it is not known what it does: "+text.VisibleLine(d.Opaque)))
 		}
@@ -210,13 +216,9 @@ func (p *prompter) showRequest(req permission.Request) {
 		fmt.Fprintln(p.out, p.style.Yellow("The tool is not what it was when it was first used:"))
 		fmt.Fprintln(p.out, indent(safe(req.Changed)))
 	}
-	keys := make([]string, 0, len(req.Metadata))
-	for key := range req.Metadata {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		p.showDetail(detailName(key, req.Permission), req.Metadata[key])
+	details := req.Details()
+	for _, key := range slices.Sorted(maps.Keys(details)) {
+		p.showDetail(detailName(key, req.Permission), details[key])
 	}
 	fmt.Fprintln(p.out, "Always would also allow, from now on:")
 	for _, a := range req.Store {

@@ -160,14 +160,22 @@ func (r *corpusRuntime) answer(_ context.Context, _ *tool.Call, method string, a
 	return json.RawMessage(`{"error":{"name":"UnknownError","data":{"message":"no ` + method + ` here"}}}`), nil
 }
 
-func (r *corpusRuntime) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
-	if _, ok := req.Metadata["why"]; ok { // asked by a tool itself
-		told := maps.Clone(req.Metadata)
-		delete(told, "tool")
-		r.tell("ask", map[string]any{"permission": req.Permission, "patterns": req.Patterns, "always": req.Always, "metadata": told})
+func (r *corpusRuntime) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			if _, ok := req.Metadata["why"]; ok { // asked by a tool itself
+				told := maps.Clone(req.Metadata)
+				delete(told, "tool")
+				r.tell("ask", map[string]any{"permission": req.Permission, "patterns": req.Patterns, "always": req.Always, "metadata": told})
+			}
+			req.Session = c.Session
+			return r.engine.Ask(ctx, req, r.policy)
+		}()
+		if err != nil {
+			return err
+		}
 	}
-	req.Session = c.Session
-	return r.engine.Ask(ctx, req, r.policy)
+	return nil
 }
 
 func (r *corpusRuntime) Allowed(c *tool.Call, req permission.Request) bool {

@@ -217,18 +217,26 @@ func (b *bench) look() {
 	}
 }
 
-func (b *bench) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
-	if b.ask != nil {
-		return b.ask(ctx, c, req)
+func (b *bench) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			if b.ask != nil {
+				return b.ask(ctx, c, req)
+			}
+			b.mu.Lock()
+			b.asked = append(b.asked, req)
+			rule := b.rule
+			b.mu.Unlock()
+			if rule == nil {
+				return nil
+			}
+			return rule(req)
+		}()
+		if err != nil {
+			return err
+		}
 	}
-	b.mu.Lock()
-	b.asked = append(b.asked, req)
-	rule := b.rule
-	b.mu.Unlock()
-	if rule == nil {
-		return nil
-	}
-	return rule(req)
+	return nil
 }
 
 func (b *bench) Allowed(c *tool.Call, req permission.Request) bool {
@@ -246,8 +254,8 @@ func (b *bench) Progress(_ *tool.Call, title string, _ map[string]any) {
 // A quietHost asks nobody.
 type quietHost struct{ *bench }
 
-func (q quietHost) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
-	return q.bench.Ask(ctx, c, req)
+func (q quietHost) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
+	return q.bench.Ask(ctx, c, reqs...)
 }
 
 // ruleWaits has what is asked as "go" wait for a channel to be closed.

@@ -92,19 +92,21 @@ type recorder struct {
 	asked []permission.Decision
 }
 
-// Ask notes the decision about a request.
-func (r *recorder) Ask(_ context.Context, req permission.Request) error {
-	patterns := req.Patterns
-	for _, pattern := range patterns {
-		req.Patterns = []string{pattern}
-		d, err := r.Policy.Judge(req, pattern), error(nil)
-		if r.Decide != nil {
-			d, err = r.Decide(req)
+// Ask notes the decisions about requests.
+func (r *recorder) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range permission.Together(reqs) {
+		for _, pattern := range req.Patterns {
+			about := req
+			about.Patterns = []string{pattern}
+			d, err := r.Policy.Judge(about, pattern), error(nil)
+			if r.Decide != nil {
+				d, err = r.Decide(about)
+			}
+			if err != nil {
+				return err
+			}
+			r.asked = append(r.asked, d)
 		}
-		if err != nil {
-			return err
-		}
-		r.asked = append(r.asked, d)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 type finder struct {
 	*Line
 	files  *workspace.Files // remembers what it has looked up for the line
-	by     siever
+	by     Siever
 	globs  bool // patterns match as bash has it by itself
 	left   int  // how many more entries of folders it looks at
 	words  int  // how many more names it takes from the text
@@ -45,9 +45,9 @@ type finder struct {
 	constants map[string][]shell.Word
 }
 
-// Ask notes a request, so that all can be put together.
-func (f *finder) Ask(_ context.Context, req permission.Request) error {
-	f.asked = append(f.asked, req)
+// Ask notes requests, so that all can be put together.
+func (f *finder) Ask(_ context.Context, reqs ...permission.Request) error {
+	f.asked = append(f.asked, reqs...)
 	return nil
 }
 
@@ -403,45 +403,15 @@ func (f *finder) tilde(name string) (string, bool) {
 const maxHomes = 64
 
 // requests puts what was asked together: one request for each permission.
-func (f *finder) requests() []permission.Request {
-	var out []permission.Request
+func (f *finder) requests() (out []permission.Request) {
+	all := permission.Together(f.asked)
 	for _, name := range []string{"external_directory", "read", "edit"} {
-		req := permission.Request{
-			Permission: name, Metadata: f.told(),
-			Forms: map[string][]string{}, Guards: map[string][]string{},
-		}
-		seen, always := map[string]bool{}, map[string]bool{}
-		for _, r := range f.asked {
-			if r.Permission != name {
-				continue
-			}
-			for _, p := range r.Patterns {
-				req.Forms[p] = union(req.Forms[p], r.Forms[p])
-				if words := union(req.Guards[p], r.Guards[p]); words != nil {
-					req.Guards[p] = words
-				}
-				if !seen[p] {
-					seen[p] = true
-					req.Patterns = append(req.Patterns, p)
-				}
-			}
-			for _, p := range r.Always {
-				if !always[p] {
-					always[p] = true
-					req.Always = append(req.Always, p)
-				}
+		for _, req := range all {
+			if req.Permission == name {
+				req.Metadata = f.told()
+				out = append(out, req)
 			}
 		}
-		out = append(out, req)
 	}
 	return out
-}
-
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(a, s)
-		}
-	}
-	return a
 }

@@ -16,7 +16,14 @@ import (
 
 type askFunc func(permission.Request) error
 
-func (f askFunc) Ask(_ context.Context, req permission.Request) error { return f(req) }
+func (f askFunc) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		if err := f(req); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // A decision never fails on a text, and it is never looser than the last rule
 // that matches the text of a command.

@@ -73,37 +73,11 @@ func (l *Line) runnable() bool { return l.command != "" && strings.IndexByte(l.c
 func (l *Line) Losses() []shell.Loss { return l.line.Losses() }
 
 // Requests returns what has to be asked, in this order and without those that
-// are empty: external_directory, read, edit and bash, one of each. Of a command
-// that searches whole folders it names every file there, and where these are
-// very many it says that it can not.
-func (l *Line) Requests(ctx context.Context) ([]permission.Request, error) {
-	return l.requests(ctx, nil)
-}
-
-// A siever knows which files the rules single out, so that of a whole folder
-// only these have to be asked about; [workspace.Sifter] has it.
-type siever interface {
-	Sieve(permission string) (passes func(names ...string) bool, key string)
-}
-
-// Ask asks everything. An error of a is returned as it is. Where a is a
-// [workspace.Sifter] too, it is asked about those files of searched folders
-// alone that its rules single out.
-func (l *Line) Ask(ctx context.Context, a workspace.Asker) error {
-	by, _ := a.(siever)
-	reqs, err := l.requests(ctx, by)
-	if err != nil {
-		return err
-	}
-	for _, req := range reqs {
-		if err := a.Ask(ctx, req); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, error) {
+// are empty: external_directory, read, edit and bash, one of each. Of folders
+// that a command searches as a whole, those files are named that the rules of by
+// single out; where by is nil every file is, and where these are very many it
+// says that it can not.
+func (l *Line) Requests(ctx context.Context, by Siever) ([]permission.Request, error) {
 	if !l.runnable() {
 		return nil, ErrNoCommand
 	}
@@ -143,6 +117,24 @@ func (l *Line) requests(ctx context.Context, by siever) ([]permission.Request, e
 		}
 	}
 	return out, nil
+}
+
+// A Siever knows which files the rules single out, so that of a whole folder
+// only these have to be asked about; [workspace.Sifter] has it.
+type Siever interface {
+	Sieve(permission string) (passes func(names ...string) bool, key string)
+}
+
+// Ask asks everything at once. An error of a is returned as it is. Where a is a
+// [workspace.Sifter] too, it is asked about those files of searched folders
+// alone that its rules single out.
+func (l *Line) Ask(ctx context.Context, a workspace.Asker) error {
+	by, _ := a.(Siever)
+	reqs, err := l.Requests(ctx, by)
+	if err != nil || len(reqs) == 0 {
+		return err
+	}
+	return a.Ask(ctx, reqs...)
 }
 
 // told is what a person who is asked has to know besides: what is run, and

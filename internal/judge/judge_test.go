@@ -18,7 +18,7 @@ import (
 // writes them.
 func (s stage) listing(t *testing.T, command string) []string {
 	t.Helper()
-	reqs, err := s.line(command).Requests(t.Context())
+	reqs, err := s.line(command).Requests(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestSifted(t *testing.T) {
 func TestNoCommand(t *testing.T) {
 	for _, command := range []string{"", "ls\x00"} {
 		l := judge.Read(&workspace.Files{}, t.TempDir(), command)
-		if _, err := l.Requests(t.Context()); !errors.Is(err, judge.ErrNoCommand) {
+		if _, err := l.Requests(t.Context(), nil); !errors.Is(err, judge.ErrNoCommand) {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestRequestsShowTheCommand(t *testing.T) {
 		if cwd != "" {
 			place.Cwd = s.base + cwd
 		}
-		reqs, err := judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, command).Requests(t.Context())
+		reqs, err := judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, command).Requests(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestLooksAgain(t *testing.T) {
 		if err := os.Symlink(c.to, link); err != nil {
 			t.Fatal(err)
 		}
-		reqs, err := line.Requests(t.Context())
+		reqs, err := line.Requests(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,12 +137,20 @@ type court struct {
 	verdict
 }
 
-func (c *court) Ask(_ context.Context, req permission.Request) error {
-	for _, p := range req.Patterns {
-		d := c.policy.Judge(req, p)
-		c.decisions = append(c.decisions, d)
-		c.action = c.action.Stricter(d.Action)
-		c.opaque = c.opaque || d.Action == permission.Ask && d.Opaque != "" && c.mayDeny(req, p)
+func (c *court) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			for _, p := range req.Patterns {
+				d := c.policy.Judge(req, p)
+				c.decisions = append(c.decisions, d)
+				c.action = c.action.Stricter(d.Action)
+				c.opaque = c.opaque || d.Action == permission.Ask && d.Opaque != "" && c.mayDeny(req, p)
+			}
+			return nil
+		}()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -177,7 +185,7 @@ func rulesOf(triples [][3]string) permission.Ruleset {
 func (s stage) decide(t testing.TB, rules permission.Ruleset, command string) verdict {
 	t.Helper()
 	c := &court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}
-	reqs, err := s.line(command).Requests(t.Context())
+	reqs, err := s.line(command).Requests(t.Context(), nil)
 	if err != nil {
 		return verdict{action: permission.Deny}
 	}

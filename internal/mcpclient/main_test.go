@@ -116,11 +116,19 @@ func (b *bench) names() []string {
 	return names
 }
 
-func (b *bench) Ask(_ context.Context, _ *tool.Call, req permission.Request) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asked = append(b.asked, req)
-	return b.answer
+func (b *bench) Ask(_ context.Context, _ *tool.Call, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.asked = append(b.asked, req)
+			return b.answer
+		}()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *bench) Allowed(c *tool.Call, _ permission.Request) bool {

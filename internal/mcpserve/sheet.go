@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func (h *hall) caller(req permission.Request) string {
 // visible, so that no request looks like something it is not.
 func newSheet(req permission.Request, caller string) sheet {
 	var head, b strings.Builder
-	fmt.Fprintf(&head, "Permission needed: %s", text.VisibleLine(req.Permission))
+	fmt.Fprintf(&head, "Permission needed: %s", text.VisibleLine(strings.Join(req.Permissions(), ", ")))
 	if caller != "" {
 		fmt.Fprintf(&head, " (asked by the tool %s)", text.VisibleLine(caller))
 	}
@@ -126,9 +127,18 @@ func (all units) shown() (out []string, missing string) {
 		if cut || size > maxThings || len(out) == maxAsked {
 			return all.short()
 		}
-		out = append(out, line+remarks(d))
+		out = append(out, all.name(d)+line+remarks(d))
 	}
 	return out, ""
+}
+
+// name is the permission that a thing is asked about under, where they are not
+// all of one.
+func (all units) name(d permission.Decision) string {
+	if !slices.ContainsFunc(all, func(o permission.Decision) bool { return o.Permission != d.Permission }) {
+		return ""
+	}
+	return text.VisibleLine(d.Permission) + " "
 }
 
 func (all units) short() (out []string, missing string) {
@@ -142,7 +152,7 @@ func (all units) short() (out []string, missing string) {
 		if cut {
 			cuts++
 		}
-		out = append(out, line+remarks(d))
+		out = append(out, all.name(d)+line+remarks(d))
 	}
 	return out, fmt.Sprintf("of %d things, %d are not shown and %d are cut", len(all), max(0, len(all)-maxAsked), cuts)
 }
@@ -208,19 +218,16 @@ type detail struct{ label, text string }
 
 // detailsOf are the details of a request, the important ones first.
 func detailsOf(req permission.Request) []detail {
-	keys := make([]string, 0, len(req.Metadata))
-	for key := range req.Metadata {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	all := req.Details()
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	var out []detail
 	for _, key := range keys {
-		s, ok := req.Metadata[key].(string)
+		s, ok := all[key].(string)
 		if !ok && key == "files" {
-			s, ok = filesOf(req.Metadata[key])
+			s, ok = filesOf(all[key])
 		}
 		if !ok {
-			raw, err := json.Marshal(req.Metadata[key])
+			raw, err := json.Marshal(all[key])
 			if err != nil {
 				continue
 			}

@@ -127,11 +127,19 @@ type host struct {
 	heard   func(report)
 }
 
-func (h *host) Ask(_ context.Context, _ *tool.Call, req permission.Request) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asked = append(h.asked, req)
-	return h.refuses
+func (h *host) Ask(_ context.Context, _ *tool.Call, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.asked = append(h.asked, req)
+			return h.refuses
+		}()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *host) Allowed(*tool.Call, permission.Request) bool { return h.refuses == nil }

@@ -14,7 +14,7 @@ import (
 
 // An Asker decides about requests: alone, or by asking a person.
 type Asker interface {
-	Ask(ctx context.Context, req permission.Request) error
+	permission.Asker
 	// Allowed decides without asking anybody.
 	Allowed(req permission.Request) bool
 }

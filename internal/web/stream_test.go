@@ -151,10 +151,18 @@ type ruler struct {
 
 var errNo = errors.New("no")
 
-func (r *ruler) Ask(_ context.Context, req permission.Request) error {
-	r.asked = append(r.asked, req)
-	if !r.Allowed(req) {
-		return errNo
+func (r *ruler) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			r.asked = append(r.asked, req)
+			if !r.Allowed(req) {
+				return errNo
+			}
+			return nil
+		}()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

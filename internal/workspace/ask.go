@@ -27,12 +27,12 @@ func (f *Files) AskFor(ctx context.Context, a Asker, req permission.Request, p P
 		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
 		return a.Ask(ctx, asked)
 	}
-	if err := a.Ask(ctx, asked); err != nil || p.real == p.abs {
-		return err
+	if p.real == p.abs {
+		return a.Ask(ctx, asked)
 	}
 	leads.Patterns, leads.Always = []string{p.real}, []string{"*"}
 	leads.Forms = map[string][]string{p.real: below(top, p.real)}
-	return a.Ask(ctx, leads)
+	return a.Ask(ctx, asked, leads)
 }
 
 // below is the name of a file as seen from a folder.
@@ -47,15 +47,16 @@ func below(top, file string) []string {
 // AskEdit asks in one request whether files may be changed, each under the
 // name from the worktree and, where links lead elsewhere, the real one too.
 func (f *Files) AskEdit(ctx context.Context, a Asker, metadata map[string]any, paths ...Path) error {
-	req := f.editRequest(paths)
+	req := f.EditRequest(paths...)
 	req.Metadata = metadata
 	return a.Ask(ctx, req)
 }
 
 // MayEdit reports whether files may be changed without asking anybody.
-func (f *Files) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.editRequest(paths)) }
+func (f *Files) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.EditRequest(paths...)) }
 
-func (f *Files) editRequest(paths []Path) permission.Request {
+// EditRequest is what [Files.AskEdit] asks.
+func (f *Files) EditRequest(paths ...Path) permission.Request {
 	if f.inquiry == nil {
 		f = f.Inquiry() // a dozen names of the same few folders are followed
 	}
@@ -140,7 +141,8 @@ type Decider interface {
 	Allowed(req permission.Request) bool
 }
 
-func askOutside(ctx context.Context, a Asker, target string, folder bool) error {
+// outsideRequest asks whether the workspace may be left.
+func outsideRequest(target string, folder bool) permission.Request {
 	parent := filepath.Dir(target)
 	if folder {
 		parent = target
@@ -156,5 +158,5 @@ func askOutside(ctx context.Context, a Asker, target string, folder bool) error 
 	if strings.ContainsAny(literal, "*?") {
 		req.Always = nil // as a pattern it would approve others than this
 	}
-	return a.Ask(ctx, req)
+	return req
 }

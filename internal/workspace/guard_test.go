@@ -15,10 +15,18 @@ import (
 // guards notes which patterns of a request only a rule that names them allows.
 type guards []string
 
-func (g *guards) Ask(_ context.Context, req permission.Request) error {
-	for _, p := range req.Patterns {
-		if words := req.Guards[p]; len(words) > 0 {
-			*g = append(*g, p+": "+strings.Join(words, " "))
+func (g *guards) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			for _, p := range req.Patterns {
+				if words := req.Guards[p]; len(words) > 0 {
+					*g = append(*g, p+": "+strings.Join(words, " "))
+				}
+			}
+			return nil
+		}()
+		if err != nil {
+			return err
 		}
 	}
 	return nil

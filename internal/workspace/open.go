@@ -34,18 +34,27 @@ func (f *Files) Open(p Path) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// OpenRead asks whether p may be read and opens it. A file that has other
+// OpenRead asks whether p may be read, with all that a gathering has noted
+// before, and opens it. A file that has other
 // names in the project is asked about under these too: what is denied under
 // one name is not read under another.
 func (f *Files) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.FileInfo, error) {
-	if err := f.AskRead(ctx, a, p); err != nil {
+	asks := permission.Gather(a)
+	if err := f.AskContents(ctx, asks, p); err != nil {
+		return nil, nil, err
+	}
+	if err := asks.Settle(ctx); err != nil {
 		return nil, nil, err
 	}
 	file, info, err := f.Open(p)
 	if err != nil {
 		return nil, info, err
 	}
-	if err := f.askOtherNames(ctx, a, p, info); err != nil {
+	err = f.askOtherNames(ctx, asks, p, info) // it may be another file by now
+	if err == nil {
+		err = asks.Settle(ctx)
+	}
+	if err != nil {
 		file.Close()
 		return nil, nil, err
 	}
@@ -55,14 +64,17 @@ func (f *Files) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.Fil
 // AskContents asks whether what p holds may be read, under every name that it
 // has in the project.
 func (f *Files) AskContents(ctx context.Context, a Asker, p Path) error {
-	if err := f.AskRead(ctx, a, p); err != nil {
-		return err
+	asks := permission.Gather(a)
+	_ = f.AskRead(ctx, asks, p) // it only notes
+	if info := f.inquiry.entry(p.real).info; info != nil {
+		if err := f.askOtherNames(ctx, asks, p, info); err != nil {
+			return err
+		}
 	}
-	info := f.inquiry.entry(p.real).info
-	if info == nil {
-		return nil // there is nothing to be read
+	if a == permission.Asker(asks) {
+		return nil // who gathers goes on
 	}
-	return f.askOtherNames(ctx, a, p, info)
+	return asks.Settle(ctx)
 }
 
 func (f *Files) askOtherNames(ctx context.Context, a Asker, p Path, info fs.FileInfo) error {

@@ -19,9 +19,7 @@ import (
 )
 
 // An Asker asks for permission.
-type Asker interface {
-	Ask(ctx context.Context, req permission.Request) error
-}
+type Asker = permission.Asker
 
 // Files is the door. The zero value has no worktree, and remembers what
 // sessions saw for as long as it lives.
@@ -152,23 +150,26 @@ func (f *Files) resolve(ctx context.Context, a Asker, asked Path, folder bool) (
 	p := Path{abs: filepath.Clean(raw), real: f.inquiry.real(raw), dir: dir}
 	p.shown = f.shown(dir, p.abs)
 	outside := ""
+	var asks []permission.Request
 	if !f.inside(dir, p.abs) {
 		outside = filepath.Dir(p.abs)
 		if folder {
 			outside = p.abs
 		}
-		if err := askOutside(ctx, a, p.abs, folder); err != nil {
-			return Path{}, err
-		}
+		asks = append(asks, outsideRequest(p.abs, folder))
 	}
 	leads := filepath.Dir(p.real)
 	if folder {
 		leads = p.real
 	}
 	if p.real != p.abs && leads != outside && !f.insideReal(dir, p.real) {
-		if err := askOutside(ctx, a, p.real, folder); err != nil {
-			return Path{}, err
-		}
+		asks = append(asks, outsideRequest(p.real, folder))
+	}
+	if len(asks) == 0 {
+		return p, nil
+	}
+	if err := a.Ask(ctx, asks...); err != nil {
+		return Path{}, err
 	}
 	return p, nil
 }

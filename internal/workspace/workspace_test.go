@@ -24,12 +24,20 @@ type asker struct {
 
 var errDenied = errors.New("denied")
 
-func (a *asker) Ask(_ context.Context, req permission.Request) error {
-	for _, p := range req.Patterns {
-		a.asked = append(a.asked, req.Permission+" "+p)
-	}
-	if a.deny != nil && a.deny(req) {
-		return errDenied
+func (a *asker) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			for _, p := range req.Patterns {
+				a.asked = append(a.asked, req.Permission+" "+p)
+			}
+			if a.deny != nil && a.deny(req) {
+				return errDenied
+			}
+			return nil
+		}()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -271,9 +279,17 @@ func TestSimilar(t *testing.T) {
 // asks remembers what was asked, by name and form.
 type asks []string
 
-func (a *asks) Ask(_ context.Context, r permission.Request) error {
-	for _, p := range r.Patterns {
-		*a = append(*a, r.Permission+" "+p+" "+strings.Join(r.Forms[p], " ")+" always "+strings.Join(r.Always, " "))
+func (a *asks) Ask(_ context.Context, reqs ...permission.Request) error {
+	for _, r := range reqs {
+		err := func() error {
+			for _, p := range r.Patterns {
+				*a = append(*a, r.Permission+" "+p+" "+strings.Join(r.Forms[p], " ")+" always "+strings.Join(r.Always, " "))
+			}
+			return nil
+		}()
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -220,30 +220,34 @@ func (p *programs) asker(by *work) *asker {
 }
 
 // Ask asks for permission, and shows the command line.
-func (a *asker) Ask(ctx context.Context, req permission.Request) error {
-	switch req.Permission {
-	case "external_directory", "read", "edit":
-		req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			return a.granted[[2]string{req.Permission, pattern}] || a.own(pattern)
-		})
-		if len(req.Patterns) == 0 {
-			return nil
+func (a *asker) Ask(ctx context.Context, reqs ...permission.Request) error {
+	var open []permission.Request
+	for _, req := range reqs {
+		switch req.Permission {
+		case "external_directory", "read", "edit":
+			req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				return a.granted[[2]string{req.Permission, pattern}] || a.own(pattern)
+			})
+			if len(req.Patterns) == 0 {
+				continue
+			}
 		}
+		open = append(open, req)
 	}
-	req.Metadata = maps.Clone(req.Metadata)
-	if req.Metadata == nil {
-		req.Metadata = map[string]any{}
+	if len(open) == 0 {
+		return nil
 	}
-	req.Metadata["command"] = a.line
-	if err := a.work.Ask(ctx, req); err != nil {
+	if err := a.work.Ask(ctx, saying(open, "command", a.line)...); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, pattern := range req.Patterns {
-		a.granted[[2]string{req.Permission, pattern}] = true
+	for _, req := range open {
+		for _, pattern := range req.Patterns {
+			a.granted[[2]string{req.Permission, pattern}] = true
+		}
 	}
 	return nil
 }

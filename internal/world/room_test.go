@@ -102,19 +102,27 @@ func newRoom(tb testing.TB, rules string, changes ...func(*Options)) *room {
 }
 
 // Ask decides by the rules, and asks the person where there is one.
-func (r *room) Ask(ctx context.Context, c *tool.Call, req permission.Request) error {
-	r.mu.Lock()
-	for _, p := range req.Patterns {
-		r.asked = append(r.asked, req.Permission+" "+p)
+func (r *room) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
+	for _, req := range reqs {
+		err := func() error {
+			r.mu.Lock()
+			for _, p := range req.Patterns {
+				r.asked = append(r.asked, req.Permission+" "+p)
+			}
+			r.told = append(r.told, req)
+			r.mu.Unlock()
+			req.Session = c.Session
+			err := r.engine.Ask(ctx, req, r.policy)
+			if errors.Is(err, permission.ErrUnattended) && r.person != nil {
+				return r.person(req)
+			}
+			return err
+		}()
+		if err != nil {
+			return err
+		}
 	}
-	r.told = append(r.told, req)
-	r.mu.Unlock()
-	req.Session = c.Session
-	err := r.engine.Ask(ctx, req, r.policy)
-	if errors.Is(err, permission.ErrUnattended) && r.person != nil {
-		return r.person(req)
-	}
-	return err
+	return nil
 }
 
 // Allowed decides by the rules alone.

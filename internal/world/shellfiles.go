@@ -42,18 +42,22 @@ type asked struct {
 
 // Ask asks what was not asked yet. Who has allowed a folder to be made has
 // allowed those above it, unless a rule singles them out.
-func (a asked) Ask(ctx context.Context, _ *tool.Call, req permission.Request) error {
-	if req.Permission == "edit" && req.Metadata["action"] == "mkdir" {
-		passes, _ := a.by.Sieve("edit")
-		req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
-			names := append([]string{pattern}, req.Forms[pattern]...)
-			return len(req.Guards[pattern]) == 0 && (passes == nil || passes(names...)) && a.by.grantedBelow(pattern)
-		})
-		if len(req.Patterns) == 0 {
-			return nil
+func (a asked) Ask(ctx context.Context, _ *tool.Call, reqs ...permission.Request) error {
+	var open []permission.Request
+	for _, req := range reqs {
+		if req.Permission == "edit" && req.Metadata["action"] == "mkdir" {
+			passes, _ := a.by.Sieve("edit")
+			req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
+				names := append([]string{pattern}, req.Forms[pattern]...)
+				return len(req.Guards[pattern]) == 0 && (passes == nil || passes(names...)) && a.by.grantedBelow(pattern)
+			})
+			if len(req.Patterns) == 0 {
+				continue
+			}
 		}
+		open = append(open, req)
 	}
-	return a.by.Ask(ctx, req)
+	return a.by.Ask(ctx, open...)
 }
 
 // grantedBelow reports whether something below a folder may be changed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -37,17 +38,20 @@ type door struct {
 }
 
 // Ask asks for permission to leave the workspace, unless it is for that folder.
-func (d door) Ask(ctx context.Context, req permission.Request) error {
-	if req.Permission == "external_directory" && len(req.Patterns) == 1 && d.temp.holds(filepath.Dir(req.Patterns[0])) {
+func (d door) Ask(ctx context.Context, reqs ...permission.Request) error {
+	open := slices.DeleteFunc(slices.Clone(reqs), func(req permission.Request) bool {
+		return req.Permission == "external_directory" && len(req.Patterns) == 1 && d.temp.holds(filepath.Dir(req.Patterns[0]))
+	})
+	if len(open) == 0 {
 		return nil
 	}
-	return d.work.Ask(ctx, req)
+	return d.work.Ask(ctx, open...)
 }
 
 // silent allows what has been asked about already.
 type silent struct{}
 
-func (silent) Ask(context.Context, permission.Request) error { return nil }
+func (silent) Ask(context.Context, ...permission.Request) error { return nil }
 
 func (w *World) door(by *work) door { return door{by, &w.temp} }
 

@@ -206,19 +206,27 @@ func worker(ctx context.Context) (*work, error) {
 }
 
 // Ask asks for permission, in the name of the tool.
-func (b *work) Ask(ctx context.Context, req permission.Request) error {
-	req.Metadata = maps.Clone(req.Metadata)
-	if req.Metadata == nil {
-		req.Metadata = map[string]any{}
-	}
-	req.Metadata["tool"] = b.name
-	err := refused(b.call.Ask(ctx, req))
+func (b *work) Ask(ctx context.Context, reqs ...permission.Request) error {
+	err := refused(b.call.Ask(ctx, saying(reqs, "tool", b.name)...))
 	if no, ok := errors.AsType[*Refusal](err); ok {
 		b.mu.Lock()
 		b.last = no.Err
 		b.mu.Unlock()
 	}
 	return err
+}
+
+// saying is requests with a detail more.
+func saying(reqs []permission.Request, key string, value any) []permission.Request {
+	out := slices.Clone(reqs)
+	for i := range out {
+		out[i].Metadata = maps.Clone(out[i].Metadata)
+		if out[i].Metadata == nil {
+			out[i].Metadata = map[string]any{}
+		}
+		out[i].Metadata[key] = value
+	}
+	return out
 }
 
 // by says who makes a change, for the history.

@@ -54,16 +54,24 @@ function growing(items, make) {
   return [list, more];
 }
 
+/** The permissions that have to be answered for, each once. */
+function needed(req) {
+  const names = (Array.isArray(req.asked) ? req.asked : []).filter(isObject).map((d) => String(d.permission ?? ''));
+  return names.length > 0 ? [...new Set(names)] : [String(req.permission ?? '')];
+}
+
 /** What has to be answered for: the deciding parts, the strictest first, or all of it. */
 function deciding(req) {
   const asked = (Array.isArray(req.asked) ? req.asked : []).filter(isObject).sort((a, b) => strictness(b) - strictness(a));
-  const patterns = (Array.isArray(req.patterns) ? req.patterns : []).map(String);
-  const units = asked.length > 0 ? asked.map((d) => [String(d.pattern ?? ''), d]) : patterns.map((p) => [p, null]);
+  const whole = [...(Array.isArray(req.parts) ? req.parts : []), req].filter(isObject);
+  const patterns = whole.flatMap((r) => (Array.isArray(r.patterns) ? r.patterns : []).map((p) => [String(r.permission ?? ''), String(p)]));
+  const units = asked.length > 0 ? asked.map((d) => [String(d.pattern ?? ''), d]) : patterns.map(([, p]) => [p, null]);
   const named = new Set(units.map(([pattern]) => pattern));
-  const rest = patterns.filter((p) => !named.has(p)).length;
+  const rest = patterns.filter(([, p]) => !named.has(p)).length;
+  const many = needed(req).length > 1;
   return h('section', { class: 'asked' }, h('h4', { class: 'label' }, units.length > 1 ? 'These have to be answered for' : 'This has to be answered for'),
     units.length === 0 ? h('p', null, 'The tool names nothing in particular.') : null,
-    growing(units, ([pattern, d]) => h('li', null, shownPattern(pattern), d && reasons(d))),
+    growing(units, ([pattern, d]) => h('li', null, many && d ? [h('code', null, visibleLine(String(d.permission ?? ''))), ' '] : null, shownPattern(pattern), d && reasons(d))),
     rest > 0 ? h('p', { class: 'small dim' }, rest === 1 ? 'One other part is allowed already.' : `${rest} other parts are allowed already.`) : null);
 }
 
@@ -99,7 +107,7 @@ function detail(key, value, req) {
 
 /** What the tool says about its request: the command first, then differences, then all else. */
 function details(req) {
-  const meta = isObject(req.metadata) ? req.metadata : {};
+  const meta = Object.assign({}, ...[...(Array.isArray(req.parts) ? req.parts : []), req].map((r) => (isObject(r?.metadata) ? r.metadata : {})));
   const used = new Set();
   const out = [];
   if (isText(meta.command)) {
@@ -125,9 +133,9 @@ function changedTool(req) {
 
 function head(req, titleID) {
   return h('header', { class: 'req-head' },
-    h('div', { class: 'row wrap' }, h('h3', { id: titleID }, 'Permission needed: ', h('code', null, visibleLineNode(String(req.permission ?? '').slice(0, 100)))),
-      hiddenWithin([req.patterns, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge bad' }, 'contains hidden characters') : null,
-      rightToLeftWithin([req.patterns, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge warn', title: 'They are shown in the order in which they are stored, from left to right' }, 'right-to-left letters') : null,
+    h('div', { class: 'row wrap' }, h('h3', { id: titleID }, 'Permission needed: ', h('code', null, visibleLineNode(needed(req).join(', ').slice(0, 200)))),
+      hiddenWithin([req.patterns, req.parts, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge bad' }, 'contains hidden characters') : null,
+      rightToLeftWithin([req.patterns, req.parts, req.asked, req.metadata, req.changed]) ? h('span', { class: 'badge warn', title: 'They are shown in the order in which they are stored, from left to right' }, 'right-to-left letters') : null,
       h('span', { class: 'push' }, countdown(req))),
     h('p', { class: 'req-who small dim' }, toolName(req), asker(req)));
 }
@@ -146,7 +154,7 @@ function body(req) {
 /** In short what it was about, for the line that stays. */
 function inShort(req) {
   const first = req.asked?.[0]?.pattern ?? req.patterns?.[0] ?? '';
-  return [h('code', null, visibleLine(String(req.permission ?? ''))), ' ', h('span', { class: 'mono' }, visibleLineNode(String(first).slice(0, 160)))];
+  return [h('code', null, visibleLine(needed(req)[0])), ' ', h('span', { class: 'mono' }, visibleLineNode(String(first).slice(0, 160)))];
 }
 
 const ends = {

@@ -1,0 +1,154 @@
+package permission
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+)
+
+// Together returns requests with those for one permission put together, in the
+// order in which the permissions come first. Of their details those stay that
+// are not at odds.
+func Together(reqs []Request) []Request {
+	if len(reqs) == 1 {
+		return reqs
+	}
+	var out []Request
+	var patterns, always, odds []map[string]bool // what is known, and details that differ, by request
+	for _, r := range reqs {
+		i := slices.IndexFunc(out, r.joins)
+		if i < 0 {
+			first := r
+			first.Patterns, first.Always, first.Metadata = nil, nil, map[string]any{}
+			first.Forms, first.Spellings, first.Guards, first.Doubts = nil, nil, nil, nil
+			out, i = append(out, first), len(out)
+			patterns, always, odds = append(patterns, map[string]bool{}), append(always, map[string]bool{}), append(odds, map[string]bool{})
+		}
+		o := &out[i]
+		o.Patterns, o.Always = added(o.Patterns, r.Patterns, patterns[i]), added(o.Always, r.Always, always[i])
+		o.Forms, o.Spellings, o.Guards = union(o.Forms, r.Forms), union(o.Spellings, r.Spellings), union(o.Guards, r.Guards)
+		o.Doubts = union(o.Doubts, r.Doubts)
+		for key, value := range r.Metadata {
+			if other, said := o.Metadata[key]; said && !reflect.DeepEqual(value, other) || odds[i][key] {
+				odds[i][key] = true
+				delete(o.Metadata, key)
+				continue
+			}
+			o.Metadata[key] = value
+		}
+	}
+	return out
+}
+
+// joins reports whether two requests differ in nothing but what they are about.
+// Of addresses a place is said for all of them, so these stay apart.
+func (r Request) joins(o Request) bool {
+	return r.Permission == o.Permission && !r.Addresses && !o.Addresses && r.Fingerprint == o.Fingerprint && r.Changed == o.Changed
+}
+
+func added(list, more []string, known map[string]bool) []string {
+	for _, s := range more {
+		if !known[s] {
+			known[s] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// union adds to each list of a map what another has more.
+func union[T comparable](a, b map[string][]T) map[string][]T {
+	for key, list := range b {
+		if a == nil {
+			a = map[string][]T{}
+		}
+		all := a[key][:len(a[key]):len(a[key])] // not in the memory of who made it
+		for _, x := range list {
+			if !slices.Contains(all, x) {
+				all = append(all, x)
+			}
+		}
+		a[key] = all
+	}
+	return a
+}
+
+// An Asker asks for all the requests that it is given with one question.
+type Asker interface {
+	Ask(ctx context.Context, reqs ...Request) error
+}
+
+// A Gathering notes what has to be allowed before something is done. Nobody is
+// asked before [Gathering.Settle], so that all of it is one decision. A
+// Gathering belongs to one goroutine.
+type Gathering struct {
+	by   Asker
+	open []Request
+	done []Request
+}
+
+// Gather returns a gathering for by. What is a gathering already goes on.
+func Gather(by Asker) *Gathering {
+	if g, ok := by.(*Gathering); ok {
+		return g
+	}
+	return &Gathering{by: by}
+}
+
+// Ask notes requests. What this gathering was allowed before is not asked again.
+func (g *Gathering) Ask(_ context.Context, reqs ...Request) error {
+	for _, req := range reqs {
+		if !slices.ContainsFunc(g.done, req.within) {
+			g.open = append(g.open, req)
+		}
+	}
+	return nil
+}
+
+// Open is what was noted and not asked yet.
+func (g *Gathering) Open() []Request { return g.open }
+
+// Settle asks for all that was noted. Nothing may be done, and nothing told of
+// what was looked at, before it has returned nil.
+func (g *Gathering) Settle(ctx context.Context) error {
+	open := g.open
+	if g.open = nil; len(open) == 0 {
+		return nil
+	}
+	if err := g.by.Ask(ctx, open...); err != nil {
+		return err // and it is not asked again
+	}
+	g.done = append(g.done, open...)
+	return nil
+}
+
+// Fail returns why something can not be done, to who may know it: what was
+// noted is asked first, and where that is not allowed, its error is the answer.
+// A refusal is told as it is.
+func (g *Gathering) Fail(ctx context.Context, err error) error {
+	for _, refusal := range []error{ErrDenied, ErrRejected, ErrUnattended} {
+		if errors.Is(err, refusal) {
+			return err
+		}
+	}
+	if no := g.Settle(ctx); no != nil {
+		return no
+	}
+	return err
+}
+
+// within reports whether a request asks for nothing that another does not ask
+// for in the same words.
+func (r Request) within(o Request) bool {
+	if !r.joins(o) || len(r.Doubts) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(r.Patterns, func(p string) bool {
+		return !slices.Contains(o.Patterns, p) || !subset(r.Forms[p], o.Forms[p]) || !subset(r.Spellings[p], o.Spellings[p]) || !subset(r.Guards[p], o.Guards[p])
+	})
+}
+
+func subset(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
