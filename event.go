@@ -73,6 +73,7 @@ type CallError struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // in words for a person, where the message is for a model
 }
 
 // PermissionAsked is a request that waits for [Runtime.Reply].

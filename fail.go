@@ -61,7 +61,7 @@ func asError(err error) *tool.Error {
 	case errors.Is(err, permission.ErrDenied):
 		e.Kind, e.Code = tool.Denied, "denied"
 		if d, ok := errors.AsType[*permission.DeniedError](err); ok && d.Decision.Rule != nil {
-			e.Hint = fmt.Sprintf("Decided by the rule %s of %s.", permission.Ruleset{*d.Decision.Rule}, d.Decision.Source)
+			e.Hint = d.By()
 			if d.Decision.Permission == "external_directory" {
 				e.Code = "external" // it lies outside, which is more than a rule about the file
 			}

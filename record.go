@@ -131,7 +131,7 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	told.Tool, told.State = c.Tool, string(store.Completed)
 	if failure != nil {
 		told.State, told.Result = string(store.Failed), nil
-		told.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint}
+		told.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint, Reason: failure.Reason()}
 		r.feed.publish(told)
 		return nil, failure
 	}

@@ -78,6 +78,14 @@ type PermissionDecision struct {
 	Source     string              `json:"source,omitempty"`
 }
 
+// PermissionPart is what "parts" of [PermissionRequest] holds.
+type PermissionPart struct {
+	Always     []string       `json:"always"`
+	Metadata   map[string]any `json:"metadata"`
+	Patterns   []string       `json:"patterns"`
+	Permission string         `json:"permission"`
+}
+
 // PermissionReply is what [Client.ReplyPermission] sends.
 type PermissionReply struct {
 	// what the model is told with a reject
@@ -99,6 +107,7 @@ type PermissionRequest struct {
 	Expires    int64                `json:"expires,omitempty"`
 	ID         string               `json:"id"`
 	Metadata   map[string]any       `json:"metadata"`
+	Parts      []PermissionPart     `json:"parts,omitempty"`
 	Patterns   []string             `json:"patterns"`
 	Permission string               `json:"permission"`
 	SessionID  string               `json:"sessionID"`

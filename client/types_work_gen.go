@@ -13,6 +13,7 @@ type CallError struct {
 	Hint    string `json:"hint,omitempty"`
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+	Reason  string `json:"reason,omitempty"`
 }
 
 // CallRecord is what "calls" of [Calls] holds.

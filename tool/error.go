@@ -52,6 +52,21 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
+// Reason returns why the call has failed in words for a person, where these are
+// others than the text for the model; "" where they are not.
+func (e *Error) Reason() string {
+	if e == nil {
+		return ""
+	}
+	if r, ok := errors.AsType[interface {
+		error
+		Reason() string
+	}](e.Err); ok {
+		return r.Reason()
+	}
+	return ""
+}
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error {
 	if e == nil {

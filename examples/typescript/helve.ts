@@ -33,6 +33,7 @@ export interface CallError {
   hint?: string;
   kind: string;
   message: string;
+  reason?: string;
 }
 
 /** call.finished, the end of a call: completed with a result, or an error */
@@ -564,6 +565,13 @@ export interface PermissionDecision {
   source?: string;
 }
 
+export interface PermissionPart {
+  always: string[];
+  metadata: Record<string, unknown>;
+  patterns: string[];
+  permission: string;
+}
+
 /** permission.replied, the end of a request: its answer, or withdrawn when the call that asked was cancelled */
 export interface PermissionRepliedEvent {
   reply: string;
@@ -589,6 +597,7 @@ export interface PermissionRequest {
   expires?: number;
   id: string;
   metadata: Record<string, unknown>;
+  parts?: PermissionPart[];
   patterns: string[];
   permission: string;
   sessionID: string;

@@ -16,6 +16,14 @@ func forPeople(req tool.Call, err error) error {
 	if !ok {
 		return err
 	}
+	if why := e.Reason(); why != "" {
+		brief := *e
+		brief.Err, brief.Hint = errors.New(why), ""
+		if e.Kind == tool.Denied {
+			brief.Hint = "'helve permission explain' shows what decides about a call."
+		}
+		return &brief
+	}
 	brief := *e
 	takes := fmt.Sprintf("'helve tools %s' shows what it takes.", req.Tool)
 	switch {

@@ -40,7 +40,8 @@ type wireError struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
-	Line    int       `json:"line,omitempty"` // of the input, where the line itself is at fault
+	Reason  string    `json:"reason,omitempty"` // in words for a person, where the message is for a model
+	Line    int       `json:"line,omitempty"`   // of the input, where the line itself is at fault
 }
 
 // End is the end of a call as a line for programs. It names the tool that
@@ -56,7 +57,7 @@ func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLin
 	}
 	w := wireLine{ID: id, Status: "error", Tool: name, Error: &wireError{Kind: tool.KindOf(err), Code: "failed", Message: err.Error()}}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		w.Error.Code, w.Error.Hint = e.Code, e.Hint
+		w.Error.Code, w.Error.Hint, w.Error.Reason = e.Code, e.Hint, e.Reason()
 		if e.Tool != "" {
 			w.Tool = e.Tool
 		}

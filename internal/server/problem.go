@@ -35,6 +35,7 @@ type problem struct {
 	Kind    tool.Kind `json:"kind,omitempty" enum:"unknown_tool,invalid_input,denied,rejected,unattended,failed,canceled,internal" doc:"what sort of failure it is, and so who acts on it"`
 	Code    string    `json:"code,omitempty" doc:"the cause, for programs; a code never changes its meaning"`
 	Hint    string    `json:"hint,omitempty" doc:"what to do next"`
+	Reason  string    `json:"reason,omitempty" doc:"why, in words for a person, where detail is the text for a model"`
 	Issues  []issue   `json:"issues,omitempty" doc:"each thing that is wrong with what was sent"`
 	Call    string    `json:"call,omitempty" doc:"the call that failed"`
 	Session string    `json:"session,omitempty" doc:"the session of that call"`
@@ -205,7 +206,7 @@ func refusal(err error) error {
 func failedCall(e *tool.Error, err error) *problem {
 	status, _ := statusOf(e.Kind)
 	p := newProblem(status, e.Code, err.Error()).of(e.Kind)
-	p.Hint = e.Hint
+	p.Hint, p.Reason = e.Hint, e.Reason()
 	for _, i := range e.Issues[:min(len(e.Issues), maxIssues)] {
 		p.Issues = append(p.Issues, issue{Path: append([]any{}, i.Path...), Code: i.Code, Message: i.Message, Expected: i.Expected, Received: i.Received})
 	}

@@ -62,10 +62,12 @@ func outcomeOf(p message.Part, e *helve.CallError) outcome {
 // become what they say.
 func reason(said, hint string) string {
 	said = strings.TrimSpace(said)
-	denied := (&permission.DeniedError{}).Error()
-	denied = strings.TrimSuffix(denied, "[]")
+	denied := strings.TrimSuffix((&permission.DeniedError{}).Error(), "[]")
+	if rest, ok := strings.CutPrefix(hint, "Decided by "); ok && strings.HasPrefix(said, denied) {
+		return "refused by " + strings.TrimSuffix(rest, ".")
+	}
 	if strings.HasPrefix(said, denied) {
-		return refusedBy(hint)
+		return "refused by a rule"
 	}
 	if _, list, ok := strings.Cut(said, "invalid arguments: ["); ok {
 		if wrong := wrongArguments("[" + list); wrong != "" {
@@ -85,22 +87,6 @@ func reason(said, hint string) string {
 		return "there is no tool of this name"
 	}
 	return said
-}
-
-// refusedBy says which rule has refused a call, where the hint of its error
-// knows that.
-func refusedBy(hint string) string {
-	const by = "Decided by the rule "
-	rest, ok := strings.CutPrefix(hint, by)
-	if !ok {
-		return "refused by a rule"
-	}
-	var rules permission.Ruleset
-	d := json.NewDecoder(strings.NewReader(rest))
-	if d.Decode(&rules) != nil || len(rules) != 1 {
-		return "refused by a rule: " + rest
-	}
-	return fmt.Sprintf("refused by the rule %s %s%s", rules[0].Permission, rules[0].Pattern, strings.TrimSuffix(rest[d.InputOffset():], "."))
 }
 
 // mostIssues is how many faults of arguments are told.

@@ -17,6 +17,7 @@ export class Problem extends Error {
     this.kind = fields.kind || '';
     this.code = fields.code || '';
     this.hint = fields.hint || '';
+    this.reason = fields.reason || '';
     this.issues = fields.issues || [];
     this.call = fields.call || '';
     this.session = fields.session || '';

@@ -3,6 +3,7 @@
 import { attr, h, put, text } from './dom.js';
 import { clock, outcome, plural } from './format.js';
 import { virtualList } from './list.js';
+import { why } from './pieces.js';
 import { state } from './state.js';
 import { visibleLine } from './visible.js';
 import { timeScale, took } from './waterfall.js';
@@ -65,7 +66,7 @@ export function callsView(feed, open) {
     text(name, visibleLine(call.tool));
     const { permissions, questions } = state.requestsOf(feed.id, call.id);
     const waits = permissions.length + questions.length > 0;
-    const what = visibleLine(((call.error ? call.error.message : call.title) || '').slice(0, 300));
+    const what = visibleLine(((call.error ? why(call.error) : call.title) || '').slice(0, 300));
     text(title, (call.parent ? '↳ ' : '') + [waits && 'waits for you', what].filter(Boolean).join(': '));
     attr(title, 'class', `call-title ellipsis${call.error ? ' bad' : waits ? ' warn' : ''}`);
     took(time, call, now);

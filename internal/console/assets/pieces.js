@@ -225,15 +225,20 @@ export function scrolling(el) {
   return el;
 }
 
-/** A failure: {kind, code, message, hint, issues}, or a text. */
+/** Why something failed, in words for a person where there are any: the message may be meant for a model. */
+export function why(e) {
+  return [e.reason, e.kind === 'denied' && /^Decided by /.test(e.hint) ? e.hint : '', e.message, e.detail, e.title].find(isText) || '';
+}
+
+/** A failure: {kind, code, message, hint, reason, issues}, or a text. */
 export function problem(error) {
   const e = isObject(error) ? error : { message: typeof error === 'string' ? error : '' };
   const kind = [e.kind, e.code === e.kind ? null : e.code].filter(isText).map((t) => visibleLine(short(t, 60)));
-  const message = [e.message, e.detail, e.title].find(isText) || 'It failed, and nothing was said about why.';
+  const message = why(e) || 'It failed, and nothing was said about why.';
   const issues = list(e.issues).filter(isObject);
   return h('div', { class: 'note bad problem' },
     h('div', { class: 'row wrap' }, h('strong', null, 'Failed'), kind.map((k) => h('span', { class: 'badge bad' }, k))),
     message.length > 4000 ? textBox(message, { label: 'What went wrong' }) : scrolling(h('pre', { class: 'problem-text', role: 'group', 'aria-label': 'What went wrong' }, visibleNode(message))),
     issues.length > 0 ? h('ul', null, bounded(issues, (i) => h('li', null, h('code', null, visibleLineNode(short(list(i.path).join('.') || 'arguments'))), ': ', visibleLine(short(isText(i.message) ? i.message : String(i.code ?? '')))), 'issue')) : null,
-    isText(e.hint) ? h('p', { class: 'hint' }, visibleNode(short(e.hint, 2000))) : null);
+    isText(e.hint) && e.hint !== message ? h('p', { class: 'hint' }, visibleNode(short(e.hint, 2000))) : null);
 }
