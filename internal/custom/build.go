@@ -45,6 +45,7 @@ func (s *Set) bundleOptions(root string, entries []entry) bundle.Options {
 // newBuild compiles files, or finds them compiled.
 func newBuild(ctx context.Context, u *unit, root string, entries []entry) *build {
 	b := &build{unit: u, root: root, entries: entries, made: time.Now(), bad: map[string]string{}, opts: u.set.bundleOptions(root, entries)}
+	b.opts.Also = slices.Concat(b.opts.Also, u.stowed(root))
 	if len(b.opts.Files) == 0 {
 		b.result = &bundle.Result{}
 		return b

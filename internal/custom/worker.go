@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"helve/internal/script"
 	"helve/internal/vm"
@@ -78,7 +79,7 @@ func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
 	e := &engine{unit: u, build: b, at: outside, over: host.Over}
 	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
 	defer cancel()
-	folder := worker.Folder{Root: b.root, Also: u.set.opt.Also}
+	folder := worker.Folder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root))}
 	for _, en := range some {
 		folder.Files = append(folder.Files, en.name)
 	}
