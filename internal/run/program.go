@@ -20,6 +20,8 @@ type Program struct {
 	Stderr *os.File          // takes what it prints there; nil is with the rest
 	Walled bool              // it runs behind the wall, or not at all
 	Sieve  Sieve             // what may be read, for the wall
+	// Readable may be read behind the wall too, also where it lies in a folder that is private there, such as /tmp.
+	Readable []string
 
 	Argv0 string   // what it is told that it is called; Path when empty
 	Env   []string // all its variables, in place of those that commands get and of Set; nil for those
@@ -81,7 +83,7 @@ func (r *Room) beside(ctx context.Context, p Program) (site, error) {
 	if level == wall.Off {
 		level = wall.Write
 	}
-	s, err := r.behind(ctx, wallKind{level, p.ReadOnly}, p.Sieve)
+	s, err := r.behind(ctx, wallKind{level, p.ReadOnly}, p.Sieve, p.Readable...)
 	if err == nil && s.warning != "" {
 		err = fmt.Errorf("%s is to run behind the wall: %s", p.Path, s.warning)
 	}

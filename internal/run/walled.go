@@ -191,7 +191,7 @@ func (r *Room) site(ctx context.Context, cmd Command) (site, error) {
 
 // behind is the place behind a wall. Where there is no whole wall, and the
 // config does not require one, it comes with a warning.
-func (r *Room) behind(ctx context.Context, kind wallKind, s Sieve) (site, error) {
+func (r *Room) behind(ctx context.Context, kind wallKind, s Sieve, readable ...string) (site, error) {
 	wanted := r.opt.Wall.Level != "" && wall.Level(r.opt.Wall.Level) != wall.Off
 	proof, err := r.prove(ctx, kind)
 	if err != nil {
@@ -211,6 +211,7 @@ func (r *Room) behind(ctx context.Context, kind wallKind, s Sieve) (site, error)
 		return site{}, err
 	}
 	profile.Bare = proof.bare
+	profile.Readable = append(profile.Readable, readable...)
 	place, err := r.build(profile)
 	if errors.Is(err, proc.ErrClosed) {
 		return site{}, err

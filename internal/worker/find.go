@@ -18,6 +18,16 @@ import (
 type Runtime struct {
 	Name string // bun or node
 	Path string // absolute
+	// Private says that it lies in a folder that is private behind the wall, as /tmp is, where it has to be shown.
+	Private bool
+}
+
+// readable is what has to be shown behind the wall, beside what is there.
+func (r Runtime) readable() []string {
+	if r.Private {
+		return []string{r.Path}
+	}
+	return nil
 }
 
 // leastNode is the oldest major version of node that has all the worker needs.
@@ -73,7 +83,15 @@ func find(ctx context.Context, opt Options, name string) (Runtime, error) {
 	if err != nil || !filepath.IsAbs(path) {
 		return Runtime{}, fmt.Errorf("%s was not found", name)
 	}
-	said, err := opt.Shell.Answer(ctx, run.Program{Path: path, Args: []string{"--version"}, Dir: startDir, Walled: !opt.open, Sieve: opt.Sieve}, nil, 1000)
+	found := Runtime{Name: name, Path: path}
+	ask := func() ([]byte, error) {
+		return opt.Shell.Answer(ctx, run.Program{Path: found.Path, Args: []string{"--version"}, Dir: startDir, Walled: !opt.open, Sieve: opt.Sieve, Readable: found.readable()}, nil, 1000)
+	}
+	said, err := ask()
+	if real, failed := filepath.EvalSymlinks(path); errors.Is(err, fs.ErrNotExist) && !opt.open && failed == nil {
+		found.Path, found.Private = real, true
+		said, err = ask()
+	}
 	if errors.Is(err, fs.ErrNotExist) && !opt.open {
 		return Runtime{}, fmt.Errorf("%s can not be seen behind the wall (name its folder in the config key wall.readable)", path)
 	}
@@ -89,5 +107,5 @@ func find(ctx context.Context, opt Options, name string) (Runtime, error) {
 	case name == "node" && number < leastNode:
 		return Runtime{}, fmt.Errorf("%s is version %s, which is too old", path, version)
 	}
-	return Runtime{Name: name, Path: path}, nil
+	return found, nil
 }

@@ -113,7 +113,7 @@ func (w *Worker) spawn(ctx context.Context) (*life, error) {
 	const line = `exec "$0" "$@" 3>&1 4<&0 1>&2 0</dev/null`
 	process, err := w.opt.Shell.Start(ctx, run.Program{
 		Path: "/bin/sh", Args: append([]string{"-c", line, w.runtime.Path}, w.arguments()...), Dir: startDir,
-		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve,
+		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve, Readable: w.runtime.readable(),
 	}, framesW)
 	framesW.Close()
 	printedW.Close()
