@@ -70,6 +70,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 	var doubts []permission.Doubt
 	var told [shell.Connect + 1]bool // one doubt of a kind is enough
 	f.nested = u.Inside != ""
+	doubts = append(doubts, f.gitDoubts(u)...)
 	for _, a := range f.table.Of(u) {
 		if a.Kind == shell.Connect {
 			if told[a.Kind] {

@@ -124,8 +124,11 @@ func unsetDoubts(words []Word) []Doubt {
 	return out
 }
 
-// findsCommands knows the variables that bash finds commands by.
-func findsCommands(name string) bool { return name == "PATH" || name == "BASH_CMDS" }
+// findsCommands knows the variables that bash finds commands by, and those that
+// keep git from settings that a tool may have written.
+func findsCommands(name string) bool {
+	return name == "PATH" || name == "BASH_CMDS" || strings.HasPrefix(name, "GIT_CONFIG_")
+}
 
 // keywordDoubts are the doubts about an option of the shell, with which words
 // of the form a=b set variables wherever they stand.

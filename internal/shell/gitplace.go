@@ -1,0 +1,88 @@
+package shell
+
+import "strings"
+
+// A GitPlace is a folder in which a command makes git look for its settings.
+type GitPlace struct {
+	Path Word // seen from Dir
+	Dir  Dir
+
+	Named  bool   // Path is the repository itself
+	Serves bool   // Path may be another repository, which git talks to
+	Flag   string // the part of the text that names it; may be empty
+}
+
+// GitPlaces are where a unit makes git read settings; none where it runs no
+// git, or one that reads none.
+func GitPlaces(u Unit) []GitPlace {
+	if u.Kind != Command || len(u.Words) == 0 || !u.Words[0].Literal {
+		return nil
+	}
+	words := u.Words
+	name := programName(words[0].Value)
+	here := []GitPlace{{Path: known("."), Dir: u.Dir}}
+	if sub, ok := strings.CutPrefix(name, "git-"); ok {
+		words = append([]Word{known("git"), known(sub)}, words[1:]...)
+		name = "git"
+	}
+	switch name {
+	case "git":
+	case "hub", "tig", "gitk", "gitui", "lazygit":
+		return here
+	default:
+		return nil
+	}
+	s, rest := gitCommand(words)
+	if len(rest) == 0 {
+		return nil
+	}
+	place := here[0]
+	for _, o := range s.options {
+		switch o.name {
+		case "C":
+			if place.Flag != "" {
+				place.Dir, place.Path = place.Dir.below(place.Path), known(".")
+			}
+			place.Path, place.Flag = o.value, strings.TrimSpace(place.Flag+" -C "+o.value.Raw)
+		}
+	}
+	var out []GitPlace
+	for _, o := range s.options {
+		named := place
+		switch {
+		case o.name == "bare":
+			named.Flag = "--bare"
+		case o.name == "git-dir":
+			if place.Flag != "" {
+				named.Dir = place.Dir.below(place.Path)
+			}
+			named.Path, named.Flag = o.value, "--git-dir"
+		default:
+			continue
+		}
+		named.Named = true
+		out = append(out, named)
+	}
+	sub := rest[0].Value
+	switch sub {
+	case "init", "clone", "version":
+	default:
+		if len(out) == 0 {
+			out = append(out, place)
+		}
+	}
+	switch sub {
+	case "push", "fetch", "pull", "clone", "ls-remote", "send-pack", "fetch-pack", "receive-pack", "upload-pack", "submodule":
+		from := u.Dir
+		if place.Flag != "" {
+			from = place.Dir.below(place.Path)
+		}
+		for _, w := range rest[1:] {
+			w.Value = strings.TrimPrefix(w.Value, "file://")
+			if w.Literal && w.Value != "" && w.Value[0] != '-' && !strings.Contains(w.Value, "://") {
+				out = append(out, GitPlace{Path: known(w.Value), Dir: from, Serves: true, Flag: w.Raw})
+			}
+		}
+	}
+	return out
+}
