@@ -228,9 +228,10 @@ func salvageable(section string, n *node) *node {
 }
 
 // fits reports whether a value looks as if it was written for a section of
-// helve's: it is an object with one of its keys, or a word.
+// helve's: it is an object with one of its keys, or a level of the wall.
 func (s *shape) fits(n *node) bool {
-	return n.kind == 's' || slices.ContainsFunc(n.members, func(m member) bool { return s.fields[m.key] != nil })
+	level := s.fields["level"]
+	return n.kind == 's' && level != nil && slices.Contains(level.words, n.text) || slices.ContainsFunc(n.members, func(m member) bool { return s.fields[m.key] != nil })
 }
 
 // unknown warns of a key and suggests another, if one was probably meant.

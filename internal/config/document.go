@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -118,7 +119,7 @@ func readDocument(in *input) *frontMatter {
 	}
 	for len(front) > 0 {
 		end := 1
-		for end < len(front) && !keyLine().MatchString(front[end].text) {
+		for end < len(front) && !isKey(front[end].text) {
 			end++
 		}
 		doc.block(in, front[:end])
@@ -154,18 +155,36 @@ type frontLine struct {
 	at   int
 }
 
-// keyLine matches a line that begins with a key at the top.
-func keyLine() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:"([^"]+)"|'([^']+)'|([\pL_$][^:#"']*?))[ \t]*:(?:[ \t]+(.*))?$`)
+// keyOf is the key that a line begins with and what stands behind its colon; no
+// key is "".
+func keyOf(line string) (key, rest string) {
+	switch first, _ := utf8.DecodeRuneInString(line); {
+	case first == '"' || first == '\'':
+		end := strings.IndexByte(line[1:], line[0])
+		if end < 0 {
+			return "", ""
+		}
+		key, rest = line[1:1+end], strings.TrimLeft(line[2+end:], " \t")
+		if !strings.HasPrefix(rest, ":") {
+			return "", ""
+		}
+		rest = rest[1:]
+	case unicode.IsLetter(first) || first == '_' || first == '$':
+		key, rest, _ = strings.Cut(line, ":")
+		if key = strings.TrimRight(key, " \t"); len(key)+len(rest) == len(line) || strings.ContainsAny(key, `#"'`) {
+			return "", ""
+		}
+	}
+	if rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+		return "", ""
+	}
+	return key, strings.TrimSpace(rest)
 }
 
-// keyOf is the key that a line begins with, "" for none.
-func keyOf(line string) string {
-	m := keyLine().FindStringSubmatch(line)
-	if m == nil {
-		return ""
-	}
-	return m[1] + m[2] + m[3]
+// isKey reports whether a line begins with a key.
+func isKey(line string) bool {
+	key, _ := keyOf(line)
+	return key != ""
 }
 
 // split takes the lines of the front matter and the text below it apart. Where
@@ -190,9 +209,9 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	for at < len(text) {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		rest, ends := strings.CutPrefix(line, "---")
-		switch prose := line != "" && !strings.ContainsAny(line[:1], " \t\r#-") && !keyLine().MatchString(strings.TrimRight(line, " \t\r")); {
+		switch prose := line != "" && !strings.ContainsAny(line[:1], " \t\r#-") && !isKey(strings.TrimRight(line, " \t\r")); {
 		case ends && !opened:
-			if !slices.ContainsFunc(front, func(f frontLine) bool { return keyOf(f.text) != "" }) {
+			if !slices.ContainsFunc(front, func(f frontLine) bool { return isKey(f.text) }) {
 				return nil, text[start:]
 			}
 			doc.guess(start, "the opening --- is missing; write it into the first line")
@@ -230,19 +249,18 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 	}
 	at := lines[0].at
 	for _, line := range lines[1:] { // it must not be taken for the text of another key
-		if key := keyOf(strings.TrimSpace(line.text)); meansPolicy(key) {
+		if key, _ := keyOf(strings.TrimSpace(line.text)); meansPolicy(key) {
 			doc.fail(line.at, key, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", key))
 			return
 		}
 	}
-	m := keyLine().FindStringSubmatch(lines[0].text)
-	if m == nil {
+	key, rest := keyOf(lines[0].text)
+	if key == "" {
 		doc.fail(at, "", "want a key, a colon, a space and a value")
 		return
 	}
-	key := keyOf(lines[0].text)
 	if !meansPolicy(key) {
-		words := []string{m[4]}
+		words := []string{rest}
 		for _, line := range lines[1:] {
 			if word := strings.TrimSpace(line.text); word != "" && word[0] != '#' {
 				words = append(words, word)
