@@ -126,7 +126,6 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	} else if err != nil {
 		failure, res = asError(broken("recording how the call ended", err)), nil
 		failure.Tool = c.Tool
-		r.log.Error("a call could not be recorded", "call", c.ID, "error", err)
 	}
 	told.Tool, told.State = c.Tool, string(store.Completed)
 	if failure != nil {

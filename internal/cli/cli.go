@@ -8,16 +8,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"helve/internal/text"
 	"helve/permission"
@@ -159,10 +163,40 @@ func (a *app) errorln(message string) {
 	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).Red("helve:"), safe(message))
 }
 
+// plainly is the text of an error without words that only Go programmers know.
+func plainly(err error) string {
+	message := err.Error()
+	say := func(of error, plain string) { message = strings.ReplaceAll(message, of.Error(), plain) }
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		kind := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "duration": "a time", "bool": "true or false"}[e.GetFlag().Value.Type()]
+		if cause := e.Unwrap(); cause != nil && kind != "" {
+			say(cause, "it is not "+kind)
+		}
+	}
+	if e, ok := errors.AsType[*strconv.NumError](err); ok {
+		say(e, fmt.Sprintf("%q is not a number", e.Num))
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		say(e, fmt.Sprintf("%s can not be %s", cmp.Or(e.Field, "the whole"), e.Value))
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		say(e, e.Path+": "+e.Err.Error())
+	}
+	return message
+}
+
+// counted is a number with the word for what is counted.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // shownError is an error as a person may see it. A rule in it that is to be
 // copied stays JSON: what can not be seen in it is escaped as JSON does.
 func shownError(err error) string {
-	message := err.Error()
+	message := plainly(err)
 	u, ok := errors.AsType[*permission.UnattendedError](err)
 	if !ok {
 		return message

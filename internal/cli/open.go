@@ -126,6 +126,6 @@ func (a *app) tellWaiting(ctx context.Context, at running) {
 		return
 	}
 	if n := len(waiting.Permissions) + len(waiting.Questions); n > 0 {
-		fmt.Fprintf(a.Stdout, "  %s\n", a.style(a.Stdout).Yellow(fmt.Sprintf("%d requests wait for your answer there", n)))
+		fmt.Fprintf(a.Stdout, "  %s\n", a.style(a.Stdout).Yellow(counted(n, "request waits", "requests wait")+" for your answer there"))
 	}
 }

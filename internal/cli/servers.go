@@ -209,6 +209,6 @@ func (a *app) tellJobs() {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(a.Stdout, "%d commands run in the background: see 'helve jobs'\n", n)
+		fmt.Fprintf(a.Stdout, "%s in the background: see 'helve jobs'\n", counted(n, "command runs", "commands run"))
 	}
 }

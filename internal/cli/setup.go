@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -55,7 +56,13 @@ func (a *app) configOptions() (config.Options, error) {
 		return config.Options{}, err
 	}
 	dir := a.workDir()
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return config.Options{}, usagef("the folder %s does not exist", dir)
+	case err != nil:
+		return config.Options{}, usagef("the folder %s can not be looked at: %w", dir, err)
+	case !info.IsDir():
 		return config.Options{}, usagef("%s is not a folder", dir)
 	}
 	return config.Options{
@@ -127,7 +134,7 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 		}
 	}
 	if told > most {
-		a.note(fmt.Sprintf("%d more problems in the config: 'helve config check' lists them all", told-most))
+		a.note(counted(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
 	}
 	for _, w := range cfg.Withheld {
 		a.note(w.String() + seeTrust)

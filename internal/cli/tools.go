@@ -112,7 +112,9 @@ func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 	total := 0
 	for _, s := range specs {
 		first, _, _ := strings.Cut(strings.TrimSpace(s.Description), "\n")
-		first, _ = text.Cut(first, 200)
+		if short, cut := text.Cut(first, 200); cut { // at the end of a word
+			first = strings.TrimRight(short[:max(strings.LastIndexByte(short, ' '), 0)], " ,;:") + " …"
+		}
 		if !f.tokens {
 			fmt.Fprintf(tw, "%s\t%s\t%s\n", s.Name, f.marks(s), text.VisibleLine(first))
 			continue
