@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -178,7 +179,7 @@ func (a *app) examineConfig() []finding {
 	}
 	defer rt.Close()
 	out = append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
-	out = append(out, examineFiles(rt.CustomFiles())...)
+	out = append(out, examineFiles(rt.CustomFiles(), s.cfg.Custom.Worker)...)
 	r, err := a.languagesHere(s)
 	if err != nil {
 		return append(out, finding{"fail", "languages", err.Error()})
@@ -252,7 +253,7 @@ func examineLanguages(r languageReport) []finding {
 }
 
 // examineFiles tells what is known of the files of users without running one.
-func examineFiles(files []helve.CustomFile) []finding {
+func examineFiles(files []helve.CustomFile, worker string) []finding {
 	if len(files) == 0 {
 		return nil
 	}
@@ -270,7 +271,20 @@ func examineFiles(files []helve.CustomFile) []finding {
 	if waiting > 0 {
 		says += fmt.Sprintf(", %d not trusted", waiting)
 	}
-	return append(out, finding{"ok", "own tools", says + "; 'helve plugins' loads them and tells more"})
+	out = append(out, finding{"ok", "own tools", says + "; 'helve plugins' loads them and tells more"})
+	names := []string{"bun", "node"}
+	switch worker {
+	case "bun", "node":
+		names = []string{worker}
+	case "off":
+		return append(out, finding{"ok", "own tools", "they run in the embedded engine; custom.worker is off, so what needs more is not run"})
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return append(out, finding{"ok", "own tools", "they run in the embedded engine, and what needs more in " + path})
+		}
+	}
+	return append(out, finding{"ok", "own tools", "they run in the embedded engine; what needs more is not run, as there is no bun or node of the kind that custom.worker names"})
 }
 
 func (a *app) versionCommand() *cobra.Command {

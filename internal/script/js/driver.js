@@ -376,7 +376,7 @@ function newShell() {
   const shell = () => require("bun").$;
   return new Proxy(function $() {}, {
     apply: (target, self, args) => shell()(...args),
-    get: (target, key) => Reflect.get(shell(), key),
+    get: (target, key) => (key === "then" || key === "toJSON" ? undefined : Reflect.get(shell(), key)), // who asks wants to know what it is
     set: (target, key, value) => Reflect.set(shell(), key, value),
     construct: (target, args) => Reflect.construct(shell(), args),
   });
