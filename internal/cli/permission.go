@@ -182,6 +182,10 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 		x.Decision = permission.Decision{Action: permission.Deny}
 	}
 	x.Permission, x.Pattern = given.Permission, given.Pattern
+	var more int
+	if x.Units, more = decision.Few(x.Units); more > 0 {
+		x.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d more that are no stricter are left out", x.Note, more), "; ")
+	}
 	return x, nil
 }
 
@@ -208,17 +212,7 @@ func (a *app) printExplained(x *server.Explained) {
 		fmt.Fprintf(a.Stdout, "  %s\n", because(x.Decision))
 		return
 	}
-	const most = 30
-	units := x.Units
-	if len(units) > most { // the strictest say most
-		units = slices.Clone(units)
-		slices.SortStableFunc(units, func(a, b permission.Decision) int {
-			return cmp.Compare(strictness(b.Action), strictness(a.Action))
-		})
-		units = units[:most]
-		defer fmt.Fprintf(a.Stdout, "  … and %d more; --json shows all\n", len(x.Units)-most)
-	}
-	for _, u := range units {
+	for _, u := range x.Units {
 		fmt.Fprintf(a.Stdout, "  %s  %s %s\n         %s\n", a.action(u.Action), u.Permission, text.VisibleLine(u.Pattern), because(u))
 	}
 }

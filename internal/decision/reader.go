@@ -1,8 +1,11 @@
 package decision
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"helve/internal/judge"
@@ -114,6 +117,52 @@ func (r *recorder) Ask(_ context.Context, reqs ...permission.Request) error {
 // Sieve says which files the rules single out, as a call does.
 func (r *recorder) Sieve(name string) (passes func(names ...string) bool, key string) {
 	return r.Policy.Sieve(name)
+}
+
+// MostUnits is how many decisions are told of one line.
+const MostUnits = 60
+
+// Few returns decisions as they can be told: where they are many, those that are
+// alike but for the name of the file are one, and of these the strictest are
+// told. more is how many are left out.
+func Few(ds []permission.Decision) (few []permission.Decision, more int) {
+	if len(ds) <= MostUnits {
+		return ds, 0
+	}
+	type kind struct {
+		permission, dir, source, opaque string
+		action                          permission.Action
+		rule                            permission.Rule
+	}
+	at, many := map[kind]int{}, []int{}
+	for _, d := range ds {
+		k := kind{d.Permission, filepath.Dir(d.Pattern), d.Source, d.Opaque, d.Action, permission.Rule{}}
+		if d.Permission == "bash" || d.Approval != nil {
+			k.dir = d.Pattern
+		}
+		if d.Rule != nil {
+			k.rule = *d.Rule
+		}
+		i, known := at[k]
+		if !known {
+			i = len(few)
+			at[k], few, many = i, append(few, d), append(many, 0)
+		}
+		many[i]++
+	}
+	for i, n := range many {
+		if n > 1 {
+			few[i].Pattern = fmt.Sprintf("%s (%d files)", filepath.Join(filepath.Dir(few[i].Pattern), "…"), n)
+		}
+	}
+	rank := func(a permission.Action) int {
+		return slices.Index([]permission.Action{permission.Deny, permission.Ask, permission.Allow}, a)
+	}
+	slices.SortStableFunc(few, func(a, b permission.Decision) int { return cmp.Compare(rank(a.Action), rank(b.Action)) })
+	if len(few) > MostUnits {
+		few, more = few[:MostUnits], len(few)-MostUnits
+	}
+	return few, more
 }
 
 // Strictest returns the strictest decision, the first of those that are alike;

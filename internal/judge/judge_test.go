@@ -258,6 +258,17 @@ func TestRequestsShowTheCommand(t *testing.T) {
 	}
 }
 
+// What the kernel makes up is not listed: it is not known what is read there.
+func TestKernelsFolders(t *testing.T) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("there is no /proc")
+	}
+	got := newStage(t, "a.go").listing(t, "grep -r x /proc/self/task")
+	if len(got) > 5 || !strings.HasSuffix(got[len(got)-1], "? read") {
+		t.Errorf("it asks %q", got)
+	}
+}
+
 // What was looked up for one answer is not known any more for the next: the
 // disk may have changed.
 func TestLooksAgain(t *testing.T) {

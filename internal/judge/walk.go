@@ -60,7 +60,17 @@ func (w *walk) giveUp() error {
 	return fs.SkipAll
 }
 
+// kernels reports whether a folder is one that the kernel makes up: what is in
+// it is not the same a moment later.
+func kernels(name string) bool {
+	return slices.ContainsFunc([]string{"/proc", "/sys"}, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") })
+}
+
 func (w *walk) folder(root string) error {
+	if kernels(root) {
+		_ = w.giveUp()
+		return nil
+	}
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
@@ -70,6 +80,10 @@ func (w *walk) folder(root string) error {
 		}
 		if w.left--; w.left <= 0 {
 			return w.giveUp()
+		}
+		if d.IsDir() && kernels(name) {
+			_ = w.giveUp() // but what is beside it is looked at
+			return fs.SkipDir
 		}
 		return w.entry(name, d)
 	})

@@ -1,0 +1,27 @@
+package decision
+
+import (
+	"fmt"
+	"testing"
+
+	"helve/permission"
+)
+
+// Of a whole tree no more is told than somebody reads, and the strictest first.
+func TestFew(t *testing.T) {
+	var ds []permission.Decision
+	for i := range 500 {
+		ds = append(ds, permission.Decision{Permission: "read", Pattern: fmt.Sprintf("/d/%d.txt", i), Action: permission.Allow})
+	}
+	ds = append(ds, permission.Decision{Permission: "bash", Pattern: "rm x", Action: permission.Deny})
+	few, more := Few(ds)
+	if len(few) != 2 || more != 0 || few[0].Action != permission.Deny || few[1].Pattern != "/d/… (500 files)" {
+		t.Errorf("alike: %v and %d more", few, more)
+	}
+	for i := range ds {
+		ds[i].Pattern = fmt.Sprintf("/%d/x", i)
+	}
+	if few, more = Few(ds); len(few) != MostUnits || more != len(ds)-MostUnits || few[0].Action != permission.Deny {
+		t.Errorf("unlike: %d and %d more, the first %v", len(few), more, few[0])
+	}
+}
