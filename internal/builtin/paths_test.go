@@ -126,6 +126,51 @@ func TestPathVectors(t *testing.T) {
 	}
 }
 
+// Published ways around other agents: each is tried, held by a test elsewhere,
+// or not there to be tried.
+func TestOtherBypasses(t *testing.T) {
+	file, err := os.Open("testdata/vectors/bypasses-other.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var v struct {
+			ID, Held, Not string
+			Try           *pathVector
+		}
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case v.Try != nil:
+			if got, code, err := v.Try.run(t); got != v.Try.Expect {
+				t.Errorf("%s: got %s (%s), want %s: %v", v.ID, got, code, v.Try.Expect, err)
+			}
+		case v.Held != "":
+			dir, name, _ := strings.Cut(v.Held, " ")
+			if !declares(t, filepath.Join("..", "..", dir), name) {
+				t.Errorf("%s: there is no %s", v.ID, v.Held)
+			}
+		case v.Not == "":
+			t.Errorf("%s: nothing holds it", v.ID)
+		}
+	}
+}
+
+// declares reports whether a package has a test of a name.
+func declares(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		data, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(data), "func "+name+"(")
+	})
+}
+
 func (v pathVector) run(t *testing.T) (got, code string, err error) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())

@@ -92,6 +92,7 @@ func TestSuggestExact(t *testing.T) {
 func TestSuggestCarriers(t *testing.T) {
 	checkSuggest(t, []suggestCase{
 		{"nohup ls", []string{"="}},
+		{"env ls", []string{"="}},
 		{"timeout 5 ls", []string{"="}},
 		{"time ls", []string{"=", "ls *"}},
 		{"eval 'ls'", []string{"="}},
