@@ -11,7 +11,7 @@ import (
 // is not known: whatever /etc/$X is, it is no file of the workspace, unless it
 // climbs out again, which is no better.
 func (f *finder) begun(ctx context.Context, a shell.Access) error {
-	if a.Path.Literal || a.Maybe {
+	if a.Path.Literal || a.Maybe || a.Path.Guess {
 		return nil
 	}
 	words := f.beginnings(a.Path)

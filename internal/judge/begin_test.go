@@ -33,7 +33,7 @@ func TestBeginnings(t *testing.T) {
 		{"D=BASE/out; cat $D/$X", "/out/*", read},
 		{"cat {BASE/out,BASE/home}/$X", "/out/*", read},
 		{"dd if=BASE/out/$X", "/out/*", read},
-		{"sort -o BASE/out/$X a.go", "/out/*", write},
+		{"sort -o \"BASE/out/$X\" a.go", "/out/*", write},
 		{"sh -c 'cat BASE/out/$1'", "/out/*", read},
 		{"find . -exec cat BASE/out/{} \\;", "/out/*", read},
 		// of these nothing is known that leads outside

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -71,7 +72,12 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 	var told [shell.Connect + 1]bool // one doubt of a kind is enough
 	f.nested = u.Inside != ""
 	doubts = append(doubts, f.gitDoubts(u)...)
-	for _, a := range f.table.Of(u) {
+	reached := f.table.Of(u)
+	certain := len(reached) // of what else variables may hold it is said there if it is not known
+	for _, trial := range f.line.Trials(u) {
+		reached = append(reached, f.table.Of(trial)...)
+	}
+	for i, a := range reached {
 		if a.Kind == shell.Connect {
 			if told[a.Kind] {
 				continue
@@ -81,7 +87,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 			continue
 		}
 		names, ok := f.meant(a)
-		if !ok && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
+		if !ok && i < certain && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
 			told[a.Kind] = true
 			doubts = append(doubts, unknown(a)...)
 		}
@@ -91,6 +97,9 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 			}
 		}
 		for _, name := range names {
+			if a.Path.Guess && !stands(name) {
+				continue
+			}
 			more, err := f.reach(ctx, a, name)
 			if err != nil {
 				return nil, err
@@ -99,6 +108,17 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 		}
 	}
 	return doubts, nil
+}
+
+// stands reports whether there is such a file, or one may be made in a folder
+// that there is.
+func stands(name string) bool {
+	if _, err := os.Lstat(name); err == nil {
+		return true
+	}
+	dir := filepath.Dir(name)
+	_, err := os.Lstat(dir)
+	return err == nil && dir != filepath.Dir(dir)
 }
 
 // unknown is what is said about a file that is not known: it may be any.
@@ -272,13 +292,16 @@ func (f *finder) names(w shell.Word, dir shell.Dir) ([]string, bool) {
 // named is names for a word that is literal or a glob.
 func (f *finder) named(w shell.Word, dir shell.Dir) (out []string, all bool) {
 	name, ok := w.Value, true
+	moved := false
 	if strings.HasPrefix(w.Raw, "~") {
+		moved = stacked(w.Raw) && (w.Raw[1] != '+' || f.moves())
 		if name, ok = f.tilde(name); !ok {
 			return nil, false
 		}
 	}
 	if filepath.IsAbs(name) {
-		return f.matches("", name, w.Glob)
+		out, all = f.matches("", name, w.Glob)
+		return out, all && !moved
 	}
 	all = dir.Known // otherwise it is a guess, and restrictions hold for that too
 	for _, d := range append([]string{dir.Path}, dir.Else...) {
@@ -379,7 +402,10 @@ func (f *finder) tilde(name string) (string, bool) {
 	case "":
 		return abs(f.place.Home, rest), f.place.Home != ""
 	case "+", "-":
-		return "", false
+		return abs(f.place.Cwd, rest), true // or where the line has gone
+	}
+	if stacked(name) {
+		return abs(f.place.Cwd, rest), true
 	}
 	home, known := f.homes[who]
 	if !known {
@@ -398,6 +424,18 @@ func (f *finder) tilde(name string) (string, bool) {
 		return name, true // bash leaves it as it is
 	}
 	return abs(home, rest), true
+}
+
+// moves reports whether the line goes to another folder.
+func (f *finder) moves() bool {
+	return slices.ContainsFunc(f.line.Units, func(u shell.Unit) bool { return !u.Dir.Known || u.Dir.Path != "" || len(u.Dir.Else) > 0 })
+}
+
+// stacked reports whether a name begins with a folder that the shell keeps: ~+,
+// ~- or ~1.
+func stacked(name string) bool {
+	who, _, _ := strings.Cut(name[1:], "/")
+	return who != "" && strings.Trim(who, "+-0123456789") == ""
 }
 
 // maxHomes is how many people's home folders are looked up for a line.

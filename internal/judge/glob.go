@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"helve/internal/shell"
 )
 
 // What is looked at for one command line. Beyond that, what a file is counts
@@ -279,4 +281,44 @@ func classRune(pattern string, i int) (rune, int) {
 	}
 	r, size := utf8.DecodeRuneInString(pattern[i:])
 	return r, i + size
+}
+
+// dashed reports whether a pattern may match a name that begins with a dash:
+// there is such a file where a unit runs, or the line may make one.
+func (f *finder) dashed(u shell.Unit, pattern string) bool {
+	if !f.globs || !u.Dir.Known || len(f.links) > 0 || len(f.line.Functions) > 0 {
+		return true
+	}
+	for _, other := range f.line.Units {
+		if other.Text != u.Text && !looksOnly(other) {
+			return true
+		}
+	}
+	part, _, _ := strings.Cut(pattern, "/")
+	for _, dir := range append([]string{u.Dir.Path}, u.Dir.Else...) {
+		from, ok := f.tilde(dir)
+		if !ok {
+			return true
+		}
+		names, ok := f.listed([]string{abs(f.place.Cwd, from)}, part)
+		if !ok || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(filepath.Base(n), "-") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksOnly reports whether a unit surely makes no file.
+func looksOnly(u shell.Unit) bool {
+	if len(u.Redirects) > 0 {
+		return false
+	}
+	if u.Kind != shell.Command || len(u.Words) == 0 {
+		return u.Kind != shell.Piece
+	}
+	switch u.Words[0].Value {
+	case "cd", "echo", "printf", "cat", "head", "tail", "wc", "ls", "grep", "sort", "uniq", "cut", "tr", "true", "test", "[":
+		return len(u.Words) == 1 || !slices.ContainsFunc(u.Words[1:], func(w shell.Word) bool { return strings.HasPrefix(w.Value, "-o") || strings.HasPrefix(w.Value, "--o") })
+	}
+	return false
 }

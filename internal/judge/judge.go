@@ -100,6 +100,9 @@ func (l *Line) Requests(ctx context.Context, by Siever) ([]permission.Request, e
 			continue
 		}
 		for _, d := range u.Doubts {
+			if d.Match != "" && !found.dashed(u, d.Match) {
+				continue
+			}
 			doubts = append(doubts, permission.Doubt{Why: d.Why, Flag: d.Flag})
 		}
 		bash.add(u.Text, u.Spellings, append(doubts, loose...))

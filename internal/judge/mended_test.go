@@ -115,7 +115,7 @@ func TestFindArguments(t *testing.T) {
 			"find . -exec ls $x -exec rm x \\;", "find . -exe? rm x \\;", "find . \"-$x\" rm x \\;", "find . -exe{c..c} rm x \\;",
 		},
 		quiet: []string{
-			"find . -name '*.go' -exec grep -l foo {} +", "find . -exec grep -e -delete {} \\;", "find . -type f -exec ls {} \\; -exec wc {} \\;", "find . -mtime -$n", "find . -size -\"$n\"k -print", "find . -not -name x -exec ls {} +",
+			"find . -name '*.go' -exec grep -l foo {} +", "find . -exec grep -e -delete {} \\;", "find . -type f -exec ls {} \\; -exec wc {} \\;", "find . -mtime \"-$n\"", "find . -size -\"$n\"k -print", "find . -not -name x -exec ls {} +",
 			"find . -name \"$1\" -exec ls {} \\;", "find . -newer a.txt -exec grep \"$x\" {} \\;",
 		},
 	}.check(t)
@@ -145,9 +145,9 @@ func TestComputedOptions(t *testing.T) {
 			"xargs find . <<< '-exec rm x ;'", "echo '-exec rm x ;' | xargs find .", "xargs rg y <<< '--pre=../bin/rm'", "xargs git fetch . <<< '--upload-pack=../bin/rm'", "a=(--pre); a+=(../bin/rm); rg y \"${a[@]}\"", "find . $(find . -printf '-exec\\n') rm x \\;", "find . $(date +-exec) rm x \\;", "find . $(basename q/-exec) rm x \\;", "nproc() { echo -exec; }; find . $(nproc) rm x \\;", "find . $(cat <<< -exec) rm x \\;", "builtin set -- -exec rm x \\;; find . $@", "a='-exe?'; find . $a rm x \\;",
 		},
 		quiet: []string{
-			"rg \"$x\" src", "tar -cf y \"$f\"", "find \"$dir\" -name '*.go'", "rg \"$(cat list)\" src", "tar -czf y.tgz \"$(date +%F)\"", "rg -n \"$@\" src", "ssh \"$host\" ls", "sort \"$f\"", "find . -name \"$1\"", "find $dirs -name '*.go'", "rg $x src", "sort a{1..3}.txt", "find . -name a{1..3}.txt",
-			"rg -n x *.txt", "tar -cf y *.txt", "sort *.txt", "git log --oneline $x", "git log \"$a..$b\"", "git diff $(git merge-base main HEAD)", "git diff $(git merge-base main HEAD)..HEAD", "find . -mtime -$n", "find . -maxdepth $n -name x", "rg -A$n x", "rg -e \"$x\" -- *.txt", "git log -n$n", "git log -$n", "git show $(git rev-parse HEAD)",
-			"rg foo $(git ls-files '*.go')", "tar -cf y $(git ls-files)", "vim \"$f\"", "make -j$n", "go test $(go list ./... | grep -v x)", "gcc -o a $(pkg-config --cflags x) a.c", "sort -k$n a.txt", "wget \"$url\"", "scp \"$f\" h:", "rsync -a \"$a\" \"$b\"", "tar -C \"$d\" -xf y.tar", "a=(-n foo); rg \"${a[@]}\" src", "set -- a b; rg \"$1\" src", "rg foo $(git diff --name-only | grep go)", "rg foo $(find . -name '*.go' | head -5)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "f() { rg \"$@\"; }; f -n foo", "git add $(git status -s | awk '{print $2}')", "sort $(ls *.txt)", "for d in a b; do find $d -name x -exec ls {} +; done", "git ls-files | xargs rg foo", "read -r d < list; find $d -type f -exec wc {} +", "echo a b | xargs rg -n foo", "a=-n; a=-i; rg $a foo", "sort -t$'\\t' -k2 a.txt",
+			"rg \"$x\" src", "tar -cf y \"$f\"", "find \"$dir\" -name '*.go'", "rg \"$(cat list)\" src", "tar -czf y.tgz \"$(date +%F)\"", "ssh \"$host\" ls", "sort \"$f\"", "find . -name \"$1\"", "find \"$dirs\" -name '*.go'", "rg \"$x\" src", "sort a{1..3}.txt", "find . -name a{1..3}.txt",
+			"rg -n x *.txt", "tar -cf y *.txt", "sort *.txt", "git log --oneline \"$x\"", "git log \"$a..$b\"", "git diff \"$(git merge-base main HEAD)\"", "git diff \"$(git merge-base main HEAD)..HEAD\"", "find . -mtime \"-$n\"", "find . -maxdepth \"$n\" -name x", "rg \"-A$n\" x", "rg -e \"$x\" -- *.txt", "git log \"-n$n\"", "git log \"-$n\"", "git show \"$(git rev-parse HEAD)\"",
+			"rg foo \"$(git ls-files '*.go')\"", "tar -cf y \"$(git ls-files)\"", "vim \"$f\"", "make \"-j$n\"", "go test \"$(go list ./... | grep -v x)\"", "gcc -o a \"$(pkg-config --cflags x)\" a.c", "sort \"-k$n\" a.txt", "wget \"$url\"", "scp \"$f\" h:", "rsync -a \"$a\" \"$b\"", "tar -C \"$d\" -xf y.tar", "a=(-n foo); rg \"${a[@]}\" src", "set -- a b; rg \"$1\" src", "rg foo \"$(git diff --name-only | grep go)\"", "rg foo \"$(find . -name '*.go' | head -5)\"", "tar -czf \"$(date +%Y-%m-%d).tgz\" a.txt", "f() { rg \"$@\"; }; f -n foo", "git add $(git status -s | awk '{print $2}')", "sort \"$(ls *.txt)\"", "for d in a b; do find $d -name x -exec ls {} +; done", "git ls-files | xargs rg foo", "read -r d < list; find \"$d\" -type f -exec wc {} +", "echo a b | xargs rg -n foo", "a=-n; a=-i; rg $a foo", "sort -t$'\\t' -k2 a.txt",
 		},
 	}.check(t)
 }
@@ -217,7 +217,7 @@ func TestQuotedOptions(t *testing.T) {
 		},
 		quiet: []string{
 			"rg \"$x\" src", "find \"$dir\" -name x", "tar -cf y \"$f\"", "find \"$(pwd)\" -name x", "find \"$(dirname \"$0\")\" -name x", "d=\"$(cd \"$(dirname \"$0\")\" && pwd)\"; find \"$d\" -name x", "git commit -m \"$(cat <<'E'\nfix -x: a\nE\n)\"", "git commit -am \"$(printf 'a\\nb')\"", "sort -t \"$(printf '\\t')\" -k2 a.txt",
-			"find . -name \"$(echo x)*\"", "rg -e \"$(printf 'a')\" src", "d=$(mktemp -d); find \"$d\" -type f", "find \"${dir:-.}\" -name x", "rg foo \"${1:-src}\"", "tar -cf \"${name%.tar}.tgz\" a.txt", "sort \"${f/a/b}\"", "tar -cf \"${f// /-}.tar\" a.txt", "git ls-files > q; xargs rg foo < q", "echo a-b c | xargs rg foo", "bash -s -- a < list", "v=v1-rc; tar -czf \"${v#v}.tgz\" a.txt", "a=1-$n; rg foo $a",
+			"find . -name \"$(echo x)*\"", "rg -e \"$(printf 'a')\" src", "d=$(mktemp -d); find \"$d\" -type f", "find \"${dir:-.}\" -name x", "rg foo \"${1:-src}\"", "tar -cf \"${name%.tar}.tgz\" a.txt", "sort \"${f/a/b}\"", "tar -cf \"${f// /-}.tar\" a.txt", "git ls-files > q; xargs rg foo < q", "echo a-b c | xargs rg foo", "bash -s -- a < list", "v=v1-rc; tar -czf \"${v#v}.tgz\" a.txt", "a=1-$n; rg foo \"$a\"",
 		},
 	}.check(t)
 }
@@ -231,7 +231,7 @@ func TestReadOptions(t *testing.T) {
 			"find x $(git config --default=-delete a.b)", "find x $(awk '{print $1}' FS=a a.txt)", "find x \"$(echo \"$(echo -delete)\")\"",
 		},
 		quiet: []string{
-			"while read -r f; do rg foo \"$f\"; done < list", "git ls-files | while read -r f; do rg foo \"$f\"; done", "while read -r f; do rg foo \"$f\"; done < <(git ls-files)", "mapfile -t a < list; rg foo \"${a[@]}\"", "git log -$n", "git show -$n", "bash -c 'rg foo \"$1\"' _ src", "git ls-files | xargs rg foo", "git ls-files | grep go | head -5 | xargs rg foo", "find . -name '*.go' -print0 | xargs -0 rg foo",
+			"while read -r f; do rg foo \"$f\"; done < list", "git ls-files | while read -r f; do rg foo \"$f\"; done", "while read -r f; do rg foo \"$f\"; done < <(git ls-files)", "git log \"-$n\"", "git show \"-$n\"", "bash -c 'rg foo \"$1\"' _ src", "git ls-files | xargs rg foo", "git ls-files | grep go | head -5 | xargs rg foo", "find . -name '*.go' -print0 | xargs -0 rg foo",
 			"grep -rl foo . | xargs sed -i s/a/b/", "xargs rg foo < list", "cat list | xargs tar -cf y.tar", "echo a b | xargs rg foo", "git diff --name-only | xargs git add", "jq -r .x a.txt | xargs git add", "rg -l foo | xargs sed -i s/a/b/", "git grep -l foo | xargs sed -i s/a/b/", "ls | xargs wc -l", "find . -name '*.go' | xargs grep -l foo | xargs sed -i 's/a/b/'", "echo \"$files\" | xargs rg foo", "printf '%s\\n' \"${files[@]}\" | xargs rg foo", "git diff --name-only -z | xargs -0 rg foo", "comm -12 a.txt b.txt | xargs rg foo", "awk '{print $1}' list | xargs rg foo", "cut -d: -f1 list | sort -u | xargs sed -i s/a/b/", "jq -r '.files[]' a.json | xargs rg foo", "npm run \"$(jq -r .x a.json)\"",
 			"rg -n \"$(git config user.email)\"", "rg --files-with-matches foo | xargs sed -i s/a/b/",
 		},
@@ -258,8 +258,28 @@ func TestListers(t *testing.T) {
 			"find x $(realpath --relative-to=q -- q/-delete)", "find x $(ls --time-style='+ -delete' -l)", "find x $(ls --time-style=+-delete -l)", "find x $(git describe --dirty=' -delete')", "find x $(git rev-parse 'a -delete')", "find x $(git ls-files --forma=-delete)", "find x $(grep --lab=-delete -H a - < a.txt)", "find x $(cut --ou=-delete -c1,3 a.txt)", "export TZ=-delete; find x $(date +%Z)",
 		},
 		quiet: []string{
-			"rg foo $(cat list)", "git ls-files > q; rg foo $(cat q)", "git ls-files | sort > q; rg foo $(cat q)", "rg foo $(sort -u < list)", "rg foo $(cat list | head -5)", "echo a > q; rg foo $(cat list)", "rg foo $(grep -rl bar)", "rg foo $(grep -l 'a b' *.txt)", "rg foo $(realpath --relative-to=. a.txt)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "tar -czf y-$(date +%F).tgz a.txt", "git diff $(git describe --tags --abbrev=0)",
-			"sort $(ls -1 *.txt) > q", "echo a > q; cat q",
+			"rg foo \"$(cat list)\"", "git ls-files > q; rg foo \"$(cat q)\"", "git ls-files | sort > q; rg foo \"$(cat q)\"", "rg foo \"$(sort -u < list)\"", "rg foo \"$(cat list | head -5)\"", "echo a > q; rg foo \"$(cat list)\"", "rg foo \"$(grep -rl bar)\"", "rg foo \"$(grep -l 'a b' *.txt)\"", "rg foo \"$(realpath --relative-to=. a.txt)\"", "tar -czf \"$(date +%Y-%m-%d).tgz\" a.txt", "tar -czf \"y-$(date +%F).tgz\" a.txt", "git diff \"$(git describe --tags --abbrev=0)\"",
+			"sort \"$(ls -1 *.txt)\" > q", "echo a > q; cat q",
+		},
+	}.check(t)
+}
+
+// TestSplitOptions: what is expanded outside of quotes may be any words, options
+// among them, unless the line gives it all the values it may have.
+func TestSplitOptions(t *testing.T) {
+	mended{
+		stopped: []string{
+			"a=1-$n; rg foo $a", "echo a > q; rg foo $(cat list)", "find $dirs -name '*.go'", "find . -maxdepth $n -name x", "find . -mtime -$n", "gcc -o a $(pkg-config --cflags x) a.c", "git diff $(git describe --tags --abbrev=0)", "git diff $(git merge-base main HEAD)",
+			"git diff $(git merge-base main HEAD)..HEAD", "git log -$n", "git log --oneline $x", "git log -n$n", "git ls-files > q; rg foo $(cat q)", "git ls-files | sort > q; rg foo $(cat q)", "git show $(git rev-parse HEAD)", "git show -$n",
+			"go test $(go list ./... | grep -v x)", "make -j$n", "mapfile -t a < list; rg foo \"${a[@]}\"", "read -r d < list; find $d -type f -exec wc {} +", "rg $x src", "rg -A$n x", "rg -n \"$@\" src", "rg foo $(cat list | head -5)",
+			"rg foo $(cat list)", "rg foo $(find . -name '*.go' | head -5)", "rg foo $(git diff --name-only | grep go)", "rg foo $(git ls-files '*.go')", "rg foo $(grep -l 'a b' *.txt)", "rg foo $(grep -rl bar)", "rg foo $(realpath --relative-to=. a.txt)", "rg foo $(sort -u < list)",
+			"sort $(ls *.txt)", "sort $(ls -1 *.txt) > q", "sort -k$n a.txt", "tar -cf y $(git ls-files)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "tar -czf y-$(date +%F).tgz a.txt", "rg -e x$IFS--pre=./ev.sh f", "rg -e x${IFS:0:1}--pre=./ev.sh f",
+			"rg -e x$IFS$9--pre=./ev.sh f", "find x$IFS-delete", "find .${PS4#+}-delete", ": 'x --pre=./e'; rg $_ f", "env rg x$IFS--pre=./e f", "timeout 5 rg $x f", "sort a${IFS}--compress-program=x", "tar cf y a$IFS--checkpoint-action=exec=x",
+			"git log -$x", "rm$IFS-rf$IFS/x", "A=x; f() { rg $A y; }; A=--pre=e f", "for a in x --pre=./e; do rg $a y; done", "touch -- --pre=x; rg y *", "a=(x --pre=./e); rg \"${a[@]}\" f", "rg y @(-a|b)*",
+		},
+		quiet: []string{
+			"A='x y'; rg $A f", "for a in x y; do rg $a f; done", "rg x *", "find * -name a", "rg x $((1+1))", "rg $HOME f", "head -n $#  a.txt", "rg x $? f",
+			"make -j$(nproc) all", "rg x -- $y", "git commit -m $x", "echo $x", "ls $x", "cd sub && rg x *", "a=(x y); rg \"${a[@]}\" f", "rg x {a,b}.txt",
 		},
 	}.check(t)
 }

@@ -21,6 +21,16 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 		c.r.hidden = append(c.r.hidden, value.Value)
 	}
 	c.suspect(a.Name.Value, a.Value)
+	if a.Value != nil {
+		c.give(a.Name.Value, source{word: a.Value, more: a.Append})
+	}
+	if a.Array != nil {
+		for _, e := range a.Array.Elems {
+			if e.Value != nil {
+				c.give(a.Name.Value, source{word: e.Value})
+			}
+		}
+	}
 	c.r.value(value.Value)
 	if !value.Literal {
 		c.r.value(guess)

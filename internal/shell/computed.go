@@ -153,6 +153,7 @@ func (c *collector) handed(words []Word, read func()) {
 		read()
 		return
 	}
+	c.giveRaw("@", words)
 	before := c.r.handed["@"]
 	delete(c.r.handed, "@")
 	c.hand("@", words[1:])
@@ -229,13 +230,21 @@ func (c *collector) reads(name string, words []Word, in input) {
 	case "read", "mapfile", "readarray":
 		c.r.value(in.text)
 		c.r.sets(words[1:]...)
+		for _, name := range append(slices.Clip(words[1:]), literal("REPLY"), literal("MAPFILE")) {
+			c.give(bareName(name.Shape), source{input: true})
+		}
 	case "printf":
 		if to, ok := printfName(words); ok {
 			c.r.value(strings.Join(values(words[min(3, len(words)):]), " "))
 			c.r.sets(to)
+			c.giveRaw(bareName(to.Shape), []Word{{Raw: "$(printf " + rawText(words[min(3, len(words)):]) + ")"}})
 		}
 	case "set":
 		c.handParameters(words)
+		c.giveRaw("@", words[1:])
+	case "getopts":
+		c.giveRaw("@", words[min(3, len(words)):])
+		c.giveRaw("OPTARG", []Word{{Raw: "$@"}})
 	}
 }
 

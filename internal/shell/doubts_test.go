@@ -42,7 +42,7 @@ func TestDoubts(t *testing.T) {
 		"echo \"${x:-'$(ls)'}\"": "!", "echo $(( '`ls`' ))": "!", "a[$(x)]=1": "!", "echo 'a[$(ls)]'": "", "echo 'a[$(ls)]'; echo $((x))": "!", "echo 'a[$(ls)]'; [[ x -eq y ]]": "!",
 
 		// names that are computed
-		"$x": "!", "$x y": "!", "$(x) y": "!", "{a,b}": "!", "/bin/$x": "!", "\"$x\"y": "!", "cat$x": "", "b?sh -c ls": "!", "b$x -c ls": "!", "ca? f": "", "git $x": "", "xargs $x": "!", "timeout $x ls": "!", "timeout \"$x\" ls": "", "sudo $x ls": "!",
+		"$x": "!", "$x y": "!", "$(x) y": "!", "{a,b}": "!", "/bin/$x": "!", "\"$x\"y": "!", "cat$x": "", "b?sh -c ls": "!", "b$x -c ls": "!", "ca? f": "", "git $x": "!", "xargs $x": "!", "timeout $x ls": "!", "timeout \"$x\" ls": "", "sudo $x ls": "!",
 
 		// options that are not known
 		"timeout --new x ls": "--new", "xargs --new ls": "--new", "sudo -Z ls": "-Z",
@@ -76,7 +76,7 @@ func TestFlags(t *testing.T) {
 		"git diff --ext-diff": "--ext-diff", "git log --text": "", "git show --textconv x": "--textconv", "git log --ext": "--ext-diff", "git log -- --ext-diff": "", "git grep -Oless x": "-O", "git grep -nO x": "-O",
 		"git grep -e O x": "", "git fetch --upload-pack=x o": "--upload-pack", "git push --receive-pack x": "--receive-pack", "git difftool --extcmd=x": "--extcmd", "git difftool -x y": "-x",
 		"git clone ext::x y": "ext::", "git clone -c a=b u": "-c", "git clone -u x y": "-u", "git clone -b main u": "", "git bisect run x": "bisect run", "git bisect start": "",
-		"git config a.b c": "config", "git config a.b": "", "git config --get a.b": "", "git config --list": "", "git config -e": "config", "git config --unset a.b": "", "git config get a": "", "git config $x": "config",
+		"git config a.b c": "config", "git config a.b": "", "git config --get a.b": "", "git config --list": "", "git config -e": "config", "git config --unset a.b": "", "git config get a": "", "git config $x": "config !",
 		"rg --pre=x y": "--pre", "rg --pre x y": "--pre", "rg --pretty y": "", "rg -lz y": "-z", "rg -e z y": "", "rg -ez y": "", "rg --hostname-bin x": "--hostname-bin",
 		"sort --compress-program=x y": "--compress-program", "sort --comp x y": "--compress-program", "sort -k2 y": "",
 		"tar --to-command=x -xf y": "--to-command", "tar -xf y --checkpoint-action=exec=z": "--checkpoint-action", "tar -I x -cf y": "-I", "tar cIf x y": "-I", "tar cf I y": "", "tar -cf I y": "", "tar -cfI y": "",

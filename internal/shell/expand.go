@@ -310,6 +310,9 @@ func (e *expansions) param(p *syntax.ParamExp) {
 		}
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		e.c.forget(p.Param.Value)
+		if p.Exp.Word != nil {
+			e.c.give(p.Param.Value, source{word: p.Exp.Word})
+		}
 		e.doubts = append(e.doubts, varDoubts(literal("="), literal(p.Param.Value))...)
 	}
 }

@@ -26,6 +26,7 @@ func (in input) known() bool { return in.exact || in.file || in.plain || in.none
 // another one.
 func (c *collector) input(s, from *syntax.Stmt) input {
 	in := input{none: from == nil && !c.fed}
+	c.giveInput(s, from)
 	if from != nil {
 		in.text, in.plain = c.output(from)
 	}

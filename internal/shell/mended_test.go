@@ -88,7 +88,7 @@ func TestPlainCommands(t *testing.T) {
 		"grep ' # ' \\\nf", "echo a#b \\\nc", "echo \"# a\" \\\nb", "# a\necho b \\\nc", "cat <<'E'\n# a \\\nb\nE", "[[ a == @(a|b) ]]", "[[ a == @($x|${y}) ]]", "echo 'a$\\\nb'", "cat <<'E'\na$\\\nb\nE",
 		"cat <<E\n$x\nE", "cat <<E <<F\na\nE\nb\nF\necho", "cat <<-E\n\ta\n\tE\necho", "echo ${x#a} \\\nb", "echo ${#x} \\\nb", "cat <<E | grep x\na\nE", "x=\"${y:-\"$z\"}\"", "echo \"${x}$\"", "ec\\\nho a", "jobs", "jobs -l",
 		"for x in 'a[1]'; do echo $((x)); done", "awk '{n=$1}' f; echo $((1+2))", "jq '.[0]' f; echo $((x))", "alias ll='ls -l'", "shopt -s extglob", "a[$i]=1", "echo \"a[$i]\"; ((i++))", "printf '%s' \"a[$i]\"", "echo 'run `x`'; ((i++))",
-		"mkdir -p a/{b,c}", "X=a; git log $X", "git log $X", "cp a{,.bak}", "X=-n; grep $X a f", "rm -f {a,b}.{c,d}", "echo {1..100}", "find . -name {a,b}", "mv x.{a,b}",
+		"mkdir -p a/{b,c}", "X=a; git log $X", "git log \"$X\"", "cp a{,.bak}", "X=-n; grep $X a f", "rm -f {a,b}.{c,d}", "echo {1..100}", "find . -name {a,b}", "mv x.{a,b}",
 		"npx eslint -c evil", "npx -y eslint -c evil", "npm run evil", "perf report -i x", "uv run pytest", "bwrap --bind / / ls",
 		"git config --name-only --list", "git config --get a.b", "git config --type bool a.b", "git config -f x --list", "echo a\\\\\n",
 		"echo ${x:-a<b}", "echo ${x//</a}", "echo \"${x:-<(a)}\"", "echo \"a <(b)\"", "cat <<E\na <(b) ${x:-<(c)}\nE", "echo ${x:-\\<(a)}", "diff <(ls a) <(ls b)", "echo $((1<(2)))", "((a<(b)))", "echo ${x%%(*}", "echo ${x##*>}", "x=${1:?usage: a <b>}",

@@ -61,6 +61,10 @@ type Doubt struct {
 	// Flag is a part of the text that a person who names it in a rule has
 	// meant: --pre, or GIT_PAGER=. It is empty when no rule can mean it.
 	Flag string
+
+	// Match is a pattern: there is a doubt only where a file that it matches
+	// has a name which begins with a dash.
+	Match string
 }
 
 // A Dir is a folder that a unit runs in.
@@ -104,6 +108,7 @@ type Line struct {
 	Opaque string
 
 	parsed []*syntax.Stmt // the whole text, if it could be read
+	values *varValues     // what its variables may hold; nil if it gives them nothing
 }
 
 // Parse reads a command line in bash's grammar. It finds every simple command:
@@ -131,7 +136,7 @@ func parse(command string) Line {
 		opaque = why
 	}
 	c.r.settle()
-	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque, parsed: c.parsed}
+	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque, parsed: c.parsed, values: c.r.vars()}
 }
 
 // A collector gathers the units of one text: of the command line, or of code
@@ -167,6 +172,8 @@ type reading struct {
 	suspects   map[string]bool   // variables that were given what a command makes
 	parameters []int             // units that may run a program because of a parameter
 	flows      flows             // what variables hold, and what bash takes for a number
+	assigned   *varValues        // what variables may hold, of files that are reached and of options
+	loose      []int             // units of programs with words that may be options
 }
 
 // A span is a row of units.
@@ -294,6 +301,7 @@ func (c *collector) add(u Unit, guesses []string) int {
 	unit := len(c.r.units) - 1
 	c.r.note(u)
 	c.lists(unit)
+	c.mayOption(unit)
 	if slices.ContainsFunc(u.Words, func(w Word) bool { return hidesCode(w.Shape) && w.Raw != w.Value }) {
 		c.r.hiding = append(c.r.hiding, unit)
 	}
@@ -313,6 +321,8 @@ func (c *collector) doubt(unit int, all ...Doubt) {
 // settle is done when everything has been read.
 func (r *reading) settle() {
 	r.doubtParameters()
+	r.vars().moved = r.moved
+	r.doubtSplit()
 	if r.counts {
 		for _, i := range r.hiding {
 			if u := &r.units[i]; !slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Flag == "" }) {

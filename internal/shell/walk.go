@@ -250,6 +250,10 @@ func (c *collector) head(cmd *syntax.ForClause) {
 	if it, ok := cmd.Loop.(*syntax.WordIter); ok && it.Name != nil {
 		all = varDoubts(literal("for"), literal(it.Name.Value))
 		c.forget(it.Name.Value)
+		c.giveWords(it.Name.Value, it.Items)
+		if !it.InPos.IsValid() {
+			c.giveRaw(it.Name.Value, []Word{{Raw: "$@"}})
+		}
 		for _, w := range it.Items {
 			c.r.value(c.word(w).Value)
 		}
@@ -259,8 +263,12 @@ func (c *collector) head(cmd *syntax.ForClause) {
 
 // simple gathers the units of a simple command.
 func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
+	cmd.Args = splitBlanks(cmd.Args)
 	u, guesses := c.call(cmd)
 	u.Redirects = c.redirects(s)
+	if n := len(cmd.Args); n > 1 && strings.Contains(c.src, "_") {
+		c.give("_", source{word: cmd.Args[n-1]})
+	}
 	start, end := c.span(cmd, s.Redirs)
 	u.Text = c.src[start:end]
 	if f.lead >= 0 && len(u.Words) > 0 {
@@ -380,6 +388,35 @@ func (c *collector) descriptor(unit int, r *syntax.Redirect) string {
 func (c *collector) word(w *syntax.Word) Word {
 	word, _ := readWord(c.src, w, nil)
 	return word
+}
+
+// splitBlanks are the words that bash makes of some in which IFS stands: blanks.
+func splitBlanks(args []*syntax.Word) (out []*syntax.Word) {
+	for i, w := range args {
+		from := 0
+		for at, p := range w.Parts {
+			if v, ok := p.(*syntax.ParamExp); !ok || simpleName(v) != "IFS" {
+				continue
+			}
+			if out == nil {
+				out = slices.Clone(args[:i])
+			}
+			if at > from {
+				out = append(out, &syntax.Word{Parts: w.Parts[from:at]})
+			}
+			from = at + 1
+		}
+		switch {
+		case from == 0 && out != nil:
+			out = append(out, w)
+		case from > 0 && from < len(w.Parts):
+			out = append(out, &syntax.Word{Parts: w.Parts[from:]})
+		}
+	}
+	if out == nil {
+		return args
+	}
+	return out
 }
 
 func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {

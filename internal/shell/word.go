@@ -23,6 +23,10 @@ type Word struct {
 	// Split: bash may make several words of it, or none.
 	Split bool
 
+	// Guess: it is only this if a variable is not set that the line gives
+	// nothing.
+	Guess bool
+
 	// Shape is Value with Unknown in place of what is not known.
 	Shape string
 }
@@ -111,6 +115,9 @@ func (u *unquoter) expansion(p syntax.WordPart, quoted bool) {
 	u.anything()
 	switch p := p.(type) {
 	case *syntax.ParamExp:
+		if p.Param != nil && number(p) {
+			break
+		}
 		if !quoted || list(p) {
 			u.split = true
 		}

@@ -1,0 +1,844 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// varValues are all that the variables of a line may hold, in whatever order the
+// line runs: every value that it gives them anywhere. What else there may be is
+// not known. Parameters are kept together, as those of @.
+type varValues struct {
+	given   map[string][]source
+	inputs  []source            // what the line hands to commands as their input
+	texts   map[string][]string // values in words such as env A=x
+	held    map[string]holding
+	ready   bool
+	moved   bool // something changes the folder
+	opening bool // something was met that is not known
+	budget  int  // how many more texts are made
+	depth   int  // how many substitutions are around
+}
+
+// A source is what a variable is given: a word, what a command prints, or what
+// commands are handed as their input.
+type source struct {
+	src   string
+	word  *syntax.Word
+	stmt  *syntax.Stmt
+	input bool
+	more  bool // it is put behind the value that there is
+	item  bool // a pattern is replaced by what it matches
+}
+
+// A holding is what a variable may hold. all says that it can be nothing else.
+type holding struct {
+	texts []string
+	all   bool
+}
+
+const (
+	maxTexts  = 16   // how many values of one variable are followed
+	maxText   = 4096 // how long they may grow
+	maxWork   = 2000 // how many are made for a line
+	maxTrials = 32   // in how many ways a command is read
+	maxDepth  = 4    // how deep substitutions are followed
+)
+
+// In a text, Unknown stands for what is not known, and the name of a person
+// between these two for the home folder.
+const homeOpen, homeClose = "\x01", "\x02"
+
+// unset stands where nothing does if a variable is not set.
+const unset = "\x03"
+
+func (r *reading) vars() *varValues {
+	if r.assigned == nil {
+		r.assigned = &varValues{given: map[string][]source{}, budget: maxWork}
+	}
+	return r.assigned
+}
+
+// give notes what a variable is given.
+func (c *collector) give(name string, all ...source) {
+	v := c.r.vars()
+	for _, s := range all {
+		s.src = c.src
+		v.given[name] = append(v.given[name], s)
+	}
+}
+
+func (c *collector) giveWords(name string, words []*syntax.Word) {
+	for _, w := range words {
+		c.give(name, source{word: w, item: true})
+	}
+}
+
+// giveRaw notes words of which there is only the text.
+func (c *collector) giveRaw(name string, words []Word) {
+	for _, w := range words {
+		parsed := parseWord(w.Raw)
+		if parsed == nil {
+			parsed = &syntax.Word{}
+		}
+		c.r.vars().given[name] = append(c.r.vars().given[name], source{src: w.Raw, word: parsed})
+	}
+}
+
+// giveInput notes what a statement is handed as its input.
+func (c *collector) giveInput(s, from *syntax.Stmt) {
+	if from != nil {
+		c.r.vars().inputs = append(c.r.vars().inputs, source{src: c.src, stmt: from})
+	}
+	for _, r := range s.Redirs {
+		w := r.Word
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			if r.Hdoc == nil {
+				continue
+			}
+			w = &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: r.Hdoc.Parts}}}
+		case syntax.WordHdoc, syntax.RdrIn:
+		default:
+			continue
+		}
+		c.r.vars().inputs = append(c.r.vars().inputs, source{src: c.src, word: w})
+	}
+}
+
+func parseWord(raw string) *syntax.Word {
+	var only *syntax.Word
+	for w, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).WordsSeq(strings.NewReader(raw)) {
+		if err != nil || only != nil {
+			return nil
+		}
+		only = w
+	}
+	return only
+}
+
+// Trials are the ways in which a unit reads once its variables are replaced by
+// what they may hold: none where it has none of which something is known.
+func (l Line) Trials(u Unit) (all []Unit) {
+	defer func() {
+		if recover() != nil { // as in Parse
+			all = nil
+		}
+	}()
+	v := l.values
+	if v == nil || v.budget <= 0 {
+		return nil
+	}
+	l.ready()
+	words := make([][][]Word, 0, len(u.Words)+len(u.Redirects))
+	ways, changed := 1, false
+	look := func(w Word) {
+		alts := [][]Word{{w}}
+		if computedWord(w) && !v.plain(w.Raw) {
+			more, _ := v.fields(w.Raw)
+			more = slices.DeleteFunc(more, func(words []Word) bool { return len(words) == 0 })
+			if informs(more) {
+				alts, changed = more, true
+			}
+		}
+		if strings.Contains(w.Shape, Unknown) && (w.Raw == "" || strings.Contains(w.Raw, "{}")) { // what xargs is handed
+			for _, text := range v.source(source{input: true}) {
+				text = strings.ReplaceAll(w.Shape, Unknown, text)
+				alts, changed = append(alts, split([]bit{{text: text, split: w.Raw == ""}}, blanks)), true
+			}
+		}
+		words = append(words, alts)
+		ways = min(ways*len(alts), maxTrials)
+	}
+	for _, w := range u.Words {
+		look(w)
+	}
+	for _, r := range u.Redirects {
+		look(r.Target)
+	}
+	if !changed {
+		return nil
+	}
+	for n := range ways {
+		t := u
+		t.Words, t.Redirects = nil, slices.Clone(u.Redirects)
+		at := n
+		for i, alts := range words {
+			pick := alts[at%len(alts)]
+			at /= len(alts)
+			switch {
+			case i < len(u.Words):
+				t.Words = append(t.Words, pick...)
+			case len(pick) == 1:
+				t.Redirects[i-len(u.Words)].Target = pick[0]
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// plain reports whether a word begins with one of the folders that every shell
+// knows, and is otherwise known: whoever looks for files reads that as it is.
+func (v *varValues) plain(raw string) bool {
+	raw = strings.ReplaceAll(raw, `"`, "")
+	for _, name := range []string{"HOME", "PWD"} {
+		for _, head := range []string{"$" + name, "${" + name + "}"} {
+			rest, ok := strings.CutPrefix(raw, head)
+			if ok && len(v.given[name])+len(v.texts[name]) == 0 && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`{\\'") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// computedWord reports whether a word has an expansion of which values may be
+// known.
+func computedWord(w Word) bool { return !w.Literal && strings.ContainsAny(w.Raw, "$`") }
+
+// informs reports whether something is known of one of some readings.
+func informs(alts [][]Word) bool {
+	return slices.ContainsFunc(alts, func(words []Word) bool {
+		return len(words) != 1 || words[0].Shape != Unknown
+	})
+}
+
+// ready is done once all was read: it finds the values that stand in words.
+func (l Line) ready() { l.values.prepare(l.Units, l.Functions) }
+
+func (v *varValues) prepare(units []Unit, functions []string) {
+	if v.ready {
+		return
+	}
+	v.ready = true
+	v.held, v.texts = map[string]holding{}, map[string][]string{}
+	called := map[string]bool{}
+	for _, name := range functions {
+		called[name] = true
+	}
+	for _, u := range units {
+		for i, w := range u.Words {
+			if i > 0 && called[u.Words[0].Value] {
+				v.given["@"] = append(v.given["@"], source{src: w.Raw, word: parseWord(w.Raw)})
+			}
+			if name, _, ok := strings.Cut(w.Shape, "="); i == 0 || !ok || !identifier(bareName(strings.Trim(name, Unknown))) {
+				continue
+			}
+			for _, text := range v.assembled(w.Raw) {
+				if name, value, ok := strings.Cut(text, "="); ok {
+					v.texts[bareName(name)] = append(v.texts[bareName(name)], value)
+				}
+			}
+		}
+	}
+}
+
+// assembled are the texts of a word such as A=~/x.
+func (v *varValues) assembled(raw string) []string {
+	w := parseWord(raw)
+	if w == nil {
+		return nil
+	}
+	return flat(v.word(raw, w, true))
+}
+
+// fields are the words that a word may become. all says that it becomes nothing
+// else.
+func (v *varValues) fields(raw string) (alts [][]Word, all bool) {
+	w := parseWord(raw)
+	if w == nil {
+		return nil, false
+	}
+	before := v.opening
+	defer func() { v.opening = before }()
+	v.opening = false
+	lists := [][]syntax.WordPart{w.Parts}
+	if split := *w; strings.Contains(raw, "{") && syntax.SplitBraces(&split) {
+		spread, ok := spreadParts(split.Parts)
+		if !ok {
+			return nil, false
+		}
+		lists = spread
+	}
+	breaks := blanks
+	for _, text := range v.of("IFS").texts {
+		breaks += text
+	}
+	for _, parts := range lists {
+		for _, alt := range v.word(raw, &syntax.Word{Parts: parts}, false) {
+			if len(alts) < maxTexts {
+				alts = append(alts, split(alt, breaks))
+			} else {
+				v.opening = true
+			}
+		}
+	}
+	return alts, !v.opening
+}
+
+const blanks = " \t\n"
+
+// A bit is a part of a word: text that bash takes as it is, or splits, or holds
+// to be a pattern.
+type bit struct {
+	text  string
+	split bool
+	live  bool
+	gap   bool // another word begins
+}
+
+// word are the ways in which a word reads.
+func (v *varValues) word(src string, w *syntax.Word, assign bool) [][]bit {
+	alts := [][]bit{nil}
+	for i, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			alts = v.join(alts, [][]bit{bare(lit.Value, i == 0, assign)})
+			continue
+		}
+		alts = v.join(alts, v.part(src, p, false))
+	}
+	return alts
+}
+
+// join puts each of some ways behind each of others.
+func (v *varValues) join(alts, more [][]bit) [][]bit {
+	var out [][]bit
+	for _, a := range alts {
+		for _, m := range more {
+			if v.budget--; v.budget < 0 || len(out) >= maxTexts {
+				v.opening = true
+				return out
+			}
+			out = append(out, append(slices.Clip(a), m...))
+		}
+	}
+	return out
+}
+
+// bare reads text without quotes.
+func bare(s string, first, assign bool) (out []bit) {
+	s = printable(s)
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			if i++; s[i] != '\n' {
+				out = append(out, bit{text: s[i : i+1]})
+			}
+		case s[i] == '~' && (first && i == 0 || assign && i > 0 && strings.IndexByte(":=", s[i-1]) >= 0):
+			end := len(s)
+			if n := strings.IndexAny(s[i:], "/:"); n >= 0 {
+				end = i + n
+			}
+			who := s[i+1 : end]
+			if strings.Trim(who, letters+"-.+") != "" {
+				out = append(out, bit{text: "~", live: true})
+				continue
+			}
+			out = append(out, bit{text: homeOpen + who + homeClose})
+			i = end - 1
+		default:
+			n := strings.IndexAny(s[i+1:], "\\~")
+			if n < 0 {
+				n = len(s) - i - 1
+			}
+			out = append(out, bit{text: s[i : i+1+n], live: true})
+			i += n
+		}
+	}
+	return out
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
+// printable is a text without the characters that mean something in values.
+func printable(s string) string {
+	if strings.ContainsAny(s, Unknown+homeOpen+homeClose+unset) {
+		return strings.NewReplacer(homeOpen, Unknown, homeClose, Unknown, unset, Unknown).Replace(s)
+	}
+	return s
+}
+
+func (v *varValues) part(src string, p syntax.WordPart, quoted bool) [][]bit {
+	plain := func(s string) [][]bit { return [][]bit{{{text: printable(s)}}} }
+	if v.budget--; v.budget < 0 {
+		v.opening = true
+		return plain(Unknown)
+	}
+	switch p := p.(type) {
+	case *syntax.Lit: // between quotes
+		return plain(unescape(p.Value, "$`\"\\\n"))
+	case *syntax.SglQuoted:
+		if p.Dollar {
+			return plain(ansiC(p.Value))
+		}
+		return plain(p.Value)
+	case *syntax.DblQuoted:
+		alts := plain("")
+		for _, q := range p.Parts {
+			alts = v.join(alts, v.part(src, q, true))
+		}
+		return alts
+	case *syntax.ParamExp:
+		return v.parameter(src, p, quoted)
+	case *syntax.ArithmExp:
+		v.opening = true
+		return [][]bit{{{text: Unknown}}}
+	case *syntax.CmdSubst:
+		v.opening = true
+		alts := [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
+		for _, s := range p.Stmts {
+			for _, text := range v.printed(src, s) {
+				alts = append(alts, []bit{{text: text, split: !quoted, live: !quoted}})
+			}
+		}
+		return alts[:min(len(alts), maxTexts)]
+	}
+	v.opening = true
+	return [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
+}
+
+// number knows the parameters that hold a number.
+func number(p *syntax.ParamExp) bool {
+	if p.Length {
+		return true
+	}
+	switch p.Param.Value {
+	case "#", "?", "$", "!", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "BASHPID":
+		return simpleName(p) != ""
+	}
+	return false
+}
+
+// parameter are the values of an expansion.
+func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]bit {
+	unknown := [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
+	if p.Param == nil || p.Excl || p.Names != 0 {
+		v.opening = true
+		return unknown
+	}
+	name, all := p.Param.Value, ""
+	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
+		all = w.Lit()
+	}
+	if name == "@" || name == "*" {
+		name, all = "@", name
+	}
+	switch {
+	case number(p):
+		return [][]bit{{{text: "0"}}}
+	case name == "0":
+		v.opening = true
+		return unknown
+	case strings.Trim(name, "0123456789") == "":
+		name = "@"
+	}
+	h := v.of(name)
+	texts := v.changed(src, p, h.texts)
+	v.opening = v.opening || !h.all
+	if all != "" {
+		var list []bit
+		for i, text := range texts {
+			switch {
+			case i == 0:
+			case all == "*" && quoted:
+				list = append(list, bit{text: " "})
+			default:
+				list = append(list, bit{gap: true})
+			}
+			list = append(list, bit{text: text, split: !quoted, live: !quoted})
+		}
+		return [][]bit{list}
+	}
+	var alts [][]bit
+	for _, text := range texts {
+		alts = append(alts, []bit{{text: text, split: !quoted, live: !quoted}})
+	}
+	return alts
+}
+
+// changed is what an expansion makes of the values of a variable. Where that is
+// not followed the values themselves stay among the texts: what is a part of one
+// lies where it does.
+func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []string {
+	other := func(w *syntax.Word) []string {
+		if w == nil {
+			return []string{""}
+		}
+		return flat(v.word(src, w, false))
+	}
+	known := func(w *syntax.Word) (string, bool) {
+		if w == nil {
+			return "", true
+		}
+		if strings.ContainsAny(sourceText(src, w), `*?[$`+"`") {
+			return "", false
+		}
+		all := flat(v.word(src, w, false))
+		return strings.Join(all, ""), len(all) == 1
+	}
+	each := func(change func(string) string) []string {
+		out := make([]string, len(texts))
+		for i, t := range texts {
+			out[i] = change(t)
+		}
+		return out
+	}
+	switch {
+	case p.Slice != nil:
+		from, okFrom := constant(p.Slice.Offset, 0)
+		size, okSize := constant(p.Slice.Length, maxText)
+		if okFrom && okSize && from >= 0 && size >= 0 && !slices.ContainsFunc(texts, vague) {
+			return each(func(t string) string {
+				t = t[min(from, len(t)):]
+				return t[:min(size, len(t))]
+			})
+		}
+	case p.Repl != nil:
+		from, okFrom := known(p.Repl.Orig)
+		to, okTo := known(p.Repl.With)
+		if okFrom && okTo && from != "" && !strings.ContainsAny(from[:1], "#%/") {
+			n := 1
+			if p.Repl.All {
+				n = -1
+			}
+			return each(func(t string) string { return strings.Replace(t, from, to, n) })
+		}
+	case p.Exp == nil:
+		return texts
+	default:
+		switch p.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			return append(slices.Clip(texts), other(p.Exp.Word)...)
+		case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+			return append([]string{""}, other(p.Exp.Word)...)
+		case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+			return texts
+		case syntax.RemSmallPrefix, syntax.RemLargePrefix:
+			if head, ok := known(p.Exp.Word); ok {
+				return each(func(t string) string { return strings.TrimPrefix(t, head) })
+			}
+		case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+			if tail, ok := known(p.Exp.Word); ok {
+				return each(func(t string) string { return strings.TrimSuffix(t, tail) })
+			}
+		}
+	}
+	v.opening = true
+	return append([]string{Unknown}, texts...)
+}
+
+// vague reports whether the characters of a text are not known one by one.
+func vague(text string) bool { return strings.ContainsAny(text, Unknown+homeOpen+unset) }
+
+// constant reads a number that is written as one.
+func constant(x syntax.ArithmExpr, missing int) (int, bool) {
+	if x == nil {
+		return missing, true
+	}
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(w.Lit())
+	return n, err == nil
+}
+
+func sourceText(src string, n syntax.Node) string {
+	return src[min(offset(n.Pos()), len(src)):min(offset(n.End()), len(src))]
+}
+
+// flat are the texts of ways to read a word that is not split.
+func flat(alts [][]bit) (out []string) {
+	for _, alt := range alts {
+		var b strings.Builder
+		for _, bit := range alt {
+			if bit.gap {
+				b.WriteByte(' ')
+			}
+			b.WriteString(bit.text)
+		}
+		if b.Len() > maxText {
+			out = append(out, Unknown)
+		} else {
+			out = append(out, b.String())
+		}
+	}
+	return out
+}
+
+// of is what a variable may hold.
+func (v *varValues) of(name string) holding {
+	if h, ok := v.held[name]; ok {
+		return h
+	}
+	given, texts := v.given[name], v.texts[name]
+	if len(given)+len(texts) == 0 {
+		return v.fixed(name)
+	}
+	v.held[name] = holding{texts: []string{Unknown}} // a variable that is made of itself
+	before := v.opening
+	v.opening = false
+	h := holding{texts: slices.Clone(texts)}
+	if name == "HOME" || name == "PWD" { // it may be used before
+		h.texts = append(h.texts, v.fixed(name).texts...)
+	}
+	for _, s := range given {
+		more := v.source(s)
+		if s.more {
+			for _, head := range h.texts {
+				for _, tail := range more {
+					h.texts = append(h.texts, head+tail)
+				}
+				if len(h.texts) > maxTexts {
+					break
+				}
+			}
+			v.opening = v.opening || len(h.texts) == 0
+		} else {
+			h.texts = append(h.texts, more...)
+		}
+		if len(h.texts) > maxTexts {
+			h.texts, v.opening = h.texts[:maxTexts], true
+			break
+		}
+	}
+	slices.Sort(h.texts)
+	h.texts = slices.Compact(h.texts)
+	h.all = name != "_" && !v.opening && !slices.ContainsFunc(h.texts, func(t string) bool { return strings.Contains(t, Unknown) })
+	v.opening = before
+	v.held[name] = h
+	return h
+}
+
+// fixed is what a variable holds that the line gives nothing.
+func (v *varValues) fixed(name string) holding {
+	switch name {
+	case "@": // without a function or a script around it
+		return holding{texts: []string{""}}
+	case "HOME":
+		return holding{texts: []string{homeOpen + homeClose}, all: true}
+	case "PWD":
+		return holding{texts: []string{homeOpen + "+" + homeClose}, all: !v.moved}
+	case "IFS":
+		return holding{texts: []string{blanks}, all: true}
+	}
+	return holding{texts: []string{Unknown, unset}}
+}
+
+// source are the texts of a source.
+func (v *varValues) source(s source) (out []string) {
+	switch {
+	case s.input:
+		v.opening = true
+		for _, in := range v.inputs {
+			for _, text := range v.source(in) {
+				out = append(append(out, strings.TrimRight(text, "\n")), strings.Fields(text)...)
+				if len(out) > maxTexts {
+					return out[:maxTexts]
+				}
+			}
+		}
+	case s.stmt != nil:
+		v.opening = true
+		out = v.printed(s.src, s.stmt)
+	case s.word != nil:
+		if p, ok := process(s.word); ok {
+			v.opening = true
+			for _, stmt := range p.Stmts {
+				out = append(out, v.printed(s.src, stmt)...)
+			}
+			return out
+		}
+		alts := v.word(s.src, s.word, true)
+		for i := range alts {
+			if s.item {
+				alts[i] = unmatched(alts[i])
+			}
+		}
+		out = flat(alts)
+	}
+	return out
+}
+
+// unmatched is a way to read a word up to where it is a pattern.
+func unmatched(alt []bit) []bit {
+	for i, b := range alt {
+		if at := strings.IndexAny(b.text, "*?["); b.live && at >= 0 {
+			return append(slices.Clone(alt[:i]), bit{text: b.text[:at] + Unknown})
+		}
+	}
+	return alt
+}
+
+func process(w *syntax.Word) (*syntax.ProcSubst, bool) {
+	if len(w.Parts) != 1 {
+		return nil, false
+	}
+	p, ok := w.Parts[0].(*syntax.ProcSubst)
+	return p, ok
+}
+
+// printed are texts that a statement may print: those that its commands are
+// given, whatever they do with them.
+func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
+	if v.depth++; v.depth > maxDepth {
+		v.depth--
+		return nil
+	}
+	defer func() { v.depth-- }()
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if v.budget--; v.budget < 0 || len(out) >= maxTexts {
+			return false
+		}
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		name := call.Args[0].Lit()
+		args := call.Args[1:]
+		says := name == "echo" || name == "printf"
+		all := [][]bit{nil}
+		for i, a := range args {
+			alts := v.word(src, a, false)
+			switch {
+			case !says:
+				out = append(out, flat(alts)...)
+			case name == "echo" && i == 0 && strings.HasPrefix(a.Lit(), "-"):
+			case name == "printf" && i == 0:
+				all = [][]bit{{{text: "%"}}}
+				for j := range alts {
+					alts[j] = []bit{{text: strings.Join(flat(alts[j:j+1]), "")}}
+				}
+				all = alts
+			default:
+				all = v.join(v.join(all, [][]bit{{{gap: true}}}), alts)
+			}
+		}
+		if says {
+			for _, text := range flat(all) {
+				out = append(out, said(name, text))
+			}
+		}
+		return false
+	})
+	return out[:min(len(out), maxTexts)]
+}
+
+// said is what echo or printf prints of its words, which stand behind one
+// another with a blank between.
+func said(name, text string) string {
+	text = ansiC(text)
+	if name == "echo" {
+		return strings.TrimPrefix(text, " ")
+	}
+	format, rest, _ := strings.Cut(text, " ")
+	for strings.Contains(format, "%") {
+		at := strings.IndexByte(format, '%')
+		word, after, _ := strings.Cut(rest, " ")
+		if at+1 == len(format) || strings.IndexByte("sbq", format[at+1]) < 0 {
+			return format[:at] + Unknown
+		}
+		format, rest = format[:at]+word+format[at+2:], after
+	}
+	return format
+}
+
+// split are the words that bash makes of a way to read one.
+func split(alt []bit, breaks string) (out []Word) {
+	var f field
+	for _, b := range alt {
+		switch {
+		case b.gap:
+			out = f.end(out)
+		case !b.split:
+			f.add(b.text, b.live)
+			f.has = true
+		default:
+			for text := b.text; text != ""; {
+				at := strings.IndexAny(text, breaks)
+				if at < 0 {
+					f.add(text, true)
+					break
+				}
+				f.add(text[:at], true)
+				out = f.end(out)
+				text = text[at+1:]
+			}
+		}
+		if b.split && strings.Contains(b.text, Unknown) {
+			f.split = true
+		}
+	}
+	return f.end(out)
+}
+
+// A field is a word that is being made.
+type field struct {
+	value, pattern strings.Builder
+	has            bool
+	tilde          bool
+	glob           bool
+	unknown        bool
+	split          bool
+	guess          bool
+}
+
+func (f *field) add(text string, live bool) {
+	for i := 0; i < len(text); i++ {
+		f.has = f.has || text[i] != unset[0]
+		switch c := text[i]; {
+		case c == unset[0]:
+			f.guess = true
+		case c == Unknown[0]:
+			f.unknown = true
+			f.value.WriteByte(c)
+		case c == homeOpen[0]:
+			end := i + max(strings.Index(text[i:], homeClose), 0)
+			if f.value.Len() > 0 || end == i {
+				f.unknown = true
+				f.value.WriteString(Unknown)
+			} else {
+				f.tilde = true
+				f.value.WriteString("~" + text[i+1:end])
+				f.pattern.WriteString("~" + text[i+1:end])
+			}
+			i = end
+		case strings.IndexByte(`*?[`, c) >= 0 && live:
+			f.glob = true
+			f.value.WriteByte(c)
+			f.pattern.WriteByte(c)
+		default:
+			if strings.IndexByte(`*?[]\`, c) >= 0 {
+				f.pattern.WriteByte('\\')
+			}
+			f.value.WriteByte(c)
+			f.pattern.WriteByte(c)
+		}
+	}
+}
+
+// end ends a field, which is a word unless nothing was in it.
+func (f *field) end(out []Word) []Word {
+	if !f.has {
+		return out
+	}
+	v := f.value.String()
+	w := Word{Raw: v, Value: v, Literal: true, Shape: v}
+	switch {
+	case f.unknown:
+		v = strings.ReplaceAll(v, Unknown, "$()")
+		w = Word{Raw: v, Value: v, Shape: f.value.String(), Split: f.split}
+	case f.glob:
+		w = Word{Raw: v, Value: f.pattern.String(), Glob: true, Split: true, Shape: v[:strings.IndexAny(v, "*?[")] + Unknown}
+	}
+	if !f.tilde && strings.HasPrefix(w.Raw, "~") || w.Raw == "" {
+		w.Raw = "'" + w.Raw + "'"
+	}
+	w.Guess = f.guess
+	*f = field{}
+	return append(out, w)
+}
