@@ -142,7 +142,7 @@ func (c *collector) otherCode(unit int, name string) bool {
 		if len(words) == 1 || words[1].Shape != "-l" {
 			c.doubt(unit, Doubt{Why: "commands that are run later"})
 		}
-	case "tmux", "screen":
+	case "tmux", "tmate", "screen":
 		if !looksOn(words) {
 			c.doubt(unit, Doubt{Why: "commands in another terminal"})
 		}

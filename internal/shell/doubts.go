@@ -26,6 +26,9 @@ func doubts(u Unit) []Doubt {
 		out = append(out, keywordDoubts(u.Words)...)
 	}
 	out = append(out, builtinDoubts(name, u.Words)...)
+	if word, ok := runningWord(name, u.Words); ok {
+		out = append(out, Doubt{Why: name + " runs another program because of " + word, Flag: word})
+	}
 	if f, ok := flagsOf(name); ok {
 		out = append(out, f.find(name, u.Words)...)
 	}

@@ -24,7 +24,7 @@ type flags struct {
 // flagsOf knows the commands that have such options. git, sed and awk are read
 // in ways of their own.
 func flagsOf(name string) (flags, bool) {
-	for _, table := range []func(string) (flags, bool){toolFlags, netFlags, editorFlags, buildFlags} {
+	for _, table := range []func(string) (flags, bool){toolFlags, netFlags, editorFlags, buildFlags, hookFlags, textFlags} {
 		if f, ok := table(name); ok {
 			return f, true
 		}

@@ -1,5 +1,10 @@
 package shell
 
+import (
+	"slices"
+	"strings"
+)
+
 func toolFlags(name string) (flags, bool) {
 	var f flags
 	switch name {
@@ -108,4 +113,194 @@ func buildFlags(name string) (flags, bool) {
 		return f, false
 	}
 	return f, true
+}
+
+// hookFlags knows programs that run others before, behind or beside what they
+// do.
+func hookFlags(name string) (flags, bool) {
+	f := flags{lone: true}
+	switch name {
+	case "aria2c":
+		f.runs = "--on-download-complete --on-download-start --on-download-error --on-download-pause --on-download-stop --on-bt-download-complete --conf-path"
+	case "borg", "borgmatic":
+		f.runs = "--rsh --remote-path"
+	case "restic", "rustic", "rclone":
+		f.runs = "--password-command -o --option --repository-command --metadata-mapper"
+	case "busctl":
+		f.runs = "--address"
+	case "certbot", "letsencrypt":
+		f.runs = "--pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook -c --config"
+	case "dhclient":
+		f.runs = "-sf -cf"
+	case "udhcpc":
+		f.runs = "-s --script"
+	case "dnsmasq":
+		f.runs = "--conf-script --dhcp-script --dhcp-luascript --dhcp-hostsfile -C --conf-file"
+	case "openvpn":
+		f.runs = "--up --down --script-security --route-up --route-pre-down --ipchange --learn-address --client-connect --client-disconnect --client-crresponse --auth-user-pass-verify " +
+			"--tls-verify --tls-crypt-v2-verify --plugin --iproute --config --up-restart"
+	case "yt-dlp", "youtube-dl":
+		f.runs = "--exec --exec-before-download --external-downloader --downloader --netrc-cmd --config-location --config-locations --plugin-dirs --external-downloader-args --downloader-args --postprocessor-args --ppa --use-postprocessor --ffmpeg-location"
+	case "scrot", "maim":
+		f.runs = "-e --exec"
+	case "pidstat":
+		f.runs = "-e"
+	case "plymouth":
+		f.runs = "--command"
+	case "socket":
+		f = flags{runs: "-p", takes: "b"}
+	case "sshfs":
+		f.runs = "-o -F --ssh_command"
+	case "sshuttle":
+		f.runs = "-e --ssh-cmd --python"
+	case "lftp":
+		f.runs = "-c -e -f"
+	case "smbclient":
+		f.runs = "-c --command"
+	case "ssh-keygen":
+		f.runs = "-D -w"
+	case "ssh-add":
+		f.runs = "-s -S"
+	case "ssh-copy-id":
+		f.runs = "-o -F"
+	case "rtorrent":
+		f.runs = "-o -O"
+	case "tshark", "wireshark", "dumpcap":
+		f.runs = "-X"
+	case "sqlmap":
+		f.runs = "--eval --os-shell --os-cmd --os-pwn --sql-shell -c --alert --preprocess --postprocess --tamper"
+	case "systemd-run":
+		f.runs = "-S --shell -t --pty -P --pipe"
+	case "ksu":
+		f.runs = "-e -a"
+	case "logrotate":
+		f.runs = "-m --mail"
+	case "multitail":
+		f.runs = "-l -L -e -ex"
+	case "cdist":
+		f.runs = "-s --shell --remote-exec --remote-copy"
+	case "dpkg-deb", "dpkg-buildpackage", "debuild":
+		f.runs = "--hook-init --sign-command --pre-clean"
+	case "rpm", "rpmquery", "rpmverify", "rpmdb", "rpmspec", "rpmbuild", "rpmkeys", "rpmsign":
+		f.runs = "--eval -E --pipe --define -D --load --rcfile --macros -i --install -U --upgrade -F --freshen --predefine -ivh -Uvh --script --triggers"
+		f.exact = "--info"
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// textFlags knows programs about texts and pictures that hand them to others,
+// or run code of their own kind.
+func textFlags(name string) (flags, bool) {
+	f := flags{lone: true}
+	switch name {
+	case "enscript":
+		f.runs = "-I --filter"
+	case "fzf", "sk", "peco", "skim":
+		f.runs = "--bind --preview --listen --listen-unsafe --with-shell --exec --cmd -c"
+	case "latexmk":
+		f.runs = "-latex -pdflatex -xelatex -lualatex -e -r -pretex -usepretex -pdfxelatex -pdflualatex"
+	case "tex", "etex", "pdftex", "xetex", "luatex", "luahbtex", "latex", "pdflatex", "xelatex", "lualatex", "ptex", "uptex", "platex", "uplatex", "mf", "mpost", "context":
+		f = flags{any: true, runs: "-shell-escape -enable-write18 -shell-restricted", exact: "-s -e"}
+	case "ghc", "runghc":
+		f.runs = "-e --eval -ghci-script -pgmF -pgmP -pgmL -pgmc -pgml -pgma -pgmi -F -fplugin"
+	case "pandoc":
+		f.runs = "-F --filter -L --lua-filter --pdf-engine --pdf-engine-opt -d --defaults"
+	case "gs", "ghostscript", "gsc":
+		f.runs = "-c -dNOSAFER -dDELAYSAFER"
+	case "gimp":
+		f.runs = "-b --batch --batch-interpreter"
+	case "inkscape":
+		f.runs = "--actions --shell --action-list -x --extension"
+	case "nano", "pico", "rnano", "rpico":
+		f.runs = "-s --speller -f --rcfile"
+	case "kak":
+		f.runs = "-e -E"
+	case "less", "zless", "bzless", "xzless", "most", "more":
+		f = flags{plus: true, lone: true, runs: "--lesskey-content --lesskey-src --lesskey-file -k"}
+	case "bat", "batcat", "delta", "ack", "ag", "ack-grep":
+		f.runs = "--pager --config-file"
+	case "mail", "mailx", "s-nail", "nail":
+		f.runs = "--exec -~ -X -S"
+	case "mutt", "neomutt":
+		f.runs = "-e -F"
+	case "debugfs":
+		f.runs = "-R -f"
+	case "cmake":
+		f.runs = "-P -E -C"
+	case "hg", "chg":
+		f.runs = "--config --config-file --debugger --ssh --remotecmd -e"
+	case "svn", "svnadmin", "svnlook":
+		f.runs = "--diff-cmd --diff3-cmd --editor-cmd --config-option"
+	case "cvs":
+		f.runs = "-e"
+	case "bzr", "brz":
+		f.runs = "--using"
+	case "pip", "pip3":
+		f.runs = "--editor --python"
+	case "gem":
+		f.runs = "-e --editor"
+	case "perlbug", "perlthanks":
+		f.runs = "-e"
+	case "minicom", "picocom":
+		f.runs = "-S --script --send-cmd --receive-cmd -s -v"
+	case "msgfilter", "msgexec":
+		f.runs = "-P"
+	case "dstat":
+		f.runs = "--plugin"
+	case "sysctl":
+		f.runs = "-w --write -p --load --system"
+	case "diff3", "sdiff":
+		f.runs = "--diff-program"
+	case "jq", "gojq", "jaq":
+		f.runs = "-L --library-path"
+	case "ctags", "etags", "universal-ctags":
+		f.runs = "--options --optlib-dir --_pcre2"
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// runningWord finds a word that makes a program run another one, and is no
+// option.
+func runningWord(name string, words []Word) (string, bool) {
+	var verbs string
+	holds := func(string) bool { return false }
+	switch name {
+	case "csvtool":
+		verbs = "call"
+	case "task", "xdotool", "knife":
+		verbs = "execute exec"
+	case "ctr", "nerdctl":
+		verbs = "run exec"
+	case "cdist":
+		verbs = "shell"
+	case "yum", "dnf":
+		verbs = "localinstall"
+	case "snap":
+		verbs = "--dangerous --devmode --classic"
+	case "dpkg":
+		verbs = "-i --install --unpack --configure"
+	case "socat":
+		holds = func(s string) bool {
+			kind, _, _ := strings.Cut(strings.ToLower(s), ":")
+			return slices.Contains([]string{"exec", "system", "shell"}, kind[strings.LastIndex(kind, "!")+1:])
+		}
+	case "sysctl":
+		holds = func(s string) bool { return strings.Contains(s, "=") }
+	case "gs", "ghostscript":
+		holds = func(s string) bool { return strings.Contains(s, "%pipe%") || strings.Contains(s, "=|") }
+	case "service", "invoke-rc.d":
+		holds = func(s string) bool { return strings.Contains(s, "/") }
+	default:
+		return "", false
+	}
+	for _, w := range words[1:] {
+		if holds(w.Shape) || slices.Contains(strings.Fields(verbs), w.Shape) {
+			return w.Shape, true
+		}
+	}
+	return "", false
 }

@@ -108,7 +108,7 @@ func posixShell(name string) bool {
 // otherShell knows the shells whose code is like it in simple cases.
 func otherShell(name string) bool {
 	switch name {
-	case "fish", "csh", "tcsh", "yash", "elvish", "xonsh", "osh", "ysh", "rksh", "pdksh", "lksh", "rzsh":
+	case "fish", "csh", "tcsh", "yash", "elvish", "xonsh", "osh", "ysh", "rksh", "pdksh", "lksh", "rzsh", "posh", "sash", "pwsh", "powershell", "nu", "murex", "ion", "es", "rc":
 		return true
 	}
 	return false

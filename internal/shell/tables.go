@@ -159,7 +159,7 @@ func rareWrapper(name string) (wrapper, bool) {
 		w.grammar = grammar{short: "t:w:dimsu"}
 	case "proxychains", "proxychains4":
 		w.short = "f:q"
-	case "torsocks", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
+	case "torsocks", "torify", "aoss", "multitime", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
 		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
 		"winpty", "gtimeout", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem", "ccache", "sccache", "distcc", "icecc",
 		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "rr", "uftrace":
