@@ -219,8 +219,14 @@ func TestMigrateEach(t *testing.T) {
 		ok(t, os.WriteFile(path, nil, 0o600))
 		c := must(dial(path))(t)
 		ok(t, migrate(c, 0, migrations()[:v]))
-		ok(t, script(c, `INSERT INTO session VALUES('s', '/d', 'p', 'build', '', 'old', 1, 2), ('child', '/d', '', '', 's', '', 3, 3);
-			INSERT INTO todo VALUES('s', '[]');`))
+		ok(t, script(c, `INSERT INTO session(id, dir, project, agent, parent, title, created, updated) VALUES('s', '/d', 'p', 'build', '', 'old', 1, 2), ('child', '/d', '', '', 's', '', 3, 3);
+			INSERT INTO todo VALUES('s', '[]');
+			INSERT INTO call(id, session, parent, tool, agent, model, state, owner, started, ended, kind, code, input, metadata) VALUES
+				('one', 's', '', 'bash', '', '', 'completed', '', 1, 2, NULL, NULL, '{}', '{"exit":3,"output":""}'),
+				('none', 's', '', 'bash', '', '', 'completed', '', 1, 2, NULL, NULL, '{}', '{"exit":0}'),
+				('word', 's', '', 'mine', '', '', 'completed', '', 1, 2, NULL, NULL, '{}', '{"exit":"left"}'),
+				('bad', 's', '', 'mine', '', '', 'completed', '', 1, 2, NULL, NULL, '{}', '{"exit":4'),
+				('error', 's', '', 'bash', '', '', 'error', '', 1, 2, 'failed', 'x', '{}', '{"exit":5}');`))
 		ok(t, c.close())
 
 		s := open(t, Options{Dir: dir})
@@ -229,6 +235,11 @@ func TestMigrateEach(t *testing.T) {
 		old := Session{ID: "s", Dir: "/d", Project: "p", Agent: "build", Title: "old", Created: 1, Updated: 2}
 		want(t, must(s.Session(ctx, "s"))(t), old)
 		want(t, len(must(s.SessionChildren(ctx, "s"))(t)), 1)
+		ended := map[string]int64{}
+		for _, c := range must(s.Calls(ctx, Query{Session: "s", Brief: true}))(t) {
+			ended[c.ID] = c.Exit
+		}
+		want(t, ended, map[string]int64{"one": 3, "none": 0, "word": 0, "bad": 0, "error": 0})
 		m := talk("s", 1)[0]
 		ok(t, s.Save(ctx, &m.Info, m.Parts))
 		want(t, must(s.Messages(ctx, "s"))(t), []message.Message{m})

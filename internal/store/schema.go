@@ -62,6 +62,10 @@ func migrations() []string {
 		);
 		CREATE TABLE turn(session TEXT PRIMARY KEY, owner TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 		CREATE TABLE forgotten(session TEXT PRIMARY KEY) WITHOUT ROWID;`,
+		// How a command ended stands in the narrow column of what failed.
+		`UPDATE call SET code = json_extract(metadata, '$.exit')
+		WHERE kind IS NULL AND code IS NULL AND metadata LIKE '%"exit":%' AND json_valid(metadata)
+			AND json_type(metadata, '$.exit') = 'integer' AND json_extract(metadata, '$.exit') != 0;`,
 	}
 }
 
