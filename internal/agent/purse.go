@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"helve/internal/text"
 	"helve/model"
 )
 
@@ -84,7 +85,7 @@ func (p *Purse) TakeCall() error {
 	defer p.mu.Unlock()
 	for q := p; q != nil; q = q.parent {
 		if n := q.limit.Calls; n > 0 && q.calls >= n {
-			return &OverError{fmt.Sprintf("the limit of %d tool calls was reached", n)}
+			return &OverError{"the limit of " + text.Count(n, "tool call", "tool calls") + " was reached"}
 		}
 	}
 	for ; p != nil; p = p.parent {
@@ -101,11 +102,11 @@ func (p *Purse) Over() error {
 		what := ""
 		switch l := p.limit; {
 		case l.Tokens > 0 && p.usage.Total() >= l.Tokens:
-			what = fmt.Sprintf("the limit of %d tokens was reached", l.Tokens)
+			what = "the limit of " + text.Count(l.Tokens, "token", "tokens") + " was reached"
 		case l.Cost > 0 && p.cost >= l.Cost:
 			what = fmt.Sprintf("the cost limit of $%g was reached", l.Cost)
 		case l.Steps > 0 && p.steps >= l.Steps:
-			what = fmt.Sprintf("the limit of %d steps was reached", l.Steps)
+			what = "the limit of " + text.Count(l.Steps, "step", "steps") + " was reached"
 		}
 		if what != "" {
 			return &OverError{what}

@@ -112,7 +112,7 @@ func (j jobCall) list() *tool.Result {
 	if out == "" {
 		out = "There are no jobs in this session."
 	}
-	return &tool.Result{Title: fmt.Sprintf("%d jobs", len(infos)), Output: out, Metadata: map[string]any{"jobs": infos}}
+	return &tool.Result{Title: text.Count(len(infos), "job", "jobs"), Output: out, Metadata: map[string]any{"jobs": infos}}
 }
 
 // wait shows what a job has printed when it has ended, has printed what is

@@ -94,7 +94,7 @@ func listResources(r Resources) tool.Tool {
 			out = "No server has a resource."
 		}
 		return &tool.Result{
-			Title: fmt.Sprintf("%d resources", len(all)), Output: strings.TrimSuffix(out, "\n"),
+			Title: text.Count(len(all), "resource", "resources"), Output: strings.TrimSuffix(out, "\n"),
 			Metadata: map[string]any{"count": len(all)},
 		}, nil
 	})

@@ -199,10 +199,7 @@ func (r Report) remainder() string {
 			done++
 		}
 	}
-	calls := fmt.Sprintf("%d tool calls", done)
-	if done == 1 {
-		calls = "1 tool call"
-	}
+	calls := text.Count(done, "tool call", "tool calls")
 	return fmt.Sprintf("This is only part of the work: %s. The agent got through %s. To let it go on, call task with task_id %s.",
 		strings.TrimRight(r.Note, "."), calls, r.Session)
 }

@@ -54,7 +54,7 @@ func toolSearch(calls Calls) tool.Tool {
 		said, _ := text.Cut(in.Query, 200)
 		if len(hits) == 0 {
 			return &tool.Result{
-				Title: found(0), Output: nothingFound(said, specs),
+				Title: text.Count(0, "tool", "tools"), Output: nothingFound(said, specs),
 				Metadata: map[string]any{"tools": []string{}, "of": len(specs)},
 			}, nil
 		}
@@ -63,7 +63,7 @@ func toolSearch(calls Calls) tool.Tool {
 			names[i] = s.Name
 		}
 		return &tool.Result{
-			Title: found(len(hits)), Output: described(hits, len(specs)),
+			Title: text.Count(len(hits), "tool", "tools"), Output: described(hits, len(specs)),
 			Metadata: map[string]any{"tools": names, "of": len(specs)},
 		}, nil
 	})
@@ -71,13 +71,6 @@ func toolSearch(calls Calls) tool.Tool {
 
 // offerCompact is for tools that stand in for those of other programs.
 func offerCompact(a tool.Audience) (string, bool) { return "", a.Flags["compact"] }
-
-func found(n int) string {
-	if n == 1 {
-		return "1 tool"
-	}
-	return fmt.Sprintf("%d tools", n)
-}
 
 // offer shows the search with the programs whose tools it finds: a model that
 // does not know what there is does not look for it.

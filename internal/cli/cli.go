@@ -185,14 +185,6 @@ func plainly(err error) string {
 	return message
 }
 
-// counted is a number with the word for what is counted.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // shownError is an error as a person may see it. A rule in it that is to be
 // copied stays JSON: what can not be seen in it is escaped as JSON does.
 func shownError(err error) string {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"helve/internal/config"
 	"helve/internal/lsp"
 	"helve/internal/store"
+	"helve/internal/text"
 	"helve/message"
 	"helve/tool"
 )
@@ -132,16 +134,16 @@ func (a *app) examineStore(ctx context.Context, data string) []finding {
 	if err != nil {
 		return append(out, finding{"fail", "store", err.Error()})
 	}
-	return append(out, finding{"ok", "records", fmt.Sprintf("%s sessions, %s approvals, %s interrupted calls",
-		count(len(sessions), most), count(len(approvals), most), count(len(cut), most))})
+	return append(out, finding{"ok", "records", strings.Join([]string{
+		count(len(sessions), most, "session"), count(len(approvals), most, "approval"), count(len(cut), most, "interrupted call")}, ", ")})
 }
 
 // count gives a number that may have been cut off.
-func count(n, most int) string {
+func count(n, most int, what string) string {
 	if n >= most {
-		return fmt.Sprintf("%d or more", most)
+		return fmt.Sprintf("%d or more %ss", most, what)
 	}
-	return fmt.Sprint(n)
+	return text.Count(n, what, what+"s")
 }
 
 func (a *app) examineConfig() []finding {
@@ -164,7 +166,7 @@ func (a *app) examineConfig() []finding {
 			out = append(out, finding{state, "config", p.Error()})
 		}
 	}
-	for _, w := range s.cfg.Withheld {
+	for _, w := range a.missed(s.cfg) {
 		out = append(out, finding{"warn", "config", w.String() + seeTrust})
 	}
 	out = append(out, s.examineModels(a)...)
@@ -172,7 +174,7 @@ func (a *app) examineConfig() []finding {
 		return append(out, finding{"fail", "tools", "none can be used: every call is denied"})
 	}
 	agents := s.agents()
-	out = append(out, finding{"ok", "config", fmt.Sprintf("%d sources, %d rules of yours, %d agents", len(s.cfg.Sources), len(s.cfg.Rules), len(agents))})
+	out = append(out, finding{"ok", "config", text.Count(len(s.cfg.Sources), "source", "sources") + ", " + text.Count(len(s.cfg.Rules), "rule", "rules") + " of yours, " + text.Count(len(agents), "agent", "agents")})
 	rt, err := helve.New(a.options(s))
 	if err != nil {
 		return append(out, finding{"fail", "tools", err.Error()})

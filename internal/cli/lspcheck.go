@@ -360,7 +360,7 @@ func (a *app) printChecked(r checkedReport, asJSON bool) error {
 	}
 	for i, path := range r.Passed {
 		if i == maxPassed {
-			a.note(counted(len(r.Passed)-i, "more file", "more files") + " that no language server is for")
+			a.note(text.Count(len(r.Passed)-i, "more file", "more files") + " that no language server is for")
 			break
 		}
 		a.note(path + ": no language server is for this file")

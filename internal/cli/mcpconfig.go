@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"helve"
+	"helve/internal/config"
 )
 
 // An mcpEntry is a server as the config files describe it.
@@ -63,21 +64,46 @@ func deepen(m *helve.MCP, depth int) (note string) {
 // whose config helve reads too has such an entry. One that hides behind a
 // command that is not read here is found out when it is connected to.
 func notItself(servers []helve.MCPServer, self string) []helve.MCPServer {
+	return slices.DeleteFunc(servers, func(s helve.MCPServer) bool { return itself(s.Command, self) })
+}
+
+// itself reports whether a command starts this program to serve MCP.
+func itself(command []string, self string) bool {
+	command = started(command)
+	if !slices.Contains(command, "mcp") {
+		return false
+	}
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return false
+	}
 	me, err := os.Stat(self)
 	if err != nil {
-		return servers
+		return false
 	}
-	return slices.DeleteFunc(servers, func(s helve.MCPServer) bool {
-		command := started(s.Command)
-		if !slices.Contains(command, "mcp") {
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, me)
+}
+
+// missed is what is not in force because its file is not trusted, but for
+// entries that tell other agents of this very program: no server would be
+// started for them.
+func (a *app) missed(cfg *config.Config) []config.Withheld {
+	self, err := a.program()
+	if err != nil {
+		return cfg.Withheld
+	}
+	return slices.DeleteFunc(slices.Clone(cfg.Withheld), func(w config.Withheld) bool {
+		var servers map[string]mcpEntry
+		if w.Key != "mcp" || json.Unmarshal([]byte(w.Value), &servers) != nil {
 			return false
 		}
-		path, err := exec.LookPath(command[0])
-		if err != nil {
-			return false
+		for _, e := range servers {
+			if !itself(e.Command, self) {
+				return false
+			}
 		}
-		info, err := os.Stat(path)
-		return err == nil && os.SameFile(info, me)
+		return true
 	})
 }
 

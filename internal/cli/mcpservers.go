@@ -87,7 +87,7 @@ func (a *app) listServers(s *setup, all []helve.MCPStatus, asJSON bool) error {
 	for _, st := range all {
 		said := st.Error
 		if said == "" && st.Tools > 0 {
-			said = counted(st.Tools, "tool", "tools")
+			said = text.Count(st.Tools, "tool", "tools")
 		}
 		from := s.cfg.Origins["mcp."+st.Name]
 		said, _ = text.Cut(text.VisibleLine(said), 120)

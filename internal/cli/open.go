@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"helve/internal/gate"
+	"helve/internal/text"
 )
 
 func (a *app) openCommand() *cobra.Command {
@@ -126,6 +127,6 @@ func (a *app) tellWaiting(ctx context.Context, at running) {
 		return
 	}
 	if n := len(waiting.Permissions) + len(waiting.Questions); n > 0 {
-		fmt.Fprintf(a.Stdout, "  %s\n", a.style(a.Stdout).Yellow(counted(n, "request waits", "requests wait")+" for your answer there"))
+		fmt.Fprintf(a.Stdout, "  %s\n", a.style(a.Stdout).Yellow(text.Count(n, "request waits", "requests wait")+" for your answer there"))
 	}
 }

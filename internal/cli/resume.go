@@ -228,7 +228,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 // tokenCount is how many tokens were used; "" for none.
 func tokenCount(t message.Tokens) string {
 	if n := t.Usage().Total(); n > 0 {
-		return counted(int(n), "token", "tokens")
+		return text.Count(int(n), "token", "tokens")
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ func (r *refusals) tell(a *app) {
 	if r.count == 0 {
 		return
 	}
-	a.note(counted(r.count, "call was", "calls were") + " refused because there was nobody to ask:")
+	a.note(text.Count(r.count, "call was", "calls were") + " refused because there was nobody to ask:")
 	for i, said := range r.said {
 		if i == mostRefused {
 			fmt.Fprintf(a.Stderr, "  and %d more\n", len(r.said)-i)

@@ -21,6 +21,7 @@ import (
 
 	"helve/internal/disk"
 	"helve/internal/gate"
+	"helve/internal/text"
 )
 
 // A running server as the file says that it keeps of itself while it lives,
@@ -209,6 +210,6 @@ func (a *app) tellJobs() {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(a.Stdout, "%s in the background: see 'helve jobs'\n", counted(n, "command runs", "commands run"))
+		fmt.Fprintf(a.Stdout, "%s in the background: see 'helve jobs'\n", text.Count(n, "command runs", "commands run"))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"helve/internal/catalog"
 	"helve/internal/config"
 	"helve/internal/store"
+	"helve/internal/text"
 	"helve/internal/workspace"
 	"helve/permission"
 )
@@ -134,9 +135,9 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 		}
 	}
 	if told > most {
-		a.note(counted(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
+		a.note(text.Count(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
 	}
-	for _, w := range cfg.Withheld {
+	for _, w := range a.missed(cfg) {
 		a.note(w.String() + seeTrust)
 	}
 }

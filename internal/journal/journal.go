@@ -102,7 +102,7 @@ func (j *Journal) Add(from, line string) {
 	}
 	j.tokens--
 	if j.dropped > 0 {
-		j.keep(now, "helve", fmt.Sprintf("%d lines were dropped: there were too many at once", j.dropped))
+		j.keep(now, "helve", text.Count(j.dropped, "line was", "lines were")+" dropped: there were too many at once")
 		j.dropped = 0
 	}
 	j.keep(now, from, line)

@@ -3,6 +3,8 @@ package screen
 import (
 	"fmt"
 	"strings"
+
+	"helve/internal/text"
 )
 
 // Diff prints a unified diff, at most so many lines of it. What is longer ends
@@ -33,7 +35,7 @@ func Diff(diff string, most int, o Options) string {
 			continue
 		}
 		if printed++; printed > most {
-			more := fmt.Sprintf("… %d more lines", len(lines)-i)
+			more := "… " + text.Count(len(lines)-i, "more line", "more lines")
 			out.WriteString(o.Prefix + o.pen(dim).paint(more) + "\n")
 			break
 		}

@@ -19,6 +19,7 @@ func TestDiff(t *testing.T) {
 		{false, 50, "| --- a\n| +++ a\n| @@ -1,3 +1,3 @@\n|  x\n| --- old\n| +++ new\\x1b[2J\n|  y\n"},
 		{true, 50, "| {dim --- a}\n| {dim +++ a}\n| {dim @@ -1,3 +1,3 @@}\n|  x\n| {red --- old}\n| {green +++ new\\x1b[2J}\n|  y\n"},
 		{false, 3, "| --- a\n| +++ a\n| @@ -1,3 +1,3 @@\n| … 4 more lines\n"},
+		{false, 6, "| --- a\n| +++ a\n| @@ -1,3 +1,3 @@\n|  x\n| --- old\n| +++ new\\x1b[2J\n| … 1 more line\n"},
 	} {
 		got := screen.Diff(in, tc.most, screen.Options{Color: tc.color, Prefix: "| "})
 		got = strings.NewReplacer("\x1b[31m", "{red ", "\x1b[32m", "{green ").Replace(got)

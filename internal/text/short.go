@@ -1,6 +1,9 @@
 package text
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Cut returns the longest beginning of s that has at most n bytes and ends
 // between two characters, and whether anything was left out. Bytes that are
@@ -67,4 +70,12 @@ func around[T string | []byte](s T, i int) (start, end int) {
 		return start, start + size
 	}
 	return i, i
+}
+
+// Count is a number with the word for what is counted.
+func Count[N int | int64 | uint64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

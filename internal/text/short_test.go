@@ -67,3 +67,11 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 lines", "1 line", "2 lines"} {
+		if got := Count(n, "line", "lines"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -147,7 +147,7 @@ func (t *Transcript) about(e helve.Event) {
 			t.todos(p)
 		}
 	case helve.Missed:
-		t.tell("note", t.style.Dim(fmt.Sprintf("%d events were too fast to be told.", p.Count))+"\n")
+		t.tell("note", t.style.Dim(text.Count(p.Count, "event was", "events were")+" too fast to be told.")+"\n")
 	}
 }
 
