@@ -278,6 +278,10 @@ func (f *finder) meant(a shell.Access) ([]string, bool) {
 // far as they are known. It reports false where these may not be all.
 func (f *finder) names(w shell.Word, dir shell.Dir) ([]string, bool) {
 	words, all := f.values(w)
+	if rest, ok := shell.BelowTop(w); ok && f.atStart(dir) {
+		here := "." + rest // where there is no repository, or one is made
+		words, all = []shell.Word{{Raw: shell.Top + rest, Value: shell.Top + rest, Literal: true}, {Raw: here, Value: here, Literal: true}}, true
+	}
 	if f.words -= len(words); f.words < 0 {
 		return nil, false
 	}
@@ -287,6 +291,24 @@ func (f *finder) names(w shell.Word, dir shell.Dir) ([]string, bool) {
 		out, all = append(out, names...), all && ok
 	}
 	return out, all && !slices.ContainsFunc(out, elusive)
+}
+
+// atStart reports whether git finds the repository there in which the line
+// starts.
+func (f *finder) atStart(dir shell.Dir) bool {
+	return dir.Known && dir.Path == "" && len(dir.Else) == 0 && !slices.Contains(f.line.Functions, "git") && !strings.Contains(f.command, "GIT_")
+}
+
+// top is the folder of the repository in which the line starts.
+func (f *finder) top() string {
+	for d := f.place.Cwd; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return f.place.Cwd
+		}
+	}
 }
 
 // named is names for a word that is literal or a glob.
@@ -401,6 +423,8 @@ func (f *finder) tilde(name string) (string, bool) {
 	switch who {
 	case "":
 		return abs(f.place.Home, rest), f.place.Home != ""
+	case shell.Unknown:
+		return abs(f.top(), rest), true
 	case "+", "-":
 		return abs(f.place.Cwd, rest), true // or where the line has gone
 	}

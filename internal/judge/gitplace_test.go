@@ -44,6 +44,10 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git --git-dir=sub status
 			git --git-dir sub status
 			git -C sub --bare status
+			git -C "$(git rev-parse --show-toplevel)/sub" status
+			git -C sub -C "$(git rev-parse --show-toplevel)" status
+			cd "$(git rev-parse --show-toplevel)/sub" && git status
+			cd plain; cd "$(git rev-parse --show-toplevel)/sub" && git status
 			git -C plain --git-dir=../sub status
 			cd nested && git status
 			cd strange && git status
@@ -66,6 +70,8 @@ func TestGitGoesElsewhere(t *testing.T) {
 			cd plain && git status
 			cd plain/deep; git diff
 			git -C plain status
+			git -C "$(git rev-parse --show-toplevel)/plain" status
+			cd "$(git rev-parse --show-toplevel)" && git status
 			git -C . status
 			git --git-dir=.git status
 			cd half && git status

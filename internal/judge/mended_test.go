@@ -52,11 +52,11 @@ func TestSplitWords(t *testing.T) {
 	mended{
 		stopped: []string{
 			"flock $(echo q rm) x", "xargs -n $(echo 1 rm) <<< x", "trap $(echo rm EXIT)", "git --git-dir=$(echo .git push) origin", "git --work-tree=$(echo . push) origin",
-			"git --namespace=$(echo x push) origin", "git --git-dir=$x origin", "perf $(echo stat rm) x", "perf stat -e $(echo x rm) x", "script -q $(echo q rm) x", "watch -n $(echo 1 rm) x", "split --filter=$(echo rm) a.txt",
+			"git --namespace=$(echo x push) origin", "git --git-dir=$x origin", "git --git-dir=\"$d\" log", "git -C \"$d\" log", "git() { echo sub; }; git -C \"$(git rev-parse --show-toplevel)\" status", "perf $(echo stat rm) x", "perf stat -e $(echo x rm) x", "script -q $(echo q rm) x", "watch -n $(echo 1 rm) x", "split --filter=$(echo rm) a.txt",
 			"logsave $(echo q rm) x", "entr -s $(echo rm) x", "parallel -j $(echo 1 rm) ::: x", "su -g $(echo x -c rm) y", "sudo -u $(echo a rm) x", "ip netns exec $(echo a rm) x",
 		},
 		quiet: []string{
-			"flock \"$lock\" ls", "xargs -n \"$n\" ls < list", "xargs -P $(nproc) ls < list", "xargs -P$(nproc) -n 1 ls < list", "trap 'echo a' $SIGNALS", "git --git-dir=\"$d\" log", "git -C \"$(git rev-parse --show-toplevel)\" status",
+			"flock \"$lock\" ls", "xargs -n \"$n\" ls < list", "xargs -P $(nproc) ls < list", "xargs -P$(nproc) -n 1 ls < list", "trap 'echo a' $SIGNALS", "git -C \"$(git rev-parse --show-toplevel)\" status", "git -C \"$(git rev-parse --show-toplevel)\"/sub status", "cd \"$(git rev-parse --show-toplevel)\" && git status", "cd $(git rev-parse --show-toplevel)/sub; git log",
 			"timeout 5 ls $x", "nice -n 5 ls $x", "make -j$(nproc)", "make -j $(nproc)", "parallel -j 4 echo ::: $x", "watch -n 1 ls", "split -l \"$n\" a.txt",
 		},
 	}.check(t)

@@ -121,6 +121,11 @@ func (c *collector) follow(words []Word) {
 	switch words[0].Value {
 	case "cd":
 		c.r.moved = true
+		if rest, ok := c.top(words); ok {
+			c.place.move(Top+rest, true)
+			c.place.dirs = union(c.place.dirs, []string{strings.TrimPrefix(rest, "/")}) // there may be another one by now
+			return
+		}
 		c.place.move(target(words))
 	case "pushd":
 		c.r.moved = true
@@ -140,6 +145,26 @@ func (c *collector) follow(words []Word) {
 		failed, lost := union(c.place.failed, c.place.dirs), c.place.failedLost || c.place.lost
 		c.place = place{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.place.stack[:n-1]}
 	}
+}
+
+// Top stands in front of a folder for the top of the repository in which the line
+// starts.
+const Top = "~" + Unknown
+
+// BelowTop reads a word that begins with what git says is the top of the
+// repository, and is otherwise known.
+func BelowTop(w Word) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.ReplaceAll(w.Raw, `"`, ""), "$(git rev-parse --show-toplevel)")
+	return rest, ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`\\'*?[{~ \t\n")
+}
+
+// top reads a cd to a folder below the top of the repository that the line starts
+// in.
+func (c *collector) top(words []Word) (string, bool) {
+	if len(words) != 2 || c.place.lost || !slices.Equal(c.place.dirs, []string{""}) || slices.Contains(c.r.functions, "git") || strings.Contains(c.src, "GIT_") {
+		return "", false
+	}
+	return BelowTop(words[1])
 }
 
 // push keeps a place on the stack.
