@@ -208,6 +208,9 @@ func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name
 		}
 	case shell.Write:
 		inside := (folder || strings.HasSuffix(name, "/")) && !(a.Flat && a.Deep)
+		if a.Why == "mkdir" {
+			p = p.AsFolder()
+		}
 		if len(a.Into) == 0 || !inside {
 			f.written(p)
 		}

@@ -25,7 +25,7 @@ func (f *Files) guards(p Path, leads []lead, made map[string]bool) []string {
 	}
 	var words []string
 	for _, name := range names {
-		words = append(words, f.guardsOf(p.dir, name)...)
+		words = append(words, f.guardsOf(p, name)...)
 		if f.inBare(p.dir, name, made) {
 			words = append(words, ".git")
 		}
@@ -39,12 +39,12 @@ func (f *Files) guards(p Path, leads []lead, made map[string]bool) []string {
 	return slices.Compact(words)
 }
 
-func (f *Files) guardsOf(dir, name string) []string {
+func (f *Files) guardsOf(p Path, name string) []string {
 	var words []string
 	if slices.Contains(lowerParts(name), ".git") { // at any depth: a folder below may be opened by itself
 		words = append(words, ".git")
 	}
-	return slices.Concat(words, f.listed(dir, name), f.configGuards(dir, name))
+	return slices.Concat(words, f.listed(p, name), f.configGuards(p.dir, name))
 }
 
 // leads finds what the guarded names of a folder, and of those above it up to
@@ -140,7 +140,7 @@ func (f *Files) configGuards(dir, name string) []string {
 			}
 			parts := lowerParts(rel)
 			for _, n := range f.protected().all {
-				if word, ok := n.covers(parts); ok && n.above {
+				if word, ok := n.covers(parts, false); ok && n.above {
 					return []string{word}
 				}
 			}

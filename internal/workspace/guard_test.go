@@ -131,6 +131,30 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+// A new folder on the way to a protected name is an ordinary folder; one of
+// the name itself, or below it, is not.
+func TestGuardsOfNewFolders(t *testing.T) {
+	base, files := tree(t)
+	ws := filepath.Join(base, "ws")
+	files.Home = filepath.Join(base, "home")
+	for name, guarded := range map[string]bool{
+		".github": false, ".github/workflows": true, ".claude": true, ".claude/agents": true, ".config": false, ".config/mise": true,
+		"../home/.local": false, "../home/.local/share/shop": false, "../home/.local/bin": true, "../home/.ssh": true,
+	} {
+		p, err := files.Resolve(t.Context(), &asker{}, ws, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got guards
+		if err := files.AskEdit(t.Context(), &got, nil, p.AsFolder()); err != nil {
+			t.Fatal(err)
+		}
+		if (len(got) > 0) != guarded {
+			t.Errorf("making %s: guarded by %q", name, got)
+		}
+	}
+}
+
 // A file that is denied under one name is not read under another.
 func TestHardLinksAreOneFile(t *testing.T) {
 	base, files := tree(t)

@@ -25,9 +25,12 @@ type protectedName struct {
 func (n protectedName) word() string { return n.parts[len(n.parts)-1] }
 
 // covers reports whether the parts of a name begin with it, or are a folder on
-// the way to it, which could be moved away, and another put in its place. It
-// gives the word that a rule has to hold.
-func (n protectedName) covers(parts []string) (word string, ok bool) {
+// the way to it, which could be moved away, and another put in its place; one
+// that is only made is none. It gives the word that a rule has to hold.
+func (n protectedName) covers(parts []string, made bool) (word string, ok bool) {
+	if made && len(parts) < len(n.parts) {
+		return "", false
+	}
 	for i, part := range n.parts {
 		if i == len(parts) {
 			break
@@ -103,9 +106,9 @@ func (f *Files) home() string {
 // listed are the words of the list for a name. Within the workspace only what
 // is below its top counts: a workspace that lies in such a folder itself is
 // like any other.
-func (f *Files) listed(dir, name string) (words []string) {
+func (f *Files) listed(p Path, name string) (words []string) {
 	l := f.protected()
-	top, from, whole := f.top(dir), "", true
+	top, from, whole := f.top(p.dir), "", true
 	for _, top := range []string{top, f.inquiry.real(top)} {
 		if rel, err := filepath.Rel(top, name); err == nil && within(top, name) {
 			from, whole = rel, false
@@ -117,7 +120,7 @@ func (f *Files) listed(dir, name string) (words []string) {
 	parts := lowerParts(from)
 	for i, part := range parts {
 		for _, n := range l.any[part] {
-			if word, ok := n.covers(parts[i:]); ok {
+			if word, ok := n.covers(parts[i:], p.folder); ok {
 				words = append(words, word)
 			}
 		}
@@ -130,10 +133,10 @@ func (f *Files) listed(dir, name string) (words []string) {
 			}
 		}
 	}
-	return append(words, f.listedAtHome(top, name)...)
+	return append(words, f.listedAtHome(p, top, name)...)
 }
 
-func (f *Files) listedAtHome(top, name string) (words []string) {
+func (f *Files) listedAtHome(p Path, top, name string) (words []string) {
 	home := f.home()
 	if home == "" || isRoot(home) {
 		return nil
@@ -152,7 +155,7 @@ func (f *Files) listedAtHome(top, name string) (words []string) {
 		}
 		for _, n := range f.protected().home[parts[0]] {
 			own := filepath.Join(home, n.path)
-			if word, ok := n.covers(parts); ok && !within(own, top) && !within(own, f.inquiry.real(top)) {
+			if word, ok := n.covers(parts, p.folder); ok && !within(own, top) && !within(own, f.inquiry.real(top)) {
 				words = append(words, word)
 			}
 		}

@@ -88,6 +88,15 @@ type Path struct {
 	real  string // what the system would open
 	shown string // from the worktree, for people
 	dir   string // where relative names start
+
+	folder bool // a new folder is made of the name, and nothing else
+}
+
+// AsFolder is the path for making a folder of its name. A folder that is new
+// and empty changes nothing by being on the way to a protected name.
+func (p Path) AsFolder() Path {
+	p.folder = true
+	return p
 }
 
 // String gives the path as it was asked for, absolute.

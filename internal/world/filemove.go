@@ -141,6 +141,7 @@ func (w *World) mkdir(ctx context.Context, by *work, a pathArg) (any, error) {
 	if _, err := d.stat(at.base); err == nil {
 		return nil, syscall.EEXIST
 	}
+	at.path = at.path.AsFolder()
 	if err := w.askEdit(ctx, by, map[string]any{"action": "mkdir"}, at); err != nil {
 		return nil, err
 	}
@@ -185,7 +186,8 @@ func (w *World) mkdirAll(ctx context.Context, by *work, a pathArg) (any, error) 
 		return nil, nil
 	}
 	first := at
-	first.path = w.opt.Files.Beside(at.path, lacking[len(lacking)-1])
+	first.path = w.opt.Files.Beside(at.path, lacking[len(lacking)-1]).AsFolder()
+	at.path = at.path.AsFolder()
 	if err := w.askEdit(ctx, by, map[string]any{"action": "mkdir"}, at, first); err != nil {
 		return nil, err
 	}
