@@ -101,7 +101,6 @@ func departures() []departure {
 	for _, name := range []string{"external_bash_cd", "external_bash_head_not_checked", "external_bash_rm", "external_bash_workdir"} {
 		add("bash.files", why, "", "permission."+name, "asks.0")
 	}
-	add("bash.files", why, "", "permission.external_bash_workdir", "asks.1")
 	add("bash.files", "a command that writes a file edits", "prevents you", "permission.plan_agent_bash", "calls.0.error", "to_model.0")
 	add("bash.files", "a command that writes a file edits", "", "permission.plan_agent_bash", "calls.0", "files.n.txt")
 	add("bash.middle", "the beginning and the end of a long output are shown", "truncated...", "permission.truncation_hint_without_task", "calls.0.output", "to_model.0")
