@@ -139,6 +139,11 @@ func (r *Runtime) embark(ctx context.Context, session string) (_ context.Context
 // alone; the model is told why.
 func (r *Runtime) ExpireRequest(id, why string) error { return r.engine.Expire(id, why) }
 
+// DeclineRequest rejects a permission request where it is not known whether a
+// person has said no, or a program that did not ask one: the model is told both,
+// and which rule would allow it.
+func (r *Runtime) DeclineRequest(id string) error { return r.engine.Decline(id) }
+
 // AllApprovals returns every approval that is kept, of whatever session and
 // project, oldest first.
 func (r *Runtime) AllApprovals() ([]permission.Approval, error) { return r.vault.Approvals() }

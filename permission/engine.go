@@ -249,7 +249,7 @@ func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 }
 
 // unattended is the error of a request that nobody is there to answer.
-func (e *Engine) unattended(w *waiter) error {
+func (e *Engine) unattended(w *waiter) *UnattendedError {
 	return &UnattendedError{Permission: w.req.Permission, Asked: w.asked, File: e.opt.File}
 }
 

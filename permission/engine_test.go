@@ -511,6 +511,35 @@ func TestAlwaysIsNotOvertaken(t *testing.T) {
 	}
 }
 
+// What a program declines is rejected with all that its session waits for, and
+// the rule to add is told: it may be that nobody was asked.
+func TestDecline(t *testing.T) {
+	asked := make(chan permission.Request, 2)
+	e := permission.NewEngine(permission.EngineOptions{OnAsk: func(r permission.Request) { asked <- r }, File: "/h/helve.json"})
+	defer e.Close()
+	policy := permission.Policy{Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Ask}}}
+	ends := map[string]chan error{"a": make(chan error, 1), "b": make(chan error, 1)}
+	for name, end := range ends {
+		go func() {
+			end <- e.Ask(t.Context(), permission.Request{Session: "s", Permission: "edit", Patterns: []string{name}}, policy)
+		}()
+	}
+	one, two := <-asked, <-asked
+	if err := e.Decline(one.ID); err != nil {
+		t.Fatal(err)
+	}
+	err := <-ends[one.Patterns[0]]
+	if !errors.Is(err, permission.ErrRejected) || !strings.Contains(err.Error(), "declined, by the user or by a program that did not ask the user: the edit permission for "+one.Patterns[0]+". To allow it, add this rule to /h/helve.json, after the rule that asks (") {
+		t.Error(err)
+	}
+	if err := <-ends[two.Patterns[0]]; !errors.Is(err, permission.ErrRejected) {
+		t.Error(err)
+	}
+	if err := e.Decline(one.ID); !errors.Is(err, permission.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
 // A request expires alone, as one that there was nobody to ask about.
 func TestExpire(t *testing.T) {
 	asked := make(chan permission.Request, 2)

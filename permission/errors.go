@@ -66,15 +66,21 @@ func (r Rule) place(source string) string {
 // Is makes errors.Is(err, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// A RejectedError is a request that a person rejected.
+// A RejectedError is a request that a person rejected, or that a program
+// declined without saying whether a person did.
 type RejectedError struct {
-	Message string // what the person said, if anything
+	Message  string           // what the person said, if anything
+	Declined *UnattendedError // what nobody may have been asked about; nil where a person answered
 }
 
 // Error returns the text for the model.
 func (e *RejectedError) Error() string {
 	const said = "The user rejected permission to use this specific tool call"
-	if e.Message == "" {
+	switch {
+	case e.Declined != nil:
+		wanted, advice := e.Declined.parts()
+		return "Permission was declined, by the user or by a program that did not ask the user: " + strings.Join(wanted, ", and ") + "." + advice
+	case e.Message == "":
 		return said + "."
 	}
 	return said + " with the following feedback: " + e.Message
@@ -82,7 +88,10 @@ func (e *RejectedError) Error() string {
 
 // Reason says it for a person.
 func (e *RejectedError) Reason() string {
-	if e.Message == "" {
+	switch {
+	case e.Declined != nil:
+		return e.Error()
+	case e.Message == "":
 		return "The permission was refused when it was asked for."
 	}
 	return "The permission was refused when it was asked for: " + e.Message
@@ -129,8 +138,19 @@ func (e *UnattendedError) of() (names []string, asked map[string][]Decision) {
 
 // Error says what was asked and which rule would settle it.
 func (e *UnattendedError) Error() string {
+	wanted, advice := e.parts()
+	has := " has"
+	if len(wanted) > 1 {
+		has = " have"
+	}
+	return "T" + strings.Join(wanted, ", and ")[1:] + has + " to be asked for, and there is nobody to ask." + advice
+}
+
+// parts are what was asked, by permission, and the sentences that say which
+// rule would settle it.
+func (e *UnattendedError) parts() (wanted []string, said string) {
 	permissions, asked := e.of()
-	var parts, names []string
+	var names []string
 	for _, permission := range permissions {
 		var about []string
 		for i, d := range asked[permission] {
@@ -142,11 +162,7 @@ func (e *UnattendedError) Error() string {
 				about = append(about, name)
 			}
 		}
-		parts, names = append(parts, "the "+permission+" permission for "+strings.Join(about, ", ")), append(names, about...)
-	}
-	said := "T" + strings.Join(parts, ", and ")[1:] + " has to be asked for, and there is nobody to ask."
-	if len(parts) > 1 {
-		said = strings.Replace(said, " has to be asked for", " have to be asked for", 1)
+		wanted, names = append(wanted, "the "+permission+" permission for "+strings.Join(about, ", ")), append(names, about...)
 	}
 	file, after := cmp.Or(e.File, "the configuration"), ""
 	for _, d := range e.Asked {
@@ -154,9 +170,9 @@ func (e *UnattendedError) Error() string {
 		case d.Opaque != "":
 			said += fmt.Sprintf(" What %s does can not be told from its text: %s.", d.Pattern, d.Opaque)
 		case d.Changed:
-			return said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
+			return wanted, said + " The tool is not the one that was approved before: look at it, and approve it again where somebody can be asked."
 		case d.Rule != nil && d.Ceiling:
-			return said + d.firm()
+			return wanted, said + d.firm()
 		case d.Rule != nil:
 			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
 			if from := d.Rule.From.File; filepath.IsAbs(from) { // in another file it may stand before that one
@@ -172,7 +188,7 @@ func (e *UnattendedError) Error() string {
 	if strings.ContainsAny(strings.Join(names, ""), "*?") {
 		said += " (in a rule * and ? stand for any characters, so it allows more than this)"
 	}
-	return said
+	return wanted, said
 }
 
 // firm says that a limit asks, and what can be done about it.

@@ -59,17 +59,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if r.Verdict == ReplyReject {
 		answer = &RejectedError{Message: r.Message}
 	}
-	e.mu.Lock()
-	settled := e.settle(w, r, answer)
-	others := e.others(w.req.Session)
-	if settled && r.Verdict == ReplyReject {
-		for _, other := range others {
-			if !other.claimed {
-				e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
-			}
-		}
-	}
-	e.mu.Unlock()
+	others, settled := e.end(w, r, answer)
 	if !settled {
 		return errors.Join(fmt.Errorf("request %q: %w", id, ErrNotFound), e.unkeep(kept))
 	}
@@ -77,6 +67,36 @@ func (e *Engine) Reply(id string, r Reply) error {
 		e.settleCovered(w.req, others)
 	}
 	return nil
+}
+
+// Decline rejects a request as [Engine.Reply] does, where it is not known
+// whether a person has said no, or the program that was to ask one.
+func (e *Engine) Decline(id string) error {
+	w, err := e.claim(id, false)
+	if err != nil {
+		return err
+	}
+	if _, settled := e.end(w, Reply{Verdict: ReplyReject}, &RejectedError{Declined: e.unattended(w)}); !settled {
+		return fmt.Errorf("request %q: %w", id, ErrNotFound)
+	}
+	return nil
+}
+
+// end gives a request its answer, and with a no the session's others. It
+// reports whether the request still waited.
+func (e *Engine) end(w *waiter, r Reply, answer error) (others []*waiter, settled bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	settled = e.settle(w, r, answer)
+	others = e.others(w.req.Session)
+	if settled && r.Verdict == ReplyReject {
+		for _, other := range others {
+			if !other.claimed {
+				e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
+			}
+		}
+	}
+	return others, settled
 }
 
 // claim finds a request that waits for an answer. One that is being kept is the

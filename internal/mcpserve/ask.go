@@ -16,7 +16,8 @@ import (
 // answer, or why there is none.
 type response struct {
 	permission.Reply
-	lost string // nobody has said yes or no, for this reason
+	lost     string // nobody has said yes or no, for this reason
+	declined bool   // by a person, or by a client that asks none: these look alike
 }
 
 // askPermission puts a permission request to the person of its session.
@@ -24,6 +25,10 @@ func (h *hall) askPermission(req permission.Request) {
 	reply := func(se *session, r response) {
 		if r.lost != "" {
 			_ = h.rt.ExpireRequest(req.ID, r.lost) // it may be settled already
+			return
+		}
+		if r.declined {
+			_ = h.rt.DeclineRequest(req.ID) // it may be settled already
 			return
 		}
 		err := h.rt.Reply(req.ID, r.Reply)
@@ -42,7 +47,7 @@ func (h *hall) askPermission(req permission.Request) {
 			r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
 			return func() { reply(se, r) }, clear
 		},
-		nobody: func() { _ = h.rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyReject}) }, // it may be settled already
+		nobody: func() { _ = h.rt.DeclineRequest(req.ID) }, // it may be settled already
 	})
 }
 
@@ -66,7 +71,7 @@ func (se *session) elicitReply(ctx context.Context, asks sheet) (r response, cle
 	verdict := permission.Verdict(decision)
 	switch {
 	case res.Action != "accept":
-		return response{Reply: no}, res.Action == "decline"
+		return response{Reply: no, declined: no.Message == ""}, res.Action == "decline"
 	case !slices.Contains(asks.verdicts(), verdict):
 		return response{lost: noAnswer + "the client's form has no valid decision. " + noDoing}, false
 	}

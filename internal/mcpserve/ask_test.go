@@ -33,6 +33,8 @@ func accept(content map[string]any) *mcp.ElicitResult {
 
 func TestPermission(t *testing.T) {
 	t.Parallel()
+	// What a client says that asks nobody, and one whose person has said no.
+	const declined = "Permission was declined, by the user or by a program that did not ask the user: the bash permission for echo hello\u202e."
 	tests := []struct {
 		name    string
 		answer  *mcp.ElicitResult
@@ -45,12 +47,13 @@ func TestPermission(t *testing.T) {
 		{"always", accept(map[string]any{"decision": "always"}), nil, "hello", 1, true},
 		{"reject", accept(map[string]any{"decision": "reject"}), nil, "The user rejected permission", 2, false},
 		{"feedback", accept(map[string]any{"decision": "reject", "feedback": "use printf"}), nil, "with the following feedback: use printf", 2, false},
-		{"decline", &mcp.ElicitResult{Action: "decline"}, nil, "The user rejected permission", 2, false},
-		{"cancel", &mcp.ElicitResult{Action: "cancel"}, nil, "The user rejected permission", 2, false},
+		{"decline", &mcp.ElicitResult{Action: "decline"}, nil, declined, 2, false},
+		{"cancel", &mcp.ElicitResult{Action: "cancel"}, nil, declined, 2, false},
+		{"decline with words", &mcp.ElicitResult{Action: "decline", Content: map[string]any{"feedback": "use printf"}}, nil, "The user rejected permission to use this specific tool call with the following feedback: use printf", 2, false},
 		{"error", nil, os.ErrPermission, "Permission was neither given nor refused: the client could not put the question", 2, false},
 		{"nonsense", accept(map[string]any{"decision": "sure"}), nil, "neither given nor refused", 2, false},
 		{"nothing", accept(nil), nil, "neither given nor refused", 2, false},
-		{"unknown action", &mcp.ElicitResult{Action: "shrug", Content: map[string]any{"decision": "once"}}, nil, "rejected permission", 2, false},
+		{"unknown action", &mcp.ElicitResult{Action: "shrug", Content: map[string]any{"decision": "once"}}, nil, declined, 2, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,6 +67,9 @@ func TestPermission(t *testing.T) {
 			args := map[string]any{"command": "echo hello\u202e", "description": "says hello"}
 			got := call(t, cs, "bash", args)
 			contains(t, got, tt.want)
+			if tt.want == declined {
+				contains(t, got, `To allow it, add this rule to the configuration: {"permission": {"bash": {"echo hello\u202e": "allow"}}}`)
+			}
 			if allowed := !strings.HasPrefix(got, "ERROR"); allowed != tt.allowed {
 				t.Errorf("allowed: %t in %s", allowed, got)
 			}
