@@ -139,6 +139,9 @@ func (c *checker) object(n *node, s *shape) bool {
 			return false
 		}
 		good, stays := c.setting(m.val, f)
+		if good && s.tools {
+			c.respelt(m)
+		}
 		ok = ok && good
 		return stays
 	})
@@ -257,10 +260,10 @@ func (c *checker) policy(n *node, s *shape) bool {
 	n.keep(func(m member) bool {
 		c.path = append(c.path, m.key)
 		defer func() { c.path = c.path[:len(c.path)-1] }()
-		if !c.permissions(under(m.val, m.key), m.key) {
+		if c.claudeList(m) || !c.permissions(under(m.val, m.key), m.key) {
 			return false
 		}
-		if m.in.count <= maxProblems && !strings.ContainsAny(m.key, "*?") && !slices.Contains(known, m.key) {
+		if !c.respelt(m) && m.in.count <= maxProblems && !strings.ContainsAny(m.key, "*?") && !slices.Contains(known, m.key) {
 			if near := nearest(m.key, known); near != "" && text.Slips(m.key, near, 1) <= 1 {
 				c.unknown(m, "is not a permission of a built-in tool", near)
 			}

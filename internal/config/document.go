@@ -94,9 +94,14 @@ type fault struct {
 // description, and of a policy only the patterns that YAML wants in quotes and
 // tabs are mended.
 func readDocument(in *input) *frontMatter {
+	wide := isUTF16(in.data)
 	in.mixed = !utf8.Valid(in.data)
 	in.data = []byte(strings.ToValidUTF8(string(in.data), string(utf8.RuneError)))
 	doc := &frontMatter{agent: &node{kind: 'o', in: in}, doubted: &node{kind: 'o', in: in}}
+	if wide {
+		doc.faults = append(doc.faults, fault{policy: true, msg: "the file is UTF-16 text; save it as UTF-8"})
+		return doc
+	}
 	if in.mixed {
 		doc.fail(0, "", "the file is not UTF-8 text; save it as UTF-8")
 	}
@@ -199,7 +204,7 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	first, _, _ := strings.Cut(text[at:], "\n")
 	opened := false
 	switch strings.ToLower(strings.Join(strings.Fields(first), "")) {
-	case "---", "---yaml", "---yml":
+	case "---", "---yaml", "---yml", "---json": // which is YAML too
 		opened = true
 		if at > start {
 			doc.guess(at, "it has to begin in the first line of the file; remove the empty lines above it")

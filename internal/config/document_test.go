@@ -62,6 +62,7 @@ func TestReadDocument(t *testing.T) {
 		{"no key", "---\njust words\n---\n", `{} !  false want a key, a colon, a space and a value`},
 		{"odd indentation", "---\na:\n    b: c\n  d: e\n---\n", `{"a":"b: c d: e"}`},
 		{"flow", "---\na: {b: [c]}\n---\n", `{"a":{"b":["c"]}}`},
+		{"UTF-16", "\xff\xfe-\x00-\x00-\x00", "{} !  true the file is UTF-16 text; save it as UTF-8"},
 		{"bytes", "---\na: \xff\n---\n", "{\"a\":\"\ufffd\"} !  false the file is not UTF-8 text; save it as UTF-8"},
 		{"an alias of itself", "---\na: &x [*x]\n---\n", ""},
 		{"aliases of aliases", "---\na: &a [" + strings.Repeat("x,", 100) + "]\nb: &b [" + strings.Repeat("*a,", 100) + "]\nc: [" + strings.Repeat("*b,", 100) + "]\n---\n", ""},

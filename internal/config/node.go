@@ -346,6 +346,9 @@ type double struct {
 
 // parse reads JSON with comments and trailing commas.
 func parse(in *input) (*node, []double, error) {
+	if isUTF16(in.data) {
+		return nil, nil, &syntaxError{0, "the file is UTF-16 text; save it as UTF-8"}
+	}
 	in.data = bytes.TrimPrefix(in.data, []byte("\xef\xbb\xbf"))
 	in.mixed = !utf8.Valid(in.data)
 	in.data = bytes.ToValidUTF8(in.data, []byte(string(utf8.RuneError)))
@@ -362,6 +365,11 @@ func parse(in *input) (*node, []double, error) {
 	}
 	c := converter{in: in}
 	return c.value(v), c.doubles, nil
+}
+
+// isUTF16 reports whether a text begins as Windows PowerShell writes it.
+func isUTF16(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
 }
 
 // blank reports whether a text has nothing in it but comments.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,6 +131,11 @@ func (c *checker) stray(m member, f *shape) bool {
 		default:
 			p.Severity = Warning
 		}
+	case len(root) == 2 && m.key == "disallowedTools" && (m.val.kind == 'a' || m.val.kind == 's'):
+		p.Message = fmt.Sprintf(`%q is a setting of Claude Code; only what it restricts is in force; want "permission": {"bash": "deny"}`, c.key())
+		c.l.restrict(root[1], claudeRules(m.val, permission.Deny, c.l.opt.Home))
+	case len(root) == 2 && m.key == "tools" && slices.Contains(toolNames(m.val), "*"):
+		p.Message, p.Severity = fmt.Sprintf(`%q names every tool, and is left out; want an object such as {"write": false}`, c.key()), Warning
 	case len(root) == 2 && m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's'):
 		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied to this agent, and none is allowed by it`, c.key())
 		c.l.restrict(root[1], listed(m.val))
@@ -181,27 +187,106 @@ func (c *checker) newer(list *node) bool {
 	return len(rules) > 0
 }
 
-// listed denies the tools that a list does not name. The names may be those of
-// Claude Code; one with a pattern behind it is not taken.
-func listed(n *node) permission.Ruleset {
+// toolNames are the names of tools in a list, or between commas.
+func toolNames(n *node) []string {
 	names := texts(n)
 	if n.kind == 's' {
 		names = strings.Split(n.text, ",")
 	}
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
+// claudeName is what a tool of Claude Code is named as in rules, and what stands
+// in parentheses behind it.
+func claudeName(s string) (name, pattern string) {
+	name, pattern, _ = strings.Cut(s, "(")
+	name = toolPermission(strings.ToLower(strings.TrimSpace(name)))
+	if tool, ok := strings.CutPrefix(name, "mcp__"); ok {
+		if !strings.Contains(tool, "__") {
+			tool += "__*" // every tool of the server
+		}
+		name = strings.ReplaceAll(tool, "__", "_")
+	}
+	return name, strings.TrimSuffix(strings.TrimSpace(pattern), ")")
+}
+
+// listed denies the tools that a list does not name. The names may be those of
+// Claude Code; one with a pattern behind it is not taken.
+func listed(n *node) permission.Ruleset {
 	rule := func(name string, action permission.Action) permission.Rule {
 		return permission.Rule{Permission: name, Pattern: "*", Action: action, From: n.source()}
 	}
 	rules := permission.Ruleset{rule("*", permission.Deny), rule("external_directory", permission.Allow), rule("doom_loop", permission.Allow)}
-	for _, name := range names {
-		name = toolPermission(strings.ToLower(strings.TrimSpace(name)))
-		if server, ok := strings.CutPrefix(name, "mcp__"); ok {
-			name = strings.ReplaceAll(server, "__", "_")
-		}
-		if name != "" && !strings.Contains(name, "(") {
+	for _, item := range toolNames(n) {
+		if name, pattern := claudeName(item); name != "" && pattern == "" {
 			rules = append(rules, rule(name, permission.Allow))
 		}
 	}
 	return rules
+}
+
+// claudeRules are what a list of Claude Code restricts: of tools that take a
+// command or a path the pattern, of others everything.
+func claudeRules(n *node, action permission.Action, home string) (rules permission.Ruleset) {
+	for _, item := range toolNames(n) {
+		name, pattern := claudeName(item)
+		switch name {
+		case "":
+			continue
+		case "bash":
+			if before, ok := strings.CutSuffix(pattern, ":*"); ok {
+				pattern = before + "*"
+			}
+		case "read", "edit":
+			pattern = strings.TrimPrefix(pattern, "./")
+			if strings.HasPrefix(pattern, "//") {
+				pattern = pattern[1:]
+			}
+		default:
+			pattern = ""
+		}
+		effect := stringNode(string(action), n)
+		if one, _, err := under(effect, name, cmp.Or(pattern, "*")).rules(home); err == nil {
+			rules = append(rules, one...)
+		}
+	}
+	return rules
+}
+
+// claudeList reports whether a member of a policy is a list of rules as Claude
+// Code has it, {"deny": ["Bash(rm:*)"]}, and puts in force what it restricts.
+func (c *checker) claudeList(m member) bool {
+	action := permission.Action(m.key)
+	if m.val.kind != 'a' || action != permission.Allow && action != permission.Ask && action != permission.Deny {
+		return false
+	}
+	agent := ""
+	if len(c.path) == 4 {
+		agent = c.path[1]
+	}
+	c.l.report(m.in, m.at, Problem{Key: c.key(), Severity: Error, Message: fmt.Sprintf(
+		`%q is a list, as Claude Code has it; only what it restricts is in force; want {"bash": %q}`, c.key(), action)})
+	if action != permission.Allow {
+		c.l.restrict(agent, claudeRules(m.val, action, c.l.opt.Home))
+	}
+	return true
+}
+
+// respelt tells of a name that would be that of a tool in small letters, and
+// puts in force what is restricted under it. It reports whether it is one.
+func (c *checker) respelt(m member) bool {
+	small := strings.ToLower(m.key)
+	if small == m.key || !slices.Contains(knownTools(), small) && toolPermission(small) == small {
+		return false
+	}
+	c.unknown(m, "is not the name of a tool; only what it restricts is in force", small)
+	path := slices.Clone(c.path)
+	path[len(path)-1] = small
+	c.l.salvage(under(m.val.clone(), path...))
+	return true
 }
 
 // toolPermission is what a tool is named as in rules.

@@ -18,6 +18,7 @@ type shape struct {
 	whole  bool               // a mistake inside leaves out the whole value
 	policy bool               // a mistake inside makes the policy void
 	rules  bool               // it is a policy: read as one
+	tools  bool               // its keys are names of tools
 	helve  bool               // only in helve's own files
 	alone  bool               // of a list: an element with a mistake is left out alone
 	stops  bool               // a mistake inside switches it off: left out, it would run with other settings
@@ -40,7 +41,7 @@ func actionShape() *shape {
 }
 func rulesShape() *shape { return &shape{kinds: "so", rules: true, policy: true} }
 func toolsShape() *shape {
-	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true}
+	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true, tools: true}
 }
 
 // guarding marks a shape as one of what guards.

@@ -196,9 +196,10 @@ func TestUnclosedText(t *testing.T) {
 	file := filepath.Join(opt.Dir, "helve.json")
 	for text, want := range map[string]string{
 		"{\"permission\": {\"bash\": \"deny\"}\n": ":2:1: not JSON: the text ends before all is closed that was opened",
-		`{"a": [1, `: "not JSON: the text ends before all is closed that was opened",
-		`{"a": "b`:   "not JSON: the text ends before all is closed that was opened",
-		`{"a": x}`:   ":1:7: not JSON (every",
+		`{"a": [1, `:         "not JSON: the text ends before all is closed that was opened",
+		`{"a": "b`:           "not JSON: the text ends before all is closed that was opened",
+		`{"a": x}`:           ":1:7: not JSON (every",
+		"\xff\xfe{\x00}\x00": "the file is UTF-16 text; save it as UTF-8",
 	} {
 		write(t, file, text)
 		if err := load(t, opt).PolicyError; err == nil || !strings.Contains(err.Error(), want) {
