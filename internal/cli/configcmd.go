@@ -93,6 +93,9 @@ not followed.`,
 			if err != nil {
 				return err
 			}
+			if s.choice != nil {
+				cfg.Problems = append(cfg.Problems, *s.choice)
+			}
 			return a.checked(cfg, asJSON)
 		},
 	}

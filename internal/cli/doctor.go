@@ -166,6 +166,9 @@ func (a *app) examineConfig() []finding {
 			out = append(out, finding{state, "config", p.Error()})
 		}
 	}
+	if s.choice != nil && s.choice.Severity == config.Error {
+		out = append(out, finding{"fail", "config", s.choice.Error()})
+	}
 	for _, w := range a.missed(s.cfg) {
 		out = append(out, finding{"warn", "config", w.String() + seeTrust})
 	}

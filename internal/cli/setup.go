@@ -78,6 +78,8 @@ type setup struct {
 	cfg  *config.Config
 	opt  config.Options
 	data string
+	// What is wrong with the choice of the default agent, nil for nothing.
+	choice *config.Problem
 }
 
 // load reads the config files that hold here.
@@ -96,10 +98,39 @@ func (a *app) load() (*setup, error) {
 	if name := s.cfg.DefaultAgent; name != "" {
 		if own := s.defaults(name); !slices.Equal(own, s.opt.Defaults) {
 			s.opt.Defaults = own
-			s.cfg, err = config.Load(s.opt)
+			if s.cfg, err = config.Load(s.opt); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return s, err
+	s.choose()
+	return s, nil
+}
+
+// choose looks at the choice of the default agent. One that only a plugin may
+// know is replaced by helve's own, since plugins of OpenCode add agents and
+// here they do not; a name that is nearly one of ours is a mistake.
+func (s *setup) choose() {
+	name, o := s.cfg.DefaultAgent, s.agentOptions()
+	err := o.Validate()
+	if err == nil {
+		return
+	}
+	from := s.cfg.Origins["default_agent"]
+	s.choice = &config.Problem{File: from.File, Line: from.Line, Key: "default_agent", Message: err.Error(), Severity: config.Error}
+	own := slices.ContainsFunc(s.cfg.Agents, func(c config.Agent) bool { return c.Name == name })
+	names := make([]string, 0, 8)
+	for _, a := range helve.Agents(o) {
+		names = append(names, a.Name)
+	}
+	_, near := text.Nearest(name, names)
+	if name == "" || len(s.cfg.Plugins) == 0 || own || slices.Contains(names, name) || near {
+		return
+	}
+	s.cfg.DefaultAgent = ""
+	s.choice.Severity = config.Warning
+	s.choice.Message += ": helve takes no agents from plugins, so " + s.agents()[0].Name + " works where none is named"
+	s.cfg.Problems = append(s.cfg.Problems, *s.choice)
 }
 
 // defaults are the rules that an agent has before anything is configured.

@@ -131,6 +131,9 @@ func (c *checker) stray(m member, f *shape) bool {
 		default:
 			p.Severity = Warning
 		}
+	case len(root) == 2 && m.key != "tools" && strings.EqualFold(m.key, "tools") && m.val.kind == 'o':
+		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting; only what it restricts is in force", c.key()), "tools"
+		c.l.salvage(under(m.val, append(slices.Clone(root), "tools")...))
 	case len(root) == 2 && m.key == "disallowedTools" && (m.val.kind == 'a' || m.val.kind == 's'):
 		p.Message = fmt.Sprintf(`%q is a setting of Claude Code; only what it restricts is in force; want "permission": {"bash": "deny"}`, c.key())
 		c.l.restrict(root[1], claudeRules(m.val, permission.Deny, c.l.opt.Home))
