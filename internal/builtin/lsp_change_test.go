@@ -161,7 +161,7 @@ func TestProposalsForAnotherText(t *testing.T) {
 	}
 	asks := 0
 	done := make(chan struct{})
-	go func() { // the second question about leaving the project comes when the server has answered
+	go func() { // the question of the rename comes when the server has answered
 		defer close(done)
 		for e := range d.rt.Events(t.Context(), 0) {
 			if q, ok := e.Properties.(helve.PermissionAsked); ok {
@@ -182,7 +182,7 @@ func TestProposalsForAnotherText(t *testing.T) {
 	_, err = d.rt.Call(t.Context(), tool.Call{ID: "last", Tool: "lsp",
 		Input: asInput(t, map[string]any{"operation": "rename", "filePath": "a.foo", "line": 1, "character": 1, "newName": "other"})})
 	<-done
-	wantFail(t, err, "changed-on-disk", "a.foo was changed while fake worked on it")
+	wantFail(t, err, "changed-on-disk", "a.foo was changed by someone else")
 	if got := d.get("a.foo") + d.get("link.foo"); got != "a word\nword\n" {
 		t.Errorf("the files hold %q", got)
 	}
