@@ -2,10 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 	"helve/internal/decision"
 	"helve/internal/lines"
 	"helve/permission"
+	"helve/tool"
 )
 
 func (a *app) permissionTestCommand() *cobra.Command {
@@ -25,7 +28,9 @@ out differently. A line gives a "permission" and a "pattern", or a "command",
 and what to "expect": allow, ask, deny or error; "accept" lists answers that
 will do too. The rules are those in the line ("rules", a list of permission,
 pattern, action; or "config"), or else those in force here, for which
-"permission" may be the name of a tool too. Lines for another "platform" are
+"permission" may be the name of a tool too. Or it gives "tools", and in
+"expect_visible" those of them that a model is shown, as 'helve tools' lists
+them. Lines for another "platform" are
 skipped and named. "config" is the value of the key permission, or an object with
 that key.
 
@@ -35,9 +40,9 @@ line such as "12 passed, 0 failed".`,
 		Example: `  helve permission test decisions.jsonl
   echo '{"permission":"read","pattern":".env","expect":"ask"}' | helve permission test -`,
 		Args: atLeast(1, "a table"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			t := &table{app: a, agent: agent}
-			t.judge = decision.Table{Dir: a.workDir(), Policy: t.here, Asks: t.asks}
+			t.judge = decision.Table{Dir: a.workDir(), Policy: t.here, Asks: t.asks, Shows: func(name string) (bool, error) { return t.shows(c.Context(), name) }}
 			if agent != "" {
 				if err := t.agentExists(); err != nil {
 					return err
@@ -62,8 +67,9 @@ type table struct {
 	app                     *app
 	agent                   string
 	judge                   decision.Table
-	inForce                 *permission.Policy // read when a line needs it
-	tools                   *helve.Runtime     // the same
+	inForce                 *helve.Agent   // read when a line needs it
+	tools                   *helve.Runtime // the same
+	shown                   []tool.Spec    // the same; nil: not yet
 	passed, failed, skipped int
 }
 
@@ -128,7 +134,7 @@ func (t *table) sum() error {
 // here is the policy in force where the command runs.
 func (t *table) here() (permission.Policy, error) {
 	if t.inForce != nil {
-		return *t.inForce, nil
+		return t.inForce.Policy, nil
 	}
 	s, err := t.app.load()
 	if err != nil {
@@ -141,12 +147,12 @@ func (t *table) here() (permission.Policy, error) {
 	if err != nil {
 		return permission.Policy{}, err
 	}
-	t.inForce = &agent.Policy
+	t.inForce = &agent
 	return agent.Policy, nil
 }
 
 // asks is the permission that one of our tools asks for.
-func (t *table) asks(tool string) string {
+func (t *table) asks(name string) string {
 	if t.tools == nil {
 		rt, err := helve.New(helve.Options{Unattended: true})
 		if err != nil {
@@ -154,7 +160,24 @@ func (t *table) asks(tool string) string {
 		}
 		t.tools = rt
 	}
-	return t.tools.Asks(tool)
+	return t.tools.Asks(name)
+}
+
+// shows reports whether the agent is shown a tool, as 'helve tools' says. Of the
+// tools of servers and files, which are not started for it, the rules alone say.
+func (t *table) shows(ctx context.Context, name string) (bool, error) {
+	if t.asks(name) == "" {
+		policy, err := t.here()
+		return err == nil && !t.inForce.Locked && !policy.Hides(name), err
+	}
+	if t.shown == nil {
+		specs, err := t.app.specs(ctx, &toolsFlags{agent: t.agent, builtin: true, quiet: true})
+		if err != nil {
+			return false, err
+		}
+		t.shown = specs
+	}
+	return slices.ContainsFunc(t.shown, func(s tool.Spec) bool { return s.Name == name }), nil
 }
 
 func (t *table) close() {

@@ -44,6 +44,9 @@ type Table struct {
 	// Asks is the permission that a tool asks for, "" where there is no such
 	// tool: of lines that bring no rules the permission may be a tool's name.
 	Asks func(tool string) string
+	// Shows reports whether a model is shown a tool, of lines that bring no
+	// rules.
+	Shows func(tool string) (bool, error)
 }
 
 // Judge judges one line.
@@ -82,7 +85,7 @@ func (t Table) judge(v row) (string, error) {
 	got, by := "error", ""
 	switch {
 	case err == nil && v.Visible != nil:
-		return judgeVisible(v, policy), nil
+		return t.judgeVisible(v, policy)
 	case err == nil:
 		got, by, err = t.decision(v, policy)
 	case errors.Is(err, errRefused):
@@ -168,17 +171,28 @@ func judgePatterns(v row) string {
 	return ""
 }
 
-func judgeVisible(v row, policy permission.Policy) string {
+// judgeVisible says which other tools are shown. Rules of the line are about
+// the tools that there are: a rule about edit hides all that ask for it, and one
+// under the name of a tool that tool.
+func (t Table) judgeVisible(v row, policy permission.Policy) (string, error) {
 	got := []string{}
 	for _, name := range v.Tools {
-		if !policy.Hides(name) {
+		asks := cmp.Or(t.Asks(name), name)
+		shown, err := !policy.Of(name, asks).Hides(asks), error(nil)
+		if v.bringsNone() {
+			shown, err = t.Shows(name)
+		}
+		if err != nil {
+			return "", err
+		}
+		if shown {
 			got = append(got, name)
 		}
 	}
 	if !slices.Equal(got, *v.Visible) {
-		return fmt.Sprintf("got %q, want %q", got, *v.Visible)
+		return fmt.Sprintf("got %q, want %q", got, *v.Visible), nil
 	}
-	return ""
+	return "", nil
 }
 
 // judgeName asks a runtime whether a tool from outside may have a name.

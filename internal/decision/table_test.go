@@ -19,7 +19,8 @@ func TestTable(t *testing.T) {
 	table := Table{Dir: t.TempDir(), Policy: func() (permission.Policy, error) {
 		asked++
 		return permission.Policy{Rules: permission.Ruleset{{Permission: "read", Pattern: "*", Action: permission.Allow}, {Permission: "look", Pattern: "b", Action: permission.Deny}}}, nil
-	}, Asks: func(tool string) string { return map[string]string{"look": "read"}[tool] }}
+	}, Asks: func(tool string) string { return map[string]string{"look": "read"}[tool] },
+		Shows: func(tool string) (bool, error) { return tool == "look", nil }}
 	for _, c := range []struct {
 		line    string
 		want    Finding
@@ -35,6 +36,9 @@ func TestTable(t *testing.T) {
 		{`{"permission":"read","pattern":"a","expect":"ask","accept":["deny"],"rules":[["read","*","deny"]]}`, Finding{"", Passed, ""}, false},
 		{`{"command":"git push","expect":"deny","mode":"headless","rules":[["bash","*","ask"]]}`, Finding{"", Passed, ""}, false},
 		{`{"permission":"webfetch","pattern":"http://1/","expect":"error","rules":[]}`, Finding{"", Passed, ""}, false},
+		{`{"tools":["look","read"],"expect_visible":["look"]}`, Finding{"", Passed, ""}, true}, // as tools are shown here
+		{`{"rules":[["read","*","deny"]],"tools":["look","read","other"],"expect_visible":["other"]}`, Finding{"", Passed, ""}, false},
+		{`{"rules":[["*","*","allow"],["look","*","deny"]],"tools":["look","read"],"expect_visible":["read"]}`, Finding{"", Passed, ""}, false}, // under its own name
 		{`{"config":{"read":"maybe"},"expect":"error"}`, Finding{"", Passed, ""}, false},
 		{`{"id":"y","platform":"` + other + `","permission":"read","pattern":"a","expect":"deny"}`, Finding{"y", Skipped, "for " + other}, false},
 		{`{"id":"z","permision":"read"}`, Finding{"z", Failed, `unknown key "permision": did you mean "permission"?`}, false},
