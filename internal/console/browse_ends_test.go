@@ -42,7 +42,7 @@ func TestBrowseEnds(t *testing.T) {
 
 	session = h.prompt("Go on and on")
 	b.visit("#/sessions/" + session)
-	b.see("sleeps")
+	b.see("sleep") // the command, or its description where the page saw it begin
 	b.press("button", "Stop")
 	b.the("button", "Resume")
 	if got := eval[string](b, dots); got != "error" {

@@ -125,8 +125,11 @@ func TestBrowseHasty(t *testing.T) {
 	b := newTab(t, h)
 	b.enter("#/requests")
 	h.begin("bash", map[string]any{"command": "rm -rf build"})
-	b.see("Permission needed: edit")
+	h.begin("bash", map[string]any{"command": "rm -rf out"})
+	b.see("rm -rf build")
+	b.see("rm -rf out")
 	b.calm()
+	b.shot("two")
 	x, y := b.middle("button", "Allow once.*")
 	for range 4 {
 		b.must(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y))
@@ -136,7 +139,7 @@ func TestBrowseHasty(t *testing.T) {
 			}
 		}
 	}
-	b.see("Permission needed: bash")
+	b.see("One waits for an answer")
 	if n := b.sent("POST", "/v1/permissions/"); n != 1 {
 		t.Errorf("%d requests were answered in a hurry", n)
 	}
