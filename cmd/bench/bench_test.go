@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"helve/internal/proof"
 )
@@ -84,6 +85,19 @@ func TestFiguresOfTests(t *testing.T) {
 	}
 	if f, err := fromLine(text, take{ID: "a.b", Line: `heaps (\d+)`}); err == nil {
 		t.Error(f)
+	}
+}
+
+func TestTimesOfPackages(t *testing.T) {
+	text := "check: go vet\nok  \thelve/tool\t0.5s\nok  \thelve/internal/store\t12.25s\nFAIL\thelve\t3.1s\nok  \thelve/model\t(cached)\n?   \thelve/cmd/helve\t[no test files]\nFAIL\n"
+	want := []proof.Figure{
+		{ID: "check", Value: 1.5, Unit: "min"},
+		{ID: "check.helve/internal/store", Value: 12.25, Unit: "s"},
+		{ID: "check.helve", Value: 3.1, Unit: "s"},
+		{ID: "check.helve/tool", Value: 0.5, Unit: "s"},
+	}
+	if got := packageTimes([]byte(text), 90*time.Second); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -32,7 +32,7 @@ type page struct {
 func render(p *plan, b *book) (text string, plots map[string]string, err error) {
 	pg := &page{plan: p, book: b, used: map[string]bool{}, plots: map[string]string{}}
 	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
-		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "note": pg.note, "list": func(s ...string) []string { return s },
+		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "note": pg.note, "packages": pg.packages, "list": func(s ...string) []string { return s },
 		"table": pg.table, "part": pg.part, "summary": pg.summary, "rest": pg.rest, "machines": pg.machines, "versions": pg.versions,
 		"goals": pg.goals, "elsewhere": pg.elsewhere, "ratios": pg.ratios, "pairs": pg.pairs, "counts": pg.counts, "verdict": pg.standing, "code": func(s string) string { return "`" + s + "`" },
 	}).Parse(pageText)
@@ -188,6 +188,24 @@ func (pg *page) row(w wanted, beside, goal, notes bool) []string {
 		row = append(row, pg.note(w.ID))
 	}
 	return row
+}
+
+// packages lists how long the tests of each package took, where that is a second
+// or more.
+func (pg *page) packages() string {
+	var out strings.Builder
+	e := pg.book.part("check")
+	if e == nil {
+		return notMeasured + "\n"
+	}
+	for _, f := range e.Figures {
+		name, ok := strings.CutPrefix(f.ID, "check.")
+		pg.used[f.ID] = true
+		if ok && f.Value >= 1 {
+			fmt.Fprintf(&out, "| `%s` | %s |\n", name, words(f.Value, f.Unit))
+		}
+	}
+	return "| package | time |\n|---|---|\n" + out.String()
 }
 
 // reasons say of every figure that is short why it is.

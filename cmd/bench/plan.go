@@ -54,10 +54,11 @@ func (p part) is(name string) bool {
 // the go command with benchmarks or tests whose lines are read. In what it is
 // given, ${NAME} stands for where a peer is and ${NAME.version} for its version.
 type step struct {
-	Program string // a package of ours with --figures
-	Bench   string // or benchmarks by this pattern
-	Test    string // or tests by this pattern
-	Package string // of benchmarks and tests
+	Program string   // a package of ours with --figures
+	Bench   string   // or benchmarks by this pattern
+	Test    string   // or tests by this pattern
+	Package string   // of benchmarks and tests
+	Check   []string // or a command that tests many packages: the time of each, and of the whole
 	Args    []string
 	Quick   []string // more arguments of a program for a look
 	Env     map[string]string
@@ -135,7 +136,7 @@ func (p *plan) check() (err error) {
 			}
 		}
 		for _, s := range part.Steps {
-			if s.Program == "" && len(s.Takes) == 0 {
+			if s.Program == "" && s.Check == nil && len(s.Takes) == 0 {
 				bad("part %s runs something and takes nothing of it", part.Name)
 			}
 		}

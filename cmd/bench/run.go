@@ -193,6 +193,9 @@ func (b *bench) step(ctx context.Context, s step) ([]proof.Figure, error) {
 	if s.Program != "" {
 		return b.ours(ctx, s)
 	}
+	if s.Check != nil {
+		return b.check(ctx, s)
+	}
 	argv := []string{"go", "test", "-count=1", "-timeout=0", "-run", "^$", "-bench", s.Bench}
 	if s.Test != "" {
 		argv = []string{"go", "test", "-count=1", "-timeout=0", "-v", "-run", s.Test}
@@ -207,6 +210,17 @@ func (b *bench) step(ctx context.Context, s step) ([]proof.Figure, error) {
 		return nil, err
 	}
 	return b.take(s, text)
+}
+
+// check runs a command that tests many packages.
+func (b *bench) check(ctx context.Context, s step) ([]proof.Figure, error) {
+	argv := s.Check
+	if b.quick {
+		argv = slices.Concat(argv, s.Quick)
+	}
+	began := time.Now()
+	text, err := b.execute(ctx, s, argv)
+	return packageTimes(text, time.Since(began)), err
 }
 
 // take makes figures out of what the go command has printed.
