@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/modeltest"
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 // bothProtocols runs a test with a model that is served in each protocol.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A stage is where a take is played.

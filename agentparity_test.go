@@ -13,13 +13,13 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/internal/anthropic"
-	"helve/internal/modeltest"
-	"helve/internal/openai"
-	"helve/message"
-	"helve/model"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/anthropic"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A take is a conversation that the reference had with a scripted model, and

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 // AgentOptions say what the agents of a runtime are made from.

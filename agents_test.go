@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 func agentNamed(t *testing.T, agents []helve.Agent, name string) helve.Agent {

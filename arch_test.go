@@ -81,6 +81,9 @@ func table(t *testing.T) map[string][]string {
 	return may
 }
 
+// module is the path that every import of ours begins with.
+const module = "github.com/helve-dev/helve"
+
 func TestLayers(t *testing.T) {
 	all, _ := rooms(t)
 	may := table(t)
@@ -93,10 +96,10 @@ func TestLayers(t *testing.T) {
 		for file, f := range r.files {
 			for _, imp := range f.Imports {
 				name := strings.Trim(imp.Path.Value, `"`)
-				if name != "helve" && !strings.HasPrefix(name, "helve/") {
+				if name != module && !strings.HasPrefix(name, module+"/") {
 					continue
 				}
-				name = strings.TrimPrefix(strings.TrimPrefix(name, "helve"), "/")
+				name = strings.TrimPrefix(strings.TrimPrefix(name, module), "/")
 				if name == "" {
 					name = "."
 				}

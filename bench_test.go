@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // report adds the median and the 99th percentile to a benchmark.

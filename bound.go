@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What a model is told when its output was cut.

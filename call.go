@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // cancelGrace is how long a tool that was cancelled may take to end by

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Of two calls of one id at a time the later one is refused, also where nothing

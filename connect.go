@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"helve/internal/anthropic"
-	"helve/internal/openai"
-	"helve/internal/toolschema"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/anthropic"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/internal/toolschema"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // A Connection says how to reach a provider of models.

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/custom"
-	"helve/internal/program"
-	"helve/internal/run"
-	"helve/internal/worker"
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/worker"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Custom says what users bring. Nothing of it is read before a call or a

@@ -12,9 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // plant writes the files of an archive into a new folder.

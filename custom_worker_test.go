@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A file that the engine within can not run is asked about when it is called,

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/store"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A clientAnswer is what the reference's client gives back.

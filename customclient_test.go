@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // Plugins are told of the project when they are started.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/program"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A Notice is something that a program, or a plugin, tells everybody who

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/custom"
-	"helve/internal/program"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )

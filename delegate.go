@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/agent"
-	"helve/internal/builtin"
-	"helve/internal/store"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // childTime is how long an agent that another started may work, where nothing

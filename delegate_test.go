@@ -16,11 +16,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve"
-	"helve/message"
-	"helve/model"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A node is an agent of a random tree, with what it asks for.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"sync"
 
-	"helve/internal/agent"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/mcpclient"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/mcpclient"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The answers to pick from where a program's question has none of its own.

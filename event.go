@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // An Event tells what happened in a runtime. Events have one order, the same

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"helve"
-	"helve/message"
-	"helve/model"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Make a runtime in a folder and call a tool.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math"
 
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A panicked is a panic as an error. Its text is plain: the rest is for the

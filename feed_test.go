@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/agent"
-	"helve/message"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/message"
 )
 
 // What the feed keeps is bounded in bytes, metadata counted in, and it always

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/builtin"
-	"helve/internal/format"
-	"helve/internal/history"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/format"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // furnishFiles makes the door to the disk.

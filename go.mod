@@ -1,4 +1,4 @@
-module helve
+module github.com/helve-dev/helve
 
 go 1.26.0
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A Hook sees every call. Each of its functions may be nil.

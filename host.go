@@ -7,8 +7,8 @@ import (
 	"os"
 	"slices"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A host is the runtime as one running call sees it.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 
-	"helve/internal/agent"
-	"helve/internal/store"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A keeper keeps conversations in the store and tells who watches.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 // TestLastCalls reads sets as "id session/call files [undone|undoes]", newest

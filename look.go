@@ -12,11 +12,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // ErrNotFound is a session, a call or a file that there is not.

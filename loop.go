@@ -8,11 +8,11 @@ import (
 	"runtime"
 	"slices"
 
-	"helve/internal/agent"
-	"helve/internal/prompt"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/prompt"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // goOn is said after a summary that nobody asked for.

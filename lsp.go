@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"helve/internal/lsp"
-	"helve/internal/proc"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // LSP says which language servers look at files that tools change. A server is

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // generatedModule writes a Go module of 10,000 lines: 40 packages of 5 files of

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestRealEdits breaks and mends code by edits, again and again: each result

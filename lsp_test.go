@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/internal/lsp/lsptest"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // fooServer is a runtime with a language server for .foo files, in a folder of

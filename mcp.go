@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/mcpclient"
-	"helve/internal/proc"
-	"helve/internal/run"
-	"helve/internal/signin"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/mcpclient"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/tool"
 )
 
 // An MCPServer is another program whose tools are offered here, under names

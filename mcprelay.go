@@ -8,11 +8,11 @@ import (
 	"slices"
 	"sync"
 
-	"helve/internal/builtin"
-	"helve/internal/mcpclient"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/mcpclient"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // An MCPTemplate is a family of things that a server lets others read.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // A local server gets the variables that commands get and its own, and none of

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // Models say who answers prompts.

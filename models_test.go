@@ -5,8 +5,8 @@ import (
 	"iter"
 	"testing"
 
-	"helve"
-	"helve/model"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/model"
 )
 
 // A replier is a provider that can not be compared.

@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"time"
 
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Options set up a [Runtime]. The zero value is a runtime in the current

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/agent"
-	"helve/internal/builtin"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/tool"
 )
 
 // plans are where the tools that begin and end planning find what they need.

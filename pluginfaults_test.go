@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A diary is a log that is read while it is written.

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/agent"
-	"helve/internal/prompt"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/prompt"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // maxCallShown is how many bytes of an interrupted call a model is told.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // stepper is a model that calls a tool so many times, at once each time, and

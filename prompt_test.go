@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/message"
-	"helve/model"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A brain is a model of a test: it answers by what it is asked.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A QuestionRequest is a set of questions that a call waits on.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/store"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // slowOffer is how long a tool may take to say whether it is offered before

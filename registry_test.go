@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 func offering(name string, offer func(tool.Audience) (string, bool)) tool.Tool {

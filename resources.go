@@ -3,8 +3,8 @@ package helve
 import (
 	"context"
 
-	"helve/internal/builtin"
-	"helve/internal/mcpclient"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/mcpclient"
 )
 
 // A library is what MCP servers have to read, as the tools for it see it.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"helve/internal/builtin"
-	"helve/internal/search"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/search"
 )
 
 // Search says how tools look for files and in files. The zero value keeps

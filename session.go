@@ -3,8 +3,8 @@ package helve
 import (
 	"context"
 
-	"helve/internal/store"
-	"helve/message"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
 )
 
 // A Session is a conversation, or what calls without one share.

@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/builtin"
-	"helve/internal/disk"
-	"helve/internal/job"
-	"helve/internal/run"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Shell says how command lines are run. The zero value runs them in the

@@ -1,9 +1,9 @@
 package helve
 
 import (
-	"helve/internal/builtin"
-	"helve/internal/skill"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/skill"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Skills say where skills are looked for: folders with a file SKILL.md, which

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A source brings tools that are not there from the start, because bringing

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"helve/internal/agent"
-	"helve/internal/store"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A station is a session that agents work on: what holds for all of them

@@ -1,7 +1,7 @@
 package helve
 
 import (
-	"helve/message"
+	"github.com/helve-dev/helve/message"
 )
 
 // MessageUpdated is a message that has begun, changed or ended.

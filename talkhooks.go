@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helve/internal/agent"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // shape lets plugins change what a model is asked: how, by chat.params, and

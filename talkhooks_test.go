@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 const talkative = `

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/agent"
-	"helve/internal/prompt"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/prompt"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/diff"
-	"helve/internal/history"
-	"helve/internal/text"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // A ChangeSet is what one call changed on disk. What it replaced is kept.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 const scatterProject = `

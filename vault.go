@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync"
 
-	"helve/internal/store"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A vault opens the store when something first needs it.

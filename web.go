@@ -7,11 +7,11 @@ import (
 	"net"
 	"time"
 
-	"helve/internal/builtin"
-	"helve/internal/lookup"
-	"helve/internal/run"
-	"helve/internal/text"
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // Web says how tools reach the network. The zero value reaches public hosts

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // silence is a name service that never answers.

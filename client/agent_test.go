@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/client"
-	"helve/internal/modeltest"
-	"helve/internal/openai"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // thinking is a house whose agents have a model that goes by a script.

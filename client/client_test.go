@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"helve/client"
-	"helve/internal/server"
+	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/internal/server"
 )
 
 func TestOperations(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/client"
-	"helve/tool"
+	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/tool"
 )
 
 func tooledCall(name, session, input string) tool.Call {

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/client"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/client"
 )
 
 // A listener reads events one by one.

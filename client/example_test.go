@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"helve"
-	"helve/client"
-	"helve/internal/server"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/internal/server"
 )
 
 // kitchen is a server for the examples. Yours is the one of `helve serve`, and

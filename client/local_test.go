@@ -19,7 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // announce leaves the note of a server, as the command does; a live one holds

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/client"
-	"helve/internal/gate"
-	"helve/internal/server"
-	"helve/permission"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // TestMain also lets this program keep the commands that its tests run.

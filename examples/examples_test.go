@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // How each example is run: by its own page, or by a test that knows more.
@@ -102,7 +102,7 @@ func (w *workshop) stranger(t *testing.T, example, verb, what string) {
 	}
 	said, err := w.sh(t, ".", strings.Join([]string{
 		"set -e", "cd '" + dir + "'", "go mod init stranger",
-		"go mod edit -require helve@v0.0.0 -replace helve='" + w.root + "'",
+		"go mod edit -require github.com/helve-dev/helve@v0.0.0 -replace github.com/helve-dev/helve='" + w.root + "'",
 		"go " + verb + " " + what,
 	}, "\n"), "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
 	if err != nil {

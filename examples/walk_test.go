@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A workshop is a copy of the repository as somebody has it who has just cloned

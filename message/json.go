@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The forms that go out are the reference's: which fields a message, a part or

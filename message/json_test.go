@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What goes out has the reference's form, and comes back as it was.

@@ -6,8 +6,8 @@ package message
 import (
 	"encoding/json"
 
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A Message is what a person or a model said at one time.

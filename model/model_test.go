@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 func TestCost(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"helve/permission"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 func TestMain(m *testing.M) { tooltest.Main(m) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // The last rule that matches wins.

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // No approval overrules a deny: not beside a question about something else, not

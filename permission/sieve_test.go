@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A sieve says what the policy says, but for what is asked about everything.

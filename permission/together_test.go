@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Everything that a call asks for is decided before anybody is asked, and asked

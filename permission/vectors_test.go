@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A vector is one line of testdata/rules.jsonl: rules in force, a question,

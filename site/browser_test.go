@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/browsertest"
+	"github.com/helve-dev/helve/internal/browsertest"
 )
 
 // A tab shows the site from the disk. A request for something that is no file

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"helve/internal/browsertest"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/browsertest"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // A stage is what the tests share: the site, built once, and a browser.

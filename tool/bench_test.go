@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 func BenchmarkNew(b *testing.B) {

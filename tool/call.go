@@ -6,7 +6,7 @@ import (
 	"errors"
 	"os"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A Call is one use of a tool: what was asked, by whom, and where it runs.

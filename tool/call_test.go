@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // opener is a host with files.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // checked returns the canonical input, or the error.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 type repeatInput struct {

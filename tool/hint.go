@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	spelling "helve/internal/text"
+	spelling "github.com/helve-dev/helve/internal/text"
 )
 
 // note is the line of help for an issue: where, what was there, and what was

@@ -14,7 +14,7 @@ import (
 	oracle "github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // strangers are schemas as other programs send them.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A vector is one line of testdata/args.jsonl: arguments, and what a schema

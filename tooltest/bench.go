@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A bench is a runtime and the person in front of it, who answers what is

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 type shoutInput struct {

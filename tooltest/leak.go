@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 // Main runs the tests of a package and fails when they leave something

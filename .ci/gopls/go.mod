@@ -1,7 +1,7 @@
 // What the tests drive as a real language server for Go. It is a module of its
 // own, because this release of gopls does not build with the x/tools that the
 // project's other tools need.
-module helve/ci/gopls
+module github.com/helve-dev/helve/ci/gopls
 
 go 1.26.0
 

@@ -1,6 +1,6 @@
 // What makes packages and lists of modules for releases. It is a module of its
 // own, so that none of it gets among what helve is made of.
-module helve/ci/release
+module github.com/helve-dev/helve/ci/release
 
 go 1.26.0
 

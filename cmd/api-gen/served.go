@@ -1,6 +1,6 @@
 package main
 
-import "helve/internal/server"
+import "github.com/helve-dev/helve/internal/server"
 
 // served is the document of a server that serves nothing.
 func served() ([]byte, error) {

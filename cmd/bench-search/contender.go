@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The kinds of contenders.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"helve/internal/regex"
-	"helve/internal/search"
+	"github.com/helve-dev/helve/internal/regex"
+	"github.com/helve-dev/helve/internal/search"
 )
 
 // An engine is the search alone, without the road of a call: what is left of a

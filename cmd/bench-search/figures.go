@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // figures are what was measured as data. The ids:

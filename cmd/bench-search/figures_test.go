@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // TestFigures makes figures of a small report: each of helve's ways beside each

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // The classes of queries. What is rare in one tree may be less so in another:

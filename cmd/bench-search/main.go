@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // settings are what the command line says.

@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A contender answers queries. Each runs in a process of its own.

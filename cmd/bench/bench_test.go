@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const benchLines = `goos: linux
@@ -400,7 +400,7 @@ func TestLarge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	helve, figures := filepath.Join(dir, "helve"), filepath.Join(dir, "figures")
-	if out, err := exec.Command("go", "build", "-o", helve, "helve/cmd/helve").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", helve, "github.com/helve-dev/helve/cmd/helve").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := command(t.Context(), []string{"large", "--quick", "--helve", helve, "--figures", figures}, io.Discard, io.Discard); err != nil {

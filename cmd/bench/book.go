@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A book is all that was measured, as docs/benchmarks.json keeps it.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A large is what measures a few large things that no other program has: whole

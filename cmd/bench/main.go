@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: bench run [--skip PART,…] [--out FOLDER] [--quick] [PART…]   measure, then make the page

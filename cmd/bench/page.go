@@ -12,7 +12,7 @@ import (
 	"strings"
 	"text/template"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // summary is the first table: helve beside what people would use instead.

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // ahead is how many times better than its peer helve was; false where there is

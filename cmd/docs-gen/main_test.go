@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"helve/internal/cli"
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 const module = "../.." // the folder of the module

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/config"
+	"github.com/helve-dev/helve/internal/config"
 )
 
 // A configDoc is what docs/config.md says in its tables.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"helve/internal/cli"
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 // tree is the command with all below it, as people find it.

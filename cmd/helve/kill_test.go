@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/store"
+	"github.com/helve-dev/helve/internal/store"
 )
 
 // build compiles the command once for the tests that run it as a process.

@@ -7,8 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"helve"
-	"helve/internal/cli"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 func main() {

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve"
-	"helve/internal/proof"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/tool"
 )
 
 // levels are those of the wall that this machine can have.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/judge"
-	"helve/internal/proof"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // longest is the longest command line that the tool takes: no other reaches

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/disk"
-	"helve/internal/proof"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // durable takes turns between replacing a file as a careful program would, by

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // events has serve-proof measure the stream of events, and takes its figures.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // The test's own program plays the process with the runtime too.
@@ -53,7 +53,7 @@ func built(t *testing.T) string {
 	}
 	bin := filepath.Join(dir, "helve")
 	made.Store(&bin)
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "helve/cmd/helve")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "github.com/helve-dev/helve/cmd/helve")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)

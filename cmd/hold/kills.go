@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/store"
+	"github.com/helve-dev/helve/internal/store"
 )
 
 // A massacre is processes of the command that are killed while they work, and

@@ -22,8 +22,8 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A part measures one of the figures.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/proof"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/permission"
 )
 
 const (

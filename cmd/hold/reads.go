@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // How small reads are made.

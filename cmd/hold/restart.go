@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/proof"
-	"helve/internal/store"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // restart fills a store, kills who works with it, and takes the time until the

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve"
-	"helve/internal/proof"
-	"helve/internal/store"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/permission"
 )
 
 // How many sessions are at work in a server at once: turns, and calls that

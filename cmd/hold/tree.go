@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // A grove is commands that are cancelled, and how long what they started lived

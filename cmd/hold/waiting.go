@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // waiting lets requests wait, in a runtime and in a process of the command.

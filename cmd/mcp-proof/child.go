@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A child is a program that is run to its end, or to its limit, together with

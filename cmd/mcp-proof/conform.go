@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // baselineText lists the scenarios that are known to fail, each with why. The

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // suiteServer is what the suite's server is called in the config.

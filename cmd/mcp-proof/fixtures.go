@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve"
-	"helve/internal/gate"
-	"helve/internal/mcpserve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/mcpserve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A fixture is a tool that the conformance suite expects a server to have. Its

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: mcp-proof PART --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE] [--figures FILE]

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A rig is a runtime with the tools of real servers in it, and a person.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/modeltest"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const (

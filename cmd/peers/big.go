@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // bigName is the large file's name.

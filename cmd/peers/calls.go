@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"sync"
 
-	"helve"
-	"helve/internal/proof"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // newRuntime makes a runtime in the project that may do everything. What is

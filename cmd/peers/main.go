@@ -41,7 +41,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: peers PART… [--helve PATH] [--opencode PATH] [--figures FILE] [--quick]

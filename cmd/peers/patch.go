@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A job for patch: some files, of which every so many lines one is changed.

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/internal/cli"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // The test's own program plays the helve command too.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A program is run to its end, with everything that it starts.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // spawns measures commands: one that does nothing, and one that says a lot.

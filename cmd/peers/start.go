@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // starts measures the whole life of programs that do next to nothing.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A way is one way to do what is measured, and what came of it.

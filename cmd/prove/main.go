@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: prove run [--only IDS | --again] [--race] [--long] [--soak FILE]

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // page is docs/promises.md.

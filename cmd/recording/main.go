@@ -17,7 +17,7 @@ import (
 	"os"
 	"os/signal"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 //go:embed script.json

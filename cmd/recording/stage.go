@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // The screen of a recording.

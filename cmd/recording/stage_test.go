@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 func TestMain(m *testing.M) {

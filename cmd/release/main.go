@@ -86,7 +86,7 @@ func (t target) program() string {
 	if t.os == "windows" {
 		return "helve.exe"
 	}
-	return "helve"
+	return "github.com/helve-dev/helve"
 }
 
 // packed is how archives end there.

@@ -155,10 +155,10 @@ func TestMadeFor(t *testing.T) {
 // A list that names one module too few, or another version, is found out.
 func TestCheckModules(t *testing.T) {
 	info := &buildinfo.BuildInfo{}
-	info.Main.Path, info.Main.Version = "helve", "v1.0.0"
+	info.Main.Path, info.Main.Version = "github.com/helve-dev/helve", "v1.0.0"
 	list := func(components string) string {
 		name := filepath.Join(t.TempDir(), "x.json")
-		text := fmt.Sprintf(`{"bomFormat":"CycloneDX","specVersion":"1.6","metadata":{"component":{"name":"helve","version":"v1.0.0"}},"components":[%s]}`, components)
+		text := fmt.Sprintf(`{"bomFormat":"CycloneDX","specVersion":"1.6","metadata":{"component":{"name":"github.com/helve-dev/helve","version":"v1.0.0"}},"components":[%s]}`, components)
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // How calls are made beside the rate that is asked for.

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A subscriber reads the stream of events and notes when each came.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // The figures, by id:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A figure is what came of a plan, and whose it is.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: serve-proof PART [--helve PATH] [--opencode PATH] [--figures FILE] [flags]

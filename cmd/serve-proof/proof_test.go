@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // The test's own program plays the server too.

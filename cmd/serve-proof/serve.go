@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/gate"
-	"helve/internal/proof"
-	"helve/internal/server"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // ready is what a server prints when it serves, as helve serve --json does.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // problem is the server's no in an error, or nil.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // workDeeds are about commands, the web, and what users and others bring.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // patience is how long anything may take before it counts as not answered.

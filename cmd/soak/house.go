@@ -13,9 +13,9 @@ import (
 	"strings"
 	"sync"
 
-	"helve/internal/lsp/lsptest"
-	"helve/internal/modeltest"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // Sizes of what the server works on. They do not grow with the time, so that

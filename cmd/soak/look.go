@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A look is what the server holds at a moment.

@@ -27,10 +27,10 @@ import (
 	"syscall"
 	"time"
 
-	"helve"
-	"helve/internal/cli"
-	"helve/internal/lsp/lsptest"
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // What this program can be started as, beside the soak itself.

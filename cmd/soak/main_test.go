@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/lsp/lsptest"
-	"helve/internal/modeltest"
-	"helve/internal/proof"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // wordTest lets the test be the whole program.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 // withProfile is what the server is told first to keep a profile of its memory.

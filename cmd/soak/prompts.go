@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // promptDeeds are those of a person who lets agents work.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proof"
-	"helve/internal/store"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/store"
 )
 
 // mostGrowth is how much more memory the server may hold after the load, in

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // A soaking is a run.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // faultsOfOneKind is how often a kind of the model's faults can be played

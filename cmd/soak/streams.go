@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 func (c *cutter) dial(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 // An ending is how a call ended for who made it.

@@ -15,9 +15,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"helve/internal/page"
-	"helve/internal/proof"
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/page"
+	"github.com/helve-dev/helve/internal/proof"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 const usage = `usage: web-proof structure|bench DIR [--pages FOLDER] [--recordings FILE] [--figures FILE]

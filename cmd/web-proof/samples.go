@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve/internal/page"
+	"github.com/helve-dev/helve/internal/page"
 )
 
 // A sample is a page to convert.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"helve/internal/page"
+	"github.com/helve-dev/helve/internal/page"
 )
 
 //go:embed known.txt

@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"helve/client"
+	"github.com/helve-dev/helve/client"
 )
 
 func main() {

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 //go:embed script.json

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"unicode/utf8"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // countInput is what the tool takes. Its JSON Schema is made from these tags, and

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"helve/tooltest"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // The scripts say what the tool does; each is a test.

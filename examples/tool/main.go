@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"os"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 func main() {

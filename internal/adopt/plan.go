@@ -14,7 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // What a file may hold that is edited. Read, it takes many times that; the

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Deps are what the loop works with.

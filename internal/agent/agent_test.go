@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/internal/leaktest"
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

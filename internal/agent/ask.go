@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

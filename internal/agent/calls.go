@@ -7,9 +7,9 @@ import (
 	"errors"
 	"sync"
 
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // atOnce is how many calls of one answer run at the same time.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What models are told in place of something else; the reference's words.

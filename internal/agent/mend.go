@@ -3,9 +3,9 @@ package agent
 import (
 	"context"
 
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Mended says what was found when a conversation was mended.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/text"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
 )
 
 // A Limit bounds what may be spent; a field that is 0 bounds nothing.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A step is one answer of the model, as far as it has come.

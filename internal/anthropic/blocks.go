@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // How a seal begins, by what it seals. Seals of others begin otherwise, and

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/wire"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model"
 )
 
 // feed gives a decoder that has had some bytes events until it has enough.

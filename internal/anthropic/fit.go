@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const maxName = 64

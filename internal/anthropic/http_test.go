@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const key = "sk-ant-api03-not-a-real-key"

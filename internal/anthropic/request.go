@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // heard is a server that keeps what it is sent.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // spoken is a server that always says the same, without a network.

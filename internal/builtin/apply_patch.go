@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"strings"
 
-	"helve/internal/charset"
-	"helve/internal/patch"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/patch"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed apply_patch.md

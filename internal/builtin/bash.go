@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/judge"
-	"helve/internal/run"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed bash.md

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed batch.md

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 func batchRuntime(t *testing.T) *helve.Runtime {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A shop is a runtime to measure in, with everything on disk.

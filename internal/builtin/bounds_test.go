@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestListGlobs(t *testing.T) {

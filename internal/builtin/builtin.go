@@ -5,11 +5,11 @@ package builtin
 import (
 	"context"
 
-	"helve/internal/lsp"
-	"helve/internal/replace"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/replace"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Rooms are the parts of the runtime that tools enter. A tool takes the ones

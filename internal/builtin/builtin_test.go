@@ -15,10 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/builtin"
-	"helve/internal/workspace"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A desk is a runtime over real files: a project, a folder beside it, and a

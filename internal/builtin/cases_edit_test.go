@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // An editCase is a file, an edit of it, and what has to become of it. With a

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // reach makes a call of each file tool for a file or folder, whether or not

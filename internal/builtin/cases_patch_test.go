@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // patchOf puts lines between the marks of a patch.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestCasesReadOnly is WR14, in edit and apply_patch too: what this user may

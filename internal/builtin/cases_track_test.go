@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestCasesTracking are FT01 to FT08 and FT15, and EB19 and EB20, as a caller

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestCasesWrite are WR01 to WR15, but for WR14, which needs a user who may

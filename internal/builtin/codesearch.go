@@ -4,8 +4,8 @@ import (
 	"context"
 	_ "embed"
 
-	"helve/internal/lookup"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed codesearch.md

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/charset"
-	"helve/internal/diff"
-	"helve/internal/disk"
-	"helve/internal/lsp"
-	"helve/internal/replace"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/replace"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Formatters go over files after they were changed.

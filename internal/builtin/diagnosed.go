@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/lsp"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // How much of what language servers find is shown.

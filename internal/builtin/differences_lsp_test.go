@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // lspDifferences are those of the lsp tool and of diagnostics. Where we differ

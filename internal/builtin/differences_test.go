@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/lsp/lsptest"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 func TestMain(m *testing.M) {

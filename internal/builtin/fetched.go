@@ -9,11 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/media"
-	htmlpage "helve/internal/page"
-	"helve/internal/text"
-	"helve/internal/web"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/media"
+	htmlpage "github.com/helve-dev/helve/internal/page"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve"
-	"helve/internal/builtin"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What tools may cost a model before it has called one.

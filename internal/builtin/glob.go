@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/search"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/search"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed glob.md

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/regex"
-	"helve/internal/search"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/regex"
+	"github.com/helve-dev/helve/internal/search"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed grep.md

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // open is a runtime in which every command may run.

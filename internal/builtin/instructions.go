@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/charset"
-	"helve/internal/disk"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // instructionBytes is how much of an instruction file is added to a result.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A slowHost is one whose rules take their time.

@@ -4,7 +4,7 @@ import (
 	"context"
 	_ "embed"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed invalid.md

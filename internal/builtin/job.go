@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed job.md

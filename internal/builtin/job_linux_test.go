@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // look calls the tool that looks after jobs.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/shell"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // A keeping is what was put aside before a command that destroys things; nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // A page is a run of lines.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // The name of a folder does not make entries of its own.

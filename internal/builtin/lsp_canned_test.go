@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
 )
 
 const cannedWord = "canned-language-server"

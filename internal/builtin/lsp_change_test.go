@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // edits are changes of one document as a server proposes them.

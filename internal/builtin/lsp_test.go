@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/lsp/lsptest"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // polyglot gives every script language servers: one for .foo, and one for

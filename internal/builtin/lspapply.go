@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/charset"
-	"helve/internal/diff"
-	"helve/internal/lsp"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A refactoring is a change that a server proposes on its way to the disk, in

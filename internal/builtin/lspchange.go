@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/lsp"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // rename gives a symbol another name, wherever it is used.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"helve/internal/lsp"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/tool"
 )
 
 // How often a server is asked for a rename that leaves the definition out, and

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"helve/internal/lsp"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/tool"
 )
 
 // How many symbols of the project one server may name.

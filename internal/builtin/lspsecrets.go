@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/lsp"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // kept is what stands for the words of a server that are taken from a file

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What a server says about a file that may be read is not told where the words

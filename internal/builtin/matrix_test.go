@@ -19,8 +19,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 
-	"helve/internal/charset"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A script is an encoding, a text in it, and a letter that it does not have.

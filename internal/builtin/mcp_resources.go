@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed list_mcp_resources.md

@@ -4,8 +4,8 @@ import (
 	"context"
 	_ "embed"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed multiedit.md

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/lsp/lsptest"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A recording is a case that was executed by the reference, with what came

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/diff"
-	"helve/internal/text"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // patched is what a patch does to one file.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed plan_enter.md

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/internal/builtin"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // A drawer keeps plans in tests, and answers for the person: yes, unless the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed question.md

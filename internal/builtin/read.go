@@ -12,12 +12,12 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/charset"
-	"helve/internal/disk"
-	"helve/internal/lsp"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed read.md

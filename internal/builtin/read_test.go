@@ -16,9 +16,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // reader makes a runtime that may read everything and returns its folder and

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"helve/internal/charset"
-	"helve/internal/media"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/media"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What is read of images and PDFs at the most.

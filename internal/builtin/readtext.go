@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/charset"
-	"helve/internal/media"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/media"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // text shows the lines that were asked for, and notes what the session has

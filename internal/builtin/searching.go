@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/search"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/search"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // Searching is what the tools that look for files work with.

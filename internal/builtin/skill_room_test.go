@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"helve"
-	"helve/internal/builtin"
-	"helve/internal/skill"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/skill"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // A schoolroom is where skills are in tests. The rules are those of a runtime.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/skill"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/skill"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A class is a runtime with skills in a folder of the user's, and in .claude

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/text"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed task.md

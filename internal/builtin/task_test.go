@@ -10,14 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/internal/builtin"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // toolIn is a tool of that name in rooms.

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed todowrite.md

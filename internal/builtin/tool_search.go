@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/internal/rank"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/rank"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed tool_search.md

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 type zooFeedInput struct {

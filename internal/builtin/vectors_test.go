@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A vector is a set of arguments and what has to become of it.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // walled is a runtime behind the wall, in which every command may run and .env

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A gitWorld is a repository with a runtime behind the wall in it.

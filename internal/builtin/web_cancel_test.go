@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/builtin"
-	"helve/internal/web"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A hungUp is a connection that tells when our side ends it.

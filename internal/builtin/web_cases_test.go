@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/internal/builtin"
-	"helve/internal/lookup"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A webDesk is a desk with a network.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // The time that a person takes does not count.

@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/builtin"
-	"helve/internal/web"
-	"helve/internal/workspace"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/tool"
 )
 
 // publicIP is where names of tests lead that do not say.

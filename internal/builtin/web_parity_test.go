@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/internal/builtin"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/builtin"
 )
 
 // recordedHost is what stands for the server of the recordings. It was one on

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/builtin"
-	"helve/internal/lookup"
-	"helve/internal/web"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // pixels is a small image.

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A webVector is a network, rules and an address, and what has to become of

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/lookup"
-	"helve/internal/text"
-	"helve/internal/web"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed webfetch.md

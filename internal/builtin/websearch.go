@@ -8,10 +8,10 @@ import (
 	"math"
 	"strings"
 
-	"helve/internal/lookup"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 //go:embed websearch.md

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A creature is a file of the zoo, and what a read of it has to end with:

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"

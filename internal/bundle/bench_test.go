@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // many is a folder of n tools of about a hundred lines that share a helper.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/bundle"
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/leaktest"
 
 	"github.com/evanw/esbuild/pkg/api"
 	gocmp "github.com/google/go-cmp/cmp"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // FuzzName gives a file any name. It must not reach the program but as text:

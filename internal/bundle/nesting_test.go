@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // A file that would take the compilers long is refused; files with as much of

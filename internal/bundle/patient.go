@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // patience is how long a file may take to be read. What does not answer, such

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // The files of the kernel say that they are regular, and reading some of them

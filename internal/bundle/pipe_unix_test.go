@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // A pipe in place of a file must not keep the build waiting for a writer.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A reach is where files may be read from. The compiler follows symbolic

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/bundle"
 )
 
 // deepSettings would exhaust the compiler's stack.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // Names that stand for what differs from file to file; see prepare.

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // asked is a provider that is asked for one model: by the name that the

@@ -16,10 +16,10 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/text"
-	"helve/internal/toolschema"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/toolschema"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // Options say what is known besides [Known].

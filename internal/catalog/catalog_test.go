@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/leaktest"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

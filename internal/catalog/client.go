@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"helve/internal/anthropic"
-	"helve/internal/openai"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/anthropic"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/model"
 )
 
 // longest is how long is waited for a server that may take any time.

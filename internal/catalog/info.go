@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // A family is what is known of a model by its name, with or without a date

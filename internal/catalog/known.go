@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"helve/internal/toolschema"
+	"github.com/helve-dev/helve/internal/toolschema"
 )
 
 // A Protocol is how a provider is talked to.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // A Listing is a provider and how it is doing, without its key.

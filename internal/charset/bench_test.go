@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func benchFile(b *testing.B, name, ending string, size int) []byte {

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // alphabetOf is what drawn texts in an encoding are made of.

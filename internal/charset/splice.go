@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Splice makes the edits, which are over [Text.String], and returns the file's

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func TestEndings(t *testing.T) {

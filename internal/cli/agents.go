@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/redact"
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/redact"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A shownAgent is an agent as --json prints it. What stands from Prompt on is

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 func argsSchema() *jsonschema.Schema {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/jsonl"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/jsonl"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // callFlags are the options of helve call.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // A room is helve chat in a terminal of tmux, and the person in front of it.

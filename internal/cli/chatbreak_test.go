@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // Whatever the model says, the person can stop it and leave.

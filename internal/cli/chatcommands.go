@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/internal/transcript"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A deed is something that a person can have done by a line with a slash.

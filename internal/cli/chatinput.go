@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // attach takes the files out of a prompt that words with an @ before them name.

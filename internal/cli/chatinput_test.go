@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // pixel is the smallest picture.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/transcript"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/message"
 )
 
 // Bounds on what is shown again of a session that is gone on with.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/transcript"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestAdvisedRule copies the rule out of what a person sees, and wants it to be

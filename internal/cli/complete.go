@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/store"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // atMost refuses a command line of too many words.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/config"
-	"helve/internal/redact"
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/redact"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // shownConfig is what helve config --json prints.

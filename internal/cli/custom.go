@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/config"
-	"helve/internal/disk"
-	"helve/internal/redact"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/redact"
 )
 
 // watchFiles is how often a program that stays looks whether the files of

@@ -13,14 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/catalog"
-	"helve/internal/config"
-	"helve/internal/lsp"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/catalog"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A finding is one line of helve doctor.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // examineShell says what commands run in, and tries to break the wall.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The exit codes that no kind of failure stands for.

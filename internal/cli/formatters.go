@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // formatters reads the config key: true or an object switch formatting on,

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/internal/regex"
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/regex"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The exit codes of the commands that search, as of other programs that do.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/cli"
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 // run runs the command in this process, in an empty home.

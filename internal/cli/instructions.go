@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"helve/internal/instructions"
+	"github.com/helve-dev/helve/internal/instructions"
 )
 
 // instructions are the texts that tell an agent how to work here. The files are

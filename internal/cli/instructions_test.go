@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"helve/internal/instructions"
+	"github.com/helve-dev/helve/internal/instructions"
 )
 
 // What the environment and the config say of instructions arrives where it is

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/job"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func (a *app) jobsCommand() *cobra.Command {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	api "helve"
-	"helve/internal/cli"
-	"helve/permission"
-	"helve/tool"
+	api "github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A shop is a runtime whose jobs are looked after by the command.

@@ -6,8 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"helve"
-	"helve/internal/jsonl"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/jsonl"
 )
 
 // serveLines serves a program: requests on standard input, a line each, and

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/cli"
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 // A program talks to helve call --jsonl in this process.

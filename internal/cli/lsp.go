@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/config"
-	"helve/internal/journal"
-	"helve/internal/lsp"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // languageServers reads the config key lsp: true or an object switch language

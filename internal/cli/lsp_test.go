@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/cli"
-	"helve/internal/lsp"
-	"helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
 )
 
 // A tray is a folder with a language server for its files, and a home.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/disk"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // changedFiles are the files that differ from a commit and those that git does

@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/disk"
-	"helve/internal/lsp"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // exitUnchecked is the exit code for a file that no language server has looked

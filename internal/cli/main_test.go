@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"helve/internal/cli"
-	"helve/internal/lsp/lsptest"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

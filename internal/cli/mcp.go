@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/disk"
-	"helve/internal/gate"
-	"helve/internal/mcpserve"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/mcpserve"
 )
 
 // mcpFlags are the options of helve mcp.

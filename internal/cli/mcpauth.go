@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/signin"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func (a *app) mcpAuthCommand() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"helve"
-	"helve/internal/config"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
 )
 
 // An mcpEntry is a server as the config files describe it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/adopt"
-	"helve/internal/diff"
+	"github.com/helve-dev/helve/internal/adopt"
+	"github.com/helve-dev/helve/internal/diff"
 )
 
 // installFlags are the options of helve mcp install.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/journal"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // atServers is how long the commands that look at servers wait for them.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve"
-	"helve/internal/disk"
-	"helve/internal/mcpserve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/mcpserve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // openWorkspace makes the runtime for the folders that a client works in, with

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/catalog"
-	"helve/internal/config"
-	"helve/internal/redact"
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/catalog"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/redact"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // catalog is what the config and the environment say about models.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
 )
 
 // loaded is a setup from the text of a config of the user, and an environment.

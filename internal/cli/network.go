@@ -3,8 +3,8 @@ package cli
 import (
 	"time"
 
-	"helve"
-	"helve/internal/config"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
 )
 
 // network says how tools reach the web, and where they search it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // Every key of the config arrives where it is meant to.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/gate"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func (a *app) openCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // forPeople words the error of a call that somebody made by hand. Models are

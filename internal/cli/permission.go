@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/decision"
-	"helve/internal/server"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/internal/web"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/decision"
+	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 func (a *app) permissionCommand() *cobra.Command {

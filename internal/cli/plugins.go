@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // forFiles is how long a listing waits for the files of users to load.

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A desk is where requests wait for an answer: the runtime.

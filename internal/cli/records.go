@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve/internal/screen"
-	"helve/internal/store"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // reading opens the records, where there are any, and hands them to f.

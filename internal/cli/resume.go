@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/internal/transcript"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/message"
 )
 
 func (a *app) resumeCommand() *cobra.Command {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/config"
-	"helve/internal/transcript"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // runFlags are the options of helve run, and of helve sessions resume.

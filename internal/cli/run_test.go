@@ -15,12 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/internal/store"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // refused is the end of a call that nobody was there to allow.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/internal/text"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // mostRefused is how many refusals are told one by one.

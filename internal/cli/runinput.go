@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/media"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/media"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What a prompt may bring along.

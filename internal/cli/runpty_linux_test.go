@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // taskBench is a bench for a person at a terminal, with a model that wants to

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // TestRunScripts runs the scripts that need a model. In them, model FILE starts

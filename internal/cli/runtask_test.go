@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // A bench is a home, a folder to work in and a model, for helve as a process.

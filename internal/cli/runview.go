@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // A viewer is shown what happens in a turn, by one goroutine.

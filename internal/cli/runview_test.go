@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
 )
 
 func deltaOf(seq int, part, words string) helve.Event {

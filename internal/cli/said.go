@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"helve"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Bounds on what scripts have said that a person is told.

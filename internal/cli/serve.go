@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	pages "helve/internal/console"
-	"helve/internal/gate"
-	"helve/internal/mcpserve"
-	"helve/internal/server"
+	"github.com/helve-dev/helve"
+	pages "github.com/helve-dev/helve/internal/console"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/mcpserve"
+	"github.com/helve-dev/helve/internal/server"
 )
 
 // serveAddr is where the server is found unless something else is said, or

@@ -24,7 +24,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/gate/gatetest"
+	"github.com/helve-dev/helve/internal/gate/gatetest"
 )
 
 // A served folder is helve serve as a process.

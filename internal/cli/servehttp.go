@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"helve/internal/catalog"
-	"helve/internal/redact"
-	"helve/internal/server"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/catalog"
+	"github.com/helve-dev/helve/internal/redact"
+	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/permission"
 )
 
 // explainOverHTTP is 'helve permission explain' for the server.

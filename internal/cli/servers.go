@@ -19,9 +19,9 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/internal/disk"
-	"helve/internal/gate"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // A running server as the file says that it keeps of itself while it lives,

@@ -15,13 +15,13 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/internal/catalog"
-	"helve/internal/config"
-	"helve/internal/store"
-	"helve/internal/text"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/catalog"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // home is the user's folder, or "" where none is known.

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/config"
-	"helve/internal/disk"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // skillPlaces says where skills are looked for: as OpenCode does, in the

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/decision"
-	"helve/internal/lines"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/decision"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 func (a *app) permissionTestCommand() *cobra.Command {

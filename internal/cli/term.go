@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // isTerminal reports whether a stream of the process is a terminal.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/disk"
-	"helve/internal/scaffold"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/scaffold"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 func (a *app) toolsNewCommand() *cobra.Command {

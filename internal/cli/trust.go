@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tailscale/hujson"
 
-	"helve/internal/config"
-	"helve/internal/disk"
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // trustFlags are the options of helve trust.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"helve"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // withFiles runs f on a runtime that is there for its history only.

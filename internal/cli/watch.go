@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // showAfter is how long a call may take before it is shown that it runs.

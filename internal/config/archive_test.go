@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 var update = flag.Bool("update", false, "write the want part of the archives")

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // checker goes through one file's tree. What is wrong it reports and leaves

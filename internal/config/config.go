@@ -28,8 +28,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Options is everything Load takes from outside.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // project makes a folder with a home and a project, and the options to load it.

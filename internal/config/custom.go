@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Hooks are commands that are told of calls and events, lowest file first: the

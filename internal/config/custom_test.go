@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/builtin"
 )
 
 // A folder is trusted by what it holds when it is asked about.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // finish turns the merged tree into the Config.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A place is where a file or folder may be.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // LanguageServers says how language servers are treated. Zero fields were not

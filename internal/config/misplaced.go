@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // misplaced reports whether a member of a file or an agent, which has the shape,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A Provider is who serves models, as the config files describe it. Zero

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // Bounds on the files that one config file names.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // maxDepth bounds how deep a config text may nest; everything that walks a

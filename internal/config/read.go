@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // maxFile bounds one config file.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestRoots loads config folders as people have them, each as the user's own and

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // restrict adds rules that can only make answers stricter, for one agent or,

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // maxTrustFile bounds the file that keeps what is trusted.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // trustState gives what comes with a project: name, trusted, changed.

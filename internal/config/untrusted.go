@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // The reasons for withholding something.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // mostLooked is how many rules of one list are held against each other.

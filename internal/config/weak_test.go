@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A check tells of rules that can not mean what is written, and loading does

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestCheckLooksIntoWhatIsWithheld finds the mistakes of a file that nobody

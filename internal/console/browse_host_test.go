@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // A host is `helve serve` as a process of its own, with a home, a folder to

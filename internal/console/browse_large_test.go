@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"helve/internal/store"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/tool"
 )
 
 // many is how long the session is that has to stay smooth.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/browsertest"
-	"helve/tooltest"
+	"github.com/helve-dev/helve/internal/browsertest"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // A stage is what the tests in a browser share: one browser, and helve, built

@@ -11,9 +11,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"helve/internal/console"
-	"helve/internal/diff"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/console"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // bare opens an empty page from which the modules of the console can be

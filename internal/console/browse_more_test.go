@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/store"
+	"github.com/helve-dev/helve/internal/store"
 )
 
 // TestBrowseMoreSessions has more sessions than are loaded at once: the others

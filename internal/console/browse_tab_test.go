@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"helve/internal/browsertest"
+	"github.com/helve-dev/helve/internal/browsertest"
 )
 
 // patience is how long something that has to come may take.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/internal/console"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/console"
+	"github.com/helve-dev/helve/tool"
 )
 
 func get(t *testing.T, method, target string, header ...string) *http.Response {

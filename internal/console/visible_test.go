@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

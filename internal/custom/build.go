@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/bundle"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // A build is the program of a unit's files, compiled.

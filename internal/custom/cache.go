@@ -19,10 +19,10 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/bundle"
-	"helve/internal/disk"
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // How much is kept.

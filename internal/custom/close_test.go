@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/world"
+	"github.com/helve-dev/helve/internal/world"
 )
 
 // Nobody waits for ever for a folder that does not answer.

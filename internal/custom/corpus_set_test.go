@@ -16,15 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/custom"
-	"helve/internal/job"
-	"helve/internal/run"
-	"helve/internal/script"
-	"helve/internal/web"
-	"helve/internal/workspace"
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A corpusRuntime is what a set needs around it: a registry, rules that allow everything, and somebody who keeps what tools say.

@@ -13,12 +13,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/text"
-	"helve/internal/vm"
-	"helve/internal/worker"
-	"helve/internal/world"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/worker"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/tool"
 )
 
 // embedded is the name of the engine that is part of helve.

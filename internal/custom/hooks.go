@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/vm"
-	"helve/internal/world"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Hooked is what became of an output that hooks may change.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 func (b *bench) hook(name, input, output string) Hooked {

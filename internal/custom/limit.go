@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A stopwatch knows for how long an engine was held up by a question that a script waits for without giving control back. A person

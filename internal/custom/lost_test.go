@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 const onceOnly = `

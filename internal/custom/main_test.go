@@ -12,11 +12,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve/internal/leaktest"
-	"helve/internal/run"
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of programs.

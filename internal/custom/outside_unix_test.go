@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/history"
-	"helve/internal/job"
-	"helve/internal/program"
-	"helve/internal/run"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // newShell is where programs of a test run.

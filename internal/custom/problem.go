@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/script"
-	"helve/internal/text"
-	"helve/internal/vm"
-	"helve/internal/worker"
-	"helve/internal/world"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/worker"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/tool"
 )
 
 // errLate ends what takes too long to load or to run.

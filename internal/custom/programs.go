@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/program"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/tool"
 )
 
 // programsIn finds the programs of a config folder.

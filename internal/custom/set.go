@@ -17,10 +17,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/program"
-	"helve/internal/worker"
-	"helve/internal/world"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/worker"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Folder is a config folder. It need not be there: one that comes to be is found.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/vm"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/tool"
 )
 
 // How long calls wait for those of others: callPatience until they get an engine of their own, callLimit in all if they can not have

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/script"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/tool"
 )
 
 const waiting = `

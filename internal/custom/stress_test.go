@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // descriptors counts what the process has open; 0 where that can not be told.

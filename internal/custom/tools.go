@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/internal/script"
-	"helve/internal/text"
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A shelf is what is registered.

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/program"
-	"helve/internal/script"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/tool"
 )
 
 // lookPause is how long what was seen of a folder is believed; trustPause the same for trust, which is dearer to look up.

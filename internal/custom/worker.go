@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"helve/internal/script"
-	"helve/internal/vm"
-	"helve/internal/worker"
-	"helve/internal/world"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/worker"
+	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")

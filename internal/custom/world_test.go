@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/history"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Scripts reach files by the rules of whoever calls them; while they are loaded nobody is asked.

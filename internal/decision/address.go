@@ -1,8 +1,8 @@
 package decision
 
 import (
-	"helve/internal/web"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Address decides about a URL as a fetch would, without looking its host up. The

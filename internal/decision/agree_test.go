@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/internal/decision"
-	"helve/internal/judge"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/decision"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A court decides as the runtime does for a call where nobody is there.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Of a whole tree no more is told than somebody reads, and the strictest first.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/lines"
-	"helve/internal/web"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // nobody is the function of a tool that is never called.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/judge"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Judged is a command line: what happens to each of its commands and files, and

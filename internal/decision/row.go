@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/lines"
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A row is one line of a table of decisions.

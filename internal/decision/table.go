@@ -7,11 +7,11 @@ import (
 	"runtime"
 	"slices"
 
-	"helve"
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // errSkip is a line that can not be judged here.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 func TestTable(t *testing.T) {

@@ -11,7 +11,7 @@ package diff
 import (
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Count returns how many lines a line diff adds and removes. A change in

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 const head = "Index: f\n===================================================================\n--- f\n+++ f\n"

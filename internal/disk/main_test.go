@@ -5,7 +5,7 @@ package disk
 import (
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 // jobEnv has the test binary do a job instead of the tests.

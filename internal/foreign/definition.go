@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

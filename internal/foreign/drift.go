@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/diff"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 const (

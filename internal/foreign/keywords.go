@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	reference "github.com/santhosh-tekuri/jsonschema/v6"

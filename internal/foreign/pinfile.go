@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 const (

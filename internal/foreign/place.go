@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // isOld reports whether a schema names a draft in which keywords beside $ref

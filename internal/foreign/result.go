@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

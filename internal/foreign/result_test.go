@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // maxRead is how much of a project file is looked at.

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"helve/internal/disk"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Bounds on what a model is told.

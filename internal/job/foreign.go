@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 const (

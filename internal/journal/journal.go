@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // What is kept of what a program says.

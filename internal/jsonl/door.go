@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // How many calls a door lets in.

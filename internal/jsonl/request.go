@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/lines"
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // maxID is how many bytes an id may have.

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/internal/lines"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Serve may end because of these.

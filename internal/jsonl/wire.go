@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"helve/internal/lines"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A wireLine is the end of a call as programs read it.

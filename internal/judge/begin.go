@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // begun asks about the folder that a name surely begins with of which the rest

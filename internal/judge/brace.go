@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // maxBraces is how many words the braces of one are expanded to.

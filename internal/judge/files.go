@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A finder finds out what files a line reaches, and gathers what the door of

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/judge"
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 type askFunc func(permission.Request) error

@@ -3,9 +3,9 @@ package judge
 import (
 	"path/filepath"
 
-	"helve/internal/disk"
-	"helve/internal/shell"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/permission"
 )
 
 // gitDoubts are the doubts about a command of git that reads its settings

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // What is looked at for one command line. Beyond that, what a file is counts

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"helve/internal/shell"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // deceives reports whether a command line may look like another one: it holds

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A link is a name that leads to another from some point of the line on.

@@ -17,9 +17,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // ErrNoCommand is a text that can not be run at all: it is empty or holds a

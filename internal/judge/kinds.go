@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // kinds are short names for what is done with a folder as a whole. Patterns may

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // hostile are texts of about a size that are hard to read.

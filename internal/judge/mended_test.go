@@ -3,7 +3,7 @@ package judge_test
 import (
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // noRemoval are rules that deny two commands and allow everything else.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // reached is a line and what has to come of it where one kind of file is

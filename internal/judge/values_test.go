@@ -3,7 +3,7 @@ package judge_test
 import (
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestValuesOfTheLine: what a line gives a variable is what it is, in whatever

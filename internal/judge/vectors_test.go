@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/judge"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A vector is a command line with the rules in force, and what has to come of

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/shell"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/shell"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // maxNamed is how many files of a folder are asked about one by one where it

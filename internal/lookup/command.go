@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // command asks a program of the user's.

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/text"
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // What is used where a query leaves a field empty, and what bounds it.

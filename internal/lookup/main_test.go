@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // What the lines of one result may have, in characters.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

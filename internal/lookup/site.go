@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/text"
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // maxReply is how much of a reply is read, in bytes after decompression.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/web"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

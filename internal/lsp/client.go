@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/journal"
+	"github.com/helve-dev/helve/internal/journal"
 )
 
 // How a server that ends by itself is treated.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
 )
 
 func TestBrokenStreamEnds(t *testing.T) {

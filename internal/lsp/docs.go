@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/charset"
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // What is given to servers.

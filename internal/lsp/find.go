@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // launch makes the server ready for a root: which program, with what around

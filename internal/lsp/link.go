@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"helve/internal/proc"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // How a server ends.

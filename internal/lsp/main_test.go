@@ -3,8 +3,8 @@ package lsp
 import (
 	"testing"
 
-	"helve/internal/leaktest"
-	"helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
 )
 
 // The test binary is its own language server.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // How long a pattern may be.

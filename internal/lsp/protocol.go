@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // A Position is a place in a text, counted from 0, in the units that the

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A walk is the way from the folder of a file up to the folder where the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 
 	"pgregory.net/rapid"
 )

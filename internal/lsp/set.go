@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/journal"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/journal"
 )
 
 // A Set is the language servers of a project. It is safe for concurrent use.

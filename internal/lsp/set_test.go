@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/lsp/lsptest"
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // A bench is a set with one fake server for .foo files.

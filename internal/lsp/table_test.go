@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 
 	"github.com/google/go-cmp/cmp"
 )

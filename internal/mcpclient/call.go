@@ -12,10 +12,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/foreign"
-	"helve/internal/text"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

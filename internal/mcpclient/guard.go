@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/foreign"
 )
 
 // errGarbled is the answer to a call whose own is no message.

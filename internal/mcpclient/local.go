@@ -12,8 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/journal"
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // maxLogLine is how much of a line that a server prints is looked at.

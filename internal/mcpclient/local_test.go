@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestLocal(t *testing.T) {

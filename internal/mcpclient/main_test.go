@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/leaktest"
-	"helve/internal/proc"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The test binary is its own MCP server.

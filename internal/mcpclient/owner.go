@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/foreign"
 )
 
 // Owner returns the server that a tool of this name comes from, or would come

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/journal"
+	"github.com/helve-dev/helve/internal/journal"
 )
 
 // How a server that failed is tried again.

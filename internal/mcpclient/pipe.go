@@ -15,8 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"helve/internal/foreign"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // What a peer may send.

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/foreign"
-	"helve/internal/proc"
-	"helve/internal/signin"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // ErrUnknown says that there is no server of that name.

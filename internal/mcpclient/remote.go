@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/signin"
+	"github.com/helve-dev/helve/internal/signin"
 )
 
 // What a remote server may do.

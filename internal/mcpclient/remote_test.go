@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/signin"
+	"github.com/helve-dev/helve/internal/signin"
 )
 
 type echoIn struct {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/foreign"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What a server may list.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/foreign"
+	"github.com/helve-dev/helve/internal/foreign"
 )
 
 // A State is how a server is.

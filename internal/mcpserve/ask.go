@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A response is what a client has made of a permission request: the person's

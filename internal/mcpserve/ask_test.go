@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // answering is a client whose person answers as f does.

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // clientKind is what calls through this door come from.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 func TestCouldBe(t *testing.T) {

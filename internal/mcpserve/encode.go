@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // keptBuffer is how large a buffer may be to be kept for the next answer.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // exitCode is the code that a program has ended with, where a result tells of

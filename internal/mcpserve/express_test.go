@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"pgregory.net/rapid"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestPlainCall holds the scanner against the decoder of the standard library:

@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/gate"
+	"github.com/helve-dev/helve/internal/gate"
 )
 
 // A porch is a house behind a gate, open to TCP.

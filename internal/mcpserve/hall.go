@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"helve"
-	"helve/internal/text"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // halls are the runtimes that are open, one for each workspace.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // inUse are the names of the folders of the open runtimes, and how many

@@ -4,8 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // maxErrands is how many agents may work for each other before nobody knows

@@ -18,10 +18,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // TestMain also lets this program keep the commands that its tests run.

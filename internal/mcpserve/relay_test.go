@@ -16,8 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
 )
 
 // An outpost is a server of others that notes what reaches it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // maxMeta is how many bytes of metadata go with a result. Clients are free to

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Every kind of failure has its place in the table.

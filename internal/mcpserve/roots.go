@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // maxRoots is how many roots of a client are looked at.

@@ -18,8 +18,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/text"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

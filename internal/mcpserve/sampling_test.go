@@ -18,8 +18,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/model"
-	"helve/permission"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

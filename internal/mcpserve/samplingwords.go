@@ -12,8 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/internal/text"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
 )
 
 // Fences of what is said in words to a model that is given no tools as such.

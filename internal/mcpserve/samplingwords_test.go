@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // secret is the nonce of the tests.

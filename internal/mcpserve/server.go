@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // A Workspace is where the calls of a session work. Sessions of equal

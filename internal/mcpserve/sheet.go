@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/permission"
 )
 
 // What a form shows. A client shows it as it is, so it has to end somewhere.

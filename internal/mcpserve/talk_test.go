@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A wire is a client that writes and reads lines, and so can be as wrong as it

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // settleDown is how long a notice waits for others: tools come and go together.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 func anything(testing.TB) *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

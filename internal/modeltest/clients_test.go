@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/anthropic"
-	"helve/internal/modeltest"
-	"helve/internal/openai"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/anthropic"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/model"
 )
 
 // clients are the real clients of the server, by protocol.

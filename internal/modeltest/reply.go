@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // A Reply is what the model says in one turn: thoughts, then text, then calls.

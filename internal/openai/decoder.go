@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/wire"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model"
 )
 
 // A decoder makes the events of an answer out of its chunks.

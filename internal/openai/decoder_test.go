@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/wire"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/wire"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const maxName = 64

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/wire"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/leaktest"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/model"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

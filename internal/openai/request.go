@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // body is the request as it is sent. What the client sets goes before

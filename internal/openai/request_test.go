@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 func number(n float64) *float64 { return &n }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"helve/internal/page"
+	"github.com/helve-dev/helve/internal/page"
 )
 
 var update = flag.Bool("update", false, "write the golden parts of testdata/pages anew")

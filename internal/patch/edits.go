@@ -3,7 +3,7 @@ package patch
 import (
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Edits returns the spans of content that the chunks change. The content has

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // update makes a patch for a file.

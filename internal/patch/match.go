@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // MatchKind is what was not found.

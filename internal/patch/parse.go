@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 const (

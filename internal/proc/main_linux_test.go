@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 // The test binary is its own helper: it becomes a keeper, or a program that

@@ -10,7 +10,7 @@ import (
 	"path"
 	"strings"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/run"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/run"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // answers is a script that does what its only argument says.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"helve/internal/run"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // What a program may say about itself.

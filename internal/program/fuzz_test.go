@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // safe fails the test unless a text may be shown to people.

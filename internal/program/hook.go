@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/run"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/tool"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestApplies(t *testing.T) {

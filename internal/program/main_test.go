@@ -10,11 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/job"
-	"helve/internal/leaktest"
-	"helve/internal/run"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of commands.

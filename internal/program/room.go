@@ -22,9 +22,9 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/run"
-	"helve/internal/text"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Options say where programs run.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A word is what a hook has said.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/rank"
+	"github.com/helve-dev/helve/internal/rank"
 )
 
 // FuzzSearch holds any query over any documents against what a search

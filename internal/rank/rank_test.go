@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/internal/rank"
+	"github.com/helve-dev/helve/internal/rank"
 )
 
 func ids(hits []rank.Hit) []string {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/rank"
+	"github.com/helve-dev/helve/internal/rank"
 )
 
 // catalogue reads the tools of testdata.

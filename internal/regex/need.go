@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A place is where the sequences of a need sit in a match.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A needSource makes trees and texts of a stream of bytes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 const (

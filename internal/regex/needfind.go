@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // What a search costs for each byte of text, roughly in ns on the machine the

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // wide is the share of all bytes from which on a set says too little to be

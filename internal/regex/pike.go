@@ -3,7 +3,7 @@ package regex
 import (
 	"sync/atomic"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A pike finds where in a line the pattern matches: of all matches the one

@@ -3,7 +3,7 @@ package regex
 import (
 	"sync/atomic"
 
-	"helve/internal/scan"
+	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A Regexp is a compiled pattern. It is safe for concurrent use; what runs it

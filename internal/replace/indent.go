@@ -3,7 +3,7 @@ package replace
 import (
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Edits returns what puts the new text in place of the spans.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // sources reads the texts of the module, the larger ones first cut to size.

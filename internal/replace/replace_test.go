@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // apply makes the edit; its error is errNone, errMany or as Find gives it.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 const (

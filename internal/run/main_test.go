@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 // TestMain lets the program of the tests be the helper of commands.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/proc"
-	"helve/internal/wall"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/wall"
 )
 
 // A Program goes on beside the calls, such as one that offers tools.

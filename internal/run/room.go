@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // Options set up a [Room].

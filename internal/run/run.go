@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 const (

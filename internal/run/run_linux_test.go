@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/job"
+	"github.com/helve-dev/helve/internal/job"
 )
 
 // room makes a room in a folder of its own.

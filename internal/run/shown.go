@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // previewBytes is how much of an output who watches is shown.

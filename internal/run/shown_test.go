@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // What is shown of a text keeps to the limits, begins as it does, ends as it

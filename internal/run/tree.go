@@ -4,8 +4,8 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/proc"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/proc"
 )
 
 // A tree is a command with all that it has started, as jobs see it.

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/proc"
-	"helve/internal/wall"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/wall"
 )
 
 // The words by which a program is started as a helper.

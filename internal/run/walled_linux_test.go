@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/proc"
-	"helve/internal/wall"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/wall"
 )
 
 // protected are paths of a worktree, none of which is there.

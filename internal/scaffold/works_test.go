@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
-	"helve/internal/job"
-	"helve/internal/program"
-	"helve/internal/run"
-	"helve/internal/scaffold"
-	"helve/internal/script"
-	"helve/internal/vm"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/scaffold"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of commands.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // What is typed ahead begins the next line, and Enter does not send it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Diff prints a unified diff, at most so many lines of it. What is longer ends

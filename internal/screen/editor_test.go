@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // A desk is an editor, and the person in front of it.

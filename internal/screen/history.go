@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // maxHistory is how many entries a history keeps.

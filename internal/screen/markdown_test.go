@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // printed lays a text out that comes in the pieces given.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 func TestDiff(t *testing.T) {

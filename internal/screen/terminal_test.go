@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // A terminal is a screen that understands what this package prints.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/width"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 // Width is how many columns a text takes that holds no line feed. Sequences

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // The tables of testdata/bun2 are programs rather than expressions: they run commands, read streams and fetch pages. As with those

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // Tables of expressions are evaluated in our engine and held against what Bun made of them, kept in testdata/bun/answers. To write

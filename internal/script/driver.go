@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // ProgramName is what a program is to be loaded and compiled as: stack traces tell by it what is of the program.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // sixTools is a file of six tools with the arguments tools usually have.

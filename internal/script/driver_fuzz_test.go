@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // FuzzExecute sends anything as arguments: what is JSON reaches the tool and comes back as it was, as text and as a result; what is

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // FuzzText gives bytes to Buffer and path, and holds what they say against Go's libraries.

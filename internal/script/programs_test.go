@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // performed runs the body of an async function in an engine of its own; work is given as text of JavaScript.

@@ -15,7 +15,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A slot is a place in a template for a value, and the word that comes of it.

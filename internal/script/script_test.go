@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/bundle"
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // evaluate gives what an expression comes to in an engine, as JSON.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 type fdArg struct {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // pages are the answers whose bodies scripts have not read to the end.

@@ -21,8 +21,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"helve/internal/sums"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/sums"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // programs are those that scripts have started.

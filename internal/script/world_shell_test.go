@@ -18,7 +18,7 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // runShell is proc.shell: a script of Bun.$, with what differs between Bun's shell and others done Bun's way.

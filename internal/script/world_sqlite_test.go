@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/sqlite"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/sqlite"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // databases are those that scripts have open.

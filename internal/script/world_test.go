@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // An operation answers one request of the modules, see OPS.md.

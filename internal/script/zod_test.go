@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // Real zod's answers to the table are kept in answers.json, so that ours can be held against them where it is not

@@ -3,7 +3,7 @@ package search
 import (
 	"time"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 // An Order says which files come first.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 var errNotRegular = errors.New("not a regular file")

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"helve/internal/leaktest"
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 const (

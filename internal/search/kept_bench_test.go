@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 // benchTree is the sources of Go, or the tree that HELVE_SEARCH_TREE names.

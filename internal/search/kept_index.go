@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"helve/internal/trigram"
+	"github.com/helve-dev/helve/internal/trigram"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"helve/internal/trigram"
+	"github.com/helve-dev/helve/internal/trigram"
 )
 
 const (

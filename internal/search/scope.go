@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A scope is what a walk is about. Once it is open it does not change any

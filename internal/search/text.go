@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 const (

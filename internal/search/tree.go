@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"helve/internal/trigram"
+	"github.com/helve-dev/helve/internal/trigram"
 )
 
 // A leaf is a file of a kept tree. Records have no pointers, so that a hundred

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 // A rival is a ripgrep to compare with.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"helve/internal/regex"
+	"github.com/helve-dev/helve/internal/regex"
 )
 
 // zooText has at least a line for every pattern of testdata/patterns.txt, and

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"time"
 
-	"helve"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/tool"
 )
 
 // recordTime is how long the answer to a call that goes on waits for its record.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // An eventKind is what the runtime tells under one name.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 type changesInput struct {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/gate"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Behind the gate everything works as before it, and what is public is just

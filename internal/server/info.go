@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helve"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 type info struct {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
-	"helve/tooltest"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+	"github.com/helve-dev/helve/tooltest"
 )
 
 // TestMain also lets this program keep the commands that its tests run.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"reflect"
 
-	"helve"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 type promptInput struct {

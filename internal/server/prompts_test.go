@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"helve"
-	"helve/internal/modeltest"
-	"helve/internal/openai"
-	"helve/message"
-	"helve/model"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/openai"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // think is a house with a model.

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 type requests struct {

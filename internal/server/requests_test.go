@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 func writing(session, file string) fields {

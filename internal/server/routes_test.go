@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"helve"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestInfo(t *testing.T) {

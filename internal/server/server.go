@@ -19,8 +19,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"helve"
-	"helve/internal/gate"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/gate"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 
-	"helve"
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 type sessionInput struct {

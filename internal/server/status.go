@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 type serverInput struct {

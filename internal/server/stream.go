@@ -14,7 +14,7 @@ import (
 	"time"
 	"unique"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // What the stream of events keeps, and how it is sent.

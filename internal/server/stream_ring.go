@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 	"unique"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // How frames are laid out. Events are kept for long, and made between much that

@@ -23,10 +23,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"helve"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A streamStage is a hub over a real runtime, served over real connections.

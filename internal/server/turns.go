@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync"
 
-	"helve"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
 )
 
 // errStopped ends a turn that a client stopped before it worked.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"helve"
+	"github.com/helve-dev/helve"
 )
 
 // A watch knows what events have told: which sessions are worked on, and since

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // accesses gives the files of a command line as text: what is done, the name,

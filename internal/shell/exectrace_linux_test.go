@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // A writer makes up command lines that do no harm: the programs in them are

@@ -19,7 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // A kind is where an address is.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {

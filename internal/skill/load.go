@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // Bounds on the list of a skill's files.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // loadTime is how long it may take to load a skill.

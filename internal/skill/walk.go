@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // Bounds that are not for anybody to change.

@@ -8,7 +8,7 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // How much of an answer there may be.

@@ -15,7 +15,7 @@ import (
 	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // How much a database may hold of the machine's memory at a time.

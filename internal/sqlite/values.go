@@ -11,8 +11,8 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
-	"helve/internal/text"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // valueOf is a value of a script's as SQLite takes it.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 var _ permission.Keeper = (*Store)(nil)

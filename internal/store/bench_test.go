@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // BenchmarkCall is the share of the store in a call: Begin and Finish.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A State is how far a call has come.

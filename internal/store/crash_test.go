@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // kills says how often TestKill kills: 30 times, or as the environment says.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/message"
+	"github.com/helve-dev/helve/message"
 )
 
 // filled makes a closed store with some calls in it and returns its folder.

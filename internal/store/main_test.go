@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/leaktest"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/tool"
 )
 
 // The test binary doubles as the other processes: with helperEnv set it is

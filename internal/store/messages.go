@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/message"
+	"github.com/helve-dev/helve/message"
 )
 
 const putMessage = `INSERT INTO message(session, id, created, data) VALUES(?, ?, ?, ?)

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"helve/message"
-	"helve/tool"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 // putMessage keeps a message without its parts.

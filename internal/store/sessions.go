@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 const (

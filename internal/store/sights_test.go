@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/store"
+	"github.com/helve-dev/helve/internal/store"
 )
 
 func TestSights(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 const syncedEnv = "HELVE_STORE_SYNCED"

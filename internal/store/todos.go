@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helve/tool"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A Todo is one item of a session's to-do list.

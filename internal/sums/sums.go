@@ -23,7 +23,7 @@ import (
 	"hash"
 	"io"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 const (

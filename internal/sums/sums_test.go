@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 type arg = map[string]any

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/text"
+	"github.com/helve-dev/helve/internal/text"
 )
 
 func TestTokens(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/screen"
+	"github.com/helve-dev/helve/internal/screen"
 )
 
 // brokeOff is said of words that stay on the screen although they are not the

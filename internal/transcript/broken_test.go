@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/message"
 )
 
 // What broke off is erased, with all that belongs to it, where it can be.

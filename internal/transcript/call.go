@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
 )
 
 // MostDiff is how many lines of a difference are told.

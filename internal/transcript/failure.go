@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/message"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // An outcome is how a call ended, for people. What is an answer for a model may

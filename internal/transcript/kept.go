@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/text"
-	"helve/message"
-	"helve/model"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // Part is a part of a message that was kept, as it is printed; "" for one that

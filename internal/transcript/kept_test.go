@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"helve/message"
+	"github.com/helve-dev/helve/message"
 )
 
 func TestPart(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"io"
 	"strings"
 
-	"helve"
-	"helve/internal/text"
-	"helve/message"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
 )
 
 // A Split writes what the model says, as it says it, to one place, and has

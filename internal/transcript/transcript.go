@@ -7,11 +7,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve"
-	"helve/internal/screen"
-	"helve/internal/text"
-	"helve/message"
-	"helve/permission"
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Options say how the events of a session are told.

@@ -22,7 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 // TestMain lets the test program play all parts: with "wall" it is the

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // An Asker decides about requests: alone, or by asking a person.

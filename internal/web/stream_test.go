@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // opened makes a request and reads the answer whole.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 // What one answer may bring. The weights see to it that what brings next to

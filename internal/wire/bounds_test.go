@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 func TestTally(t *testing.T) {

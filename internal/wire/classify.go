@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const maxWords = 1000 // bytes of a provider's words in a message

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const secret = "sk-very-secret/key+1"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 var (

@@ -3,7 +3,7 @@ package wire
 import (
 	"testing"
 
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf16"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 const (

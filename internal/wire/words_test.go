@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/model"
+	"github.com/helve-dev/helve/model"
 )
 
 func TestOverflows(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // Load runs tool files, all in tool/ and tools/ if none are named, and tells what they define. What they set going goes on.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // maxFrames bounds how much of a stack is kept.

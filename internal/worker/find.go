@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"helve/internal/run"
+	"github.com/helve-dev/helve/internal/run"
 )
 
 // A Runtime is a program that runs JavaScript.

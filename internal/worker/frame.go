@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // maxFrame bounds a frame in both directions, in bytes.

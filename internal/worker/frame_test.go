@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 func TestReadFrame(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/job"
-	"helve/internal/run"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // lookPath finds node where it is, and bun where the environment says.

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/proc"
-	"helve/internal/run"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 const (

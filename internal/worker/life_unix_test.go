@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // gone checks that a process is no more. One that was killed is there until init has looked at it, which nobody is told of.

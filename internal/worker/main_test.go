@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"helve/internal/leaktest"
-	"helve/internal/run"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/run"
 )
 
 // TestMain lets the program of the tests be the helper of commands.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"helve/internal/bundle"
-	"helve/internal/disk"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // An opening is what a process has to know before all else.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bundle"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/bundle"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // What the worker is there for: WebAssembly, servers, and packages as they are installed, of both kinds.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 // maxTold bounds what is told at once, in bytes.

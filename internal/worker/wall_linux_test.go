@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/job"
-	"helve/internal/run"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/run"
 )
 
 const climber = `

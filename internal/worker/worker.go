@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/run"
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 //go:embed worker.js

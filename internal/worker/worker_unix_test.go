@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/script"
+	"github.com/helve-dev/helve/internal/script"
 )
 
 const greeter = `

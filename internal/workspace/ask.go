@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // AskRead asks whether the contents of p may be read; see [Files.AskFor].

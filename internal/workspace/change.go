@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"helve/internal/disk"
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 // MaxEdit is the largest file that can be changed, in bytes.

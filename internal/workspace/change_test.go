@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/history"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // A desk is a workspace with a history, and what was told of its changes.

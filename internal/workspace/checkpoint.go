@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 // Endangered is what a command that is about to run may destroy.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/history"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // forest makes a tree of n files of 2 KB, in folders of a hundred.

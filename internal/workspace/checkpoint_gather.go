@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A gatherer finds the files that may be lost.

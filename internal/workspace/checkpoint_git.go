@@ -12,7 +12,7 @@ import (
 	"sync"
 	"syscall"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A repository is what is known of one of git's. Nothing of it is trusted, and

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // repo makes a repository with files in every state.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 // FuzzIndex: an index may hold anything. What is read stays in the worktree.

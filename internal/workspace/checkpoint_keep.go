@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 const (

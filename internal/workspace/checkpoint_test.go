@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/history"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // at names files that are endangered.

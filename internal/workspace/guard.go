@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A lead is what a guarded name leads to: a link, a repository that is kept

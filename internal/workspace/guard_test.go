@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // guards notes which patterns of a request only a rule that names them allows.

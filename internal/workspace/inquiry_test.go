@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // known is what a door knows of a name, and what it asks about it.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // dirFlag makes opening anything but a folder fail.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/disk"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/permission"
 )
 
 // Open opens a regular file for reading. Folders, devices, pipes and sockets

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // TestSpecialFilesNeverBlock would hang if opening one waited.

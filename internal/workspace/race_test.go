@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // TestSwappedLinks reads while somebody swaps what the name means for a link

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/disk"
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // Files that git tracks or surely ignores are left out, and no others.

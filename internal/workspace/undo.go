@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"helve/internal/disk"
-	"helve/internal/history"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
 )
 
 // look says what a file holds now, for the history. What a link holds is where

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 func TestProtected(t *testing.T) {

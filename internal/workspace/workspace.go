@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/history"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/permission"
 )
 
 // An Asker asks for permission.

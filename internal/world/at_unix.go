@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"helve/internal/disk"
+	"github.com/helve-dev/helve/internal/disk"
 )
 
 // A folder is a handle by which what lies in a folder is reached: names in it

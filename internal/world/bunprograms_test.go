@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // table reads a file of the tables that internal/script holds against Bun.

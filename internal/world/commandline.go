@@ -10,7 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"helve/internal/shell"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 // variables are those of a program.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"helve/internal/sqlite"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/sqlite"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // mostDatabases is how many scripts may have open at a time.

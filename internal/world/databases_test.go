@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // openDB opens a database as a script does.

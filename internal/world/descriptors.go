@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"helve/internal/disk"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // errnoName is the code by which scripts know a refusal of the system; "" for

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 const guardedRules = `{"*": "allow", "read": {"*": "allow", "*.env": "deny", "private/*": "deny"}, "external_directory": "deny"}`

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"helve/internal/vm"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A script that exits ends the work it is for, where that can be ended.

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"helve/internal/disk"
-	"helve/internal/text"
-	"helve/internal/vm"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 func TestWriteFlags(t *testing.T) {

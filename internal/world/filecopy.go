@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // copy copies one file, with its mode.

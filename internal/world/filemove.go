@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // plain reports whether a file may be changed whole through the door of the

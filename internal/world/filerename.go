@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // A move is a rename on its way.

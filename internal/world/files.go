@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/disk"
-	"helve/internal/vm"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/permission"
+	"github.com/helve-dev/helve/permission"
 )
 
 // What is not there, or is something else, is said with the codes of Node and

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // askBatch is how many files are asked about at once.

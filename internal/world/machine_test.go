@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"helve/internal/vm"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/tool"
 )
 
 func TestMachine(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/text"
-	"helve/internal/vm"
-	"helve/internal/web"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/web"
 )
 
 // What scripts may have of the network at a time.

@@ -22,9 +22,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/vm"
-	"helve/internal/web"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/permission"
 )
 
 // An internet has one server behind all addresses. Names lead to a public one,

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/disk"
-	"helve/internal/vm"
-	"helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/workspace"
 )
 
 const (

@@ -15,11 +15,11 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/judge"
-	"helve/internal/proc"
-	"helve/internal/run"
-	"helve/internal/vm"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
 )
 
 const (

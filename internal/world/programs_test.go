@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/job"
-	"helve/internal/run"
-	"helve/internal/vm"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/tool"
 )
 
 // shellOf makes a place for programs to run.

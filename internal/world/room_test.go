@@ -10,13 +10,13 @@ import (
 	"sync"
 	"testing"
 
-	"helve/internal/history"
-	"helve/internal/leaktest"
-	"helve/internal/run"
-	"helve/internal/vm"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of programs.

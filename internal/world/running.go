@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"helve/internal/proc"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A running is a program that was started, with all that it has started in

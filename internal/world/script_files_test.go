@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"helve/internal/script"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // evaluate gives what an expression comes to in an engine that has this world,

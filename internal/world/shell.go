@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/bunshell"
-	"helve/internal/run"
-	"helve/internal/vm"
+	"github.com/helve-dev/helve/internal/bunshell"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A shellArg is the argument of proc.shell.

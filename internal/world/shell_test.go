@@ -17,12 +17,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
-	"helve/internal/history"
-	"helve/internal/run"
-	"helve/internal/script"
-	"helve/internal/vm"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 func (r *room) script(text string, more ...object) ran {

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"helve/internal/bunshell"
-	"helve/internal/history"
-	"helve/internal/run"
-	"helve/internal/vm"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/bunshell"
+	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A bunLine is a script and what Bun's shell makes of it, in a folder that the

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"helve/internal/bunshell"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/bunshell"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // shellFiles are the files that the shell's own commands work on. They go

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"helve/internal/vm"
-	"helve/internal/workspace"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
 )
 
 // A spot is a name that has been asked about and can be acted on: the folder

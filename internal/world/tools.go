@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/script"
-	"helve/internal/text"
-	"helve/internal/vm"
-	"helve/permission"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
 )
 
 // What scripts may say at a time.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"helve/internal/vm"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A watcher is a host that sees how a tool gets on.

@@ -17,13 +17,13 @@ import (
 	"sync"
 	"time"
 
-	"helve/internal/run"
-	"helve/internal/sums"
-	"helve/internal/vm"
-	"helve/internal/web"
-	"helve/internal/workspace"
-	"helve/permission"
-	"helve/tool"
+	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/sums"
+	"github.com/helve-dev/helve/internal/vm"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // Options say what scripts reach the machine through.

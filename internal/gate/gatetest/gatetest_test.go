@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"helve/internal/gate"
-	"helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

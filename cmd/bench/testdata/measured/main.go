@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"helve/internal/proof"
+	"github.com/helve-dev/helve/internal/proof"
 )
 
 func main() {
