@@ -56,7 +56,7 @@ function growing(items, make) {
 
 /** The permissions that have to be answered for, each once. */
 function needed(req) {
-  const names = (Array.isArray(req.asked) ? req.asked : []).filter(isObject).map((d) => String(d.permission ?? ''));
+  const names = (Array.isArray(req.asked) ? req.asked : []).filter(isObject).map((d) => String(d.permission ?? req.permission ?? ''));
   return names.length > 0 ? [...new Set(names)] : [String(req.permission ?? '')];
 }
 
