@@ -176,7 +176,7 @@ func TestTerminalFeedback(t *testing.T) {
 	c.types("f\r")
 	c.sees("instead? ")
 	c.types("leave it alone\r")
-	c.sees("with the following feedback: leave it alone")
+	c.sees("was refused when it was asked for: leave it alone")
 	if code := c.leaves(); code != 3 {
 		t.Errorf("exit code %d:\n%s", code, c.seen)
 	}
