@@ -71,10 +71,15 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 	var doubts []permission.Doubt
 	var told [shell.Connect + 1]bool // one doubt of a kind is enough
 	f.nested = u.Inside != ""
-	doubts = append(doubts, f.gitDoubts(u)...)
+	doubts = append(doubts, f.gitDoubts(u, false)...)
 	reached := f.table.Of(u)
 	certain := len(reached) // of what else variables may hold it is said there if it is not known
 	for _, trial := range f.line.Trials(u) {
+		for _, d := range f.gitDoubts(trial, true) {
+			if !slices.Contains(doubts, d) {
+				doubts = append(doubts, d)
+			}
+		}
 		reached = append(reached, f.table.Of(trial)...)
 	}
 	for i, a := range reached {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/helve-dev/helve/internal/disk"
@@ -10,14 +11,17 @@ import (
 
 // gitDoubts are the doubts about a command of git that reads its settings
 // elsewhere than in the repository of the session, which is protected: they
-// name programs that it runs.
-func (f *finder) gitDoubts(u shell.Unit) (doubts []permission.Doubt) {
+// name programs that it runs. Of a trial only what is known of it counts.
+func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt) {
 	for _, g := range shell.GitPlaces(u) {
 		names, ok := f.names(g.Path, g.Dir)
-		if !ok && !g.Serves {
+		if !ok && !g.Serves && !trial {
 			doubts = append(doubts, permission.Doubt{Why: "it is not known where git reads its settings, which name programs that it runs", Flag: g.Flag})
 		}
 		for _, name := range names {
+			if _, err := os.Lstat(name); trial && err != nil && !f.makes(name) {
+				continue // it is one of several guesses
+			}
 			at := ""
 			if g.Serves {
 				at = f.files.GitServes(f.place.Dir, name, f.makes)

@@ -25,7 +25,7 @@ func TestGitGoesElsewhere(t *testing.T) {
 	if err := os.Symlink("../sub", filepath.Join(s.base, "ws/plain/link")); err != nil {
 		t.Fatal(err)
 	}
-	rules := rulesOf([][3]string{{"*", "*", "allow"}, {"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "git-status*", "allow"}, {"bash", "mkdir *", "allow"},
+	rules := rulesOf([][3]string{{"*", "*", "allow"}, {"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "git-status*", "allow"}, {"bash", "gh *", "allow"}, {"bash", "mkdir *", "allow"},
 		{"bash", "cp *", "allow"}, {"bash", "ln *", "allow"}, {"bash", "echo *", "allow"}, {"bash", "git -C nested *", "allow"}})
 	for _, c := range []struct{ want, lines string }{
 		{"ask", `
@@ -63,6 +63,20 @@ func TestGitGoesElsewhere(t *testing.T) {
 			cp -r sub q; cd q; git status
 			ln -s sub q; cd q; git status
 			unset GIT_CONFIG_COUNT
+			git -C missing status
+			cd missing && git status
+			git --git-dir=missing status
+			P=./sub; git push "$P" main
+			git push "$PWD/sub" main
+			git push file://$PWD/sub main
+			git push --repo=./sub
+			git remote add x ./sub
+			git remote set-url origin sub
+			git archive --remote=sub HEAD
+			git init --separate-git-dir=sub .
+			git init --separate-git-dir sub q
+			D=sub; cd "$D" && git status
+			cd nested && gh pr list
 		`},
 		{"allow", `
 			git status
@@ -82,7 +96,13 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git init sub2
 			git clone https://example.org/x.git y
 			git push origin main
+			B=main; git push origin "$B"
 			git fetch origin
+			git remote -v
+			git remote add origin https://example.org/x.git
+			git archive --format=tar HEAD plain
+			git init
+			gh pr list
 			git --version
 		`},
 	} {

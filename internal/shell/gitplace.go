@@ -27,7 +27,7 @@ func GitPlaces(u Unit) []GitPlace {
 	}
 	switch name {
 	case "git":
-	case "hub", "tig", "gitk", "gitui", "lazygit":
+	case "hub", "gh", "glab", "tig", "gitk", "gitui", "lazygit":
 		return here
 	default:
 		return nil
@@ -65,23 +65,37 @@ func GitPlaces(u Unit) []GitPlace {
 	}
 	sub := rest[0].Value
 	switch sub {
-	case "init", "clone", "version":
+	case "init":
+		if o, ok := (grammar{short: "b:q", long: "separate-git-dir: template: object-format: ref-format: initial-branch: shared:: bare quiet", anywhere: true}).scan(rest).get("separate-git-dir"); ok {
+			place.Path, place.Named, place.Flag = o.value, true, "--separate-git-dir"
+			out = append(out, place)
+		}
+	case "clone", "version":
 	default:
 		if len(out) == 0 {
 			out = append(out, place)
 		}
 	}
 	switch sub {
-	case "push", "fetch", "pull", "clone", "ls-remote", "send-pack", "fetch-pack", "receive-pack", "upload-pack", "submodule":
+	case "push", "fetch", "pull", "clone", "ls-remote", "send-pack", "fetch-pack", "receive-pack", "upload-pack", "upload-archive", "submodule", "remote", "archive":
 		from := u.Dir
 		if place.Flag != "" {
 			from = place.Dir.below(place.Path)
 		}
 		for _, w := range rest[1:] {
-			w.Value = strings.TrimPrefix(w.Value, "file://")
-			if w.Literal && w.Value != "" && w.Value[0] != '-' && !strings.Contains(w.Value, "://") {
-				out = append(out, GitPlace{Path: known(w.Value), Dir: from, Serves: true, Flag: w.Raw})
+			for _, head := range []string{"--repo=", "--remote=", "--reference=", "--reference-if-able=", "file://"} {
+				if rest, ok := strings.CutPrefix(w.Value, head); ok {
+					w.Value, w.Raw, w.Shape = rest, strings.Replace(w.Raw, head, "", 1), strings.TrimPrefix(w.Shape, head)
+				}
 			}
+			if w.Value == "" || w.Value[0] == '-' || strings.Contains(w.Value, "://") {
+				continue
+			}
+			flag := w.Raw
+			if w.Literal {
+				w = known(w.Value)
+			}
+			out = append(out, GitPlace{Path: w, Dir: from, Serves: true, Flag: flag})
 		}
 	}
 	return out

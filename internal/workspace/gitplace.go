@@ -68,14 +68,17 @@ func (q *inquiry) bare(d string, made map[string]bool) bool {
 // it is started in the folder at, or told that at is the repository. It is ""
 // where git finds the repository that the folder of the session is in, whose
 // settings are protected, one that is kept in that, or none. made tells what
-// else is there by then.
+// else is there by then. A folder that is missing may be anything by then.
 func (f *Files) GitReads(dir, at string, named bool, made func(name string) bool) string {
 	q := f.inquiry
 	real, session := q.real(at), q.real(dir)
 	if named {
-		if f.ownGit(session, real) && !made(real) || q.entry(real).gone && !made(real) {
+		if f.ownGit(session, real) && !made(real) {
 			return ""
 		}
+		return real
+	}
+	if q.entry(real).info == nil {
 		return real
 	}
 	for d := real; ; d = filepath.Dir(d) {
