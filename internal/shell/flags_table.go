@@ -27,6 +27,8 @@ func toolFlags(name string) (flags, bool) {
 		f = flags{runs: "--plugin -plugin", lone: true}
 	case "ld", "ld.bfd", "ld.gold", "ld.lld", "gold", "lld", "mold":
 		f = flags{runs: "--plugin -plugin --load-pass-plugin", lone: true}
+	case "curl":
+		f = flags{runs: "--engine"}
 	case "enable":
 		f = flags{runs: "-f"}
 	case "hash":
@@ -43,7 +45,7 @@ func netFlags(name string) (flags, bool) {
 	case "rsync":
 		f = flags{runs: "-e --rsh --rsync-path", takes: "BMfT@"}
 	case "ssh", "slogin", "autossh":
-		f = flags{runs: "-o -F", takes: "BbcDEeIiJLlmOpQRSWw", plain: "-4 -6 -A -a -C -f -N -n -q -T -t -v"}
+		f = flags{runs: "-o -F -I", takes: "BbcDEeiJLlmOpQRSWw", plain: "-4 -6 -A -a -C -f -N -n -q -T -t -v"}
 	case "scp":
 		f = flags{runs: "-o -F -S -D", takes: "ciJlP", plain: "-3 -4 -6 -B -C -p -q -r -v"}
 	case "sftp":
@@ -99,10 +101,28 @@ func buildFlags(name string) (flags, bool) {
 		f = flags{runs: "-exec -toolexec -vettool -overlay -modfile", lone: true}
 	case "cargo":
 		f = flags{runs: "--config", lone: true}
+	case "just":
+		f = flags{runs: "--shell --shell-command --command -c --chooser --cygpath", takes: "df"}
 	case "make", "gmake":
 		f = flags{runs: "--eval -E", takes: "CfIoWlj"}
 	case "gcc", "g++", "cc", "c++", "clang", "clang++":
-		f = flags{runs: "-wrapper -fplugin -fpass-plugin -specs --specs -B", lone: true}
+		f = flags{runs: "-wrapper -fplugin -fpass-plugin -load -specs --specs -B", lone: true}
+	case "javac":
+		f = flags{runs: "-processor -processorpath --processor-path --processor-module-path -Xplugin", lone: true}
+	case "kotlinc", "kotlinc-jvm":
+		f = flags{runs: "-Xplugin -Xcompiler-plugin", lone: true}
+	case "ctest":
+		f = flags{runs: "--test-command --build-makeprogram -S -D --script", lone: true}
+	case "pylint":
+		f = flags{runs: "--init-hook --load-plugins"}
+	case "mypy", "dmypy":
+		f = flags{runs: "--python-executable"}
+	case "helm":
+		f = flags{runs: "--post-renderer --kubeconfig"}
+	case "kustomize":
+		f = flags{runs: "--enable-exec --enable-alpha-plugins --helm-command"}
+	case "kubectl", "oc":
+		f = flags{runs: "--kubeconfig --enable-alpha-plugins --enable-helm --helm-command"}
 	case "prove":
 		f = flags{runs: "-e --exec", takes: "Ija"}
 	case "agetty", "getty":
@@ -125,7 +145,37 @@ func hookFlags(name string) (flags, bool) {
 	case "borg", "borgmatic":
 		f.runs = "--rsh --remote-path"
 	case "restic", "rustic", "rclone":
-		f.runs = "--password-command -o --option --repository-command --metadata-mapper"
+		f.runs = "--password-command -o --option --repository-command --metadata-mapper --sftp-ssh"
+	case "check_by_ssh":
+		f.runs = "-o -F"
+	case "dmsetup":
+		f.runs = "--exec"
+	case "facter":
+		f.runs = "--custom-dir --external-dir"
+	case "exiftool":
+		f.runs = "-if -if0 -if1 -if2 -if3 -if4 -if5 -config -@"
+	case "iptables", "ip6tables", "iptables-save", "ip6tables-save", "iptables-restore", "ip6tables-restore":
+		f.runs = "--modprobe -M"
+	case "ip":
+		f.runs = "-b -ba -batch -force"
+	case "perf":
+		f.runs = "--objdump --addr2line --script"
+	case "nginx":
+		f.runs = "-c -g"
+	case "nodemon":
+		f.runs = "-x --exec"
+	case "watchman-make":
+		f.runs = "--run"
+	case "flatpak":
+		f.runs = "--command"
+	case "mpv":
+		f.runs = "--script --scripts --include --config-dir --input-conf --ytdl-raw-options --script-opts"
+	case "feh":
+		f.runs = "-A --action"
+	case "ranger":
+		f.runs = "--cmd --selectfile"
+	case "lf", "vifm", "fim":
+		f.runs = "-c -command -config"
 	case "busctl":
 		f.runs = "--address"
 	case "certbot", "letsencrypt":
@@ -197,6 +247,22 @@ func textFlags(name string) (flags, bool) {
 	switch name {
 	case "enscript":
 		f.runs = "-I --filter"
+	case "groff", "nroff", "troff", "pic", "gpic":
+		f = flags{runs: "-U", takes: "dfFILmMnoPrTwWK"}
+	case "cowsay", "cowthink":
+		f.runs = "-f"
+	case "expect":
+		f.runs = "-c"
+	case "gnuplot":
+		f.runs = "-e -c"
+	case "pygmentize":
+		f.runs = "-x"
+	case "lynx":
+		f.runs = "-editor -cfg"
+	case "ps2pdf", "ps2ascii", "pdf2ps", "eps2eps":
+		f.runs = "-dNOSAFER -dDELAYSAFER"
+	case "dvips":
+		f = flags{runs: "-R0", lone: true}
 	case "fzf", "sk", "peco", "skim":
 		f.runs = "--bind --preview --listen --listen-unsafe --with-shell --exec --cmd -c"
 	case "latexmk":
@@ -290,6 +356,10 @@ func runningWord(name string, words []Word) (string, bool) {
 		}
 	case "sysctl":
 		holds = func(s string) bool { return strings.Contains(s, "=") }
+	case "gh":
+		holds = func(s string) bool { return strings.HasPrefix(s, "!") || s == "--shell" }
+	case "sox", "play", "rec", "convert", "magick", "composite", "montage", "mogrify", "dvips", "psql":
+		holds = func(s string) bool { return strings.HasPrefix(s, "|") || strings.HasPrefix(s, "-o|") }
 	case "gs", "ghostscript":
 		holds = func(s string) bool { return strings.Contains(s, "%pipe%") || strings.Contains(s, "=|") }
 	case "service", "invoke-rc.d":

@@ -45,7 +45,7 @@ func (s *speller) words(words []string) {
 // runner. Of one that is not known it is tried with a value and without.
 func (s *speller) carried(name string, rest []string) {
 	switch name {
-	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "rustup":
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "bundler", "mamba", "micromamba", "nix", "stack", "cabal", "hatch", "pdm", "rye", "rustup", "direnv":
 	default:
 		return
 	}
@@ -53,8 +53,15 @@ func (s *speller) carried(name string, rest []string) {
 		rest = rest[1:]
 		s.add(strings.Join(rest, " "))
 	}
+	if at := slices.IndexFunc(rest, func(w string) bool { return w == "-c" || w == "--command" }); name == "nix" && at >= 0 {
+		s.add(strings.Join(rest[at+1:], " ")) // behind the packages
+	}
 	for _, valued := range []bool{false, true} {
-		s.add(strings.Join(rest[min(runnerOptions(rest, valued), len(rest)):], " "))
+		behind := rest[min(runnerOptions(rest, valued), len(rest)):]
+		s.add(strings.Join(behind, " "))
+		if (name == "rustup" || name == "direnv") && len(behind) > 1 { // a toolchain, or a folder
+			s.add(strings.Join(behind[1:], " "))
+		}
 	}
 }
 

@@ -180,7 +180,8 @@ func runner(words []string) int {
 	switch words[0] + " " + words[1] {
 	case "poetry run", "pipenv run", "uv run", "uv tool", "bundle exec", "yarn exec", "yarn dlx", "pnpm exec", "pnpm dlx",
 		"npm exec", "npm x", "npm init", "bun x", "go run", "deno run", "swift run", "dotnet run", "dotnet exec",
-		"conda run", "rustup run", "nix run", "mise exec", "asdf exec", "pyenv exec", "rbenv exec", "docker run", "podman run":
+		"conda run", "mamba run", "micromamba run", "rustup run", "nix run", "nix shell", "nix develop", "mise exec", "mise x", "asdf exec", "pyenv exec", "rbenv exec",
+		"bundler exec", "stack exec", "cabal exec", "hatch run", "pdm run", "rye run", "direnv exec", "docker run", "podman run":
 		return 2
 	}
 	return 0

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A wrapper is a command whose arguments are another command, its payload.
 type wrapper struct {
@@ -17,6 +20,9 @@ type wrapper struct {
 
 // wrapperOf knows the wrappers.
 func wrapperOf(name string) (wrapper, bool) {
+	if gnu, ok := strings.CutPrefix(name, "g"); ok && slices.Contains([]string{"env", "nice", "nohup", "timeout", "stdbuf", "chroot"}, gnu) {
+		name = gnu // as GNU's tools are called beside those of another system
+	}
 	for _, table := range []func(string) (wrapper, bool){builtinWrapper, usualWrapper, userWrapper, rareWrapper, boxWrapper, systemWrapper} {
 		if w, ok := table(name); ok {
 			return w, true
@@ -117,7 +123,7 @@ func userWrapper(name string) (wrapper, bool) {
 	case "runuser":
 		w.grammar = grammar{short: "u:g:G:w:T:s:c:flmpPh", long: "user: group: supp-group: shell: command: session-command: whitelist-environment: login preserve-environment fast pty"}
 		w.shell = true
-	case "gosu", "su-exec", "setuidgid", "chpst":
+	case "gosu", "su-exec", "setuidgid":
 		w.args = 1
 	case "chroot":
 		w.long = "groups: userspec: skip-chdir help version"
@@ -161,12 +167,12 @@ func rareWrapper(name string) (wrapper, bool) {
 		w.short = "f:q"
 	case "torsocks", "torify", "aoss", "multitime", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
 		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
-		"winpty", "gtimeout", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem", "ccache", "sccache", "distcc", "icecc",
-		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "rr", "uftrace":
+		"winpty", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem", "ccache", "sccache", "distcc", "icecc",
+		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "uftrace", "softlimit", "grc", "pexec", "run0", "chpst", "xwfb-run":
 		w.short = "hvq"
-	case "gnice", "numactl", "prlimit":
+	case "numactl", "prlimit":
 		w.long = "help version all"
-	case "faketime", "setarch", "softlimit", "setlock", "lckdo", "cgexec", "daemonize", "envdir", "envuidgid", "s6-setuidgid",
+	case "faketime", "setarch", "setlock", "lckdo", "cgexec", "daemonize", "envdir", "envuidgid", "s6-setuidgid",
 		"s6-envdir", "s6-setlock", "pgrphack", "systemd-nspawn":
 		w.args = 1
 	case "runcon":
