@@ -35,6 +35,13 @@ func (f *finder) begun(ctx context.Context, a shell.Access) error {
 // beginnings are the folders that a word may begin with, as far as they are
 // known.
 func (f *finder) beginnings(w shell.Word) []shell.Word {
+	if strings.Contains(w.Shape, "/..") && strings.Contains(w.Shape, shell.Unknown) && !strings.HasPrefix(w.Raw, "~") {
+		return append(f.begins(w), folderOf("", strings.ReplaceAll(w.Shape, shell.Unknown, "x"))) // however it is called, it climbs out of that
+	}
+	return f.begins(w)
+}
+
+func (f *finder) begins(w shell.Word) []shell.Word {
 	head, rest, computed := strings.Cut(w.Shape, shell.Unknown)
 	switch {
 	case !computed:

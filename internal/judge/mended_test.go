@@ -126,10 +126,12 @@ func TestPayloads(t *testing.T) {
 	mended{
 		stopped: []string{
 			"env a.b=c rm x", "env 1=2 rm x", "env =x rm x", "env 'a b=c' rm x", "env \"A B=1\" git push", "env -S 'A.B=1 rm x'", "xargs env a.b=c <<< 'rm x'", "env A-B=1 nice rm x", "env A=$(echo 1 rm) x", "setarch x86_64 -R rm x", "setarch x86_64 --uname-2.6 rm x",
+			"gtimeout 5 rm x", "gtimeout -s KILL 5 rm x", "genv A=1 rm x", "genv -S 'rm x'", "gnice -n 5 rm x", "gnohup rm x", "gstdbuf -o0 rm x", "softlimit rm x", "grc rm x", "pexec rm x", "run0 rm x", "chpst rm x", "mise x -- rm x", "direnv exec . rm x", "rustup run stable rm x",
+			"stack exec -- rm x", "cabal exec -- rm x", "bundler exec rm x", "hatch run rm x", "pdm run rm x", "rye run rm x", "mamba run -n base rm x", "nix develop -c rm x", "nix shell nixpkgs#x -c rm x",
 			"jobs -r -x rm x", "jobs -s -x rm x", "jobs -xl rm x", "jobs -x rm x", "bash -norc <<< 'rm x'", "echo rm x | bash -norc", "bash -restricted <<< 'rm x'", "bash -rcfile true -c 'rm x'", "bash -noprofile -norc -c 'rm x'", "bash -qc 'rm x'", "bash -posix -c 'rm x'",
 		},
 		quiet: []string{
-			"env A=1 ls", "env A=$x ls", "env - A=1 ls", "env", "jobs", "jobs -l", "jobs -p %1", "bash -norc a.sh", "bash -lc 'ls'", "bash -euxo pipefail -c 'ls'", "bash --norc -c ls", "sh -ec 'ls'", "timeout 5 ls -l", "setarch x86_64 ls", "bash -n a.sh", "zsh -fc ls", "bash -O extglob -c ls",
+			"env A=1 ls", "env A=$x ls", "gtimeout 5 ls", "genv A=1 ls", "direnv exec . ls", "nix develop -c make", "mise x -- ls", "pdm run ls", "env - A=1 ls", "env", "jobs", "jobs -l", "jobs -p %1", "bash -norc a.sh", "bash -lc 'ls'", "bash -euxo pipefail -c 'ls'", "bash --norc -c ls", "sh -ec 'ls'", "timeout 5 ls -l", "setarch x86_64 ls", "bash -n a.sh", "zsh -fc ls", "bash -O extglob -c ls",
 		},
 	}.check(t)
 }
@@ -276,9 +278,10 @@ func TestSplitOptions(t *testing.T) {
 			"sort $(ls *.txt)", "sort $(ls -1 *.txt) > q", "sort -k$n a.txt", "tar -cf y $(git ls-files)", "tar -czf $(date +%Y-%m-%d).tgz a.txt", "tar -czf y-$(date +%F).tgz a.txt", "rg -e x$IFS--pre=./ev.sh f", "rg -e x${IFS:0:1}--pre=./ev.sh f",
 			"rg -e x$IFS$9--pre=./ev.sh f", "find x$IFS-delete", "find .${PS4#+}-delete", ": 'x --pre=./e'; rg $_ f", "env rg x$IFS--pre=./e f", "timeout 5 rg $x f", "sort a${IFS}--compress-program=x", "tar cf y a$IFS--checkpoint-action=exec=x",
 			"git log -$x", "rm$IFS-rf$IFS/x", "A=x; f() { rg $A y; }; A=--pre=e f", "for a in x --pre=./e; do rg $a y; done", "touch -- --pre=x; rg y *", "a=(x --pre=./e); rg \"${a[@]}\" f", "rg y @(-a|b)*",
+			"env SECONDS=--pre=./e sh -c 'rg x $SECONDS f'", "unset RANDOM; RANDOM=--pre=./e; rg x $RANDOM f", "UID=--pre=./e dash -c 'rg x $UID f'", "git log \"$(rev <<< x=tuptuo--)\"",
 		},
 		quiet: []string{
-			"A='x y'; rg $A f", "for a in x y; do rg $a f; done", "rg x *", "find * -name a", "rg x $((1+1))", "rg $HOME f", "head -n $#  a.txt", "rg x $? f",
+			"A='x y'; rg $A f", "for a in x y; do rg $a f; done", "rg x *", "find * -name a", "rg x $((1+1))", "rg $HOME f", "head -n $#  a.txt", "rg x $? f", "rg x $RANDOM f", "git log \"$(git merge-base main HEAD)\"",
 			"make -j$(nproc) all", "rg x -- $y", "git commit -m $x", "echo $x", "ls $x", "cd sub && rg x *", "a=(x y); rg \"${a[@]}\" f", "rg x {a,b}.txt",
 		},
 	}.check(t)

@@ -35,6 +35,10 @@ func TestValuesOfTheLine(t *testing.T) {
 		"cat $PWD/../x", `cat "$PWD"/../../x`, "HOME=/etc; cat ~/x", "getopts a: P -a ~/.ssh; cat $OPTARG/id", "P=(~/.ssh/*); cat ${P[*]}",
 		"cat <<< x | P=~ tee $P/x", "cd ~; cat x", "D=~; cd $D; cat x", `D=/etc; cd "$D" && cat passwd`, "pushd ~; cat x",
 		"cp a.txt ${D:-/etc}/x", "tar xf a.tar -C ${D:-/etc}", `cat ""/etc/passwd`, "cat $9/etc/passwd", "cat x${IFS}/etc/passwd",
+		"P=~; cat ${P}2/x", `P=$HOME; cat "${P}2/x"`, "cat ${HOME}2/x", "cat ${HOME:0:1}etc/passwd", "cat ${PWD:0:1}etc/passwd", "cat ${PWD%/*}/x", "cat ${PWD%%/*}/etc/passwd",
+		"cat ${PWD%s}x/y", "cat ${PWD#/}/../../etc/passwd", "cat ${PWD/ws/other}/x", "P=$PWD/abc; cat ${P%/ws/abc}/x", "P=xx/etc/passwd; cat ${P##*x}", "P=/etc/x; cat ${P%x*}passwd",
+		"X=1; cat ${X/1/$HOME}/x", "cat ${X/#/$HOME}/x", "P=x; cat ${P/%x/~}/id", "sh -c 'cat $0/x' ~", "bash -c 'cat $0' ~/x", "cd $NONE; cat x", "cd $NONE && cat x",
+		"cat $((1-1))/../../etc/passwd", "cat $(date)/../../../etc/passwd", "cat x$(date)/../../../etc/passwd", "sort {-o/etc/x,a.txt}", "sort {-o,/etc/x,a.txt}", "git log --output{=/etc/x,=y}",
 		"cat /???/passwd", "cat /e*/passwd", "cat ../*", "cat ~/.s*/id", "cat ${UNSET}/etc/passwd",
 	} {
 		if got := s.decide(t, rules, line); got.action != permission.Ask {
@@ -46,6 +50,8 @@ func TestValuesOfTheLine(t *testing.T) {
 		`f() { cat "$1"; }; f a.txt`, "cat ${X:-a.txt}", `A=(a.txt b.txt); cat "${A[@]}"`, "cat $X", "cat $X/file",
 		`cat "$BUILD/x"`, `ls | while read f; do cat "$f"; done`, `for f in $(git ls-files); do cat "$f"; done`, "export P=sub; cat $P/x", "cat $PWD/x",
 		"printf -v P %s sub; cat $P/x", "cat $(git rev-parse --show-toplevel)/x", "mkdir -p $OUT/build/lib", "cp a.txt $DESTDIR/build/x", "echo /etc/passwd",
+		"cat ${PWD##*/}.txt", "P=src/a.go; cat ${P%.go}_test.go", "P=src/a.go; cat ${P%/*}/b.go", "P=src/a.go; cat ${P##*/}", "P=$PWD/a.go; cat ${P%.go}.txt", "for f in sub/*; do cat ${f/sub/x}; done",
+		"cd \"$NONE\"; cat x", "cat a$((1+1)).txt", "cat sub/$N/../x", "sort {a,b}.txt", "cp a.txt{,.bak}", "sh -c 'cat $0' a.txt",
 		"P=/etc/passwd; echo $P", `P=/etc; git commit -m "$P"`,
 	} {
 		if got := s.decide(t, rules, line); got.action != permission.Allow {

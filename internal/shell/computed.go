@@ -13,7 +13,7 @@ import (
 func optionsOf(name string) (flags, bool) {
 	switch name {
 	case "git":
-		return flags{runs: "--ext-diff --upload-pack --exec -c"}, true
+		return flags{runs: "--ext-diff --upload-pack --exec --output -c"}, true
 	case "find", "gfind", "bfs":
 		return flags{runs: "-exec -execdir -ok -okdir -delete", lone: true, goes: true}, true
 	case "fd", "fdfind":
@@ -62,14 +62,14 @@ func single(words []Word, f flags) bool {
 func open(w Word) bool { return w.Split && strings.HasPrefix(w.Shape, Unknown) }
 
 // harmlessGit reports whether a command is one of git that has no option with a
-// program in it: git commit -m "$(…)" says no more than a message.
+// program in it, or a file that it writes: git commit -m "$(…)" says no more than a message.
 func harmlessGit(words []Word) bool {
 	if programName(words[0].Value) != "git" {
 		return false
 	}
 	_, rest := gitCommand(words)
 	return len(rest) > 0 && !strings.HasPrefix(rest[0].Shape, Unknown) &&
-		!slices.Contains(strings.Fields("fetch pull push clone ls-remote archive grep difftool rebase fetch-pack send-pack"), rest[0].Shape)
+		!slices.Contains(strings.Fields("fetch pull push clone ls-remote archive grep difftool rebase fetch-pack send-pack log diff show whatchanged format-patch diff-tree"), rest[0].Shape)
 }
 
 // suspicious reports whether what a word begins with may have been made to be
@@ -149,11 +149,11 @@ func (c *collector) hand(name string, words []Word) {
 
 // handed reads code that gets some words as its parameters, behind its name.
 func (c *collector) handed(words []Word, read func()) {
+	c.giveRaw("@", words)
 	if len(words) < 2 {
 		read()
 		return
 	}
-	c.giveRaw("@", words)
 	before := c.r.handed["@"]
 	delete(c.r.handed, "@")
 	c.hand("@", words[1:])

@@ -135,11 +135,14 @@ func (l Line) Trials(u Unit) (all []Unit) {
 	l.ready()
 	words := make([][][]Word, 0, len(u.Words)+len(u.Redirects))
 	ways, changed := 1, false
+	goes := len(u.Words) > 0 && (u.Words[0].Value == "cd" || u.Words[0].Value == "pushd")
 	look := func(w Word) {
 		alts := [][]Word{{w}}
 		if computedWord(w) && !v.plain(w.Raw) {
 			more, _ := v.fields(w.Raw)
-			more = slices.DeleteFunc(more, func(words []Word) bool { return len(words) == 0 })
+			if !goes { // cd without a folder goes home
+				more = slices.DeleteFunc(more, func(words []Word) bool { return len(words) == 0 })
+			}
 			if informs(more) {
 				alts, changed = more, true
 			}
@@ -196,9 +199,12 @@ func (v *varValues) plain(raw string) bool {
 	return false
 }
 
-// computedWord reports whether a word has an expansion of which values may be
-// known.
-func computedWord(w Word) bool { return !w.Literal && strings.ContainsAny(w.Raw, "$`") }
+// computedWord reports whether a word has an expansion, or a list in braces, of
+// which values may be known.
+func computedWord(w Word) bool {
+	list := strings.Contains(w.Raw, "{") && (strings.Contains(w.Raw, ",") || strings.Contains(w.Raw, ".."))
+	return !w.Literal && (list || strings.ContainsAny(w.Raw, "$`"))
+}
 
 // informs reports whether something is known of one of some readings.
 func informs(alts [][]Word) bool {
@@ -268,14 +274,19 @@ func (v *varValues) fields(raw string) (alts [][]Word, all bool) {
 	for _, text := range v.of("IFS").texts {
 		breaks += text
 	}
-	for _, parts := range lists {
-		for _, alt := range v.word(raw, &syntax.Word{Parts: parts}, false) {
-			if len(alts) < maxTexts {
-				alts = append(alts, split(alt, breaks))
-			} else {
-				v.opening = true
+	alts = [][]Word{nil}
+	for _, parts := range lists { // one behind the other
+		var next [][]Word
+		for _, head := range alts {
+			for _, alt := range v.word(raw, &syntax.Word{Parts: parts}, false) {
+				if len(next) < maxTexts {
+					next = append(next, append(slices.Clip(head), split(alt, breaks)...))
+				} else {
+					v.opening = true
+				}
 			}
 		}
+		alts = next
 	}
 	return alts, !v.opening
 }
@@ -386,7 +397,7 @@ func (v *varValues) part(src string, p syntax.WordPart, quoted bool) [][]bit {
 		return v.parameter(src, p, quoted)
 	case *syntax.ArithmExp:
 		v.opening = true
-		return [][]bit{{{text: Unknown}}}
+		return [][]bit{{{text: Unknown}}, {{text: "0"}}} // no folder but one of a number
 	case *syntax.CmdSubst:
 		v.opening = true
 		alts := [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
@@ -428,9 +439,9 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 		name, all = "@", name
 	}
 	switch {
-	case number(p):
+	case number(p) && (p.Length || len(v.given[name])+len(v.texts[name]) == 0): // another shell, or unset, makes them variables as others
 		return [][]bit{{{text: "0"}}}
-	case name == "0":
+	case name == "0" && len(v.given["@"]) == 0:
 		v.opening = true
 		return unknown
 	case strings.Trim(name, "0123456789") == "":
@@ -498,15 +509,15 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 			})
 		}
 	case p.Repl != nil:
-		from, okFrom := known(p.Repl.Orig)
-		to, okTo := known(p.Repl.With)
-		if okFrom && okTo && from != "" && !strings.ContainsAny(from[:1], "#%/") {
-			n := 1
-			if p.Repl.All {
-				n = -1
+		tos := other(p.Repl.With)
+		if from, ok := known(p.Repl.Orig); ok && len(tos)*len(texts) <= maxTexts && !slices.ContainsFunc(texts, hasHome) {
+			var out []string
+			for _, to := range tos {
+				out = append(out, each(func(t string) string { return replaced(t, from, to, p.Repl.All) })...)
 			}
-			return each(func(t string) string { return strings.Replace(t, from, to, n) })
+			return out
 		}
+		texts = append(slices.Clip(texts), tos...)
 	case p.Exp == nil:
 		return texts
 	default:
@@ -518,17 +529,110 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 		case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 			return texts
 		case syntax.RemSmallPrefix, syntax.RemLargePrefix:
-			if head, ok := known(p.Exp.Word); ok {
+			if head, ok := known(p.Exp.Word); ok && !slices.ContainsFunc(texts, hasHome) {
 				return each(func(t string) string { return strings.TrimPrefix(t, head) })
 			}
+			if lit, ok := strings.CutPrefix(sourceText(src, p.Exp.Word), "*"); ok && plainText(lit) && !slices.ContainsFunc(texts, blurred(lit)) {
+				return each(func(t string) string { return behind(t, lit, p.Exp.Op == syntax.RemLargePrefix) })
+			}
 		case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-			if tail, ok := known(p.Exp.Word); ok {
+			tail, ok := known(p.Exp.Word)
+			inHome := func(t string) bool { return hasHome(t) && len(t)-1-strings.Index(t, homeClose) < len(tail) }
+			if ok && !slices.ContainsFunc(texts, inHome) {
 				return each(func(t string) string { return strings.TrimSuffix(t, tail) })
+			}
+			if lit, ok := strings.CutSuffix(sourceText(src, p.Exp.Word), "*"); ok && plainText(lit) && !slices.ContainsFunc(texts, blurred(lit)) {
+				return each(func(t string) string { return before(t, lit, p.Exp.Op == syntax.RemLargeSuffix) })
 			}
 		}
 	}
 	v.opening = true
+	if slices.ContainsFunc(texts, hasHome) {
+		texts = append(slices.Clip(texts), "/"+Unknown) // what begins as a full name may lie anywhere
+	}
 	return append([]string{Unknown}, texts...)
+}
+
+// hasHome reports whether there is a home folder in a text.
+func hasHome(text string) bool { return strings.Contains(text, homeOpen) }
+
+// replaced is what ${x/from/to} makes of a text.
+func replaced(t, from, to string, all bool) string {
+	switch {
+	case all:
+		if from == "" {
+			return t
+		}
+		return strings.ReplaceAll(t, from, to)
+	case strings.HasPrefix(from, "#"):
+		if rest, ok := strings.CutPrefix(t, from[1:]); ok {
+			return to + rest
+		}
+		return t
+	case strings.HasPrefix(from, "%"):
+		if rest, ok := strings.CutSuffix(t, from[1:]); ok {
+			return rest + to
+		}
+		return t
+	case from == "":
+		return t
+	}
+	return strings.Replace(t, from, to, 1)
+}
+
+// plainText reports whether the text of a pattern stands for itself.
+func plainText(lit string) bool {
+	return lit != "" && !strings.ContainsAny(lit, "*?[]()|+@!$`\\'\"~"+Unknown+homeOpen+homeClose+unset)
+}
+
+// blurred reports whether it is not known where some text stands in another one.
+// A home folder is a full name: it is only known where its slashes are not.
+func blurred(lit string) func(string) bool {
+	return func(t string) bool {
+		return strings.ContainsAny(t, Unknown+unset) || hasHome(t) && lit != "/"
+	}
+}
+
+// behind is what ${x#*lit} leaves of a text, or ${x##*lit}.
+func behind(t, lit string, far bool) string {
+	_, end, home := strings.Cut(t, homeClose)
+	switch {
+	case far && home && strings.Contains(end, lit):
+		t = end
+	case home:
+		return Unknown
+	}
+	at := strings.Index(t, lit)
+	if far {
+		at = strings.LastIndex(t, lit)
+	}
+	if at < 0 {
+		return t
+	}
+	return t[at+len(lit):]
+}
+
+// before is what ${x%lit*} leaves of a text, or ${x%%lit*}.
+func before(t, lit string, far bool) string {
+	head, end, home := strings.Cut(t, homeClose)
+	switch {
+	case home && far:
+		return ""
+	case home && end == "":
+		return t + "/.."
+	case home && strings.Contains(end, lit):
+		return head + homeClose + end[:strings.LastIndex(end, lit)]
+	case home:
+		return Unknown
+	}
+	at := strings.LastIndex(t, lit)
+	if far {
+		at = strings.Index(t, lit)
+	}
+	if at < 0 {
+		return t
+	}
+	return t[:at]
 }
 
 // vague reports whether the characters of a text are not known one by one.
@@ -781,6 +885,7 @@ type field struct {
 	value, pattern strings.Builder
 	has            bool
 	tilde          bool
+	home           bool // it ends with a home folder
 	glob           bool
 	unknown        bool
 	split          bool
@@ -790,6 +895,13 @@ type field struct {
 func (f *field) add(text string, live bool) {
 	for i := 0; i < len(text); i++ {
 		f.has = f.has || text[i] != unset[0]
+		if f.home && text[i] != unset[0] {
+			f.home = false
+			if text[i] != '/' { // another folder beside it
+				f.unknown = true
+				f.value.WriteString("/../" + Unknown)
+			}
+		}
 		switch c := text[i]; {
 		case c == unset[0]:
 			f.guess = true
@@ -802,7 +914,7 @@ func (f *field) add(text string, live bool) {
 				f.unknown = true
 				f.value.WriteString(Unknown)
 			} else {
-				f.tilde = true
+				f.tilde, f.home = true, true
 				f.value.WriteString("~" + text[i+1:end])
 				f.pattern.WriteString("~" + text[i+1:end])
 			}

@@ -115,7 +115,7 @@ func (u *unquoter) expansion(p syntax.WordPart, quoted bool) {
 	u.anything()
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		if p.Param != nil && number(p) {
+		if p.Param != nil && number(p) && (p.Length || !identifier(p.Param.Value)) {
 			break
 		}
 		if !quoted || list(p) {
