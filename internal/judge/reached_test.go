@@ -269,6 +269,16 @@ func TestOnceMissed(t *testing.T) {
 }
 
 const missedEdits = `
+sed 'w secret/key' a.txt
+sed -n 's/a/b/gw secret/key' a.txt
+sed -e p -e '1,2W secret/key' a.txt
+awk '{print > "secret/key"}' a.txt
+awk '{print >> "secret/key"} END {print 1}' a.txt
+ls | sponge secret/key
+P=secret; cd $P; echo x > key
+P=secret; cd "$P" && touch key
+cp a.txt secret/{key,other}
+tee {secret/key,a} < a.txt
 xz -t -z secret/key
 xz -tz secret/key
 xz -l --compress secret/key

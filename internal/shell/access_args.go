@@ -33,8 +33,20 @@ func (r *fileReader) command(name string, args []Word) {
 	case "mktemp":
 		r.temporary()
 	case "sed", "gsed", "ssed":
-		for _, file := range sedReads(r.unit.Words) {
+		reads, writes := sedFiles(r.unit.Words)
+		for _, file := range reads {
 			r.add(Access{Kind: Read, Path: known(file)})
+		}
+		for _, file := range writes {
+			r.add(Access{Kind: Write, Path: known(file)})
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		for _, w := range r.unit.Words[1:] {
+			if w.Literal {
+				for _, file := range awkWrites(w.Value) {
+					r.add(Access{Kind: Write, Path: known(file)})
+				}
+			}
 		}
 	}
 }

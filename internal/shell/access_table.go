@@ -112,7 +112,7 @@ sed gsed | -,r* -e=-!r* -f=r!r* -l=- -i?b --in-place?b --expression=-!r* --file=
 awk gawk mawk nawk | -,r* vars -f=r!r* -F=- -v=- -e=-!r* -E=r!r* -i=- -l=- --file=r!r* --field-separator=- --assign=- --source=-!r* --include=- --exec=r!r*
 jq | -,r* -f=r!r* -L=v --from-file=r!r* --arg=-- --argjson=-- --slurpfile=-r --rawfile=-r --argfile=-r --indent=- --args;-* --jsonargs;-*
 yq | -,r* -f=- -o=- -p=- -I=- -i:rw --inplace:rw --from-file=r!r*
-tee | w*
+tee sponge | w*
 touch | w* -r=v -d=- -t=- --reference=v --date=- --time=-
 truncate | w* -s=- -r=v --size=- --reference=v
 mkdir rmdir unlink mkfifo | w* -m=- --mode=-

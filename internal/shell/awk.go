@@ -57,6 +57,23 @@ func awkReaches(program string) string {
 	return ""
 }
 
+// awkWrites are the files that a program names behind a >. A comparison with a
+// text looks the same.
+func awkWrites(program string) (files []string) {
+	for {
+		_, rest, ok := strings.Cut(program, ">")
+		if !ok {
+			return files
+		}
+		program = rest
+		if quoted, ok := strings.CutPrefix(strings.TrimLeft(rest, "> \t"), `"`); ok {
+			if name, _, ok := strings.Cut(quoted, `"`); ok && name != "" && !strings.HasPrefix(name, "/dev/std") {
+				files = append(files, name)
+			}
+		}
+	}
+}
+
 // An awkProgram is read token by token.
 type awkProgram struct {
 	s        string

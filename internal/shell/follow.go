@@ -32,7 +32,7 @@ const (
 
 func (p place) dir() Dir {
 	if p.lost || len(p.dirs) == 0 {
-		return Dir{}
+		return Dir{Else: slices.DeleteFunc(slices.Clone(p.dirs), func(d string) bool { return d == "" })}
 	}
 	return Dir{Path: p.dirs[0], Known: true, Else: p.dirs[1:len(p.dirs):len(p.dirs)]}
 }
@@ -126,7 +126,13 @@ func (c *collector) follow(words []Word) {
 			c.place.dirs = union(c.place.dirs, []string{strings.TrimPrefix(rest, "/")}) // there may be another one by now
 			return
 		}
-		c.place.move(target(words))
+		before := c.place
+		to, known := target(words)
+		c.place.move(to, known)
+		if guess := c.guess(words[len(words)-1]); !known && guess != "" { // restrictions hold there too
+			before.move(guess, true)
+			c.place.dirs = before.dirs
+		}
 	case "pushd":
 		c.r.moved = true
 		saved := c.place
@@ -145,6 +151,19 @@ func (c *collector) follow(words []Word) {
 		failed, lost := union(c.place.failed, c.place.dirs), c.place.failedLost || c.place.lost
 		c.place = place{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.place.stack[:n-1]}
 	}
+}
+
+// guess is what a word means with the values of variables that are known; "" if
+// that is nothing.
+func (c *collector) guess(w Word) string {
+	parsed := parseWord(w.Raw)
+	if w.Literal || parsed == nil {
+		return ""
+	}
+	if _, guess := readWord(w.Raw, parsed, c.r.known); !strings.Contains(guess, Unknown) {
+		return guess
+	}
+	return ""
 }
 
 // Top stands in front of a folder for the top of the repository in which the line

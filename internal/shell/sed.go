@@ -47,18 +47,17 @@ func sedDoubts(words []Word) []Doubt {
 	return out
 }
 
-// sedReads are the files that the scripts of a sed command read.
-func sedReads(words []Word) []string {
+// sedFiles are the files that the scripts of a sed command read and write.
+func sedFiles(words []Word) (reads, writes []string) {
 	scripts, _ := sedScripts(words)
-	var files []string
 	for _, w := range scripts {
 		if w.Literal {
 			p := sedScript{s: w.Value}
 			p.read()
-			files = append(files, p.files...)
+			reads, writes = append(reads, p.files...), append(writes, p.writes...)
 		}
 	}
-	return files
+	return reads, writes
 }
 
 // A sedScript reads the commands of a script as far as is needed to find those
@@ -69,6 +68,14 @@ type sedScript struct {
 	starts []int // where it is read from, also
 	doubts []Doubt
 	files  []string // that it reads
+	writes []string // that it writes
+}
+
+// fileName reads the name of a file, which ends with the line.
+func (p *sedScript) fileName() string {
+	start := p.i
+	p.line()
+	return strings.TrimLeft(strings.TrimRight(p.s[start:p.i], "\n"), " \t")
 }
 
 // maxStarts is from how many places a script is read.
@@ -140,13 +147,11 @@ func (p *sedScript) function(c byte) bool {
 		p.line()
 	case 'w', 'W':
 		p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
-		p.line()
+		p.writes = append(p.writes, p.fileName())
 	case 'a', 'i', 'c':
 		p.text()
 	case 'r', 'R':
-		start := p.i
-		p.line()
-		p.files = append(p.files, strings.TrimLeft(p.s[start:p.i], " \t"))
+		p.files = append(p.files, p.fileName())
 	case '#':
 		p.line()
 	case ':', 'b', 't', 'T', 'v':
@@ -256,7 +261,8 @@ func (p *sedScript) substitute() bool {
 			p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
 		case c == 'w':
 			p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
-			p.line()
+			p.i++
+			p.writes = append(p.writes, p.fileName())
 			return true
 		case strings.IndexByte("gpiIMm0123456789", c) < 0:
 			return strings.IndexByte(" \t\n;}#", c) >= 0
