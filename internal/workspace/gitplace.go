@@ -78,7 +78,7 @@ func (f *Files) GitReads(dir, at string, named bool, made func(name string) bool
 		}
 		return real
 	}
-	if q.entry(real).info == nil {
+	if !within(real, session) && q.entry(real).info == nil {
 		return real
 	}
 	for d := real; ; d = filepath.Dir(d) {
