@@ -47,7 +47,7 @@ type Options struct {
 	Root string
 	// Files are the tool and plugin files, relative to Root with slashes.
 	Files []string
-	// Also are further folders imports may lead to, absolute; a project whose
+	// Also are further folders and files imports may lead to, absolute; a project whose
 	// tools import its own sources gives itself.
 	Also []string
 	// Virtual are the sources of modules that are not files, by the name they

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,8 +24,8 @@ type reach struct {
 // linked into place file by file) brings the folder it really is in.
 func newReach(o Options) reach {
 	r := reach{files: map[string]bool{}, root: o.Root}
-	for _, dir := range append([]string{o.Root}, o.Also...) {
-		r.add(dir)
+	for _, path := range append([]string{o.Root}, o.Also...) {
+		r.add(path)
 	}
 	r.homes = append(r.homes, r.folders[:min(1, len(r.folders))]...)
 	for dir := o.Root; ; dir = filepath.Dir(dir) {
@@ -70,9 +71,15 @@ func (r *reach) trusted(path string) bool {
 }
 
 func (r *reach) add(dir string) {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		r.folders = append(r.folders, real)
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return
 	}
+	if st, err := os.Stat(real); err == nil && !st.IsDir() {
+		r.files[real] = true
+		return
+	}
+	r.folders = append(r.folders, real)
 }
 
 // has reports whether the file at a real path may be read.

@@ -318,6 +318,9 @@ func (s *session) vet() error {
 		}
 	}
 	for _, dir := range s.o.Also {
+		if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+			dir = filepath.Dir(dir)
+		}
 		if err := s.vetter.folder(dir); err != nil {
 			return err
 		}

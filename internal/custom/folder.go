@@ -68,6 +68,7 @@ const grain = 2 * time.Second
 // A lister finds the files of a config folder, and reads a folder again only if it has changed.
 type lister struct {
 	root string
+	own  bool // it is the user's, and none of a project
 	dirs map[string]shelfDir
 	all  []entry
 }
@@ -100,7 +101,7 @@ func (l *lister) look() (all []entry, changed bool) {
 		case known && st.ModTime().Equal(old.time) && old.seen.Sub(old.time) > grain:
 			continue
 		default:
-			l.dirs[k.name] = shelfDir{time: st.ModTime(), seen: now, entries: list(path, k)}
+			l.dirs[k.name] = shelfDir{time: st.ModTime(), seen: now, entries: l.list(path, k)}
 		}
 		again = true
 	}
@@ -115,8 +116,20 @@ func (l *lister) look() (all []entry, changed bool) {
 	return all, changed
 }
 
+// strange says why a file is not used: in the user's own folder, links of others are not followed.
+func (l *lister) strange(e entry) string {
+	if !l.own {
+		return ""
+	}
+	why := strange(l.root, e.name)
+	if why != "" && e.kind != kindProgram {
+		why = filepath.Join(l.root, filepath.FromSlash(e.name)) + ": " + why
+	}
+	return why
+}
+
 // list finds the tool or plugin files in one folder. Symbolic links are followed; what is below is not looked at.
-func list(path string, kind entry) (found []entry) {
+func (l *lister) list(path string, kind entry) (found []entry) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil
@@ -132,7 +145,9 @@ func list(path string, kind entry) (found []entry) {
 		} else if !e.Type().IsRegular() {
 			continue
 		}
-		found = append(found, entry{name: kind.name + "/" + e.Name(), kind: kind.kind})
+		one := entry{name: kind.name + "/" + e.Name(), kind: kind.kind}
+		one.problem = l.strange(one)
+		found = append(found, one)
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -22,7 +23,7 @@ func (s *Set) arrange() []*unit {
 		if sources[path] != nil {
 			continue
 		}
-		src := &folderSource{lister: lister{root: path}}
+		src := &folderSource{lister: lister{root: path, own: !f.Project}}
 		if s.opt.Programs != nil {
 			src.programs = programsIn
 		}
@@ -153,6 +154,9 @@ func (f *folderSource) look() (string, []entry) {
 	found, changed := f.lister.look()
 	if f.programs != nil && (changed || time.Since(f.asked) > programsPause) {
 		f.ran, f.asked = f.programs(f.root), time.Now()
+		for i, e := range f.ran {
+			f.ran[i].problem = cmp.Or(e.problem, f.strange(e))
+		}
 	}
 	if len(f.listed)+len(f.ran) == 0 {
 		return f.root, found
@@ -161,6 +165,8 @@ func (f *folderSource) look() (string, []entry) {
 	for _, e := range f.listed {
 		if _, err := os.Stat(filepath.Join(f.root, filepath.FromSlash(e.name))); err != nil {
 			e.problem = missingFile(filepath.Join(f.root, filepath.FromSlash(e.name)), err)
+		} else {
+			e.problem = f.strange(e)
 		}
 		merged = append(merged, e)
 	}
