@@ -142,6 +142,20 @@ func quote(text string) string {
 	return string(quoted)
 }
 
+// packageSpace is the namespace of packages that are imported by statements, and asked marks the question where one is.
+const (
+	packageSpace = "package"
+	asked        = "asked"
+)
+
+// imported stands for a package that is imported by a statement. What the compiler itself makes of a default import takes a module for
+// its default export where package.json has "type": "module", as packages of modules do. It is as bun has it: the default export of
+// modules and of what was compiled from one, otherwise all of it.
+const imported = `export * from PACKAGE;
+const all = require(PACKAGE);
+export default all?.__esModule || require("node:util").types.isModuleNamespaceObject(all) ? all.default : all;
+`
+
 // reader reads files for the compiler, which stands outside the wall: only what belongs to the folder. Modules of bun become ones
 // that throw.
 func reader(f Folder) api.Plugin {
@@ -152,6 +166,23 @@ func reader(f Folder) api.Plugin {
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "absent"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 			text := "throw new Error(" + quote("the module "+a.Path+" is a part of Bun, and node runs these files: install bun") + ");"
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+		})
+		b.OnResolve(api.OnResolveOptions{Filter: `^[^./]`, Namespace: "file"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind != api.ResolveJSImportStatement || a.PluginData == asked {
+				return api.OnResolveResult{}, nil
+			}
+			found := b.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: a.ResolveDir, Kind: a.Kind, PluginData: asked})
+			if len(found.Errors) > 0 || !found.External {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: found.Path, Namespace: packageSpace}, nil
+		})
+		b.OnResolve(api.OnResolveOptions{Filter: `.*`, Namespace: packageSpace}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: a.Path, External: true}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: packageSpace}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text := strings.ReplaceAll(imported, "PACKAGE", quote(a.Path))
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {

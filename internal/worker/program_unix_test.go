@@ -44,6 +44,38 @@ func TestBeyondTheEngine(t *testing.T) {
 	})
 }
 
+// A default import is the default export of packages of modules and of what was compiled from one, and otherwise all of a package,
+// also for files that are of a package of modules themselves. What such a package exports can be passed on.
+func TestDefaultImports(t *testing.T) {
+	each(t, func(t *testing.T, k *kit) {
+		k.write("package.json", `{"type":"module"}`)
+		k.write("node_modules/modern/package.json", `{"name":"modern","type":"module","exports":{"import":"./main.js"}}`)
+		k.write("node_modules/modern/main.js", `export const part = "p"; export default () => "modern"`)
+		k.write("node_modules/made/package.json", `{"name":"made"}`)
+		k.write("node_modules/made/index.js", `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "made"; exports.part = "q"`)
+		k.write("node_modules/classic/package.json", `{"name":"classic"}`)
+		k.write("node_modules/classic/index.js", `module.exports = () => "classic"`)
+		k.write("node_modules/hooks/package.json", `{"name":"hooks","type":"module","exports":"./main.js"}`)
+		k.write("node_modules/hooks/main.js", `export const Hooks = async () => ({ "chat.message": async () => {} }); export default Hooks`)
+		k.write("tools/d.ts", `
+			import modern, { part } from "modern"
+			import made, * as all from "made"
+			import classic from "classic"
+			import fs, { readFileSync } from "node:fs"
+			export default { description: "d", args: {}, execute: async () =>
+				[modern(), part, made(), all.part, classic(), fs.readFileSync === readFileSync].join() }`)
+		k.write("plugins/p.ts", `import "node:dns"; export * from "hooks"; export { default } from "hooks"`)
+		w := k.start("tools/d.ts", "plugins/p.ts")
+		if got, want := k.run(w, "tools/d.ts", "{}").Output, "modern,p,made,q,classic,true"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		told, err := w.Plugins(t.Context(), script.PluginInput{}, script.PluginEntry{File: "plugins/p.ts"})
+		if err != nil || told[0].Error != nil || len(told[0].Plugins) != 1 {
+			t.Errorf("%+v %v", told, err)
+		}
+	})
+}
+
 // A zod that is installed wins over ours if it can describe schemas.
 func TestInstalledZod(t *testing.T) {
 	modules := os.Getenv("HELVE_ZOD")

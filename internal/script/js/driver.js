@@ -190,8 +190,8 @@ function evaluate(file) {
   return loaded;
 }
 
-// names are the exports of a module in the order of a module namespace.
-const names = (exports) => keys(exports).sort();
+// names are the exports of a module in the order of a module namespace. What compilers mark modules with is none.
+const names = (exports) => keys(exports).filter((name) => name !== "__esModule").sort();
 
 const stem = (file) => file.slice(file.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
 
