@@ -105,6 +105,7 @@ func TestInstalledZod(t *testing.T) {
 // Copies of zod that packages bring keep their tools, and decide themselves what fits: one by hand in the form of zod 3, and real ones.
 func TestForeignZod(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
+		k.write("tools/f.ts", "") // the folder is there before the link in it
 		text := `const copy = (typeName) => ({ _def: { typeName, checks: [] }, safeParse: (v) => typeof v === "string" ? { success: true } : { success: false, error: { issues: [{ code: "own", path: [], message: "no text" }] } } })
 			export const hand = { description: "d", args: { a: copy("ZodString") }, execute: async (args) => args.a }`
 		names := []string{"hand"}

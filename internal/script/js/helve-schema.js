@@ -58,7 +58,7 @@ class Reading {
     return made;
   }
 
-  zod4(schema, { def, bag, toJSONSchema, pattern }) {
+  zod4(schema, { def, bag, toJSONSchema, pattern, optin }) {
     if (typeof toJSONSchema === "function") return this.given(toJSONSchema());
     const checked = (made) => noted(made, sumOf(schema, def, bag));
     const inner = () => this.of(def.innerType);
@@ -90,7 +90,10 @@ class Reading {
       case "promise": return zod.promise(inner());
       case "default": return this.filled(zod._default, inner(), () => def.defaultValue);
       case "prefault": return this.filled(zod.prefault, inner(), () => def.defaultValue);
-      case "catch": return this.filled(zod.catch, inner(), () => def.catchValue(undefined));
+      case "catch": { // whether it may be left out differs from version to version
+        const made = this.filled(zod.catch, inner(), () => def.catchValue(undefined));
+        return optin === "optional" ? zod.optional(made) : made;
+      }
       case "lazy": return zod.lazy(() => this.of(def.getter()));
       case "pipe": return zod.pipe(this.of(def.in), this.of(def.out));
       case "transform": return zod.transform((value) => value);
