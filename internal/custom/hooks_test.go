@@ -302,14 +302,21 @@ export const I = () => ({ config: (c) => { c.inner = true } })
 		t.Errorf("%s %+v", got.Output, got.Runs)
 	}
 	var bad []string
+	told := false
 	for _, f := range b.set.Status() {
-		if f.State != Ready {
+		switch {
+		case f.Name == "opencode-copilot-auth":
+			told = f.State == NotLoaded && len(f.Notes) == 1 && strings.HasPrefix(f.Notes[0], "It only signs in")
+		case f.State != Ready:
 			bad = append(bad, f.Name+": "+f.Problem)
 		}
 	}
 	if len(bad) != 3 || bad[0] != "absent: the plugin absent@latest is not installed, and helve installs nothing by itself. Install it: run 'npm install absent@latest' or 'bun add absent@latest' in "+filepath.Join(b.root, "sub") ||
 		!strings.Contains(bad[1], "there is no such file, but the config lists it") {
 		t.Errorf("%q", bad)
+	}
+	if !told {
+		t.Error("nothing is told of a plugin that is not loaded on purpose")
 	}
 	plant(t, b.root, "-- node_modules/absent/index.js --\nexport const A = () => ({ event: () => {} })")
 	b.look()

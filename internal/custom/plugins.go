@@ -37,10 +37,15 @@ func (s *Set) arrange() []*unit {
 	for _, p := range s.opt.Plugins {
 		path, name := p.where()
 		key := path + "\x00" + name
-		if seen[key] || ignored(name) {
+		if seen[key] {
 			continue
 		}
 		seen[key] = true
+		if signsIn(name) {
+			s.ignored = append(s.ignored, File{Path: name, Name: name, Kind: kindPlugin, Engine: embedded, State: NotLoaded, Notes: []string{
+				"It only signs in to a provider, which helve does not let plugins do, so it is not loaded: give the provider a key in the config or the environment."}})
+			continue
+		}
 		if src, rel := home(sources, path); src != nil {
 			src.listed = append(src.listed, entry{name: rel, kind: kindPlugin, options: string(p.Options)})
 			continue
@@ -50,8 +55,8 @@ func (s *Set) arrange() []*unit {
 	return append(loose, folders...)
 }
 
-// ignored reports whether a package is one that only signs in to providers, which helve has no use for.
-func ignored(name string) bool {
+// signsIn reports whether a package is one that only signs in to providers, which helve has no use for.
+func signsIn(name string) bool {
 	switch name {
 	case "opencode-copilot-auth", "opencode-anthropic-auth", "opencode-openai-codex-auth":
 		return true

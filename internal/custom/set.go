@@ -79,12 +79,13 @@ type Options struct {
 
 // Set is what users have brought.
 type Set struct {
-	opt    Options
-	log    *slog.Logger
-	store  *store
-	base   func() (*base, error) // what all engines begin with
-	units  []*unit
-	events *mailbox
+	opt     Options
+	log     *slog.Logger
+	store   *store
+	base    func() (*base, error) // what all engines begin with
+	units   []*unit
+	ignored []File // what the config names and is not loaded
+	events  *mailbox
 
 	life context.Context
 	stop context.CancelCauseFunc

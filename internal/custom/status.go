@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (s *Set) Status() []File {
 		f.Tools = slices.DeleteFunc(f.Tools, func(id string) bool { return slices.Contains(l.failed, id) })
 		f.Problem = strings.TrimPrefix(f.Problem+"\n"+strings.Join(l.notes, "\n"), "\n")
 	}
-	return all
+	return append(all, s.ignored...)
 }
 
 // replaces tells which tools take the place of built-in ones.
@@ -72,7 +73,8 @@ func (s *Set) replaces(tools []string) (notes []string) {
 }
 
 // Why tells in a sentence why there is no tool of a name, although a file would define it by its own name; "" if there is one, or no
-// such file, or if the file was not loaded yet.
+// such file, or if the file was not loaded yet. What the tools of a plugin are called is not known before it is loaded, so one that could
+// not be is told where no file explains it.
 func (s *Set) Why(name string) string {
 	s.shelf.mu.Lock()
 	_, there := s.shelf.on[name]
@@ -80,8 +82,12 @@ func (s *Set) Why(name string) string {
 	if there || name == "" {
 		return ""
 	}
-	best := ""
+	best, plugin := "", ""
 	for _, f := range s.Status() {
+		if f.Kind == kindPlugin && plugin == "" && (f.State == Failed || f.State == NotTrusted) {
+			problem, _, _ := strings.Cut(f.Problem, "\n")
+			plugin = "It may be a tool of the plugin " + f.Name + ", which could not be loaded: " + strings.TrimSuffix(problem, ".") + "."
+		}
 		e := entry{name: filepath.ToSlash(f.Path)}
 		if f.Kind == kindPlugin || !e.mayDefine(name) {
 			continue
@@ -92,7 +98,7 @@ func (s *Set) Why(name string) string {
 			}
 		}
 	}
-	return best
+	return cmp.Or(best, plugin)
 }
 
 // lacks tells why a file that may define a tool has none of that name. One that is named like the tool ought to.

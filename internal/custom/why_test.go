@@ -60,6 +60,22 @@ export const P = () => ({ config: () => {} })
 	}
 }
 
+// The tools of a plugin that could not be loaded are not known, so it is told of where nothing else explains that one is not there.
+func TestWhyPlugin(t *testing.T) {
+	b := newBench(t, `
+-- plugins/plug.ts --
+export const P = () => { throw new Error("no home") }
+-- tools/broken.ts --
+export default {
+`, nil)
+	b.set.Gather(t.Context())
+	for name, want := range map[string]string{"search": "It may be a tool of the plugin plug, which could not be loaded: ", "broken": "The file "} {
+		if got := b.set.Why(name); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+}
+
 // Hooks that nobody calls are told of, and tools that take the place of others.
 func TestProblemsOfReady(t *testing.T) {
 	b := newBench(t, `
