@@ -6,7 +6,9 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/vm"
 	"github.com/helve-dev/helve/internal/worker"
@@ -79,7 +81,7 @@ func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
 	e := &engine{unit: u, build: b, at: outside, over: host.Over}
 	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
 	defer cancel()
-	folder := worker.Folder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root))}
+	folder := worker.Folder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root)), Reads: b.imports()}
 	for _, en := range some {
 		folder.Files = append(folder.Files, en.name)
 	}
@@ -90,6 +92,29 @@ func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
 	e.kind, e.load, e.run = w.Runtime().Name, w, w
 	e.close = func() error { return errors.Join(w.Close(), host.Close()) }
 	return e, nil
+}
+
+// imports are the files that the files of a build are made of, but those of installed packages, which are shown behind the wall
+// anyway. Of a folder within the config folder all is named, because the runtime looks for names in it; beside the config itself
+// only what is imported.
+func (b *build) imports() (paths []string) {
+	root, err := filepath.EvalSymlinks(b.root)
+	if err != nil {
+		return nil
+	}
+	for _, m := range b.result.Inputs.Files {
+		path := m.Path
+		if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "node_modules") {
+			continue
+		}
+		if dir := filepath.Dir(path); dir != root && disk.Within(root, dir) {
+			path = dir
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // answer is what a script in a worker gets: the same as one in the embedded engine.

@@ -99,6 +99,14 @@ func (w *Worker) arguments() []string {
 	return []string{"--enable-source-maps", "-e", source}
 }
 
+// readable is what has to be shown behind the wall. Node gets a program of what is imported, bun reads it.
+func (w *Worker) readable() []string {
+	if w.runtime.Name != "bun" {
+		return w.runtime.readable()
+	}
+	return append(w.runtime.readable(), w.folder.Reads...)
+}
+
 // spawn starts the process and all that listens to it.
 func (w *Worker) spawn(ctx context.Context) (*life, error) {
 	frames, framesW, err := os.Pipe()
@@ -113,7 +121,7 @@ func (w *Worker) spawn(ctx context.Context) (*life, error) {
 	const line = `exec "$0" "$@" 3>&1 4<&0 1>&2 0</dev/null`
 	process, err := w.opt.Shell.Start(ctx, run.Program{
 		Path: "/bin/sh", Args: append([]string{"-c", line, w.runtime.Path}, w.arguments()...), Dir: startDir,
-		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve, Readable: w.runtime.readable(),
+		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve, Readable: w.readable(),
 	}, framesW)
 	framesW.Close()
 	printedW.Close()

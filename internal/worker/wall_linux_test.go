@@ -128,6 +128,35 @@ func TestHiddenFolder(t *testing.T) {
 	}, "off")
 }
 
+// What the files import is shown to bun where the wall hides the config folder, and nothing else of it.
+func TestReads(t *testing.T) {
+	if _, err := lookPath("bun"); err != nil {
+		t.Skip("bun is not here (it is where HELVE_BUN says)")
+	}
+	k := newKit(t, "bun", false)
+	if lacks := k.opt.Shell.Lacks(); lacks != "" {
+		t.Skip(lacks)
+	}
+	k.root = t.TempDir() // no part of the project
+	k.write("lib/x.ts", "export const x = 'X'")
+	k.write("y.ts", "export const y = 'Y'")
+	k.write("secret.txt", "secret")
+	k.write("tools/a.ts", `import { x } from "../lib/x"; import { y } from "../y"; import { existsSync } from "node:fs"
+		export default { description: "d", args: {}, execute: async () => x + y + existsSync(import.meta.dirname + "/../secret.txt") }`)
+	reads := []string{filepath.Join(k.root, "tools"), filepath.Join(k.root, "lib"), filepath.Join(k.root, "y.ts")}
+	w, err := Start(t.Context(), k.opt, Folder{Root: k.root, Files: []string{"tools/a.ts"}, Reads: reads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.run(w, "tools/a.ts", "{}").Output; got != "XYfalse" {
+		t.Error(got)
+	}
+}
+
 // Without a wall nothing is run.
 func TestNoWall(t *testing.T) {
 	k := newKit(t, "auto", false)

@@ -63,6 +63,8 @@ type Folder struct {
 	Files []string
 	// Also are further folders whose files may become part of what node runs, absolute.
 	Also []string
+	// Reads are files and folders beside those of the files that bun has to read, absolute: what they import.
+	Reads []string
 	// Bundle, where it is set, gives node its program: the body of a CommonJS module as package bundle makes it, and the folder from
 	// which its packages are found. Where it is nil the worker makes one of Files, with all packages left where they are.
 	Bundle func(ctx context.Context) (code, dir string, err error)
