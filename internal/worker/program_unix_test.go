@@ -55,18 +55,20 @@ func TestDefaultImports(t *testing.T) {
 		k.write("node_modules/made/index.js", `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "made"; exports.part = "q"`)
 		k.write("node_modules/classic/package.json", `{"name":"classic"}`)
 		k.write("node_modules/classic/index.js", `module.exports = () => "classic"`)
+		k.write("node_modules/umd/index.js", `Object.defineProperty(exports, "__esModule", { value: true }); exports.parse = () => "umd"`)
 		k.write("node_modules/hooks/package.json", `{"name":"hooks","type":"module","exports":"./main.js"}`)
 		k.write("node_modules/hooks/main.js", `export const Hooks = async () => ({ "chat.message": async () => {} }); export default Hooks`)
 		k.write("tools/d.ts", `
 			import modern, { part } from "modern"
 			import made, * as all from "made"
 			import classic from "classic"
+			import umd from "umd"
 			import fs, { readFileSync } from "node:fs"
 			export default { description: "d", args: {}, execute: async () =>
-				[modern(), part, made(), all.part, classic(), fs.readFileSync === readFileSync].join() }`)
+				[modern(), part, made(), all.part, classic(), umd.parse(), fs.readFileSync === readFileSync].join() }`)
 		k.write("plugins/p.ts", `import "node:dns"; export * from "hooks"; export { default } from "hooks"`)
 		w := k.start("tools/d.ts", "plugins/p.ts")
-		if got, want := k.run(w, "tools/d.ts", "{}").Output, "modern,p,made,q,classic,true"; got != want {
+		if got, want := k.run(w, "tools/d.ts", "{}").Output, "modern,p,made,q,classic,umd,true"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		told, err := w.Plugins(t.Context(), script.PluginInput{}, script.PluginEntry{File: "plugins/p.ts"})
