@@ -328,10 +328,23 @@ func (e *engine) describeProblems(en entry, f *fact) {
 			all = append(all, e.unit.path(e.build.root, en)+": "+unknownHook(hook))
 		}
 	}
+	if of := ofBun(e.build.needs(en)); len(of) > 0 && e.kind == "node" && f.state == Failed {
+		all = append(all, "It uses "+strings.Join(of, ", ")+", which node does not have: install bun (https://bun.com), and leave the config key custom.worker at auto")
+	}
 	f.problem = strings.Join(all, "\n")
 	if len(f.tools) == 0 && en.kind == kindTool && !en.both && f.state == Ready {
 		f.notes = []string{"It exports no tool (an object with description, args and execute), so it only helps other files."}
 	}
+}
+
+// ofBun are those of some needs that only bun has.
+func ofBun(needs []string) (some []string) {
+	for _, need := range needs {
+		if need == "bun" || strings.HasPrefix(need, "bun:") || strings.HasPrefix(need, "Bun.") {
+			some = append(some, need)
+		}
+	}
+	return some
 }
 
 // unknownHook tells of a hook that nothing calls.

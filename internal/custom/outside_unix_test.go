@@ -183,3 +183,34 @@ export default { description: "d", args: {}, execute: () => "plain" }
 		t.Errorf("%s %+v", got.Output, got.Runs)
 	}
 }
+
+// A file that only bun can run, and that node was taken for, says so beside what node says.
+func TestOnlyBun(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node")
+	}
+	if node, err = filepath.EvalSymlinks(node); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, `
+-- tools/native.ts --
+import { suffix } from "part"
+import { dlopen } from "bun:ffi"
+export default { description: suffix, args: {}, execute: () => typeof dlopen }
+-- node_modules/part/package.json --
+{"main":"index.ts"}
+-- node_modules/part/index.ts --
+export const suffix: string = "a"
+`, func(b *bench, o *Options) {
+		o.Worker.Shell = newShell(t, b.root, filepath.Dir(node))
+		o.Worker.Runtime, o.Worker.Dir = "node", b.root
+	})
+	if lacks := b.set.opt.Worker.Shell.Lacks(); lacks != "" {
+		t.Skip("there is no wall: " + lacks)
+	}
+	b.set.Gather(t.Context())
+	if f := b.file("tools/native.ts"); f.State != Failed || f.Engine != "node" || !strings.Contains(f.Problem, "It uses bun:ffi, which node does not have: install bun") {
+		t.Errorf("%+v", f)
+	}
+}
