@@ -305,8 +305,7 @@ func needed(account string, files []string) (map[string][]string, error) {
 			for _, i := range told.Inputs[input].Imports {
 				switch {
 				case strings.HasPrefix(i.Path, "<"), i.Kind != "import-statement" && i.Kind != "require-call": // "<runtime>" is the compiler's own
-				case i.External && i.Kind == "import-statement" && !seen["package "+i.Path]:
-					seen["package "+i.Path] = true
+				case i.External && i.Kind == "import-statement" && strings.HasPrefix(input, packageSpace+":") && !slices.Contains(packages[file], i.Path): // elsewhere it is one of types, which are gone
 					packages[file] = append(packages[file], i.Path)
 				case !i.External:
 					follow(i.Path)

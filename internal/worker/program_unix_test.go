@@ -78,6 +78,20 @@ func TestDefaultImports(t *testing.T) {
 	})
 }
 
+// What is only imported for its types is not there when a file runs, and need not be.
+func TestTypeImports(t *testing.T) {
+	each(t, func(t *testing.T, k *kit) {
+		k.write("lib/types.ts", "export interface Kind { name: string }")
+		k.write("tools/t.ts", `
+			import { Kind } from "../lib/types"
+			import { Session } from "only-types"
+			export default { description: "d", args: {}, execute: async (args: Kind, session: Session) => "t" }`)
+		if got := k.run(k.start("tools/t.ts"), "tools/t.ts", "{}").Output; got != "t" {
+			t.Error(got)
+		}
+	})
+}
+
 // A zod that is installed wins over ours if it can describe schemas.
 func TestInstalledZod(t *testing.T) {
 	modules := os.Getenv("HELVE_ZOD")
