@@ -181,7 +181,7 @@ func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, 
 	err.Kind = tool.UnknownTool
 	if e, ok := g.newest(name); ok {
 		if rule, hidden := who.Policy.Of(e.spec.Name, e.spec.Permission).Hider(e.spec.Permission); hidden {
-			err.Hint = fmt.Sprintf("There is a tool %q, and the rule %s hides it.", name, rule)
+			err.Hint = fmt.Sprintf("There is a tool %q, and the rule %s, hides it.", name, rule)
 		} else {
 			err.Hint = fmt.Sprintf("There is a tool %q, and it is switched off for this caller.%s", name, g.reason(e, a))
 		}

@@ -566,3 +566,21 @@ func TestExpire(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What people are told of a rule are its words and its place, no JSON, and
+// nothing in it that a terminal would obey.
+func TestToldRules(t *testing.T) {
+	from := permission.Source{File: "/h/helve.json", Line: 3}
+	ask := permission.Rule{Permission: "bash", Pattern: "git \x1b[2J*", Action: permission.Ask, From: from}
+	deny := permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Deny, From: from}
+	unattended := &permission.UnattendedError{Permission: "bash", Asked: []permission.Decision{{Pattern: "git x", Rule: &ask, Source: from.String()}}}
+	hider, hidden := permission.Policy{Rules: permission.Ruleset{deny}}.Hider("edit")
+	for got, want := range map[string]string{
+		unattended.Error(): `(bash "git \u001b[2J*" = ask, /h/helve.json:3)`,
+		hider:              "edit * = deny, /h/helve.json:3",
+	} {
+		if !hidden || !strings.Contains(got, want) || strings.Contains(got, `"action"`) {
+			t.Errorf("%q does not tell of %q", got, want)
+		}
+	}
+}

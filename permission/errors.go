@@ -58,10 +58,19 @@ func (e *DeniedError) By() string {
 	return "Decided by the rule " + e.Decision.Rule.place(e.Decision.Source) + "."
 }
 
-// place is a rule as people read it, and where it stands.
-func (r Rule) place(source string) string {
-	return fmt.Sprintf("%s %s = %s, %s", r.Permission, r.Pattern, r.Action, source)
+// words is a rule as people read it, what cannot be seen as an escape.
+func (r Rule) words() string {
+	seen := func(s string) string {
+		if e := encoded(s); e != `"`+s+`"` {
+			return e
+		}
+		return s
+	}
+	return fmt.Sprintf("%s %s = %s", seen(r.Permission), seen(r.Pattern), r.Action)
 }
+
+// place is a rule as people read it, and where it stands.
+func (r Rule) place(source string) string { return r.words() + ", " + source }
 
 // Is makes errors.Is(err, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
@@ -174,7 +183,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 		case d.Rule != nil && d.Ceiling:
 			return wanted, said + d.firm()
 		case d.Rule != nil:
-			after = fmt.Sprintf(", after the rule that asks (%s of %s)", encoded(d.Rule), d.Source)
+			after = fmt.Sprintf(", after the rule that asks (%s)", d.Rule.place(d.Source))
 			if from := d.Rule.From.File; filepath.IsAbs(from) { // in another file it may stand before that one
 				file = from
 			}
@@ -193,7 +202,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 
 // firm says that a limit asks, and what can be done about it.
 func (d Decision) firm() string {
-	said := fmt.Sprintf(" The rule %s of %s asks, which no rule ", encoded(d.Rule), d.Source)
+	said := fmt.Sprintf(" The rule %s, asks, which no rule ", d.Rule.place(d.Source))
 	if d.Rule.Under != "" {
 		return said + "about " + d.Permission + " loosens: change it, or trust its file if you have not."
 	}

@@ -73,7 +73,7 @@ func (p Policy) Hider(permission string) (string, bool) {
 		if rs.Hides(permission) {
 			about := rs.About(permission)
 			last := about[len(about)-1]
-			return encoded(last.Written()) + " of " + last.From.String(), true
+			return last.Written().place(last.From.String()), true
 		}
 	}
 	return "", false
@@ -221,7 +221,7 @@ func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
 	why := ""
 	if r := said.maybe; r != nil {
 		written := r.Written()
-		why = "it may be what the rule " + encoded(written) + " is about"
+		why = "it may be what the rule " + written.words() + " is about"
 		if rank(r.Action) > rank(Ask) || d.Rule == nil || d.Action == Allow {
 			d.Rule, d.Source, d.Ceiling = &written, r.From.String(), limit
 		}
