@@ -486,3 +486,19 @@ func BenchmarkLoadAgents(b *testing.B) {
 		}
 	}
 }
+
+// What one of two equal keys switches off is off, however far below them.
+func TestTwiceOff(t *testing.T) {
+	const off, on = `{"x": {"type": "local", "command": ["a"], "enabled": false}}`, `{"x": {"type": "local", "command": ["b"]}}`
+	for _, text := range []string{
+		`{"mcp": ` + off + `, "mcp": ` + on + `}`,
+		`{"mcp": ` + on + `, "mcp": ` + off + `}`,
+		`{"mcp": {` + strings.Trim(off, "{}") + `}, ` + strings.Trim(on, "{}") + `}}}`,
+	} {
+		_, opt := project(t)
+		write(t, filepath.Join(opt.Home, ".config/opencode/opencode.json"), text)
+		if c := load(t, opt); !strings.Contains(string(c.MCP), `"enabled":false`) {
+			t.Errorf("%s: %s, problems %v", text, c.MCP, c.Problems)
+		}
+	}
+}

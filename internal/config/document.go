@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -97,6 +98,9 @@ func readDocument(in *input) *frontMatter {
 	wide := isUTF16(in.data)
 	in.mixed = !utf8.Valid(in.data)
 	in.data = []byte(strings.ToValidUTF8(string(in.data), string(utf8.RuneError)))
+	if !bytes.ContainsRune(in.data, '\n') { // lines as old Macs end them
+		in.data = bytes.ReplaceAll(in.data, []byte("\r"), []byte("\n"))
+	}
 	doc := &frontMatter{agent: &node{kind: 'o', in: in}, doubted: &node{kind: 'o', in: in}}
 	if wide {
 		doc.faults = append(doc.faults, fault{policy: true, msg: "the file is UTF-16 text; save it as UTF-8"})
@@ -106,6 +110,7 @@ func readDocument(in *input) *frontMatter {
 		doc.fail(0, "", "the file is not UTF-8 text; save it as UTF-8")
 	}
 	front, body := doc.split(in)
+	doc.late(in, len(in.data)-len(body))
 	if prompt := strings.TrimSpace(body); prompt != "" {
 		defer func() {
 			doc.agent.put(member{"prompt", &node{kind: 's', text: prompt, in: in, at: len(in.data)}, in, len(in.data)})
@@ -143,10 +148,31 @@ func meansPolicy(key string) bool {
 	return key == "permission" || key == "tools" || key == "disable" || key != "" && nearest(key, []string{"permission"}) != ""
 }
 
+// policyWord is the word of a policy that a line begins with which is no key in
+// YAML, as in "permission:deny", "tools = x", "- permission:" or
+// "**permission**: deny"; "" for none. What is indented is a part of something.
+func policyWord(line string) string {
+	const marks = "*_-`'\"> "
+	if isKey(line) || strings.HasPrefix(line, " ") {
+		return ""
+	}
+	line = strings.TrimLeft(line, marks)
+	end := strings.IndexFunc(line+"\n", func(r rune) bool { return !unicode.IsLetter(r) })
+	word, rest := line[:end], strings.TrimLeft(line[end:], marks)
+	if rest != "" && rest[0] != '=' && rest[0] != ':' && !strings.HasPrefix(rest, "\uff1a") || !meansPolicy(word) {
+		return ""
+	}
+	return word
+}
+
 func (doc *frontMatter) take(n *node, doubles []double) {
 	for _, m := range n.members {
 		if doc.guessed && meansPolicy(m.key) && m.key != "disable" {
 			doc.doubted.put(m)
+			continue
+		}
+		if word := policyWord(m.key); word != "" && word != m.key { // no blank stands behind the colon
+			doc.faults = append(doc.faults, fault{m.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
 			continue
 		}
 		doc.agent.put(m)
@@ -205,6 +231,9 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	opened := false
 	switch strings.ToLower(strings.Join(strings.Fields(first), "")) {
 	case "---", "---yaml", "---yml", "---json": // which is YAML too
+		if first[0] != '-' {
+			return nil, text[start:]
+		}
 		opened = true
 		if at > start {
 			doc.guess(at, "it has to begin in the first line of the file; remove the empty lines above it")
@@ -239,6 +268,48 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	return front, ""
 }
 
+// late looks for a policy in front matter that is none because of what stands
+// before it, from at on: other front matter, a heading, a comment, the fence of
+// a code block, or blanks. Text that is meant for the model ends the look.
+func (doc *frontMatter) late(in *input, at int) {
+	text, opened := string(in.data), false
+	var lines []frontLine
+	for at < len(text) {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		bare := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		switch {
+		case bare == "---" && opened:
+			n, doubles, err := decodeYAML(in, lines)
+			if err != nil {
+				return
+			}
+			for _, m := range n.members {
+				if meansPolicy(m.key) && m.key != "disable" && (m.val.kind == 'o' || isAction(m.val)) {
+					doc.doubted.put(m)
+				}
+			}
+			if len(doc.doubted.members) > 0 {
+				doc.doubles = append(doc.doubles, doubles...)
+				doc.fail(lines[0].at, "", "it has to begin in the first line of the file, with nothing before it")
+			}
+			return
+		case bare == "---":
+			opened = true
+		case opened:
+			lines = append(lines, frontLine{strings.TrimRight(line, " \t\r"), at})
+		case strings.HasPrefix(bare, "<!--"):
+			if end := strings.Index(text[at:], "-->"); end >= 0 {
+				line = text[at : at+end+len("-->")]
+				rest, _, _ := strings.Cut(text[at+len(line):], "\n")
+				line += rest
+			}
+		case bare != "" && bare[0] != '#' && !strings.HasPrefix(bare, "```"):
+			return
+		}
+		at += len(line) + 1
+	}
+}
+
 // guess notes that the bounds of the front matter are not sure.
 func (doc *frontMatter) guess(at int, why string) {
 	doc.guessed = true
@@ -253,13 +324,17 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 		return
 	}
 	at := lines[0].at
-	for _, line := range lines[1:] { // it must not be taken for the text of another key
-		if key, _ := keyOf(strings.TrimSpace(line.text)); meansPolicy(key) {
-			doc.fail(line.at, key, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", key))
+	key, rest := keyOf(lines[0].text)
+	for i, line := range lines { // it must not be taken for the text of another key
+		if word := policyWord(line.text); word != "" && (i > 0 || key == "") {
+			doc.faults = append(doc.faults, fault{line.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
+			return
+		}
+		if word, _ := keyOf(strings.TrimSpace(line.text)); i > 0 && meansPolicy(word) {
+			doc.fail(line.at, word, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", word))
 			return
 		}
 	}
-	key, rest := keyOf(lines[0].text)
 	if key == "" {
 		doc.fail(at, "", "want a key, a colon, a space and a value")
 		return
@@ -349,7 +424,7 @@ func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
 	if r.seen++; r.seen > maxFrontNodes || depth > maxDepth/2 {
 		return nil, fmt.Errorf("it has too many values, or they nest too deep")
 	}
-	n := &node{in: r.in, at: r.at(y)}
+	n := &node{in: r.in, at: r.at(y), shared: y.Anchor != ""}
 	switch y.Kind {
 	case yaml.AliasNode:
 		return r.value(y.Alias, depth+1)
@@ -383,9 +458,11 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 			return err
 		}
 		if key.ShortTag() == "!!merge" {
-			for _, m := range val.members {
-				if n.find(m.key) < 0 {
-					n.put(m)
+			for _, from := range append([]*node{val}, val.elems...) { // one object, or a list of them
+				for _, m := range from.members {
+					if n.find(m.key) < 0 {
+						n.put(m)
+					}
 				}
 			}
 		} else {

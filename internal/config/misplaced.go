@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/helve-dev/helve/permission"
 )
@@ -13,12 +14,44 @@ import (
 // with a warning they would deny nothing, while somebody thinks that they do.
 func misplaced(m member, s *shape) bool {
 	tools := append(knownPermissions(), "write", "multiedit", "patch", "apply_patch", "batch", "job")
-	if !strings.Contains(m.key, "*") && !slices.Contains(tools, m.key) {
+	if !strings.Contains(m.key, "*") && !slices.Contains(tools, plainName(m.key)) {
 		return false
 	}
 	return isAction(m.val) || slices.ContainsFunc(m.val.members, func(r member) bool {
 		return isAction(r.val) && (s == nil || s.fields[r.key] == nil)
 	})
+}
+
+// plainName is a name in small letters, without what cannot be seen around it,
+// and with the dashes that names of tools have.
+func plainName(name string) string {
+	name = strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
+}
+
+// policies are the rules in a value that no setting has, each under the name of
+// the setting they belong to: below another key, or with a dot in the key.
+func policies(m member) (found []*node) {
+	section := map[string]string{"permission": "permission", "permissions": "permission", "tools": "tools"}
+	if m.val.shared {
+		return nil
+	}
+	head, rest, dotted := strings.Cut(m.key, ".")
+	if to := section[head]; dotted && to != "" {
+		return []*node{under(m.val, to, rest)}
+	}
+	for _, inner := range m.val.members {
+		to := section[inner.key]
+		switch {
+		case to != "" && (inner.val.kind == 'o' || isAction(inner.val)):
+			found = append(found, under(inner.val, to))
+		case misplaced(inner, nil):
+			found = append(found, under(rulesIn(inner, nil), "permission", plainName(inner.key)))
+		default:
+			found = append(found, policies(inner)...)
+		}
+	}
+	return slices.DeleteFunc(found, func(n *node) bool { return n.find1(func(v *node) bool { return restricts(v) || v.kind == 'b' && v.text == "false" }) == nil })
 }
 
 // isAction reports whether a value is what a rule says.

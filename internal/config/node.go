@@ -82,6 +82,7 @@ type node struct {
 	in      *input
 	at      int
 	owned   bool // made by a merge, so a merge may change it
+	shared  bool // it is there for others to refer to
 }
 
 type member struct {
@@ -344,6 +345,25 @@ type double struct {
 	earlier, last *node
 }
 
+// isOff reports whether a member switches off what it stands in.
+func (m member) isOff() bool {
+	off := map[string]string{"enabled": "false", "disabled": "true", "disable": "true", "wall": "true"}[m.key]
+	return off != "" && m.val.kind == 'b' && m.val.text == off
+}
+
+// stayOff switches off in the last of two objects what the earlier one does.
+func stayOff(earlier, last *node) {
+	for _, m := range earlier.members {
+		val := last.get(m.key)
+		switch {
+		case last.kind == 'o' && m.isOff():
+			last.put(m)
+		case val != nil:
+			stayOff(m.val, val)
+		}
+	}
+}
+
 // parse reads JSON with comments and trailing commas.
 func parse(in *input) (*node, []double, error) {
 	if isUTF16(in.data) {
@@ -546,10 +566,10 @@ func (c *converter) add(n *node, m member) {
 		if len(c.doubles) <= maxProblems {
 			c.doubles = append(c.doubles, double{slices.Clone(c.path), m.at, earlier, m.val})
 		}
-		off := map[string]string{"enabled": "false", "disabled": "true", "disable": "true", "wall": "true"}[m.key]
-		if off != "" && earlier.kind == 'b' && earlier.text == off {
+		if (member{key: m.key, val: earlier}).isOff() {
 			return
 		}
+		stayOff(earlier, m.val)
 	}
 	n.put(m)
 }

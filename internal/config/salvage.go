@@ -119,7 +119,7 @@ func (c *checker) stray(m member, f *shape) bool {
 	switch {
 	case misplaced(m, f):
 		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; did you mean "permission": {%q: …}?`, c.key(), m.key)
-		c.l.salvage(under(rulesIn(m, f), where(m.key)...))
+		c.l.salvage(under(rulesIn(m, f), where(plainName(m.key))...))
 	case f == nil && nearest(m.key, []string{"permission"}) != "":
 		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting", c.key()), "permission"
 		switch {
@@ -142,6 +142,11 @@ func (c *checker) stray(m member, f *shape) bool {
 	case len(root) == 2 && m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's'):
 		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied to this agent, and none is allowed by it`, c.key())
 		c.l.restrict(root[1], listed(m.val))
+	case f == nil && (len(root) == 2 || nearest(m.key, []string{"agent", "mode", "tools"}) == "") && len(policies(m)) > 0:
+		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; write them into "permission"`, c.key())
+		for _, found := range policies(m) {
+			c.l.salvage(under(found.clone(), root...))
+		}
 	default:
 		return false
 	}
@@ -206,7 +211,10 @@ func toolNames(n *node) []string {
 // in parentheses behind it.
 func claudeName(s string) (name, pattern string) {
 	name, pattern, _ = strings.Cut(s, "(")
-	name = toolPermission(strings.ToLower(strings.TrimSpace(name)))
+	if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(knownTools(), plainName(name)) {
+		name = plainName(name)
+	}
+	name = toolPermission(name)
 	if tool, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if !strings.Contains(tool, "__") {
 			tool += "__*" // every tool of the server
@@ -278,18 +286,38 @@ func (c *checker) claudeList(m member) bool {
 	return true
 }
 
-// respelt tells of a name that would be that of a tool in small letters, and
-// puts in force what is restricted under it. It reports whether it is one.
-func (c *checker) respelt(m member) bool {
-	small := strings.ToLower(m.key)
-	if small == m.key || !slices.Contains(knownTools(), small) && toolPermission(small) == small {
-		return false
+// respelt tells of a name that no tool has and that means one: in other letters,
+// with blanks, as Claude Code has it with a pattern, or several with commas. It
+// puts in force what is restricted under it, and reports whether it is one.
+func (c *checker) respelt(m member) (told bool) {
+	for _, item := range strings.FieldsFunc(m.key, func(r rune) bool { return r == ',' || r == '|' }) {
+		name, pattern := claudeName(item)
+		if name == m.key || name == toolPermission(m.key) || !slices.Contains(knownTools(), name) {
+			continue
+		}
+		if !told {
+			said, _, _ := strings.Cut(item, "(")
+			if said = plainName(said); !slices.Contains(knownTools(), said) {
+				said = name
+			}
+			c.unknown(m, "is not the name of a tool; only what it restricts is in force", said)
+		}
+		told = true
+		if pattern != "" && m.val.kind == 's' {
+			if restricts(m.val) {
+				agent := ""
+				if len(c.path) == 4 {
+					agent = c.path[1]
+				}
+				c.l.restrict(agent, claudeRules(stringNode(item, m.val), permission.Action(m.val.text), c.l.opt.Home))
+			}
+			continue
+		}
+		path := slices.Clone(c.path)
+		path[len(path)-1] = name
+		c.l.salvage(under(m.val.clone(), path...))
 	}
-	c.unknown(m, "is not the name of a tool; only what it restricts is in force", small)
-	path := slices.Clone(c.path)
-	path[len(path)-1] = small
-	c.l.salvage(under(m.val.clone(), path...))
-	return true
+	return told
 }
 
 // toolPermission is what a tool is named as in rules.

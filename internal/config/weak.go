@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/helve-dev/helve/permission"
 )
@@ -38,6 +40,9 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s has no effect: the last match wins, and the later %s (line %d) is about all of it; put that one first",
 			ruleWords(r), ruleWords(by), by.From.Line))
 	}
+	for _, r := range rules {
+		c.odd(key, r)
+	}
 	for _, r := range rules.Bare() {
 		verb := "denies only the bare command"
 		if r.Action == permission.Ask {
@@ -45,6 +50,23 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 		}
 		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s %s; did you mean %q?", ruleWords(r), verb, r.Pattern+" *"))
 	}
+}
+
+// odd tells of a pattern that no command line has as it is written.
+func (c *Config) odd(key string, r permission.Rule) {
+	unseen := func(char rune) bool { return char != ' ' && (unicode.IsSpace(char) || !unicode.IsPrint(char)) }
+	if strings.ContainsFunc(r.Pattern, unseen) {
+		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf(`"%s": the pattern %q holds a character that cannot be seen, and stands for nothing without it`, shorten(r.Permission), r.Pattern))
+	}
+	before, claude := strings.CutSuffix(r.Pattern, ":*")
+	if !claude || r.Permission != "bash" || r.Action == permission.Allow {
+		return
+	}
+	how := Warning
+	if strings.Contains(before, " ") { // it may be a script, as in npm run test:*
+		how = note
+	}
+	c.tell(r, how, key+"."+r.Permission, fmt.Sprintf("%s is about %s with a colon; if it is meant as in Claude Code, write %q", ruleWords(r), before, before+" *"))
 }
 
 // uncovered notes which rules allow files to be read that are asked about by
