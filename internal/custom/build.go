@@ -25,8 +25,11 @@ type build struct {
 	failed  string // why there is no program
 	made    time.Time
 
-	mu  sync.Mutex
-	bad map[string]string // files that ruin an engine, and how
+	first bool // nothing of the unit was there before, and its plugins are not started yet; guarded by the unit
+
+	mu      sync.Mutex
+	bad     map[string]string // files that ruin an engine, and how
+	stopped int               // how often a file was stopped that was not to blame
 }
 
 // bundleOptions say what a program is made of.

@@ -237,7 +237,12 @@ func (b *build) raise(ctx context.Context, at place, some []entry, all map[strin
 			maps.Copy(all, facts)
 			return nil
 		}
-		bad, err := e.fill(ctx, run, facts)
+		tools := slices.DeleteFunc(slices.Clone(run), entry.starts)
+		bad, err := e.fill(ctx, tools, facts)
+		if err == nil {
+			b.show(at, e, facts)
+			bad, err = e.fill(ctx, run, facts)
+		}
 		if err == nil && e.start(ctx, run, facts) {
 			maps.Copy(all, facts)
 			return e
@@ -266,7 +271,7 @@ func (e *engine) fill(ctx context.Context, some []entry, facts map[string]*fact)
 		if facts[en.name] != nil {
 			continue
 		}
-		f, err := e.loadFile(ctx, en)
+		f, err := e.loadSoon(ctx, en)
 		if err != nil {
 			e.note(err)
 			return en, err

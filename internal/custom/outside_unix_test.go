@@ -59,6 +59,25 @@ func (b *bench) executable(name, text string) {
 	}
 }
 
+// A program that takes long to say what it is hides no other.
+func TestSlowProgram(t *testing.T) {
+	var d diary
+	b := newBench(t, `
+-- tools/z.ts --
+export default { description: "d", args: {}, execute: () => "script" }
+`, func(b *bench, o *Options) {
+		d.keep(o)
+		o.Programs = program.New(program.Options{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+	})
+	const text = "#!/bin/sh\n[ $1 = describe ] && sleep SECONDS && echo '{\"description\": \"d\", \"parameters\": {\"type\": \"object\"}}'\n"
+	b.executable("tools/a", strings.ReplaceAll(text, "SECONDS", "1.5"))
+	b.executable("tools/b", strings.ReplaceAll(text, "SECONDS", "0"))
+	b.set.Gather(t.Context())
+	if diff := cmp.Diff([]string{"tool z", "tool b", "tool a"}, d.all); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPrograms(t *testing.T) {
 	b := newBench(t, `
 -- tools/both.ts --

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/helve-dev/helve/internal/program"
@@ -53,13 +54,18 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 	u.marks = marks
 	u.mu.Unlock()
 	facts := make([]*fact, len(ask))
+	var waits sync.WaitGroup
 	for i, e := range ask {
 		if e.problem != "" {
 			facts[i] = &fact{state: Failed, engine: kindProgram, problem: u.path(root, e) + ": " + e.problem}
 			continue
 		}
-		facts[i] = u.ask(ctx, u.path(root, e))
+		waits.Go(func() {
+			facts[i], _ = u.soon(func() (*fact, error) { return u.ask(ctx, u.path(root, e)), nil },
+				func(_ context.Context, late, f *fact, _ error) { u.arrived(e.name, late, f) })
+		})
 	}
+	waits.Wait()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i, e := range ask {

@@ -139,7 +139,7 @@ func (s *Set) Names() (all []string) {
 		u.mu.Lock()
 		u.see()
 		for _, e := range slices.Concat(u.scripts, u.programs) {
-			if e.kind != kindPlugin && u.facts[e.name] == nil {
+			if f := u.facts[e.name]; e.kind != kindPlugin && (f == nil || f.late != nil) {
 				all = append(all, e.stem())
 			}
 		}

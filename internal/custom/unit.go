@@ -79,6 +79,7 @@ type fact struct {
 	notes   []string // what is worth knowing
 	refused bool     // nobody has allowed it to run outside
 	took    time.Duration
+	late    chan struct{} // closed once it is known; nil where it is
 }
 
 func newUnit(s *Set, src source, trusted func() bool) *unit {
@@ -126,7 +127,9 @@ func (u *unit) complete(w want) bool {
 	if u.build != nil && !slices.Equal(u.scripts, u.build.entries) || u.denied != "" {
 		return false
 	}
-	lacks := func(e entry) bool { return w.has(e) && (u.facts[e.name] == nil || u.again(e, w)) }
+	lacks := func(e entry) bool {
+		return w.has(e) && (u.facts[e.name] == nil || u.facts[e.name].late != nil || u.again(e, w))
+	}
 	return !slices.ContainsFunc(u.scripts, lacks) && !slices.ContainsFunc(u.programs, lacks)
 }
 
@@ -181,6 +184,10 @@ func (u *unit) load(ctx context.Context, w want) {
 	})
 	if err != nil {
 		u.set.log.Debug("nobody waits for what is loaded", "error", err)
+		return
+	}
+	if !w.idle {
+		u.await(call, w)
 	}
 }
 
@@ -205,6 +212,7 @@ func (u *unit) bring(ctx context.Context, w want) (changed bool) {
 			return u.unload()
 		}
 		u.renew(ctx, made, w)
+		u.set.settle() // programs may take long
 		changed = true
 	default:
 		changed = u.extend(ctx, built, w)
@@ -287,7 +295,7 @@ func (u *unit) renew(ctx context.Context, made *build, w want) {
 			facts[e.name] = f
 		}
 	}
-	u.build, u.facts = made, facts
+	u.build, u.facts, made.first = made, facts, false
 	u.knowHooks()
 	for at, e := range engines {
 		u.swap(place(at), e)
