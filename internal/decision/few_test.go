@@ -18,8 +18,14 @@ func TestFew(t *testing.T) {
 	if len(few) != 2 || more != 0 || few[0].Action != permission.Deny || few[1].Pattern != "/d/… (500 files)" {
 		t.Errorf("alike: %v and %d more", few, more)
 	}
+	for i := range ds[:500] {
+		ds[i].Pattern = fmt.Sprintf("/top/%d/sub%d/x", i%250, i)
+	}
+	if few, more = Few(ds); len(few) != 2 || more != 0 || few[1].Pattern != "/top/… (500 files)" {
+		t.Errorf("alike further up: %v and %d more", few, more)
+	}
 	for i := range ds {
-		ds[i].Pattern = fmt.Sprintf("/%d/x", i)
+		ds[i].Permission, ds[i].Pattern = "bash", fmt.Sprintf("x %d", i)
 	}
 	if few, more = Few(ds); len(few) != MostUnits || more != len(ds)-MostUnits || few[0].Action != permission.Deny {
 		t.Errorf("unlike: %d and %d more, the first %v", len(few), more, few[0])

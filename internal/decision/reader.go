@@ -122,12 +122,38 @@ func (r *recorder) Sieve(name string) (passes func(names ...string) bool, key st
 // MostUnits is how many decisions are told of one line.
 const MostUnits = 60
 
+// mostUp is how many folders further up files are looked at together.
+const mostUp = 8
+
 // Few returns decisions as they can be told: where they are many, those that are
-// alike but for the name of the file are one, and of these the strictest are
-// told. more is how many are left out.
+// alike but for the name of the file are one, by folder or by one further up,
+// and of these the strictest are told. more is how many are left out.
 func Few(ds []permission.Decision) (few []permission.Decision, more int) {
+	few = ds
+	for up := 0; len(few) > MostUnits && up <= mostUp; up++ {
+		few = alike(ds, up)
+	}
 	if len(ds) <= MostUnits {
-		return ds, 0
+		return few, 0
+	}
+	rank := func(a permission.Action) int {
+		return slices.Index([]permission.Action{permission.Deny, permission.Ask, permission.Allow}, a)
+	}
+	slices.SortStableFunc(few, func(a, b permission.Decision) int { return cmp.Compare(rank(a.Action), rank(b.Action)) })
+	if len(few) > MostUnits {
+		few, more = few[:MostUnits], len(few)-MostUnits
+	}
+	return few, more
+}
+
+// alike makes one of the decisions by one rule about files below the same folder,
+// which is so many above their own.
+func alike(ds []permission.Decision, up int) (few []permission.Decision) {
+	folder := func(name string) string {
+		for range up + 1 {
+			name = filepath.Dir(name)
+		}
+		return name
 	}
 	type kind struct {
 		permission, dir, source, opaque string
@@ -136,7 +162,7 @@ func Few(ds []permission.Decision) (few []permission.Decision, more int) {
 	}
 	at, many := map[kind]int{}, []int{}
 	for _, d := range ds {
-		k := kind{d.Permission, filepath.Dir(d.Pattern), d.Source, d.Opaque, d.Action, permission.Rule{}}
+		k := kind{d.Permission, folder(d.Pattern), d.Source, d.Opaque, d.Action, permission.Rule{}}
 		if d.Permission == "bash" || d.Approval != nil {
 			k.dir = d.Pattern
 		}
@@ -152,17 +178,10 @@ func Few(ds []permission.Decision) (few []permission.Decision, more int) {
 	}
 	for i, n := range many {
 		if n > 1 {
-			few[i].Pattern = fmt.Sprintf("%s (%d files)", filepath.Join(filepath.Dir(few[i].Pattern), "…"), n)
+			few[i].Pattern = fmt.Sprintf("%s (%d files)", filepath.Join(folder(few[i].Pattern), "…"), n)
 		}
 	}
-	rank := func(a permission.Action) int {
-		return slices.Index([]permission.Action{permission.Deny, permission.Ask, permission.Allow}, a)
-	}
-	slices.SortStableFunc(few, func(a, b permission.Decision) int { return cmp.Compare(rank(a.Action), rank(b.Action)) })
-	if len(few) > MostUnits {
-		few, more = few[:MostUnits], len(few)-MostUnits
-	}
-	return few, more
+	return few
 }
 
 // Strictest returns the strictest decision, the first of those that are alike;
