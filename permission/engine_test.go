@@ -556,7 +556,7 @@ func TestExpire(t *testing.T) {
 	if err := e.Expire(one.ID, "nobody came"); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ends[one.Patterns[0]]; !errors.Is(err, permission.ErrUnattended) || err.Error() != "nobody came" {
+	if err := <-ends[one.Patterns[0]]; !errors.Is(err, permission.ErrUnattended) || !strings.HasPrefix(err.Error(), "nobody came To allow it, add this rule to ") || !strings.HasSuffix(err.Error(), `{"permission": {"edit": {"`+one.Patterns[0]+`": "allow"}}}`) {
 		t.Error(err)
 	}
 	if got := e.Pending(); len(got) != 1 || got[0].ID != two.ID {

@@ -113,10 +113,19 @@ func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 const mostAsked = 10
 
 // An ExpiredError is a request that nobody has answered in time.
-type ExpiredError struct{ Why string }
+type ExpiredError struct {
+	Why    string
+	Wanted *UnattendedError // what was asked for; may be nil
+}
 
-// Error returns the text for the model.
-func (e *ExpiredError) Error() string { return e.Why }
+// Error returns the text for the model: why, and which rule would settle it.
+func (e *ExpiredError) Error() string {
+	if e.Wanted == nil {
+		return e.Why
+	}
+	_, advice := e.Wanted.parts()
+	return e.Why + advice
+}
 
 // Is makes errors.Is(err, ErrUnattended) true.
 func (e *ExpiredError) Is(target error) bool { return target == ErrUnattended }

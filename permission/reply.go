@@ -362,7 +362,7 @@ func (e *Engine) Expire(id, why string) error {
 	if w == nil || w.claimed {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
-	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why})
+	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why, Wanted: e.unattended(w)})
 	return nil
 }
 
