@@ -147,6 +147,42 @@ func TestGuardedAddress(t *testing.T) {
 	}
 }
 
+// Who has allowed everything, and cannot be asked, reaches servers of this
+// machine by webfetch as by a command.
+func TestUnattendedMachine(t *testing.T) {
+	const at = "http://127.0.0.1:3000/x"
+	req := Request{
+		Permission: "webfetch", Patterns: []string{at}, Addresses: true, Place: "machine",
+		Guards: map[string][]string{at: {"127.0.0.1:3000"}},
+	}
+	here := Source{File: "helve.json", Line: 1}
+	everything := Rule{Permission: "*", Pattern: "*", Action: Allow, From: here}
+	native := everything
+	native.From = Source{File: "default rules"}
+	private := req
+	private.Place = "private 10.0.0.5"
+	for _, c := range []struct {
+		name       string
+		unattended bool
+		req        Request
+		rules      Ruleset
+		want       Action
+	}{
+		{"everything is allowed", true, req, Ruleset{native, everything}, Allow},
+		{"somebody can answer", false, req, Ruleset{native, everything}, Ask},
+		{"only helve's own rules", true, req, Ruleset{native}, Ask},
+		{"commands ask", true, req, Ruleset{everything, {Permission: "bash", Pattern: "*", Action: Ask, From: here}}, Ask},
+		{"webfetch asks", true, req, Ruleset{everything, {Permission: "webfetch", Pattern: "*", Action: Ask, From: here}}, Ask},
+		{"a rule denies it", true, req, Ruleset{everything, {Permission: "webfetch", Pattern: "127.0.0.1", Action: Deny, From: here}}, Deny},
+		{"a private network", true, private, Ruleset{everything}, Ask},
+	} {
+		ds, err := NewEngine(EngineOptions{Unattended: c.unattended}).Decide(c.req, Policy{Rules: c.rules})
+		if err != nil || ds[0].Action != c.want {
+			t.Errorf("%s: %s, want %s (%v)", c.name, ds[0].Action, c.want, err)
+		}
+	}
+}
+
 func TestUnattendedAddress(t *testing.T) {
 	const at = "http://10.0.0.5/x?y"
 	e := NewEngine(EngineOptions{Unattended: true})

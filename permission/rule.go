@@ -58,6 +58,11 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
+// native reports whether a rule comes with helve, and no person has written it.
+func (s Source) native() bool {
+	return s.File == "default rules" || strings.HasPrefix(s.File, "agent ")
+}
+
 // A Rule says what happens when Permission is asked for something that
 // matches Pattern. Both are wildcard patterns; see [Match].
 type Rule struct {
