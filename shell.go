@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/job"
 	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -52,6 +53,11 @@ type Shell struct {
 	// Ephemeral says that the runtime makes a call and ends: nothing can go on
 	// in the background.
 	Ephemeral bool
+
+	// Detach are patterns of command lines, as rules have them, that may leave
+	// programs running after the runtime has ended ("nohup *"). It does not hold
+	// behind the wall, nor for agents that may change nothing.
+	Detach []string
 
 	// NoCheckpoint lets commands that delete or overwrite files do so without
 	// keeping what was there.
@@ -109,6 +115,9 @@ func (r *Runtime) furnishShell() error {
 				r.doubtFiles()
 				r.feed.publish(JobChanged{jobOf(info)})
 			},
+		},
+		Detach: func(line string) bool {
+			return slices.ContainsFunc(opt.Detach, func(pattern string) bool { return permission.Match(line, pattern) })
 		},
 		NewID: r.newID, Logger: r.log,
 	})

@@ -225,6 +225,10 @@ func outcomeNotes(o *run.Outcome) (notes []string) {
 		notes = append(notes, fmt.Sprintf("What the command started goes on in the background as job %s: %s. Use the job tool to see its output or to stop it.",
 			o.Job, strings.Join(o.Running, ", ")))
 	}
+	if len(o.Detached) > 0 {
+		notes = append(notes, fmt.Sprintf("What the command started goes on by itself, as the setting bash.detach allows: %s. It cannot be seen or stopped as a job; kill ends it.",
+			strings.Join(o.Detached, ", ")))
+	}
 	if o.Signal != "" && !o.TimedOut && !o.Cancelled {
 		notes = append(notes, "The command was ended by the signal "+o.Signal)
 	}

@@ -294,7 +294,7 @@ func (a *app) shell(s *setup) helve.Shell {
 	b, w := s.cfg.Bash, s.cfg.Wall
 	out := helve.Shell{
 		Path: b.Shell, Timeout: milliseconds(b.TimeoutMS), MaxTimeout: milliseconds(b.MaxTimeoutMS),
-		PassEnv: b.PassEnv, SetEnv: b.SetEnv, Helper: a.Self, Jobs: b.Jobs, JobBytes: b.JobBytes, JobsBytes: b.JobsBytes,
+		PassEnv: b.PassEnv, SetEnv: b.SetEnv, Helper: a.Self, Jobs: b.Jobs, JobBytes: b.JobBytes, JobsBytes: b.JobsBytes, Detach: b.Detach,
 		NoCheckpoint: b.Checkpoint != nil && !*b.Checkpoint, Ephemeral: true, // most commands make one call and end
 		Wall: helve.Wall{
 			Level: w.Level, Optional: w.Required != nil && !*w.Required, Writable: w.Writable, Readable: w.Readable,

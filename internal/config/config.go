@@ -173,6 +173,7 @@ type Bash struct {
 	Jobs         int
 	JobBytes     int64
 	JobsBytes    int64
+	Detach       []string
 	Checkpoint   *bool // nil when no file says
 }
 

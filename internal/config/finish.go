@@ -84,6 +84,7 @@ func running(v *node) Bash {
 		TimeoutMS: int(number(v.get("timeout_ms"))), MaxTimeoutMS: int(number(v.get("max_timeout_ms"))),
 		PassEnv: texts(v.get("pass_env")), Jobs: int(number(v.get("jobs"))),
 		JobBytes: number(v.get("job_bytes")), JobsBytes: number(v.get("jobs_bytes")), Checkpoint: maybe(v.get("checkpoint")),
+		Detach: texts(v.get("detach")),
 	}
 	if set := v.get("set_env"); set != nil {
 		b.SetEnv = map[string]string{}

@@ -51,7 +51,9 @@ func policies(m member) (found []*node) {
 			found = append(found, policies(inner)...)
 		}
 	}
-	return slices.DeleteFunc(found, func(n *node) bool { return n.find1(func(v *node) bool { return restricts(v) || v.kind == 'b' && v.text == "false" }) == nil })
+	return slices.DeleteFunc(found, func(n *node) bool {
+		return n.find1(func(v *node) bool { return restricts(v) || v.kind == 'b' && v.text == "false" }) == nil
+	})
 }
 
 // isAction reports whether a value is what a rule says.

@@ -209,6 +209,7 @@ func ownFields() map[string]*shape {
 			"job_bytes":      {kinds: "n", above: true},
 			"jobs_bytes":     {kinds: "n", above: true},
 			"checkpoint":     boolShape(),
+			"detach":         textsShape(),
 		}},
 		"wall": wallShape(),
 		"web": {kinds: "o", helve: true, fields: map[string]*shape{

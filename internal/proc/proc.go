@@ -93,6 +93,10 @@ type Command struct {
 	Input *os.File
 	// Stderr takes what it prints there; nil is with the rest.
 	Stderr *os.File
+
+	// Detached lets what the command leaves running outlive the Runner: it runs
+	// directly, and only [Process.End] ends what it has started.
+	Detached bool
 }
 
 // New returns a Runner. Nothing is started before the first command.
@@ -140,7 +144,7 @@ func (r *Runner) Start(ctx context.Context, c Command, out *os.File) (*Process, 
 		defer in.Close()
 		s.files[0], p.stdin = in, w
 	}
-	if keeping && r.opts.Helper != "" {
+	if keeping && r.opts.Helper != "" && !c.Detached {
 		err = r.startKept(ctx, c.Place, s, p)
 	} else if c.Place.Wall {
 		err = fmt.Errorf("%w: none to hold the wall", ErrKeeper)
@@ -176,7 +180,11 @@ func (r *Runner) prepare(c Command, out *os.File) (*spawn, error) {
 			return nil, fmt.Errorf("start %s: %w", c.Path, err)
 		}
 	}
-	s.mark = r.opts.Mark + "=" + r.id + "." + strconv.FormatUint(r.serial.Add(1), 10)
+	owner := r.id
+	if c.Detached {
+		owner = "detached-" + owner // so that Close does not find what it left
+	}
+	s.mark = r.opts.Mark + "=" + owner + "." + strconv.FormatUint(r.serial.Add(1), 10)
 	env := c.Env
 	if env == nil {
 		env = os.Environ()

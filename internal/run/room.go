@@ -30,9 +30,12 @@ type Options struct {
 	Helper       string                                 // a program that calls [Helper]
 	Wall         Wall
 	Ephemeral    bool // nothing goes on after a call
-	Jobs         job.Options
-	NewID        func(prefix string) string // makes identifiers
-	Logger       *slog.Logger
+	// Detach reports whether what a command line leaves running may outlive
+	// the runtime; nil is never.
+	Detach func(line string) bool
+	Jobs   job.Options
+	NewID  func(prefix string) string // makes identifiers
+	Logger *slog.Logger
 }
 
 // Facts are what a model is told about the room.

@@ -60,6 +60,7 @@ type Outcome struct {
 	Timeout   time.Duration // what it was given
 	Job       string        // the job that goes on
 	Running   []string      // the programs of it that do
+	Detached  []string      // the programs of it that nothing looks after any more
 	Wall      string        // the level of the wall it ran behind; "" for none
 	Warning   string        // what could not be done about it
 }
@@ -78,6 +79,8 @@ type execution struct {
 	secrets *redactor
 	detach  <-chan *job.Slot // gets a place when the command is to go on as a job
 	slot    *job.Slot        // the place that is kept for it; nil for none
+
+	detached bool // what it leaves running goes on
 }
 
 // Run runs a command to its end, or until its time is up, ctx ends, or it goes
@@ -103,13 +106,14 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
 	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
+	x.detached = r.opt.Detach != nil && !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.opt.Detach(cmd.Line)
 	x.capture = x.newCapture()
 	var done func()
 	x.detach, done = r.await(callName{cmd.Session, cmd.Call})
 	defer done()
 	args := shell.args(cmd.Line)
 	x.process, err = x.capture.Start(ctx, r.runner, proc.Command{
-		Path: args[0], Args: args[1:], Env: env, Dir: cmd.Dir, Place: site.place, Stdin: cmd.Background,
+		Path: args[0], Args: args[1:], Env: env, Dir: cmd.Dir, Place: site.place, Stdin: cmd.Background, Detached: x.detached,
 	})
 	if err != nil {
 		return nil, err
@@ -255,6 +259,11 @@ func (x *execution) ended() {
 	}
 	for _, s := range left {
 		x.out.Running = append(x.out.Running, fmt.Sprintf("%s (%d)", s.Name, s.PID))
+	}
+	if x.detached {
+		x.out.Running, x.out.Detached = nil, x.out.Running
+		x.letGo(rest)
+		return
 	}
 	if x.room.opt.Ephemeral {
 		x.warn("What the command left running was ended: %s", strings.Join(x.out.Running, ", "))

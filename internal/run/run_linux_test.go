@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,6 +162,51 @@ func TestNothingGoesOnWhereItCanNot(t *testing.T) {
 	out = do(t, r, Command{Line: "echo up; sleep 0.2", Session: "s", Call: "c", Watch: func(string) { tries <- r.Detach("s", "c") }})
 	if <-tries || out.Job != "" || out.Exit == nil {
 		t.Errorf("it was let go: %+v", out)
+	}
+}
+
+// What a line that may detach leaves running outlives the room. Timeouts end it
+// all the same, and no other line gets the right.
+func TestDetached(t *testing.T) {
+	r := room(t, func(o *Options) {
+		o.Ephemeral = true
+		o.Detach = func(line string) bool { return strings.HasPrefix(line, "nohup ") }
+	})
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	alive := func() (int, bool) {
+		text, err := os.ReadFile(pidFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return pid, err == nil && !strings.Contains(string(state), ") Z ")
+	}
+	out := do(t, r, Command{Line: "nohup sleep 100 >/dev/null 2>&1 & echo $! > '" + pidFile + "'"})
+	pid, ok := alive()
+	if !ok || len(out.Detached) != 1 || out.Detached[0] != fmt.Sprintf("sleep (%d)", pid) || out.Warning != "" || out.Job != "" {
+		t.Fatalf("alive %t: %+v", ok, out)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, ok := alive(); !ok {
+		t.Error("it has ended with the room")
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+
+	r = room(t, func(o *Options) { o.Ephemeral, o.Detach = true, func(string) bool { return true } })
+	out = do(t, r, Command{Line: "setsid sleep 100 & echo $! > '" + pidFile + "'; sleep 100", Timeout: 300 * time.Millisecond})
+	if _, ok := alive(); ok || !out.TimedOut {
+		t.Errorf("alive %t after its time: %+v", ok, out)
+	}
+	if out = do(t, r, Command{Line: "sleep 100 & echo up", ReadOnly: true}); len(out.Detached) > 0 {
+		t.Errorf("for an agent that changes nothing: %+v", out)
 	}
 }
 
