@@ -27,3 +27,19 @@ func TestPipes(t *testing.T) {
 		t.Errorf("trusted %v", got)
 	}
 }
+
+// A file that is linked to /dev/null is an empty one.
+func TestNullFile(t *testing.T) {
+	_, opt := project(t)
+	if err := os.MkdirAll(filepath.Join(opt.Dir, ".opencode/agent"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"opencode.json", ".opencode/agent/build.md"} {
+		if err := os.Symlink(os.DevNull, filepath.Join(opt.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := load(t, opt); c.PolicyError != nil {
+		t.Errorf("everything is denied: %v", c.PolicyError)
+	}
+}

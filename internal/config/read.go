@@ -41,6 +41,9 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return nil, nil // as people link a file there to switch it off
+	}
 	if disk.OfKernel(path) {
 		return nil, errors.New("it leads to a file of the system, which may never end")
 	}

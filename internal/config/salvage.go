@@ -127,7 +127,7 @@ func (c *checker) stray(m member, f *shape) bool {
 			p.Message += "; only what it restricts is in force"
 			c.l.salvage(under(m.val, where()...))
 		case m.val.kind == 'a' && c.newer(m.val):
-			p.Message = fmt.Sprintf("%q is a setting of a later OpenCode; only what it restricts is in force", c.key())
+			p.Message = fmt.Sprintf("%q is a list of rules, as later versions of OpenCode have them; only what it restricts is in force", c.key())
 		default:
 			p.Severity = Warning
 		}
@@ -166,13 +166,18 @@ func rulesIn(m member, s *shape) *node {
 	return &rules
 }
 
-// newer reports whether a list holds rules as later versions of OpenCode write
-// them, and puts those in force that restrict.
+// newer reports whether a list holds rules, as later versions of OpenCode write
+// them ({"action": "edit", "resource": "*", "effect": "deny"}) or helve's own
+// server ({"permission": "edit", "pattern": "*", "action": "deny"}), and puts
+// those in force that restrict.
 func (c *checker) newer(list *node) bool {
 	names := map[string]string{"shell": "bash", "subagent": "task"}
 	var rules permission.Ruleset
 	for _, e := range list.elems {
-		action, effect := e.get("action"), e.get("effect")
+		action, resource, effect := e.get("action"), e.get("resource"), e.get("effect")
+		if effect == nil {
+			action, resource, effect = cmp.Or(e.get("permission"), e.get("tool")), e.get("pattern"), action
+		}
 		if action == nil || action.kind != 's' || effect == nil || !isAction(effect) {
 			continue
 		}
@@ -180,7 +185,7 @@ func (c *checker) newer(list *node) bool {
 		if to := names[name]; to != "" {
 			name = to
 		}
-		if resource := e.get("resource"); resource != nil {
+		if resource != nil {
 			pattern = resource.text
 		}
 		if one, _, err := under(effect, name, pattern).rules(c.l.opt.Home); err == nil {
