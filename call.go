@@ -24,14 +24,14 @@ const cancelGrace = 500 * time.Millisecond
 // The error is a [*tool.Error]. When Call returns, the call is recorded.
 // After ctx ends Call returns within a second, whatever the tool does.
 func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, err error) {
-	ctx, land, err := r.takeOff(ctx)
+	ctx, release, err := r.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer land()
+	defer release()
 	c := r.begin(req)
-	ctx, disembark, err := r.board(ctx, c)
-	defer disembark()
+	ctx, unregister, err := r.registerCall(ctx, c)
+	defer unregister()
 	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
 	if err != nil {
 		return nil, err
@@ -39,12 +39,12 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 
 	t, err := r.lookup(ctx, c)
 	if err != nil {
-		return nil, r.doom.mistake(ctx, c, err)
+		return nil, r.loops.invalid(ctx, c, err)
 	}
 	if err := r.check(ctx, t, c); err != nil {
-		return nil, r.doom.mistake(ctx, c, err)
+		return nil, r.loops.invalid(ctx, c, err)
 	}
-	if err := r.pay(c); err != nil {
+	if err := r.chargeBudget(c); err != nil {
 		return nil, err
 	}
 	if err := r.start(ctx, c); err != nil {
@@ -60,16 +60,16 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	if err != nil {
 		return nil, err
 	}
-	r.bound(c, res)
+	r.truncate(c, res)
 	if err := r.after(ctx, c, res); err != nil {
 		return nil, err
 	}
 	return res, nil
 }
 
-// takeOff joins the life of a call to that of the runtime: Close cancels it,
+// acquire joins the life of a call to that of the runtime: Close cancels it,
 // waits for it, and lets no other begin.
-func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) {
+func (r *Runtime) acquire(ctx context.Context) (context.Context, func(), error) {
 	r.closing.RLock()
 	defer r.closing.RUnlock()
 	if r.closed {
@@ -77,7 +77,7 @@ func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) 
 	}
 	r.underway.Add(1)
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.life, func() { cancel(permission.ErrClosed) })
+	stop := context.AfterFunc(r.ctx, func() { cancel(permission.ErrClosed) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
@@ -85,40 +85,40 @@ func (r *Runtime) takeOff(ctx context.Context) (context.Context, func(), error) 
 	}, nil
 }
 
-// board makes a call one that [Runtime.Cancel] ends, and refuses one whose id is
+// registerCall makes a call one that [Runtime.Cancel] ends, and refuses one whose id is
 // another's: that of a call under way, or none of a call at all.
-func (r *Runtime) board(ctx context.Context, c *flight) (_ context.Context, done func(), err error) {
+func (r *Runtime) registerCall(ctx context.Context, c *callState) (_ context.Context, done func(), err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	free := func() { end(nil) }
-	if whileHearing(c.ID) {
+	if isBackgroundID(c.ID) {
 		return ctx, free, &tool.Error{Kind: tool.InvalidInput, Code: "reserved-id", Tool: c.Tool,
-			Err: fmt.Errorf("ids that begin with %q are for what is done while hearing of an event: give the call another id, or none", quietPrefix+"_")}
+			Err: fmt.Errorf("ids that begin with %q are for what is done while hearing of an event: give the call another id, or none", backgroundPrefix+"_")}
 	}
-	key := flyingKey(&c.Call)
-	if _, taken := r.ends.LoadOrStore(key, end); taken {
+	key := callKey(&c.Call)
+	if _, taken := r.calls.LoadOrStore(key, end); taken {
 		return ctx, free, duplicate(c)
 	}
 	return ctx, func() {
-		r.ends.Delete(key)
+		r.calls.Delete(key)
 		free()
 	}, nil
 }
 
-// A flight is a call on its way.
-type flight struct {
+// A callState is a call on its way.
+type callState struct {
 	tool.Call
-	agent    *Agent // nil when there is none of that name
-	arrived  time.Time
-	original []byte // the arguments as they came
-	repairs  []tool.Repair
-	renamed  bool // the name was taken in lower case
-	started  bool // its record exists
-	talk     bool // it is part of a conversation that is going on
+	agent   *Agent // nil when there is none of that name
+	arrived time.Time
+	input   []byte // the arguments as they came
+	repairs []tool.Repair
+	renamed bool // the name was taken in lower case
+	started bool // its record exists
+	inTurn  bool // it is part of a conversation that is going on
 }
 
 // begin gives a call what it lacks and tells that it has arrived.
-func (r *Runtime) begin(req tool.Call) *flight {
-	c := &flight{Call: req, arrived: r.now(), original: req.Input}
+func (r *Runtime) begin(req tool.Call) *callState {
+	c := &callState{Call: req, arrived: r.now(), input: req.Input}
 	if c.ID == "" {
 		c.ID = r.newID("call")
 	}
@@ -139,17 +139,17 @@ func (r *Runtime) begin(req tool.Call) *flight {
 		c.Agent = c.agent.Name
 	}
 	c.Host = newHost(r, c.agent)
-	c.talk = c.Message != "" && r.stations.of(c.Session) != nil
+	c.inTurn = c.Message != "" && r.active.of(c.Session) != nil
 	shown := c.Call
-	shown.Input = asJSON(bytes.Clone(c.original))
-	r.feed.publish(CallStarted{Call: shown, talk: c.talk})
+	shown.Input = asJSON(bytes.Clone(c.input))
+	r.events.publish(CallStarted{Call: shown, inTurn: c.inTurn})
 	return c
 }
 
 // lookup finds the tool: the newest of that name that is offered to the
 // caller. A name in another case is taken for the tool in lower case.
-func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
-	if err := r.voidPolicy(c.Tool); err != nil {
+func (r *Runtime) lookup(ctx context.Context, c *callState) (tool.Tool, error) {
+	if err := r.policyError(c.Tool); err != nil {
 		return tool.Tool{}, err
 	}
 	if c.agent == nil {
@@ -160,20 +160,20 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 	if ctx.Err() != nil {
 		return tool.Tool{}, context.Cause(ctx)
 	}
-	if err := r.needCustom(ctx, c); err != nil {
+	if err := r.loadForCall(ctx, c); err != nil {
 		return tool.Tool{}, err
 	}
 	if t, ok := r.find(ctx, c, a); ok {
-		return t, r.barred(c)
+		return t, r.refuseLocked(c)
 	}
-	if r.bring(ctx, c.Tool) {
+	if r.load(ctx, c.Tool) {
 		if t, ok := r.find(ctx, c, a); ok {
-			return t, r.barred(c)
+			return t, r.refuseLocked(c)
 		}
 	}
 	var specs []tool.Spec
 	_, err := r.await(ctx, func() (*tool.Result, error) {
-		r.gatherCustom(ctx)
+		r.loadCustom(ctx)
 		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.hides), c.agent.lacks)
 		return nil, ctx.Err()
 	})
@@ -181,17 +181,17 @@ func (r *Runtime) lookup(ctx context.Context, c *flight) (tool.Tool, error) {
 		return tool.Tool{}, err
 	}
 	missing := r.registry.unavailable(c.Tool, specs, a, c.agent)
-	if hint := r.absent(c.Tool); hint != "" {
+	if hint := r.serverHint(c.Tool); hint != "" {
 		missing.Hint = hint
 	}
-	if why := r.brokenCustom(c.Tool); why != "" { // the model can tell the person
+	if why := r.customError(c.Tool); why != "" { // the model can tell the person
 		missing.Err, missing.Hint = fmt.Errorf("%w %s", missing.Err, why), ""
 	}
-	return tool.Tool{}, r.misfit(ctx, c, missing)
+	return tool.Tool{}, r.invalidCall(ctx, c, missing)
 }
 
-// voidPolicy is the error of everything while the rules are broken.
-func (r *Runtime) voidPolicy(name string) error {
+// policyError is the error of everything while the rules are broken.
+func (r *Runtime) policyError(name string) error {
 	if r.opt.PolicyError == "" {
 		return nil
 	}
@@ -200,22 +200,22 @@ func (r *Runtime) voidPolicy(name string) error {
 }
 
 // find looks the tool up among those that are there.
-func (r *Runtime) find(ctx context.Context, c *flight, a tool.Audience) (tool.Tool, bool) {
+func (r *Runtime) find(ctx context.Context, c *callState, a tool.Audience) (tool.Tool, bool) {
 	if e, ok := r.available(ctx, c.Tool, a, c.agent); ok {
-		return c.taken(e), true
+		return c.selectTool(e), true
 	}
 	if lower := strings.ToLower(c.Tool); lower != c.Tool {
 		if e, ok := r.available(ctx, lower, a, c.agent); ok {
 			c.Tool, c.renamed = lower, true
-			return c.taken(e), true
+			return c.selectTool(e), true
 		}
 	}
 	return tool.Tool{}, false
 }
 
-// taken notes which tool the call goes to. What asks for a tool from outside
+// selectTool notes which tool the call goes to. What asks for a tool from outside
 // says what that tool looks like, because it may change.
-func (c *flight) taken(e *entry) tool.Tool {
+func (c *callState) selectTool(e *entry) tool.Tool {
 	if h, ok := c.Host.(*host); ok {
 		h.policy = c.agent.Policy.Of(e.spec.Name, e.spec.Permission)
 		if e.spec.External {
@@ -245,9 +245,9 @@ func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, a
 	return e, err == nil
 }
 
-// misfit lets the tool that catches such calls answer for one that was not
+// invalidCall lets the tool that catches such calls answer for one that was not
 // understood, so that the model gets a result it knows how to read.
-func (r *Runtime) misfit(ctx context.Context, c *flight, e *tool.Error) error {
+func (r *Runtime) invalidCall(ctx context.Context, c *callState, e *tool.Error) error {
 	catcher, ok := r.registry.catcher()
 	if !ok {
 		e.Tool = c.Tool
@@ -257,7 +257,7 @@ func (r *Runtime) misfit(ctx context.Context, c *flight, e *tool.Error) error {
 	answering.Input = asJSON(map[string]string{"tool": c.Tool, "error": e.Error()})
 	res, err := r.await(ctx, func() (*tool.Result, error) { return catcher.tool.Run(ctx, &answering) })
 	if err == nil {
-		r.bound(c, res)
+		r.truncate(c, res)
 		e.Answer = res
 	}
 	c.Tool, e.Tool = catcher.spec.Name, catcher.spec.Name
@@ -266,7 +266,7 @@ func (r *Runtime) misfit(ctx context.Context, c *flight, e *tool.Error) error {
 
 // check holds the arguments against the schema; afterwards c.Input is the
 // checked value.
-func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
+func (r *Runtime) check(ctx context.Context, t tool.Tool, c *callState) error {
 	_, err := guard(func() (*tool.Result, error) {
 		if r.opt.Strict {
 			return nil, t.CheckExact(&c.Call)
@@ -279,21 +279,21 @@ func (r *Runtime) check(ctx context.Context, t tool.Tool, c *flight) error {
 		return nil
 	}
 	if e := asError(err); e.Garbled && !c.renamed {
-		return r.misfit(ctx, c, e)
+		return r.invalidCall(ctx, c, e)
 	}
 	return err
 }
 
 // run hands the call to its tool.
-func (r *Runtime) run(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
-	r.feed.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input), talk: c.talk})
-	if err := r.doom.check(ctx, c); err != nil {
+func (r *Runtime) run(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
+	r.events.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input), inTurn: c.inTurn})
+	if err := r.loops.check(ctx, c); err != nil {
 		return nil, err
 	}
 	own := c.Call // a tool that is left behind keeps its own copy
 	res, err := r.await(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
 	if e, ok := r.registry.newest(c.Tool); ok && !e.builtin && !e.spec.ReadOnly {
-		r.doubtFiles()
+		r.invalidateFiles()
 	}
 	return r.complete(res), err
 }
@@ -305,7 +305,7 @@ func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*t
 		err error
 	}
 	done := make(chan outcome, 1)
-	r.crew.run(func() {
+	r.workers.run(func() {
 		o := outcome{err: errors.New("the tool ended its goroutine instead of returning")}
 		defer func() { done <- o }() // also when it does just that
 		o.res, o.err = guard(f)
@@ -329,7 +329,7 @@ func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*t
 func guard(f func() (*tool.Result, error)) (res *tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, &panicked{value: p, stack: debug.Stack()}
+			res, err = nil, &toolPanic{value: p, stack: debug.Stack()}
 		}
 	}()
 	return f()

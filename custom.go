@@ -110,8 +110,8 @@ func (r *Runtime) CustomFiles() []CustomFile {
 	return r.custom.Status()
 }
 
-// needCustom brings in what a call may need of what users brought.
-func (r *Runtime) needCustom(ctx context.Context, c *flight) error {
+// loadForCall brings in what a call may need of what users brought.
+func (r *Runtime) loadForCall(ctx context.Context, c *callState) error {
 	if r.custom == nil {
 		return nil
 	}
@@ -128,9 +128,9 @@ func (r *Runtime) needCustom(ctx context.Context, c *flight) error {
 	return err
 }
 
-// gatherCustom loads what users brought, so that who has named a tool that is
+// loadCustom loads what users brought, so that who has named a tool that is
 // not there is told of all that are.
-func (r *Runtime) gatherCustom(ctx context.Context) {
+func (r *Runtime) loadCustom(ctx context.Context) {
 	if r.custom == nil {
 		return
 	}
@@ -139,9 +139,9 @@ func (r *Runtime) gatherCustom(ctx context.Context) {
 	r.custom.Gather(ctx)
 }
 
-// brokenCustom says why a tool that a user's file would define is not there; ""
+// customError says why a tool that a user's file would define is not there; ""
 // where that is not the reason.
-func (r *Runtime) brokenCustom(name string) string {
+func (r *Runtime) customError(name string) string {
 	if r.custom == nil {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (r *Runtime) showConfig(ctx context.Context) {
 		return
 	}
 	config := asJSON([]byte(r.opt.Custom.Config))
-	done, err := r.custom.Hook(ctx, r.quiet(hookConfig), hookConfig, config, nil)
+	done, err := r.custom.Hook(ctx, r.backgroundCall(hookConfig), hookConfig, config, nil)
 	for _, run := range done.Runs {
 		err = errors.Join(err, run.Error)
 	}
@@ -166,12 +166,12 @@ func (r *Runtime) showConfig(ctx context.Context) {
 	}
 }
 
-// furnishCustom makes the room for what users bring. It reads nothing.
-func (r *Runtime) furnishCustom() error {
+// openCustom makes the room for what users bring. It reads nothing.
+func (r *Runtime) openCustom() error {
 	opt := r.opt.Custom
 	r.hooks = slices.Clone(r.opt.Hooks)
 	r.programs = program.New(program.Options{
-		Shell: r.shell.Room, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.quiet, Logger: r.log,
+		Shell: r.shell.Room, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.backgroundCall, Logger: r.log,
 	})
 	for _, h := range slices.Concat(opt.Commands.Before, opt.Commands.After, opt.Commands.Event) {
 		if len(h.Command) == 0 || h.Command[0] == "" {
@@ -179,7 +179,7 @@ func (r *Runtime) furnishCustom() error {
 		}
 	}
 	r.hookCommands()
-	r.tellEvents()
+	r.notifyHooks()
 	if len(opt.Folders) == 0 && len(opt.Plugins) == 0 {
 		if len(opt.Required) > 0 {
 			return fmt.Errorf("the plugin %q is required, and there are none", opt.Required[0])
@@ -193,7 +193,7 @@ func (r *Runtime) furnishCustom() error {
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
 		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
-		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.quiet, Changed: func() { r.feed.publish(CustomChanged{}) },
+		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(CustomChanged{}) },
 		Watch: opt.Watch, Memory: opt.Memory, LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
 	for _, f := range opt.Folders {
@@ -203,7 +203,7 @@ func (r *Runtime) furnishCustom() error {
 		o.Plugins = append(o.Plugins, custom.Plugin{Spec: p.Spec, Base: p.Base, Options: p.Options, Trusted: p.Trusted})
 	}
 	r.custom = custom.New(o)
-	r.sources = append(r.sources, &supply{source: r.custom})
+	r.sources = append(r.sources, &sourceState{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())
 	return nil
 }
@@ -220,7 +220,7 @@ func (r *Runtime) customCache() string {
 	if r.opt.DataDir == "" {
 		return ""
 	}
-	return r.private("custom-cache")
+	return r.ownFolder("custom-cache")
 }
 
 // customReadable are the folders that programs of users have to read behind a
@@ -260,7 +260,7 @@ func (r *Runtime) variables() map[string]string {
 
 // scriptSaid passes on what a script has logged.
 func (r *Runtime) scriptSaid(l world.Line) {
-	r.feed.publish(ScriptSaid{Tool: l.Tool, Level: l.Level, Text: l.Text})
+	r.events.publish(ScriptSaid{Tool: l.Tool, Level: l.Level, Text: l.Text})
 }
 
 // ScriptSaid is something that a tool or plugin of a user has logged.
@@ -273,17 +273,17 @@ type ScriptSaid struct {
 func (ScriptSaid) kind() string  { return "script.said" }
 func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
 
-// quietPrefix begins the ids of what scripts do while there is no call. No call
+// backgroundPrefix begins the ids of what scripts do while there is no call. No call
 // has such an id.
-const quietPrefix = "event"
+const backgroundPrefix = "event"
 
-// whileHearing reports whether an id is not one of a call, but of what a script
+// isBackgroundID reports whether an id is not one of a call, but of what a script
 // did while it heard of an event.
-func whileHearing(id string) bool { return strings.HasPrefix(id, quietPrefix+"_") }
+func isBackgroundID(id string) bool { return strings.HasPrefix(id, backgroundPrefix+"_") }
 
-// barred refuses a locked agent the tools that run in bun or node: one process
+// refuseLocked refuses a locked agent the tools that run in bun or node: one process
 // serves all agents there, and can write.
-func (r *Runtime) barred(c *flight) error {
+func (r *Runtime) refuseLocked(c *callState) error {
 	if !c.agent.Locked || r.custom == nil {
 		return nil
 	}
@@ -296,29 +296,29 @@ func (r *Runtime) barred(c *flight) error {
 	return nil
 }
 
-// quiet is whom scripts work for while there is no call: the first agent, who
+// backgroundCall is whom scripts work for while there is no call: the first agent, who
 // is never asked. While a locked agent works nothing is changed by them either.
-func (r *Runtime) quiet(name string) *tool.Call {
+func (r *Runtime) backgroundCall(name string) *tool.Call {
 	agent := r.agent("")
 	if agent == nil {
 		agent = &Agent{Policy: permission.Policy{Rules: rules("no agent", "*", "*", "deny")}}
 	}
-	if locked := r.stations.locked(); locked != nil {
-		under := station{}
-		under.under(locked)
+	if locked := r.active.locked(); locked != nil {
+		under := activeSession{}
+		under.restrict(locked)
 		agent = under.limit(agent)
 	}
 	return &tool.Call{
-		ID: r.newID(quietPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
-		Host: &quietHost{*newHost(r, agent)},
+		ID: r.newID(backgroundPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
+		Host: &backgroundHost{*newHost(r, agent)},
 	}
 }
 
-// A quietHost decides by the rules alone.
-type quietHost struct{ host }
+// A backgroundHost decides by the rules alone.
+type backgroundHost struct{ host }
 
 // Ask refuses what would have to be asked.
-func (h *quietHost) Ask(_ context.Context, c *tool.Call, reqs ...permission.Request) error {
+func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission.Request) error {
 	own := make([]permission.Request, len(reqs))
 	for i, req := range reqs {
 		own[i] = req

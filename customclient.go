@@ -129,7 +129,7 @@ func (r *Runtime) clientLog(body json.RawMessage) (any, error) {
 		level = slog.LevelError
 	}
 	r.log.Log(context.Background(), level, l.Message, "plugin", l.Service, "extra", l.Extra)
-	r.feed.publish(ScriptSaid{Tool: l.Service, Level: l.Level, Text: l.Message})
+	r.events.publish(ScriptSaid{Tool: l.Service, Level: l.Level, Text: l.Message})
 	return true, nil
 }
 
@@ -143,7 +143,7 @@ func (r *Runtime) clientAgents() []map[string]any {
 
 // clientSession answers what is about sessions.
 func (r *Runtime) clientSession(ctx context.Context, method string, args clientArgs) (any, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ func (n Notice) weight() int  { return 64 + len(n.Body) }
 // happened which the runtime does not know by itself, as that a session is
 // idle. name is the reference's where it has one; properties is JSON.
 func (r *Runtime) Notify(name string, properties json.RawMessage) {
-	r.feed.publish(Notice{Name: name, Body: asJSON([]byte(properties))})
+	r.events.publish(Notice{Name: name, Body: asJSON([]byte(properties))})
 }
 
-// tellEvents lets plugins and commands know what happens, if there are any.
-func (r *Runtime) tellEvents() {
+// notifyHooks lets plugins and commands know what happens, if there are any.
+func (r *Runtime) notifyHooks() {
 	var commands []program.Hook
 	trusted := map[int]func() bool{}
 	for i, h := range r.opt.Custom.Commands.Event {
@@ -47,23 +47,23 @@ func (r *Runtime) tellEvents() {
 	if len(commands) == 0 && len(r.opt.Custom.Folders) == 0 && len(r.opt.Custom.Plugins) == 0 {
 		return
 	}
-	t := &teller{r: r, commands: commands, trusted: trusted, sessions: map[string]bool{}, queue: make(chan told, 256)}
-	r.feed.tap = t.take
+	t := &hookNotifier{r: r, commands: commands, trusted: trusted, sessions: map[string]bool{}, queue: make(chan notification, 256)}
+	r.events.tap = t.observe
 	if len(commands) > 0 {
-		r.teller = t
-		r.crew.run(t.runCommands)
+		r.notifier = t
+		r.workers.run(t.runCommands)
 	}
 }
 
 // finish waits until commands have been told of what has happened, for a
 // moment: a program that makes one call and ends has told of it as well.
-func (t *teller) finish(limit time.Duration) {
+func (t *hookNotifier) finish(limit time.Duration) {
 	if t == nil {
 		return
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	last := told{done: make(chan struct{})}
+	last := notification{done: make(chan struct{})}
 	select {
 	case t.queue <- last:
 	case <-timer.C:
@@ -75,26 +75,26 @@ func (t *teller) finish(limit time.Duration) {
 	}
 }
 
-// A teller passes events on to plugins and commands, in their words.
-type teller struct {
+// A hookNotifier passes events on to plugins and commands, in their words.
+type hookNotifier struct {
 	r        *Runtime
 	commands []program.Hook
 	trusted  map[int]func() bool // by the place of the command
-	queue    chan told           // for the commands; what does not fit is dropped
+	queue    chan notification   // for the commands; what does not fit is dropped
 
 	mu       sync.Mutex
 	sessions map[string]bool // that were told of
 }
 
-type told struct {
+type notification struct {
 	name string
 	body json.RawMessage
 	done chan struct{} // no event: closed when all before it were told
 }
 
-// take is called for every event, in order, by whoever publishes it. It must
+// observe is called for every event, in order, by whoever publishes it. It must
 // not wait.
-func (t *teller) take(h Happening) {
+func (t *hookNotifier) observe(h Payload) {
 	plugins := t.r.custom != nil && t.r.custom.Has("event")
 	if !plugins && len(t.commands) == 0 {
 		return
@@ -114,11 +114,11 @@ func (t *teller) take(h Happening) {
 }
 
 // runCommands tells commands about events, one after the other.
-func (t *teller) runCommands() {
+func (t *hookNotifier) runCommands() {
 	for {
-		var e told
+		var e notification
 		select {
-		case <-t.r.life.Done():
+		case <-t.r.ctx.Done():
 			return
 		case e = <-t.queue:
 		}
@@ -131,7 +131,7 @@ func (t *teller) runCommands() {
 			if may := t.trusted[i]; !c.Hears(e.name) || may != nil && !may() {
 				continue
 			}
-			if err := t.r.programs.Event(t.r.life, body, c); err != nil && t.r.life.Err() == nil {
+			if err := t.r.programs.Event(t.r.ctx, body, c); err != nil && t.r.ctx.Err() == nil {
 				t.r.log.Warn("a hook failed", "hook", c.Command[0], "event", e.name, "error", err)
 			}
 		}
@@ -140,19 +140,19 @@ func (t *teller) runCommands() {
 
 // translate gives what happened in the reference's words. What it has no words
 // for is told in ours.
-func (t *teller) translate(h Happening) []told {
-	var out []told
-	add := func(name string, body any) { out = append(out, told{name: name, body: asJSON(body)}) }
-	if t.silent(h) {
+func (t *hookNotifier) translate(h Payload) []notification {
+	var out []notification
+	add := func(name string, body any) { out = append(out, notification{name: name, body: asJSON(body)}) }
+	if t.skips(h) {
 		return nil
 	}
 	switch h := h.(type) {
 	case SessionChanged:
-		if t.begins(h.Info.ID) || !h.created {
+		if t.firstEvent(h.Info.ID) || !h.created {
 			add(h.kind(), h)
 		}
 	case CallStarted:
-		if t.begins(h.Call.Session) {
+		if t.firstEvent(h.Call.Session) {
 			add("session.created", map[string]any{"info": t.r.sessionInfo(h.Call.Session)})
 		}
 		add("message.part.updated", part(h.Call, map[string]any{"status": "pending", "input": h.Call.Input}))
@@ -175,27 +175,27 @@ func (t *teller) translate(h Happening) []told {
 	return out
 }
 
-// silent reports whether something is not told: a call that is part of a
+// skips reports whether something is not told: a call that is part of a
 // conversation, whose messages tell of it, and what a plugin did because it heard
 // of something, or it would hear of that for ever.
-func (t *teller) silent(h Happening) bool {
+func (t *hookNotifier) skips(h Payload) bool {
 	switch h := h.(type) {
 	case FileEdited:
-		return h.quiet
+		return h.background
 	case FileChanged:
-		return h.quiet
+		return h.background
 	case CallStarted:
-		return h.talk
+		return h.inTurn
 	case CallRunning:
-		return h.talk
+		return h.inTurn
 	case CallFinished:
-		return h.talk
+		return h.inTurn
 	}
 	return false
 }
 
-// begins reports whether a session has not been told of before.
-func (t *teller) begins(session string) bool {
+// firstEvent reports whether a session has not been told of before.
+func (t *hookNotifier) firstEvent(session string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sessions[session] {

@@ -270,7 +270,7 @@ func (r *Runtime) requiredPlugins() error {
 // pluginAnswer asks plugins about a request that would wait for a person:
 // "allow", "deny" or "ask".
 func (r *Runtime) pluginAnswer(ctx context.Context, req permission.Request) string {
-	c := r.quiet(hookPermission)
+	c := r.backgroundCall(hookPermission)
 	c.Session = req.Session
 	message, call := "", ""
 	if req.Call != nil {
@@ -345,7 +345,7 @@ func (r *Runtime) redefineOne(ctx context.Context, s *tool.Spec) error {
 	if err != nil {
 		return err
 	}
-	done, err := r.custom.Hook(ctx, r.quiet(hookDefinition), hookDefinition, asJSON(map[string]string{"toolID": s.Name}), output)
+	done, err := r.custom.Hook(ctx, r.backgroundCall(hookDefinition), hookDefinition, asJSON(map[string]string{"toolID": s.Name}), output)
 	r.passedOver(hookDefinition, done)
 	if err != nil || bytes.Equal(done.Output, output) {
 		return err

@@ -21,13 +21,13 @@ import (
 // else is said.
 const childTime = 30 * time.Minute
 
-// delegates run agents for calls of other agents, each in a session of its own.
-type delegates struct{ r *Runtime }
+// subagents run agents for calls of other agents, each in a session of its own.
+type subagents struct{ r *Runtime }
 
-var _ builtin.Delegates = delegates{}
+var _ builtin.Delegates = subagents{}
 
 // Offered are the agents that an agent may give work to.
-func (d delegates) Offered(name string) (out []builtin.Delegate) {
+func (d subagents) Offered(name string) (out []builtin.Delegate) {
 	caller := d.r.agent(name)
 	if caller == nil || !d.r.hasModel() {
 		return nil
@@ -46,23 +46,23 @@ func (r *Runtime) hasModel() bool {
 	if r.opt.Models.Find != nil && r.opt.Models.Default != (message.ModelRef{}) {
 		return true
 	}
-	r.lending.mu.Lock()
-	defer r.lending.mu.Unlock()
-	return len(r.lending.lent) > 0
+	r.lent.mu.Lock()
+	defer r.lent.mu.Unlock()
+	return len(r.lent.lent) > 0
 }
 
 // Delegate runs an agent and waits for what it says. What it took counts for
 // whoever called, and it is denied what they are.
-func (d delegates) Delegate(ctx context.Context, c *tool.Call, errand builtin.Errand) (*builtin.Report, error) {
+func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Errand) (*builtin.Report, error) {
 	a := d.r.agent(errand.Agent)
 	if a == nil {
 		return nil, fmt.Errorf("%q: %w", errand.Agent, builtin.ErrNoAgent)
 	}
-	above := d.r.stations.of(c.Session)
+	above := d.r.active.of(c.Session)
 	if err := d.tooDeep(above); err != nil {
 		return nil, err
 	}
-	s, err := d.r.vault.get()
+	s, err := d.r.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (d delegates) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	if err != nil {
 		return nil, err
 	}
-	row, err := d.session(ctx, s, c, childOf{agent: a, ref: ref, errand: errand})
+	row, err := d.session(ctx, s, c, childSession{agent: a, ref: ref, task: errand})
 	if err != nil {
 		return nil, err
 	}
@@ -85,23 +85,23 @@ func (d delegates) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	if _, err := d.r.loop.Mend(ctx, row.ID); err != nil {
 		return nil, err
 	}
-	st := above.below(d.r.agentOf(c), row, d.purse(above))
-	defer d.r.stations.man(st)()
-	if l, ok := d.r.lending.of(c.Session); ok {
-		defer d.r.lending.add(row.ID, &l)()
+	st := above.child(d.r.agentOf(c), row, d.budget(above))
+	defer d.r.active.add(st)()
+	if l, ok := d.r.lent.of(c.Session); ok {
+		defer d.r.lent.add(row.ID, &l)()
 	}
-	return d.work(ctx, row, st, childOf{agent: a, ref: ref, errand: errand})
+	return d.work(ctx, row, st, childSession{agent: a, ref: ref, task: errand})
 }
 
-// A childOf is what a child session is made for.
-type childOf struct {
-	agent  *Agent
-	ref    message.ModelRef
-	errand builtin.Errand
+// A childSession is what a child session is made for.
+type childSession struct {
+	agent *Agent
+	ref   message.ModelRef
+	task  builtin.Errand
 }
 
 // tooDeep says that the caller was itself started by too many.
-func (d delegates) tooDeep(above *station) error {
+func (d subagents) tooDeep(above *activeSession) error {
 	limit := cmp.Or(d.r.opt.Loop.Depth, 1)
 	depth := 0
 	if above != nil {
@@ -113,19 +113,19 @@ func (d delegates) tooDeep(above *station) error {
 	return tool.Fail("too-deep", `Subagent depth limit reached (%d). Increase "subagent_depth" to allow nested subagents.`, max(limit, 0))
 }
 
-// purse is what a child may spend: out of the purse of its caller.
-func (d delegates) purse(above *station) *agent.Purse {
+// budget is what a child may spend: out of the purse of its caller.
+func (d subagents) budget(above *activeSession) *agent.Purse {
 	limit := d.r.opt.Loop.Child.limit()
 	limit.Time = cmp.Or(limit.Time, childTime)
 	var parent *agent.Purse
 	if above != nil {
-		parent = above.purse
+		parent = above.budget
 	}
 	return agent.NewPurse(parent, limit)
 }
 
 // model is what a child works with: its agent's own, or that of its caller.
-func (d delegates) model(ctx context.Context, s *store.Store, c *tool.Call, a *Agent) (message.ModelRef, error) {
+func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *Agent) (message.ModelRef, error) {
 	caller := message.ModelRef{Provider: c.Provider, Model: c.Model}
 	if row, err := s.Session(ctx, c.Session); err == nil && caller == (message.ModelRef{}) {
 		caller = row.Model
@@ -139,8 +139,8 @@ func (d delegates) model(ctx context.Context, s *store.Store, c *tool.Call, a *A
 
 // session is that of the child: the one to go on with, if it is a child of this
 // session, or a new one.
-func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, child childOf) (store.Session, error) {
-	if id := child.errand.Session; id != "" {
+func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, child childSession) (store.Session, error) {
+	if id := child.task.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
 			row.Rules = slices.Concat(row.Rules, d.rules(child.agent))
@@ -152,13 +152,13 @@ func (d delegates) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 	}
 	row := d.r.newSession()
 	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, child.agent.Name, child.ref
-	row.Title = fmt.Sprintf("%s (@%s subagent)", child.errand.Description, child.agent.Name)
+	row.Title = fmt.Sprintf("%s (@%s subagent)", child.task.Description, child.agent.Name)
 	row.Rules = d.rules(child.agent)
 	return d.r.createSession(ctx, s, row)
 }
 
 // rules are what no child may, unless its agent was made for it.
-func (d delegates) rules(a *Agent) permission.Ruleset {
+func (d subagents) rules(a *Agent) permission.Ruleset {
 	names := []string{"todowrite", "todoread"}
 	own := func(r permission.Rule) bool { return r.Permission == "task" }
 	if !slices.ContainsFunc(a.Policy.Rules, own) {
@@ -171,16 +171,16 @@ func (d delegates) rules(a *Agent) permission.Ruleset {
 	return rules("subagent", triples...)
 }
 
-// work lets the child work, and tells its caller how it gets on.
-func (d delegates) work(ctx context.Context, row store.Session, st *station, child childOf) (*builtin.Report, error) {
-	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.errand.Prompt}
+// runWorker lets the child work, and tells its caller how it gets on.
+func (d subagents) work(ctx context.Context, row store.Session, st *activeSession, child childSession) (*builtin.Report, error) {
+	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
 	}
-	w := &childWatch{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.errand.Progress}
+	w := &childProgress{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.task.Progress}
 	stop := w.follow(d.r, row.ID)
-	own, done := d.r.embark(ctx, row.ID)
-	out := d.r.loop.Run(own, d.r.workOf(row, st.purse))
+	own, done := d.r.registerTurn(ctx, row.ID)
+	out := d.r.loop.Run(own, d.r.work(row, st.budget))
 	done()
 	stop()
 	if ctx.Err() != nil {
@@ -189,21 +189,21 @@ func (d delegates) work(ctx context.Context, row store.Session, st *station, chi
 	if out.Failed != nil {
 		return nil, out.Failed
 	}
-	msgs, err := keeper(d).Messages(ctx, row.ID)
+	msgs, err := messageStore(d).Messages(ctx, row.ID)
 	if err != nil {
 		return nil, err
 	}
-	usage, cost := st.purse.Spent()
+	usage, cost := st.budget.Spent()
 	report := builtin.Report{
 		Session: row.ID, Text: out.Text, Model: child.ref, Summary: summaryOf(msgs), End: out.End,
-		Tokens: message.TokensOf(usage), Cost: cost, Note: noteOf(out),
+		Tokens: message.TokensOf(usage), Cost: cost, Note: incompleteNote(out),
 	}
 	return &report, nil
 }
 
-// noteOf says why a child has done only a part of its work; "" where it has
+// incompleteNote says why a child has done only a part of its work; "" where it has
 // done all.
-func noteOf(o agent.Outcome) string {
+func incompleteNote(o agent.Outcome) string {
 	switch o.End {
 	case agent.Done:
 		return ""
@@ -248,26 +248,26 @@ func stepOf(p message.Part) builtin.Step {
 	return s
 }
 
-// A childWatch follows a child's calls.
-type childWatch struct {
+// A childProgress follows a child's calls.
+type childProgress struct {
 	report builtin.Report
 	tell   func(builtin.Report)
 }
 
 // follow tells the caller of every call of a session until stop is called.
-func (w *childWatch) follow(r *Runtime, session string) (stop func()) {
+func (w *childProgress) follow(r *Runtime, session string) (stop func()) {
 	if w.tell == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(r.life)
+	ctx, cancel := context.WithCancel(r.ctx)
 	done := make(chan struct{})
-	since := r.feed.newest()
+	since := r.events.newest()
 	go func() {
 		defer close(done)
 		w.tell(w.report)
 		for e := range r.Events(ctx, since) {
 			if p, ok := e.Properties.(PartUpdated); ok && p.Part.Session == session && p.Part.Type == message.Tool {
-				w.saw(stepOf(p.Part))
+				w.observe(stepOf(p.Part))
 			}
 		}
 	}()
@@ -277,7 +277,7 @@ func (w *childWatch) follow(r *Runtime, session string) (stop func()) {
 	}
 }
 
-func (w *childWatch) saw(s builtin.Step) {
+func (w *childProgress) observe(s builtin.Step) {
 	i := slices.IndexFunc(w.report.Summary, func(have builtin.Step) bool { return have.ID == s.ID })
 	if i < 0 {
 		w.report.Summary = append(slices.Clip(w.report.Summary), s)

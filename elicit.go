@@ -18,12 +18,12 @@ const (
 	answerEmpty = "leave empty"
 )
 
-// elicited puts the question of another program to the person, in the session
+// elicit puts the question of another program to the person, in the session
 // whose call the program works for. Where that can not be told, or nobody is
 // there, the question is declined.
-func (r *Runtime) elicited(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.Answer, error) {
+func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.Answer, error) {
 	declined := mcpclient.Answer{Action: "decline"}
-	c, ok := r.flying.only(func(name string) bool {
+	c, ok := r.running.only(func(name string) bool {
 		owner, ok := r.pool.Owner(name)
 		return ok && owner == server
 	})
@@ -31,7 +31,7 @@ func (r *Runtime) elicited(ctx context.Context, server string, e mcpclient.Elici
 		return declined, nil
 	}
 	form := newForm(server, e)
-	answers, err := r.interview.Question(ctx, c, form.questions)
+	answers, err := r.questions.Question(ctx, c, form.questions)
 	switch {
 	case err == nil:
 		return form.read(answers), nil
@@ -135,20 +135,20 @@ func (f form) read(answers [][]string) mcpclient.Answer {
 		case "multi-enum":
 			values := make([]any, len(picked))
 			for j, p := range picked {
-				values[j] = meant(field, p)
+				values[j] = chosenValue(field, p)
 			}
 			out.Values[field.Name] = values
 		case "boolean":
 			out.Values[field.Name] = strings.EqualFold(picked[0], answerYes) || picked[0] == "true"
 		default:
-			out.Values[field.Name] = meant(field, picked[0])
+			out.Values[field.Name] = chosenValue(field, picked[0])
 		}
 	}
 	return out
 }
 
-// meant is the value that was picked: what is shown of one may be escaped.
-func meant(f mcpclient.Field, picked string) string {
+// chosenValue is the value that was picked: what is shown of one may be escaped.
+func chosenValue(f mcpclient.Field, picked string) string {
 	for _, o := range f.Options {
 		if text.VisibleLine(o.Value) == picked {
 			return o.Value

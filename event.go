@@ -14,11 +14,11 @@ type Event struct {
 	Seq        uint64    `json:"seq"`
 	Time       time.Time `json:"time"`
 	Type       string    `json:"type"`       // the name of what happened, such as "call.started"
-	Properties Happening `json:"properties"` // one of the structs below
+	Properties Payload   `json:"properties"` // one of the structs below
 }
 
-// A Happening is the body of an event: one of the structs of this file.
-type Happening interface {
+// A Payload is the body of an event: one of the structs of this file.
+type Payload interface {
 	kind() string
 	// weight is about how many bytes the body holds on to.
 	weight() int
@@ -28,7 +28,7 @@ type Happening interface {
 type CallStarted struct {
 	Call tool.Call `json:"call"`
 
-	talk bool // it is part of a conversation, whose messages tell of it
+	inTurn bool // it is part of a conversation, whose messages tell of it
 }
 
 // CallRunning is a call that was found good and goes to its tool, with the
@@ -39,7 +39,7 @@ type CallRunning struct {
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input"`
 
-	talk bool // as in CallStarted
+	inTurn bool // as in CallStarted
 }
 
 // CallProgress is a report of a running tool. It replaces the one before.
@@ -63,8 +63,8 @@ type CallFinished struct {
 	Result  *tool.Result `json:"result,omitempty"`
 	Error   *CallError   `json:"error,omitempty"`
 
-	size int  // of the metadata, encoded
-	talk bool // as in CallStarted
+	size   int  // of the metadata, encoded
+	inTurn bool // as in CallStarted
 }
 
 // A CallError is the failure of a call as data.
@@ -122,7 +122,7 @@ type FileEdited struct {
 	Session string `json:"sessionID"`
 	File    string `json:"file"`
 
-	quiet bool // a plugin did it that heard of an event
+	background bool // a plugin did it that heard of an event
 }
 
 // FileChanged says what happened to a file that a tool, or an undo, has
@@ -131,7 +131,7 @@ type FileChanged struct {
 	File  string `json:"file"`
 	Event string `json:"event"`
 
-	quiet bool // a plugin did it that heard of an event
+	background bool // a plugin did it that heard of an event
 }
 
 // JobChanged is a command in the background that has begun, printed something

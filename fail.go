@@ -13,14 +13,14 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A panicked is a panic as an error. Its text is plain: the rest is for the
+// A toolPanic is a panic as an error. Its text is plain: the rest is for the
 // log.
-type panicked struct {
+type toolPanic struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string {
+func (p *toolPanic) Error() string {
 	return fmt.Sprintf("the tool broke while it ran (%v): this is a fault of the tool and not of the call", p.value)
 }
 
@@ -33,7 +33,7 @@ func refusal(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*tool.Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*panicked](err); ok {
+	if _, ok := errors.AsType[*toolPanic](err); ok {
 		return err
 	}
 	return &tool.Error{Kind: tool.Denied, Code: "refused", Err: err}
@@ -78,7 +78,7 @@ func asError(err error) *tool.Error {
 	case errors.Is(err, context.DeadlineExceeded): // the tool's own: see canceled for the caller's
 		e.Code = "timeout"
 	default:
-		if _, ok := errors.AsType[*panicked](err); ok {
+		if _, ok := errors.AsType[*toolPanic](err); ok {
 			e.Kind, e.Code = tool.Internal, "panic"
 		}
 	}
@@ -96,47 +96,47 @@ func canceled(ctx context.Context, e *tool.Error) {
 		return
 	}
 	e.Kind, e.Code = tool.Canceled, "canceled"
-	e.Err = &aborted{cause: e.Err}
+	e.Err = &canceledCall{cause: e.Err}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, permission.ErrClosed):
-		e.Code, e.Err = "closed", &aborted{why: ": " + cause.Error(), cause: e.Err}
+		e.Code, e.Err = "closed", &canceledCall{why: ": " + cause.Error(), cause: e.Err}
 	case errors.Is(why, context.DeadlineExceeded):
-		e.Code, e.Err = "timeout", &aborted{why: ": it took longer than it was given", cause: e.Err}
+		e.Code, e.Err = "timeout", &canceledCall{why: ": it took longer than it was given", cause: e.Err}
 	case cause != why:
-		e.Err = &aborted{why: ": " + cause.Error(), cause: e.Err}
+		e.Err = &canceledCall{why: ": " + cause.Error(), cause: e.Err}
 	}
 }
 
-// An aborted is a call that was cancelled, in the reference's words.
-type aborted struct {
+// An canceledCall is a call that was cancelled, in the reference's words.
+type canceledCall struct {
 	why   string
 	cause error
 }
 
-func (a *aborted) Error() string { return "Tool execution aborted" + a.why }
-func (a *aborted) Unwrap() error { return a.cause }
+func (a *canceledCall) Error() string { return "Tool execution aborted" + a.why }
+func (a *canceledCall) Unwrap() error { return a.cause }
 
-// said makes sure that an error can be told: that saying it does not panic,
+// resolvePrompt makes sure that an error can be told: that saying it does not panic,
 // and that it is not longer than an output may be.
-func said(err error, most int) error {
+func safeError(err error, most int) error {
 	var words string
 	if _, broke := guard(func() (*tool.Result, error) { words = err.Error(); return nil, nil }); broke != nil {
 		return broke
 	}
 	if short, cut := text.Cut(words, most); cut {
-		return &cutError{words: fmt.Sprintf("%s… (%d bytes in all)", short, len(words)), err: err}
+		return &longError{words: fmt.Sprintf("%s… (%d bytes in all)", short, len(words)), err: err}
 	}
 	return err
 }
 
-// A cutError is an error that said too much.
-type cutError struct {
+// A longError is an error that said too much.
+type longError struct {
 	words string
 	err   error
 }
 
-func (c *cutError) Error() string { return c.words }
-func (c *cutError) Unwrap() error { return c.err }
+func (c *longError) Error() string { return c.words }
+func (c *longError) Unwrap() error { return c.err }
 
 // asJSON encodes v. Bytes are taken for JSON text: none are an empty object,
 // and text that is not JSON becomes a string, so that it can stand in a larger

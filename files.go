@@ -14,47 +14,47 @@ import (
 	"github.com/helve-dev/helve/internal/workspace"
 )
 
-// furnishFiles makes the door to the disk.
-func (r *Runtime) furnishFiles() {
+// openFiles makes the door to the disk.
+func (r *Runtime) openFiles() {
 	r.files = &workspace.Files{
 		Worktree: r.worktree, Project: r.project, Own: slices.Clone(r.opt.Protected),
 		Unchecked: r.opt.Unread, Sync: true, Now: r.now,
 		History: history.New(history.Options{
-			Dir: r.private("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
+			Dir: r.ownFolder("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
 		OnChange: func(ch workspace.Changed) {
-			quiet := whileHearing(ch.Call)
+			quiet := isBackgroundID(ch.Call)
 			if ch.Event != "unlink" {
-				r.feed.publish(FileEdited{Session: ch.Session, File: ch.File, quiet: quiet})
+				r.events.publish(FileEdited{Session: ch.Session, File: ch.File, background: quiet})
 			}
-			r.feed.publish(FileChanged{File: ch.File, Event: ch.Event, quiet: quiet})
-			r.changedForServers(ch)
+			r.events.publish(FileChanged{File: ch.File, Event: ch.Event, background: quiet})
+			r.notifyServers(ch)
 		},
 	}
 	r.files.OnTrouble = func(err error) { r.log.Warn("the end of an earlier change was not cleaned up", "error", err) }
 	if r.opt.DataDir != "" {
-		r.files.Memory = sightRoom{r.vault}
+		r.files.Memory = readMarks{r.store}
 		r.files.Own = append(r.files.Own, r.opt.DataDir)
 	}
 }
 
-// private names a folder of the runtime's own: with the other records, or one
+// ownFolder names a folder of the runtime's own: with the other records, or one
 // that Close removes.
-func (r *Runtime) private(name string) string {
+func (r *Runtime) ownFolder(name string) string {
 	if r.opt.DataDir != "" {
 		return filepath.Join(r.opt.DataDir, name)
 	}
 	return strings.Replace(r.outputs, "helve-output-", "helve-"+name+"-", 1)
 }
 
-// forget removes what is not to outlive the runtime.
-func (r *Runtime) forget() error {
+// removeTemporary removes what is not to outlive the runtime.
+func (r *Runtime) removeTemporary() error {
 	if r.opt.DataDir != "" {
 		return nil
 	}
 	var errs []error
 	for _, name := range []string{"history", "jobs", "wall"} {
-		errs = append(errs, os.RemoveAll(r.private(name)))
+		errs = append(errs, os.RemoveAll(r.ownFolder(name)))
 	}
 	return errors.Join(errs...)
 }
@@ -70,13 +70,13 @@ func (r *Runtime) formatters() builtin.Formatters {
 	for _, f := range r.opt.Formatters.Own {
 		opt.Formatters = append(opt.Formatters, format.Formatter(f))
 	}
-	return formatRoom{format.New(opt)}
+	return formatterHost{format.New(opt)}
 }
 
-type formatRoom struct{ *format.Set }
+type formatterHost struct{ *format.Set }
 
 // Run formats a file and returns what failed.
-func (f formatRoom) Run(ctx context.Context, file string) (failures []builtin.FormatFailure) {
+func (f formatterHost) Run(ctx context.Context, file string) (failures []builtin.FormatFailure) {
 	reports, err := f.Set.Run(ctx, file)
 	if err != nil {
 		failures = append(failures, builtin.FormatFailure{Name: "of this file", Err: err})

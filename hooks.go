@@ -36,7 +36,7 @@ type Hook struct {
 }
 
 // runs reports whether there is something to run.
-func (h *Hook) runs(when string, c *flight) bool {
+func (h *Hook) runs(when string, c *callState) bool {
 	there := when == "before" && h.Before != nil || when == "after" && h.After != nil
 	return there && (h.sees == nil || h.sees(when, c.Tool))
 }
@@ -63,7 +63,7 @@ var errLate = errors.New("the hook is late")
 // before lets every hook see the call. Arguments that a hook rewrote are
 // checked again, so that what runs is what was checked; nothing else that a
 // hook changes counts.
-func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Result, error) {
+func (r *Runtime) before(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
 	for i := range r.hooks {
 		h := &r.hooks[i]
 		if !h.runs("before", c) {
@@ -74,7 +74,7 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Res
 		began := time.Now()
 		res, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return h.Before(ctx, &seen) })
 		changed := !bytes.Equal(seen.Input, c.Input)
-		r.ran(c, h, hookRun{when: "before", began: began, changed: changed, answered: res != nil, err: err})
+		r.hookRan(c, h, hookRun{when: "before", began: began, changed: changed, answered: res != nil, err: err})
 		switch {
 		case errors.Is(err, errLate) && !h.Required:
 			continue // and what it may have done to its copy of the call does not count
@@ -82,7 +82,7 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Res
 			return nil, refusal(ctx, err)
 		case res != nil:
 			res = r.complete(res)
-			disown(res.Metadata)
+			clearRuntimeKeys(res.Metadata)
 			if h.Name != "" {
 				res.Metadata["answeredBy"] = h.Name
 			}
@@ -90,16 +90,16 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *flight) (*tool.Res
 		case changed:
 			c.Input = seen.Input
 			if err := r.check(ctx, t, c); err != nil {
-				return nil, blame(h, err)
+				return nil, hookInputError(h, err)
 			}
 		}
 	}
 	return nil, nil
 }
 
-// blame says that arguments which do not fit came from a hook and not from the
+// hookInputError says that arguments which do not fit came from a hook and not from the
 // model.
-func blame(h *Hook, err error) error {
+func hookInputError(h *Hook, err error) error {
 	if h.Name == "" {
 		return err
 	}
@@ -110,7 +110,7 @@ func blame(h *Hook, err error) error {
 
 // after lets every hook see the result. What a hook makes longer than an
 // output may be is cut again.
-func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error {
+func (r *Runtime) after(ctx context.Context, c *callState, res *tool.Result) error {
 	for i := range r.hooks {
 		h := &r.hooks[i]
 		if !h.runs("after", c) {
@@ -120,39 +120,39 @@ func (r *Runtime) after(ctx context.Context, c *flight, res *tool.Result) error 
 		began := time.Now()
 		_, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return nil, h.After(ctx, &seen, &own) })
 		if late := errors.Is(err, errLate); late {
-			r.ran(c, h, hookRun{when: "after", began: began, err: err})
+			r.hookRan(c, h, hookRun{when: "after", began: began, err: err})
 			if h.Required {
 				return refusal(ctx, err)
 			}
 			continue
 		}
 		changed := err == nil && (own.Output != res.Output || own.Title != res.Title)
-		r.ran(c, h, hookRun{when: "after", began: began, changed: changed, err: err})
+		r.hookRan(c, h, hookRun{when: "after", began: began, changed: changed, err: err})
 		if err != nil {
 			return refusal(ctx, err)
 		}
 		r.complete(&own)
-		for _, key := range boundKeys() { // what the runtime says about an output is not for hooks to say
+		for _, key := range truncationKeys() { // what the runtime says about an output is not for hooks to say
 			delete(own.Metadata, key)
 			if v, ok := res.Metadata[key]; ok {
 				own.Metadata[key] = v
 			}
 		}
 		if own.Output != res.Output {
-			r.rebound(c, &own)
+			r.retruncate(c, &own)
 		}
 		*res = own
 	}
 	return nil
 }
 
-// boundKeys are the metadata by which the runtime tells that an output was cut.
-func boundKeys() []string { return []string{"truncated", "outputPath"} }
+// truncationKeys are the metadata by which the runtime tells that an output was cut.
+func truncationKeys() []string { return []string{"truncated", "outputPath"} }
 
-// disown takes away what only a tool of the runtime's own may say: that its
+// clearRuntimeKeys takes away what only a tool of the runtime's own may say: that its
 // output was bounded already.
-func disown(metadata map[string]any) {
-	for _, key := range boundKeys() {
+func clearRuntimeKeys(metadata map[string]any) {
+	for _, key := range truncationKeys() {
 		delete(metadata, key)
 	}
 }
@@ -165,13 +165,13 @@ func copyOf(res *tool.Result) tool.Result {
 	return own
 }
 
-// rebound cuts what a hook has made too long. That a result was cut before is
+// retruncate cuts what a hook has made too long. That a result was cut before is
 // still said.
-func (r *Runtime) rebound(c *flight, res *tool.Result) {
+func (r *Runtime) retruncate(c *callState, res *tool.Result) {
 	r.complete(res)
 	before, was := res.Metadata["truncated"]
 	delete(res.Metadata, "truncated")
-	r.bound(c, res)
+	r.truncate(c, res)
 	if cut, _ := res.Metadata["truncated"].(bool); !cut && was {
 		res.Metadata["truncated"] = before
 	}
@@ -209,8 +209,8 @@ type hookRun struct {
 	err               error
 }
 
-// ran tells who watches what a hook did, and how long it took.
-func (r *Runtime) ran(c *flight, h *Hook, run hookRun) {
+// hookRan tells who watches what a hook did, and how long it took.
+func (r *Runtime) hookRan(c *callState, h *Hook, run hookRun) {
 	if h.Name == "" {
 		return
 	}
@@ -223,13 +223,13 @@ func (r *Runtime) ran(c *flight, h *Hook, run hookRun) {
 		e.Effect, e.Error = "late", run.err.Error()
 		r.log.Warn("a hook is late", "hook", h.Name, "call", c.ID, "tool", c.Tool)
 	case run.err != nil:
-		e.Effect, e.Error = "refused", said(run.err, 4096).Error()
+		e.Effect, e.Error = "refused", safeError(run.err, 4096).Error()
 	case run.answered:
 		e.Effect = "answered"
 	case run.changed:
 		e.Effect = "changed"
 	}
-	r.feed.publish(e)
+	r.events.publish(e)
 }
 
 // Hook lets plugins see something that is not a call, as chat.message or
@@ -241,7 +241,7 @@ func (r *Runtime) Hook(ctx context.Context, name string, input, output json.RawM
 		return output, nil
 	}
 	r.custom.Need(ctx, "")
-	done, err := r.custom.Hook(ctx, r.quiet(name), name, input, output)
+	done, err := r.custom.Hook(ctx, r.backgroundCall(name), name, input, output)
 	r.passedOver(name, done)
 	return done.Output, err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// told gathers the events of a kind that were published so far.
-func told[E helve.Happening](rt *helve.Runtime) (out []E) {
+// notification gathers the events of a kind that were published so far.
+func told[E helve.Payload](rt *helve.Runtime) (out []E) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	for e := range rt.Events(ctx, 0) {

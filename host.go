@@ -77,7 +77,7 @@ func (h *host) Sieve(_ *tool.Call, permission string) (passes func(names ...stri
 
 // Progress tells who watches; it says nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
-	if !h.r.flying.has(c) {
+	if !h.r.running.has(c) {
 		return
 	}
 	metadata, size, err := copied(metadata)
@@ -85,7 +85,7 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 		h.r.log.Warn("a report does not encode", "call", c.ID, "tool", c.Tool, "error", err)
 		return
 	}
-	h.r.feed.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata, size: size})
+	h.r.events.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata, size: size})
 }
 
 // Open is the door that the built-in tools take, for tools of programs.

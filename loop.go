@@ -15,8 +15,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// goOn is said after a summary that nobody asked for.
-func goOn(wish string) string {
+// continuePrompt is said after a summary that nobody asked for.
+func continuePrompt(wish string) string {
 	said := "Go on with what is left to do, if anything is; otherwise say in a sentence that it is done."
 	if wish != "" {
 		said += "\n\nWhat the user said last, in their own words:\n\n" + wish
@@ -24,18 +24,18 @@ func goOn(wish string) string {
 	return said
 }
 
-// furnishLoop makes what works on prompts.
-func (r *Runtime) furnishLoop() {
+// openLoop makes what works on prompts.
+func (r *Runtime) openLoop() {
 	r.loop = agent.New(agent.Deps{
-		Call: r.Call, Tools: r.toolsIn, Lasts: r.lasts, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: keeper{r}, Watch: r.watchLoop,
+		Call: r.Call, Tools: r.toolsIn, Lasts: r.keepsResult, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: messageStore{r}, Watch: r.publishLoop,
 		NewID: r.newID, Now: r.now,
 		Rules: agent.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
-		Words: agent.Words{SumUp: prompt.Compact(), GoOn: goOn},
+		Words: agent.Words{SumUp: prompt.Compact(), GoOn: continuePrompt},
 	})
 }
 
-// lasts reports whether the results of a tool stay in the model's sight.
-func (r *Runtime) lasts(name string) bool {
+// keepsResult reports whether the results of a tool stay in the model's sight.
+func (r *Runtime) keepsResult(name string) bool {
 	e, ok := r.registry.newest(name)
 	return ok && e.spec.Lasts
 }
@@ -66,7 +66,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 	if a == nil {
 		return agent.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
 	}
-	r.stations.acts(session, a)
+	r.active.setActing(session, a)
 	o := prompt.Options{
 		Agent: a.Name, Own: a.Prompt, Model: ref.String(), Dir: r.dir, Worktree: r.worktree,
 		Git: isGit(r.worktree), Platform: runtime.GOOS, Date: r.now().Format("2006-01-02"),
@@ -84,7 +84,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 // nothing, or that it may again.
 func (r *Runtime) reminder(a *Agent, session string, before []message.Message) string {
 	if a.Locked {
-		shown, path, err := plans{r}.PlanFile(r.life, session)
+		shown, path, err := plans{r}.PlanFile(r.ctx, session)
 		if err != nil || !r.opt.Loop.PlanTools {
 			return prompt.PlanReminder("", false)
 		}
@@ -104,7 +104,7 @@ func (r *Runtime) reminder(a *Agent, session string, before []message.Message) s
 
 // writtenPlan is the plan of a session as it is shown, where there is one.
 func (r *Runtime) writtenPlan(session string) string {
-	shown, path, err := plans{r}.PlanFile(r.life, session)
+	shown, path, err := plans{r}.PlanFile(r.ctx, session)
 	if err != nil || !exists(path) {
 		return ""
 	}
@@ -124,13 +124,13 @@ func (r *Runtime) loopModel(session string, ref message.ModelRef) (agent.Model, 
 	return agent.Model(m), err
 }
 
-// watchLoop tells who watches how the work on a session goes on.
-func (r *Runtime) watchLoop(session string, s agent.Status) {
+// publishLoop tells who watches how the work on a session goes on.
+func (r *Runtime) publishLoop(session string, s agent.Status) {
 	switch s.Type {
 	case "compacted":
-		r.feed.publish(SessionCompacted{Session: session})
+		r.events.publish(SessionCompacted{Session: session})
 	case "failed":
-		r.feed.publish(SessionError{Session: session, Error: *s.Failure})
+		r.events.publish(SessionError{Session: session, Error: *s.Failure})
 	case "notice":
 		r.log.Warn(s.Message, "session", session)
 	default:
@@ -138,9 +138,9 @@ func (r *Runtime) watchLoop(session string, s agent.Status) {
 		if !s.Next.IsZero() {
 			st.Next = s.Next.UnixMilli()
 		}
-		r.feed.publish(SessionStatus{Session: session, Status: st})
+		r.events.publish(SessionStatus{Session: session, Status: st})
 		if s.Type == "idle" {
-			r.feed.publish(SessionIdle{Session: session})
+			r.events.publish(SessionIdle{Session: session})
 		}
 	}
 }

@@ -76,8 +76,8 @@ func (LSPDiagnostics) kind() string  { return "lsp.client.diagnostics" }
 func (LSPChanged) weight() int       { return 64 }
 func (e LSPDiagnostics) weight() int { return 128 + len(e.Path) }
 
-// furnishLSP makes the room for language servers. Nothing is started.
-func (r *Runtime) furnishLSP() error {
+// openLSP makes the room for language servers. Nothing is started.
+func (r *Runtime) openLSP() error {
 	opt := r.opt.LSP
 	if opt == nil {
 		return nil
@@ -99,24 +99,24 @@ func (r *Runtime) furnishLSP() error {
 	o := lsp.Options{
 		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
 		Start: func(ctx context.Context, s lsp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
-			return r.startServer(ctx, manner{s.Env, s.Wall}, cmd, out)
+			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
-		OnChange: func() { r.feed.publish(LSPChanged{}) },
+		OnChange: func() { r.events.publish(LSPChanged{}) },
 		OnDiagnostics: func(server, path string) {
-			r.feed.publish(LSPDiagnostics{Server: server, Path: path})
+			r.events.publish(LSPDiagnostics{Server: server, Path: path})
 		},
 	}
 	if r.opt.DataDir != "" {
-		o.Logs, o.Board = r.private("lsp-logs"), r.private("lsp")
+		o.Logs, o.Board = r.ownFolder("lsp-logs"), r.ownFolder("lsp")
 	}
 	r.languages = lsp.New(o)
 	return nil
 }
 
-// changedForServers tells the language servers of a file that a tool has
+// notifyServers tells the language servers of a file that a tool has
 // changed.
-func (r *Runtime) changedForServers(ch workspace.Changed) {
+func (r *Runtime) notifyServers(ch workspace.Changed) {
 	if r.languages == nil {
 		return
 	}
@@ -130,9 +130,9 @@ func (r *Runtime) changedForServers(ch workspace.Changed) {
 	r.languages.Changed(lsp.FileChange{Path: ch.File, Kind: kind})
 }
 
-// doubtFiles says that something may have changed files without the door to
+// invalidateFiles says that something may have changed files without the door to
 // the disk, which tells of its changes itself.
-func (r *Runtime) doubtFiles() {
+func (r *Runtime) invalidateFiles() {
 	if r.languages != nil {
 		r.languages.Doubt()
 	}

@@ -94,29 +94,29 @@ type MCPChanged struct {
 func (MCPChanged) kind() string  { return "mcp.tools.changed" }
 func (e MCPChanged) weight() int { return 128 + len(e.Error) }
 
-// furnishMCP makes the room for other programs' tools.
-func (r *Runtime) furnishMCP() error {
+// openMCP makes the room for other programs' tools.
+func (r *Runtime) openMCP() error {
 	opt := r.opt.MCP
 	if len(opt.Servers) == 0 {
 		return nil
 	}
 	o := mcpclient.Options{
 		Dir: r.dir, Version: opt.Version, CallTimeout: opt.Timeout, Logger: r.log,
-		Register: r.Register, Ask: r.elicited,
+		Register: r.Register, Ask: r.elicit,
 		Start: func(ctx context.Context, s mcpclient.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
-			return r.startServer(ctx, manner{s.Env, s.Wall}, cmd, out)
+			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Changed: func(s mcpclient.Status) {
-			r.feed.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
+			r.events.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
 		},
-		Updated: func(u mcpclient.Update) { r.feed.publish(MCPUpdated(u)) },
+		Updated: func(u mcpclient.Update) { r.events.publish(MCPUpdated(u)) },
 		Relisted: func(server string, resources, prompts bool) {
-			r.feed.publish(MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
+			r.events.publish(MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
 		},
 	}
 	if r.opt.DataDir != "" {
-		o.Pins, o.Logs = r.private("mcp-pins.json"), r.private("mcp-logs")
-		o.SignIn = signin.Open(r.private("mcp-auth.json"))
+		o.Pins, o.Logs = r.ownFolder("mcp-pins.json"), r.ownFolder("mcp-logs")
+		o.SignIn = signin.Open(r.ownFolder("mcp-auth.json"))
 	}
 	for _, s := range opt.Servers {
 		if slices.ContainsFunc(o.Servers, func(have mcpclient.Server) bool { return have.Name == s.Name }) {
@@ -125,7 +125,7 @@ func (r *Runtime) furnishMCP() error {
 		o.Servers = append(o.Servers, s.plain())
 	}
 	r.pool = mcpclient.New(o)
-	r.sources = append(r.sources, &supply{source: r.pool})
+	r.sources = append(r.sources, &sourceState{source: r.pool})
 	_, err := r.registry.add(promptTool(r.pool), true)
 	return err
 }
@@ -139,15 +139,15 @@ func (s MCPServer) plain() mcpclient.Server {
 	}
 }
 
-// A manner is how a server is started.
-type manner struct {
+// A serverProcess is how a server is started.
+type serverProcess struct {
 	env  map[string]string // its own variables
 	wall bool
 }
 
 // startServer starts a server as commands are started, but for its own
 // variables.
-func (r *Runtime) startServer(ctx context.Context, m manner, cmd proc.Command, out *os.File) (*proc.Process, error) {
+func (r *Runtime) startServer(ctx context.Context, m serverProcess, cmd proc.Command, out *os.File) (*proc.Process, error) {
 	p := run.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: m.env, Stderr: cmd.Stderr, Walled: m.wall}
 	if agent := r.agent(""); m.wall && agent != nil {
 		passes, key := agent.Policy.Sieve("read")
@@ -237,7 +237,7 @@ func (r *Runtime) SignInMCP(ctx context.Context, server string, way SignIn) erro
 	pool := mcpclient.New(mcpclient.Options{
 		Servers: []mcpclient.Server{s}, Dir: r.dir, Version: r.opt.MCP.Version, Logger: r.log,
 		Register: func(tool.Tool) (func(), error) { return func() {}, nil },
-		SignIn:   signin.Open(r.private("mcp-auth.json")),
+		SignIn:   signin.Open(r.ownFolder("mcp-auth.json")),
 		Person:   signin.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell},
 	})
 	return errors.Join(pool.Connect(ctx, server), pool.Close())
@@ -251,9 +251,9 @@ func (r *Runtime) MCPLog(server string) []string {
 	return r.pool.Log(server)
 }
 
-// absent says why a tool is not there that would come from a server which is
+// serverHint says why a tool is not there that would come from a server which is
 // not well; "" where that is not the reason.
-func (r *Runtime) absent(tool string) string {
+func (r *Runtime) serverHint(tool string) string {
 	if r.pool == nil {
 		return ""
 	}
@@ -265,13 +265,13 @@ func (r *Runtime) absent(tool string) string {
 		if s.State == mcpclient.Disabled {
 			return fmt.Sprintf("It would come from the MCP server %q, which is switched off.", s.Name)
 		}
-		return fmt.Sprintf("It would come from the MCP server %q, which is %s: %s 'helve mcp logs %s' shows more.", s.Name, s.State, stopped(s.Error), s.Name)
+		return fmt.Sprintf("It would come from the MCP server %q, which is %s: %s 'helve mcp logs %s' shows more.", s.Name, s.State, sentence(s.Error), s.Name)
 	}
 	return ""
 }
 
-// stopped ends a sentence.
-func stopped(s string) string {
+// sentence ends a sentence.
+func sentence(s string) string {
 	if s == "" || strings.HasSuffix(s, ".") {
 		return s
 	}

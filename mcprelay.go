@@ -119,30 +119,30 @@ func hasPrompts(s MCPStatus) bool   { return s.Prompts }
 // that are connected, in the order of the options: an error then tells which
 // could not say, and takes nothing from the others.
 func (r *Runtime) MCPPrompts(ctx context.Context, server string) ([]MCPPrompt, error) {
-	return listed(ctx, r, inquiry[MCPPrompt]{server, hasPrompts, (*mcpclient.Pool).Prompts})
+	return listed(ctx, r, relayQuery[MCPPrompt]{server, hasPrompts, (*mcpclient.Pool).Prompts})
 }
 
 // MCPResources returns what a server lets others read, or for "" all that are
 // connected, as [Runtime.MCPPrompts] does.
 func (r *Runtime) MCPResources(ctx context.Context, server string) ([]MCPResource, error) {
-	return listed(ctx, r, inquiry[MCPResource]{server, hasResources, (*mcpclient.Pool).Resources})
+	return listed(ctx, r, relayQuery[MCPResource]{server, hasResources, (*mcpclient.Pool).Resources})
 }
 
 // MCPTemplates returns the families of what a server lets others read, or for
 // "" all that are connected, as [Runtime.MCPPrompts] does.
 func (r *Runtime) MCPTemplates(ctx context.Context, server string) ([]MCPTemplate, error) {
-	return listed(ctx, r, inquiry[MCPTemplate]{server, hasResources, (*mcpclient.Pool).Templates})
+	return listed(ctx, r, relayQuery[MCPTemplate]{server, hasResources, (*mcpclient.Pool).Templates})
 }
 
-// An inquiry asks one server, or with "" those that have something, for a list.
-type inquiry[T any] struct {
+// An relayQuery asks one server, or with "" those that have something, for a list.
+type relayQuery[T any] struct {
 	server string
 	has    func(MCPStatus) bool
 	list   func(p *mcpclient.Pool, ctx context.Context, server string) ([]T, error)
 }
 
 // listed asks those that are to be asked, and takes nothing of one that fails.
-func listed[T any](ctx context.Context, r *Runtime, q inquiry[T]) ([]T, error) {
+func listed[T any](ctx context.Context, r *Runtime, q relayQuery[T]) ([]T, error) {
 	if q.server != "" {
 		if r.pool == nil {
 			return nil, fmt.Errorf("%q: %w", q.server, ErrNoServer)
@@ -208,7 +208,7 @@ func (r *Runtime) MCPComplete(ctx context.Context, agent string, c MCPCompletion
 	if c.Prompt != "" {
 		pattern = promptPattern(c.Server, c.Prompt)
 	}
-	if err := r.mayHear(agent, c.Server, pattern); err != nil {
+	if err := r.allowedRelay(agent, c.Server, pattern); err != nil {
 		return MCPCompleted{}, err
 	}
 	out, err := r.pool.Complete(ctx, c)
@@ -222,7 +222,7 @@ type MCPWatch struct{ Agent, Server, URI string }
 // until as many calls of [Runtime.MCPUnsubscribe]. Nobody is asked for
 // permission; where a rule denies the agent to read it, it is refused.
 func (r *Runtime) MCPSubscribe(ctx context.Context, w MCPWatch) error {
-	if err := r.mayHear(w.Agent, w.Server, builtin.ResourcePattern(w.Server, w.URI)); err != nil {
+	if err := r.allowedRelay(w.Agent, w.Server, builtin.ResourcePattern(w.Server, w.URI)); err != nil {
 		return err
 	}
 	return r.noServer(w.Server, r.pool.Subscribe(ctx, w.Server, w.URI))
@@ -235,9 +235,9 @@ func (r *Runtime) MCPUnsubscribe(w MCPWatch) {
 	}
 }
 
-// mayHear says why an agent may not have to do with something of a server.
-func (r *Runtime) mayHear(agent, server, pattern string) error {
-	if err := r.voidPolicy(""); err != nil {
+// allowedRelay says why an agent may not have to do with something of a server.
+func (r *Runtime) allowedRelay(agent, server, pattern string) error {
+	if err := r.policyError(""); err != nil {
 		return err
 	}
 	if r.pool == nil {

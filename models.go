@@ -68,13 +68,13 @@ var (
 	errNoDefault = errors.New("there is no model to answer: set Options.Models.Default, Agent.Model or Prompt.Model")
 )
 
-// A lending is a model that a client brings for its own session.
-type lending struct {
+// A lentModels is a model that a client brings for its own session.
+type lentModels struct {
 	mu   sync.Mutex
-	lent map[string]*lent // by session
+	lent map[string]*lentModel // by session
 }
 
-type lent struct {
+type lentModel struct {
 	ref      message.ModelRef
 	provider model.Provider
 }
@@ -82,21 +82,21 @@ type lent struct {
 // Lend lets a session's prompts and the agents that its calls start be answered
 // by p, under that name, where the runtime has no model of its own.
 func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
-	take := r.lending.add(session, &lent{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
-	r.feed.publish(ToolsChanged{})
+	take := r.lent.add(session, &lentModel{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
+	r.events.publish(ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
-		r.feed.publish(ToolsChanged{})
+		r.events.publish(ToolsChanged{})
 	})
 }
 
 // add lends m, which nobody else may have lent: what is given back is known by
 // its address, because not every provider can be compared.
-func (l *lending) add(session string, m *lent) (take func()) {
+func (l *lentModels) add(session string, m *lentModel) (take func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lent == nil {
-		l.lent = map[string]*lent{}
+		l.lent = map[string]*lentModel{}
 	}
 	l.lent[session] = m
 	return func() {
@@ -108,19 +108,19 @@ func (l *lending) add(session string, m *lent) (take func()) {
 	}
 }
 
-func (l *lending) of(session string) (lent, bool) {
+func (l *lentModels) of(session string) (lentModel, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	got, ok := l.lent[session]
 	if !ok {
-		return lent{}, false
+		return lentModel{}, false
 	}
 	return *got, true
 }
 
 // findModel returns the model that a session works with.
 func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error) {
-	if l, ok := r.lending.of(session); ok && l.ref == ref {
+	if l, ok := r.lent.of(session); ok && l.ref == ref {
 		return Model{Provider: l.provider}, nil
 	}
 	if r.opt.Models.Find == nil {

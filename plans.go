@@ -22,7 +22,7 @@ var _ builtin.Plans = plans{}
 
 // PlanFile is where a session's plan is or will be.
 func (p plans) PlanFile(ctx context.Context, session string) (shown, path string, err error) {
-	s, err := p.r.vault.get()
+	s, err := p.r.store.get()
 	if err != nil {
 		return "", "", err
 	}
@@ -78,7 +78,7 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	if err := dir.WriteFile(name, []byte(strings.TrimRight(text, "\n")+"\n"), 0o644); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
-	p.r.feed.publish(FileEdited{Session: session, File: path})
+	p.r.events.publish(FileEdited{Session: session, File: path})
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (p plans) Switch(_ context.Context, c *tool.Call, name, text string) error 
 	if a == nil {
 		return tool.Fail("not-found", "there is no agent called %q here: go on as you are", name)
 	}
-	if p.r.stations.of(c.Session) == nil {
+	if p.r.active.of(c.Session) == nil {
 		return tool.Fail("no-conversation", "nobody works on this conversation here, so it can not be handed to %s: go on as you are", name)
 	}
 	p.r.loop.Next(c.Session, agent.Said{Agent: a.Name, Model: a.Model, Text: text, Synthetic: true})

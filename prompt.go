@@ -49,7 +49,7 @@ type Turn struct {
 // A TurnEnd says why a turn is over.
 type TurnEnd string
 
-// The ends of a turn.
+// The calls of a turn.
 const (
 	TurnDone     TurnEnd = agent.Done     // the model has said all it wanted to
 	TurnRejected TurnEnd = agent.Rejected // a person said no
@@ -74,8 +74,8 @@ func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
 	}
-	return r.turn(ctx, place{p.Session, p.New}, func(ctx context.Context, s *store.Store, row opening) (opening, error) {
-		said, err := r.said(&row.Session, p)
+	return r.turn(ctx, sessionRef{p.Session, p.New}, func(ctx context.Context, s *store.Store, row turnStart) (turnStart, error) {
+		said, err := r.resolvePrompt(&row.Session, p)
 		if err != nil {
 			return row, err
 		}
@@ -90,8 +90,8 @@ func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 		} else if err := r.reopen(ctx, s, row.Session); err != nil {
 			return row, err
 		}
-		r.doom.forget(row.ID) // a person may want the same again
-		if err := r.heard(ctx, row.ID, &said); err != nil {
+		r.loops.forget(row.ID) // a person may want the same again
+		if err := r.chatMessage(ctx, row.ID, &said); err != nil {
 			return row, err
 		}
 		_, err = r.loop.Say(ctx, row.ID, said)
@@ -107,7 +107,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 	}
 	now, err := s.UpdateSession(ctx, row.ID, func(v *store.Session) { v.Agent, v.Model = row.Agent, row.Model })
 	if err == nil {
-		r.feed.publish(SessionChanged{Info: sessionOf(now)})
+		r.events.publish(SessionChanged{Info: sessionOf(now)})
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 // ended. Calls that had begun are not made again: the model is told which ones
 // were interrupted.
 func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
-	return r.turn(ctx, place{session: session}, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to resume: name one")
 		}
@@ -124,7 +124,7 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 		if err != nil || !found.Unanswered {
 			return row, err
 		}
-		said, err := r.said(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
+		said, err := r.resolvePrompt(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -139,7 +139,7 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 
 // Compact sums a conversation up, so that it takes less of the model's room.
 func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
-	return r.turn(ctx, place{session: session}, func(ctx context.Context, _ *store.Store, row opening) (opening, error) {
+	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
 		}
@@ -147,7 +147,7 @@ func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
 		if err != nil {
 			return row, err
 		}
-		said, err := r.said(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
+		said, err := r.resolvePrompt(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -157,36 +157,36 @@ func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
 	})
 }
 
-// An opening is a session that is about to be worked on, with the prompt that
+// An turnStart is a session that is about to be worked on, with the prompt that
 // it is still to be named after.
-type opening struct {
+type turnStart struct {
 	store.Session
 	Untitled string
 }
 
-// A place is the session to work on: one that there is, or, where that is "", a
+// A sessionRef is the session to work on: one that there is, or, where that is "", a
 // new one, which gets a name where it is to have a certain one.
-type place struct{ session, name string }
+type sessionRef struct{ session, name string }
 
 // turn prepares a session, works on it, and says how that went. A new one is
 // made by prepare.
-func (r *Runtime) turn(ctx context.Context, at place,
-	prepare func(context.Context, *store.Store, opening) (opening, error),
+func (r *Runtime) turn(ctx context.Context, at sessionRef,
+	prepare func(context.Context, *store.Store, turnStart) (turnStart, error),
 ) (*Turn, error) {
-	if err := r.voidPolicy(""); err != nil {
+	if err := r.policyError(""); err != nil {
 		return nil, err // nothing could be done, so nobody is asked
 	}
-	ctx, land, err := r.takeOff(ctx)
+	ctx, release, err := r.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer land()
-	defer r.feed.flush()
-	s, err := r.vault.get()
+	defer release()
+	defer r.events.flush()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
-	row := opening{Session: r.newSession()}
+	row := turnStart{Session: r.newSession()}
 	if at.session != "" {
 		if row.Session, err = s.Session(ctx, at.session); err != nil {
 			return nil, known("session", at.session, err)
@@ -194,32 +194,32 @@ func (r *Runtime) turn(ctx context.Context, at place,
 	} else {
 		row.ID = cmp.Or(at.name, row.ID)
 	}
-	release, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
+	unclaim, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
 	if errors.Is(err, store.ErrBusy) {
 		return nil, fmt.Errorf("%w: another turn works on it; wait for its end, or stop it", ErrBusy)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	st, err := r.stationOf(ctx, s, row.Session)
+	defer unclaim()
+	st, err := r.activeSession(ctx, s, row.Session)
 	if err != nil {
 		return nil, err
 	}
-	defer r.stations.man(st)()
+	defer r.active.add(st)()
 	if row, err = prepare(ctx, s, row); err != nil {
 		return nil, err
 	}
-	ctx, done := r.embark(ctx, row.ID)
+	ctx, done := r.registerTurn(ctx, row.ID)
 	defer done()
-	named := r.entitle(ctx, row, st.purse)
-	out := r.loop.Run(ctx, r.workOf(row.Session, st.purse))
+	named := r.makeTitle(ctx, row, st.budget)
+	out := r.loop.Run(ctx, r.work(row.Session, st.budget))
 	named()
-	turn := turnOf(row.ID, st.purse, out)
+	turn := turnOf(row.ID, st.budget, out)
 	return turn, out.Failed
 }
 
-func (r *Runtime) workOf(row store.Session, purse *agent.Purse) agent.Work {
+func (r *Runtime) work(row store.Session, purse *agent.Purse) agent.Work {
 	return agent.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
 }
 
@@ -242,12 +242,12 @@ func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.S
 	if err := s.CreateSession(ctx, row); err != nil {
 		return row, err
 	}
-	r.feed.publish(SessionChanged{Info: sessionOf(row), created: true})
+	r.events.publish(SessionChanged{Info: sessionOf(row), created: true})
 	return row, nil
 }
 
-// said decides who answers a prompt, and with what.
-func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
+// resolvePrompt decides who answers a prompt, and with what.
+func (r *Runtime) resolvePrompt(row *store.Session, p Prompt) (agent.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
 	if a == nil && p.Agent == "" {
@@ -264,7 +264,7 @@ func (r *Runtime) said(row *store.Session, p Prompt) (agent.Said, error) {
 		return agent.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
 	}
 	row.Agent, row.Model = a.Name, ref
-	r.stations.acts(row.ID, r.agentIn(row.ID, a.Name)) // plugins hear of what is said, too
+	r.active.setActing(row.ID, r.agentIn(row.ID, a.Name)) // plugins hear of what is said, too
 	return agent.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
 }
 
@@ -287,7 +287,7 @@ func (r *Runtime) modelFor(session string, a *Agent, wished, before message.Mode
 		_, err := r.findModel(session, ref)
 		return ref, err
 	}
-	if l, ok := r.lending.of(session); ok {
+	if l, ok := r.lent.of(session); ok {
 		return l.ref, nil
 	}
 	if r.opt.Models.Find == nil {

@@ -20,17 +20,17 @@ type QuestionRequest struct {
 	Call      *permission.CallRef `json:"tool,omitempty"`
 }
 
-// An interview holds the questions that wait for a person.
-type interview struct {
+// An questions holds the questions that wait for a person.
+type questions struct {
 	unattended bool
 	newID      func() string
-	publish    func(Happening)
+	publish    func(Payload)
 
 	mu      sync.Mutex
-	waiting map[string]*asked
+	waiting map[string]*pendingQuestion
 }
 
-type asked struct {
+type pendingQuestion struct {
 	req    QuestionRequest
 	answer chan answer // holds one, so that who answers never waits
 }
@@ -42,8 +42,8 @@ type answer struct {
 
 // Question asks the person and waits. It is how the question tool reaches
 // whoever watches the runtime.
-func (v *interview) Question(ctx context.Context, c *tool.Call, qs []tool.Question) ([][]string, error) {
-	a := &asked{
+func (v *questions) Question(ctx context.Context, c *tool.Call, qs []tool.Question) ([][]string, error) {
+	a := &pendingQuestion{
 		req: QuestionRequest{ID: v.newID(), Session: c.Session, Questions: qs,
 			Call: &permission.CallRef{Message: c.Message, Call: c.ID}},
 		answer: make(chan answer, 1),
@@ -55,7 +55,7 @@ func (v *interview) Question(ctx context.Context, c *tool.Call, qs []tool.Questi
 	case got := <-a.answer:
 		return got.answers, got.err
 	case <-ctx.Done():
-		if v.withdraw(a) {
+		if v.cancel(a) {
 			return nil, context.Cause(ctx)
 		}
 		got := <-a.answer // the answer came first: it stands
@@ -68,7 +68,7 @@ func errNobody() error {
 		Err: fmt.Errorf("there is nobody to answer a question here: decide without one, or say in your reply what you need to know")}
 }
 
-func (v *interview) wait(a *asked) bool {
+func (v *questions) wait(a *pendingQuestion) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.unattended {
@@ -79,8 +79,8 @@ func (v *interview) wait(a *asked) bool {
 	return true
 }
 
-// withdraw takes questions back that nobody has answered yet.
-func (v *interview) withdraw(a *asked) bool {
+// cancel takes questions back that nobody has answered yet.
+func (v *questions) cancel(a *pendingQuestion) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.waiting[a.req.ID] != a {
@@ -91,14 +91,14 @@ func (v *interview) withdraw(a *asked) bool {
 }
 
 // drop ends a waiting set without an answer. The caller holds the lock.
-func (v *interview) drop(a *asked, err error) {
+func (v *questions) drop(a *pendingQuestion, err error) {
 	delete(v.waiting, a.req.ID)
 	a.answer <- answer{err: err}
 	v.publish(QuestionRejected{Session: a.req.Session, Request: a.req.ID})
 }
 
-// settle gives a waiting set of questions its end and tells who watches.
-func (v *interview) settle(id string, got answer, tell func(QuestionRequest) Happening) error {
+// resolveOptions gives a waiting set of questions its end and tells who watches.
+func (v *questions) resolve(id string, got answer, tell func(QuestionRequest) Payload) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a, ok := v.waiting[id]
@@ -111,10 +111,10 @@ func (v *interview) settle(id string, got answer, tell func(QuestionRequest) Hap
 	return nil
 }
 
-func (v *interview) leave() { v.fail(errNobody()) }
-func (v *interview) close() { v.fail(permission.ErrClosed) }
+func (v *questions) leave() { v.fail(errNobody()) }
+func (v *questions) close() { v.fail(permission.ErrClosed) }
 
-func (v *interview) fail(err error) {
+func (v *questions) fail(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.unattended = true
@@ -123,7 +123,7 @@ func (v *interview) fail(err error) {
 	}
 }
 
-func (v *interview) endSession(session string) {
+func (v *questions) endSession(session string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, a := range v.waiting {
@@ -136,7 +136,7 @@ func (v *interview) endSession(session string) {
 // Answer gives the answers to a set of questions: for each question, in
 // order, the labels picked or the person's own words.
 func (r *Runtime) Answer(id string, answers [][]string) error {
-	return r.interview.settle(id, answer{answers: answers}, func(q QuestionRequest) Happening {
+	return r.questions.resolve(id, answer{answers: answers}, func(q QuestionRequest) Payload {
 		return QuestionReplied{Session: q.Session, Request: id, Answers: answers}
 	})
 }
@@ -151,7 +151,7 @@ func (r *Runtime) Expire(id, why string) error {
 }
 
 func (r *Runtime) dismiss(id string, err error) error {
-	return r.interview.settle(id, answer{err: err}, func(q QuestionRequest) Happening {
+	return r.questions.resolve(id, answer{err: err}, func(q QuestionRequest) Payload {
 		return QuestionRejected{Session: q.Session, Request: id}
 	})
 }
@@ -165,10 +165,10 @@ func errDismissed() error {
 // Questions returns the sets of questions that wait for an answer, oldest
 // first.
 func (r *Runtime) Questions() []QuestionRequest {
-	r.interview.mu.Lock()
-	defer r.interview.mu.Unlock()
-	out := make([]QuestionRequest, 0, len(r.interview.waiting))
-	for _, a := range r.interview.waiting {
+	r.questions.mu.Lock()
+	defer r.questions.mu.Unlock()
+	out := make([]QuestionRequest, 0, len(r.questions.waiting))
+	for _, a := range r.questions.waiting {
 		out = append(out, a.req)
 	}
 	slices.SortFunc(out, func(a, b QuestionRequest) int { return cmp.Compare(a.ID, b.ID) })

@@ -23,21 +23,21 @@ const (
 // errStopped ends a call that somebody stopped.
 var errStopped = errors.New("a person stopped it")
 
-// flying is the set of calls under way.
-type flying struct{ ids sync.Map }
+// running is the set of calls under way.
+type runningCalls struct{ ids sync.Map }
 
-func (f *flying) add(c *tool.Call) {
-	f.ids.Store(flyingKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
+func (f *runningCalls) add(c *tool.Call) {
+	f.ids.Store(callKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
 }
-func (f *flying) drop(c *tool.Call) { f.ids.Delete(flyingKey(c)) }
-func (f *flying) has(c *tool.Call) bool {
-	_, ok := f.ids.Load(flyingKey(c))
+func (f *runningCalls) drop(c *tool.Call) { f.ids.Delete(callKey(c)) }
+func (f *runningCalls) has(c *tool.Call) bool {
+	_, ok := f.ids.Load(callKey(c))
 	return ok
 }
 
 // only returns a call of a tool whose name is one of those meant, if all such
 // calls under way are of one session.
-func (f *flying) only(meant func(name string) bool) (found *tool.Call, ok bool) {
+func (f *runningCalls) only(meant func(name string) bool) (found *tool.Call, ok bool) {
 	ok = true
 	f.ids.Range(func(_, v any) bool {
 		c := v.(*tool.Call)
@@ -50,17 +50,17 @@ func (f *flying) only(meant func(name string) bool) (found *tool.Call, ok bool) 
 	return found, ok && found != nil
 }
 
-// flyingKey names a call: ids are unique within a session only.
-func flyingKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
+// callKey names a call: ids are unique within a session only.
+func callKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 
 // start records that a call is about to run, before it does.
-func (r *Runtime) start(ctx context.Context, c *flight) error {
+func (r *Runtime) start(ctx context.Context, c *callState) error {
 	if r.opt.Unrecorded {
 		c.started = true
-		r.flying.add(&c.Call)
+		r.running.add(&c.Call)
 		return nil
 	}
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return broken("opening the store", err)
 	}
@@ -75,12 +75,12 @@ func (r *Runtime) start(ctx context.Context, c *flight) error {
 		return broken("recording the call", err)
 	}
 	c.started = true
-	r.flying.add(&c.Call)
+	r.running.add(&c.Call)
 	return nil
 }
 
 // inSession records the session of a call, and tells of one that is new.
-func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *flight) error {
+func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *callState) error {
 	return r.useSession(ctx, s, store.Session{ID: c.Session, Dir: c.Dir, Agent: c.Agent, Created: c.arrived.UnixMilli()})
 }
 
@@ -88,12 +88,12 @@ func (r *Runtime) useSession(ctx context.Context, s *store.Store, row store.Sess
 	row.Project, row.Updated = r.project, row.Created
 	created, err := s.UseSession(ctx, row)
 	if created {
-		r.feed.publish(SessionChanged{Info: sessionOf(row), created: true})
+		r.events.publish(SessionChanged{Info: sessionOf(row), created: true})
 	}
 	return err
 }
 
-func duplicate(c *flight) *tool.Error {
+func duplicate(c *callState) *tool.Error {
 	return &tool.Error{Kind: tool.InvalidInput, Code: "duplicate-id", Tool: c.Tool,
 		Err: fmt.Errorf("this session has a call with the id %q already: give every call an id of its own, or none", c.ID)}
 }
@@ -108,19 +108,19 @@ func broken(doing string, err error) error {
 // finish gives the error its kind, records how the call ended, and tells who
 // watches. What it returns is the answer: when a result can not be recorded,
 // it is not given out either.
-func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err error) (*tool.Result, error) {
+func (r *Runtime) finish(ctx context.Context, c *callState, res *tool.Result, err error) (*tool.Result, error) {
 	if c.started {
-		r.flying.drop(&c.Call)
+		r.running.drop(&c.Call)
 	}
-	told := CallFinished{ID: c.ID, Session: c.Session, talk: c.talk}
+	told := CallFinished{ID: c.ID, Session: c.Session, inTurn: c.inTurn}
 	if err == nil {
-		err = r.seal(c, res, &told)
+		err = r.copyResult(c, res, &told)
 	}
 	var failure *tool.Error
 	if err != nil {
 		failure, res = r.failure(ctx, c, err), nil
 	}
-	r.doom.landed(c, res, err)
+	r.loops.finished(c, res, err)
 	if err := r.recorded(ctx, c, res, failure); errors.Is(err, store.ErrDuplicate) {
 		failure, res = duplicate(c), nil
 	} else if err != nil {
@@ -131,22 +131,22 @@ func (r *Runtime) finish(ctx context.Context, c *flight, res *tool.Result, err e
 	if failure != nil {
 		told.State, told.Result = string(store.Failed), nil
 		told.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint, Reason: failure.Reason()}
-		r.feed.publish(told)
+		r.events.publish(told)
 		return nil, failure
 	}
-	r.feed.publish(told)
+	r.events.publish(told)
 	return res, nil
 }
 
 // recorded waits for the record, but where the caller has given up not for
 // long: another process may hold the store. The record is then written when
 // it can be; it says what the caller was told.
-func (r *Runtime) recorded(ctx context.Context, c *flight, res *tool.Result, failure *tool.Error) error {
+func (r *Runtime) recorded(ctx context.Context, c *callState, res *tool.Result, failure *tool.Error) error {
 	if ctx.Err() == nil || failure == nil || failure.Kind != tool.Canceled {
 		return r.record(c, res, failure)
 	}
 	done := make(chan error, 1)
-	r.crew.run(func() { done <- r.record(c, res, failure) })
+	r.workers.run(func() { done <- r.record(c, res, failure) })
 	timer := time.NewTimer(recordGrace)
 	defer timer.Stop()
 	select {
@@ -158,9 +158,9 @@ func (r *Runtime) recorded(ctx context.Context, c *flight, res *tool.Result, fai
 	}
 }
 
-// seal completes a result and makes the copy that who watches is told, so
+// copyResult completes a result and makes the copy that who watches is told, so
 // that nobody holds a map that another may still write to.
-func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
+func (r *Runtime) copyResult(c *callState, res *tool.Result, told *CallFinished) error {
 	if res == nil {
 		return broken("running the tool", errors.New("it gave neither a result nor an error"))
 	}
@@ -188,27 +188,27 @@ func (r *Runtime) seal(c *flight, res *tool.Result, told *CallFinished) error {
 	return nil
 }
 
-func (r *Runtime) failure(ctx context.Context, c *flight, err error) *tool.Error {
+func (r *Runtime) failure(ctx context.Context, c *callState, err error) *tool.Error {
 	e := asError(err)
 	if e.Tool == "" {
 		e.Tool = c.Tool
 	}
 	canceled(ctx, e)
-	e.Err = said(e.Err, r.limits(&c.Call).Bytes)
+	e.Err = safeError(e.Err, r.limits(&c.Call).Bytes)
 	if e.Answer != nil && c.Show > 0 {
-		r.bound(c, e.Answer)
+		r.truncate(c, e.Answer)
 	}
-	if p, ok := errors.AsType[*panicked](err); ok {
+	if p, ok := errors.AsType[*toolPanic](err); ok {
 		r.log.Error("a tool panicked", "tool", c.Tool, "call", c.ID, "panic", p.value, "stack", string(p.stack))
 	}
 	return e
 }
 
-func (r *Runtime) record(c *flight, res *tool.Result, failure *tool.Error) error {
+func (r *Runtime) record(c *callState, res *tool.Result, failure *tool.Error) error {
 	if r.opt.Unrecorded {
 		return nil
 	}
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return err
 	}
@@ -231,9 +231,9 @@ func (r *Runtime) record(c *flight, res *tool.Result, failure *tool.Error) error
 	return s.Record(row)
 }
 
-func (c *flight) row() store.Call {
+func (c *callState) row() store.Call {
 	return store.Call{
 		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model,
-		Input: string(c.original), State: store.Running, Started: c.arrived.UnixMilli(),
+		Input: string(c.input), State: store.Running, Started: c.arrived.UnixMilli(),
 	}
 }

@@ -7,32 +7,32 @@ import (
 	"github.com/helve-dev/helve/internal/mcpclient"
 )
 
-// A library is what MCP servers have to read, as the tools for it see it.
-type library struct{ *mcpclient.Pool }
+// A resourceHost is what MCP servers have to read, as the tools for it see it.
+type resourceHost struct{ *mcpclient.Pool }
 
 // resources is nil where there is no server.
 func (r *Runtime) resources() builtin.Resources {
 	if r.pool == nil {
 		return nil
 	}
-	return library{r.pool}
+	return resourceHost{r.pool}
 }
 
 // Resources lists what a server has, or for "" all that are connected.
-func (l library) Resources(ctx context.Context, server string) ([]builtin.Resource, error) {
+func (l resourceHost) Resources(ctx context.Context, server string) ([]builtin.Resource, error) {
 	servers := []string{server}
 	if server == "" {
 		servers = l.Which(hasResources)
 	}
-	out, failed := askAll(servers, func(name string) ([]builtin.Resource, error) { return l.holdings(ctx, name) })
+	out, failed := askAll(servers, func(name string) ([]builtin.Resource, error) { return l.contents(ctx, name) })
 	if len(out) > 0 && server == "" {
 		return out, nil // of those that answered
 	}
 	return out, failed
 }
 
-// holdings are what a server has, and the families of what it has.
-func (l library) holdings(ctx context.Context, server string) (out []builtin.Resource, err error) {
+// contents are what a server has, and the families of what it has.
+func (l resourceHost) contents(ctx context.Context, server string) (out []builtin.Resource, err error) {
 	found, err := l.Pool.Resources(ctx, server)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (l library) holdings(ctx context.Context, server string) (out []builtin.Res
 }
 
 // ReadResource reads one.
-func (l library) ReadResource(ctx context.Context, server, uri string) (out []builtin.ResourcePart, err error) {
+func (l resourceHost) ReadResource(ctx context.Context, server, uri string) (out []builtin.ResourcePart, err error) {
 	parts, err := l.Pool.ReadResource(ctx, server, uri)
 	for _, p := range parts {
 		out = append(out, builtin.ResourcePart{URI: p.URI, Mime: p.MIME, Text: p.Text, Blob: p.Blob})

@@ -33,8 +33,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// tellGrace is how long Close waits for commands that are told of events.
-const tellGrace = 2 * time.Second
+// notifyGrace is how long Close waits for commands that are told of events.
+const notifyGrace = 2 * time.Second
 
 // closeGrace is how long Close waits for tools that do not end.
 const closeGrace = 2 * time.Second
@@ -51,34 +51,34 @@ type Runtime struct {
 
 	registry    *registry
 	engine      *permission.Engine
-	interview   *interview
-	feed        *feed
-	doom        *doom
-	vault       *vault
+	questions   *questions
+	events      *eventLog
+	loops       *loopDetector
+	store       *lazyStore
 	files       *workspace.Files
 	search      *search.Engine
-	shell       *shellRoom
+	shell       *shellHost
 	pool        *mcpclient.Pool
 	custom      *custom.Set   // what users bring; nil for nothing
-	skills      *skillRoom    // nil for none
+	skills      *skillHost    // nil for none
 	programs    *program.Room // hooks and tools that are programs
-	teller      *teller       // tells commands of events; nil where there are none
+	notifier    *hookNotifier // tells commands of events; nil where there are none
 	web         *web.Client
-	languages   *lsp.Set      // nil for none
-	configShown atomic.Bool   // plugins have seen the configuration
-	sources     []*supply     // of tools that come when they are needed
-	hooks       []Hook        // that see calls, in order
-	session     func() string // of calls that name none
-	lending     lending       // models of clients
-	loop        *agent.Runner // works on prompts
-	stations    stations      // the sessions that it works on
+	languages   *lsp.Set       // nil for none
+	configShown atomic.Bool    // plugins have seen the configuration
+	sources     []*sourceState // of tools that come when they are needed
+	hooks       []Hook         // that see calls, in order
+	session     func() string  // of calls that name none
+	lent        lentModels     // models of clients
+	loop        *agent.Runner  // works on prompts
+	active      activeSessions // the sessions that it works on
 
-	flying   flying   // recorded calls under way
-	ends     sync.Map // what ends a call, by session and id, from its arrival on
-	turns    sync.Map // what ends the work on a session
-	crew     *crew    // what runs tools and hooks
-	life     context.Context
-	end      context.CancelFunc
+	running  runningCalls // recorded calls under way
+	calls    sync.Map     // what ends a call, by session and id, from its arrival on
+	turns    sync.Map     // what ends the work on a session
+	workers  *workerPool  // what runs tools and hooks
+	ctx      context.Context
+	cancel   context.CancelFunc
 	closing  sync.RWMutex
 	closed   bool
 	underway sync.WaitGroup // calls under way
@@ -111,10 +111,10 @@ func New(opt Options) (*Runtime, error) {
 	if r.newID == nil {
 		r.newID = (&ids{now: r.now}).next
 	}
-	if err := r.settle(); err != nil {
+	if err := r.resolveOptions(); err != nil {
 		return nil, err
 	}
-	r.furnish()
+	r.open()
 	if err := r.registerBuiltins(); err != nil {
 		_ = r.Close() // what was begun ends; the first error is the one to tell
 		return nil, err
@@ -141,9 +141,9 @@ func workingFolder(name string) (string, error) {
 	return dir, nil
 }
 
-// settle decides where long outputs are kept, and lets every agent read them
+// resolveOptions decides where long outputs are kept, and lets every agent read them
 // there.
-func (r *Runtime) settle() error {
+func (r *Runtime) resolveOptions() error {
 	if r.opt.DataDir == "" {
 		r.outputs = filepath.Join(os.TempDir(), "helve-output-"+strings.ToLower(rand.Text()))
 	} else {
@@ -170,15 +170,15 @@ func (r *Runtime) settle() error {
 			p.Rules = append(slices.Clip(p.Rules), readable(r.outputs)...)
 		}
 	}
-	r.shutRecords()
+	r.protectRecords()
 	return nil
 }
 
-// shutRecords keeps every agent from our own records and secrets where they lie
+// protectRecords keeps every agent from our own records and secrets where they lie
 // in the project, as in that of a whole home folder: whoever reads the token of
 // a server can answer for its person. Elsewhere they lie outside, which is
 // asked about.
-func (r *Runtime) shutRecords() {
+func (r *Runtime) protectRecords() {
 	var shut permission.Ruleset
 	for _, name := range slices.Concat(r.records(), r.opt.Shell.Wall.Hidden) {
 		if !slices.ContainsFunc(r.roots(), func(root string) bool { return disk.Within(root, name) }) {
@@ -199,35 +199,35 @@ func (r *Runtime) shutRecords() {
 	}
 }
 
-// furnish makes the rooms of the runtime.
-func (r *Runtime) furnish() {
+// open makes the rooms of the runtime.
+func (r *Runtime) open() {
 	r.session = sync.OnceValue(func() string { return r.newID("ses") })
 	r.registry = newRegistry(r.log)
-	r.feed = newFeed(r.now)
-	r.vault = &vault{open: func() (*store.Store, error) {
+	r.events = newEventLog(r.now)
+	r.store = &lazyStore{open: func() (*store.Store, error) {
 		return store.Open(store.Options{Dir: r.opt.DataDir, Outputs: r.outputs, Sync: r.opt.Durable, Logger: r.log})
 	}}
 	r.engine = permission.NewEngine(permission.EngineOptions{
-		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Keeper: r.vault,
+		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Keeper: r.store,
 		NewID: func() string { return r.newID("per") },
 		OnAsk: func(req permission.Request) {
-			r.feed.publish(PermissionAsked{Request: req, size: sizeOf(req.Metadata)})
+			r.events.publish(PermissionAsked{Request: req, size: sizeOf(req.Metadata)})
 		},
 		OnReply: func(req permission.Request, reply permission.Reply) {
-			r.feed.publish(PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
+			r.events.publish(PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
 		},
 	})
-	r.interview = &interview{
-		unattended: r.opt.Unattended, publish: r.feed.publish,
+	r.questions = &questions{
+		unattended: r.opt.Unattended, publish: r.events.publish,
 		newID:   func() string { return r.newID("que") },
-		waiting: map[string]*asked{},
+		waiting: map[string]*pendingQuestion{},
 	}
-	r.doom = &doom{ask: r.engine.Ask, sessions: map[string][]trace{}}
-	r.furnishFiles()
-	r.life, r.end = context.WithCancel(context.Background())
-	r.crew = &crew{life: r.life, jobs: make(chan func())}
-	r.crew.run(func() { r.sweepHourly(r.life) })
-	r.furnishLoop()
+	r.loops = &loopDetector{ask: r.engine.Ask, sessions: map[string][]pastCall{}}
+	r.openFiles()
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.workers = &workerPool{ctx: r.ctx, jobs: make(chan func())}
+	r.workers.run(func() { r.sweepHourly(r.ctx) })
+	r.openLoop()
 }
 
 func (r *Runtime) registerBuiltins() error {
@@ -239,23 +239,23 @@ func (r *Runtime) registerBuiltins() error {
 	if err != nil {
 		return err
 	}
-	if err := r.furnishShell(); err != nil {
+	if err := r.openShell(); err != nil {
 		return err
 	}
-	if err := r.furnishMCP(); err != nil {
+	if err := r.openMCP(); err != nil {
 		return err
 	}
-	if err := r.furnishLSP(); err != nil {
+	if err := r.openLSP(); err != nil {
 		return err
 	}
-	network := r.furnishWeb()
-	if err := r.furnishCustom(); err != nil {
+	network := r.openWeb()
+	if err := r.openCustom(); err != nil {
 		return err
 	}
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
-		Todos: todoRoom{r}, People: r.interview, Calls: r, Resources: r.resources(), Web: network, Skills: r.furnishSkills(),
-		Languages: r.languages, Delegates: delegates{r}, Plans: plans{r},
+		Todos: todoHost{r}, People: r.questions, Calls: r, Resources: r.resources(), Web: network, Skills: r.openSkills(),
+		Languages: r.languages, Delegates: subagents{r}, Plans: plans{r},
 	})
 	for _, t := range tools {
 		if _, err := r.registry.add(t, true); err != nil {
@@ -273,10 +273,10 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.feed.publish(ToolsChanged{})
+	r.events.publish(ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
-		r.feed.publish(ToolsChanged{})
+		r.events.publish(ToolsChanged{})
 	}), nil
 }
 
@@ -285,7 +285,7 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 // hide what they deny whole. To an agent that does not exist nothing is shown.
 // The flag "compact" keeps the tools of other programs out of it.
 func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
-	return r.shownTo(r.life, r.agent(a.Agent), a)
+	return r.shownTo(r.ctx, r.agent(a.Agent), a)
 }
 
 // shownTo are the tools that an agent is shown, as plugins describe them.
@@ -294,7 +294,7 @@ func (r *Runtime) shownTo(ctx context.Context, who *Agent, a tool.Audience) []to
 		return []tool.Spec{}
 	}
 	a = r.complement(a)
-	specs := slices.DeleteFunc(shown(r.registry.offered(a, who.hides), a), who.lacks)
+	specs := slices.DeleteFunc(listedSpecs(r.registry.offered(a, who.hides), a), who.lacks)
 	return r.redefine(ctx, specs)
 }
 
@@ -348,7 +348,7 @@ func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 // told how many events it missed; it never holds up a call, and the end of a
 // prompt for a moment only.
 func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[Event] {
-	return r.feed.each(ctx, since)
+	return r.events.each(ctx, since)
 }
 
 // Pending returns the permission requests that wait for an answer, oldest
@@ -393,17 +393,17 @@ func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
 // EndSession rejects what a session still waits for, forgets what was
 // approved for it alone, and ends its jobs.
 func (r *Runtime) EndSession(session string) error {
-	r.interview.endSession(session)
-	r.doom.forget(session)
-	r.ended(r.life, session)
-	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.life, session))
+	r.questions.endSession(session)
+	r.loops.forget(session)
+	r.ended(r.ctx, session)
+	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.ctx, session))
 }
 
 // Leave says that there is nobody left to answer: requests and questions that
 // wait fail, and so do those that would have waited from now on.
 func (r *Runtime) Leave() {
 	r.engine.Leave()
-	r.interview.leave()
+	r.questions.leave()
 }
 
 // Close ends everything the runtime has started. Calls under way are
@@ -417,14 +417,14 @@ func (r *Runtime) Close() error {
 	if again {
 		return nil
 	}
-	r.teller.finish(tellGrace)
-	r.end()
+	r.notifier.finish(notifyGrace)
+	r.cancel()
 	r.engine.Close()
-	r.interview.close()
+	r.questions.close()
 	r.underway.Wait() // each returns within a second
 	done := make(chan struct{})
 	go func() {
-		r.crew.workers.Wait()
+		r.workers.workers.Wait()
 		close(done)
 	}()
 	timer := time.NewTimer(closeGrace)
@@ -447,6 +447,6 @@ func (r *Runtime) Close() error {
 	if r.shell != nil {
 		ended = errors.Join(ended, r.shell.Close())
 	}
-	r.feed.close()
-	return errors.Join(ended, r.vault.close(), r.forget())
+	r.events.close()
+	return errors.Join(ended, r.store.close(), r.removeTemporary())
 }

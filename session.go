@@ -32,19 +32,19 @@ type SessionTime struct {
 
 // Messages returns a session's conversation.
 func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Message, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := s.Session(ctx, session); err != nil {
 		return nil, known("session", session, err)
 	}
-	return keeper{r}.Messages(ctx, session)
+	return messageStore{r}.Messages(ctx, session)
 }
 
 // Session returns a session.
 func (r *Runtime) Session(ctx context.Context, id string) (Session, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return Session{}, err
 	}
@@ -55,7 +55,7 @@ func (r *Runtime) Session(ctx context.Context, id string) (Session, error) {
 // Sessions returns at most limit sessions, those used last first; 100 when
 // limit is 0.
 func (r *Runtime) Sessions(ctx context.Context, limit int) ([]Session, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, err
 	}

@@ -91,15 +91,15 @@ func RunHelper() {
 	}
 }
 
-// A shellRoom is where the tools that run commands work.
-type shellRoom struct {
+// A shellHost is where the tools that run commands work.
+type shellHost struct {
 	*run.Room
 	r *Runtime
 }
 
-// furnishShell makes the room for commands. Nothing is started before the
+// openShell makes the room for commands. Nothing is started before the
 // first of them.
-func (r *Runtime) furnishShell() error {
+func (r *Runtime) openShell() error {
 	opt := r.opt.Shell
 	wall := run.Wall{
 		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir, slices.Concat(r.roots(), opt.Wall.Writable)...),
@@ -108,12 +108,12 @@ func (r *Runtime) furnishShell() error {
 	room, err := run.New(run.Options{
 		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
 		Env: run.Environment{Pass: opt.PassEnv, Set: opt.SetEnv}, Helper: opt.Helper, Wall: wall, Ephemeral: opt.Ephemeral,
-		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota / 4, Spill: r.spill, Private: r.private,
+		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota / 4, Spill: r.keepOutput, Private: r.ownFolder,
 		Jobs: job.Options{
-			Dir: r.private("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
+			Dir: r.ownFolder("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
 			OnChange: func(info job.Info) {
-				r.doubtFiles()
-				r.feed.publish(JobChanged{jobOf(info)})
+				r.invalidateFiles()
+				r.events.publish(JobChanged{jobOf(info)})
 			},
 		},
 		Detach: func(line string) bool {
@@ -124,7 +124,7 @@ func (r *Runtime) furnishShell() error {
 	if err != nil {
 		return fmt.Errorf("setting up the shell: %w", err)
 	}
-	r.shell = &shellRoom{Room: room, r: r}
+	r.shell = &shellHost{Room: room, r: r}
 	return nil
 }
 
@@ -132,10 +132,10 @@ func (r *Runtime) furnishShell() error {
 // read: earlier contents of files, which may be ones that may not be read, and
 // what was called.
 func (r *Runtime) records() []string {
-	out := []string{r.private("history"), r.private("jobs")}
+	out := []string{r.ownFolder("history"), r.ownFolder("jobs")}
 	if r.opt.DataDir != "" {
 		for _, name := range []string{"helve.db", "helve.db-wal", "helve.db-shm", "trust.json", "mcp-auth.json", "mcp-token", "serve-token", "servers", "mcp-logs"} {
-			out = append(out, r.private(name))
+			out = append(out, r.ownFolder(name))
 		}
 	}
 	return out
@@ -153,7 +153,7 @@ func (r *Runtime) roots() []string {
 }
 
 // Run runs a command under the rules of the agent that makes the call.
-func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
+func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
 	if c.Show > 0 {
 		cmd.Show = s.r.limits(c).Bytes
@@ -166,11 +166,11 @@ func (s *shellRoom) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*ru
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
 	passes, key := c.Sieve("read")
 	cmd.Sieve = run.Sieve{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
-	defer s.r.doubtFiles()
+	defer s.r.invalidateFiles()
 	return s.Room.Run(ctx, cmd)
 }
 
-var _ builtin.Shell = (*shellRoom)(nil)
+var _ builtin.Shell = (*shellHost)(nil)
 
 // Background lets a command that a call is waiting for go on as a job, and
 // the call return. It reports whether there was one.

@@ -79,19 +79,19 @@ func (r *Runtime) Skills(agent string) ([]SkillFile, []SkillProblem) {
 	return files, problems
 }
 
-// A skillRoom is where skills come from, and whom the rules keep from them.
-type skillRoom struct {
+// A skillHost is where skills come from, and whom the rules keep from them.
+type skillHost struct {
 	*skill.Finder
 	r *Runtime
 }
 
 // Skills returns the skills that there are now.
-func (s *skillRoom) Skills() *skill.Set { return s.Find() }
+func (s *skillHost) Skills() *skill.Set { return s.Find() }
 
 // Denied reports whether the rules of an agent deny it a skill.
-func (s *skillRoom) Denied(agent, name string) bool { return s.action(agent, name) == permission.Deny }
+func (s *skillHost) Denied(agent, name string) bool { return s.action(agent, name) == permission.Deny }
 
-func (s *skillRoom) action(agent, name string) permission.Action {
+func (s *skillHost) action(agent, name string) permission.Action {
 	a := s.r.agent(agent)
 	if a == nil || s.r.opt.PolicyError != "" {
 		return permission.Deny
@@ -99,8 +99,8 @@ func (s *skillRoom) action(agent, name string) permission.Action {
 	return a.Policy.Decide("skill", name).Action
 }
 
-// furnishSkills makes the room of skills, where there is one.
-func (r *Runtime) furnishSkills() builtin.Skills {
+// openSkills makes the room of skills, where there is one.
+func (r *Runtime) openSkills() builtin.Skills {
 	o := r.opt.Skills
 	if o == nil {
 		return nil
@@ -112,6 +112,6 @@ func (r *Runtime) furnishSkills() builtin.Skills {
 	for _, f := range o.Folders {
 		opt.ConfigDirs = append(opt.ConfigDirs, skill.Folder(f))
 	}
-	r.skills = &skillRoom{Finder: skill.NewFinder(opt), r: r}
+	r.skills = &skillHost{Finder: skill.NewFinder(opt), r: r}
 	return r.skills
 }

@@ -22,8 +22,8 @@ type source interface {
 	Close() error
 }
 
-// A supply is a source, and what is known of how it is being gathered.
-type supply struct {
+// A sourceState is a source, and what is known of how it is being gathered.
+type sourceState struct {
 	source
 
 	mu    sync.Mutex
@@ -53,14 +53,14 @@ const patience = time.Second
 func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
 	var waits sync.WaitGroup
 	for _, s := range r.sources {
-		own, land, err := r.takeOff(context.WithoutCancel(ctx))
+		own, release, err := r.acquire(context.WithoutCancel(ctx))
 		if err != nil {
 			break
 		}
 		done := make(chan struct{})
 		since := s.begin()
 		go func() {
-			defer land()
+			defer release()
 			defer close(done)
 			defer s.end()
 			s.Gather(own)
@@ -80,7 +80,7 @@ func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
 	waits.Wait()
 }
 
-func (s *supply) begin() (since time.Time) {
+func (s *sourceState) begin() (since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.under == 0 {
@@ -90,7 +90,7 @@ func (s *supply) begin() (since time.Time) {
 	return s.since
 }
 
-func (s *supply) end() {
+func (s *sourceState) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.under--
@@ -108,10 +108,10 @@ func (r *Runtime) Fetch(ctx context.Context, name string) {
 // ours is of use, or whether theirs is meant.
 const gatherLimit = 5 * time.Second
 
-// bring brings in what a call of a tool that is not offered may be waiting
+// load brings in what a call of a tool that is not offered may be waiting
 // for: the tool, or, where it is one of ours, what it is about. It reports
 // whether that may have changed something.
-func (r *Runtime) bring(ctx context.Context, name string) bool {
+func (r *Runtime) load(ctx context.Context, name string) bool {
 	if len(r.sources) == 0 {
 		return false
 	}
@@ -131,10 +131,10 @@ func (r *Runtime) bring(ctx context.Context, name string) bool {
 // a model is shown. It finds them by searching.
 const compactFlag = "compact"
 
-// shown leaves out what models are not shown. Tools of other programs come
+// listedSpecs leaves out what models are not shown. Tools of other programs come
 // last, by name: they arrive in any order, and a list that stays the same keeps
 // prompt caches warm.
-func shown(specs []tool.Spec, a tool.Audience) []tool.Spec {
+func listedSpecs(specs []tool.Spec, a tool.Audience) []tool.Spec {
 	specs = slices.DeleteFunc(specs, func(s tool.Spec) bool { return s.Catches || s.External && a.Flags[compactFlag] })
 	slices.SortStableFunc(specs, func(a, b tool.Spec) int {
 		switch {

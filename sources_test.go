@@ -30,8 +30,8 @@ func TestReadyWaitsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow, quick := &lingering{free: make(chan struct{})}, &lingering{free: make(chan struct{})}
 		close(quick.free)
-		r := &Runtime{sources: []*supply{{source: slow}, {source: quick}}}
-		r.life, r.end = context.WithCancel(t.Context())
+		r := &Runtime{sources: []*sourceState{{source: slow}, {source: quick}}}
+		r.ctx, r.cancel = context.WithCancel(t.Context())
 		took := func(f func(context.Context)) time.Duration {
 			began := time.Now()
 			f(t.Context())
@@ -55,7 +55,7 @@ func TestReadyWaitsOnce(t *testing.T) {
 		if d := took(r.Ready); d != patience {
 			t.Errorf("a source that starts anew was waited for %s", d)
 		}
-		r.end()
+		r.cancel()
 		r.underway.Wait()
 	})
 }

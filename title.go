@@ -23,10 +23,10 @@ const (
 	titleFrom = 4000
 )
 
-// entitle lets the small model give a new session its title, beside the work.
+// makeTitle lets the small model give a new session its title, beside the work.
 // Where it can not, the first words of the prompt stay. The function that it
 // returns waits for it, though not for long.
-func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (wait func()) {
+func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *agent.Purse) (wait func()) {
 	ref, who := r.opt.Models.Small, r.agent("title")
 	if who != nil && who.Model != (message.ModelRef{}) {
 		ref = who.Model
@@ -36,10 +36,10 @@ func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (w
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleTime)
 	done := make(chan struct{})
-	r.crew.run(func() { // Close waits for it also when the turn does not any more
+	r.workers.run(func() { // Close waits for it also when the turn does not any more
 		defer close(done)
 		_, err := guard(func() (*tool.Result, error) {
-			title, err := r.askTitle(ctx, titling{session: o.ID, ref: ref, agent: who, words: o.Untitled, purse: purse})
+			title, err := r.askTitle(ctx, titleJob{session: o.ID, ref: ref, agent: who, prompt: o.Untitled, budget: purse})
 			if err == nil && title != "" {
 				err = r.retitle(ctx, o.ID, title)
 			}
@@ -60,22 +60,22 @@ func (r *Runtime) entitle(ctx context.Context, o opening, purse *agent.Purse) (w
 	}
 }
 
-// A titling is a session that is to be named.
-type titling struct {
+// A titleJob is a session that is to be named.
+type titleJob struct {
 	session string
 	ref     message.ModelRef
 	agent   *Agent
-	words   string
-	purse   *agent.Purse // that pays for it
+	prompt  string
+	budget  *agent.Purse // that pays for it
 }
 
 // askTitle asks the small model for a title of one line.
-func (r *Runtime) askTitle(ctx context.Context, t titling) (string, error) {
+func (r *Runtime) askTitle(ctx context.Context, t titleJob) (string, error) {
 	m, err := r.findModel(t.session, t.ref)
 	if err != nil {
 		return "", err
 	}
-	words, _ := text.Cut(t.words, titleFrom)
+	words, _ := text.Cut(t.prompt, titleFrom)
 	req := model.Request{
 		Model: t.ref.Model, System: prompt.System(prompt.Options{Agent: t.agent.Name, Own: t.agent.Prompt}), Temperature: t.agent.Temperature, Session: t.session,
 		Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: prompt.TitleOf(words)}}}},
@@ -89,7 +89,7 @@ func (r *Runtime) askTitle(ctx context.Context, t titling) (string, error) {
 		case e.Kind == model.TextDelta && said.Len() < titleFrom:
 			said.WriteString(e.Text)
 		case e.Kind == model.Done:
-			t.purse.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
+			t.budget.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
 		}
 	}
 	if _, after, thought := strings.Cut(said.String(), "</think>"); thought { // some servers leave it in
@@ -99,13 +99,13 @@ func (r *Runtime) askTitle(ctx context.Context, t titling) (string, error) {
 }
 
 func (r *Runtime) retitle(ctx context.Context, session, title string) error {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return err
 	}
 	row, err := s.UpdateSession(ctx, session, func(v *store.Session) { v.Title = title })
 	if err == nil {
-		r.feed.publish(SessionChanged{Info: sessionOf(row)})
+		r.events.publish(SessionChanged{Info: sessionOf(row)})
 	}
 	return err
 }

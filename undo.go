@@ -57,16 +57,16 @@ func (r *Runtime) Changes(ctx context.Context, q ChangeQuery) ([]ChangeSet, erro
 }
 
 func (r *Runtime) sets(ctx context.Context, q ChangeQuery) ([]history.Set, error) {
-	var t trouble
+	var t storeError
 	out := slices.Collect(r.eachSet(ctx, q, &t))
 	return out, errors.Join(t...)
 }
 
-// A trouble is what kept records from being read.
-type trouble []error
+// A storeError is what kept records from being read.
+type storeError []error
 
-// said are the words of it.
-func (t trouble) said() (out []string) {
+// resolvePrompt are the words of it.
+func (t storeError) text() (out []string) {
 	for _, err := range t {
 		out = append(out, err.Error())
 	}
@@ -75,7 +75,7 @@ func (t trouble) said() (out []string) {
 
 // eachSet yields change sets, newest first, and reads no more of them than are
 // taken. What can not be read is passed over and noted.
-func (r *Runtime) eachSet(ctx context.Context, q ChangeQuery, t *trouble) iter.Seq[history.Set] {
+func (r *Runtime) eachSet(ctx context.Context, q ChangeQuery, t *storeError) iter.Seq[history.Set] {
 	hq := history.Query{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
 	if q.AllProjects {
 		hq.Project = ""
@@ -159,15 +159,15 @@ var ErrNothingToUndo = errors.New("there is nothing to undo")
 // reported and left alone; the others are put back all together. An undo is
 // a change set itself and can be taken back.
 func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error) {
-	ctx, land, err := r.takeOff(ctx)
+	ctx, release, err := r.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer land()
-	var t trouble
+	defer release()
+	var t storeError
 	sets, err := r.chosen(ctx, req, &t)
 	if err != nil {
-		return nil, errors.Join(append(trouble{err}, t...)...)
+		return nil, errors.Join(append(storeError{err}, t...)...)
 	}
 	plan, err := r.files.PlanUndo(ctx, sets)
 	if err != nil {
@@ -175,14 +175,14 @@ func (r *Runtime) Undo(ctx context.Context, req UndoRequest) (*UndoReport, error
 	}
 	diffs := r.undoDiffs(plan)
 	if req.Preview {
-		return &UndoReport{Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Preview: true, Problems: t.said()}, nil
+		return &UndoReport{Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Preview: true, Problems: t.text()}, nil
 	}
 	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.dir}
 	plan, id, err := r.files.Undo(ctx, by, sets)
 	if err != nil {
 		return nil, fmt.Errorf("undoing: %w", err)
 	}
-	return &UndoReport{ID: id, Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Problems: t.said()}, nil
+	return &UndoReport{ID: id, Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Problems: t.text()}, nil
 }
 
 // nothing says what was not found.
@@ -210,7 +210,7 @@ func (req UndoRequest) check() error {
 
 // chosen finds the change sets that a request is about, newest first. It reads
 // no further back than it has to.
-func (r *Runtime) chosen(ctx context.Context, req UndoRequest, t *trouble) (out []history.Set, err error) {
+func (r *Runtime) chosen(ctx context.Context, req UndoRequest, t *storeError) (out []history.Set, err error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func lastCalls(all iter.Seq[history.Set], req UndoRequest) (out []history.Set) {
 	chosen := map[string]bool{}
 	for s := range all {
 		foreign := req.Session != "" && s.Session != req.Session
-		if foreign || s.UndoneBy != "" || len(s.Undoes) > 0 || whileHearing(s.Call) {
+		if foreign || s.UndoneBy != "" || len(s.Undoes) > 0 || isBackgroundID(s.Call) {
 			sets = append(sets, s)
 			continue
 		}
@@ -295,7 +295,7 @@ func lastCalls(all iter.Seq[history.Set], req UndoRequest) (out []history.Set) {
 func withEvents(sets []history.Set, chosen map[string]bool) {
 	changed := map[string]bool{}
 	for _, s := range slices.Backward(sets) {
-		heard := s.UndoneBy == "" && whileHearing(s.Call)
+		heard := s.UndoneBy == "" && isBackgroundID(s.Call)
 		if heard && slices.ContainsFunc(s.Changes, func(c history.Change) bool { return changed[c.Path] }) {
 			chosen[s.ID] = true
 		}
@@ -315,31 +315,31 @@ func changeSets(sets []history.Set) []ChangeSet {
 	return out
 }
 
-// An undoing is something that becomes of a file.
-type undoing struct {
+// An undoChange is something that becomes of a file.
+type undoChange struct {
 	path  string
 	state history.State
 }
 
 // undoDiffs are the differences that a plan makes to texts. They have to be
 // looked at before it is carried out.
-func (r *Runtime) undoDiffs(plan history.Plan) map[undoing]string {
-	out := map[undoing]string{}
+func (r *Runtime) undoDiffs(plan history.Plan) map[undoChange]string {
+	out := map[undoChange]string{}
 	for _, item := range plan.Items {
 		switch item.State {
 		case history.Restore, history.Remove, history.Create:
-			out[undoing{item.Path, item.State}] = r.undoDiff(item)
+			out[undoChange{item.Path, item.State}] = r.undoDiff(item)
 		}
 	}
 	return out
 }
 
 // undoFiles says what becomes of each file of a plan.
-func undoFiles(plan history.Plan, diffs map[undoing]string) []UndoFile {
+func undoFiles(plan history.Plan, diffs map[undoChange]string) []UndoFile {
 	out := []UndoFile{}
 	for _, item := range plan.Items {
 		out = append(out, UndoFile{
-			File: item.Path, Title: item.Title, Action: string(item.State), Reason: item.Reason, Diff: diffs[undoing{item.Path, item.State}],
+			File: item.Path, Title: item.Title, Action: string(item.State), Reason: item.Reason, Diff: diffs[undoChange{item.Path, item.State}],
 		})
 	}
 	return out

@@ -58,8 +58,8 @@ type Finder struct {
 	Timeout  time.Duration // of a search; 25 seconds, 30 for code, when 0
 }
 
-// furnishWeb makes the room for the network. It connects to nothing.
-func (r *Runtime) furnishWeb() builtin.Web {
+// openWeb makes the room for the network. It connects to nothing.
+func (r *Runtime) openWeb() builtin.Web {
 	opt := r.opt.Web
 	agent := opt.UserAgent
 	if agent == "" {
@@ -92,19 +92,19 @@ func (r *Runtime) finder(client *web.Client, f Finder, section string) lookup.En
 		Client: client, Run: r.runFinder,
 	})
 	if err != nil {
-		return misconfigured{err} // the rest works, and who searches is told
+		return brokenSearch{err} // the rest works, and who searches is told
 	}
 	return engine
 }
 
-// A misconfigured engine says what is wrong with its settings.
-type misconfigured struct{ err error }
+// A brokenSearch engine says what is wrong with its settings.
+type brokenSearch struct{ err error }
 
 // Search fails.
-func (m misconfigured) Search(context.Context, lookup.Query) (string, error) { return "", m.err }
+func (m brokenSearch) Search(context.Context, lookup.Query) (string, error) { return "", m.err }
 
 // Where is nowhere.
-func (m misconfigured) Where() string { return "" }
+func (m brokenSearch) Where() string { return "" }
 
 // maxFound is how much a command that searches may print.
 const maxFound = 4 << 20

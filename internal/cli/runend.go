@@ -29,7 +29,7 @@ type refusals struct {
 }
 
 // listen takes note of who spoke last.
-func (r *refusals) listen(h helve.Happening) {
+func (r *refusals) listen(h helve.Payload) {
 	if r.answer == nil {
 		r.answer, r.worded = map[string]string{}, map[string]string{}
 	}

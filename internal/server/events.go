@@ -12,7 +12,7 @@ import (
 type eventKind struct {
 	name  string
 	about string
-	told  helve.Happening
+	told  helve.Payload
 	body  reflect.Type // its form in the document, where that is another's
 }
 
@@ -95,7 +95,7 @@ func isEvent(t reflect.Type) bool {
 
 // solidEvent fills in the lists of an event, which are never null in what goes
 // out.
-func solidEvent(h helve.Happening) helve.Happening {
+func solidEvent(h helve.Payload) helve.Payload {
 	switch e := h.(type) {
 	case helve.PermissionAsked:
 		e.Request = whole(e.Request)

@@ -92,7 +92,7 @@ func TestEventsAreDescribed(t *testing.T) {
 				t.Errorf("%s could be something else too", k.name)
 			}
 		}
-		if empty := reflect.Zero(reflect.TypeOf(k.told)).Interface().(helve.Happening); k.name != "message.updated" { // which has a role
+		if empty := reflect.Zero(reflect.TypeOf(k.told)).Interface().(helve.Payload); k.name != "message.updated" { // which has a role
 			if err := check(alone, k.name, solidEvent(empty)); err != nil {
 				t.Errorf("%s, empty: %v", k.name, err)
 			}

@@ -151,7 +151,7 @@ func eventBlock(id, name string, data []byte) []byte {
 
 // eventSession is the session that an event is about. The frequent ones are not
 // read again.
-func eventSession(h helve.Happening, data []byte) string {
+func eventSession(h helve.Payload, data []byte) string {
 	switch e := h.(type) {
 	case helve.CallStarted:
 		return e.Call.Session

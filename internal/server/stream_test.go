@@ -376,10 +376,10 @@ func TestStreamFilters(t *testing.T) {
 }
 
 func TestEventSession(t *testing.T) {
-	notice := func(body string) helve.Happening { return helve.Notice{Name: "test", Body: json.RawMessage(body)} }
+	notice := func(body string) helve.Payload { return helve.Notice{Name: "test", Body: json.RawMessage(body)} }
 	for i, c := range []struct {
 		kind string
-		body helve.Happening
+		body helve.Payload
 		want string
 	}{
 		{"call.started", helve.CallStarted{Call: tool.Call{Session: "ses_1", Input: json.RawMessage(`{}`)}}, "ses_1"},

@@ -65,7 +65,7 @@ func lastLines(s string, most int) []string {
 }
 
 // ownCall shows the call of the person's own for as long as it runs.
-func (t *Transcript) ownCall(h helve.Happening) {
+func (t *Transcript) ownCall(h helve.Payload) {
 	switch p := h.(type) {
 	case helve.CallRunning:
 		if p.ID == t.opt.Call && t.opt.Call != "" {

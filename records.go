@@ -60,7 +60,7 @@ type CallQuery struct {
 // Calls returns what is kept of calls, newest first, without what they were
 // given and what they gave.
 func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) 
 
 // CallRecord returns all that is kept of a call.
 func (r *Runtime) CallRecord(ctx context.Context, session, id string) (CallRecord, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return CallRecord{}, err
 	}
@@ -108,7 +108,7 @@ func callRecord(c store.Call) CallRecord {
 // Cancel ends a call that is under way in this runtime, whoever made it. It
 // reports whether there was one.
 func (r *Runtime) Cancel(session, call string) bool {
-	end, ok := r.ends.Load([2]string{session, call})
+	end, ok := r.calls.Load([2]string{session, call})
 	if ok {
 		end.(context.CancelCauseFunc)(errStopped)
 	}
@@ -125,8 +125,8 @@ func (r *Runtime) CancelTurn(session string) bool {
 	return ok
 }
 
-// embark makes the work on a session one that [Runtime.CancelTurn] ends.
-func (r *Runtime) embark(ctx context.Context, session string) (_ context.Context, done func()) {
+// registerTurn makes the work on a session one that [Runtime.CancelTurn] ends.
+func (r *Runtime) registerTurn(ctx context.Context, session string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	r.turns.Store(session, end)
 	return ctx, func() {
@@ -146,7 +146,7 @@ func (r *Runtime) DeclineRequest(id string) error { return r.engine.Decline(id) 
 
 // AllApprovals returns every approval that is kept, of whatever session and
 // project, oldest first.
-func (r *Runtime) AllApprovals() ([]permission.Approval, error) { return r.vault.Approvals() }
+func (r *Runtime) AllApprovals() ([]permission.Approval, error) { return r.store.Approvals() }
 
 // PolicyError says why the rules are broken and everything is denied; "" where
 // they are not.
@@ -154,7 +154,7 @@ func (r *Runtime) PolicyError() string { return r.opt.PolicyError }
 
 // Todos returns the list of a session.
 func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ type MessageQuery struct {
 // MessagesBefore returns a part of a conversation, the oldest message first,
 // and whether there are messages before it.
 func (r *Runtime) MessagesBefore(ctx context.Context, q MessageQuery) (page []message.Message, more bool, err error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, false, err
 	}
@@ -183,7 +183,7 @@ func (r *Runtime) MessagesBefore(ctx context.Context, q MessageQuery) (page []me
 	if more = len(msgs) > limit; more {
 		msgs = msgs[1:]
 	}
-	return legible(msgs), more, err
+	return withReadableResults(msgs), more, err
 }
 
 // NewSession makes a session that nothing was said in yet.
@@ -192,7 +192,7 @@ func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session,
 	if a == nil {
 		return Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
 	}
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return Session{}, err
 	}
@@ -205,7 +205,7 @@ func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session,
 // OpenSession records a session under an id of the caller's, with a title, for
 // calls that are to be made in it. One that there is already stays as it is.
 func (r *Runtime) OpenSession(ctx context.Context, id, title string) error {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ type SessionQuery struct {
 // SessionsBefore returns a page of sessions, and what asks for the one after it;
 // "" where there is none.
 func (r *Runtime) SessionsBefore(ctx context.Context, q SessionQuery) (page []Session, next string, err error) {
-	s, err := r.vault.get()
+	s, err := r.store.get()
 	if err != nil {
 		return nil, "", err
 	}
@@ -269,10 +269,10 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	if a == nil {
 		return FileText{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
 	}
-	if err := r.voidPolicy(""); err != nil {
+	if err := r.policyError(""); err != nil {
 		return FileText{}, err
 	}
-	by := onlooker{*newHost(r, a)}
+	by := readOnlyHost{*newHost(r, a)}
 	p, err := r.files.Resolve(ctx, by, r.dir, path)
 	if err != nil {
 		return FileText{}, err
@@ -300,11 +300,11 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	return out, nil
 }
 
-// An onlooker is let do what nobody has to be asked about, and nothing else.
-type onlooker struct{ host }
+// An readOnlyHost is let do what nobody has to be asked about, and nothing else.
+type readOnlyHost struct{ host }
 
 // Ask is nil for what is allowed.
-func (o onlooker) Ask(_ context.Context, reqs ...permission.Request) error {
+func (o readOnlyHost) Ask(_ context.Context, reqs ...permission.Request) error {
 	for _, req := range reqs {
 		if !o.Allowed(&tool.Call{}, req) {
 			return &tool.Error{Kind: tool.Denied, Code: "denied",

@@ -23,12 +23,12 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	if params.Options == nil {
 		params.Options = map[string]any{} // scripts set keys in it
 	}
-	params, err := hooked(ctx, r, chatHook{"chat.params", about}, params)
+	params, err := runChatHooks(ctx, r, chatHook{"chat.params", about}, params)
 	if err != nil {
 		return err
 	}
 	req.Temperature, req.TopP, req.Options = params.Temperature, params.TopP, params.Options
-	system, err := hooked(ctx, r, chatHook{"experimental.chat.system.transform", about}, chatSystem{req.System})
+	system, err := runChatHooks(ctx, r, chatHook{"experimental.chat.system.transform", about}, chatSystem{req.System})
 	req.System = system.System
 	return err
 }
@@ -45,23 +45,23 @@ type chatSystem struct {
 	System []string `json:"system"`
 }
 
-// chatSaid is a prompt as plugins see it.
-type chatSaid struct {
+// chatPrompt is a prompt as plugins see it.
+type chatPrompt struct {
 	Message map[string]any   `json:"message"`
 	Parts   []map[string]any `json:"parts"`
 }
 
-// heard lets plugins change what a person said, by chat.message.
-func (r *Runtime) heard(ctx context.Context, session string, s *agent.Said) error {
+// acknowledge lets plugins change what a person said, by chat.message.
+func (r *Runtime) chatMessage(ctx context.Context, session string, s *agent.Said) error {
 	if r.custom == nil {
 		return nil
 	}
-	out := chatSaid{
+	out := chatPrompt{
 		map[string]any{"sessionID": session, "role": message.User, "agent": s.Agent, "model": s.Model},
 		[]map[string]any{{"type": "text", "text": s.Text}},
 	}
 	about := asJSON(map[string]any{"sessionID": session, "agent": s.Agent, "model": s.Model})
-	out, err := hooked(ctx, r, chatHook{"chat.message", about}, out)
+	out, err := runChatHooks(ctx, r, chatHook{"chat.message", about}, out)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ type chatHook struct {
 	input json.RawMessage
 }
 
-// hooked runs the hooks of a name over a value and returns what they have made of
+// runChatHooks runs the hooks of a name over a value and returns what they have made of
 // it, in a value of its own.
-func hooked[T any](ctx context.Context, r *Runtime, h chatHook, given T) (T, error) {
+func runChatHooks[T any](ctx context.Context, r *Runtime, h chatHook, given T) (T, error) {
 	if !r.custom.Has(h.name) {
 		r.custom.Need(ctx, "")
 		if !r.custom.Has(h.name) {

@@ -13,30 +13,30 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A station is a session that agents work on: what holds for all of them
+// A activeSession is a session that agents work on: what holds for all of them
 // there. What those who started it are denied is denied here, at any depth.
-type station struct {
+type activeSession struct {
 	session  string
 	rules    permission.Ruleset   // the session's own
 	ceilings []permission.Ruleset // what those above are denied
 	readOnly bool
 	locked   bool
 	depth    int // how many started each other above this one
-	purse    *agent.Purse
+	budget   *agent.Purse
 
 	mu      sync.Mutex
 	limited map[string]*Agent
 	acting  *Agent // who takes the step that is under way
 }
 
-// stations are those that are worked on now.
-type stations struct {
+// activeSessions are those that are worked on now.
+type activeSessions struct {
 	mu   sync.Mutex
-	open map[string]*station
+	open map[string]*activeSession
 	last *Agent // who acted last, where that one is locked
 }
 
-func (s *stations) of(session string) *station {
+func (s *activeSessions) of(session string) *activeSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[session]
@@ -44,25 +44,25 @@ func (s *stations) of(session string) *station {
 
 // locked is an agent that may change nothing and works now, or was the last to;
 // nil for none.
-func (s *stations) locked() *Agent {
+func (s *activeSessions) locked() *Agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, st := range s.open {
-		if a := st.now(); a != nil && a.Locked {
+		if a := st.current(); a != nil && a.Locked {
 			return a
 		}
 	}
 	return s.last
 }
 
-func (st *station) now() *Agent {
+func (st *activeSession) current() *Agent {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.acting
 }
 
-// acts notes who takes the next step of a session.
-func (s *stations) acts(session string, a *Agent) {
+// setActing notes who takes the next step of a session.
+func (s *activeSessions) setActing(session string, a *Agent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = nil
@@ -76,12 +76,12 @@ func (s *stations) acts(session string, a *Agent) {
 	}
 }
 
-// man opens a station until close is called.
-func (s *stations) man(st *station) (close func()) {
+// add opens a station until close is called.
+func (s *activeSessions) add(st *activeSession) (close func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = map[string]*station{}
+		s.open = map[string]*activeSession{}
 	}
 	s.open[st.session] = st
 	return func() {
@@ -94,7 +94,7 @@ func (s *stations) man(st *station) (close func()) {
 }
 
 // limit is an agent as it may act here.
-func (st *station) limit(a *Agent) *Agent {
+func (st *activeSession) limit(a *Agent) *Agent {
 	if st == nil || a == nil {
 		return a
 	}
@@ -114,33 +114,33 @@ func (st *station) limit(a *Agent) *Agent {
 	return &l
 }
 
-// below is a station for a session that caller starts from this one, which is
+// child is a station for a session that caller starts from this one, which is
 // nil where calls are made that no prompt stands behind.
-func (st *station) below(caller *Agent, row store.Session, purse *agent.Purse) *station {
-	child := &station{session: row.ID, rules: row.Rules, purse: purse, depth: 1}
+func (st *activeSession) child(caller *Agent, row store.Session, purse *agent.Purse) *activeSession {
+	child := &activeSession{session: row.ID, rules: row.Rules, budget: purse, depth: 1}
 	if st != nil {
 		child.depth = st.depth + 1
 	}
-	child.under(caller)
+	child.restrict(caller)
 	return child
 }
 
-// under takes on what an agent above is denied.
-func (st *station) under(caller *Agent) {
+// restrict takes on what an agent above is denied.
+func (st *activeSession) restrict(caller *Agent) {
 	st.ceilings = append(st.ceilings, caller.Policy.Rules.Denials())
 	st.ceilings = append(st.ceilings, caller.Policy.Ceilings...)
 	st.readOnly = st.readOnly || caller.ReadOnly || caller.Locked
 	st.locked = st.locked || caller.Locked
 }
 
-// stationOf is the station of a session that a person goes on with: all that
+// activeSession is the station of a session that a person goes on with: all that
 // its forebears were denied is denied there, as far as they are known.
-func (r *Runtime) stationOf(ctx context.Context, s *store.Store, row store.Session) (*station, error) {
-	st := &station{session: row.ID, rules: row.Rules, purse: agent.NewPurse(nil, r.opt.Loop.Session.limit())}
+func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
+	st := &activeSession{session: row.ID, rules: row.Rules, budget: agent.NewPurse(nil, r.opt.Loop.Session.limit())}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, store.ErrNotFound) {
-			st.under(unknownForebear())
+			st.restrict(unknownParent())
 			break
 		}
 		if err != nil {
@@ -148,33 +148,33 @@ func (r *Runtime) stationOf(ctx context.Context, s *store.Store, row store.Sessi
 		}
 		above := r.agent(parent.Agent)
 		if above == nil || parent.Agent == "" {
-			above = unknownForebear()
+			above = unknownParent()
 		}
 		limited := *above
 		limited.Policy.Rules = slices.Concat(above.Policy.Rules, parent.Rules)
-		st.under(&limited)
+		st.restrict(&limited)
 		up = parent
 	}
 	return st, nil
 }
 
-// unknownForebear stands for an agent that is no more: what it was denied is not
+// unknownParent stands for an agent that is no more: what it was denied is not
 // known, and so everything is.
-func unknownForebear() *Agent {
+func unknownParent() *Agent {
 	return &Agent{Policy: permission.Policy{Rules: rules("an agent that is no more", "*", "*", "deny")}}
 }
 
 // maxDepth bounds how far up forebears are looked for.
 const maxDepth = 100
 
-// pay takes a call that another call makes out of the session's purse; those of
+// chargeBudget takes a call that another call makes out of the session's purse; those of
 // the model are paid for by the loop.
-func (r *Runtime) pay(c *flight) error {
-	st := r.stations.of(c.Session)
+func (r *Runtime) chargeBudget(c *callState) error {
+	st := r.active.of(c.Session)
 	if c.Parent == "" || st == nil {
 		return nil
 	}
-	if err := st.purse.TakeCall(); err != nil {
+	if err := st.budget.TakeCall(); err != nil {
 		return &tool.Error{Kind: tool.Failed, Code: "budget", Tool: c.Tool, Err: fmt.Errorf("%w, so this call was not made", err)}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (r *Runtime) pay(c *flight) error {
 
 // agentIn is the agent of that name as it may act in a session.
 func (r *Runtime) agentIn(session, name string) *Agent {
-	return r.stations.of(session).limit(r.agent(name))
+	return r.active.of(session).limit(r.agent(name))
 }
 
 // agentOf is the agent that makes a call, as it may act there.

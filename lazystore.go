@@ -11,8 +11,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A vault opens the store when something first needs it.
-type vault struct {
+// A lazyStore opens the store when something first needs it.
+type lazyStore struct {
 	open func() (*store.Store, error)
 
 	mu     sync.Mutex
@@ -22,7 +22,7 @@ type vault struct {
 
 var errClosed = errors.New("the runtime is closed")
 
-func (v *vault) get() (*store.Store, error) {
+func (v *lazyStore) get() (*store.Store, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
@@ -38,7 +38,7 @@ func (v *vault) get() (*store.Store, error) {
 	return v.store, nil
 }
 
-func (v *vault) close() error {
+func (v *lazyStore) close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = true
@@ -52,7 +52,7 @@ func (v *vault) close() error {
 
 // KeepApproval, Approvals and ForgetApproval make the vault the engine's
 // keeper.
-func (v *vault) KeepApproval(a permission.Approval) error {
+func (v *lazyStore) KeepApproval(a permission.Approval) error {
 	s, err := v.get()
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (v *vault) KeepApproval(a permission.Approval) error {
 }
 
 // Approvals returns every kept approval.
-func (v *vault) Approvals() ([]permission.Approval, error) {
+func (v *lazyStore) Approvals() ([]permission.Approval, error) {
 	s, err := v.get()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (v *vault) Approvals() ([]permission.Approval, error) {
 }
 
 // ForgetApproval removes one.
-func (v *vault) ForgetApproval(id string) (bool, error) {
+func (v *lazyStore) ForgetApproval(id string) (bool, error) {
 	s, err := v.get()
 	if err != nil {
 		return false, err
@@ -78,12 +78,12 @@ func (v *vault) ForgetApproval(id string) (bool, error) {
 	return s.ForgetApproval(id)
 }
 
-// todoRoom is where the todo tools keep their lists.
-type todoRoom struct{ r *Runtime }
+// todoHost is where the todo tools keep their lists.
+type todoHost struct{ r *Runtime }
 
 // Todos returns a session's list.
-func (t todoRoom) Todos(session string) ([]tool.Todo, error) {
-	s, err := t.r.vault.get()
+func (t todoHost) Todos(session string) ([]tool.Todo, error) {
+	s, err := t.r.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -91,23 +91,23 @@ func (t todoRoom) Todos(session string) ([]tool.Todo, error) {
 }
 
 // SetTodos replaces a session's list and tells who watches.
-func (t todoRoom) SetTodos(session string, todos []tool.Todo) error {
-	s, err := t.r.vault.get()
+func (t todoHost) SetTodos(session string, todos []tool.Todo) error {
+	s, err := t.r.store.get()
 	if err != nil {
 		return err
 	}
 	if err := s.SetTodos(context.Background(), session, todos); err != nil {
 		return err
 	}
-	t.r.feed.publish(TodosChanged{Session: session, Todos: todos})
+	t.r.events.publish(TodosChanged{Session: session, Todos: todos})
 	return nil
 }
 
-// sightRoom is where the door to the disk keeps what sessions have seen.
-type sightRoom struct{ v *vault }
+// readMarks is where the door to the disk keeps what sessions have seen.
+type readMarks struct{ v *lazyStore }
 
 // Sight returns what a session saw of a file.
-func (m sightRoom) Sight(session, file string) (workspace.Sight, bool, error) {
+func (m readMarks) Sight(session, file string) (workspace.Sight, bool, error) {
 	s, err := m.v.get()
 	if err != nil {
 		return workspace.Sight{}, false, err
@@ -117,14 +117,14 @@ func (m sightRoom) Sight(session, file string) (workspace.Sight, bool, error) {
 }
 
 // See keeps it, when there is a next write to keep it with.
-func (m sightRoom) See(session, file string, sight workspace.Sight) {
+func (m readMarks) See(session, file string, sight workspace.Sight) {
 	if s, err := m.v.get(); err == nil {
 		s.See(session, file, store.Sight(sight))
 	}
 }
 
 // Turned tells that earlier contents were put back.
-func (m sightRoom) Turned(file, from, to string) error {
+func (m readMarks) Turned(file, from, to string) error {
 	s, err := m.v.get()
 	if err != nil {
 		return err

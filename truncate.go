@@ -17,9 +17,9 @@ const (
 	hintSearch   = "Use Grep to search the full content or Read with offset/limit to view specific sections."
 )
 
-// bound cuts an output that is too long and keeps the whole of it in a file.
+// truncate cuts an output that is too long and keeps the whole of it in a file.
 // A tool that has cut its own output says so in its metadata.
-func (r *Runtime) bound(c *flight, res *tool.Result) {
+func (r *Runtime) truncate(c *callState, res *tool.Result) {
 	r.complete(res)
 	lim := r.limits(&c.Call)
 	if _, ok := res.Metadata["truncated"]; ok && (!lim.Whole || len(res.Output) <= lim.Bytes) {
@@ -28,9 +28,9 @@ func (r *Runtime) bound(c *flight, res *tool.Result) {
 	b := text.Bound(res.Output, lim, text.Spill{
 		Open: func() (io.WriteCloser, string, error) {
 			if kept, _ := res.Metadata["outputPath"].(string); kept != "" { // by the tool, and all of it
-				return nowhere{}, kept, nil
+				return discardSpill{}, kept, nil
 			}
-			return r.spill()
+			return r.keepOutput()
 		},
 		Hint: func(path string) string { return hintSaved + path + "\n" + r.hintFor(&c.Call, c.agent) },
 	})
@@ -57,11 +57,11 @@ func (r *Runtime) limits(c *tool.Call) text.Limits {
 	return l
 }
 
-// nowhere takes what is kept already.
-type nowhere struct{}
+// discardSpill takes what is kept already.
+type discardSpill struct{}
 
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) Close() error                { return nil }
+func (discardSpill) Write(p []byte) (int, error) { return len(p), nil }
+func (discardSpill) Close() error                { return nil }
 
 // hintFor says how to look into a kept output: by a subagent where the caller
 // may start one, and is offered the tool for it.
@@ -81,8 +81,8 @@ func (r *Runtime) hintFor(c *tool.Call, agent *Agent) string {
 	return hintSearch
 }
 
-func (r *Runtime) spill() (io.WriteCloser, string, error) {
-	s, err := r.vault.get()
+func (r *Runtime) keepOutput() (io.WriteCloser, string, error) {
+	s, err := r.store.get()
 	if err != nil {
 		return nil, "", err
 	}
@@ -105,7 +105,7 @@ func (r *Runtime) sweepHourly(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		if s, err := r.vault.get(); err == nil {
+		if s, err := r.store.get(); err == nil {
 			s.Sweep(r.now(), r.opt.Limits.Retention, r.opt.Limits.Quota)
 		}
 	}

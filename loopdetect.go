@@ -22,26 +22,26 @@ const (
 	doomSessions = 1024
 )
 
-// A doom watches for a model that repeats itself: the same call, or the same
+// A loopDetector watches for a model that repeats itself: the same call, or the same
 // few in turn, three times running and with the same results, has to be asked
 // about before it is made again. Calls made by another call are not the
 // model's and do not count.
-type doom struct {
+type loopDetector struct {
 	ask func(ctx context.Context, req permission.Request, policy permission.Policy) error
 
 	mu       sync.Mutex
-	sessions map[string][]trace // the last calls, the newest last
+	sessions map[string][]pastCall // the last calls, the newest last
 }
 
-// A trace is what is remembered of a call.
-type trace struct {
+// A pastCall is what is remembered of a call.
+type pastCall struct {
 	id     string
 	call   [sha256.Size]byte // tool and arguments
 	result [sha256.Size]byte // zero while there is none
 }
 
-func (d *doom) check(ctx context.Context, c *flight) error {
-	if c.Message == "" || c.Parent != "" || !d.repeats(c) {
+func (d *loopDetector) check(ctx context.Context, c *callState) error {
+	if c.Message == "" || c.Parent != "" || !d.observe(c) {
 		return nil
 	}
 	var input any
@@ -59,9 +59,9 @@ func (d *doom) check(ctx context.Context, c *flight) error {
 	return err
 }
 
-// mistake is the error of a call that could not be made. A model that makes the
+// invalid is the error of a call that could not be made. A model that makes the
 // same mistake again and again is stopped too.
-func (d *doom) mistake(ctx context.Context, c *flight, err error) error {
+func (d *loopDetector) invalid(ctx context.Context, c *callState, err error) error {
 	if c.agent == nil || ctx.Err() != nil {
 		return err
 	}
@@ -71,19 +71,19 @@ func (d *doom) mistake(ctx context.Context, c *flight, err error) error {
 	return err
 }
 
-// repeats notes a call and reports whether it closes a loop. A loop is told
+// observe notes a call and reports whether it closes a loop. A loop is told
 // once; it has to be run through again to be told again.
-func (d *doom) repeats(c *flight) bool {
+func (d *loopDetector) observe(c *callState) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.sessions) >= doomSessions {
 		clear(d.sessions)
 	}
-	calls := append(d.sessions[c.Session], trace{id: c.ID, call: sha256.Sum256(append([]byte(c.Tool+"\x00"), c.Input...))})
+	calls := append(d.sessions[c.Session], pastCall{id: c.ID, call: sha256.Sum256(append([]byte(c.Tool+"\x00"), c.Input...))})
 	calls = calls[max(0, len(calls)-doomTimes*doomPeriod):]
 	d.sessions[c.Session] = calls
 	for period := 1; period <= doomPeriod; period++ {
-		if loops(calls, period) {
+		if isLoop(calls, period) {
 			delete(d.sessions, c.Session)
 			return true
 		}
@@ -91,8 +91,8 @@ func (d *doom) repeats(c *flight) bool {
 	return false
 }
 
-// loops reports whether the last calls are the same few again and again.
-func loops(calls []trace, period int) bool {
+// isLoop reports whether the last calls are the same few again and again.
+func isLoop(calls []pastCall, period int) bool {
 	n := doomTimes * period
 	if len(calls) < n {
 		return false
@@ -108,8 +108,8 @@ func loops(calls []trace, period int) bool {
 	return true
 }
 
-// landed notes what came of a call: what has another result is no repetition.
-func (d *doom) landed(c *flight, res *tool.Result, err error) {
+// finished notes what came of a call: what has another result is no repetition.
+func (d *loopDetector) finished(c *callState, res *tool.Result, err error) {
 	if c.Message == "" || c.Parent != "" {
 		return
 	}
@@ -131,8 +131,8 @@ func (d *doom) landed(c *flight, res *tool.Result, err error) {
 	}
 }
 
-// forget drops what is remembered of a session.
-func (d *doom) forget(session string) {
+// removeTemporary drops what is remembered of a session.
+func (d *loopDetector) forget(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.sessions, session)

@@ -13,7 +13,7 @@ import (
 // What the feed keeps is bounded in bytes, metadata counted in, and it always
 // keeps the newest event.
 func TestFeedIsBounded(t *testing.T) {
-	f := newFeed(time.Now)
+	f := newEventLog(time.Now)
 	for range 100 {
 		f.publish(CallProgress{size: 1 << 20})
 	}
@@ -34,8 +34,8 @@ func TestFeedIsBounded(t *testing.T) {
 
 // The metadata of a call counts also where a message tells of it.
 func TestPartsWeighTheirMetadata(t *testing.T) {
-	f := newFeed(time.Now)
-	k := keeper{&Runtime{feed: f}}
+	f := newEventLog(time.Now)
+	k := messageStore{&Runtime{events: f}}
 	p := message.Part{Type: message.Tool, State: &message.State{Metadata: map[string]any{"files": []string{strings.Repeat("x", 1<<20)}}}}
 	for range 100 {
 		k.Tell(agent.News{Part: &p})
@@ -48,7 +48,7 @@ func TestPartsWeighTheirMetadata(t *testing.T) {
 // A subscriber that comes with a number from before a restart is not left
 // waiting for that number.
 func TestNumbersFromBeforeARestart(t *testing.T) {
-	f := newFeed(time.Now)
+	f := newEventLog(time.Now)
 	f.publish(ToolsChanged{})
 	for e := range f.each(t.Context(), 500) {
 		if e.Seq != 1 {
@@ -62,7 +62,7 @@ func TestNumbersFromBeforeARestart(t *testing.T) {
 // stands still not for long, and not for one that has left.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, goOn := newFeed(time.Now), make(chan bool)
+		f, goOn := newEventLog(time.Now), make(chan bool)
 		go func() {
 			for range f.each(t.Context(), 0) {
 				if !<-goOn {

@@ -11,21 +11,21 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A keeper keeps conversations in the store and tells who watches.
-type keeper struct{ r *Runtime }
+// A messageStore keeps conversations in the store and tells who watches.
+type messageStore struct{ r *Runtime }
 
 // Messages returns a conversation.
-func (k keeper) Messages(ctx context.Context, session string) ([]message.Message, error) {
-	s, err := k.r.vault.get()
+func (k messageStore) Messages(ctx context.Context, session string) ([]message.Message, error) {
+	s, err := k.r.store.get()
 	if err != nil {
 		return nil, err
 	}
 	msgs, err := s.Messages(ctx, session)
-	return legible(msgs), err
+	return withReadableResults(msgs), err
 }
 
-// legible gives calls whose end can not be read one that says so.
-func legible(msgs []message.Message) []message.Message {
+// withReadableResults gives calls whose end can not be read one that says so.
+func withReadableResults(msgs []message.Message) []message.Message {
 	for _, m := range msgs {
 		for i, p := range m.Parts {
 			if p.Type == message.Tool && p.State == nil {
@@ -39,8 +39,8 @@ func legible(msgs []message.Message) []message.Message {
 }
 
 // Save keeps a message and parts, and then tells.
-func (k keeper) Save(ctx context.Context, info *message.Info, parts ...message.Part) error {
-	s, err := k.r.vault.get()
+func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...message.Part) error {
+	s, err := k.r.store.get()
 	if err != nil {
 		return err
 	}
@@ -48,19 +48,19 @@ func (k keeper) Save(ctx context.Context, info *message.Info, parts ...message.P
 		return err
 	}
 	if info != nil {
-		k.r.feed.publish(MessageUpdated{Info: *info})
+		k.r.events.publish(MessageUpdated{Info: *info})
 	}
 	for _, p := range parts {
-		k.r.feed.publish(partUpdated(p))
+		k.r.events.publish(partUpdated(p))
 	}
 	if info != nil && info.Role == message.Assistant {
-		return k.r.sumUp(ctx, s, *info)
+		return k.r.addUsage(ctx, s, *info)
 	}
 	return nil
 }
 
-// sumUp adds what an answer took to its session.
-func (r *Runtime) sumUp(ctx context.Context, s *store.Store, info message.Info) error {
+// addUsage adds what an answer took to its session.
+func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Info) error {
 	row, err := s.UpdateSession(ctx, info.Session, func(v *store.Session) {
 		v.Tokens = message.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
 		v.Cost += info.Cost
@@ -73,32 +73,32 @@ func (r *Runtime) sumUp(ctx context.Context, s *store.Store, info message.Info) 
 		return nil
 	}
 	if err == nil {
-		r.feed.publish(SessionChanged{Info: sessionOf(row)})
+		r.events.publish(SessionChanged{Info: sessionOf(row)})
 	}
 	return err
 }
 
 // Tell tells of what is not kept yet.
-func (k keeper) Tell(n agent.News) {
+func (k messageStore) Tell(n agent.News) {
 	switch {
 	case n.Info != nil && n.Removed:
-		k.r.feed.publish(MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})
+		k.r.events.publish(MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})
 	case n.Info != nil:
-		k.r.feed.publish(MessageUpdated{Info: *n.Info})
+		k.r.events.publish(MessageUpdated{Info: *n.Info})
 	case n.Part == nil:
 	case n.Removed:
-		k.r.feed.publish(PartRemoved{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID})
+		k.r.events.publish(PartRemoved{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID})
 	case n.Delta != "":
-		k.r.feed.publish(PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
+		k.r.events.publish(PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
 	default:
-		k.r.feed.publish(partUpdated(*n.Part))
+		k.r.events.publish(partUpdated(*n.Part))
 	}
 }
 
 // Recorded returns how a call ended, by its record; nil where that does not
 // know.
-func (k keeper) Recorded(ctx context.Context, session, call string) (*message.State, error) {
-	s, err := k.r.vault.get()
+func (k messageStore) Recorded(ctx context.Context, session, call string) (*message.State, error) {
+	s, err := k.r.store.get()
 	if err != nil {
 		return nil, err
 	}

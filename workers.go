@@ -9,25 +9,25 @@ import (
 // crewIdle is how long a worker without work stays.
 const crewIdle = time.Second
 
-// A crew runs functions on goroutines of its own. A worker that is done waits
+// A workerPool runs functions on goroutines of its own. A worker that is done waits
 // a while for the next function: a goroutine that has run a tool has a stack
 // that fits, and growing one costs more than most calls.
-type crew struct {
-	life    context.Context // workers without work end with it
+type workerPool struct {
+	ctx     context.Context // workers without work end with it
 	jobs    chan func()
 	workers sync.WaitGroup
 }
 
 // run starts f at once, on a worker that waits or on a new one.
-func (w *crew) run(f func()) {
+func (w *workerPool) run(f func()) {
 	select {
 	case w.jobs <- f:
 	default:
-		w.workers.Go(func() { w.work(f) })
+		w.workers.Go(func() { w.runWorker(f) })
 	}
 }
 
-func (w *crew) work(f func()) {
+func (w *workerPool) runWorker(f func()) {
 	idle := time.NewTimer(crewIdle)
 	defer idle.Stop()
 	for {
@@ -37,7 +37,7 @@ func (w *crew) work(f func()) {
 		case f = <-w.jobs:
 		case <-idle.C:
 			return
-		case <-w.life.Done():
+		case <-w.ctx.Done():
 			return
 		}
 	}

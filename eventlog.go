@@ -18,12 +18,12 @@ const (
 // nothing more: it may itself wait for that turn.
 const hearTime = 500 * time.Millisecond
 
-// A feed holds the newest events. Subscribers read from it at their own pace,
+// A eventLog holds the newest events. Subscribers read from it at their own pace,
 // so publishing never waits: who falls behind what is kept is told how much
 // was missed.
-type feed struct {
+type eventLog struct {
 	now func() time.Time
-	tap func(Happening) // sees every event before anybody else; must not wait, nor publish
+	tap func(Payload) // sees every event before anybody else; must not wait, nor publish
 
 	mu     sync.Mutex
 	events []Event // kept, oldest first, without gaps
@@ -37,16 +37,16 @@ type feed struct {
 
 // A subscriber is who follows the events.
 type subscriber struct {
-	heard uint64        // the last event that it is done with
-	moved chan struct{} // closed when it is done with another; nil where nobody waits for that
+	seq      uint64        // the last event that it is done with
+	advanced chan struct{} // closed when it is done with another; nil where nobody waits for that
 }
 
-func newFeed(now func() time.Time) *feed {
-	return &feed{now: now, wake: make(chan struct{}), subscribers: map[*subscriber]bool{}}
+func newEventLog(now func() time.Time) *eventLog {
+	return &eventLog{now: now, wake: make(chan struct{}), subscribers: map[*subscriber]bool{}}
 }
 
 // publish appends an event. It never blocks.
-func (f *feed) publish(h Happening) {
+func (f *eventLog) publish(h Payload) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -70,7 +70,7 @@ func (f *feed) publish(h Happening) {
 
 // after returns the kept events past seq, how many before them are gone, and
 // a channel that closes when there are more. It is closed for good at the end.
-func (f *feed) after(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
+func (f *eventLog) after(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first := f.seq - uint64(len(f.events)) + 1
@@ -84,39 +84,39 @@ func (f *feed) after(seq uint64) (events []Event, missed uint64, more <-chan str
 	return events, missed, f.wake, f.closed
 }
 
-func (f *feed) newest() uint64 {
+func (f *eventLog) newest() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seq
 }
 
-// heard notes that a subscriber is done with the events up to seq, or gone.
-func (f *feed) heard(s *subscriber, seq uint64, gone bool) {
+// acknowledge notes that a subscriber is done with the events up to seq, or gone.
+func (f *eventLog) acknowledge(s *subscriber, seq uint64, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s.heard = seq; gone {
+	if s.seq = seq; gone {
 		delete(f.subscribers, s)
 	}
-	if s.moved != nil {
-		close(s.moved)
-		s.moved = nil
+	if s.advanced != nil {
+		close(s.advanced)
+		s.advanced = nil
 	}
 }
 
 // flush waits until every subscriber is done with all that was published so far,
 // but not for one that stands still.
-func (f *feed) flush() {
+func (f *eventLog) flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	last := f.seq
 	timer := time.NewTimer(hearTime)
 	defer timer.Stop()
 	for s := range maps.Clone(f.subscribers) {
-		for f.subscribers[s] && s.heard < last {
-			if s.moved == nil {
-				s.moved = make(chan struct{})
+		for f.subscribers[s] && s.seq < last {
+			if s.advanced == nil {
+				s.advanced = make(chan struct{})
 			}
-			moved := s.moved
+			moved := s.advanced
 			f.mu.Unlock()
 			select {
 			case <-moved:
@@ -131,16 +131,16 @@ func (f *feed) flush() {
 }
 
 // each yields the events past since until ctx or the feed ends.
-func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
+func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		if f.newest() < since { // numbered by a runtime that is gone
 			since = 0
 		}
-		s := &subscriber{heard: since}
+		s := &subscriber{seq: since}
 		f.mu.Lock()
 		f.subscribers[s] = true
 		f.mu.Unlock()
-		defer func() { f.heard(s, since, true) }()
+		defer func() { f.acknowledge(s, since, true) }()
 		for {
 			events, missed, more, end := f.after(since)
 			if missed > 0 {
@@ -154,7 +154,7 @@ func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
 					return
 				}
 				since = e.Seq
-				f.heard(s, since, false)
+				f.acknowledge(s, since, false)
 			}
 			if end && len(events) == 0 {
 				return
@@ -171,7 +171,7 @@ func (f *feed) each(ctx context.Context, since uint64) iter.Seq[Event] {
 	}
 }
 
-func (f *feed) close() {
+func (f *eventLog) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed {
