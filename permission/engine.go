@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,7 +37,8 @@ type EngineOptions struct {
 // An Engine decides requests, holds those that wait for an answer, and
 // remembers approvals. It is safe for concurrent use.
 type Engine struct {
-	opt EngineOptions
+	opt        EngineOptions
+	unattended atomic.Bool // nobody is there to ask, from the start or since [Engine.Leave]
 
 	mu       sync.Mutex
 	closed   bool
@@ -65,6 +67,7 @@ func NewEngine(opt EngineOptions) *Engine {
 		sessions: map[string]map[string]*waiter{},
 		approved: map[string][]Approval{},
 	}
+	e.unattended.Store(opt.Unattended)
 	if e.opt.Now == nil {
 		e.opt.Now = time.Now
 	}
@@ -164,7 +167,7 @@ func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
 	consult := req.Fingerprint != "" || req.Changed != ""
 	for i, p := range req.Patterns {
 		decisions[i] = policy.Judge(req, p)
-		if open := policy.unguarded(req, p); e.opt.Unattended && decisions[i].Action == Ask && open != nil {
+		if open := policy.unguarded(req, p); e.unattended.Load() && decisions[i].Action == Ask && open != nil {
 			decisions[i] = *open
 		}
 		consult = consult || decisions[i].Action == Ask
@@ -268,8 +271,8 @@ func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	return out
 }
 
-// unattended is the error of a request that nobody is there to answer.
-func (e *Engine) unattended(w *waiter) *UnattendedError {
+// unattendedError is the error of a request that nobody is there to answer.
+func (e *Engine) unattendedError(w *waiter) *UnattendedError {
 	return &UnattendedError{Permission: w.req.Permission, Asked: w.asked, File: e.opt.File}
 }
 
@@ -279,8 +282,8 @@ func (e *Engine) wait(w *waiter) error {
 	switch {
 	case e.closed:
 		return ErrClosed
-	case e.opt.Unattended:
-		return e.unattended(w)
+	case e.unattended.Load():
+		return e.unattendedError(w)
 	}
 	e.serial++
 	w.serial = e.serial

@@ -135,6 +135,17 @@ func TestReplies(t *testing.T) {
 	})
 }
 
+// TestLeaveWhileDeciding lets everybody leave while requests are decided, for
+// the race detector.
+func TestLeaveWhileDeciding(t *testing.T) {
+	e := permission.NewEngine(permission.EngineOptions{})
+	ended := ask(e, t.Context(), bash("s", "ls"), asking)
+	e.Leave()
+	if err := <-ended; !errors.Is(err, permission.ErrUnattended) {
+		t.Errorf("after leaving: %v", err)
+	}
+}
+
 func TestRejectRejectsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := permission.NewEngine(permission.EngineOptions{})

@@ -76,7 +76,7 @@ func (e *Engine) Decline(id string) error {
 	if err != nil {
 		return err
 	}
-	if _, settled := e.end(w, Reply{Verdict: ReplyReject}, &RejectedError{Declined: e.unattended(w)}); !settled {
+	if _, settled := e.end(w, Reply{Verdict: ReplyReject}, &RejectedError{Declined: e.unattendedError(w)}); !settled {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
 	return nil
@@ -362,7 +362,7 @@ func (e *Engine) Expire(id, why string) error {
 	if w == nil || w.claimed {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
-	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why, Wanted: e.unattended(w)})
+	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why, Wanted: e.unattendedError(w)})
 	return nil
 }
 
@@ -371,9 +371,9 @@ func (e *Engine) Expire(id, why string) error {
 func (e *Engine) Leave() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.opt.Unattended = true
+	e.unattended.Store(true)
 	for _, w := range e.waiting {
-		e.settle(w, Reply{Verdict: ReplyReject}, e.unattended(w))
+		e.settle(w, Reply{Verdict: ReplyReject}, e.unattendedError(w))
 	}
 }
 
