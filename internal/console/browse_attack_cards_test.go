@@ -180,8 +180,7 @@ func TestBrowseAttackAlong(t *testing.T) {
 	b.enter("#/requests")
 	b.see("rm -f one")
 	b.see("rm -f two")
-	b.calm()
-	b.press("button", "Reject…")
+	b.decide("Reject…")
 	b.see("Also rejects the other request that waits in this session.")
 	h.answer("rm -f two", map[string]any{"reply": "reject"})
 	b.see("Rejected with another of this session: bash rm -f one")
@@ -213,8 +212,7 @@ func TestBrowseAttackKeys(t *testing.T) {
 			t.Errorf("after %s card %d has the focus, not %d", step.key, got, step.want)
 		}
 	}
-	b.calm()
-	b.key("o")
+	b.answer(func() { b.key("o") })
 	b.until("the heading of the next card has the focus", `s => { const e = document.activeElement; return e.localName === 'h3' && e.closest('[data-request]:not(.settled)')?.textContent.includes(s); }`, order[1])
 	if order[0] == "rm -f one" {
 		h.settled(session, call)

@@ -75,8 +75,7 @@ func TestBrowseKeys(t *testing.T) {
 	b.until("the requests are shown", `() => location.hash === '#/requests'`)
 	b.see("rm -f hello.txt")
 	b.tabTo("the card", `e => e.matches('[data-request]')`)
-	b.calm()
-	b.key("o")
+	b.answer(func() { b.key("o") })
 	if !poll(t.Context(), func() bool { return h.read("hello.txt") == "" }) {
 		t.Error("the key o did not allow it")
 	}
@@ -84,12 +83,10 @@ func TestBrowseKeys(t *testing.T) {
 	rejected, call := h.begin("bash", map[string]any{"command": "rm -rf everything"})
 	b.see("rm -rf everything")
 	b.tabTo("the card", `e => e.matches('[data-request]:not(.settled)')`)
-	b.calm()
-	b.key("r")
+	b.answer(func() { b.key("r") })
 	b.until("the field for words has the focus", `() => document.activeElement.localName === 'textarea'`)
 	b.insert("Not today, says o, a and r")
-	b.calm()
-	b.key("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	b.answer(func() { b.key("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl)) })
 	if state, output := h.settled(rejected, call); state != "error" || !strings.Contains(output, "Not today, says o, a and r") {
 		t.Errorf("the call ended as %s: %s", state, output)
 	}

@@ -68,9 +68,10 @@ func TestBrowseAllowOnce(t *testing.T) {
 		t.Errorf("what decides does not stand first: %s", text)
 	}
 	b.shot("asked")
-	b.calm()
-	x, y := b.middle("button", "Allow once.*")
-	b.must(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y))
+	b.answer(func() {
+		x, y := b.middle("button", "Allow once.*")
+		b.must(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y))
+	})
 	if state, output := h.settled(session, call); state != "completed" || !strings.Contains(output, "start") {
 		t.Errorf("the call ended as %s: %s", state, output)
 	}
@@ -85,8 +86,7 @@ func TestBrowseAllowOnce(t *testing.T) {
 
 	session, call = h.begin("bash", map[string]any{"command": "rm -f done.txt"})
 	b.see("rm -f done.txt")
-	b.calm()
-	b.press("button", "Allow once.*")
+	b.decide("Allow once.*")
 	if state, _ := h.settled(session, call); state != "completed" || h.read("done.txt") != "" {
 		t.Errorf("the second call ended as %s", state)
 	}
@@ -104,18 +104,24 @@ func (b *tab) calm() {
 	}`)
 }
 
-// decide presses a button of a card when it takes an answer, and again where the
-// page says that it came too early, as it may on a slow machine.
-func (b *tab) decide(name string) {
+// answer answers a card when it takes an answer, and again where the page says
+// that it came too early, as it may on a slow machine.
+func (b *tab) answer(press func()) {
 	b.t.Helper()
 	for range 5 {
-		b.the("button", name)
 		b.calm()
-		b.press("button", name)
+		press()
 		if !eval[bool](b, `() => document.body.innerText.includes('The page has just moved')`) {
 			return
 		}
 	}
+}
+
+// decide presses a button of a card.
+func (b *tab) decide(name string) {
+	b.t.Helper()
+	b.the("button", name)
+	b.answer(func() { b.press("button", name) })
 }
 
 // TestBrowseHasty presses on and on where the next card comes up: only what was

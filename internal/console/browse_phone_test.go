@@ -33,8 +33,7 @@ func TestBrowsePhone(t *testing.T) {
 	b.settle()
 	b.see(s.command)
 	before, _ := s.waiting()
-	b.calm()
-	b.tap("button", "Allow once.*")
+	b.answer(func() { b.tap("button", "Allow once.*") })
 	if !poll(t.Context(), func() bool { now, _ := s.waiting(); return now == before-1 }) {
 		t.Error("the touch did not decide anything")
 	}
