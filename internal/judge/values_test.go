@@ -39,6 +39,11 @@ func TestValuesOfTheLine(t *testing.T) {
 		"cat ${PWD%s}x/y", "cat ${PWD#/}/../../etc/passwd", "cat ${PWD/ws/other}/x", "P=$PWD/abc; cat ${P%/ws/abc}/x", "P=xx/etc/passwd; cat ${P##*x}", "P=/etc/x; cat ${P%x*}passwd",
 		"X=1; cat ${X/1/$HOME}/x", "cat ${X/#/$HOME}/x", "P=x; cat ${P/%x/~}/id", "sh -c 'cat $0/x' ~", "bash -c 'cat $0' ~/x", "cd $NONE; cat x", "cd $NONE && cat x",
 		"cat $((1-1))/../../etc/passwd", "cat $(date)/../../../etc/passwd", "cat x$(date)/../../../etc/passwd", "sort {-o/etc/x,a.txt}", "sort {-o,/etc/x,a.txt}", "git log --output{=/etc/x,=y}",
+		"P=~; Q=P; cat ${!Q}/x", "Q=HOME; echo x > \"${!Q}\"/y", "for v in ${!HOM@}; do cat ${!v}/x; done", "set -- HOME; cat ${!1}/x", "f() { cat ${!1}/x; }; f HOME",
+		"declare -n R=P; P=~; cat $R/x", "declare -n R=P; R=~; cat $P/x", "local -n R=HOME; cat $R/x", "f() { local -n R=$1; cat $R/x; }; f HOME",
+		"P+=~; cat $P/x", "P+=/etc/passwd; cat $P", "export P+=~; cat $P/x", "cat $(printenv HOME)/x", "V=HOME; cat $(printenv $V)/x",
+		"cat $(sh -c 'echo $HOME')/x", "cat $(eval echo ~)/x", "cat $(pwd)/../x", `cat "$(dirname "$PWD")/x"`, "cat $(dirname $(pwd))/x",
+		"CDPATH=~; cd .ssh; cat id", "CDPATH=.:$HOME cd .ssh", "cat x${PS4: -1}/etc/passwd", "cat x${?/0/ }/etc/passwd", "cat x${OPTIND/1/ }/etc/passwd", "cat ${X/a/~}/id",
 		"cat /???/passwd", "cat /e*/passwd", "cat ../*", "cat ~/.s*/id", "cat ${UNSET}/etc/passwd",
 	} {
 		if got := s.decide(t, rules, line); got.action != permission.Ask {
@@ -52,6 +57,8 @@ func TestValuesOfTheLine(t *testing.T) {
 		"printf -v P %s sub; cat $P/x", "cat $(git rev-parse --show-toplevel)/x", "mkdir -p $OUT/build/lib", "cp a.txt $DESTDIR/build/x", "echo /etc/passwd",
 		"cat ${PWD##*/}.txt", "P=src/a.go; cat ${P%.go}_test.go", "P=src/a.go; cat ${P%/*}/b.go", "P=src/a.go; cat ${P##*/}", "P=$PWD/a.go; cat ${P%.go}.txt", "for f in sub/*; do cat ${f/sub/x}; done",
 		"cd \"$NONE\"; cat x", "cat a$((1+1)).txt", "cat sub/$N/../x", "sort {a,b}.txt", "cp a.txt{,.bak}", "sh -c 'cat $0' a.txt",
+		"Q=P; P=a.txt; cat ${!Q}", "declare -n R=P; R=a.txt; cat $P", "P+=a.txt; cat $P", "cat $(pwd)/a.txt", "cat $(dirname src/a.go)/b.go", "cat \"$(dirname \"$f\")/b.go\"", "cat ${X/src/lib}",
+		"CDPATH=src; cd a", "cat a$?.txt", "cat $(sh -c 'echo a.txt')",
 		"P=/etc/passwd; echo $P", `P=/etc; git commit -m "$P"`,
 	} {
 		if got := s.decide(t, rules, line); got.action != permission.Allow {

@@ -23,10 +23,11 @@ type varValues struct {
 	depth   int  // how many substitutions are around
 }
 
-// A source is what a variable is given: a word, what a command prints, or what
-// commands are handed as their input.
+// A source is what a variable is given: a word, what a command prints, what
+// commands are handed as their input, or another variable that it stands for.
 type source struct {
 	src   string
+	name  string
 	word  *syntax.Word
 	stmt  *syntax.Stmt
 	input bool
@@ -138,6 +139,13 @@ func (l Line) Trials(u Unit) (all []Unit) {
 	goes := len(u.Words) > 0 && (u.Words[0].Value == "cd" || u.Words[0].Value == "pushd")
 	look := func(w Word) {
 		alts := [][]Word{{w}}
+		if goes && w.Literal && w.Value != "" && len(v.given["CDPATH"])+len(v.texts["CDPATH"]) > 0 {
+			for _, list := range v.of("CDPATH").texts {
+				for _, from := range strings.Split(list, ":") {
+					alts, changed = append(alts, split([]bit{{text: from + "/" + w.Value}}, blanks)), true
+				}
+			}
+		}
 		if computedWord(w) && !v.plain(w.Raw) {
 			more, _ := v.fields(w.Raw)
 			if !goes { // cd without a folder goes home
@@ -223,6 +231,7 @@ func (v *varValues) prepare(units []Unit, functions []string) {
 	v.ready = true
 	v.held, v.texts = map[string]holding{}, map[string][]string{}
 	called := map[string]bool{}
+	var refs [][2]string
 	for _, name := range functions {
 		called[name] = true
 	}
@@ -237,9 +246,18 @@ func (v *varValues) prepare(units []Unit, functions []string) {
 			for _, text := range v.assembled(w.Raw) {
 				if name, value, ok := strings.Cut(text, "="); ok {
 					v.texts[bareName(name)] = append(v.texts[bareName(name)], value)
+					if identifier(value) && slices.ContainsFunc(u.Words[1:i], reference) {
+						refs = append(refs, [2]string{bareName(name), value})
+					}
 				}
 			}
 		}
+	}
+	for _, r := range refs { // what one of them is given the other one has
+		v.given[r[1]] = append(v.given[r[1]], v.given[r[0]]...)
+	}
+	for _, r := range refs {
+		v.given[r[0]] = append(v.given[r[0]], source{name: r[1]})
 	}
 }
 
@@ -418,7 +436,7 @@ func number(p *syntax.ParamExp) bool {
 		return true
 	}
 	switch p.Param.Value {
-	case "#", "?", "$", "!", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "BASHPID":
+	case "#", "?", "$", "!", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "OPTIND", "OPTERR", "SHLVL":
 		return simpleName(p) != ""
 	}
 	return false
@@ -427,7 +445,7 @@ func number(p *syntax.ParamExp) bool {
 // parameter are the values of an expansion.
 func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]bit {
 	unknown := [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
-	if p.Param == nil || p.Excl || p.Names != 0 {
+	if p.Param == nil || p.Excl && keys(p) {
 		v.opening = true
 		return unknown
 	}
@@ -439,8 +457,14 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 		name, all = "@", name
 	}
 	switch {
-	case number(p) && (p.Length || len(v.given[name])+len(v.texts[name]) == 0): // another shell, or unset, makes them variables as others
-		return [][]bit{{{text: "0"}}}
+	case !p.Excl && number(p) && (p.Length || len(v.given[name])+len(v.texts[name]) == 0): // another shell, or unset, makes them variables as others
+		alts := [][]bit{{{text: "0"}}}
+		if p.Repl != nil { // any digit may be one that is replaced
+			for _, text := range v.changed(src, p, []string{Unknown}) {
+				alts = append(alts, []bit{{text: text, split: !quoted, live: !quoted}})
+			}
+		}
+		return alts
 	case name == "0" && len(v.given["@"]) == 0:
 		v.opening = true
 		return unknown
@@ -448,6 +472,12 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 		name = "@"
 	}
 	h := v.of(name)
+	switch {
+	case p.Names != 0:
+		h = v.called(name)
+	case p.Excl:
+		h = v.behind(h)
+	}
 	texts := v.changed(src, p, h.texts)
 	v.opening = v.opening || !h.all
 	if all != "" {
@@ -469,6 +499,38 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 		alts = append(alts, []bit{{text: text, split: !quoted, live: !quoted}})
 	}
 	return alts
+}
+
+// called are the names of variables that begin with a text: ${!HO*}.
+func (v *varValues) called(head string) (h holding) {
+	names := []string{"HOME", "PWD", "IFS"}
+	for name := range v.given {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, head) {
+			h.texts = append(h.texts, name)
+		}
+	}
+	slices.Sort(h.texts)
+	h.texts = append(slices.Compact(h.texts), Unknown)
+	return h
+}
+
+// behind is what variables hold of which another one holds the names: ${!x}.
+func (v *varValues) behind(names holding) holding {
+	h := holding{all: names.all}
+	for _, name := range names.texts {
+		of := holding{texts: []string{Unknown}}
+		if identifier(name) {
+			of = v.of(name)
+		}
+		h.texts, h.all = append(h.texts, of.texts...), h.all && of.all
+	}
+	slices.Sort(h.texts)
+	h.texts = slices.Compact(h.texts)
+	h.texts = h.texts[:min(len(h.texts), maxTexts)]
+	return h
 }
 
 // changed is what an expansion makes of the values of a variable. Where that is
@@ -514,6 +576,9 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 			var out []string
 			for _, to := range tos {
 				out = append(out, each(func(t string) string { return replaced(t, from, to, p.Repl.All) })...)
+				if slices.ContainsFunc(texts, vague) {
+					out = append(out, unset+to) // if it is all that is replaced
+				}
 			}
 			return out
 		}
@@ -533,7 +598,7 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 				return each(func(t string) string { return strings.TrimPrefix(t, head) })
 			}
 			if lit, ok := strings.CutPrefix(sourceText(src, p.Exp.Word), "*"); ok && plainText(lit) && !slices.ContainsFunc(texts, blurred(lit)) {
-				return each(func(t string) string { return behind(t, lit, p.Exp.Op == syntax.RemLargePrefix) })
+				return each(func(t string) string { return after(t, lit, p.Exp.Op == syntax.RemLargePrefix) })
 			}
 		case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 			tail, ok := known(p.Exp.Word)
@@ -593,8 +658,8 @@ func blurred(lit string) func(string) bool {
 	}
 }
 
-// behind is what ${x#*lit} leaves of a text, or ${x##*lit}.
-func behind(t, lit string, far bool) string {
+// after is what ${x#*lit} leaves of a text, or ${x##*lit}.
+func after(t, lit string, far bool) string {
 	_, end, home := strings.Cut(t, homeClose)
 	switch {
 	case far && home && strings.Contains(end, lit):
@@ -693,6 +758,9 @@ func (v *varValues) of(name string) holding {
 	for _, s := range given {
 		more := v.source(s)
 		if s.more {
+			if len(h.texts) == 0 {
+				h.texts = []string{Unknown, ""}
+			}
 			for _, head := range h.texts {
 				for _, tail := range more {
 					h.texts = append(h.texts, head+tail)
@@ -701,7 +769,6 @@ func (v *varValues) of(name string) holding {
 					break
 				}
 			}
-			v.opening = v.opening || len(h.texts) == 0
 		} else {
 			h.texts = append(h.texts, more...)
 		}
@@ -729,6 +796,8 @@ func (v *varValues) fixed(name string) holding {
 		return holding{texts: []string{homeOpen + "+" + homeClose}, all: !v.moved}
 	case "IFS":
 		return holding{texts: []string{blanks}, all: true}
+	case "PS4":
+		return holding{texts: []string{"+ "}}
 	}
 	return holding{texts: []string{Unknown, unset}}
 }
@@ -736,6 +805,10 @@ func (v *varValues) fixed(name string) holding {
 // source are the texts of a source.
 func (v *varValues) source(s source) (out []string) {
 	switch {
+	case s.name != "":
+		h := v.of(s.name)
+		v.opening = v.opening || !h.all
+		out = h.texts
 	case s.input:
 		v.opening = true
 		for _, in := range v.inputs {
@@ -810,7 +883,9 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 			alts := v.word(src, a, false)
 			switch {
 			case !says:
-				out = append(out, flat(alts)...)
+				for _, text := range flat(alts) {
+					out = append(out, v.told(name, text)...)
+				}
 			case name == "echo" && i == 0 && strings.HasPrefix(a.Lit(), "-"):
 			case name == "printf" && i == 0:
 				all = [][]bit{{{text: "%"}}}
@@ -822,6 +897,9 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 				all = v.join(v.join(all, [][]bit{{{gap: true}}}), alts)
 			}
 		}
+		if name == "pwd" {
+			out = append(out, homeOpen+"+"+homeClose)
+		}
 		if says {
 			for _, text := range flat(all) {
 				out = append(out, said(name, text))
@@ -830,6 +908,29 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 		return false
 	})
 	return out[:min(len(out), maxTexts)]
+}
+
+// told are texts that a command may print which is given one.
+func (v *varValues) told(name, text string) []string {
+	out := []string{text}
+	switch {
+	case name == "dirname" && (strings.Contains(text, "/") || hasHome(text)):
+		if text = before(text, "/", false); text == "" {
+			text = "/"
+		}
+		out = append(out, text)
+	case name == "printenv" && identifier(text):
+		out = append(out, v.of(text).texts...)
+	case name == "eval" || posixShell(name):
+		code, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+		if err != nil {
+			break
+		}
+		for _, s := range code.Stmts {
+			out = append(out, v.printed(text, s)...)
+		}
+	}
+	return out
 }
 
 // said is what echo or printf prints of its words, which stand behind one
