@@ -77,6 +77,9 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git init --separate-git-dir sub q
 			D=sub; cd "$D" && git status
 			cd nested && gh pr list
+			git add nested && git status
+			git add nest*; git diff
+			git add a.txt strange; git diff
 		`},
 		{"allow", `
 			git status
@@ -102,6 +105,9 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git remote add origin https://example.org/x.git
 			git archive --format=tar HEAD plain
 			git init
+			git add . && git status
+			git add a.txt plain half side mod; git diff
+			git add "$X"
 			gh pr list
 			git --version
 		`},

@@ -77,7 +77,8 @@ func GitPlaces(u Unit) []GitPlace {
 		}
 	}
 	switch sub {
-	case "push", "fetch", "pull", "clone", "ls-remote", "send-pack", "fetch-pack", "receive-pack", "upload-pack", "upload-archive", "submodule", "remote", "archive":
+	case "push", "fetch", "pull", "clone", "ls-remote", "send-pack", "fetch-pack", "receive-pack", "upload-pack", "upload-archive", "submodule", "remote", "archive",
+		"add", "stage": // a repository that is added is a submodule, into which git goes from then on
 		from := u.Dir
 		if place.Flag != "" {
 			from = place.Dir.below(place.Path)
