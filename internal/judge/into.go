@@ -106,6 +106,11 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 			}
 			doubts = append(doubts, more...)
 		}
+		if !a.Link && a.Deep && (s.of(name) == s.at || a.Why == "rsync" && strings.HasSuffix(w.Value, "/")) {
+			if err := f.poured(ctx, one, name, s.at); err != nil {
+				return nil, err
+			}
+		}
 		if !a.Link && a.Deep && f.holds(name) {
 			doubts = append(doubts, unknown(one)[:1]...)
 		}
@@ -120,6 +125,36 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 	f.remember(a, w, s.other(), names)
 	return doubts, nil
 }
+
+// poured asks about what a folder holds that is put into another one, where it
+// changes there what runs later: .claude, .github/workflows.
+func (f *finder) poured(ctx context.Context, a shell.Access, from, to string) error {
+	if info, err := os.Stat(to); err != nil || !info.IsDir() {
+		return nil
+	}
+	a.Deep = false
+	held, _ := os.ReadDir(from)
+	for _, e := range held[:min(len(held), maxPoured)] {
+		names := []string{e.Name()}
+		below, _ := os.ReadDir(filepath.Join(from, e.Name()))
+		for _, b := range below[:min(len(below), maxPoured)] {
+			names = append(names, filepath.Join(e.Name(), b.Name()))
+		}
+		for _, name := range names {
+			at := filepath.Join(to, name)
+			if _, ok := f.files.Singled(at); !ok {
+				continue
+			}
+			if _, err := f.reach(ctx, a, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxPoured is how many names of a folder are looked at.
+const maxPoured = 1000
 
 // written notes a file that the line changes.
 func (f *finder) written(p workspace.Path) {
