@@ -25,6 +25,9 @@ func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt)
 			at := ""
 			if g.Serves {
 				at = f.files.GitServes(f.place.Dir, name, f.makes)
+				if at == "" && g.Takes {
+					at = f.taken(name)
+				}
 			} else {
 				at = f.files.GitReads(f.place.Dir, name, g.Named, f.makes)
 			}
@@ -48,6 +51,21 @@ func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt)
 		}
 	}
 	return doubts
+}
+
+// taken finds another repository among what a folder holds, which git takes in
+// with it.
+func (f *finder) taken(folder string) string {
+	held, _ := os.ReadDir(folder)
+	for _, e := range held[:min(len(held), maxPoured)] {
+		name := filepath.Join(folder, e.Name())
+		if e.IsDir() && e.Name() != ".git" && (f.stale || !f.git.LeavesOut(name, true)) {
+			if at := f.files.GitServes(f.place.Dir, filepath.Join(name, ".git"), f.makes); at != "" {
+				return at
+			}
+		}
+	}
+	return ""
 }
 
 // makes reports whether the line itself has made or changed what has a name by

@@ -79,6 +79,8 @@ func TestGitGoesElsewhere(t *testing.T) {
 			cd nested && gh pr list
 			git add nested && git status
 			git add nest*; git diff
+			git add . && git status
+			git add -A && git status
 			git add a.txt strange; git diff
 		`},
 		{"allow", `
@@ -105,7 +107,8 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git remote add origin https://example.org/x.git
 			git archive --format=tar HEAD plain
 			git init
-			git add . && git status
+			cd plain && git add . && git status
+			git add -u && git status
 			git add a.txt plain half side mod; git diff
 			git add "$X"
 			gh pr list

@@ -9,6 +9,7 @@ type GitPlace struct {
 
 	Named  bool   // Path is the repository itself
 	Serves bool   // Path may be another repository, which git talks to
+	Takes  bool   // Path may hold others, which git takes in
 	Flag   string // the part of the text that names it; may be empty
 }
 
@@ -89,6 +90,10 @@ func GitPlaces(u Unit) []GitPlace {
 					w.Value, w.Raw, w.Shape = rest, strings.Replace(w.Raw, head, "", 1), strings.TrimPrefix(w.Shape, head)
 				}
 			}
+			takes := sub == "add" || sub == "stage"
+			if takes && (w.Value == "-A" || w.Value == "--all") {
+				w = known(".")
+			}
 			if w.Value == "" || w.Value[0] == '-' || strings.Contains(w.Value, "://") {
 				continue
 			}
@@ -96,7 +101,7 @@ func GitPlaces(u Unit) []GitPlace {
 			if w.Literal {
 				w = known(w.Value)
 			}
-			out = append(out, GitPlace{Path: w, Dir: from, Serves: true, Flag: flag})
+			out = append(out, GitPlace{Path: w, Dir: from, Serves: true, Takes: takes, Flag: flag})
 		}
 	}
 	return out
