@@ -1,7 +1,9 @@
 package mcpclient
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/signin"
@@ -42,8 +45,9 @@ type remote struct {
 	token   auth.OAuthHandler // for the transport that knows no sign-in itself
 	l       *link
 	http    *http.Transport
-	status  atomic.Int32 // of the last answer
-	heard   atomic.Int64 // when something last came, in nanoseconds
+	status  atomic.Int32                  // of the last answer
+	refused atomic.Pointer[jsonrpc.Error] // what the last answer said, where it refused the request
+	heard   atomic.Int64                  // when something last came, in nanoseconds
 	flying  atomic.Int32
 }
 
@@ -114,6 +118,11 @@ func (r *refusal) Unwrap() []error { return []error{r.fault, r.err} }
 // fault words why the handshake failed.
 func (r *remote) fault(err error) error {
 	status := int(r.status.Load())
+	if wire := r.refused.Load(); wire != nil {
+		if _, ok := wireError(err); !ok {
+			err = fmt.Errorf("%w: %w", err, wire)
+		}
+	}
 	f := &fault{state: Failed, text: err.Error()}
 	lower := strings.ToLower(f.text)
 	switch {
@@ -240,9 +249,29 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r.status.Store(int32(resp.StatusCode))
+	r.refused.Store(refusedWith(resp))
 	r.heard.Store(time.Now().UnixNano())
 	resp.Body = r.guard(resp, end)
 	return resp, nil
+}
+
+// refusedWith is what a server says that refuses a request, and leaves it to be
+// read. Who refuses one for its headers has not read it, and may name no id: so
+// the session takes that for no answer to its call.
+func refusedWith(resp *http.Response) *jsonrpc.Error {
+	if resp.StatusCode < 400 || resp.StatusCode >= 500 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		return nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+	var said struct{ Error *jsonrpc.Error }
+	if json.Unmarshal(body, &said) != nil {
+		return nil
+	}
+	return said.Error
 }
 
 // send sends a request. A stream whose server says nothing at all, not even

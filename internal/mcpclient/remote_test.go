@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -390,12 +391,14 @@ func TestRemoteHostile(t *testing.T) {
 func TestRemoteModern(t *testing.T) {
 	for _, code := range []int{-32601, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedProtocolVersion} {
 		for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
-			t.Run(fmt.Sprint(code, " ", status), func(t *testing.T) { remoteModern(t, code, status) })
+			t.Run(fmt.Sprint(code, " ", status), func(t *testing.T) { remoteModern(t, code, status, "") })
 		}
+		t.Run(fmt.Sprint(code, " without an id"), func(t *testing.T) { remoteModern(t, code, http.StatusBadRequest, "null") })
 	}
 }
 
-func remoteModern(t *testing.T, code, status int) {
+// remoteModern refuses the old handshake, under the id of the request or another.
+func remoteModern(t *testing.T, code, status int, id string) {
 	server := sdkServer()
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
 	web := newSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -404,7 +407,7 @@ func remoteModern(t *testing.T, code, status int) {
 		if json.Unmarshal(body, &m) == nil && m.Method == "initialize" {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"gone"}}`, m.ID, code)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"gone"}}`, cmp.Or(id, string(m.ID)), code)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
