@@ -46,6 +46,11 @@ func (r Reader) Command(line string) (Judged, error) {
 			out.Opaque = d.Opaque
 		}
 	}
+	if out.Action != permission.Deny && r.Policy.Hides("bash") {
+		// A tool that is hidden cannot be called, even for a line that asks for nothing.
+		d := r.Policy.Decide("bash", line)
+		out.Units, out.Action = append(out.Units, d), out.Action.Stricter(d.Action)
+	}
 	return out, nil
 }
 

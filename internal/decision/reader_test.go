@@ -11,6 +11,25 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
+// A line that asks for nothing cannot be run where the tool is hidden.
+func TestCommandOfAHiddenTool(t *testing.T) {
+	for _, tc := range []struct {
+		rules permission.Ruleset
+		want  permission.Action
+	}{
+		{permission.Ruleset{{Permission: "bash", Pattern: "*", Action: permission.Deny}}, permission.Deny},
+		{permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Deny}}, permission.Deny},
+		{permission.Ruleset{{Permission: "bash", Pattern: "*", Action: permission.Deny}, {Permission: "bash", Pattern: "ls *", Action: permission.Allow}}, permission.Allow},
+	} {
+		j := Reader{Dir: "/ws", Files: &workspace.Files{}, Policy: permission.Policy{Rules: tc.rules}}
+		for _, line := range []string{"cd sub", "X=1", "# nothing"} {
+			if got, err := j.Command(line); err != nil || got.Action != tc.want || (Strictest(got.Units).Action == permission.Deny) != (tc.want == permission.Deny) {
+				t.Errorf("%q under %v: %+v, %v, want %s", line, tc.rules, got, err, tc.want)
+			}
+		}
+	}
+}
+
 func TestCommand(t *testing.T) {
 	rules, err := rulesOf([]triple{
 		{"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "ls *", "allow"}, {"bash", "echo *", "allow"},
