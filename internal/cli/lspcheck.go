@@ -142,6 +142,10 @@ func severityWord(severity int) string {
 
 // checkFiles prints what language servers find in files.
 func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error {
+	s, err := a.load()
+	if err != nil {
+		return err
+	}
 	if f.changed != "" {
 		changed, err := a.changedFiles(ctx, f.changed)
 		if err != nil {
@@ -150,10 +154,6 @@ func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error
 		args = changed
 	}
 	files, shown, err := a.filesToCheck(args)
-	if err != nil {
-		return err
-	}
-	s, err := a.load()
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -85,9 +86,17 @@ func itself(command []string, self string) bool {
 	return err == nil && os.SameFile(info, me)
 }
 
+// namesServing reports whether a command looks like one that serves MCP with a
+// helve, wherever that lies.
+func namesServing(command []string) bool {
+	command = started(command)
+	return len(command) > 1 && slices.Contains(command[1:], "mcp") &&
+		strings.TrimSuffix(path.Base(filepath.ToSlash(command[0])), ".exe") == "helve"
+}
+
 // missed is what is not in force because its file is not trusted, but for
-// entries that tell other agents of this very program: no server would be
-// started for them.
+// entries that tell other agents of this program: no server would be started
+// for them. In a file that people share, it lies elsewhere for some of them.
 func (a *app) missed(cfg *config.Config) []config.Withheld {
 	self, err := a.program()
 	if err != nil {
@@ -99,7 +108,7 @@ func (a *app) missed(cfg *config.Config) []config.Withheld {
 			return false
 		}
 		for _, e := range servers {
-			if !itself(e.Command, self) {
+			if !itself(e.Command, self) && !namesServing(e.Command) {
 				return false
 			}
 		}
