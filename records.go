@@ -46,7 +46,7 @@ type CallRecord struct {
 	Error   *CallError   `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
-	Exit    int64        `json:"exit,omitempty"`  // how a command ended that the call ran
+	Exit    int64        `json:"exit,omitempty"`  // the code of a command that the call ran, -1 where a signal ended it
 	Cursor  string       `json:"-"`               // for [CallQuery.Before]
 }
 

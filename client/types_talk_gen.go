@@ -131,6 +131,7 @@ type MessageState struct {
 	Metadata    map[string]any   `json:"metadata,omitempty"`
 	Output      string           `json:"output,omitempty"`
 	Raw         string           `json:"raw,omitempty"`
+	Reason      string           `json:"reason,omitempty"`
 	Status      string           `json:"status"`
 	Time        *MessageSpan     `json:"time,omitempty"`
 	Title       string           `json:"title,omitempty"`

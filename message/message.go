@@ -176,7 +176,8 @@ type State struct {
 	Title       string            `json:"title,omitempty"`
 	Metadata    map[string]any    `json:"metadata,omitempty"`
 	Error       string            `json:"error,omitempty"`
-	Kind        tool.Kind         `json:"kind,omitempty"` // of an error; also of one that another tool answered for
+	Reason      string            `json:"reason,omitempty"` // the error in words for a person, where others were made for the model
+	Kind        tool.Kind         `json:"kind,omitempty"`   // of an error; also of one that another tool answered for
 	Time        *Span             `json:"time,omitempty"`
 	Attachments []tool.Attachment `json:"attachments,omitempty"`
 	Cost        float64           `json:"cost,omitempty"` // of the models that it asked, in US dollars

@@ -453,6 +453,7 @@ export interface MessageState {
   metadata?: Record<string, unknown>;
   output?: string;
   raw?: string;
+  reason?: string;
   status: string;
   time?: MessageSpan;
   title?: string;

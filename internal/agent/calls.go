@@ -157,6 +157,7 @@ func (t *talk) failed(p message.Part, err error) landed {
 		words += "\n" + e.Hint
 	}
 	t.fail(&p, e.Kind, words)
+	p.State.Reason = e.Reason()
 	l := landed{part: p, repeats: e.Kind == tool.Unattended && e.Code == RepeatsCode}
 	if e.Kind == tool.Rejected {
 		no, asked := errors.AsType[*permission.RejectedError](err)

@@ -255,8 +255,8 @@ func (c *chat) shell(ctx context.Context, command string) {
 		if out != "" {
 			c.say(out)
 		}
-		if code := transcript.ExitStatus(res.Metadata); code != 0 {
-			c.say(c.con.style.Red(fmt.Sprintf("exit code %d", code)))
+		if how := transcript.Ended(res.Metadata); how != "" {
+			c.say(c.con.style.Red(how))
 		}
 	}
 	if err != nil {

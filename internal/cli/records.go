@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/transcript"
 )
 
 // reading opens the records, where there are any, and hands them to f.
@@ -238,6 +239,17 @@ func (l *callList) read(ctx context.Context, s *store.Store, q store.Query) erro
 	return nil
 }
 
+// endedBy says how a command ended that failed; "" where none did.
+func endedBy(code int64) string {
+	switch {
+	case code < 0:
+		return "killed"
+	case code > 0:
+		return fmt.Sprintf("exit %d", code)
+	}
+	return ""
+}
+
 func (a *app) printCalls(l callList) error {
 	tw := columns(a.Stdout)
 	for _, c := range l.calls {
@@ -246,13 +258,13 @@ func (a *app) printCalls(l callList) error {
 			what = c.Result.Title
 		}
 		if c.Error != nil {
-			what, _, _ = strings.Cut(c.Error.Message, "\n")
+			what, _, _ = strings.Cut(transcript.Why(c.Error.Message, c.Error.Hint), "\n")
 		}
 		what, cut := text.Cut(what, 80)
 		if cut {
 			what += "…"
 		}
-		row := []string{text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), string(c.State), text.VisibleLine(what)}
+		row := []string{text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), cmp.Or(endedBy(c.Exit), string(c.State)), text.VisibleLine(what)}
 		if l.of == "" && l.dirs != nil {
 			row = append(row, text.VisibleLine(l.dirs[c.Session]))
 		}
@@ -406,8 +418,11 @@ func (a *app) printCall(c store.Call) error {
 	a.block("input", c.Input)
 	if e := c.Error; e != nil {
 		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
-		a.block("message", e.Message)
-		a.block("hint", e.Hint)
+		why := transcript.Why(e.Message, e.Hint)
+		a.block("message", why)
+		if why == strings.TrimSpace(e.Message) { // else it says so itself
+			a.block("hint", e.Hint)
+		}
 	}
 	if r := c.Result; r != nil {
 		a.fields("title", r.Title)

@@ -14,9 +14,11 @@ const dots = `() => [...document.querySelectorAll('#main :is(.tool-part, .list, 
 // than 0, and one that was stopped, are told alike in the conversation and among
 // the calls. A turn that was stopped within a call can be gone on with.
 func TestBrowseEnds(t *testing.T) {
-	h := newHost(t, `{"*": "allow"}`).start()
+	h := newHost(t, `{"*": "allow", "bash": {"rm *": "deny"}}`).start()
 	h.model.Script("Try it", calls("bash", map[string]any{"command": "true", "description": "works"}),
 		calls("bash", map[string]any{"command": "exit 3", "description": "does not"}),
+		calls("bash", map[string]any{"command": "kill -9 $$", "description": "is killed"}),
+		calls("bash", map[string]any{"command": "rm x", "description": "is denied"}),
 		says("| what | how many | is |\n|:--|--:|:-:|\n| a | 1 | x |\n"))
 	h.model.Script("Go on and on", calls("bash", map[string]any{"command": "sleep 1000", "description": "sleeps"}), says("It went on."))
 	b := newTab(t, h)
@@ -29,13 +31,15 @@ func TestBrowseEnds(t *testing.T) {
 		t.Errorf("the columns stand %q", got)
 	}
 	b.none("button", "Resume")
-	if got := eval[string](b, dots); got != "completed error" {
+	if got := eval[string](b, dots); got != "completed error error error" {
 		t.Errorf("the conversation shows %q", got)
 	}
+	b.see("bash rm x is denied by the rule bash rm * = deny")
+	b.until("the person reads no text for models", `() => !document.querySelector('#main').textContent.includes('The user has specified')`)
 	b.shot("exit")
 	for _, when := range []string{"while it was looked at", "loaded anew"} {
 		b.visit("#/sessions/" + session + "/calls")
-		b.until("the calls show the same, "+when, `() => (`+dots+`)() === 'completed error'`)
+		b.until("the calls show the same, "+when, `() => (`+dots+`)() === 'completed error error error'`)
 		b.must(chromedp.Reload())
 	}
 	b.shot("calls")

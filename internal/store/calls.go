@@ -36,7 +36,7 @@ type Call struct {
 	Error   *Failure     `json:"error,omitempty"`
 	Started int64        `json:"started"`
 	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
-	Exit    int64        `json:"exit,omitempty"`  // how a command ended that the call ran; also without the wide parts
+	Exit    int64        `json:"exit,omitempty"`  // the code of a command that the call ran, -1 where a signal ended it; also without the wide parts
 	Seq     int64        `json:"-"`               // of one in a list: later calls have greater ones
 }
 
@@ -140,6 +140,17 @@ type columns struct {
 	size int // of the wide ones
 }
 
+// exitOf is the code of a command, -1 where a signal ended it, and 0 where there
+// was no command.
+func exitOf(metadata map[string]any) int {
+	code, ended := metadata["exit"]
+	if _, signal := metadata["signal"].(string); signal && ended && code == nil {
+		return -1
+	}
+	n, _ := code.(int)
+	return n
+}
+
 // ending encodes the result and the failure of c. What cannot be encoded is
 // replaced: a record never fails for what a tool put into it.
 func ending(c Call) columns {
@@ -152,7 +163,7 @@ func ending(c Call) columns {
 		if r.Metadata != nil {
 			text := metadataText(r.Metadata)
 			e.metadata, e.size = text, e.size+len(text)
-			if code, ok := r.Metadata["exit"].(int); ok && code != 0 && c.Error == nil {
+			if code := exitOf(r.Metadata); code != 0 && c.Error == nil {
 				e.code = strconv.Itoa(code) // what has not failed has no code of its own
 			}
 		}

@@ -137,7 +137,7 @@ func (t *Transcript) heading(session string) string {
 // says why it failed.
 func (t *Transcript) callLine(p message.Part, o outcome, indent string) string {
 	mark := t.style.Green("✓")
-	if o.failed || ExitStatus(p.State.Metadata) != 0 {
+	if o.failed || Ended(p.State.Metadata) != "" {
 		mark = t.style.Red("✗")
 	}
 	name := screen.Safe(o.tool)
@@ -207,7 +207,7 @@ func (t *Transcript) callDetails(p message.Part, o outcome, indent string) strin
 		if e := t.errors[p.CallID]; e != nil {
 			hint = e.Hint
 		}
-		return t.wrapped(reason(p.State.Error, hint), indent, t.style.Red)
+		return t.wrapped(Why(p.State.Error, hint), indent, t.style.Red)
 	}
 	if diff, _ := p.State.Metadata["diff"].(string); diff != "" && !t.seen[p.CallID] {
 		out.WriteString(screen.Diff(diff, MostDiff, screen.Options{Color: t.opt.Color, Prefix: indent}))
@@ -221,22 +221,32 @@ func (t *Transcript) callDetails(p message.Part, o outcome, indent string) strin
 		for _, l := range last {
 			line(t.style.Dim, l)
 		}
-		if code := ExitStatus(p.State.Metadata); code != 0 && !o.failed {
-			line(t.style.Red, fmt.Sprintf("exit code %d", code))
+		if how := Ended(p.State.Metadata); how != "" && !o.failed {
+			line(t.style.Red, how)
 		}
 	}
 	return out.String()
 }
 
-// ExitStatus is the exit code of a command; 0 where none is known.
-func ExitStatus(metadata map[string]any) int {
+// Ended says how a command ended that failed, by the metadata of its call; ""
+// where it did not fail, or there was none.
+func Ended(metadata map[string]any) string {
 	switch code := metadata["exit"].(type) {
 	case int:
-		return code
-	case float64:
-		return int(code)
+		if code != 0 {
+			return fmt.Sprintf("exit code %d", code)
+		}
+	case float64: // read from a record
+		if code != 0 {
+			return fmt.Sprintf("exit code %.0f", code)
+		}
+	case nil:
+		_, over := metadata["exit"]
+		if signal, ok := metadata["signal"].(string); ok && over {
+			return "ended by the signal " + screen.Safe(signal)
+		}
 	}
-	return 0
+	return ""
 }
 
 // mostShown is how many calls are shown at work at the same time.

@@ -39,7 +39,7 @@ func outcomeOf(p message.Part, e *helve.CallError) outcome {
 	}
 	var caught struct{ Tool, Error string }
 	if json.Unmarshal(s.Input, &caught) == nil && caught.Tool != "" && caught.Error != "" {
-		o.tool, o.why = caught.Tool, firstSentence(reason(caught.Error, hint))
+		o.tool, o.why = caught.Tool, firstSentence(Why(caught.Error, hint))
 		return o
 	}
 	switch s.Kind {
@@ -53,14 +53,14 @@ func outcomeOf(p message.Part, e *helve.CallError) outcome {
 		if e != nil {
 			said = e.Message
 		}
-		o.why = firstSentence(reason(said, hint))
+		o.why = firstSentence(Why(said, hint))
 	}
 	return o
 }
 
-// reason words the error of a call for people: lists that are made for models
+// Why words the error of a call for people: lists that are made for models
 // become what they say.
-func reason(said, hint string) string {
+func Why(said, hint string) string {
 	said = strings.TrimSpace(said)
 	denied := strings.TrimSuffix((&permission.DeniedError{}).Error(), "[]")
 	if rest, ok := strings.CutPrefix(hint, "Decided by "); ok && strings.HasPrefix(said, denied) {

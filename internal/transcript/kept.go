@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func Part(p message.Part) string {
 // why it failed, or the end of what it brought.
 func keptCall(p message.Part) string {
 	mark, end, below := "…", "", []string(nil)
-	o := outcomeOf(p, nil)
+	o, how := outcomeOf(p, nil), Ended(p.State.Metadata)
 	switch p.State.Status {
 	case message.Completed:
 		mark = "✓"
@@ -38,8 +39,11 @@ func keptCall(p message.Part) string {
 		if !ok {
 			output = p.State.Output
 		}
-		if o.failed {
+		switch {
+		case o.failed:
 			mark, end = "✗", o.why
+		case how != "":
+			mark, end = "✗", "("+how+")"
 		}
 		below = lastLines(printed(output, o.failed), mostOutput+1)
 		if len(below) > mostOutput {
@@ -47,7 +51,7 @@ func keptCall(p message.Part) string {
 		}
 	case message.Failed:
 		mark = "✗"
-		why, _, _ := strings.Cut(reason(p.State.Error, ""), "\n")
+		why, _, _ := strings.Cut(cmp.Or(p.State.Reason, Why(p.State.Error, "")), "\n")
 		below = []string{why}
 	default:
 		end = "(" + string(p.State.Status) + ")"

@@ -70,7 +70,7 @@ export function callsView(feed, open) {
     text(title, (call.parent ? '↳ ' : '') + [waits && 'waits for you', what].filter(Boolean).join(': '));
     attr(title, 'class', `call-title ellipsis${call.error ? ' bad' : waits ? ' warn' : ''}`);
     took(time, call, now);
-    text(track.lastChild, waits ? 'waits for you' : call.exit ? `exit ${call.exit}` : call.state); // what the colours say
+    text(track.lastChild, waits ? 'waits for you' : call.exit ? (call.exit < 0 ? 'ended by a signal' : `exit ${call.exit}`) : call.state); // what the colours say
     attr(row, 'data-open', call.id === current ? 'true' : null);
     const wf = track.firstChild;
     attr(wf, 'data-state', waits ? 'waiting' : come);

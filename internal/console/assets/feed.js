@@ -3,6 +3,7 @@
 
 import { api, path } from './api.js';
 import { events, sessionOf } from './events.js';
+import { exitOf } from './format.js';
 
 const MESSAGES = 60; // a page
 const CALLS = 1000;
@@ -296,7 +297,7 @@ export function sessionFeed(id, changed) {
       row.state = p.state;
       row.ended = time(event);
       row.error = p.error;
-      row.exit = p.result?.metadata?.exit;
+      row.exit = exitOf(p.result?.metadata);
       if (p.result && p.result.title) row.title = p.result.title;
       live.delete(row.id);
       mark('calls'); // a filter by state may want it now

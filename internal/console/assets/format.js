@@ -12,6 +12,9 @@ const two = (n) => String(n).padStart(2, '0');
  */
 export const outcome = (state, exit, kind) => (state === 'completed' && (kind || (Number.isFinite(exit) && exit !== 0)) ? 'error' : state);
 
+/** The exit code of a command, from the metadata of its call: -1 where a signal ended it. */
+export const exitOf = (metadata) => (metadata && metadata.exit === null && typeof metadata.signal === 'string' ? -1 : metadata?.exit);
+
 /** 14:03:09 */
 export function clock(ms) {
   const d = new Date(ms);

@@ -3,7 +3,7 @@
 // shown or said to be left out; nothing makes it fail.
 
 import { h } from './dom.js';
-import { outcome, plural } from './format.js';
+import { exitOf, outcome, plural } from './format.js';
 import { codeBlock, languageOf } from './colour.js';
 import { codeNode, codeText, hasHidden, visibleLine, visibleLineNode, visibleNode } from './visible.js';
 import { renderChange, renderDiff } from './diff.js';
@@ -89,7 +89,7 @@ function inner(calls, depth) {
   const one = (c) => {
     const failed = isText(c.error) || c.status === 'error';
     const name = [isText(c.tool) ? c.tool : 'call', isText(c.title) ? c.title : ''].filter(Boolean).join(' · ').slice(0, 300);
-    return folded([h('span', { class: 'dot', 'data-state': failed ? 'error' : outcome('completed', c.metadata?.exit), 'aria-hidden': 'true' }), ' ', visibleLineNode(name), failed ? h('span', { class: 'badge bad' }, 'failed') : null],
+    return folded([h('span', { class: 'dot', 'data-state': failed ? 'error' : outcome('completed', exitOf(c.metadata)), 'aria-hidden': 'true' }), ' ', visibleLineNode(name), failed ? h('span', { class: 'badge bad' }, 'failed') : null],
       () => (depth >= innerDepth ? valueTree(c) : [renderInput(c.input), render({ result: c, error: failed ? c.error : null }, depth + 1)]));
   };
   return h('div', { class: 'inner' }, h('p', { class: 'small dim' }, plural(known.length, 'call') + ' inside'), known.slice(0, maxInner).map((c) => guarded(() => one(c))),

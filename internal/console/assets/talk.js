@@ -3,7 +3,7 @@
 
 import { attr, h, put, text } from './dom.js';
 import { liveView, startedSession } from './call.js';
-import { clock, cost, duration, full, modelName, outcome, tokens } from './format.js';
+import { clock, cost, duration, exitOf, full, modelName, outcome, tokens } from './format.js';
 import { icon } from './icons.js';
 import { markdown } from './markdown.js';
 import { renderGiven, renderInput, renderResult } from './result.js';
@@ -133,7 +133,7 @@ function toolRow(feed) {
       drawn = s.status;
       if (view) view.end();
       put(body, renderGiven(s.input, s.metadata),
-        renderResult({ tool: part.tool, input: s.input, state: s.status, title: s.title, metadata: s.metadata, error: s.error && { kind: s.kind, message: s.error },
+        renderResult({ tool: part.tool, input: s.input, state: s.status, title: s.title, metadata: s.metadata, error: s.error && { kind: s.kind, reason: s.reason, message: s.error },
           result: s.status === 'completed' ? { title: s.title, output: s.output, metadata: s.metadata, attachments: s.attachments } : undefined }), whither(s.metadata));
       return;
     }
@@ -156,10 +156,10 @@ function toolRow(feed) {
       const call = feed.calls.get(next.callID);
       const { permissions, questions } = state.requestsOf(feed.id, next.callID);
       const waits = permissions.length + questions.length > 0;
-      const come = outcome(s.status, s.metadata && s.metadata.exit, s.kind);
+      const come = outcome(s.status, exitOf(s.metadata), s.kind);
       attr(dot, 'data-state', come);
       text(name, visibleLine(next.tool || ''));
-      const what = s.status === 'error' ? s.error : s.title || (call && call.title) || briefInput(s.input);
+      const what = s.status === 'error' ? s.reason || s.error : s.title || (call && call.title) || briefInput(s.input);
       text(title, visibleLine(String(what || '').slice(0, 300)));
       attr(title, 'class', `ellipsis grow ${come === 'error' ? 'bad' : 'dim'}`);
       text(time, waits ? 'waits for you' : s.time && s.time.end ? duration(s.time.end - s.time.start) : s.status === 'completed' ? '' : s.status || '');
