@@ -130,7 +130,7 @@ type discrepancy struct {
 	want, got any
 }
 
-// resolveOptions fails for what differs and should not, or otherwise than it should,
+// settle fails for what differs and should not, or otherwise than it should,
 // and for what should and does not.
 func settle(t *testing.T, found []discrepancy, known []departure, exact map[string]any) {
 	t.Helper()

@@ -22,7 +22,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A observe is a conversation that the reference had with a scripted model, and
+// A take is a conversation that the reference had with a scripted model, and
 // what came of it. See testdata/agent/README.md.
 type take struct {
 	Name    string `json:"name"`
@@ -425,7 +425,7 @@ func known(tools []string) []string {
 	return slices.DeleteFunc(slices.Clone(tools), func(n string) bool { return !slices.Contains(theirs, n) })
 }
 
-// notification is what the model was told of each call.
+// told is what the model was told of each call.
 func (k take) told() (out []any) {
 	at := 0
 	for _, step := range k.Steps {

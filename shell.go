@@ -54,9 +54,9 @@ type Shell struct {
 	// in the background.
 	Ephemeral bool
 
-	// Detach are patterns of command lines, as rules have them, that may leave
-	// programs running after the runtime has ended ("nohup *"). It does not hold
-	// behind the wall, nor for agents that may change nothing.
+	// Detach are patterns of commands, as rules have them ("nohup *"). A line
+	// with such a command may leave programs running after the runtime has ended.
+	// It does not hold behind the wall, nor for agents that may change nothing.
 	Detach []string
 
 	// NoCheckpoint lets commands that delete or overwrite files do so without
@@ -116,10 +116,8 @@ func (r *Runtime) openShell() error {
 				r.events.publish(JobChanged{jobOf(info)})
 			},
 		},
-		Detach: func(line string) bool {
-			return slices.ContainsFunc(opt.Detach, func(pattern string) bool { return permission.Match(line, pattern) })
-		},
-		NewID: r.newID, Logger: r.log,
+		Detach: opt.detaches(),
+		NewID:  r.newID, Logger: r.log,
 	})
 	if err != nil {
 		return fmt.Errorf("setting up the shell: %w", err)
@@ -150,6 +148,16 @@ func (r *Runtime) roots() []string {
 		return []string{r.worktree}
 	}
 	return []string{r.worktree, r.dir}
+}
+
+// detaches is whether a command is one of Detach; nil where there are none.
+func (s Shell) detaches() func(command string) bool {
+	if len(s.Detach) == 0 {
+		return nil
+	}
+	return func(command string) bool {
+		return slices.ContainsFunc(s.Detach, func(pattern string) bool { return permission.Match(command, pattern) })
+	}
 }
 
 // Run runs a command under the rules of the agent that makes the call.

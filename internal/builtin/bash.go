@@ -226,8 +226,8 @@ func outcomeNotes(o *run.Outcome) (notes []string) {
 			o.Job, strings.Join(o.Running, ", ")))
 	}
 	if len(o.Detached) > 0 {
-		notes = append(notes, fmt.Sprintf("What the command started goes on by itself, as the setting bash.detach allows: %s. It cannot be seen or stopped as a job; kill ends it.",
-			strings.Join(o.Detached, ", ")))
+		notes = append(notes, fmt.Sprintf("What the command started goes on by itself, as the setting bash.detach allows: %s. It cannot be seen or stopped as a job; kill ends it. What it prints without a redirection goes to %s.",
+			strings.Join(o.Detached, ", "), o.Log))
 	}
 	if o.Signal != "" && !o.TimedOut && !o.Cancelled {
 		notes = append(notes, "The command was ended by the signal "+o.Signal)

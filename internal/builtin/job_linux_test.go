@@ -27,6 +27,32 @@ func look(t *testing.T, rt *helve.Runtime, session string, args map[string]any) 
 	return res.Output, nil
 }
 
+// What a line leaves running goes on by itself where bash.detach names one of its
+// commands, however it is written.
+func TestDetachedLines(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	rt := open(t, helve.Options{Shell: helve.Shell{Detach: []string{"nohup *", "setsid *"}}})
+	for line, want := range map[string]bool{
+		"nohup sleep 0.5 &":                    true,
+		"setsid -f sleep 0.5":                  true,
+		"cd . && nohup sleep 0.5 > log 2>&1 &": true,
+		"(setsid sleep 0.5 &)":                 true,
+		"A=1 /usr/bin/nohup sleep 0.5 &":       true,
+		"echo nohup; sleep 0.5 &":              false,
+		"sleep 0.5 & # nohup x":                false,
+	} {
+		t.Run(line, func(t *testing.T) {
+			res, fail := sh(t, rt, map[string]any{"command": line})
+			if fail != nil {
+				t.Fatal(fail)
+			}
+			if got := strings.Contains(res.Output, "goes on by itself") && strings.Contains(res.Output, "helve-detached-"); got != want || (res.Metadata["job"] == nil) != want {
+				t.Errorf("it is %v\n%s", res.Metadata, res.Output)
+			}
+		})
+	}
+}
+
 func TestJob(t *testing.T) {
 	rt := open(t, helve.Options{DataDir: t.TempDir()})
 	res, fail := sh(t, rt, map[string]any{"command": "echo begun; cat; echo over", "background": true})

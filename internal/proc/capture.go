@@ -13,6 +13,7 @@ import (
 const (
 	drainQuiet = 100 * time.Millisecond // without a byte, after which nobody waits for more
 	drainLimit = time.Second            // after which nobody waits in any case
+	logRest    = 20 * time.Millisecond  // between looks at the file of a detached command
 	listenRest = 100 * time.Millisecond // between two calls of a listener
 	keepBytes  = 32 << 10
 	keepSpill  = 256 << 20
@@ -77,6 +78,9 @@ type Capture struct {
 	quiet  chan struct{} // closed when the listener has stopped
 	once   sync.Once
 	rest   *Rest
+
+	log    string        // the file that a detached command prints to; "" for another
+	copied chan struct{} // closed when what it has printed is in the pipe
 }
 
 // A Rest is the reading end of a command's pipe, after the Capture has let go
@@ -115,8 +119,7 @@ func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, 
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w", err)
 	}
-	p, err := r.Start(ctx, cmd, write)
-	write.Close()
+	p, err := c.start(ctx, r, cmd, write)
 	if err != nil {
 		read.Close()
 		return nil, err
@@ -132,6 +135,65 @@ func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, 
 	}
 	return p, nil
 }
+
+// start starts a command that prints to the pipe. A detached one prints to a
+// file, which is there when nobody reads the pipe any more.
+func (c *Capture) start(ctx context.Context, r *Runner, cmd Command, pipe *os.File) (*Process, error) {
+	if !cmd.Detached {
+		defer pipe.Close()
+		return r.Start(ctx, cmd, pipe)
+	}
+	log, err := os.CreateTemp("", "helve-detached-*.log")
+	if err != nil {
+		pipe.Close()
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	var p *Process
+	out, err := os.OpenFile(log.Name(), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		p, err = r.Start(ctx, cmd, out)
+		out.Close()
+	}
+	if err != nil {
+		pipe.Close()
+		log.Close()
+		_ = os.Remove(log.Name())
+		return nil, err
+	}
+	c.log, c.copied = log.Name(), make(chan struct{})
+	go c.forward(log, pipe, p.Done())
+	return p, nil
+}
+
+// forward copies what a command prints from a file to the pipe. When the command
+// is done it goes on for as long as Settle reads a pipe that is held open.
+func (c *Capture) forward(log, pipe *os.File, done <-chan struct{}) {
+	defer close(c.copied)
+	defer log.Close()
+	defer pipe.Close()
+	tick := time.NewTicker(logRest)
+	defer tick.Stop()
+	var last, limit time.Time
+	for {
+		n, err := io.Copy(pipe, log)
+		now := time.Now()
+		if n > 0 {
+			last = now
+		}
+		if err != nil || !limit.IsZero() && (now.After(limit) || now.Sub(last) >= drainQuiet) {
+			return // nobody reads on, or nothing more comes
+		}
+		select {
+		case <-done:
+			done, last, limit = nil, now, now.Add(drainLimit)
+		case <-tick.C:
+		}
+	}
+}
+
+// Log is the file that a detached command, and what it has left running, prints
+// to; "" for another. It stays until it is removed.
+func (c *Capture) Log() string { return c.log }
 
 // read reads the pipe to its end, or until it is told to stop.
 func (c *Capture) read() {
@@ -191,6 +253,13 @@ func (c *Capture) Output() Output { return c.sink.output() }
 func (c *Capture) Settle() *Rest {
 	limit := time.NewTimer(drainLimit)
 	defer limit.Stop()
+	if c.copied != nil {
+		select {
+		case <-c.copied:
+		case <-limit.C:
+			return c.Detach()
+		}
+	}
 	seen := c.count()
 	for {
 		pause := time.NewTimer(drainQuiet)

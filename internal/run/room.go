@@ -30,9 +30,9 @@ type Options struct {
 	Helper       string                                 // a program that calls [Helper]
 	Wall         Wall
 	Ephemeral    bool // nothing goes on after a call
-	// Detach reports whether what a command line leaves running may outlive
-	// the runtime; nil is never.
-	Detach func(line string) bool
+	// Detach reports whether what a line with this command in it leaves running
+	// may outlive the runtime; nil is never.
+	Detach func(command string) bool
 	Jobs   job.Options
 	NewID  func(prefix string) string // makes identifiers
 	Logger *slog.Logger

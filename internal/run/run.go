@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/helve-dev/helve/internal/job"
 	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/shell"
 )
 
 const (
@@ -61,6 +63,7 @@ type Outcome struct {
 	Job       string        // the job that goes on
 	Running   []string      // the programs of it that do
 	Detached  []string      // the programs of it that nothing looks after any more
+	Log       string        // the file that they print to
 	Wall      string        // the level of the wall it ran behind; "" for none
 	Warning   string        // what could not be done about it
 }
@@ -94,7 +97,7 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	if slot != nil {
 		defer slot.Release() // unless it was used
 	}
-	shell, err := r.shell()
+	sh, err := r.shell()
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +109,12 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
 	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
-	x.detached = r.opt.Detach != nil && !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.opt.Detach(cmd.Line)
+	x.detached = !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.detaches(cmd.Line)
 	x.capture = x.newCapture()
 	var done func()
 	x.detach, done = r.await(callName{cmd.Session, cmd.Call})
 	defer done()
-	args := shell.args(cmd.Line)
+	args := sh.args(cmd.Line)
 	x.process, err = x.capture.Start(ctx, r.runner, proc.Command{
 		Path: args[0], Args: args[1:], Env: env, Dir: cmd.Dir, Place: site.place, Stdin: cmd.Background, Detached: x.detached,
 	})
@@ -119,8 +122,22 @@ func (r *Room) Run(ctx context.Context, cmd Command) (*Outcome, error) {
 		return nil, err
 	}
 	x.follow(ctx)
+	if len(x.out.Detached) > 0 {
+		x.out.Log = x.capture.Log()
+	} else if log := x.capture.Log(); log != "" {
+		_ = os.Remove(log)
+	}
 	x.tell()
 	return x.out, nil
+}
+
+// detaches reports whether what a line starts may go on for ever: one of its
+// commands may, as it is written or spelled.
+func (r *Room) detaches(line string) bool {
+	may := r.opt.Detach
+	return may != nil && (may(line) || slices.ContainsFunc(shell.Parse(line).Units, func(u shell.Unit) bool {
+		return may(u.Text) || slices.ContainsFunc(u.Spellings, may)
+	}))
 }
 
 // reserve keeps a place for a command that is to be a job at once; nil for

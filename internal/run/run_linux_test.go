@@ -199,6 +199,7 @@ func TestDetached(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Error(err)
 	}
+	_ = os.Remove(out.Log)
 
 	r = room(t, func(o *Options) { o.Ephemeral, o.Detach = true, func(string) bool { return true } })
 	out = do(t, r, Command{Line: "setsid sleep 100 & echo $! > '" + pidFile + "'; sleep 100", Timeout: 300 * time.Millisecond})
@@ -207,6 +208,40 @@ func TestDetached(t *testing.T) {
 	}
 	if out = do(t, r, Command{Line: "sleep 100 & echo up", ReadOnly: true}); len(out.Detached) > 0 {
 		t.Errorf("for an agent that changes nothing: %+v", out)
+	}
+}
+
+// What goes on after the room can print: a pipe that nobody reads would end it.
+func TestDetachedPrints(t *testing.T) {
+	temp, dir := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	r := room(t, func(o *Options) { o.Detach = func(string) bool { return true } })
+	out := do(t, r, Command{Dir: dir, Line: "echo here; sh -c 'until [ -e gate ]; do sleep 0.02; done; echo out; echo err >&2; echo more; echo > end' &"})
+	if out.Text != "here\n" || len(out.Detached) == 0 || out.Warning != "" {
+		t.Errorf("it is %+v", out)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if _, err := os.Stat(filepath.Join(dir, "end")); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if text, err := os.ReadFile(out.Log); err != nil || string(text) != "here\nout\nerr\nmore\n" {
+		t.Errorf("it printed %q: %v", text, err)
+	}
+
+	r = room(t, func(o *Options) { o.Detach = func(string) bool { return true } })
+	if again := do(t, r, Command{Line: "seq 100000; echo last"}); again.Log != "" || !strings.HasSuffix(again.Text, "99999\n100000\nlast\n") {
+		t.Errorf("it is %+v", again)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) != 1 {
+		t.Errorf("there are %v, %v", left, err)
 	}
 }
 
