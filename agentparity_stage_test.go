@@ -2,7 +2,9 @@ package helve_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -125,6 +127,24 @@ func (s stage) files(t *testing.T) map[string]any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// saved are the sums of the outputs that were kept.
+func (s stage) saved(t *testing.T) (all []any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.data, "tool-output", "tool_*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer(s.names...).Replace(string(data))
+		all = append(all, map[string]any{"bytes": len(text), "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(text)))})
+	}
+	return all
 }
 
 // A user answers requests and questions in order, and notes them.

@@ -61,6 +61,7 @@ type take struct {
 		ChildSessions []any               `json:"child_sessions"`
 		ChildTools    map[string][]string `json:"child_tools"`
 		Files         map[string]any      `json:"files"`
+		Saved         []any               `json:"saved_output"`
 	} `json:"expected"`
 }
 
@@ -151,6 +152,7 @@ type performance struct {
 	ChildSessions          []any
 	ChildTools             map[string][]string
 	Files                  map[string]any
+	Saved                  []any
 }
 
 func (k take) play(t *testing.T, protocol string, askAll bool) (got performance) {
@@ -197,6 +199,7 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 			got.Files[name] = map[string]any{"deleted": true}
 		}
 	}
+	got.Saved = s.saved(t)
 	var out performance
 	if err := json.Unmarshal([]byte(inJSON(s.normal(t, got))), &out); err != nil {
 		t.Fatal(err)
@@ -405,6 +408,7 @@ func (k take) compare(t *testing.T, protocol string) []discrepancy {
 	for name, list := range want.ChildTools {
 		c.value("child_tools."+name, strings.Join(list, " "), strings.Join(known(got.ChildTools[name]), " "))
 	}
+	c.list("saved_output", plain(want.Saved), got.Saved)
 	names := maps.Clone(got.Files)
 	maps.Copy(names, want.Files)
 	for _, name := range slices.Sorted(maps.Keys(names)) {

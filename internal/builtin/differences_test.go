@@ -282,6 +282,7 @@ func (r recording) hold(t *testing.T, p place, m manner) (found []finding, last 
 	c.list("inner", wanted(r.Expected.Inner), got.Inner)
 	c.list("asks", r.inOrder(wanted(r.Expected.Asks)), r.inOrder(got.Asks))
 	c.list("questions", wanted(r.Expected.Questions), got.Questions)
+	c.list("saved_output", wanted(r.Expected.Saved), got.Saved)
 	c.files("files", r.Expected.Files, got.Files)
 	c.files("files_outside", r.Expected.FilesOutside, got.FilesOutside)
 	c.files("files_beside_workspace", r.Expected.FilesBeside, got.FilesBeside)

@@ -57,6 +57,7 @@ type recording struct {
 		Asks      []any    `json:"asks"`
 		AsksAll   []any    `json:"asks_when_everything_asks"`
 		Questions []any    `json:"questions"`
+		Saved     []any    `json:"saved_output"`
 		Unstable  []string `json:"unstable"`
 
 		Files        map[string]any `json:"files"`
@@ -158,6 +159,7 @@ type encounter struct {
 	Inner     []any `json:"inner"`
 	Asks      []any `json:"asks"`
 	Questions []any `json:"questions"`
+	Saved     []any `json:"saved_output"`
 
 	Files        map[string]any `json:"files"`
 	FilesOutside map[string]any `json:"files_outside"`
@@ -245,6 +247,7 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 	}
 	got.Asks, got.Questions = person.asks, person.questions
 	p.changed(t, before, &got)
+	got.Saved = p.saved(t)
 	same = same && data == "" && len(got.Files)+len(got.FilesOutside)+len(got.FilesBeside) == 0
 	return p.normalised(t, got), append(available, "invalid"), same
 }

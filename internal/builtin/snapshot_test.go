@@ -85,3 +85,22 @@ func (p place) changed(t *testing.T, before map[string]snapshot, got *encounter)
 		}
 	}
 }
+
+// saved are the outputs that were kept, as recordings have them: their sums, with
+// the names of recordings for folders.
+func (p place) saved(t *testing.T) (all []any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.data, "tool-output", "tool_*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer(p.names()...).Replace(string(data))
+		all = append(all, map[string]any{"bytes": len(text), "sha256": digest(text)})
+	}
+	return all
+}
