@@ -69,6 +69,8 @@ func TestCasesEdit(t *testing.T) {
 		{id: "endings, of the old system", file: "a\rb\r", old: "\r", new: "\n", all: true, want: "a\nb\n"},
 		{id: "endings, quoted with others", file: "x\na\r\nb\nc\n", old: "a\nb\n", new: "a\r\nb\r\n", want: "x\na\r\nb\r\nc\n"},
 		{id: "endings, as they are", file: "a\nb\n", old: "a\r\n", new: "a\n", code: "no-change", part: "would change nothing"},
+		{id: "endings, loosely", file: "a\r\nb\r\n", old: "a  \r\nb", new: "a  \nb", code: "context-not-found", part: "nothing but line endings"},
+		{id: "endings, one more than there are", file: "a\r\nb", old: "a\r\nb\r\n", new: "a\nb\n", code: "context-not-found", part: "nothing but line endings"},
 		{id: "endings, none there", file: "a\nb\n", old: "\r", new: "", all: true, code: "context-not-found", part: missing},
 		{id: "endings, in UTF-16", file: "\xff\xfea\x00\r\x00\n\x00b\x00\r\x00\n\x00", old: "a\r\n", new: "a\n", want: "\xff\xfea\x00\n\x00b\x00\r\x00\n\x00"},
 		{id: "half an ending and words", file: "a\r\nb\r\n", old: "a\r", new: "c", want: "c\r\nb\r\n"},

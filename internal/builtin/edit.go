@@ -268,14 +268,15 @@ func (in editInput) onlyEndings() bool {
 }
 
 // replaceEndings makes an edit that changes nothing but line endings, which
-// become what they are in the new text. It returns nothing where the quoted text
-// does not stand in the file but for its line endings.
+// become what they are in the new text. The match is never loose: that would
+// change blanks, and not the line endings. It returns nothing for an edit that is
+// about lone carriage returns which the file does not have.
 func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, landedMatch, error) {
 	content, raw := file.String(), file.Raw()
 	old, asText := in.OldString, false
 	if !strings.Contains(raw, old) {
 		old, asText = charset.Normalise(old), charset.Normalise(old) == charset.Normalise(in.NewString)
-		if !asText || !strings.Contains(content, old) {
+		if !asText {
 			return nil, landedMatch{}, nil
 		}
 	} else {
@@ -289,7 +290,8 @@ func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset
 		return nil, landedMatch{}, e.missed(c, held, in, err)
 	}
 	if !m.Exact {
-		return nil, landedMatch{}, nil
+		return nil, landedMatch{}, tool.Fail("context-not-found",
+			"oldString and newString differ in nothing but line endings, and oldString does not stand in %s as it was quoted. Quote the text exactly as it is.", held.Path)
 	}
 	var edits []text.Edit
 	at, n := 0, 0 // in raw, and in the text
