@@ -164,9 +164,13 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 		a.showEffects(s, cfg)
 	}
 	for _, f := range files {
-		if !slices.ContainsFunc(all, func(s config.Source) bool { return s.Path == f }) {
-			return nil, usagef("%s is not part of the config of this project", f)
+		if slices.ContainsFunc(all, func(s config.Source) bool { return s.Path == f }) {
+			continue
 		}
+		if i := slices.IndexFunc(all, func(s config.Source) bool { return disk.Within(s.Path, f) }); i >= 0 {
+			return nil, usagef("%s is trusted as a part of %s: name that", f, all[i].Path)
+		}
+		return nil, usagef("%s is not part of the config of this project", f)
 	}
 	return shown, nil
 }
