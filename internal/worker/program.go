@@ -150,11 +150,11 @@ const (
 
 // imported stands for a package that is imported by a statement. What the compiler itself makes of a default import takes a module for
 // its default export where package.json has "type": "module", as packages of modules do. It is as bun has it: the default export of
-// modules and of what was compiled from one, where there is one, otherwise all of it.
+// modules, if any, and of what was compiled from one, where there is one, otherwise all of it.
 const imported = `export * from PACKAGE;
 const all = require(PACKAGE);
-const compiled = all?.__esModule || require("node:util").types.isModuleNamespaceObject(all);
-export default compiled && "default" in all ? all.default : all;
+const modern = require("node:util").types.isModuleNamespaceObject(all);
+export default modern || all?.__esModule && "default" in all ? all.default : all;
 `
 
 // reader reads files for the compiler, which stands outside the wall: only what belongs to the folder. Modules of bun become ones

@@ -51,6 +51,8 @@ func TestDefaultImports(t *testing.T) {
 		k.write("package.json", `{"type":"module"}`)
 		k.write("node_modules/modern/package.json", `{"name":"modern","type":"module","exports":{"import":"./main.js"}}`)
 		k.write("node_modules/modern/main.js", `export const part = "p"; export default () => "modern"`)
+		k.write("node_modules/bare/package.json", `{"name":"bare","type":"module","exports":"./main.js"}`)
+		k.write("node_modules/bare/main.js", `export const part = () => "bare"`)
 		k.write("node_modules/made/package.json", `{"name":"made"}`)
 		k.write("node_modules/made/index.js", `Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "made"; exports.part = "q"`)
 		k.write("node_modules/classic/package.json", `{"name":"classic"}`)
@@ -63,12 +65,13 @@ func TestDefaultImports(t *testing.T) {
 			import made, * as all from "made"
 			import classic from "classic"
 			import umd from "umd"
+			import * as bare from "bare"
 			import fs, { readFileSync } from "node:fs"
 			export default { description: "d", args: {}, execute: async () =>
-				[modern(), part, made(), all.part, classic(), umd.parse(), fs.readFileSync === readFileSync].join() }`)
+				[modern(), part, made(), all.part, classic(), umd.parse(), (bare.default ?? bare.part)(), fs.readFileSync === readFileSync].join() }`)
 		k.write("plugins/p.ts", `import "node:dns"; export * from "hooks"; export { default } from "hooks"`)
 		w := k.start("tools/d.ts", "plugins/p.ts")
-		if got, want := k.run(w, "tools/d.ts", "{}").Output, "modern,p,made,q,classic,umd,true"; got != want {
+		if got, want := k.run(w, "tools/d.ts", "{}").Output, "modern,p,made,q,classic,umd,bare,true"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		told, err := w.Plugins(t.Context(), script.PluginInput{}, script.PluginEntry{File: "plugins/p.ts"})
