@@ -23,7 +23,8 @@ const (
 )
 
 // document takes in an agent that is described in markdown: settings in front
-// matter, the prompt below. What is wrong with it concerns this agent alone.
+// matter, the prompt below. It is called as its front matter says, or as its
+// path. What is wrong with it concerns this agent alone.
 func (l *loader) document(folder *input, d document) {
 	in := &input{
 		path: filepath.Join(folder.path, filepath.FromSlash(d.rel)), kind: folder.kind,
@@ -37,6 +38,9 @@ func (l *loader) document(folder *input, d document) {
 		return
 	}
 	doc := readDocument(in)
+	if own := doc.agent.get("name"); own != nil && own.kind == 's' && own.text != "" {
+		name = own.text
+	}
 	for _, f := range doc.faults {
 		p := Problem{Key: key(f.key), Message: "front matter: " + f.msg, Severity: Warning}
 		if !f.policy {
