@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,9 @@ func (a *app) load() (*setup, error) {
 
 // choose looks at the choice of the default agent. One that only a plugin may
 // know is replaced by helve's own, since plugins of OpenCode add agents and
-// here they do not; a name that is nearly one of ours is a mistake.
+// here they do not; a name that is nearly one of ours is a mistake. Where the
+// config takes every agent away that people talk to, for those of its plugins,
+// build stays.
 func (s *setup) choose() {
 	name, o := s.cfg.DefaultAgent, s.agentOptions()
 	err := o.Validate()
@@ -124,13 +127,27 @@ func (s *setup) choose() {
 		names = append(names, a.Name)
 	}
 	_, near := text.Nearest(name, names)
-	if name == "" || len(s.cfg.Plugins) == 0 || own || slices.Contains(names, name) || near {
+	if len(s.cfg.Plugins) == 0 || name != "" && (own || slices.Contains(names, name) || near) {
 		return
 	}
 	s.cfg.DefaultAgent = ""
+	if s.agentOptions().Validate() != nil {
+		s.keepBuild()
+	}
 	s.choice.Severity = config.Warning
 	s.choice.Message += ": helve takes no agents from plugins, so " + s.agents()[0].Name + " works where none is named"
 	s.cfg.Problems = append(s.cfg.Problems, *s.choice)
+}
+
+// keepBuild lets people talk to build, whatever the config says. The rules that
+// it gives build hold.
+func (s *setup) keepBuild() {
+	for i := range s.cfg.Agents {
+		if a := &s.cfg.Agents[i]; a.Name == "build" {
+			s.choice.File, s.choice.Line = cmp.Or(s.choice.File, a.From.File), cmp.Or(s.choice.Line, a.From.Line)
+			a.Disable, a.Mode, a.Hidden = false, "primary", nil
+		}
+	}
 }
 
 // defaults are the rules that an agent has before anything is configured.
