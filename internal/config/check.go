@@ -203,7 +203,9 @@ func (c *checker) without(m member, f, object *shape) bool {
 	p := Problem{Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Error}
 	switch {
 	case len(c.path) == 1 && m.val.kind == 'o' && (suggest == "tools" || suggest == "agent" || suggest == "mode"):
-		p.Message += "; only what it restricts is in force"
+		if p.Message += "; only what it restricts is in force"; m.key == "agents" {
+			p.Message = fmt.Sprintf("%q %s; of its rules only what restricts is in force", c.key(), what)
+		}
 		c.l.report(m.in, m.at, p)
 		c.l.salvage(under(salvageable(suggest, m.val), suggest))
 		return false

@@ -179,6 +179,7 @@ func (l *loader) doubles(in *input, all []double) {
 
 // layer puts one file's settings over those below it.
 func (l *loader) layer(in *input, root *node) {
+	laterAgents(root)
 	switch {
 	case !in.trusted:
 		l.withhold(root)
@@ -197,6 +198,38 @@ func (l *loader) layer(in *input, root *node) {
 	if examples := root.get("permission_examples"); examples != nil {
 		l.examples(examples)
 	}
+}
+
+// laterAgents puts the agents that a file describes under agents, as later
+// versions of OpenCode have it, where they count, without their rules: those
+// are kept with what else stands where it does not.
+func laterAgents(root *node) {
+	later := root.get("agents")
+	if later == nil || later.kind != 'o' {
+		return
+	}
+	names := map[string]string{"system": "prompt", "disabled": "disable"}
+	for _, key := range []string{"model", "variant", "description", "mode", "hidden", "color", "steps", "prompt", "disable"} {
+		names[key] = key
+	}
+	agents := &node{kind: 'o', in: later.in, at: later.at}
+	for _, a := range later.members {
+		if a.val.kind != 'o' {
+			continue
+		}
+		one := &node{kind: 'o', in: a.val.in, at: a.val.at}
+		for _, m := range a.val.clone().members {
+			if m.key = names[m.key]; m.key != "" {
+				one.put(m)
+			}
+		}
+		a.val = one
+		agents.put(a)
+	}
+	if own := root.get("agent"); own != nil && own.kind == 'o' {
+		agents.merge(own)
+	}
+	root.put(member{"agent", agents, later.in, later.at})
 }
 
 // combine merges the settings of one file into the rest.

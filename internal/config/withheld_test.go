@@ -141,7 +141,7 @@ func TestRulesBesidePermission(t *testing.T) {
 		{`{"permissions": {"bash": "alow"}}`, `"permission.bash": "alow" is not an action; did you mean "allow"?`, "bash * deny"},
 		{`{"permissions": "deny"}`, `"permissions" is not a setting`, "* * deny"},
 		{`{"agent": {"x": {"permissions": {"edit": "ask"}}}}`, `"agent.x.permissions" is not a setting`, "x: edit * ask"},
-		{`{"agents": {"x": {"permission": {"edit": "ask"}, "model": 1}, "y": 1}}`, `"agents" is not a setting; only what it restricts is in force; did you mean "agent"?`, "x: edit * ask"},
+		{`{"agents": {"x": {"permission": {"edit": "ask"}, "model": 1}, "y": 1}}`, `"agents" is not a setting; of its rules only what restricts is in force; did you mean "agent"?`, "x: edit * ask"},
 		{`{"tool": {"bash": false, "read": true, "x": {}}}`, `"tool" is not a setting; only what it restricts is in force; did you mean "tools"?`, "bash * deny, read * allow"},
 		{`{"permissions": [{"action": "shell", "resource": "git *", "effect": "ask"}, {"action": "edit", "effect": "deny"}, 1, {"effect": "deny"}]}`,
 			`"permissions" is a list of rules, as later versions of OpenCode have them; only what it restricts is in force`, "bash git * ask, edit * deny"},
