@@ -2,7 +2,13 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove site man commands release deb release-test cross-vet
+.PHONY: FORCE test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
+
+# The programs that measure, prove and generate: a module of their own, which
+# the product never needs.
+bin/lab/%: FORCE
+	go build -C lab -o ../bin/lab/ ./$*
+FORCE:
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/helve ./cmd/helve
@@ -17,76 +23,89 @@ check-long:
 lint:
 	gofmt -s -l $$(git ls-files '*.go')
 	go vet ./...
-	go tool staticcheck ./...
+	go vet -C lab ./...
+	.ci/staticcheck
 
 # Every fuzz target in turn, each for FUZZTIME.
 fuzz:
 	.ci/fuzz $(FUZZTIME)
 
 # The figures of docs/benchmarks.md, all of them or those of PART; then the page.
-# All of them take two hours and a quiet machine. "go run ./cmd/bench list" tells
+# All of them take two hours and a quiet machine. "bin/lab/bench list" tells
 # what there is.
-bench:
-	go run ./cmd/bench run $(PART)
+bench: bin/lab/bench
+	bin/lab/bench run $(PART)
 
 # The page alone, from docs/benchmarks.json.
-bench-page:
-	go run ./cmd/bench render
+bench-page: bin/lab/bench
+	bin/lab/bench render
 
 # Searches side by side with ripgrep 15 and 13. BENCHFLAGS=--quick for a look.
-bench-search: build
-	HELVE_RG15=$$(.ci/ripgrep15 || true) go run ./cmd/bench-search --helve bin/helve $(BENCHFLAGS)
+bench-search: build bin/lab/bench-search
+	HELVE_RG15=$$(.ci/ripgrep15 || true) bin/lab/bench-search --helve bin/helve $(BENCHFLAGS)
 
 # MCP against programs of other people, which npm has to bring: the conformance
 # suite and the inspector, three agents, two servers, and all of these for
 # docs/conformance.md.
-conformance: build
-	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof conformance --tools "$$tools" --helve bin/helve
+conformance: build bin/lab/mcp-proof
+	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof conformance --tools "$$tools" --helve bin/helve
 
-mcp-clients: build
-	tools=$$(.ci/mcp-tools clients) && go run ./cmd/mcp-proof clients --tools "$$tools" --helve bin/helve
+mcp-clients: build bin/lab/mcp-proof
+	tools=$$(.ci/mcp-tools clients) && bin/lab/mcp-proof clients --tools "$$tools" --helve bin/helve
 
-mcp-servers:
-	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof servers --tools "$$tools"
+mcp-servers: bin/lab/mcp-proof
+	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof servers --tools "$$tools"
 
-mcp-proof: build
+mcp-proof: build bin/lab/mcp-proof
 	suite=$$(.ci/mcp-tools suite) && clients=$$(.ci/mcp-tools clients) && \
-		go run ./cmd/mcp-proof all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
+		bin/lab/mcp-proof all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
 
 # helve's MCP server beside another one.
-bench-mcp: build
-	tools=$$(.ci/mcp-tools suite) && go run ./cmd/mcp-proof bench --tools "$$tools" --helve bin/helve
+bench-mcp: build bin/lab/mcp-proof
+	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof bench --tools "$$tools" --helve bin/helve
 
 # Pages as turndown, which npm has to bring, makes them into Markdown: the same
 # headings, links, code, tables and lists, but for the differences that are
 # listed; and how long both take.
-web-structure:
-	go run ./cmd/web-proof structure $(TURNDOWN) --recordings internal/builtin/testdata/parity/webfetch.json
+web-structure: bin/lab/web-proof
+	bin/lab/web-proof structure $(TURNDOWN) --recordings internal/builtin/testdata/parity/webfetch.json
 
-bench-web:
-	go run ./cmd/web-proof bench $(TURNDOWN)
+bench-web: bin/lab/web-proof
+	bin/lab/web-proof bench $(TURNDOWN)
 
 # Subscribers and calls by the thousand, beside OpenCode's server, which npm has
 # to bring. It takes some seven minutes, and a quiet machine.
-bench-serve: build
-	go run ./cmd/serve-proof all --helve bin/helve --opencode "$$(.ci/opencode)"
+bench-serve: build bin/lab/serve-proof
+	bin/lab/serve-proof all --helve bin/helve --opencode "$$(.ci/opencode)"
 
 # The OpenAPI document and the clients, from the server's Go types.
-api:
-	go run ./cmd/api-gen
+api: bin/lab/api-gen
+	make api
 
 # The picture of the console in the README.
 picture:
 	HELVE_PICTURE=$(CURDIR)/docs/console.png go test -count=1 -run TestBrowsePicture ./internal/console
 
 # The moving picture of the README. It takes Linux, tmux, bash and unshare.
-recording: build
-	go run ./cmd/recording --helve bin/helve
+recording: build bin/lab/recording
+	bin/lab/recording --helve bin/helve
 
 # Every promise with its tests and what came of them, for docs/promises.md.
 # PROVEFLAGS=--long for thousands of kills.
-prove:
-	go run ./cmd/prove run $(PROVEFLAGS)
+prove: bin/lab/prove
+	bin/lab/prove run $(PROVEFLAGS)
+
+# The page of promises alone, from docs/promises.json.
+prove-page: bin/lab/prove
+	bin/lab/prove render
+
+# The figures to hold, with the real command.
+hold: build bin/lab/hold
+	bin/lab/hold all --helve bin/helve
+
+# Half an hour of everything at once, with faults. SOAKFLAGS=--quick for a look.
+soak: build bin/lab/soak
+	bin/lab/soak --helve bin/helve $(SOAKFLAGS)
 
 # The documentation as a site in bin/site, which opens in a browser as it is
 # and needs no server. It takes Hugo (Debian's package hugo, or newer).
@@ -95,11 +114,11 @@ site:
 	hugo --source site --cleanDestinationDir --noBuildLock
 
 # Manual pages in bin/man, and docs/commands.md, from the command itself.
-man:
-	go run ./cmd/docs-gen man bin/man
+man: bin/lab/docs-gen
+	bin/lab/docs-gen man bin/man
 
-commands:
-	go run ./cmd/docs-gen commands
+commands: bin/lab/docs-gen
+	bin/lab/docs-gen commands
 
 # Writes what models and people are shown into the golden files.
 golden:
@@ -108,14 +127,14 @@ golden:
 # What people install, for every system, in bin/release; the same with tests
 # (RELEASEFLAGS="--only linux/amd64" for less); and the Debian package of this
 # machine alone.
-release:
-	tools=$$(.ci/release-tools) && go run ./cmd/release build --tools "$$tools" $(RELEASEFLAGS) && go run ./cmd/release check $(RELEASEFLAGS)
+release: bin/lab/release
+	tools=$$(.ci/release-tools) && bin/lab/release build --tools "$$tools" $(RELEASEFLAGS) && bin/lab/release check $(RELEASEFLAGS)
 
 release-test:
 	.ci/release-test $(RELEASEFLAGS)
 
-deb:
-	tools=$$(.ci/release-tools) && go run ./cmd/release build --tools "$$tools" --only linux/$$(go env GOARCH)
+deb: bin/lab/release
+	tools=$$(.ci/release-tools) && bin/lab/release build --tools "$$tools" --only linux/$$(go env GOARCH)
 
 # All packages and their tests, as far as they are for other systems.
 cross-vet:

@@ -31,6 +31,9 @@ func rooms(t *testing.T) (map[string]*room, *token.FileSet) {
 		if d.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "examples" || name == "docs") {
 			return fs.SkipDir
 		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != "." {
+			return fs.SkipDir // a module of its own
+		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}

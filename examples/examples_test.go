@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/helve-dev/helve/internal/proof"
 )
 
 // How each example is run: by its own page, or by a test that knows more.
@@ -263,7 +261,7 @@ func server(t *testing.T, w *workshop) {
 	}
 	serve := exec.CommandContext(ctx, filepath.Join(w.root, "helve"), "serve", "--addr", "127.0.0.1:0", "--json")
 	serve.Dir, serve.Env = work, w.env
-	proof.OwnGroup(serve)
+	ownGroup(serve)
 	out, err := serve.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +270,7 @@ func server(t *testing.T, w *workshop) {
 		t.Fatal(err)
 	}
 	defer func() {
-		_ = proof.EndGroup(serve.Process)
+		_ = endGroup(serve.Process)
 		_ = serve.Wait()
 	}()
 	line, err := bufio.NewReader(out).ReadBytes('\n')

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/helve-dev/helve/internal/proof"
 )
 
 // A workshop is a copy of the repository as somebody has it who has just cloned
@@ -126,13 +124,13 @@ func (w *workshop) sh(t *testing.T, dir, script string, env ...string) (string, 
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
 	cmd.Dir, cmd.Env = filepath.Join(w.root, dir), append(slices.Clone(w.env), env...)
 	cmd.Stdout, cmd.Stderr = out, out // a file, so that nothing waits for who holds it
-	proof.OwnGroup(cmd)
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
+	cmd.Cancel = func() error { return endGroup(cmd.Process) }
 	err = cmd.Wait()
-	_ = proof.EndGroup(cmd.Process)
+	_ = endGroup(cmd.Process)
 	said, readErr := os.ReadFile(out.Name())
 	if readErr != nil {
 		t.Fatal(readErr)

@@ -1,0 +1,422 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helve-dev/helve/lab/internal/proof"
+)
+
+const benchLines = `goos: linux
+BenchmarkStart/version-7         	     100	   3512345 ns/op	         2.900 best-ms	         3.500 median-ms
+BenchmarkStart/version-7         	     100	   3612345 ns/op	         2.950 best-ms	         3.700 median-ms
+BenchmarkStart/version-7         	     100	   3712345 ns/op	         2.950 best-ms	         3.600 median-ms
+BenchmarkCommit/sync=true-7      	     100	    640000 ns/op
+BenchmarkCommit/plain/sync=true-7	     100	    320000 ns/op
+BenchmarkDecision/plain/1K-7     	     100	    700000 ns/op	       690.0 p50-µs
+BenchmarkDecision/quote/1K-7     	     100	    900000 ns/op	       900.0 p50-µs
+BenchmarkEdit/10240KB-7          	      10	 283000000 ns/op	 98000000 B/op	     100 allocs/op
+BenchmarkOutput/taken-7          	       3	1000000000 ns/op	 542.50 MB/s
+BenchmarkFiles-7                 	      60	  10.0 fifty-median-ms	  8.0 none-median-ms	 14.0 ours-%
+PASS
+`
+
+func read(t *testing.T) readings {
+	t.Helper()
+	procs := "-" + strconv.Itoa(runtime.GOMAXPROCS(0)) + "$1"
+	all, err := readBench(regexp.MustCompile(`-7( *\t)`).ReplaceAll([]byte(benchLines), []byte(procs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestFiguresOfBenchmarks(t *testing.T) {
+	all := read(t)
+	for _, c := range []struct {
+		take
+		want proof.Figure
+	}{
+		{take{ID: "a.b", Unit: "ms", From: "Start/version", Metric: "median-ms"}, proof.Figure{Value: 3.6, Note: "3.5 ms to 3.7 ms in 3 runs"}},
+		{take{ID: "a.b", Unit: "ms", From: "Commit/sync=true", Peer: "plainly", PeerFrom: "Commit/plain/sync=true"}, proof.Figure{Value: 0.64, Peer: "plainly", PeerValue: 0.32}},
+		{take{ID: "a.b", Unit: "ms", From: "Decision/*/1K", Metric: "p50-µs"}, proof.Figure{Value: 0.9}},
+		{take{ID: "a.b", Unit: "MB", From: "Edit/10240KB", Metric: "B/op"}, proof.Figure{Value: 98}},
+		{take{ID: "a.b", Unit: "times", From: "Commit/sync=true", Over: "Commit/plain/sync=true"}, proof.Figure{Value: 2}},
+		{take{ID: "a.b", Unit: "ms", From: "Files", Metric: "fifty-median-ms", Minus: "none-median-ms"}, proof.Figure{Value: 2}},
+		{take{ID: "a.b", Unit: "%", From: "Files", Metric: "ours-%"}, proof.Figure{Value: 14}},
+		{take{ID: "a.b", Unit: "MB a second", From: "Output/taken", Metric: "MB/s"}, proof.Figure{Value: 542.5}},
+	} {
+		c.want.ID, c.want.Unit = c.ID, c.Unit
+		if got, err := all.figure(c.take); err != nil || got != c.want {
+			t.Errorf("%+v:\n%+v\n%+v, %v", c.take, got, c.want, err)
+		}
+	}
+	for _, bad := range []take{
+		{ID: "a.b", Unit: "ms", From: "Nobody"},
+		{ID: "a.b", Unit: "ms", From: "Start/version", Metric: "nothing"},
+		{ID: "a.b", Unit: "MiB", From: "Start/version"},
+		{ID: "a.b", Unit: "ms", From: "Start/version", Peer: "x", PeerFrom: "Nobody"},
+	} {
+		if got, err := all.figure(bad); err == nil {
+			t.Errorf("%+v makes %+v", bad, got)
+		}
+	}
+}
+
+func TestFiguresOfTests(t *testing.T) {
+	text := []byte("x_test.go:1: after 100000 handshakes: heap 2236 KiB\n--- PASS: TestA/one (0.1s)\n--- PASS: TestA/two (0.1s)\n")
+	if f, err := fromLine(text, take{ID: "a.b", Unit: "KiB", Line: `heap (\d+) KiB`}); err != nil || f.Value != 2236 {
+		t.Error(f, err)
+	}
+	if f, err := fromLine(text, take{ID: "a.b", Line: "PASS: TestA/", Count: true}); err != nil || f.Value != 2 {
+		t.Error(f, err)
+	}
+	if f, err := fromLine(text, take{ID: "a.b", Line: `heaps (\d+)`}); err == nil {
+		t.Error(f)
+	}
+}
+
+func TestTimesOfPackages(t *testing.T) {
+	text := "check: go vet\nok  \thelve/tool\t0.5s\nok  \thelve/internal/store\t12.25s\nFAIL\thelve\t3.1s\nok  \thelve/model\t(cached)\n?   \thelve/cmd/helve\t[no test files]\nFAIL\n"
+	want := []proof.Figure{
+		{ID: "check", Value: 1.5, Unit: "min"},
+		{ID: "check.helve/internal/store", Value: 12.25, Unit: "s"},
+		{ID: "check.helve", Value: 3.1, Unit: "s"},
+		{ID: "check.helve/tool", Value: 0.5, Unit: "s"},
+	}
+	if got := packageTimes([]byte(text), 90*time.Second); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{
+		{3.512, "ms", "3.51 ms"}, {17000, "ms", "17 s"}, {0.0451, "ms", "45.1 µs"}, {0.64, "ms", "0.64 ms"}, {84, "ns", "84 ns"}, {0, "ms", "0 ms"},
+		{120000, "", "120,000"}, {1234567, "", "1,234,567"}, {1041.4, "MiB", "1,041 MiB"}, {5, "%", "5 %"}, {-3, "", "-3"}, {0.0123, "times", "0.012 times"}, {2012.3, "a second", "2,012 a second"},
+	} {
+		if got := words(c.value, c.unit); got != c.want {
+			t.Errorf("%v %s: %s, not %s", c.value, c.unit, got, c.want)
+		}
+	}
+}
+
+func limit(x float64) *float64 { return &x }
+
+func TestVerdicts(t *testing.T) {
+	slow := &proof.Figure{ID: "a.b", Value: 10, Unit: "ms", Peer: "p", PeerValue: 30}
+	rate := &proof.Figure{ID: "a.b", Value: 10, Unit: "a second", Peer: "p", PeerValue: 30}
+	alone := &proof.Figure{ID: "a.b", Value: 10, Unit: "ms"}
+	for i, c := range []struct {
+		w    wanted
+		f    *proof.Figure
+		want verdict
+	}{
+		{wanted{Most: limit(10)}, slow, met}, {wanted{Most: limit(9)}, slow, short}, {wanted{Least: limit(11)}, slow, short}, {wanted{}, slow, untold},
+		{wanted{Most: limit(9)}, nil, untold},
+		{wanted{Least: limit(3), Judge: "ahead"}, slow, met}, {wanted{Least: limit(3.1), Judge: "ahead"}, slow, short},
+		{wanted{Least: limit(1), Judge: "ahead"}, rate, short}, {wanted{Most: limit(0.3), Judge: "share"}, slow, short},
+		{wanted{Least: limit(3), Judge: "ahead"}, alone, untold}, {wanted{Most: limit(1), Judge: "share"}, alone, untold},
+	} {
+		if got := c.w.verdict(c.f); got != c.want {
+			t.Errorf("%d: %+v of %+v: %d, not %d", i, c.w, c.f, got, c.want)
+		}
+	}
+}
+
+func sample() *book {
+	return &book{Parts: []entry{
+		{Name: "two", Date: "2026-01-02 03:04", Machine: "a machine", Load: [2]string{"0.1", "1.2"}, Seconds: 61, Versions: []string{"peer 1.2"}, Note: "A note.", Figures: []proof.Figure{
+			{ID: "two.fast", Value: 2, Unit: "ms", Peer: "peer 1.2", PeerValue: 8, Note: "a < b"}, {ID: "two.lone", Value: 3, Unit: "ms"},
+		}},
+		{Name: "one", Date: "2026-01-02", Machine: "another", Failed: "not\nall", Figures: []proof.Figure{{ID: "one.slow", Value: 9, Unit: "ms", Peer: "peer 1.2", PeerValue: 3}}},
+	}}
+}
+
+func TestBookKeeps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.json")
+	if err := sample().write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readBook(path)
+	if err != nil || !reflect.DeepEqual(got, sample()) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if empty, err := readBook(path + "x"); err != nil || len(empty.Parts) != 0 {
+		t.Error(empty, err)
+	}
+	p := &plan{Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}}}
+	got.put(entry{Name: "one", Date: "now"}, p)
+	if len(got.Parts) != 2 || got.Parts[0].Date != "now" || got.Parts[1].Name != "two" || len(got.Parts[1].Figures) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPeerOfAnother(t *testing.T) {
+	b := sample()
+	b.beside(&plan{Wanted: []wanted{{ID: "two.lone", PeerOf: "two.fast"}, {ID: "two.none", PeerOf: "two.fast"}}})
+	if f, _ := b.find("two.lone"); f.Peer != "peer 1.2" || f.PeerValue != 8 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestPage(t *testing.T) {
+	pg := &page{book: sample(), used: map[string]bool{}, plots: map[string]string{}, plan: &plan{
+		Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}},
+		Wanted: []wanted{
+			{ID: "two.fast", What: "fast", Table: "x", Judge: "ahead", Least: limit(3), From: "us", Subject: "`speed`"},
+			{ID: "one.slow", What: "slow", Table: "x", Most: limit(5), From: "us", Short: "It is slow.", Subject: "slowness"},
+			{ID: "three.none", What: "none", Table: "x", Unit: "s", Most: limit(2), From: "us"},
+		},
+	}}
+	table, err := pg.table("x")
+	want := "| what | helve | beside | times ahead | target |  | note |\n|---|---|---|---|---|---|---|\n" +
+		"| fast | 2 ms | 8 ms, peer 1.2 | 4.0 | at least 3 times ahead | met | a < b |\n" +
+		"| slow | 9 ms | 3 ms, peer 1.2 | 0.33 | at most 5 ms | **short** |  |\n" +
+		"| none | not measured | – | – | at most 2 s |  |  |\n\n- **Short:** slow. It is slow.\n"
+	if err != nil || table != want {
+		t.Errorf("%s\n%s, %v", table, want, err)
+	}
+	if _, err := pg.table("y"); err == nil {
+		t.Error("there is a table that nobody wants")
+	}
+	line, err := pg.part("two", "one", "three")
+	want = "`make bench PART=two`: measured 2026-01-02 03:04, in 61 s, load 0.1 before and 1.2 after. A note.\n" +
+		"`make bench PART=one`: measured 2026-01-02 on another. **Something did not hold:** not all\n`make bench PART=three`: not measured yet."
+	if err != nil || line != want {
+		t.Errorf("%s\n%s, %v", line, want, err)
+	}
+	if got := pg.counts(); got != "- Us: 1 of 3 met, 1 short, 1 not measured yet." {
+		t.Error(got)
+	}
+	if got := pg.rest(); !strings.Contains(got, "two.lone") || strings.Contains(got, "two.fast") {
+		t.Error(got)
+	}
+	if got := pg.ratios("s", "Title & more"); got != "![Title & more](plots/s.svg)" {
+		t.Error(got)
+	}
+	if got, err := pg.pairs("p", "Pairs", "a < b=two.fast", "alone=two.lone", "none=three.none"); err != nil || got != "![Pairs](plots/p.svg)" {
+		t.Error(got, err)
+	}
+	for name, svg := range pg.plots {
+		wellFormed(t, name, svg)
+		if !strings.Contains(svg, "prefers-color-scheme:dark") || !strings.Contains(svg, "<desc id=\"d\">") || strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+			t.Error(svg)
+		}
+	}
+}
+
+func wellFormed(t *testing.T, name, svg string) {
+	t.Helper()
+	dec := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+	}
+}
+
+// What is checked in is what the data makes, and says of every figure that is
+// wanted what it is.
+func TestCheckedIn(t *testing.T) {
+	p, err := loadPlan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join("..", "..", docs)
+	b, err := readBook(filepath.Join(dir, bookFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.beside(p)
+	text, plots, err := render(p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(filepath.Join(dir, pageFile))
+	if err != nil || string(old) != text {
+		t.Errorf("docs/%s is not what its data makes: run make bench-page: %v", pageFile, err)
+	}
+	for name, svg := range plots {
+		wellFormed(t, name, svg)
+		if old, err := os.ReadFile(filepath.Join(dir, plotsDir, name)); err != nil || string(old) != svg {
+			t.Errorf("docs/plots/%s is not what the data makes: run make bench-page: %v", name, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, plotsDir, "*.svg"))
+	if err != nil || len(files) != len(plots) {
+		t.Errorf("%d pictures are there, and %d belong there: %v", len(files), len(plots), err)
+	}
+	for _, w := range p.Wanted {
+		f, e := b.find(w.ID)
+		if f != nil && e.Name != w.Part {
+			t.Errorf("%s is wanted of the part %s, and %s has measured it", w.ID, w.Part, e.Name)
+		}
+		if f != nil && w.Unit != "" && f.Unit != w.Unit {
+			t.Errorf("%s is wanted in %q and measured in %q", w.ID, w.Unit, f.Unit)
+		}
+		if w.verdict(f) == short && w.Short == "" {
+			t.Errorf("%s misses its target, and wanted.json does not say why", w.ID)
+		}
+	}
+}
+
+// The page has a place for every figure that is wanted, also before anything is
+// measured.
+func TestEveryFigureHasItsPlace(t *testing.T) {
+	p, err := loadPlan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &book{}
+	for _, part := range p.Parts {
+		e := entry{Name: part.Name, Date: "2026-01-02 03:04", Machine: "m"}
+		for _, w := range p.Wanted {
+			if w.Part == part.Name && !slices.ContainsFunc(e.Figures, func(f proof.Figure) bool { return f.ID == w.ID }) {
+				e.Figures = append(e.Figures, proof.Figure{ID: w.ID, Value: 1, Unit: w.Unit})
+			}
+		}
+		b.Parts = append(b.Parts, e)
+	}
+	for _, b := range []*book{{}, b} {
+		text, _, err := render(p, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, rest, _ := strings.Cut(text, "## The rest"); strings.Contains(rest, "| `") {
+			t.Errorf("these are wanted and stand nowhere: %s", rest)
+		}
+		for _, w := range p.Wanted {
+			if len(w.Subject) > 56 {
+				t.Errorf("%q has no room in the picture", w.Subject)
+			}
+			if w.targeted() && strings.HasPrefix(w.What, "the same") {
+				t.Errorf("%s: %q can not be understood by itself", w.ID, w.What)
+			}
+			if w.What == "" || w.Table != "" && !strings.Contains(text, "| "+w.What+" |") {
+				t.Errorf("%s (%q) is not on the page", w.ID, w.What)
+			}
+		}
+		if at := regexp.MustCompile(`[^\n]\n#`).FindString(text); at != "" {
+			t.Errorf("a heading follows the line before it at once: %q", at)
+		}
+		if left := regexp.MustCompile(`\{\{|\$\{|<no value>|%!`).FindString(text); left != "" {
+			t.Errorf("the page holds %s", left)
+		}
+	}
+}
+
+func TestPlanNamesWhatThereIs(t *testing.T) {
+	p, err := loadPlan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range p.Parts {
+		for _, s := range part.Steps {
+			for _, dir := range []string{s.Program, s.Package} {
+				if info, err := os.Stat(filepath.Join("..", "..", dir)); dir != "" && (err != nil || !info.IsDir()) {
+					t.Errorf("part %s: there is no package %s", part.Name, dir)
+				}
+			}
+			for _, take := range s.Takes {
+				if _, err := regexp.Compile(take.Line); err != nil {
+					t.Errorf("%s: %v", take.ID, err)
+				}
+			}
+			all := append(slices.Clone(s.Args), s.Bench, s.Test)
+			for _, text := range all {
+				for _, m := range regexp.MustCompile(`\$\{([a-z0-9-]+)`).FindAllStringSubmatch(text, -1) {
+					if m[1] != "helve" && m[1] != "cache" && !slices.Contains(part.Needs, m[1]) {
+						t.Errorf("part %s uses %s and does not need it", part.Name, m[1])
+					}
+				}
+			}
+		}
+	}
+	for name, peer := range p.Peers {
+		if len(peer.Script) > 0 {
+			if _, err := os.Stat(filepath.Join("..", "..", peer.Script[0])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	p := &plan{Parts: []part{{Name: "one"}, {Name: "hold-a"}, {Name: "hold-b"}, {Name: "two"}}}
+	names := func(args ...string) string {
+		j, err := choose(p, args, io.Discard)
+		if err != nil {
+			return "no: " + err.Error()
+		}
+		var all []string
+		for _, part := range j.parts {
+			all = append(all, part.Name)
+		}
+		return strings.Join(all, " ")
+	}
+	for _, c := range [][2]string{
+		{"", "one hold-a hold-b two"}, {"two one", "one two"}, {"hold", "hold-a hold-b"}, {"hold-b", "hold-b"}, {"--skip hold,one", "two"},
+	} {
+		if got := names(strings.Fields(c[0])...); got != c[1] {
+			t.Errorf("%q chooses %q, not %q", c[0], got, c[1])
+		}
+	}
+	if got := names("--quick"); !strings.HasPrefix(got, "no: ") {
+		t.Error(got)
+	}
+	if got := names("three"); !strings.HasPrefix(got, "no: ") {
+		t.Error(got)
+	}
+}
+
+// TestLarge has small sizes of everything, with the real command.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	for _, name := range []string{"rg", "bash", "yes"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("there is no ", name)
+		}
+	}
+	dir := t.TempDir()
+	helve, figures := filepath.Join(dir, "helve"), filepath.Join(dir, "figures")
+	if out, err := exec.Command("go", "build", "-o", helve, "github.com/helve-dev/helve/cmd/helve").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := command(t.Context(), []string{"large", "--quick", "--helve", helve, "--figures", figures}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	got, err := proof.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := loadPlan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range p.Wanted {
+		if w.Part == "large" && !slices.ContainsFunc(got, func(f proof.Figure) bool { return f.ID == w.ID && f.Value > 0 }) {
+			t.Errorf("%s was not measured: %+v", w.ID, got)
+		}
+	}
+}

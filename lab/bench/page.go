@@ -1,0 +1,370 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/helve-dev/helve/lab/internal/proof"
+)
+
+const (
+	notMeasured = "not measured"
+	unexplained = "Why is not known yet."
+)
+
+// A page is the page of figures while it is made.
+type page struct {
+	plan  *plan
+	book  *book
+	used  map[string]bool   // figures that stand somewhere
+	plots map[string]string // pictures by name
+}
+
+// render makes the page and its pictures from the data alone.
+func render(p *plan, b *book) (text string, plots map[string]string, err error) {
+	pg := &page{plan: p, book: b, used: map[string]bool{}, plots: map[string]string{}}
+	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
+		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "note": pg.note, "packages": pg.packages, "list": func(s ...string) []string { return s },
+		"table": pg.table, "part": pg.part, "summary": pg.summary, "rest": pg.rest, "machines": pg.machines, "versions": pg.versions,
+		"goals": pg.goals, "elsewhere": pg.elsewhere, "ratios": pg.ratios, "pairs": pg.pairs, "counts": pg.counts, "verdict": pg.standing, "code": func(s string) string { return "`" + s + "`" },
+	}).Parse(pageText)
+	if err != nil {
+		return "", nil, err
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, nil); err != nil {
+		return "", nil, err
+	}
+	return out.String(), pg.plots, nil
+}
+
+// renderFiles writes the page and the pictures, and removes pictures of before.
+func renderFiles(p *plan, dir string) error {
+	b, err := readBook(filepath.Join(dir, bookFile))
+	if err != nil {
+		return err
+	}
+	b.beside(p)
+	text, plots, err := render(p, b)
+	if err != nil {
+		return err
+	}
+	pictures := filepath.Join(dir, plotsDir)
+	if err := os.MkdirAll(pictures, 0o755); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(pictures, "*.svg"))
+	for _, path := range old {
+		if _, ok := plots[filepath.Base(path)]; !ok {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}
+	for name, svg := range plots {
+		err = errors.Join(err, os.WriteFile(filepath.Join(pictures, name), []byte(svg), 0o644))
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644))
+}
+
+func (pg *page) find(id string) *proof.Figure {
+	pg.used[id] = true
+	f, _ := pg.book.find(id)
+	return f
+}
+
+func (pg *page) value(id string) string {
+	if f := pg.find(id); f != nil {
+		return words(f.Value, f.Unit)
+	}
+	return notMeasured
+}
+
+func (pg *page) peerValue(id string) string {
+	if f := pg.find(id); f != nil && f.Peer != "" {
+		return words(f.PeerValue, f.Unit)
+	}
+	return notMeasured
+}
+
+func (pg *page) peer(id string) string {
+	if f := pg.find(id); f != nil && f.Peer != "" {
+		return f.Peer
+	}
+	return notMeasured
+}
+
+func (pg *page) note(id string) string {
+	if f := pg.find(id); f != nil {
+		return f.Note
+	}
+	return ""
+}
+
+func (pg *page) times(id string) string {
+	if f := pg.find(id); f != nil {
+		if x, ok := ahead(*f, pg.higher(id)); ok {
+			return times(x)
+		}
+	}
+	return "–"
+}
+
+func (pg *page) higher(id string) bool {
+	return slices.ContainsFunc(pg.plan.Wanted, func(w wanted) bool { return w.ID == id && w.Higher })
+}
+
+// standing is the mark of a figure: met, short, or nothing.
+func (pg *page) standing(id string) string {
+	for _, w := range pg.plan.Wanted {
+		if w.ID == id {
+			return mark(w.verdict(pg.find(id)))
+		}
+	}
+	return ""
+}
+
+func mark(v verdict) string { return [...]string{"", "met", "**short**"}[v] }
+
+// table lists the wanted figures of a name, and why the short ones are.
+func (pg *page) table(name string) (string, error) {
+	var rows []wanted
+	for _, w := range pg.plan.Wanted {
+		if w.Table == name {
+			rows = append(rows, w)
+		}
+	}
+	if len(rows) == 0 {
+		return "", fmt.Errorf("no figure is wanted in the table %q", name)
+	}
+	var beside, goal, notes bool
+	for _, w := range rows {
+		f := pg.find(w.ID)
+		goal = goal || w.targeted()
+		beside = beside || f != nil && f.Peer != ""
+		notes = notes || f != nil && f.Note != ""
+	}
+	var out strings.Builder
+	columns := []string{"what", "helve"}
+	for _, c := range []struct {
+		on    bool
+		names []string
+	}{{beside, []string{"beside", "times ahead"}}, {goal, []string{"target", ""}}, {notes, []string{"note"}}} {
+		if c.on {
+			columns = append(columns, c.names...)
+		}
+	}
+	fmt.Fprintf(&out, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for _, w := range rows {
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(pg.row(w, beside, goal, notes), " | "))
+	}
+	return out.String() + pg.reasons(rows), nil
+}
+
+func (pg *page) row(w wanted, beside, goal, notes bool) []string {
+	f := pg.find(w.ID)
+	row := []string{w.What, pg.value(w.ID)}
+	if beside {
+		other := "–"
+		if f != nil && f.Peer != "" {
+			other = words(f.PeerValue, f.Unit) + ", " + f.Peer
+		}
+		row = append(row, other, pg.times(w.ID))
+	}
+	if goal {
+		unit := w.Unit
+		if f != nil {
+			unit = f.Unit
+		}
+		row = append(row, cmp.Or(w.target(unit), "–"), mark(w.verdict(f)))
+	}
+	if notes {
+		row = append(row, pg.note(w.ID))
+	}
+	return row
+}
+
+// packages lists how long the tests of each package took, where that is a second
+// or more.
+func (pg *page) packages() string {
+	var out strings.Builder
+	e := pg.book.part("check")
+	if e == nil {
+		return notMeasured + "\n"
+	}
+	for _, f := range e.Figures {
+		name, ok := strings.CutPrefix(f.ID, "check.")
+		pg.used[f.ID] = true
+		if ok && f.Value >= 1 {
+			fmt.Fprintf(&out, "| `%s` | %s |\n", name, words(f.Value, f.Unit))
+		}
+	}
+	return "| package | time |\n|---|---|\n" + out.String()
+}
+
+// reasons say of every figure that is short why it is.
+func (pg *page) reasons(rows []wanted) string {
+	var out strings.Builder
+	said := map[string]bool{}
+	for _, w := range rows {
+		why := cmp.Or(w.Short, unexplained)
+		if w.verdict(pg.find(w.ID)) != short || said[why] {
+			continue
+		}
+		said[why] = true
+		var all []string
+		for _, o := range rows {
+			if cmp.Or(o.Short, unexplained) == why && o.verdict(pg.find(o.ID)) == short && !slices.Contains(all, o.What) {
+				all = append(all, o.What)
+			}
+		}
+		fmt.Fprintf(&out, "- **Short:** %s. %s\n", strings.Join(all, "; "), why)
+	}
+	if out.Len() > 0 {
+		return "\n" + out.String()
+	}
+	return ""
+}
+
+// part says when, where and by which command something was measured.
+func (pg *page) part(names ...string) (string, error) {
+	var out []string
+	for _, name := range names {
+		if !slices.ContainsFunc(pg.plan.Parts, func(p part) bool { return p.Name == name }) {
+			return "", fmt.Errorf("there is no part %q", name)
+		}
+		line := "`make bench PART=" + name + "`: "
+		e := pg.book.part(name)
+		if e == nil {
+			out = append(out, line+notMeasured+" yet.")
+			continue
+		}
+		line += "measured " + e.Date
+		if e.Machine != pg.commonest() {
+			line += " on " + e.Machine
+		}
+		if e.Seconds > 0 {
+			line += fmt.Sprintf(", in %s", words(e.Seconds, "s"))
+		}
+		if e.Load[0] != "" {
+			line += fmt.Sprintf(", load %s before and %s after", e.Load[0], e.Load[1])
+		}
+		line += "."
+		if e.Note != "" {
+			line += " " + e.Note
+		}
+		if e.Failed != "" {
+			line += " **Something did not hold:** " + strings.Join(strings.Fields(e.Failed), " ")
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// commonest is the machine of most parts.
+func (pg *page) commonest() string {
+	count := map[string]int{}
+	for _, e := range pg.book.Parts {
+		count[e.Machine]++
+	}
+	names := slices.Sorted(maps.Keys(count))
+	slices.SortStableFunc(names, func(x, y string) int { return count[y] - count[x] })
+	if len(names) == 0 {
+		return "no machine yet"
+	}
+	return names[0]
+}
+
+func (pg *page) machines() string {
+	line := "Measured on " + pg.commonest()
+	for _, e := range pg.book.Parts {
+		if e.Machine != pg.commonest() {
+			return line + ", where a part says no other"
+		}
+	}
+	return line
+}
+
+// versions are the peers whose version is known.
+func (pg *page) versions() string {
+	var all []string
+	version := regexp.MustCompile(`\d\.\d`)
+	for _, e := range pg.book.Parts {
+		for _, name := range e.Versions {
+			if name, _, _ := strings.Cut(name, ","); version.MatchString(name) { // after it is how it was driven
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
+// counts say how many targets are met, by whose they are.
+func (pg *page) counts() string {
+	var whose []string
+	n := map[string]*[3]int{}
+	for _, w := range pg.plan.Wanted {
+		if !w.targeted() {
+			continue
+		}
+		if n[w.From] == nil {
+			n[w.From] = new([3]int)
+			whose = append(whose, w.From)
+		}
+		n[w.From][w.verdict(pg.find(w.ID))]++
+	}
+	var lines []string
+	for _, from := range whose {
+		c := n[from]
+		line := fmt.Sprintf("%s: %d of %d met, %d short", from, c[met], c[untold]+c[met]+c[short], c[short])
+		if c[untold] > 0 {
+			line += fmt.Sprintf(", %d not measured yet", c[untold])
+		}
+		lines = append(lines, "- "+strings.ToUpper(line[:1])+line[1:]+".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// elsewhere leaves figures to the data, where they would make the page too long.
+func (pg *page) elsewhere(prefix string) string {
+	for _, e := range pg.book.Parts {
+		for _, f := range e.Figures {
+			if strings.HasPrefix(f.ID, prefix) {
+				pg.used[f.ID] = true
+			}
+		}
+	}
+	return ""
+}
+
+// rest lists what was measured and stands nowhere else.
+func (pg *page) rest() string {
+	var out strings.Builder
+	for _, e := range pg.book.Parts {
+		var rows strings.Builder
+		for _, f := range e.Figures {
+			if pg.used[f.ID] {
+				continue
+			}
+			other := "–"
+			if f.Peer != "" {
+				other = words(f.PeerValue, f.Unit) + ", " + f.Peer
+			}
+			fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", f.ID, words(f.Value, f.Unit), other, f.Note)
+		}
+		if rows.Len() > 0 {
+			fmt.Fprintf(&out, "\n**%s** (%s)\n\n| figure | helve | beside | note |\n|---|---|---|---|\n%s", e.Name, e.Date, rows.String())
+		}
+	}
+	if out.Len() == 0 {
+		return "\nNothing.\n"
+	}
+	return out.String()
+}
