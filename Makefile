@@ -80,7 +80,7 @@ bench-serve: build bin/lab/serve-proof
 
 # The OpenAPI document and the clients, from the server's Go types.
 api: bin/lab/api-gen
-	make api
+	bin/lab/api-gen
 
 # The picture of the console in the README.
 picture:

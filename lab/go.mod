@@ -4,7 +4,10 @@ go 1.26.0
 
 toolchain go1.26.8
 
-require github.com/helve-dev/helve v0.0.0
+require (
+	github.com/cpuguy83/go-md2man/v2 v2.0.6
+	github.com/helve-dev/helve v0.0.0
+)
 
 replace github.com/helve-dev/helve => ../
 
@@ -35,6 +38,7 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // indirect

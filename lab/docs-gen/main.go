@@ -1,11 +1,8 @@
-// Command docs-gen writes what can be said about the command from the command
-// itself: its manual pages, and the reference in docs/commands.md. Settings
-// come from what config files are checked for, and their meaning from the
-// tables of docs/config.md, so that nothing is written down twice.
+// Command docs-gen writes docs/commands.md and the manual pages from the
+// command itself, and the manual page of the config file from docs/config.md.
 //
-//	bin/lab/docs-gen man DIR            writes the manual pages into a folder
-//	bin/lab/docs-gen commands           writes docs/commands.md
-//	bin/lab/docs-gen commands --check   only says whether it is current
+//	bin/lab/docs-gen man DIR
+//	bin/lab/docs-gen commands
 package main
 
 import (
@@ -14,93 +11,115 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/helve-dev/helve/internal/cli"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "docs-gen:", err)
-		}
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "docs-gen:", err)
 		os.Exit(1)
 	}
 }
 
-const usage = "usage: docs-gen man [--root DIR] [--date YYYY-MM-DD] [--release NAME] DIR | docs-gen commands [--root DIR] [--check]"
-
-func run(args []string, out io.Writer) error {
+func run(args []string) error {
+	usage := errors.New("usage: docs-gen man [--root DIR] [--date YYYY-MM-DD] [--release NAME] DIR | docs-gen commands [--root DIR]")
 	if len(args) == 0 {
-		return errors.New(usage)
+		return usage
 	}
-	flags := flag.NewFlagSet("docs-gen "+args[0], flag.ContinueOnError)
-	flags.SetOutput(out)
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
 	root := flags.String("root", ".", "the folder of the module")
-	switch args[0] {
-	case "man":
-		date := flags.String("date", today(), "the date in the pages; by default that of SOURCE_DATE_EPOCH, or today")
-		release := flags.String("release", "helve", "what the pages say they belong to")
-		if err := flags.Parse(args[1:]); err != nil {
-			return err
-		}
-		if flags.NArg() != 1 {
-			return errors.New(usage)
-		}
-		pages, err := manual(*root, stamp{*date, *release})
+	date := flags.String("date", time.Now().UTC().Format(time.DateOnly), "the date in the manual pages")
+	release := flags.String("release", "helve", "what the manual pages say they belong to")
+	if err := flags.Parse(args[1:]); err != nil {
+		return errors.Join(err, usage)
+	}
+	switch {
+	case args[0] == "man" && flags.NArg() == 1:
+		return manual(*root, flags.Arg(0), *date, *release)
+	case args[0] == "commands" && flags.NArg() == 0:
+		page, err := reference(tree())
 		if err != nil {
 			return err
 		}
-		return writeAll(flags.Arg(0), pages)
-	case "commands":
-		check := flags.Bool("check", false, "write nothing; fail where the file is not what it would be")
-		if err := flags.Parse(args[1:]); err != nil {
-			return err
-		}
-		if flags.NArg() != 0 {
-			return errors.New(usage)
-		}
-		return commands(filepath.Join(*root, "docs", "commands.md"), *check)
+		return os.WriteFile(filepath.Join(*root, "docs", "commands.md"), page, 0o644)
 	}
-	return errors.New(usage)
+	return usage
 }
 
-// today is the date of a build that somebody can repeat, or else of now.
-func today() string {
-	at := time.Now()
-	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-		at = time.Unix(seconds, 0)
-	}
-	return at.UTC().Format(time.DateOnly)
+// tree is the command with all below it. What its texts indent is code in
+// Markdown.
+func tree() *cobra.Command {
+	root := cli.Tree()
+	root.InitDefaultCompletionCmd()
+	walk(root, func(c *cobra.Command) {
+		c.DisableAutoGenTag = true
+		c.Long = strings.ReplaceAll(c.Long, "\n  ", "\n      ")
+	})
+	return root
 }
 
-func writeAll(dir string, files map[string][]byte) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
-			return err
+// walk goes to every command that people are shown, those above first.
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, sub := range c.Commands() {
+		if !sub.Hidden && sub.Deprecated == "" && sub.Name() != "help" {
+			walk(sub, visit)
 		}
 	}
-	return nil
 }
 
-// commands writes the reference, or only looks whether it is current.
-func commands(file string, check bool) error {
-	want := reference(tree())
-	if !check {
-		return os.WriteFile(file, want, 0o644)
-	}
-	got, err := os.ReadFile(file)
+// manual writes the manual pages into dir.
+func manual(root, dir, date, release string) error {
+	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(got, want) {
-		return errors.New("docs/commands.md is not current: run make commands")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
-	return nil
+	if err := doc.GenManTree(tree(), &doc.GenManHeader{Section: "1", Date: &at, Source: release, Manual: "helve manual"}, dir); err != nil {
+		return err
+	}
+	config, err := os.ReadFile(filepath.Join(root, "docs", "config.md"))
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%% \"HELVE.JSON\" \"5\" \"%s\" \"%s\" \"helve manual\"\n# NAME\nhelve.json - settings of helve\n\n", at.Format("Jan 2006"), release)
+	return os.WriteFile(filepath.Join(dir, "helve.json.5"), md2man.Render([]byte(title+withoutTables(string(config)))), 0o644)
+}
+
+// withoutTables makes the rows of tables points of lists: as tables they are
+// wider than a terminal.
+func withoutTables(markdown string) string {
+	markdown = regexp.MustCompile(`(?m)^\|.*\|\n\|[-|]+\|$`).ReplaceAllString(markdown, "")
+	return regexp.MustCompile(`(?m)^\| (.*?[^\\]) \| (.*) \|$`).ReplaceAllString(markdown, "* $1: $2")
+}
+
+// reference is docs/commands.md: the page of every command, one below the
+// other. Only the commands are headings, so that a search finds them.
+func reference(root *cobra.Command) ([]byte, error) {
+	var page bytes.Buffer
+	page.WriteString("# Commands\n\nEvery command with its flags, as `--help` shows it too. Those of `helve` hold for all commands. `make commands` writes this page, and `make man` manual pages of the same.\n")
+	link := func(file string) string {
+		return "#" + strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "_", "-")
+	}
+	var err error
+	walk(root, func(c *cobra.Command) {
+		page.WriteString("\n")
+		err = errors.Join(err, doc.GenMarkdownCustom(c, &page, link))
+	})
+	tidy := strings.NewReplacer("\t - ", ": ", "\n\n\n", "\n\n", "### Synopsis\n\n", "", "### Examples", "**Examples**", "### Options", "**Options**", "### SEE ALSO", "**See also**")
+	inherited := regexp.MustCompile("### Options inherited from parent commands\n\n```[^`]*```\n\n")
+	return []byte(tidy.Replace(inherited.ReplaceAllString(page.String(), ""))), err
 }
