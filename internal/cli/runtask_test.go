@@ -288,7 +288,7 @@ func (b *bench) goesOn(session string) {
 		b.t.Error("it did not go on with the session")
 	}
 	out, errs, code = b.run("sessions", "show", session)
-	for _, want := range []string{"mend the sum", "Let me look.", "✓ read sum.sh", "✓ bash sh test.sh\n    2 and 3 give 6", "build (local/scripted)", " tokens, $", "It adds now.", "and now?"} {
+	for _, want := range []string{"mend the sum", "Let me look.", "✓ read sum.sh", "✗ bash sh test.sh (exit code 1)\n    2 and 3 give 6", "✓ bash sh test.sh\n    ok", "build (local/scripted)", " tokens, $", "It adds now.", "and now?"} {
 		if !strings.Contains(out, want) {
 			b.t.Errorf("%q is not in what is shown: exit code %d, %s\n%s", want, code, errs, out)
 		}
