@@ -47,13 +47,27 @@ func gitDoubts(words []Word) []Doubt {
 			out = append(out, gitRuns(sub))
 		}
 	case "bisect":
-		if len(rest) > 1 && rest[1].Shape == "run" {
-			out = append(out, gitRuns("bisect run"))
+		if len(rest) > 1 && bisects(rest[1:]) {
+			out = append(out, gitRuns("bisect "+rest[1].Shape))
 		}
 	case "filter-branch", "for-each-repo", "remote-ext", "remote-fd", "merge-index", "shell", "hook":
 		out = append(out, gitRuns(sub))
 	}
+	if strings.Contains(sub, "/") { // git a/b runs the program git-a/b of the folder that it runs in
+		out = append(out, gitRuns(sub))
+	}
 	return out
+}
+
+// bisects reports whether the words behind git bisect name a command.
+func bisects(rest []Word) bool {
+	switch rest[0].Shape {
+	case "run":
+		return true
+	case "view", "visualize":
+		return len(rest) > 1 && !strings.HasPrefix(rest[1].Shape, "-")
+	}
+	return false
 }
 
 func gitRuns(flag string) Doubt {

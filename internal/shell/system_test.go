@@ -26,6 +26,7 @@ func TestSystemTools(t *testing.T) {
 		"make -f - <<< 'a:; evil'", "echo x | make --file=/dev/stdin", "nix-shell --run evil", "doppler run -- evil", "aws-vault exec p -- evil a",
 		// git
 		"git remote-ext x evil", "git remote-ext origin 'evil x'", "git merge-index evil -a", "git merge-index -o -q evil f", "git shell -c evil", "git hook run x",
+		"git x/evil", "git -P ./evil a", "git x/$X", "git bisect view x/evil", "git bisect visualize git-x/evil",
 		// code that is loaded
 		"nm --plugin=./x.so f", "nm --plugin ./x.so f", "ar --plugin x.so t a", "ranlib --plugin=x.so a", "ld -plugin x.so a.o", "gcc -Wl,-plugin,./x.so a.c", "gcc -B. a.c", "gcc @f",
 		"install -s --strip-program=evil a b", "xterm -e evil",
@@ -49,7 +50,7 @@ func TestSystemToolsPlain(t *testing.T) {
 		"sqlite3 x <<E\nselect 1;\nE", "sqlite3 x .dump", "sqlite3 -separator '|' x 'select 1'", "sqlite3 x \"select * from $t\"", "sqlite3 x .exit", "sqlite3 x '.echo on'",
 		"ed -s f <<E\n1,2d\nw\nq\nE", "ed -s f <<< 'w'", "ed -s f < script", "ed f <<E\n,s/a/b/\nwq\nE",
 		"psql -c 'select 1'", "psql -c '\\dt'", "mysql -e 'show tables'", "dc -e '1 2 + p'", "socat - TCP:h:1", "nc -z h 1", "nix build", "op read x",
-		"git remote -v", "git merge-base a b", "nm -D f", "ar t a", "gcc -O2 -o x a.c -Wl,-rpath,x", "ld -o x a.o", "install -m 755 a b", "install -s a b",
+		"git remote -v", "git merge-base a b", "git bisect visualize --stat", "git bisect view", "git bisect start a/b", "git checkout a/b", "git log{,x}", "nm -D f", "ar t a", "gcc -O2 -o x a.c -Wl,-rpath,x", "ld -o x a.o", "install -m 755 a b", "install -s a b",
 		`awk 'FILENAME==ARGV[1]{n++}' a b`, `awk 'END{print ARGV[1]}' a`, `awk 'BEGIN{delete ARGV[1]}1' a`, `awk 'BEGIN{for (k in ARGV) n++}'`, `awk 'ARGV[1] == FILENAME' a`,
 		"make -f - < Makefile", "make -f x.mk -j4 a", "ip addr", "ip netns list", "sshpass -p x ls", "cross-env A=1 ls",
 		"history", "man ls", "make -j4", "python3 -c 'print(1)'", "perl -e 'print 1'",
