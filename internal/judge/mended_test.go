@@ -279,6 +279,7 @@ func TestSplitOptions(t *testing.T) {
 			"rg -e x$IFS$9--pre=./ev.sh f", "find x$IFS-delete", "find .${PS4#+}-delete", ": 'x --pre=./e'; rg $_ f", "env rg x$IFS--pre=./e f", "timeout 5 rg $x f", "sort a${IFS}--compress-program=x", "tar cf y a$IFS--checkpoint-action=exec=x",
 			"git log -$x", "rm$IFS-rf$IFS/x", "A=x; f() { rg $A y; }; A=--pre=e f", "for a in x --pre=./e; do rg $a y; done", "touch -- --pre=x; rg y *", "a=(x --pre=./e); rg \"${a[@]}\" f", "rg y @(-a|b)*",
 			"env SECONDS=--pre=./e sh -c 'rg x $SECONDS f'", "unset RANDOM; RANDOM=--pre=./e; rg x $RANDOM f", "UID=--pre=./e dash -c 'rg x $UID f'", "git log \"$(rev <<< x=tuptuo--)\"",
+			"rg x{$IFS,}--pre=./ev.sh f", "rg -e x{a,${IFS}--pre=./ev.sh} f", "find a{$IFS,}-delete",
 		},
 		quiet: []string{
 			"A='x y'; rg $A f", "for a in x y; do rg $a f; done", "rg x *", "find * -name a", "rg x $((1+1))", "rg $HOME f", "head -n $#  a.txt", "rg x $? f", "rg x $RANDOM f", "git log \"$(git merge-base main HEAD)\"",

@@ -391,11 +391,12 @@ func (c *collector) word(w *syntax.Word) Word {
 }
 
 // splitBlanks are the words that bash makes of some in which IFS stands: blanks.
+// In a list in braces these are spread first.
 func splitBlanks(args []*syntax.Word) (out []*syntax.Word) {
 	for i, w := range args {
 		from := 0
 		for at, p := range w.Parts {
-			if v, ok := p.(*syntax.ParamExp); !ok || simpleName(v) != "IFS" {
+			if v, ok := p.(*syntax.ParamExp); !ok || simpleName(v) != "IFS" || bracesAround(w) {
 				continue
 			}
 			if out == nil {
@@ -417,6 +418,12 @@ func splitBlanks(args []*syntax.Word) (out []*syntax.Word) {
 		return args
 	}
 	return out
+}
+
+// bracesAround reports whether a word holds a list in braces.
+func bracesAround(w *syntax.Word) bool {
+	split := *w
+	return syntax.SplitBraces(&split)
 }
 
 func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {
