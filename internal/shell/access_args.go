@@ -28,8 +28,24 @@ func (r *fileReader) command(name string, args []Word) {
 		}
 	}
 	switch name {
-	case "sqlite3":
+	case "sqlite3", "duckdb":
 		r.sqlite()
+	case "psql":
+		r.client(psqlFiles())
+	case "mysql", "mariadb":
+		r.client(mysqlFiles())
+	case "jq", "gojq", "jaq":
+		r.loads("import", "include")
+	case "yq":
+		r.loads("load")
+	case "socat":
+		r.addresses()
+	case "docker", "podman", "nerdctl", "kubectl", "oc":
+		r.container(args)
+	case "http", "https", "httpie", "xh", "xhs", "gh", "glab", "vault":
+		r.behind("@", args)
+	case "convert", "magick", "identify", "composite", "montage", "mogrify":
+		r.behind(":@", args)
 	case "mktemp":
 		r.temporary()
 	case "sed", "gsed", "ssed":
@@ -45,6 +61,9 @@ func (r *fileReader) command(name string, args []Word) {
 			if w.Literal {
 				for _, file := range awkWrites(w.Value) {
 					r.add(Access{Kind: Write, Path: known(file)})
+				}
+				for _, file := range awkReads(w.Value, args) {
+					r.add(Access{Kind: Read, Path: known(file), Maybe: true})
 				}
 			}
 		}

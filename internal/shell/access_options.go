@@ -60,6 +60,7 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 			return 0, false
 		}
 		if attached {
+			a.loosely(w, len(name)+1)
 			return 0, false
 		}
 		return a.strange(rest), false
@@ -117,7 +118,11 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 			takes = takes || len(o.values) > 0
 		}
 	}
-	if len(all) == 0 && !attached {
+	switch {
+	case len(all) > 0:
+	case attached:
+		a.loosely(w, len(name)+1)
+	default:
 		return a.strange(rest), false
 	}
 	swallowed := takes && !attached && a.fork()
@@ -134,6 +139,14 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 		}
 	}
 	return taken, stop
+}
+
+// loosely adds what stands behind the = of an option that is not in the table,
+// if it is the name of a file.
+func (a *argReader) loosely(w Word, at int) {
+	if a.spec.is("loose") {
+		a.use("m", w.part(at))
+	}
 }
 
 // undo takes back flags of git by which it leaves files alone: --no-x, or the

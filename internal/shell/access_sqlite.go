@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // history adds the file that a line makes the history of the shell, which is
 // then read and may be written.
@@ -36,11 +39,7 @@ func (r *fileReader) sqlite() {
 	for _, w := range texts {
 		r.sqliteText(w.Value)
 	}
-	for _, re := range r.unit.Redirects {
-		if re.Op == "<<<" {
-			r.sqliteText(re.Target.Value)
-		}
-	}
+	r.sqliteText(r.unit.Input)
 }
 
 // sqliteTexts are the words of a sqlite3 command that it runs: all but the
@@ -50,7 +49,7 @@ func sqliteTexts(words []Word) (all []Word, reads bool) {
 	plain := 0
 	for i := 1; i < len(words); i++ {
 		switch s := words[i].Shape; {
-		case s == "-cmd", s == "--cmd":
+		case s == "-cmd", s == "--cmd", s == "-c", s == "-s": // the last two of duckdb
 			if i++; i < len(words) {
 				all = append(all, words[i])
 			}
@@ -68,41 +67,58 @@ func sqliteTexts(words []Word) (all []Word, reads bool) {
 
 // sqliteText adds the files of one text.
 func (r *fileReader) sqliteText(text string) {
+	var sql strings.Builder
 	for line := range strings.Lines(text) {
 		name, args := dotCommand(line)
-		if name == "" {
-			r.sql(line)
-			continue
+		switch {
+		case name == "":
+			sql.WriteString(line)
+		case len(args) > 0 && !strings.HasPrefix(args[0], "|"):
+			r.dotFiles(name, args)
 		}
-		if len(args) == 0 || strings.HasPrefix(args[0], "|") {
-			continue
-		}
-		last := known(args[len(args)-1])
-		switch name {
-		case "backup", "save", "clone", "log", "once", "output", "testcase", "trace":
-			r.add(Access{Kind: Write, Path: last})
-		case "import", "read", "restore":
-			at := last
-			if name == "import" {
-				at = Word{Value: strings.Join(args, " "), Shape: Unknown} // options stand around it
-			}
-			r.add(Access{Kind: Read, Path: at})
-		case "open":
-			r.add(Access{Kind: Read, Path: last})
-			r.add(Access{Kind: Write, Path: last})
-		}
+	}
+	r.sql(sql.String())
+}
+
+// dotFiles adds the files of one command of sqlite3's own.
+func (r *fileReader) dotFiles(name string, args []string) {
+	last := known(args[len(args)-1])
+	switch name {
+	case "backup", "save", "clone", "log", "once", "output", "testcase", "trace", "iotrace", "session":
+		r.add(Access{Kind: Write, Path: last})
+	case "import": // options and a table stand around the file
+		r.add(Access{Kind: Read, Path: Word{Value: strings.Join(args, " "), Shape: Unknown}})
+		r.mention(Read, args[:len(args)-1])
+	case "read", "restore", "load":
+		r.add(Access{Kind: Read, Path: last})
+	case "open":
+		r.add(Access{Kind: Read, Path: last})
+		r.add(Access{Kind: Write, Path: last})
+	case "archive":
+		r.mention(Read, args)
+		r.mention(Write, args)
+	case "cd":
+		r.add(Access{Kind: Visit, Path: last})
+		r.dir = r.dir.below(last)
 	}
 }
 
-// sql adds that a text of SQL reaches files, whose names are not looked for.
+// sql adds the files that a text of SQL reaches: which these are is not looked
+// for, so any text in quotes may be the name of one.
 func (r *fileReader) sql(text string) {
-	text = strings.ToLower(text)
-	attached := strings.Contains(text, "attach")
-	if attached || strings.Contains(text, "readfile") || strings.Contains(text, "fsdir") {
-		r.add(Access{Kind: Read})
+	lower := strings.ToLower(text)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(lower, part) })
 	}
-	if attached || strings.Contains(text, "writefile") || strings.Contains(text, "vacuum") && strings.Contains(text, "into") {
+	attached := has("attach")
+	names := quotedTexts(text)
+	if attached || has("readfile", "fsdir", "filename", "zipfile") || r.why == "duckdb" && len(names) > 0 {
+		r.add(Access{Kind: Read})
+		r.mention(Read, names)
+	}
+	if attached || has("writefile") || has("vacuum") && has("into") || r.why == "duckdb" && has("copy", "export") {
 		r.add(Access{Kind: Write})
+		r.mention(Write, names)
 	}
 }
 

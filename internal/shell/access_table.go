@@ -47,6 +47,7 @@ import (
 //     stop    options end at the first plain argument
 //     whole   options of several letters begin with one dash
 //     vars    arguments such as a=b are no files
+//     loose   the value of --option=x is a file if there is one, whatever the option
 //     remote  arguments such as host:file are no files here
 //     fresh   of folders only files that git does not know yet; bold: all
 //     shy     names with a dot in front are left out of folders
@@ -146,7 +147,7 @@ file | v* -f=r -m=r -F=- -P=- --files-from=r --magic-file=r --separator=- --para
 fd fdfind | -,v* @v -e=- -t=- -d=- -E=- -S=- -c=- -j=- -o=- --extension=- --type=- --max-depth=- --min-depth=- --exclude=- --size=- --owner=- --color=- --threads=- --search-path=v --base-directory=d --ignore-file=r -x:!stop -X:!stop --exec:!stop --exec-batch:!stop
 source . | r stop
 sh bash dash ash ksh mksh zsh rbash fish | r stop -c=-! -s:! -o=- -O=- --rcfile=r --init-file=r
-python pypy ipython | r stop -c=-! -m=-! -W=- -X=-
+python pypy ipython | r stop -c=-! -m=-!m* -W=- -X=-
 perl ruby | r,-* stop -e=-!r* -E=-!r* -i?b -I=v -C=-
 node nodejs tsx ts-node | r stop -e=-! -p=-! -pe=-! --eval=-! --print=-! -r=- --require=- --import=- --env-file=r
 php | r stop -r=-! -f=r! -c=v -d=- -B=- -R=- -E=-
@@ -159,22 +160,71 @@ split | r,w +w -l=- -b=- -n=- -a=- -C=- --lines=- --bytes=- --number=- --suffix-
 csplit | r +w -f=w -b=- -n=- --prefix=w --suffix-format=- --digits=-
 curl | u* -o=w -T=r!o* -K=K -D=w -c=w -b=k -d=@ -F=@ -H=@ -E=r -w=@ -X=- -u=- -A=- -e=- -m=- -x=- -r=- -C=- -Q=- -U=- -y=- -Y=- -z=- -t=- -P=- -O:!U* --output=w --remote-name:!U* --remote-name-all:!U* --output-dir=F --upload-file=r!o* --config=K --dump-header=w --cookie-jar=w --cookie=k --data=@ --data-binary=@ --data-ascii=@ --data-urlencode=@ --data-raw=- --json=@ --form=@ --form-string=- --header=@ --write-out=@ --cert=r --cacert=r --capath=v --key=r --crlfile=r --netrc-file=r --trace=w --trace-ascii=w --stderr=w --libcurl=w --etag-save=w --etag-compare=r --hsts=w --alt-svc=w --unix-socket=v --request=- --user=- --user-agent=- --referer=- --max-time=- --connect-timeout=- --proxy=- --range=- --retry=- --retry-delay=- --resolve=- --limit-rate=- --url=u --proto-default=-!r* --proto=- --proto-redir=- --head --netrc --netrc-optional --crlf --form-escape --get --ssl --compressed
 wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q=- -w=- --output-document=w!u* --output-file=w --append-output=w --input-file=r --directory-prefix=d --post-file=r --body-file=r --load-cookies=r --save-cookies=w --certificate=r --private-key=r --ca-certificate=r --post-data=- --header=- --user-agent=- --user=- --password=- --tries=- --timeout=- --spider:!u* --warc-file=w --warc-tempdir=F --warc-dedup=r --warc-header=- --rejected-log=w --hsts-file=w --crl-file=r
+javac kotlinc scalac rustc nasm yasm ghc ocaml ocamlc ocamlopt swiftc | m* loose whole -o=w -d=F -L=v -cp=v -classpath=v --class-path=v -sourcepath=v --out-dir=F -h=F -s=F
+java kotlin scala groovysh | m,-* loose whole -cp=v -classpath=v --class-path=v -p=v --module-path=v -jar=r!-*
+zig deno bun swift crystal nim dotnet | m,m,-* loose --project=v
+pytest py.test mypy dmypy ruff black isort flake8 pylint pyright bandit autopep8 yapf coverage nox tox | m* loose
+eslint prettier tsc jest vitest mocha ava biome stylelint standard xo esbuild swc rollup webpack vite parcel depcheck | m* loose -p=v -c=r -o=w --project=v --config=r --outDir=F --outFile=w --output-file=w --rootDir=v --root=v --outfile=w --outdir=F
+rspec rubocop standardrb phpunit phpstan golangci-lint shellcheck shfmt yamllint hadolint clang-format clang-tidy cppcheck | m* loose
+ansible-playbook ansible-lint protoc buf thrift flatc doxygen cookiecutter sphinx-build jekyll mkdocs hugo ctags etags cscope gcov lcov | m* loose -o=w -f=m -I=v -d=v -s=v -i=m
+kubectl oc helm | -* -f=m --filename=m --values=u -k=v --kustomize=v --from-file=r --from-env-file=r --kubeconfig=r
+terraform tofu | -* whole -chdir=v -var-file=r -state=rw -out=w
+aws gsutil s3cmd | m* page
+rclone | m*
+gh glab | m* -F=m -f=- -o=F --body-file=r --notes-file=r --input=r --template=- --field=@ --raw-field=- --output=w --dir=F
+ffmpeg | m*,w whole
+ffprobe identify mogrify | m*
+convert magick composite montage | m*,w
+http https httpie xh xhs vault | m*
+exiftool plutil open xdg-open code codium subl delta enscript lp lpr a2ps recode utmpdump loadkeys wipe srm shar makeself expect global xmlstarlet lastlog iptables-restore ip6tables-restore openapi-generator bq | m* loose
+mail mailx mutt neomutt | m* -a=r -A=r -i=r -s=- -c=- -b=-
+pigz unpigz pbzip2 lbzip2 plzip lzip lzop brotli pixz | rw* -c:r -l:r -t:r --stdout:r --list:r --test:r -p=- -b=- -S=- -n=- -w=- -o=w --output=w
+7z 7za 7zr 7zz | -,r* whole glue -o=F -p=- -m=- -t=- -x=- -i=- -w=F
+unrar rar | -,r,w*
+pax | m* -f=rw -s=- -b=- -x=-
+fallocate | w* -l=- -o=- --length=- --offset=-
+sync | m* -d -f
+mmv | m*
+infocmp | m* -A=v -B=v
+redis-cli | -* --rdb=w --pipe=-
+ssh-add | m* -s=- -S=- -e=- -t=- -T=r
+ip tc nft | -* -f=m -b=m -batch=m --file=m
+ldconfig modprobe | -* -f=m -r=v -C=m
+last | -* -f=r --file=r
+journalctl | -* -D=v --directory=v --file=r
+dmesg | -* -F=r --file=r
+perf | m* -i=r -o=w --input=r --output=w
+valgrind | stop --log-file=w --xml-file=w --suppressions=r
+gdb lldb | m* whole -x=r -iex=- -ex=- -cd=v -d=v -c=r -core=r
+tmux | -* -f=r
+screen | -* -c=r
+at batch | -* -f=r -q=- -t=-
+mount umount losetup | m*
 make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
 cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
-cargo | --manifest-path=v --target-dir=w --config=-
+cargo | -C=v --manifest-path=v --target-dir=w --config=-
 npm pnpm yarn | --prefix=v -C=v --dir=v --cwd=v --userconfig=r
-go | whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -memprofile=w -trace=w
+go | m,m,-* whole -C=v -o=w -modfile=r -overlay=r -coverprofile=w -cpuprofile=w -memprofile=w -trace=w
 gcc g++ cc c++ c89 c99 cpp clang clang++ tcc | r* whole glue resp -o=w --output=w -I=v -L=v -include=r --include=r -imacros=r --imacros=r -MF=w -MT=- -MQ=- -x=- -D=- -U=- -l=- -T=r -u=- -aux-info=w -iquote=v -isystem=v -idirafter=v -Xlinker=h -Xassembler=h -Xpreprocessor=h -Wp,=h -Wa,=h -Wl,=h -dumpdir=F -dumpbase=w -dumpbase-ext=-
 gofmt goimports | r* -w:rw -r=- -cpuprofile=w
 openssl | whole -in=r -out=w -key=r -inkey=r -keyout=w -cert=r -CA=r -CAfile=r -CAkey=r -certfile=r -config=r -kfile=r -rand=r -passin=- -passout=- -writerand=w -CAserial=w -untrusted=r -extfile=r -signkey=r -sigfile=r -signature=r -sign=r
+sops | m* --output=w --config=r
 gpg gpg2 age | r* -o=w -r=- -u=- -i=r -R=r --output=w --recipient=- --identity=r --recipients-file=r --passphrase-file=r --homedir=F
 ssh-keygen | -f=rw -s=r -C=- -N=- -P=- -t=- -b=-
 ssh sftp | stop -i=r -F=r -E=w -S=v -o=- -p=- -P=- -l=- -b=r -L=- -R=- -D=- -J=- -c=- -m=- -W=-
 sqlite3 | rw,-* whole -init=r --init=r -cmd=- --cmd=- -separator=- -nullvalue=- -newline=- -vfs=- -mmap=- -maxsize=- -lookaside=-- -pagecache=-- -nonce=- -append -ascii -bail -batch -box -column -csv -deserialize -echo -header -headers -noheader -html -interactive -json -jsonl -line -list -markdown -nofollow -quote -readonly -ro -safe -stats -table -tabs -version -zip -A
+duckdb | rw,-* whole -init=r -cmd=- -c=- -s=- -f=r -separator=- -nullvalue=- -newline=- -ascii -bail -batch -box -column -csv -echo -header -noheader -html -interactive -json -jsonlines -latex -line -list -markdown -quote -readonly -safe -table -unredacted -unsigned -version
+mysql mariadb | -* --tee=w --init-file=r --defaults-file=r --defaults-extra-file=r
+mysqldump mariadb-dump | -* -r=w -T=F --result-file=w --tab=F --defaults-file=r --defaults-extra-file=r
+mysqlimport mariadb-import | -,r* --defaults-file=r --defaults-extra-file=r
+pg_dump pg_dumpall | -* -f=w --file=w -d=- -U=- -h=- -p=- -t=- -n=- -F=- -j=-
+pg_restore | m* -f=w -L=r --file=w --use-list=r -d=- -U=- -h=- -p=- -t=- -n=- -F=- -j=-
+mongoexport mongodump | -* -o=F --out=F
+mongoimport mongorestore | m* --file=r --dir=v
 psql | -f=r -o=w -L=w -d=- -U=- -h=- -p=- -c=- -v=- --file=r --output=w --log-file=w
 pandoc | r* -o=w -f=- -t=- -H=r -B=r -A=r --output=w --from=- --to=- --template=r --log=w --extract-media=w
-pip | -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
-docker podman | --env-file=r
+pip | m* -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
+docker podman | --env-file=r --iidfile=w --cidfile=w
 xargs | stop -a=r --arg-file=r -I=- -n=- -P=- -s=- -L=- -E=- -d=- --replace=- --max-args=- --max-procs=- --delimiter=-
 env | stop -C=v -u=- -S=- --chdir=v --unset=- --split-string=-
 strace ltrace | stop -o=w -e=- -p=- -s=- -u=- -E=- -P=- -a=- -b=- -S=- -I=- -O=- -X=- --output=w

@@ -15,7 +15,7 @@ func (c *collector) rareCode(unit int, name string, in input) bool {
 func (c *collector) inputCode(unit int, name string, in input) bool {
 	words := c.r.units[unit].Words
 	switch name {
-	case "sqlite3":
+	case "sqlite3", "duckdb":
 		c.sqliteCode(unit, words, in)
 	case "ed", "red", "ex":
 		c.editorFiles(unit, words)

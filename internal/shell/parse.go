@@ -36,6 +36,10 @@ type Unit struct {
 	Words     []Word // the command and its arguments; of a declaration also name=value
 	Redirects []Redirect
 
+	// Input is what stands in the line of the text that a client of a database
+	// gets as its input, which is commands.
+	Input string
+
 	// Inside is the text of the unit whose code or payload this is: of sh -c
 	// '…', eval, xargs or env. It is empty when the unit stands in the command
 	// line itself.

@@ -14,6 +14,7 @@ func (c *collector) typed(unit int, name string, in input) {
 			return
 		}
 	case "psql", "mysql", "mariadb":
+		c.r.units[unit].Input = in.text
 		c.scripted(unit, c.r.units[unit].Words)
 		runs = func(line string) bool { return clientRuns(name, line) }
 	case "dc", "ftp", "sftp", "lftp", "telnet":
@@ -86,6 +87,7 @@ func (c *collector) sqliteCode(unit int, words []Word, in input) {
 	if !in.known() {
 		c.doubt(unit, Doubt{Why: "commands from its input"})
 	}
+	c.r.units[unit].Input = in.text
 	c.sqliteLines(unit, in.text)
 	for line := range strings.Lines(in.text) {
 		if name, args := dotCommand(line); len(args) > 0 && slices.Contains([]string{"backup", "save", "clone", "log", "once", "output", "import", "read", "restore", "open"}, name) {
