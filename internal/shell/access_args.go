@@ -44,6 +44,11 @@ func (r *fileReader) command(name string, args []Word) {
 		r.container(args)
 	case "http", "https", "httpie", "xh", "xhs", "gh", "glab", "vault":
 		r.behind("@", args)
+		if name == "gh" || name == "glab" {
+			r.transferred(args)
+		}
+	case "aws", "gsutil", "gcloud", "s3cmd", "rclone", "mc", "hg", "svn", "bzr", "brz", "fossil":
+		r.transferred(args)
 	case "convert", "magick", "identify", "composite", "montage", "mogrify":
 		r.behind(":@", args)
 	case "mktemp":
@@ -57,6 +62,11 @@ func (r *fileReader) command(name string, args []Word) {
 			r.add(Access{Kind: Write, Path: known(file)})
 		}
 	case "awk", "gawk", "mawk", "nawk":
+		if inPlace(args) {
+			for _, w := range args {
+				r.add(Access{Kind: Write, Path: w, Maybe: true})
+			}
+		}
 		for _, w := range r.unit.Words[1:] {
 			if w.Literal {
 				for _, file := range awkWrites(w.Value) {

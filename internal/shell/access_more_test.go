@@ -141,6 +141,12 @@ func TestFurtherAccesses(t *testing.T) {
 		{"docker cp x:/a ~/b", "write ~/b"},
 		{"docker cp ~/b x:/a", "read ~/b"},
 		{"gh api -F a=@/b x", "read a=@/b maybe, read api maybe, read x maybe, read /b maybe"},
+		{"aws s3 cp s3://b c", "read s3 maybe, read cp maybe, read s3://b maybe, read c maybe, write c"},
+		{"rclone copy a r:b", "read copy maybe, read a maybe, read r:b maybe"},
+		{"hg clone u ../b", "write ../b"},
+		{"prettier --write a", "read a, write a"},
+		{"gawk -i inplace '{print}' a", "read inplace, read a, write -i maybe, write inplace maybe, write {print} maybe, write a maybe"},
+		{"unzip a.zip b", "read a.zip, write ., write ?, write ./b"},
 		{"eslint --rulesdir=/b src", "read /b maybe, read src maybe"},
 		{"sqlite3 -init i a", "read i, read a, write a"},
 	} {

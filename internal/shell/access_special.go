@@ -158,6 +158,10 @@ func (r *fileReader) tar(args []Word) {
 		}
 		if kind == Read && a.does("x") && !a.does("O") {
 			r.anywhere() // under names that the archive has
+			for _, m := range a.members {
+				m.Kind, m.Deep = Write, false
+				r.add(m)
+			}
 		}
 	}
 }
@@ -230,6 +234,12 @@ func (r *fileReader) unzip(args []Word) {
 	to := append(a.target, known("."))
 	r.add(Access{Kind: Write, Path: to[0]})
 	r.add(Access{Kind: Write}) // under names that the archive has
+	for _, w := range a.plain[1:] {
+		if w.Literal && to[0].Literal {
+			w = known(beneath(to[0].Value, w.Value))
+		}
+		r.add(Access{Kind: Write, Path: w})
+	}
 }
 
 // undone reports whether a word takes options of unzip back: --t or -t-t.

@@ -80,7 +80,11 @@ man | m* -l:!r* --local-file:!r* -C=r -L=- -m=- -M=v -S=- -s=- -e=- -E=- -R=- -p
 history | -* -a:!w -w:!w -r:!r -n:!r -d=- -p:! -s:!
 m4 | r* -D=- -I=v -U=- -F=w -R=r -o=w --freeze-state=w --reload-state=r
 logger | -* -f=r -t=- -p=- -u=v -n=- -P=- -S=- --file=r --tag=- --priority=-
-xmllint xsltproc tidy | r* -o=w --output=w --schema=r --xpath=- --pattern=-
+sd rpl | -,-,rw* -f=- -n=-
+crudini | rw,-*
+hexedit bvi | rw*
+xmlstarlet | -,m* -L:rw --inplace:rw
+xmllint xsltproc tidy | r* -m:rw -o=w --output=w --schema=r --xpath=- --pattern=-
 lynx w3m links links2 elinks | u* page -o=- -T=- -I=- -O=- -cols=-
 pv | r* -L=- -s=- -i=- -N=- -B=- -F=-
 cpio | -F=rw -I=r -O=w -E=r -D=d -o:+r --create:+r -i:+w --extract:+w -p:+w --pass-through:+w --file=rw --directory=d
@@ -110,7 +114,7 @@ rg | -,r* deep shy @r -e=-!r* -f=r!r* -g=g -t=t -T=- -A=- -B=- -C=- -m=- -M=- -d
 ag | -,r* deep shy @r -A=- -B=- -C=- -m=- -G=- -g=-!v* -p=r --ignore=- --path-to-ignore=r --depth=- --hidden:bold -u:bold
 ack | -,r* deep shy @r -A=- -B=- -m=- -g:!v* -f:!v* -x:+r --ignore-dir=- --ignore-file=- --type=- --match=-!r* --files-from=l --ackrc=r
 sed gsed | -,r* -e=-!r* -f=r!r* -l=- -i?b --in-place?b --expression=-!r* --file=r!r* --line-length=-
-awk gawk mawk nawk | -,r* vars -f=r!r* -F=- -v=- -e=-!r* -E=r!r* -i=- -l=- --file=r!r* --field-separator=- --assign=- --source=-!r* --include=- --exec=r!r*
+awk gawk mawk nawk | -,r* vars -f=r!r* -F=- -v=- -e=-!r* -E=r!r* -i=r -l=r --file=r!r* --field-separator=- --assign=- --source=-!r* --include=r --exec=r!r*
 jq | -,r* -f=r!r* -L=v --from-file=r!r* --arg=-- --argjson=-- --slurpfile=-r --rawfile=-r --argfile=-r --indent=- --args;-* --jsonargs;-*
 yq | -,r* -f=- -o=- -p=- -I=- -i:rw --inplace:rw --from-file=r!r*
 tee sponge | w*
@@ -163,20 +167,21 @@ wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q
 javac kotlinc scalac rustc nasm yasm ghc ocaml ocamlc ocamlopt swiftc | m* loose whole -o=w -d=F -L=v -cp=v -classpath=v --class-path=v -sourcepath=v --out-dir=F -h=F -s=F
 java kotlin scala groovysh | m,-* loose whole -cp=v -classpath=v --class-path=v -p=v --module-path=v -jar=r!-*
 zig deno bun swift crystal nim dotnet | m,m,-* loose --project=v
-pytest py.test mypy dmypy ruff black isort flake8 pylint pyright bandit autopep8 yapf coverage nox tox | m* loose
-eslint prettier tsc jest vitest mocha ava biome stylelint standard xo esbuild swc rollup webpack vite parcel depcheck | m* loose -p=v -c=r -o=w --project=v --config=r --outDir=F --outFile=w --output-file=w --rootDir=v --root=v --outfile=w --outdir=F
-rspec rubocop standardrb phpunit phpstan golangci-lint shellcheck shfmt yamllint hadolint clang-format clang-tidy cppcheck | m* loose
+black isort | rw* loose --check:r --diff:r -c=- -l=- -t=-
+pytest py.test mypy dmypy ruff flake8 pylint pyright bandit autopep8 yapf coverage nox tox | m* loose --fix:rw -i:rw --in-place:rw
+eslint prettier tsc jest vitest mocha ava biome stylelint standard xo esbuild swc rollup webpack vite parcel depcheck | m* loose --write:rw --fix:rw -w:rw -p=v -c=r -o=w --project=v --config=r --outDir=F --outFile=w --output-file=w --rootDir=v --root=v --outfile=w --outdir=F
+rspec rubocop standardrb phpunit phpstan golangci-lint shellcheck shfmt yamllint hadolint clang-format clang-tidy cppcheck | m* loose -i:rw -w:rw --write:rw -a:rw -A:rw --fix:rw
 ansible-playbook ansible-lint protoc buf thrift flatc doxygen cookiecutter sphinx-build jekyll mkdocs hugo ctags etags cscope gcov lcov | m* loose -o=w -f=m -I=v -d=v -s=v -i=m
 kubectl oc helm | -* -f=m --filename=m --values=u -k=v --kustomize=v --from-file=r --from-env-file=r --kubeconfig=r
 terraform tofu | -* whole -chdir=v -var-file=r -state=rw -out=w
 aws gsutil s3cmd | m* page
 rclone | m*
-gh glab | m* -F=m -f=- -o=F --body-file=r --notes-file=r --input=r --template=- --field=@ --raw-field=- --output=w --dir=F
+gh glab | m* -D=F -F=m -f=- -o=F --body-file=r --notes-file=r --input=r --template=- --field=@ --raw-field=- --output=w --dir=F
 ffmpeg | m*,w whole
 ffprobe identify mogrify | m*
 convert magick composite montage | m*,w
 http https httpie xh xhs vault | m*
-exiftool plutil open xdg-open code codium subl delta enscript lp lpr a2ps recode utmpdump loadkeys wipe srm shar makeself expect global xmlstarlet lastlog iptables-restore ip6tables-restore openapi-generator bq | m* loose
+exiftool plutil open xdg-open code codium subl delta enscript lp lpr a2ps recode utmpdump loadkeys wipe srm shar makeself expect global lastlog iptables-restore ip6tables-restore openapi-generator bq | m* loose
 mail mailx mutt neomutt | m* -a=r -A=r -i=r -s=- -c=- -b=-
 pigz unpigz pbzip2 lbzip2 plzip lzip lzop brotli pixz | rw* -c:r -l:r -t:r --stdout:r --list:r --test:r -p=- -b=- -S=- -n=- -w=- -o=w --output=w
 7z 7za 7zr 7zz | -,r* whole glue -o=F -p=- -m=- -t=- -x=- -i=- -w=F
@@ -223,7 +228,7 @@ mongoexport mongodump | -* -o=F --out=F
 mongoimport mongorestore | m* --file=r --dir=v
 psql | -f=r -o=w -L=w -d=- -U=- -h=- -p=- -c=- -v=- --file=r --output=w --log-file=w
 pandoc | r* -o=w -f=- -t=- -H=r -B=r -A=r --output=w --from=- --to=- --template=r --log=w --extract-media=w
-pip | m* -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
+pip | m* -d=F --dest=F -r=r -c=r -t=w -e=v --requirement=r --constraint=r --target=w --editable=v
 docker podman | --env-file=r --iidfile=w --cidfile=w
 xargs | stop -a=r --arg-file=r -I=- -n=- -P=- -s=- -L=- -E=- -d=- --replace=- --max-args=- --max-procs=- --delimiter=-
 env | stop -C=v -u=- -S=- --chdir=v --unset=- --split-string=-

@@ -131,6 +131,11 @@ func awkOpens(program string) bool {
 	}
 }
 
+// inPlace reports whether gawk changes the files that it is given.
+func inPlace(args []Word) bool {
+	return slices.ContainsFunc(args, func(w Word) bool { return strings.HasSuffix(w.Value, "inplace") })
+}
+
 // loads adds the files that a program of jq or yq names, if it loads any.
 func (r *fileReader) loads(verbs ...string) {
 	for _, w := range r.unit.Words[1:] {
@@ -169,6 +174,22 @@ func (r *fileReader) behind(marks string, args []Word) {
 		if at := strings.LastIndexAny(w.Value, marks); at >= 0 && w.Literal {
 			r.add(Access{Kind: Read, Path: w.part(at + 1), Maybe: true})
 		}
+	}
+}
+
+// transferred adds the file or folder that something is fetched into from
+// another machine: the last word behind the verb, if it names one here.
+func (r *fileReader) transferred(args []Word) {
+	at := slices.IndexFunc(args, func(w Word) bool {
+		return slices.Contains(strings.Fields("cp sync mv rsync copy copyto move moveto get clone checkout co export"), w.Value)
+	})
+	if at < 0 || len(args) < at+3 {
+		return
+	}
+	last := args[len(args)-1]
+	host, _, remote := strings.Cut(last.Value, ":")
+	if !strings.HasPrefix(last.Value, "-") && (!remote || strings.Contains(host, "/")) {
+		r.add(Access{Kind: Write, Path: last})
 	}
 }
 
