@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/xml"
-	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -14,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
@@ -85,19 +81,6 @@ func TestFiguresOfTests(t *testing.T) {
 	}
 	if f, err := fromLine(text, take{ID: "a.b", Line: `heaps (\d+)`}); err == nil {
 		t.Error(f)
-	}
-}
-
-func TestTimesOfPackages(t *testing.T) {
-	text := "check: go vet\nok  \thelve/tool\t0.5s\nok  \thelve/internal/store\t12.25s\nFAIL\thelve\t3.1s\nok  \thelve/model\t(cached)\n?   \thelve/cmd/helve\t[no test files]\nFAIL\n"
-	want := []proof.Figure{
-		{ID: "check", Value: 1.5, Unit: "min"},
-		{ID: "check.helve/internal/store", Value: 12.25, Unit: "s"},
-		{ID: "check.helve", Value: 3.1, Unit: "s"},
-		{ID: "check.helve/tool", Value: 0.5, Unit: "s"},
-	}
-	if got := packageTimes([]byte(text), 90*time.Second); !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
 	}
 }
 
@@ -176,7 +159,7 @@ func TestPeerOfAnother(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	pg := &page{book: sample(), used: map[string]bool{}, plots: map[string]string{}, plan: &plan{
+	pg := &page{book: sample(), used: map[string]bool{}, plan: &plan{
 		Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}},
 		Wanted: []wanted{
 			{ID: "two.fast", What: "fast", Table: "x", Judge: "ahead", Least: limit(3), From: "us", Subject: "`speed`"},
@@ -204,38 +187,10 @@ func TestPage(t *testing.T) {
 	if got := pg.counts(); got != "- Us: 1 of 3 met, 1 short, 1 not measured yet." {
 		t.Error(got)
 	}
-	if got := pg.rest(); !strings.Contains(got, "two.lone") || strings.Contains(got, "two.fast") {
-		t.Error(got)
-	}
-	if got := pg.ratios("s", "Title & more"); got != "![Title & more](plots/s.svg)" {
-		t.Error(got)
-	}
-	if got, err := pg.pairs("p", "Pairs", "a < b=two.fast", "alone=two.lone", "none=three.none"); err != nil || got != "![Pairs](plots/p.svg)" {
-		t.Error(got, err)
-	}
-	for name, svg := range pg.plots {
-		wellFormed(t, name, svg)
-		if !strings.Contains(svg, "prefers-color-scheme:dark") || !strings.Contains(svg, "<desc id=\"d\">") || strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-			t.Error(svg)
-		}
-	}
 }
 
-func wellFormed(t *testing.T, name, svg string) {
-	t.Helper()
-	dec := xml.NewDecoder(strings.NewReader(svg))
-	for {
-		if _, err := dec.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Errorf("%s: %v", name, err)
-			return
-		}
-	}
-}
-
-// What is checked in is what the data makes, and says of every figure that is
-// wanted what it is.
+// What is checked in is what the data makes: every figure of it stands on the
+// page, and one that misses its target says why.
 func TestCheckedIn(t *testing.T) {
 	p, err := loadPlan()
 	if err != nil {
@@ -247,7 +202,7 @@ func TestCheckedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.beside(p)
-	text, plots, err := render(p, b)
+	text, used, err := render(p, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,15 +210,12 @@ func TestCheckedIn(t *testing.T) {
 	if err != nil || string(old) != text {
 		t.Errorf("docs/%s is not what its data makes: run make bench-page: %v", pageFile, err)
 	}
-	for name, svg := range plots {
-		wellFormed(t, name, svg)
-		if old, err := os.ReadFile(filepath.Join(dir, plotsDir, name)); err != nil || string(old) != svg {
-			t.Errorf("docs/plots/%s is not what the data makes: run make bench-page: %v", name, err)
+	for _, e := range b.Parts {
+		for _, f := range e.Figures {
+			if !used[f.ID] {
+				t.Errorf("%s was measured and is not on the page", f.ID)
+			}
 		}
-	}
-	files, err := filepath.Glob(filepath.Join(dir, plotsDir, "*.svg"))
-	if err != nil || len(files) != len(plots) {
-		t.Errorf("%d pictures are there, and %d belong there: %v", len(files), len(plots), err)
 	}
 	for _, w := range p.Wanted {
 		f, e := b.find(w.ID)
@@ -286,41 +238,20 @@ func TestEveryFigureHasItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &book{}
-	for _, part := range p.Parts {
-		e := entry{Name: part.Name, Date: "2026-01-02 03:04", Machine: "m"}
-		for _, w := range p.Wanted {
-			if w.Part == part.Name && !slices.ContainsFunc(e.Figures, func(f proof.Figure) bool { return f.ID == w.ID }) {
-				e.Figures = append(e.Figures, proof.Figure{ID: w.ID, Value: 1, Unit: w.Unit})
-			}
-		}
-		b.Parts = append(b.Parts, e)
+	text, used, err := render(p, &book{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, b := range []*book{{}, b} {
-		text, _, err := render(p, b)
-		if err != nil {
-			t.Fatal(err)
+	for _, w := range p.Wanted {
+		if !used[w.ID] || w.What == "" || w.Table != "" && !strings.Contains(text, "| "+w.What+" |") {
+			t.Errorf("%s (%q) is not on the page", w.ID, w.What)
 		}
-		if _, rest, _ := strings.Cut(text, "## The rest"); strings.Contains(rest, "| `") {
-			t.Errorf("these are wanted and stand nowhere: %s", rest)
+		if w.targeted() && strings.HasPrefix(w.What, "the same") {
+			t.Errorf("%s: %q can not be understood by itself", w.ID, w.What)
 		}
-		for _, w := range p.Wanted {
-			if len(w.Subject) > 56 {
-				t.Errorf("%q has no room in the picture", w.Subject)
-			}
-			if w.targeted() && strings.HasPrefix(w.What, "the same") {
-				t.Errorf("%s: %q can not be understood by itself", w.ID, w.What)
-			}
-			if w.What == "" || w.Table != "" && !strings.Contains(text, "| "+w.What+" |") {
-				t.Errorf("%s (%q) is not on the page", w.ID, w.What)
-			}
-		}
-		if at := regexp.MustCompile(`[^\n]\n#`).FindString(text); at != "" {
-			t.Errorf("a heading follows the line before it at once: %q", at)
-		}
-		if left := regexp.MustCompile(`\{\{|\$\{|<no value>|%!`).FindString(text); left != "" {
-			t.Errorf("the page holds %s", left)
-		}
+	}
+	if at := regexp.MustCompile(`[^\n]\n#|\{\{|\$\{|<no value>|%!`).FindString(text); at != "" {
+		t.Errorf("the page holds %q", at)
 	}
 }
 
@@ -362,61 +293,19 @@ func TestPlanNamesWhatThereIs(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	p := &plan{Parts: []part{{Name: "one"}, {Name: "hold-a"}, {Name: "hold-b"}, {Name: "two"}}}
-	names := func(args ...string) string {
-		j, err := choose(p, args, io.Discard)
-		if err != nil {
-			return "no: " + err.Error()
-		}
-		var all []string
-		for _, part := range j.parts {
-			all = append(all, part.Name)
-		}
-		return strings.Join(all, " ")
-	}
 	for _, c := range [][2]string{
-		{"", "one hold-a hold-b two"}, {"two one", "one two"}, {"hold", "hold-a hold-b"}, {"hold-b", "hold-b"}, {"--skip hold,one", "two"},
+		{"", "one hold-a hold-b two"}, {"two one", "one two"}, {"hold", "hold-a hold-b"}, {"hold-b", "hold-b"}, {"three", "none"},
 	} {
-		if got := names(strings.Fields(c[0])...); got != c[1] {
-			t.Errorf("%q chooses %q, not %q", c[0], got, c[1])
+		var names []string
+		parts, err := choose(p, strings.Fields(c[0]))
+		for _, part := range parts {
+			names = append(names, part.Name)
+		}
+		if got := strings.Join(names, " "); got != c[1] && (err == nil || c[1] != "none") {
+			t.Errorf("%q chooses %q, not %q: %v", c[0], got, c[1], err)
 		}
 	}
-	if got := names("--quick"); !strings.HasPrefix(got, "no: ") {
-		t.Error(got)
-	}
-	if got := names("three"); !strings.HasPrefix(got, "no: ") {
-		t.Error(got)
-	}
-}
-
-// TestLarge has small sizes of everything, with the real command.
-func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
-	for _, name := range []string{"rg", "bash", "yes"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skip("there is no ", name)
-		}
-	}
-	dir := t.TempDir()
-	helve, figures := filepath.Join(dir, "helve"), filepath.Join(dir, "figures")
-	if out, err := exec.Command("go", "build", "-o", helve, "github.com/helve-dev/helve/cmd/helve").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := command(t.Context(), []string{"large", "--quick", "--helve", helve, "--figures", figures}, io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	got, err := proof.ReadFile(figures)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := loadPlan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range p.Wanted {
-		if w.Part == "large" && !slices.ContainsFunc(got, func(f proof.Figure) bool { return f.ID == w.ID && f.Value > 0 }) {
-			t.Errorf("%s was not measured: %+v", w.ID, got)
-		}
+	if err := command(t.Context(), []string{"run", "--quick", "start"}, io.Discard, io.Discard); err == nil {
+		t.Error("figures of a quick run go onto the page")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -50,7 +49,7 @@ func (r readings) value(name, metric string) (value float64, runs []float64, err
 		} else if !ok || key[1] != metric {
 			continue
 		}
-		if m := proof.Median(list); !found || m > value {
+		if m := median(list); !found || m > value {
 			value, runs = m, list
 		}
 		found = true
@@ -193,18 +192,4 @@ func fromLine(text []byte, t take) (proof.Figure, error) {
 	}
 	f.Value, err = strconv.ParseFloat(strings.ReplaceAll(string(found[1]), ",", ""), 64)
 	return f, err
-}
-
-// packageTimes reads how long each package took from what "go test" has printed,
-// the slowest first, behind the time of the whole.
-func packageTimes(text []byte, whole time.Duration) []proof.Figure {
-	var figures []proof.Figure
-	line := regexp.MustCompile(`(?m)^(?:ok|FAIL)\s+(\S+)\s+([\d.]+)s`)
-	for _, m := range line.FindAllSubmatch(text, -1) {
-		if seconds, err := strconv.ParseFloat(string(m[2]), 64); err == nil {
-			figures = append(figures, proof.Figure{ID: "check." + string(m[1]), Value: seconds, Unit: "s"})
-		}
-	}
-	slices.SortStableFunc(figures, func(a, b proof.Figure) int { return cmp.Compare(b.Value, a.Value) })
-	return slices.Insert(figures, 0, proof.Figure{ID: "check", Value: whole.Minutes(), Unit: "min"})
 }

@@ -1,11 +1,12 @@
-// Command bench makes the page of figures, docs/benchmarks.md.
+// Command bench measures helve and makes the page of figures, docs/benchmarks.md.
 //
-// What is measured is a list of parts (plan.json), each by a program of ours or
-// by benchmarks of the go command. What a part has found is kept as data in
-// docs/benchmarks.json, with its date and machine; running a part replaces its
-// own entry and nothing else. The page is made from that data, from the figures
-// that are wanted (wanted.json) and from a text (page.md): whether a target is
-// met is arithmetic, and never written by hand.
+// What is measured is a list of parts (plan.json): most are functions of this
+// program, some are benchmarks and tests of other packages, and one is another
+// program. What a part has found is kept as data in docs/benchmarks.json, with
+// its date and machine; running a part replaces its own entry and nothing else.
+// The page is made from that data, from the figures that are wanted
+// (wanted.json) and from a text (page.md): whether a target is met is
+// arithmetic, and never written by hand.
 package main
 
 import (
@@ -16,21 +17,19 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = `usage: bench run [--skip PART,…] [--out FOLDER] [--quick] [PART…]   measure, then make the page
-       bench list                                                 what can be measured
-       bench render                                               make the page from docs/benchmarks.json`
+const usage = `usage: bench run [--out FOLDER] [--quick] [PART…]   measure, then make the page
+       bench list                                 what can be measured
+       bench render                               make the page from docs/benchmarks.json`
 
 // Where the data and what is made of it lie, in the folder of documents.
 const (
 	docs     = "docs"
 	bookFile = "benchmarks.json"
 	pageFile = "benchmarks.md"
-	plotsDir = "plots"
 )
 
 func main() {
@@ -40,9 +39,6 @@ func main() {
 func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
-	}
-	if args[0] == "large" { // a part of the plan that is measured here
-		return measureLarge(ctx, args[1:], out, log)
 	}
 	p, err := loadPlan()
 	if err != nil {
@@ -55,11 +51,21 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	case args[0] == "render" && len(args) == 1:
 		return renderFiles(p, docs)
 	case args[0] == "run":
-		j, err := choose(p, args[1:], log)
+		flags := flag.NewFlagSet("bench run", flag.ContinueOnError)
+		flags.SetOutput(log)
+		dir := flags.String("out", docs, "keep the figures and the page in this `folder`")
+		quick := flags.Bool("quick", false, "a look at whether everything works; the figures are worth nothing, and --out has to say where they go")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		if *quick && filepath.Clean(*dir) == docs {
+			return errors.New("figures of a quick run do not belong on the page: give --out")
+		}
+		parts, err := choose(p, flags.Args())
 		if err != nil {
 			return err
 		}
-		return errors.Join(measure(ctx, p, j, log), renderFiles(p, j.out), tellShort(p, j.out, log))
+		return errors.Join(runAll(ctx, p, parts, *dir, *quick, log), renderFiles(p, *dir), tellShort(p, *dir, log))
 	}
 	return errors.New(usage)
 }
@@ -89,37 +95,17 @@ func list(out io.Writer, p *plan) {
 	fmt.Fprintf(out, "%-16s %5.0f min\n", "all", total)
 }
 
-// A job is which parts are to run, and the folder that what they find goes to.
-type job struct {
-	parts []part
-	out   string
-	quick bool
-}
-
-// choose finds the parts that the arguments name; all where there are none.
-func choose(p *plan, args []string, log io.Writer) (j job, err error) {
-	flags := flag.NewFlagSet("bench run", flag.ContinueOnError)
-	flags.SetOutput(log)
-	skip := flags.String("skip", "", "leave these `parts` out, by commas")
-	flags.StringVar(&j.out, "out", docs, "keep the figures and the page in this `folder`")
-	flags.BoolVar(&j.quick, "quick", false, "a look at whether everything works; the figures are worth nothing, and --out has to say where they go")
-	if err := flags.Parse(args); err != nil {
-		return j, err
-	}
-	if j.quick && filepath.Clean(j.out) == docs {
-		return j, errors.New("figures of a quick run do not belong on the page: give --out")
-	}
-	without := strings.FieldsFunc(*skip, func(r rune) bool { return r == ',' })
-	for _, name := range slices.Concat(flags.Args(), without) {
+// choose finds the parts of these names; all where there are none.
+func choose(p *plan, names []string) (parts []part, err error) {
+	for _, name := range names {
 		if !slices.ContainsFunc(p.Parts, func(part part) bool { return part.is(name) }) {
-			return j, fmt.Errorf("there is no part %q: see bench list", name)
+			return nil, fmt.Errorf("there is no part %q: see bench list", name)
 		}
 	}
 	for _, part := range p.Parts {
-		named := flags.NArg() == 0 || slices.ContainsFunc(flags.Args(), part.is)
-		if named && !slices.ContainsFunc(without, part.is) {
-			j.parts = append(j.parts, part)
+		if len(names) == 0 || slices.ContainsFunc(names, part.is) {
+			parts = append(parts, part)
 		}
 	}
-	return j, nil
+	return parts, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -22,55 +21,38 @@ const (
 
 // A page is the page of figures while it is made.
 type page struct {
-	plan  *plan
-	book  *book
-	used  map[string]bool   // figures that stand somewhere
-	plots map[string]string // pictures by name
+	plan *plan
+	book *book
+	used map[string]bool // figures that stand somewhere
 }
 
-// render makes the page and its pictures from the data alone.
-func render(p *plan, b *book) (text string, plots map[string]string, err error) {
-	pg := &page{plan: p, book: b, used: map[string]bool{}, plots: map[string]string{}}
+// render makes the page from the data alone, and tells which figures it shows.
+func render(p *plan, b *book) (text string, used map[string]bool, err error) {
+	pg := &page{plan: p, book: b, used: map[string]bool{}}
 	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
-		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "note": pg.note, "packages": pg.packages, "list": func(s ...string) []string { return s },
-		"table": pg.table, "part": pg.part, "summary": pg.summary, "rest": pg.rest, "machines": pg.machines, "versions": pg.versions,
-		"goals": pg.goals, "elsewhere": pg.elsewhere, "ratios": pg.ratios, "pairs": pg.pairs, "counts": pg.counts, "verdict": pg.standing, "code": func(s string) string { return "`" + s + "`" },
+		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "list": func(s ...string) []string { return s },
+		"table": pg.table, "part": pg.part, "summary": pg.summary, "machines": pg.machines, "versions": pg.versions, "counts": pg.counts,
 	}).Parse(pageText)
 	if err != nil {
 		return "", nil, err
 	}
 	var out strings.Builder
-	if err := t.Execute(&out, nil); err != nil {
-		return "", nil, err
-	}
-	return out.String(), pg.plots, nil
+	err = t.Execute(&out, nil)
+	return out.String(), pg.used, err
 }
 
-// renderFiles writes the page and the pictures, and removes pictures of before.
+// renderFiles writes the page.
 func renderFiles(p *plan, dir string) error {
 	b, err := readBook(filepath.Join(dir, bookFile))
 	if err != nil {
 		return err
 	}
 	b.beside(p)
-	text, plots, err := render(p, b)
+	text, _, err := render(p, b)
 	if err != nil {
 		return err
 	}
-	pictures := filepath.Join(dir, plotsDir)
-	if err := os.MkdirAll(pictures, 0o755); err != nil {
-		return err
-	}
-	old, err := filepath.Glob(filepath.Join(pictures, "*.svg"))
-	for _, path := range old {
-		if _, ok := plots[filepath.Base(path)]; !ok {
-			err = errors.Join(err, os.Remove(path))
-		}
-	}
-	for name, svg := range plots {
-		err = errors.Join(err, os.WriteFile(filepath.Join(pictures, name), []byte(svg), 0o644))
-	}
-	return errors.Join(err, os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644))
+	return os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644)
 }
 
 func (pg *page) find(id string) *proof.Figure {
@@ -100,13 +82,6 @@ func (pg *page) peer(id string) string {
 	return notMeasured
 }
 
-func (pg *page) note(id string) string {
-	if f := pg.find(id); f != nil {
-		return f.Note
-	}
-	return ""
-}
-
 func (pg *page) times(id string) string {
 	if f := pg.find(id); f != nil {
 		if x, ok := ahead(*f, pg.higher(id)); ok {
@@ -118,16 +93,6 @@ func (pg *page) times(id string) string {
 
 func (pg *page) higher(id string) bool {
 	return slices.ContainsFunc(pg.plan.Wanted, func(w wanted) bool { return w.ID == id && w.Higher })
-}
-
-// standing is the mark of a figure: met, short, or nothing.
-func (pg *page) standing(id string) string {
-	for _, w := range pg.plan.Wanted {
-		if w.ID == id {
-			return mark(w.verdict(pg.find(id)))
-		}
-	}
-	return ""
 }
 
 func mark(v verdict) string { return [...]string{"", "met", "**short**"}[v] }
@@ -184,28 +149,12 @@ func (pg *page) row(w wanted, beside, goal, notes bool) []string {
 		}
 		row = append(row, cmp.Or(w.target(unit), "–"), mark(w.verdict(f)))
 	}
-	if notes {
-		row = append(row, pg.note(w.ID))
+	if notes && f != nil {
+		row = append(row, f.Note)
+	} else if notes {
+		row = append(row, "")
 	}
 	return row
-}
-
-// packages lists how long the tests of each package took, where that is a second
-// or more.
-func (pg *page) packages() string {
-	var out strings.Builder
-	e := pg.book.part("check")
-	if e == nil {
-		return notMeasured + "\n"
-	}
-	for _, f := range e.Figures {
-		name, ok := strings.CutPrefix(f.ID, "check.")
-		pg.used[f.ID] = true
-		if ok && f.Value >= 1 {
-			fmt.Fprintf(&out, "| `%s` | %s |\n", name, words(f.Value, f.Unit))
-		}
-	}
-	return "| package | time |\n|---|---|\n" + out.String()
 }
 
 // reasons say of every figure that is short why it is.
@@ -332,39 +281,18 @@ func (pg *page) counts() string {
 	return strings.Join(lines, "\n")
 }
 
-// elsewhere leaves figures to the data, where they would make the page too long.
-func (pg *page) elsewhere(prefix string) string {
-	for _, e := range pg.book.Parts {
-		for _, f := range e.Figures {
-			if strings.HasPrefix(f.ID, prefix) {
-				pg.used[f.ID] = true
-			}
+// summary is the first table: helve beside what people would use instead.
+func (pg *page) summary() string {
+	out := "| | helve | instead | times ahead |\n|---|---|---|---|\n"
+	for _, w := range pg.plan.Wanted {
+		if w.Subject == "" {
+			continue
 		}
-	}
-	return ""
-}
-
-// rest lists what was measured and stands nowhere else.
-func (pg *page) rest() string {
-	var out strings.Builder
-	for _, e := range pg.book.Parts {
-		var rows strings.Builder
-		for _, f := range e.Figures {
-			if pg.used[f.ID] {
-				continue
-			}
-			other := "–"
-			if f.Peer != "" {
-				other = words(f.PeerValue, f.Unit) + ", " + f.Peer
-			}
-			fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", f.ID, words(f.Value, f.Unit), other, f.Note)
+		other := notMeasured
+		if f := pg.find(w.ID); f != nil && f.Peer != "" {
+			other = words(f.PeerValue, f.Unit) + ", " + f.Peer
 		}
-		if rows.Len() > 0 {
-			fmt.Fprintf(&out, "\n**%s** (%s)\n\n| figure | helve | beside | note |\n|---|---|---|---|\n%s", e.Name, e.Date, rows.String())
-		}
+		out += fmt.Sprintf("| %s | %s | %s | %s |\n", w.Subject, pg.value(w.ID), other, pg.times(w.ID))
 	}
-	if out.Len() == 0 {
-		return "\nNothing.\n"
-	}
-	return out.String()
+	return out
 }

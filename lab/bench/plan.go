@@ -34,7 +34,8 @@ type peer struct {
 	Strip   string   // what to leave out of the line it tells
 }
 
-// A part is measured by itself, and has an entry of its own in the book.
+// A part is measured by itself, by its steps or by the function of this program
+// that has its name, and has an entry of its own in the book.
 type part struct {
 	Name    string
 	What    string  // in a sentence
@@ -54,11 +55,10 @@ func (p part) is(name string) bool {
 // the go command with benchmarks or tests whose lines are read. In what it is
 // given, ${NAME} stands for where a peer is and ${NAME.version} for its version.
 type step struct {
-	Program string   // a package of ours with --figures
-	Bench   string   // or benchmarks by this pattern
-	Test    string   // or tests by this pattern
-	Package string   // of benchmarks and tests
-	Check   []string // or a command that tests many packages: the time of each, and of the whole
+	Program string // a package of ours with --figures
+	Bench   string // or benchmarks by this pattern
+	Test    string // or tests by this pattern
+	Package string // of benchmarks and tests
 	Args    []string
 	Quick   []string // more arguments of a program for a look
 	Env     map[string]string
@@ -135,8 +135,11 @@ func (p *plan) check() (err error) {
 				bad("part %s needs %s, and nobody says how that comes", part.Name, need)
 			}
 		}
+		if (measurements()[part.Name] == nil) == (len(part.Steps) == 0) {
+			bad("part %s has neither steps nor a function, or both", part.Name)
+		}
 		for _, s := range part.Steps {
-			if s.Program == "" && s.Check == nil && len(s.Takes) == 0 {
+			if s.Program == "" && len(s.Takes) == 0 {
 				bad("part %s runs something and takes nothing of it", part.Name)
 			}
 		}

@@ -17,20 +17,19 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-// A bench is a run of some parts.
-type bench struct {
+// A runner runs parts.
+type runner struct {
 	plan  *plan
 	dir   string            // for programs and figures, removed at the end
 	helve string            // the command that is measured
 	peers map[string]string // what ${NAME} stands for, of those looked for already
-	built map[string]string // our programs by package
 	quick bool
 	log   io.Writer
 }
 
-// measure runs parts one after the other, and keeps what each has found at
-// once. A part that can not be measured is left as it was.
-func measure(ctx context.Context, p *plan, j job, log io.Writer) (err error) {
+// runAll runs parts one after the other, and keeps what each has found at once
+// in the book of a folder. A part that can not be measured is left as it was.
+func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, log io.Writer) (err error) {
 	if _, err := os.Stat("go.mod"); err != nil {
 		return errors.New("this is not the root of the module: there is no go.mod")
 	}
@@ -39,25 +38,30 @@ func measure(ctx context.Context, p *plan, j job, log io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b := &bench{plan: p, dir: dir, peers: map[string]string{}, built: map[string]string{}, quick: j.quick, log: log}
-	if b.helve, err = b.build(ctx, "./cmd/helve"); err != nil {
+	r := &runner{plan: p, dir: dir, peers: map[string]string{}, quick: quick, log: log}
+	if r.helve, err = r.build(ctx, "./cmd/helve"); err != nil {
 		return err
 	}
-	minutes := 0.0
-	for _, part := range j.parts {
-		minutes += part.Minutes
-	}
 	var failed error
-	for i, part := range j.parts {
-		fmt.Fprintf(log, "bench: part %d of %d, %s: %s (about %.1f minutes of %.0f that are left)\n", i+1, len(j.parts), part.Name, part.What, part.Minutes, minutes)
-		minutes -= part.Minutes
-		e, err := b.part(ctx, part)
+	for i, part := range parts {
+		fmt.Fprintf(log, "bench: part %d of %d, %s: %s (about %.1f minutes)\n", i+1, len(parts), part.Name, part.What, part.Minutes)
+		e, err := r.part(ctx, part)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("part %s: %w", part.Name, err))
 			fmt.Fprintf(log, "bench: part %s: %v\n", part.Name, err)
 		}
-		if err := keep(p, e, filepath.Join(j.out, bookFile)); err != nil {
-			return errors.Join(failed, err)
+		if e != nil {
+			for _, f := range e.Figures {
+				fmt.Fprintf(log, "  %s: %s, %s\n", f.ID, words(f.Value, f.Unit), f.Note)
+			}
+			book, err := readBook(filepath.Join(out, bookFile))
+			if err != nil {
+				return errors.Join(failed, err)
+			}
+			book.put(*e, p)
+			if err := book.write(filepath.Join(out, bookFile)); err != nil {
+				return errors.Join(failed, err)
+			}
 		}
 		if ctx.Err() != nil {
 			return errors.Join(failed, ctx.Err())
@@ -66,24 +70,11 @@ func measure(ctx context.Context, p *plan, j job, log io.Writer) (err error) {
 	return failed
 }
 
-// keep puts an entry into the book on disk; none is left out.
-func keep(p *plan, e *entry, path string) error {
-	if e == nil {
-		return nil
-	}
-	book, err := readBook(path)
-	if err != nil {
-		return err
-	}
-	book.put(*e, p)
-	return book.write(path)
-}
-
 // part measures one. There is an entry and an error when a program found that
 // something does not hold: then the page has to say so.
-func (b *bench) part(ctx context.Context, p part) (*entry, error) {
+func (r *runner) part(ctx context.Context, p part) (*entry, error) {
 	for _, name := range p.Needs {
-		if err := b.bring(ctx, name); err != nil {
+		if err := r.bring(ctx, name); err != nil {
 			return nil, fmt.Errorf("left as it was, for want of %s: %w", name, err)
 		}
 	}
@@ -93,8 +84,17 @@ func (b *bench) part(ctx context.Context, p part) (*entry, error) {
 	e.Load[0] = proof.Busy()
 	began := time.Now()
 	var failed error
+	if measure := measurements()[p.Name]; measure != nil {
+		b := &bench{helve: r.helve, peers: r.peers, quick: r.quick, log: r.log}
+		if b.self, failed = os.Executable(); failed == nil {
+			failed = b.measure(ctx, measure)
+		}
+		if e.Figures = b.figures; failed != nil && len(e.Figures) == 0 {
+			return nil, fmt.Errorf("left as it was: %w", failed)
+		}
+	}
 	for _, s := range p.Steps {
-		figures, err := b.step(ctx, s)
+		figures, err := r.step(ctx, s)
 		if err != nil && len(figures) == 0 {
 			return nil, fmt.Errorf("left as it was: %w", err)
 		}
@@ -123,22 +123,22 @@ func shortened(x float64) float64 {
 }
 
 // bring finds a peer, or fetches it.
-func (b *bench) bring(ctx context.Context, name string) error {
-	if _, ok := b.peers[name]; ok {
+func (r *runner) bring(ctx context.Context, name string) error {
+	if _, ok := r.peers[name]; ok {
 		return nil
 	}
-	p := b.plan.Peers[name]
+	p := r.plan.Peers[name]
 	path := ""
 	if len(p.Script) > 0 {
 		cmd := exec.CommandContext(ctx, p.Script[0], p.Script[1:]...)
-		cmd.Stderr = b.log
+		cmd.Stderr = r.log
 		out, err := cmd.Output()
 		if err != nil {
 			return err
 		}
 		path = strings.TrimSpace(string(out))
 	} else {
-		found, err := b.installed(ctx, p)
+		found, err := r.installed(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -149,20 +149,20 @@ func (b *bench) bring(ctx context.Context, name string) error {
 		if version == "" {
 			return errors.New("it does not tell its version")
 		}
-		b.peers[name+".version"] = strings.TrimSpace(strings.TrimPrefix(version, p.Strip))
+		r.peers[name+".version"] = strings.TrimSpace(strings.TrimPrefix(version, p.Strip))
 	}
-	b.peers[name] = path
+	r.peers[name] = path
 	return nil
 }
 
 // installed finds a program of the system, and has Debian bring it where it may.
-func (b *bench) installed(ctx context.Context, p peer) (string, error) {
+func (r *runner) installed(ctx context.Context, p peer) (string, error) {
 	path, err := exec.LookPath(p.Program)
 	apt, none := exec.LookPath("apt-get")
 	if err == nil || none != nil || p.Package == "" || os.Getuid() != 0 {
 		return path, err
 	}
-	fmt.Fprintf(b.log, "bench: installing %s\n", p.Package)
+	fmt.Fprintf(r.log, "bench: installing %s\n", p.Package)
 	cmd := exec.CommandContext(ctx, apt, "install", "-y", "-qq", "--no-install-recommends", p.Package)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -172,16 +172,16 @@ func (b *bench) installed(ctx context.Context, p peer) (string, error) {
 }
 
 // fill puts in what ${NAME} stands for.
-func (b *bench) fill(text string) string {
+func (r *runner) fill(text string) string {
 	return os.Expand(text, func(name string) string {
 		switch name {
 		case "helve":
-			return b.helve
+			return r.helve
 		case "cache":
 			dir, _ := os.UserCacheDir() // a path that is not there tells what is wrong
 			return dir
 		}
-		if value, ok := b.peers[name]; ok {
+		if value, ok := r.peers[name]; ok {
 			return value
 		}
 		return "${" + name + "}"
@@ -189,48 +189,34 @@ func (b *bench) fill(text string) string {
 }
 
 // step runs one program and gives the figures that came of it.
-func (b *bench) step(ctx context.Context, s step) ([]proof.Figure, error) {
+func (r *runner) step(ctx context.Context, s step) ([]proof.Figure, error) {
 	if s.Program != "" {
-		return b.ours(ctx, s)
-	}
-	if s.Check != nil {
-		return b.check(ctx, s)
+		return r.ours(ctx, s)
 	}
 	argv := []string{"go", "test", "-count=1", "-timeout=0", "-run", "^$", "-bench", s.Bench}
 	if s.Test != "" {
 		argv = []string{"go", "test", "-count=1", "-timeout=0", "-v", "-run", s.Test}
 	}
 	argv = append(argv, s.Args...)
-	if b.quick && s.Test == "" {
+	if r.quick && s.Test == "" {
 		argv = append(argv, "-benchtime=3x", "-count=1")
 	}
 	argv = append(argv, s.Package)
-	text, err := b.execute(ctx, s, argv)
+	text, err := r.execute(ctx, s, argv)
 	if err != nil {
 		return nil, err
 	}
-	return b.take(s, text)
-}
-
-// check runs a command that tests many packages.
-func (b *bench) check(ctx context.Context, s step) ([]proof.Figure, error) {
-	argv := s.Check
-	if b.quick {
-		argv = slices.Concat(argv, s.Quick)
-	}
-	began := time.Now()
-	text, err := b.execute(ctx, s, argv)
-	return packageTimes(text, time.Since(began)), err
+	return r.take(s, text)
 }
 
 // take makes figures out of what the go command has printed.
-func (b *bench) take(s step, text []byte) (figures []proof.Figure, err error) {
+func (r *runner) take(s step, text []byte) (figures []proof.Figure, err error) {
 	all, err := readBench(text)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range s.Takes {
-		t.Peer = b.fill(t.Peer)
+		t.Peer = r.fill(t.Peer)
 		var f proof.Figure
 		if s.Test != "" {
 			f, err = fromLine(text, t)
@@ -247,24 +233,24 @@ func (b *bench) take(s step, text []byte) (figures []proof.Figure, err error) {
 
 // ours runs a program of ours that writes its figures itself. Where it fails
 // with figures written, something that it checked does not hold.
-func (b *bench) ours(ctx context.Context, s step) ([]proof.Figure, error) {
-	program, err := b.build(ctx, s.Program)
+func (r *runner) ours(ctx context.Context, s step) ([]proof.Figure, error) {
+	program, err := r.build(ctx, s.Program)
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(b.dir, "figures")
+	file := filepath.Join(r.dir, "figures")
 	if err := os.RemoveAll(file); err != nil {
 		return nil, err
 	}
 	argv := []string{program}
 	args := s.Args
-	if b.quick {
+	if r.quick {
 		args = slices.Concat(s.Args, s.Quick)
 	}
 	for _, arg := range args {
-		argv = append(argv, b.fill(arg))
+		argv = append(argv, r.fill(arg))
 	}
-	_, failed := b.execute(ctx, s, append(argv, "--figures", file))
+	_, failed := r.execute(ctx, s, append(argv, "--figures", file))
 	figures, err := proof.ReadFile(file)
 	if err != nil && failed == nil {
 		failed = err
@@ -273,11 +259,8 @@ func (b *bench) ours(ctx context.Context, s step) ([]proof.Figure, error) {
 }
 
 // build makes a program as it is released.
-func (b *bench) build(ctx context.Context, pkg string) (string, error) {
-	if path, ok := b.built[pkg]; ok {
-		return path, nil
-	}
-	path := filepath.Join(b.dir, filepath.Base(pkg))
+func (r *runner) build(ctx context.Context, pkg string) (string, error) {
+	path := filepath.Join(r.dir, filepath.Base(pkg))
 	module := "."
 	if rest, ok := strings.CutPrefix(pkg, "./lab/"); ok {
 		module, pkg = "lab", "./"+rest
@@ -287,23 +270,22 @@ func (b *bench) build(ctx context.Context, pkg string) (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, tail(out))
 	}
-	b.built[pkg] = path
 	return path, nil
 }
 
 // execute runs a program to its end, with all that it starts, and gives what it
 // printed. What it says on the way is shown.
-func (b *bench) execute(ctx context.Context, s step, argv []string) ([]byte, error) {
+func (r *runner) execute(ctx context.Context, s step, argv []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	proof.OwnGroup(cmd)
 	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = os.Environ()
 	for name, value := range s.Env {
-		cmd.Env = append(cmd.Env, name+"="+b.fill(value))
+		cmd.Env = append(cmd.Env, name+"="+r.fill(value))
 	}
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&said, b.log)
+	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&said, r.log)
 	err := cmd.Run()
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", filepath.Base(argv[0]), err, complaint(out.String()+"\n"+said.String()))
