@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: FORCE test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api bench-serve picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
+.PHONY: FORCE test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
 
 # The programs that measure, prove and generate: a module of their own, which
 # the product never needs.
@@ -72,11 +72,6 @@ web-structure: bin/lab/web-proof
 
 bench-web: bin/lab/web-proof
 	bin/lab/web-proof bench $(TURNDOWN)
-
-# Subscribers and calls by the thousand, beside OpenCode's server, which npm has
-# to bring. It takes some seven minutes, and a quiet machine.
-bench-serve: build bin/lab/serve-proof
-	bin/lab/serve-proof all --helve bin/helve --opencode "$$(.ci/opencode)"
 
 # The OpenAPI document and the clients, from the server's Go types.
 api: bin/lab/api-gen

@@ -18,8 +18,17 @@ import (
 // measurements are the parts of the plan that functions of this program measure.
 func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
-		"large": large,
+		"large": large, "serve": serves,
 	}
+}
+
+// child is a process of this program that a part starts.
+func child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	switch {
+	case len(args) == 3 && args[0] == "ticker":
+		return serveTicks(ctx, out, args[1], args[2])
+	}
+	return errors.New(usage)
 }
 
 // A bench is what a part is measured with, as a test works with its testing.T:

@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -39,6 +40,9 @@ func main() {
 func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
+	}
+	if args[0] == "child" { // what this program plays for itself
+		return child(ctx, args[1:], os.Stdin, out)
 	}
 	p, err := loadPlan()
 	if err != nil {

@@ -77,7 +77,6 @@ func TestParts(t *testing.T) {
 		"edits":    {"edits.accepted", "edits.reads"},
 		"kills":    {"kills.count", "kills.points"},
 		"durable":  {"durable.plain", "durable.commit.ratio", "durable.write.ratio", "durable.durable.ratio"},
-		"events":   nil, // of another program
 		"restart":  {"restart.store", "restart.serve.max", "restart.call.max"},
 		"tree":     {"tree.off.gone.max", "tree.off.returned.max"},
 	}

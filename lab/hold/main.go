@@ -44,7 +44,6 @@ func parts() []part {
 		{"edits", "Many callers of several processes edit one file", edits},
 		{"kills", "Processes that are killed while they record calls", kills},
 		{"durable", "Writing a file so that it survives a power failure", durable},
-		{"events", "Subscribers of events", events},
 		{"restart", "Ready again after a kill, with a large store", restart},
 		{"tree", "What a cancelled command has started is gone", tree},
 	}
@@ -52,11 +51,10 @@ func parts() []part {
 
 // settings are what the command line says.
 type settings struct {
-	helve      string // the command that is measured
-	serveProof string // the program that measures events; none when empty
-	figures    string
-	quick      bool
-	minutes    float64
+	helve   string // the command that is measured
+	figures string
+	quick   bool
+	minutes float64
 }
 
 // A desk is where a part works: what it may use, and where it puts what it finds.
@@ -160,7 +158,7 @@ func usage() string {
 	for _, p := range parts() {
 		names = append(names, p.name)
 	}
-	return "usage: hold PART… [--helve PATH] [--figures FILE] [--quick] [--minutes N] [--serve-proof PATH]\nparts: " + strings.Join(names, ", ") + ", all"
+	return "usage: hold PART… [--helve PATH] [--figures FILE] [--quick] [--minutes N]\nparts: " + strings.Join(names, ", ") + ", all"
 }
 
 // parse reads the command line: names of parts and flags, in any order.
@@ -173,7 +171,6 @@ func parse(args []string, log io.Writer) (*desk, []part, error) {
 	flags.StringVar(&d.figures, "figures", "", "write the figures to this file, a JSON object a line")
 	flags.BoolVar(&d.quick, "quick", false, "all sizes so small that it takes seconds: to see that it works")
 	flags.Float64Var(&d.minutes, "minutes", 10, "how long reads are made")
-	flags.StringVar(&d.serveProof, "serve-proof", "", "the program that measures events")
 	var names []string
 	for {
 		if err := flags.Parse(args); err != nil {
@@ -191,12 +188,8 @@ func parse(args []string, log io.Writer) (*desk, []part, error) {
 	if d.minutes <= 0 {
 		return nil, nil, errors.New("--minutes has to be more than 0")
 	}
-	for _, path := range []*string{&d.helve, &d.serveProof} {
-		if *path != "" {
-			if *path, err = filepath.Abs(*path); err != nil {
-				return nil, nil, err
-			}
-		}
+	if d.helve, err = filepath.Abs(d.helve); err != nil {
+		return nil, nil, err
 	}
 	if _, err := os.Stat(d.helve); err != nil {
 		return nil, nil, fmt.Errorf("the helve command is not there; make it, or give --helve: %w", err)

@@ -4,7 +4,7 @@
 // is compared. A peer that is not installed is named, and helve measured alone.
 //
 // Searches beside ripgrep are measured by bench-search, MCP by mcp-proof, the
-// HTTP server by serve-proof, pages by web-proof.
+// HTTP server by bench, pages by web-proof.
 //
 // Progress goes to stderr and a report in Markdown to stdout. Nothing of it
 // leaves the machine.
