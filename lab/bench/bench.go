@@ -18,7 +18,8 @@ import (
 // measurements are the parts of the plan that functions of this program measure.
 func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
-		"large": large, "serve": serves,
+		"start": starts, "agent": agents, "patch": patches, "tail": tails, "spawn": spawns,
+		"serve": serves, "large": large,
 	}
 }
 

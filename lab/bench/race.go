@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,8 @@ import (
 // A way is one way to do what is measured, and what came of it: a program that
 // is run, or do where it works in this process.
 type way struct {
-	name  string // with the version where it is somebody else's
+	name  string       // with the version where it is somebody else's
+	in    *proof.World // where it is not that of the race
 	ready func() error
 	do    func(ctx context.Context) (string, error)
 	program
@@ -28,6 +30,7 @@ type way struct {
 
 // once goes once.
 func (w *way) once(ctx context.Context, in *proof.World, p program) (v life, err error) {
+	in = cmp.Or(w.in, in)
 	if w.ready != nil {
 		if err := w.ready(); err != nil {
 			return v, err
@@ -123,4 +126,16 @@ func says(want string) func(string) error {
 		}
 		return nil
 	}
+}
+
+// ofCall is the way of a call in this process.
+func ofCall(name string, rt *helve.Runtime, use string, args map[string]any) *way {
+	return &way{name: name, do: func(ctx context.Context) (string, error) { return call(ctx, rt, "bench", use, args) }}
+}
+
+// helveCall is the way of a process of the command, which reads its arguments.
+func (b *bench) helveCall(use string, args map[string]any) *way {
+	input, err := json.Marshal(args)
+	b.must(err)
+	return &way{name: "helve call " + use, program: program{argv: []string{b.helve, "call", use, "--no-input"}, in: string(input), watched: true}}
 }

@@ -93,10 +93,7 @@ func (b *bench) ourSide(ctx context.Context, at target) side {
 // side reads the file, checks no permission and records nothing. The command
 // goes into a message of a session.
 func (b *bench) theirSide(ctx context.Context, w *proof.World, opencode string) side {
-	at := target{name: "OpenCode"}
-	version, err := run(ctx, w, program{argv: []string{opencode, "--version"}})
-	b.must(err)
-	at.name += " " + version.out
+	at := target{name: b.openCode(ctx, w)}
 	at.pipe = b.start(ctx, w, func(line string) (ok bool) {
 		_, at.addr, ok = strings.Cut(strings.TrimSpace(line), "listening on http://")
 		return ok
