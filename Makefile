@@ -81,9 +81,9 @@ api: bin/lab/api-gen
 picture:
 	HELVE_PICTURE=$(CURDIR)/docs/console.png go test -count=1 -run TestBrowsePicture ./internal/console
 
-# The moving picture of the README. It takes Linux, tmux, bash and unshare.
-recording: build bin/lab/recording
-	bin/lab/recording --helve bin/helve
+# The moving picture of the README. It takes Linux, tmux and termtosvg.
+recording: build
+	lab/recording.sh
 
 # Every promise with its tests and what came of them, for docs/promises.md.
 # PROVEFLAGS=--long for thousands of kills.
