@@ -1,10 +1,15 @@
+//go:build linux
+
 package main
 
 import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -13,14 +18,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/lab/internal/proof"
+	"github.com/helve-dev/helve/client"
 )
 
-// mcpDeeds are what agents do that connect over MCP.
-func mcpDeeds() []deed {
-	return []deed{
-		{"mcp connection", 6, func(w *hand, ctx context.Context) error { return w.connect(ctx, false) }},
-		{"mcp connection, cut", 2, func(w *hand, ctx context.Context) error { return w.connect(ctx, true) }},
+// mcpActions are what agents do that connect over MCP.
+func mcpActions() []action {
+	return []action{
+		{"mcp connection", 6, nil, func(w *worker, ctx context.Context) error { return w.connect(ctx, false) }},
+		{"mcp connection, cut", 2, nil, func(w *worker, ctx context.Context) error { return w.connect(ctx, true) }},
 	}
 }
 
@@ -37,159 +42,145 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // connect is an agent over MCP: it comes, makes some calls, and goes, or loses
-// its connections and says good-bye over new ones.
-func (w *hand) connect(ctx context.Context, cut bool) error {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	dialer := &cutter{}
-	transport.DialContext = dialer.dial
+// its connections and says good-bye over a new one.
+func (w *worker) connect(ctx context.Context, cut bool) error {
+	var mu sync.Mutex
+	var open []net.Conn
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			open = append(open, conn)
+		}
+		return conn, err
+	}}
 	defer transport.CloseIdleConnections()
-	c := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, &mcp.ClientOptions{
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "decline"}, nil
-		},
-	})
+	decline := func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: "decline"}, nil
+	}
+	c := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: decline})
 	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: w.subject.mcpURL, HTTPClient: &http.Client{Transport: bearer{w.subject.mcpKey, transport}}, MaxRetries: -1,
 	}, nil)
 	if err != nil {
 		return err
 	}
-	if _, err = session.ListTools(ctx, nil); err == nil {
-		for range 1 + w.rand.IntN(6) {
-			if err = w.callByMCP(ctx, session, cut); err != nil {
-				break
-			}
+	_, err = session.ListTools(ctx, nil)
+	for i := w.rand.IntN(6); err == nil && i >= 0; i-- {
+		err = w.callByMCP(ctx, session)
+	}
+	if !cut {
+		return errors.Join(err, session.Close())
+	}
+	mu.Lock()
+	for _, conn := range open {
+		_ = conn.Close() // it may be closed already
+	}
+	mu.Unlock()
+	w.fault("connection cut", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.subject.mcpURL, nil)
+	if err == nil {
+		r.Header.Set("Mcp-Session-Id", session.ID())
+		if res, err := (bearer{w.subject.mcpKey, transport}).RoundTrip(r); err == nil {
+			_ = res.Body.Close() // there is nothing in it
 		}
 	}
-	if cut {
-		err = nil // what was cut was not answered
-		dialer.cut()
-		w.goodBye(ctx, transport, session.ID())
-	}
-	if closing := session.Close(); err == nil && !cut {
-		err = closing
-	}
+	_ = session.Close() // what was cut was not answered
 	return err
 }
 
 // callByMCP makes one call; some are ended by the agent.
-func (w *hand) callByMCP(ctx context.Context, session *mcp.ClientSession, cut bool) error {
-	calls := []*mcp.CallToolParams{
-		{Name: "read", Arguments: input{"filePath": w.source()}},
-		{Name: "grep", Arguments: input{"pattern": "needle-12"}},
-		{Name: "bash", Arguments: input{"command": "for i in 1 2 3; do echo $i; sleep 0.1; done", "description": "Counts"}},
-		{Name: "write", Arguments: input{"filePath": w.own("mcp-" + w.count.id()[5:6] + ".txt"), "content": "by mcp"}},
-		{Name: "things_echo", Arguments: input{"text": "through"}},
-		{Name: "read", Arguments: input{"filePath": ".env"}},
-		{Name: "todowrite", Arguments: input{"todos": "wrong"}},
-	}
-	p := calls[w.rand.IntN(len(calls))]
-	p.SetProgressToken(w.count.id())
+func (w *worker) callByMCP(ctx context.Context, session *mcp.ClientSession) error {
+	p := pick(w,
+		&mcp.CallToolParams{Name: "read", Arguments: input{"filePath": w.source()}},
+		&mcp.CallToolParams{Name: "grep", Arguments: input{"pattern": "needle-12"}},
+		&mcp.CallToolParams{Name: "bash", Arguments: shell("for i in 1 2 3; do echo $i; sleep 0.1; done")},
+		&mcp.CallToolParams{Name: "write", Arguments: input{"filePath": w.own(fmt.Sprintf("mcp-%d.txt", w.rand.IntN(10))), "content": "by mcp"}},
+		&mcp.CallToolParams{Name: "things_echo", Arguments: input{"text": "through"}},
+		&mcp.CallToolParams{Name: "read", Arguments: input{"filePath": ".env"}},
+		&mcp.CallToolParams{Name: "todowrite", Arguments: input{"todos": "wrong"}},
+	)
+	p.SetProgressToken(w.id())
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := w.chance(8)
 	if ended {
-		t := time.AfterFunc(time.Duration(w.rand.IntN(200))*time.Millisecond, cancel)
-		defer t.Stop()
+		defer time.AfterFunc(time.Duration(w.rand.IntN(200))*time.Millisecond, cancel).Stop()
 	}
 	res, err := session.CallTool(inner, p)
 	switch {
 	case err == nil && res.IsError:
-		w.count.answered()
-		w.count.did("call by mcp", "error")
+		w.answered()
+		w.did("call by mcp", "error")
 	case err == nil:
-		w.count.answered()
-		w.count.did("call by mcp", "ok")
+		w.answered()
+		w.did("call by mcp", "ok")
 	case ended && ctx.Err() == nil:
-		w.count.did("call by mcp", "cancelled")
-		return nil
-	case cut:
-		return err
+		w.did("call by mcp", "cancelled")
 	default:
 		return fmt.Errorf("%s by MCP: %w", p.Name, err)
 	}
 	return nil
 }
 
-// goodBye ends a session whose connections are lost, over a new one.
-func (w *hand) goodBye(ctx context.Context, transport *http.Transport, id string) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.subject.mcpURL, nil)
-	if err != nil {
-		return
+// commandActions are what is done by processes of the command on the same store.
+func commandActions() []action {
+	run := func(name string, weight int, env string, args func(*worker) []string) action {
+		return action{name, weight, nil, func(w *worker, ctx context.Context) error {
+			cmd := w.command(ctx, append(args(w), "--no-input")...)
+			cmd.Env = append(cmd.Env, env)
+			w.answered()
+			out, err := cmd.CombinedOutput()
+			if text := string(out); strings.Contains(text, "panic:") || strings.Contains(text, "internal error") {
+				w.ours(fmt.Sprintf("%s: %.600s", name, text))
+			}
+			if _, ended := errors.AsType[*exec.ExitError](err); ended {
+				return nil // an exit code is an answer
+			}
+			return err
+		}}
 	}
-	r.Header.Set("Mcp-Session-Id", id)
-	if res, err := (bearer{w.subject.mcpKey, transport}).RoundTrip(r); err == nil {
-		_ = res.Body.Close() // there is nothing in it
+	return []action{
+		run("helve call", 4, "", func(w *worker) []string {
+			return append([]string{"call"}, pick(w,
+				[]string{"read", "filePath=" + w.source()}, []string{"grep", "pattern=needle-3"}, []string{"bash", "command=echo hello; setsid -f sleep 20"},
+				[]string{"write", "filePath=" + w.own("single.txt"), "content=x"}, []string{"lines", "path=" + w.source()}, []string{"things_echo", "text=x"})...)
+		}),
+		run("helve call, behind the wall", 2, `HELVE_CONFIG_CONTENT={"wall":{"level":"write"}}`, func(w *worker) []string {
+			return []string{"call", "bash", "command=touch " + w.own("walled") + "; touch /etc/soak 2>/dev/null || echo kept out"}
+		}),
+		run("helve calls", 1, "", func(*worker) []string { return []string{"calls"} }),
+		{"helve call, killed", 2, nil, func(w *worker, ctx context.Context) error {
+			cmd := w.command(ctx, append([]string{"call", "--no-input"}, pick(w, []string{"bash", "command=sleep 5; echo never"}, []string{"sulk", "how=wait"})...)...)
+			if err := cmd.Start(); err != nil {
+				return err
+			}
+			w.pause(ctx, time.Second)
+			err := cmd.Process.Kill() // it alone: what it started has to end by itself
+			_ = cmd.Wait()            // it was killed
+			w.fault("kill helve call", err)
+			return err
+		}},
+		{"helve call --jsonl", 4, nil, func(w *worker, ctx context.Context) error { return w.lines(ctx, false) }},
+		{"helve call --jsonl, killed", 2, nil, func(w *worker, ctx context.Context) error { return w.lines(ctx, true) }},
 	}
-}
-
-// commandDeeds are what is done by processes of the command on the same store.
-func commandDeeds() []deed {
-	return []deed{
-		{"helve call", 4, (*hand).single},
-		{"helve call, killed", 2, (*hand).singleKilled},
-		{"helve call, behind the wall", 2, (*hand).singleWall},
-		{"helve call --jsonl", 4, func(w *hand, ctx context.Context) error { return w.lines(ctx, false) }},
-		{"helve call --jsonl, killed", 2, func(w *hand, ctx context.Context) error { return w.lines(ctx, true) }},
-		{"helve calls", 1, (*hand).records},
-	}
-}
-
-// finish runs a command to its end. An exit code is an answer.
-func (w *hand) finish(cmd *exec.Cmd, name string) error {
-	out, err := cmd.CombinedOutput()
-	if _, ended := err.(*exec.ExitError); ended {
-		if text := string(out); strings.Contains(text, "panic:") || strings.Contains(text, "internal error") {
-			w.count.ours(fmt.Sprintf("%s: %.600s", name, text))
-		}
-		return nil
-	}
-	return err
-}
-
-func (w *hand) single(ctx context.Context) error {
-	args := [][]string{
-		{"call", "read", "filePath=" + w.source()}, {"call", "grep", "pattern=needle-3"}, {"call", "bash", "command=echo hello; setsid -f sleep 20"},
-		{"call", "write", "filePath=" + w.own("single.txt"), "content=x"}, {"call", "lines", "path=" + w.source()}, {"call", "things_echo", "text=x"},
-	}[w.rand.IntN(6)]
-	w.count.answered()
-	return w.finish(w.command(ctx, append(args, "--no-input")...), "helve call")
-}
-
-// singleKilled kills a command in the midst of its work.
-func (w *hand) singleKilled(ctx context.Context) error {
-	args := [][]string{{"call", "bash", "command=sleep 5; echo never", "--no-input"}, {"call", "sulk", "how=wait", "--no-input"}}[w.rand.IntN(2)]
-	cmd := w.command(ctx, args...)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	w.pause(ctx, time.Second)
-	err := cmd.Process.Kill() // it alone: what it started has to end by itself
-	_ = cmd.Wait()            // it was killed
-	w.count.fault("kill helve call", err)
-	return err
-}
-
-// singleWall runs a command behind the wall.
-func (w *hand) singleWall(ctx context.Context) error {
-	cmd := w.command(ctx, "call", "bash", "command=touch "+w.own("walled")+"; touch /etc/soak 2>/dev/null || echo kept out", "--no-input")
-	cmd.Env = append(cmd.Env, `HELVE_CONFIG_CONTENT={"wall":{"level":"write"}}`)
-	w.count.answered()
-	return w.finish(cmd, "helve call behind the wall")
-}
-
-func (w *hand) records(ctx context.Context) error {
-	return w.finish(w.command(ctx, "calls"), "helve calls")
 }
 
 // lines is a program that makes many calls by one process, which may be killed.
-func (w *hand) lines(ctx context.Context, kill bool) error {
+func (w *worker) lines(ctx context.Context, kill bool) error {
 	cmd := w.command(ctx, "call", "--jsonl", "--events")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
+	session, want := "ses_lines_"+w.id(), map[string]bool{}
+	var text strings.Builder
+	for range 5 + w.rand.IntN(20) {
+		id := w.id()
+		want[id] = true
+		fmt.Fprintf(&text, "{\"id\":%q,\"session\":%q,%s}\n", id, session, pick(w,
+			`"tool":"read","args":{"filePath":"`+w.source()+`"}`, `"tool":"grep","args":{"pattern":"needle-4"}`,
+			`"tool":"bash","args":{"command":"echo x; sleep 0.05","description":"Waits"}`, `"tool":"nothing"`, `"tool":"read","args":{"filePath":".env"}`))
 	}
+	text.WriteString("this is no JSON\n")
+	cmd.Stdin = strings.NewReader(text.String())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -197,43 +188,12 @@ func (w *hand) lines(ctx context.Context, kill bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	session, want := "ses_lines_"+w.count.id(), map[string]bool{}
-	var text strings.Builder
-	for range 5 + w.rand.IntN(20) {
-		id := w.count.id()
-		want[id] = true
-		tool := []string{
-			`"tool":"read","args":{"filePath":"` + w.source() + `"}`, `"tool":"grep","args":{"pattern":"needle-4"}`,
-			`"tool":"bash","args":{"command":"echo x; sleep 0.05","description":"Waits"}`, `"tool":"nothing"`, `"tool":"read","args":{"filePath":".env"}`,
-		}[w.rand.IntN(5)]
-		fmt.Fprintf(&text, "{\"id\":%q,\"session\":%q,%s}\n", id, session, tool)
-	}
-	text.WriteString("this is no JSON\n")
-	killed := make(chan struct{})
 	if kill {
-		t := time.AfterFunc(time.Duration(50+w.rand.IntN(500))*time.Millisecond, func() {
-			w.count.fault("kill helve call --jsonl", cmd.Process.Kill())
-			close(killed)
-		})
-		defer t.Stop()
+		defer time.AfterFunc(time.Duration(50+w.rand.IntN(500))*time.Millisecond, func() {
+			w.fault("kill helve call --jsonl", cmd.Process.Kill())
+		}).Stop()
 	}
-	go func() {
-		_, _ = fmt.Fprint(in, text.String()) // it may be killed meanwhile
-		_ = in.Close()
-	}()
-	w.hearLines(bufio.NewScanner(out), session, want)
-	ended := cmd.Wait()
-	for id := range want {
-		if !kill {
-			w.count.lose(fmt.Sprintf("helve call --jsonl: %s had no answer: %v", id, ended))
-		}
-		w.count.ended(callKey{session, id}, unheard)
-	}
-	return nil
-}
-
-// hearLines notes the ends of calls, and takes them from those that are waited for.
-func (w *hand) hearLines(lines *bufio.Scanner, session string, want map[string]bool) {
+	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var a struct {
@@ -245,25 +205,152 @@ func (w *hand) hearLines(lines *bufio.Scanner, session string, want map[string]b
 		}
 		delete(want, a.ID)
 		how := ending(a.Status)
-		if a.Error.Kind == "internal" && w.count.ours(fmt.Sprintf("helve call --jsonl: %s: %.300s", a.Error.Code, a.Error.Message)) {
+		if a.Error.Kind == "internal" && w.ours(fmt.Sprintf("helve call --jsonl: %s: %.300s", a.Error.Code, a.Error.Message)) {
 			how = unkept
 		}
-		w.count.ended(callKey{session, a.ID}, how)
+		w.ended(callKey{session, a.ID}, how)
 	}
-}
-
-// killChildren kills processes below the server whose command line holds a word.
-func (h *house) killChildren(word string, most int) (n int) {
-	for _, pid := range proof.Descendants(h.subject.pid()) {
-		if n < most && strings.Contains(commandLine(pid), word) && killProcess(pid) == nil {
-			n++
+	ended := cmd.Wait()
+	for id := range want {
+		if !kill {
+			w.lose(fmt.Sprintf("helve call --jsonl: %s had no answer: %v", id, ended))
 		}
+		w.ended(callKey{session, id}, unheard)
 	}
-	return n
+	return nil
 }
 
-// A cutter makes connections that can be cut all at once.
-type cutter struct {
-	mu   sync.Mutex
-	open []interface{ Close() error }
+// streamActions are about connections that are held, lost and cut, and requests
+// that have to be refused.
+func streamActions() []action {
+	return []action{
+		{"subscriber", 6, nil, func(w *worker, ctx context.Context) error {
+			_, err := w.follow(ctx, client.EventQuery{}, time.Duration(w.rand.IntN(1500))*time.Millisecond)
+			return err
+		}},
+		{"subscriber that resumes", 4, nil, func(w *worker, ctx context.Context) error {
+			last, err := w.follow(ctx, client.EventQuery{}, 500*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			w.pause(ctx, 500*time.Millisecond)
+			_, err = w.follow(ctx, client.EventQuery{After: last}, 500*time.Millisecond)
+			return err
+		}},
+		{"subscriber that lags", 1, nil, func(w *worker, ctx context.Context) error {
+			conn, err := w.send(ctx, w.request("GET", "/v1/events", ""))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = conn.Close() }()
+			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
+			w.pause(ctx, 3*time.Second)
+			return err
+		}},
+		{"cut in the request", 4, nil, func(w *worker, ctx context.Context) error {
+			text := w.request("POST", "/v1/calls", `{"tool":"read","input":{"filePath":"large.txt"}}`)
+			conn, err := w.send(ctx, text[:w.rand.IntN(len(text)-1)+1])
+			if err != nil {
+				return err
+			}
+			w.pause(ctx, 50*time.Millisecond)
+			w.fault("connection cut", nil)
+			return conn.Close()
+		}},
+		{"cut in the answer", 4, nil, (*worker).cutAnswer},
+		refused("wrong token", "wrong", `{"tool":"read"}`),
+		refused("half a request", "", `{"tool":"read","input":{"filePath":`),
+		refused("deep input", "", `{"tool":`+strings.Repeat("[", 20_000)),
+		refused("too much", "", strings.Repeat(" ", 17<<20)),
+	}
+}
+
+// follow reads events for some time, and returns the last one's id. They have
+// to come in order.
+func (w *worker) follow(ctx context.Context, q client.EventQuery, long time.Duration) (last string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	seq := uint64(0)
+	for e, err := range w.api.Events(ctx, q) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return last, nil
+		case err != nil:
+			return last, err
+		}
+		if e.Type == client.EventReload || e.Type == client.EventMissed {
+			seq = 0
+		} else if e.Seq <= seq {
+			return last, fmt.Errorf("event %d came after %d", e.Seq, seq)
+		}
+		last, seq = e.ID, max(seq, e.Seq)
+	}
+	return last, nil
+}
+
+// request is one as it goes over the wire, send sends it over a connection that
+// can be cut at any byte.
+func (w *worker) request(method, path, body string) string {
+	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		method, path, strings.TrimPrefix(w.subject.url, "http://"), w.subject.token, len(body), body)
+}
+
+func (w *worker) send(ctx context.Context, text string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(w.subject.url, "http://"))
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(conn, text)
+	return conn, err
+}
+
+// cutAnswer hangs up while the call is under way, or its answer on the way.
+func (w *worker) cutAnswer(ctx context.Context) error {
+	at := callKey{w.session, w.id()}
+	conn, err := w.send(ctx, w.request("POST", "/v1/calls", pick(w,
+		`{"tool":"bash","input":{"command":"yes | head -c 100000","description":"Says yes"},`,
+		`{"tool":"bash","input":{"command":"sleep 1; echo late","description":"Waits"},`,
+		`{"tool":"read","input":{"filePath":"`+w.source()+`"},`,
+	)+fmt.Sprintf(`"session":%q,"id":%q}`, at.session, at.id)))
+	if err != nil {
+		return err
+	}
+	w.pause(ctx, 200*time.Millisecond)
+	if w.chance(2) {
+		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)) // a closed one says so when it is read
+		_, _ = conn.Read(make([]byte, 50))                               // the beginning of it, if there is one
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && w.chance(2) {
+		_ = tcp.SetLinger(0) // as one does whose process has crashed
+	}
+	w.ended(at, unheard)
+	w.fault("connection cut", nil)
+	return conn.Close()
+}
+
+// refused sends a body that has to be refused, with the right token where none
+// is given.
+func refused(name, token, body string) action {
+	return action{name, 1, nil, func(w *worker, ctx context.Context) error {
+		if token == "" {
+			token = w.subject.token
+		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.subject.url+"/v1/calls", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		res, err := (&http.Client{Transport: bearer{token, &http.Transport{DisableKeepAlives: true}}}).Do(r)
+		if err != nil && len(body) > 16<<20 {
+			return nil // it may hang up on who sends too much
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { _ = res.Body.Close() }()
+		if res.StatusCode < 400 || res.StatusCode >= 500 {
+			return fmt.Errorf("what is to be refused was answered %s", res.Status)
+		}
+		return nil
+	}}
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -7,7 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
 // keeperWords are in the command line of those who look after commands.
@@ -18,40 +24,78 @@ var errNobody = errors.New("nobody was there")
 
 // A breaker makes faults, one after the other.
 type breaker struct {
-	*house
+	*world
 	rand    *rand.Rand
-	version int
+	version int // of the tool and the plugin
 }
 
-// A breakage is a kind of fault.
-type breakage struct {
+func newBreaker(w *world, round int) *breaker {
+	return &breaker{world: w, rand: rand.New(rand.NewPCG(w.s.seed, 1000+uint64(round))), version: round * 1_000_000}
+}
+
+type fault struct {
 	name string
 	do   func(*breaker, context.Context) error
 }
 
-func breakages() []breakage {
-	return []breakage{
-		{"kill an MCP server", kill(wordThings)},
-		{"kill a language server", kill("fake-language-server")},
-		{"kill what a command has started", kill("sleep")},
-		{"kill a shell", kill("bash")},
-		{"kill a keeper", (*breaker).killKeeper},
-		{"restart the model", (*breaker).restartModel},
-		{"fill the small disk", (*breaker).fillBox},
-		{"fill the disk of records", (*breaker).fillData},
+func faults() []fault {
+	kill := func(word string, most int) func(*breaker, context.Context) error {
+		return func(b *breaker, _ context.Context) error {
+			if b.killChildren(word, 1+b.rand.IntN(most)) == 0 {
+				return errNobody
+			}
+			return nil
+		}
+	}
+	return []fault{
+		{"kill an MCP server", kill(wordThings, 2)},
+		{"kill a language server", kill("fake-language-server", 2)},
+		{"kill what a command has started", kill("sleep", 2)},
+		{"kill a shell", kill("bash", 2)},
+		{"kill a keeper", kill(keeperWords, 1)},
+		{"restart the model", func(b *breaker, ctx context.Context) error {
+			b.endModel()
+			sleep(ctx, 300*time.Millisecond)
+			return b.startModel()
+		}},
+		{"fill the small disk", func(b *breaker, ctx context.Context) error { return b.fill(ctx, b.box(), boxSize, 0) }},
+		{"fill the disk of records", func(b *breaker, ctx context.Context) error {
+			b.filled(+1)
+			defer b.filled(-1)
+			err := b.fill(ctx, b.data(), dataSize, dataSpare)
+			sleep(ctx, time.Second) // for answers that are on their way
+			return err
+		}},
 		{"a read-only disk", (*breaker).lockBox},
-		{"delete files", (*breaker).deleteFiles},
-		{"replace files", (*breaker).replaceFiles},
-		{"change a tool", (*breaker).changeTool},
-		{"break a tool", (*breaker).breakTool},
-		{"change a plugin", (*breaker).changePlugin},
+		{"delete files", func(b *breaker, ctx context.Context) error {
+			files, err := filepath.Glob(filepath.Join(b.Project, "workers", "*", "*"))
+			if err != nil || len(files) == 0 {
+				return errors.Join(err, errNobody)
+			}
+			for range 3 {
+				_ = os.Remove(files[b.rand.IntN(len(files))]) // it may have gone by itself
+			}
+			_ = os.Remove(filepath.Join(b.Project, sharedName(b.rand.IntN(shared))))
+			sleep(ctx, 200*time.Millisecond)
+			return b.replaceFiles()
+		}},
+		{"replace files", func(b *breaker, _ context.Context) error { return b.replaceFiles() }},
+		{"change a tool", func(b *breaker, _ context.Context) error { return b.change("tool/lines.ts") }},
+		{"break a tool", func(b *breaker, ctx context.Context) error {
+			if err := b.configure("tool/lines.ts", "export default tool({"); err != nil {
+				return err
+			}
+			sleep(ctx, 500*time.Millisecond)
+			return b.change("tool/lines.ts")
+		}},
+		{"change a plugin", func(b *breaker, _ context.Context) error { return b.change("plugin/watch.ts") }},
 	}
 }
 
-// work makes faults until the load ends: each kind once, if somebody comes by
-// whom it can befall, then by chance.
+// work makes faults until the load ends: each kind once, as soon as there is
+// somebody whom it can befall, then by chance.
 func (b *breaker) work(ctx context.Context, ends time.Time) {
-	all := breakages()
+	all := faults()
 	first := b.rand.Perm(len(all))
 	pause := 1500 * time.Millisecond
 	if b.s.quick {
@@ -61,79 +105,48 @@ func (b *breaker) work(ctx context.Context, ends time.Time) {
 		sleep(ctx, pause/2+time.Duration(b.rand.Int64N(int64(pause))))
 		if ctx.Err() != nil || time.Now().After(ends) {
 			for _, at := range first {
-				b.count.fault(all[at].name, errNobody)
+				b.fault(all[at].name, errNobody)
 			}
 			return
 		}
-		at, chosen := b.rand.IntN(len(all)), false
-		if len(first) > 0 {
-			at, first, chosen = first[0], first[1:], true
+		at, chosen := b.rand.IntN(len(all)), len(first) > 0
+		if chosen {
+			at, first = first[0], first[1:]
 		}
 		err := all[at].do(b, ctx)
 		switch {
 		case !errors.Is(err, errNobody):
-			b.count.fault(all[at].name, err)
+			b.fault(all[at].name, err)
 		case chosen:
 			first = append(first, at) // later
 		}
 	}
 }
 
-// kill kills one or two processes below the server.
-func kill(word string) func(*breaker, context.Context) error {
-	return func(b *breaker, _ context.Context) error {
-		if b.killChildren(word, 1+b.rand.IntN(2)) == 0 {
-			return errNobody
+// killChildren kills processes below the server whose command line holds a word.
+func (w *world) killChildren(word string, most int) (n int) {
+	for _, pid := range proof.Descendants(w.subject.cmd.Process.Pid) {
+		if n < most && strings.Contains(commandLine(pid), word) && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			n++
 		}
-		return nil
 	}
+	return n
 }
 
-// killKeeper kills a process that looks after others: a child of the server's
-// that is the helper of commands.
-func (b *breaker) killKeeper(context.Context) error {
-	if b.killChildren(keeperWords, 1) == 0 {
-		return errNobody
-	}
-	return nil
-}
-
-func (b *breaker) restartModel(ctx context.Context) error {
-	b.endModel()
-	sleep(ctx, 300*time.Millisecond)
-	return b.startModel()
-}
-
-// fillBox leaves no room on the small disk for a while.
-func (b *breaker) fillBox(ctx context.Context) error {
-	if !b.s.mounts {
-		return errors.ErrUnsupported
-	}
-	return b.fill(ctx, b.box(), boxSize, 0)
-}
-
-// fillData leaves no room for records for a while.
-func (b *breaker) fillData(ctx context.Context) error {
-	if !b.s.mounts {
-		return errors.ErrUnsupported
-	}
-	b.count.filled(+1)
-	defer b.count.filled(-1)
-	err := b.fill(ctx, b.data(), dataSize, dataSpare)
-	sleep(ctx, time.Second) // for answers that are on their way
-	return err
-}
-
+// fill leaves only so many bytes on a disk for a while.
 func (b *breaker) fill(ctx context.Context, dir string, size, spare int64) error {
+	if !b.s.mounts {
+		return errors.ErrUnsupported
+	}
 	used, err := held(dir)
 	if err != nil {
 		return err
 	}
-	if err := resize(dir, max(used+spare, 4096)); err != nil {
+	if err := remount(dir, 0, max(used+spare, 4096)); err != nil {
 		return err
 	}
 	sleep(ctx, time.Second)
-	return resize(dir, size)
+	return remount(dir, 0, size)
 }
 
 // lockBox makes the small disk read-only for a while, as soon as nobody writes.
@@ -141,82 +154,33 @@ func (b *breaker) lockBox(ctx context.Context) error {
 	if !b.s.mounts {
 		return errors.ErrUnsupported
 	}
-	var err error
 	for range 20 {
-		if err = readOnly(b.box(), true); err == nil {
-			break
+		if remount(b.box(), syscall.MS_RDONLY, boxSize) == nil {
+			sleep(ctx, time.Second)
+			return remount(b.box(), 0, boxSize)
 		}
 		sleep(ctx, 20*time.Millisecond)
 	}
-	if err != nil {
-		return err
-	}
-	sleep(ctx, time.Second)
-	return readOnly(b.box(), false)
-}
-
-// deleteFiles takes away what hands are at work on; some of it comes back.
-func (b *breaker) deleteFiles(ctx context.Context) error {
-	files, err := filepath.Glob(filepath.Join(b.Project, "hands", "*", "*"))
-	if err != nil || len(files) == 0 {
-		return errors.Join(err, errNobody)
-	}
-	for range 3 {
-		_ = os.Remove(files[b.rand.IntN(len(files))]) // it may have gone by itself
-	}
-	name := sharedName(b.rand.IntN(shared))
-	if err := os.Remove(filepath.Join(b.Project, name)); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	sleep(ctx, 200*time.Millisecond)
-	return b.replaceFiles(ctx)
+	return errNobody
 }
 
 // replaceFiles puts other files in the place of those that everybody changes,
 // as git and editors do.
-func (b *breaker) replaceFiles(context.Context) error {
+func (b *breaker) replaceFiles() (err error) {
+	half := filepath.Join(b.Root, "replaced")
 	for i := range shared {
-		half := filepath.Join(b.Root, "replaced")
-		if err := os.WriteFile(half, []byte(sharedText(i)), 0o644); err != nil {
-			return err
-		}
-		if err := os.Rename(half, filepath.Join(b.Project, sharedName(i))); err != nil {
-			return err
-		}
+		err = errors.Join(err, os.WriteFile(half, []byte(sharedText(i)), 0o644), os.Rename(half, filepath.Join(b.Project, sharedName(i))))
 	}
-	return nil
+	return err
 }
 
-func (b *breaker) changeTool(context.Context) error {
+// change makes another version of a file of the configuration.
+func (b *breaker) change(name string) error {
 	b.version++
-	return b.configure("tool/lines.ts", toolText(b.version), 0o644)
+	return b.configure(name, fmt.Sprintf("\n// version %d\n", b.version))
 }
 
-// breakTool leaves a tool with a mistake for a moment.
-func (b *breaker) breakTool(ctx context.Context) error {
-	if err := b.configure("tool/lines.ts", "export default tool({", 0o644); err != nil {
-		return err
-	}
-	sleep(ctx, 500*time.Millisecond)
-	return b.changeTool(ctx)
-}
-
-func (b *breaker) changePlugin(context.Context) error {
-	b.version++
-	return b.configure("plugin/watch.ts", pluginText(b.version), 0o644)
-}
-
-// newBreaker makes a breaker whose chance is its own.
-func newBreaker(h *house, round int) *breaker {
-	return &breaker{house: h, rand: rand.New(rand.NewPCG(h.s.seed, 1000+uint64(round))), version: round * 1_000_000}
-}
-
-// mended says whether everything that was broken is whole again.
-func (b *breaker) mended(ctx context.Context) error {
-	for _, err := range []error{b.changeTool(ctx), b.changePlugin(ctx), b.replaceFiles(ctx)} {
-		if err != nil {
-			return fmt.Errorf("mending: %w", err)
-		}
-	}
-	return nil
+// mend makes everything whole that was broken.
+func (b *breaker) mend() error {
+	return errors.Join(b.change("tool/lines.ts"), b.change("plugin/watch.ts"), b.replaceFiles())
 }

@@ -1,18 +1,17 @@
+//go:build linux
+
 // Command soak lets a helve server live through half an hour of everything at
-// once, and looks whether it is the same afterwards.
+// once, and compares what it holds before and after.
 //
-// The server is `helve serve` as the command runs it, in a process of its own,
-// with a model, MCP servers, a language server, tools and a plugin of a user's
-// own. Workers come through all doors: HTTP, MCP, `helve call`, prompts, the
-// stream of events. Meanwhile things break: processes are killed, connections
-// cut, disks full, files taken away, models out of order.
+// The server is `helve serve` in a process of its own, with a model, MCP
+// servers, a language server, tools and a plugin. Workers come by HTTP, MCP,
+// `helve call`, prompts and the stream of events. Meanwhile things break:
+// processes are killed, connections cut, disks filled, files deleted, models
+// fail.
 //
-// Before and after, the server is left alone for a moment. What it holds then is
-// compared: goroutines, descriptors, processes, files, memory. Every call has to
-// have had one answer, and the store has to hold the same.
-//
-// Progress goes to stderr and a report in Markdown to stdout. Nothing of it
-// leaves the machine.
+// Before and after, the server rests. Goroutines, descriptors, processes, files
+// and memory have to be what they were; every call has to have had one answer,
+// and the store has to hold the same.
 package main
 
 import (
@@ -24,43 +23,39 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/cli"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
 	"github.com/helve-dev/helve/internal/modeltest"
 )
 
-// What this program can be started as, beside the soak itself.
+// The first argument says what this program is started as, beside the soak.
 const (
-	wordServer = "soaked-server" // the server, with a probe in it
-	wordHelve  = "soaked-helve"  // the command, where none is named
+	wordServer = "soaked-server" // helve serve, with a probe in it
+	wordHelve  = "soaked-helve"  // the command, where --helve names none
 	wordThings = "things-server" // an MCP server
 	wordInside = "soak-inside"   // the soak, where it may mount
 )
 
-// settings are what the command line says.
-type settings struct {
-	length  time.Duration
-	warm    time.Duration // of load before the first look
-	rest    time.Duration // at least, before each look
-	every   time.Duration // between samples
-	quick   bool
-	seed    uint64
-	helve   []string // the command that makes calls
-	self    string
-	figures string
-	samples string
-	keep    string // where the server's log and its goroutines are left
-	mounts  bool   // whether folders can be made full and read-only by mounts
-	log     io.Writer
-}
-
 // longRest is longer than anything stays in the server that is not needed any
 // more: keepers of commands stay for five minutes.
 const longRest = 5*time.Minute + 30*time.Second
+
+type settings struct {
+	length, warm time.Duration // of the load before and after the first snapshot
+	rest         time.Duration // before each snapshot
+	quick        bool
+	seed         uint64
+	helve        []string // the command that makes calls
+	self         string
+	figures      string
+	mounts       bool // whether disks can be full and read-only
+}
 
 func main() {
 	helve.RunHelper()
@@ -69,7 +64,6 @@ func main() {
 	os.Exit(start(os.Args[1:]))
 }
 
-// start is whatever the first word says.
 func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -86,31 +80,20 @@ func start(args []string) int {
 	case wordThings:
 		err = serveThings(ctx)
 	case wordInside:
-		err = run(untilAlone(ctx), args[1:], true)
+		err = run(ctx, args[1:], true)
 	default:
-		err = runInside(ctx, args)
+		enterMounts(args)
+		err = run(ctx, args, false)
 	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 2
-	case err != nil:
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "soak:", err)
+	}
+	if err != nil {
 		return 1
 	}
 	return 0
 }
 
-// untilAlone also ends with whoever has started this process.
-func untilAlone(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the other side
-		cancel(errors.New("who started this has gone"))
-	}()
-	return ctx
-}
-
-// helveCommand is the command helve.
 func helveCommand(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	dir, _ := os.Getwd()       // where it is not known, relative paths fail by themselves
 	self, _ := os.Executable() // where it is not known, commands run without a keeper
@@ -119,30 +102,26 @@ func helveCommand(ctx context.Context, args []string, in io.Reader, out io.Write
 	})
 }
 
-// parse reads the command line.
-func parse(args []string, log io.Writer) (*settings, error) {
-	s := &settings{log: log}
+func parse(args []string) (*settings, error) {
+	s := &settings{}
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
-	flags.SetOutput(log)
-	minutes := flags.Float64("minutes", 30, "how long the load goes on, after the first look")
+	minutes := flags.Float64("minutes", 30, "how long the load goes on, after the first snapshot")
 	program := flags.String("helve", "", "the helve command that makes calls beside the server; this program itself when empty")
 	flags.StringVar(&s.figures, "figures", "", "a file for the figures")
-	flags.StringVar(&s.samples, "samples", "", "a file for the samples, as CSV")
-	flags.StringVar(&s.keep, "keep", "", "a folder for the server's log, its goroutines and its memory, whose profile takes some itself")
 	flags.BoolVar(&s.quick, "quick", false, "a short one, to see that everything works: the figures mean nothing")
-	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "what chance begins with")
+	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "where chance begins")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	if flags.NArg() > 0 || *minutes <= 0 {
-		return nil, errors.New("usage: soak [--minutes N] [--helve PATH] [--figures FILE] [--samples FILE] [--keep FOLDER] [--quick] [--seed N]")
+		return nil, errors.New("usage: soak [--minutes N] [--helve PATH] [--figures FILE] [--quick] [--seed N]")
 	}
 	s.length = time.Duration(*minutes * float64(time.Minute))
 	// What the server remembers of sessions and files is bounded; the load has to
-	// fill it before the first look, or the second finds more.
-	s.warm, s.rest, s.every = max(s.length/5, 15*time.Second), longRest, 5*time.Second
+	// fill it before the first snapshot, or the second finds more.
+	s.warm, s.rest = max(s.length/5, 15*time.Second), longRest
 	if s.quick {
-		s.length, s.warm, s.rest, s.every = 8*time.Second, 5*time.Second, 2*time.Second, time.Second
+		s.length, s.warm, s.rest = 8*time.Second, 5*time.Second, 2*time.Second
 	} else if s.length < 10*time.Minute {
 		s.rest = 10 * time.Second
 	}
@@ -152,10 +131,177 @@ func parse(args []string, log io.Writer) (*settings, error) {
 	}
 	s.helve = []string{s.self, wordHelve}
 	if *program != "" {
-		if *program, err = filepath.Abs(*program); err != nil {
-			return nil, err
-		}
+		*program, err = filepath.Abs(*program)
 		s.helve = []string{*program}
 	}
-	return s, nil
+	return s, err
+}
+
+// run puts load on a server to warm it up, takes a snapshot at rest, and does
+// both again.
+func run(ctx context.Context, args []string, mounts bool) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	s.mounts = mounts
+	w, err := newWorld(s)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	say := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%6.1fs %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	}
+	var at [2]snapshot
+	for i, long := range []time.Duration{s.warm, s.length} {
+		say("seed %d, load for %s", s.seed, long)
+		if err = w.load(ctx, i+1, long); err == nil {
+			at[i], err = w.resting(ctx, at[:i])
+		}
+		if err != nil {
+			return errors.Join(err, w.lastWords(), w.close())
+		}
+		say("at rest: %s", at[i])
+	}
+	r := &report{world: w, before: at[0], after: at[1]}
+	err = errors.Join(r.examine(), w.close(), r.sheet().WriteFile(s.figures))
+	r.print(os.Stdout)
+	if err == nil && len(r.failures) > 0 {
+		err = errors.New("not everything came back: see what FAILED")
+	}
+	return err
+}
+
+// load lets workers work and breaks things for some time.
+func (w *world) load(ctx context.Context, round int, long time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-w.subject.exited:
+			cancel(w.subject.failed)
+		}
+	}()
+	all, err := crews()
+	if err != nil {
+		return err
+	}
+	ends := time.Now().Add(long)
+	var working sync.WaitGroup
+	defer working.Wait()
+	for n, crew := range all {
+		first := make(chan action, len(crew.actions)) // what is done at least once
+		for _, a := range crew.actions {
+			first <- a
+		}
+		for i := range crew.workers {
+			k, err := newWorker(w, round*100+n*10+i)
+			if err != nil {
+				return err
+			}
+			working.Go(func() { k.work(ctx, crew.actions, first, ends) })
+		}
+	}
+	b := newBreaker(w, round)
+	working.Go(func() { b.work(ctx, ends) })
+	working.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := b.mend(); err != nil {
+		return fmt.Errorf("mending: %w", err)
+	}
+	return w.settle(ctx)
+}
+
+// settle ends what was begun, and uses everything once that is started when it
+// is needed, so that both snapshots see it.
+func (w *world) settle(ctx context.Context) error {
+	api, err := client.New(w.subject.url, w.subject.token)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	jobs, err := api.ListJobs(ctx, client.ListJobsQuery{})
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs.Jobs {
+		if j.State == "running" {
+			if _, err := api.StopJob(ctx, j.ID); err != nil && problem(err) == nil {
+				return err
+			}
+		}
+	}
+	if w.s.rest < longRest {
+		w.killChildren(keeperWords, 1000) // they would stay for longer than the rest
+	}
+	// What killed commands leave, the next one removes that needs the same.
+	if out, err := w.command(ctx, "call", "sulk", "how=wait").CombinedOutput(); err != nil {
+		return fmt.Errorf("helve call does not work after the load: %w: %s", err, out)
+	}
+	w.endModel() // and with it connections that are kept for the next prompt
+	if err := w.startModel(); err != nil {
+		return err
+	}
+	for _, r := range []client.CallRequest{
+		{Tool: "read", Input: input{"filePath": "src/d1/f1.go"}}, {Tool: "grep", Input: input{"pattern": "needle-1"}},
+		{Tool: "lines", Input: input{"path": "src/d1/f1.go"}}, {Tool: "shout", Input: input{"text": "x"}},
+		{Tool: "things_echo", Input: input{"text": "x"}}, {Tool: "bash", Input: shell("echo x")},
+		{Tool: "bash", Agent: "plan", Input: shell("echo x")}, {Tool: "write", Input: input{"filePath": "settled.foo", "content": "def settled\n"}},
+	} {
+		r.Session = "ses_settle"
+		for range 20 { // it has to succeed, if not at once
+			if _, err = api.Call(ctx, r); err == nil || ctx.Err() != nil {
+				break
+			}
+			sleep(ctx, time.Second)
+		}
+		if err != nil {
+			return fmt.Errorf("%s does not work after the load: %w", r.Tool, err)
+		}
+	}
+	if !w.s.quick { // memory is not compared in a quick one
+		if err := fillStream(ctx, api); err != nil {
+			return err
+		}
+	}
+	return api.EndSession(ctx, "ses_settle")
+}
+
+// fillStream makes more events than the server keeps, so that it keeps as much
+// in both snapshots.
+func fillStream(ctx context.Context, api *client.Client) error {
+	const kept = 72 << 20 // bytes, more than the server does
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	heard, calling := 0, make(chan error, 1)
+	for e, err := range api.Events(ctx, client.EventQuery{}) {
+		if heard += len(e.Properties); ctx.Err() != nil || heard > kept {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("filling the stream of events: %w", err)
+		}
+		select {
+		case calling <- nil: // one call at a time; events tell what came of it
+			go func() {
+				_, _ = api.Call(ctx, client.CallRequest{Tool: "read", Session: "ses_settle", Input: input{"filePath": "large.txt"}})
+				<-calling
+			}()
+		default:
+		}
+	}
+	calling <- nil // the last one is over
+	return nil
+}
+
+// sleep lets time pass, or the context end.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -1,18 +1,21 @@
+//go:build linux
+
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/helve-dev/helve/client"
 )
+
+// patience is how long anything may take before it counts as not answered.
+const patience = 60 * time.Second
 
 // An ending is how a call ended for who made it.
 type ending string
@@ -29,41 +32,40 @@ type callKey struct{ session, id string }
 
 // A tally counts what was done, and what came of it.
 type tally struct {
-	mu       sync.Mutex
+	lock     sync.Mutex
 	next     int
 	ops      map[string]map[string]int // by kind of operation, then by outcome
 	faults   map[string]int
 	skipped  map[string]string // faults that could not be, and why
 	endings  map[callKey]ending
-	answers  int               // of calls, through whichever door
-	lost     []string          // what should have been answered and was not
-	twice    []string          // what was answered more than once
-	internal map[string]int    // answers that say that it is our fault
-	excused  map[string]int    // such answers while the disk was full on purpose
-	full     int               // how many disks of records are full just now
-	freed    time.Time         // when the last of them was not any more
-	examples map[string]string // of outcomes: what was said the first time
+	answers  int            // of calls, through whichever door
+	lost     []string       // what should have been answered and was not
+	twice    []string       // what was answered more than once
+	internal map[string]int // answers that say that it is our fault
+	excused  map[string]int // such answers while the disk was full on purpose
+	full     int            // how many disks of records are full just now
+	freed    time.Time      // when the last of them was not any more
 }
 
 func newTally() *tally {
 	return &tally{
 		ops: map[string]map[string]int{}, faults: map[string]int{}, skipped: map[string]string{},
-		endings: map[callKey]ending{}, internal: map[string]int{}, excused: map[string]int{}, examples: map[string]string{},
+		endings: map[callKey]ending{}, internal: map[string]int{}, excused: map[string]int{},
 	}
 }
 
 // id makes an id that no other call has.
 func (t *tally) id() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	t.next++
 	return fmt.Sprintf("soak_%d", t.next)
 }
 
 // did counts an operation.
 func (t *tally) did(op, outcome string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	if t.ops[op] == nil {
 		t.ops[op] = map[string]int{}
 	}
@@ -72,8 +74,8 @@ func (t *tally) did(op, outcome string) {
 
 // fault counts a fault that was made, or notes why it could not be.
 func (t *tally) fault(name string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	if err != nil {
 		t.skipped[name] = err.Error()
 		return
@@ -83,29 +85,25 @@ func (t *tally) fault(name string, err error) {
 
 // lose notes that something was not answered.
 func (t *tally) lose(what string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	t.lost = append(t.lost, what)
 }
 
 // ours notes an answer that says that the fault is helve's, and whether it is
-// excused by a disk of records that was full.
+// excused: the disk of records is full, or was when a call began whose answer
+// comes now. It is never full but on purpose.
 func (t *tally) ours(what string) (excused bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	what = plain(what)
-	if t.lately() && (strings.Contains(what, "is full") || strings.Contains(what, "no space left")) {
+	full := t.full > 0 || !t.freed.IsZero() && time.Since(t.freed) < patience
+	if full && (strings.Contains(what, "is full") || strings.Contains(what, "no space left")) {
 		t.excused[what]++
 		return true
 	}
 	t.internal[what]++
 	return false
-}
-
-// lately says whether the disk of records is full, or was when a call began
-// whose answer comes now. It is never full but on purpose.
-func (t *tally) lately() bool {
-	return t.full > 0 || !t.freed.IsZero() && time.Since(t.freed) < patience
 }
 
 // plain is a text without numbers, ids and folders, which are never the same.
@@ -117,8 +115,8 @@ func plain(text string) string {
 
 // filled notes that records can not be kept from now on, or can again.
 func (t *tally) filled(by int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	if t.full += by; t.full == 0 {
 		t.freed = time.Now()
 	}
@@ -126,8 +124,8 @@ func (t *tally) filled(by int) {
 
 // ended notes how a call ended, once.
 func (t *tally) ended(at callKey, how ending) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	if how != unheard {
 		t.answers++
 	}
@@ -140,58 +138,36 @@ func (t *tally) ended(at callKey, how ending) {
 
 // answered counts a call without an id of ours, such as one by MCP.
 func (t *tally) answered() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock.Lock()
+	defer t.lock.Unlock()
 	t.answers++
 }
 
-// judge says in a word what came of an operation over HTTP. Who ended it
-// himself has nothing to complain about.
+// problem is the server's no in an error, or nil.
+func problem(err error) *client.Problem {
+	p, _ := errors.AsType[*client.Problem](err)
+	return p
+}
+
+// judge says in a word what came of an operation over HTTP. An internal error of
+// a call is noted where the call is.
 func (t *tally) judge(ctx context.Context, op string, err error) string {
-	p, refused := errors.AsType[*client.Problem](err)
+	p := problem(err)
 	switch {
 	case err == nil:
 		return "ok"
-	case refused && t.broken(op, p):
+	case p != nil && (p.Kind == "internal" || p.Status >= 500 && p.Status != 503):
+		if p.Call == "" {
+			t.ours(fmt.Sprintf("%s: %s %s %.300s", op, p.Kind, p.Code, p.Detail))
+		}
 		return "internal"
-	case refused && p.Code != "":
+	case p != nil && p.Code != "":
 		return p.Code
-	case refused:
+	case p != nil:
 		return fmt.Sprintf("status %d", p.Status)
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		return "ended by the client"
 	}
 	t.lose(fmt.Sprintf("%s: %.300s", op, err))
 	return "no answer"
-}
-
-// broken says whether a refusal is about helve itself, and notes it. One of a
-// call is noted where the call is.
-func (t *tally) broken(op string, p *client.Problem) bool {
-	if p.Kind != "internal" && (p.Status < 500 || p.Status == 503) {
-		return false
-	}
-	if p.Call == "" {
-		t.ours(fmt.Sprintf("%s: %s %s %.300s", op, p.Kind, p.Code, p.Detail))
-	}
-	return true
-}
-
-// explain keeps what was said of an outcome for the first time.
-func (t *tally) explain(op, outcome string, err error) {
-	if err == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if at := op + ": " + outcome; t.examples[at] == "" {
-		t.examples[at] = err.Error()
-	}
-}
-
-// operations are the kinds that were done, by name.
-func (t *tally) operations() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.ops))
 }

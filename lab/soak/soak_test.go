@@ -1,0 +1,147 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/lab/internal/proof"
+)
+
+// wordTest lets the test be the whole program.
+const wordTest = "soak-tested"
+
+// TestMain lets the tests be whatever the soak starts.
+func TestMain(m *testing.M) {
+	helve.RunHelper()
+	lsptest.Main()
+	modeltest.Child()
+	if len(os.Args) > 1 && slices.Contains([]string{wordServer, wordHelve, wordThings, wordInside}, os.Args[1]) {
+		os.Exit(start(os.Args[1:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == wordTest {
+		os.Exit(start(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// A short soak does everything at least once, and everything comes back.
+func TestSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	figures := filepath.Join(t.TempDir(), "figures")
+	var out, log bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), os.Args[0], wordTest, "--quick", "--seed", "7", "--figures", figures)
+	cmd.Stdout, cmd.Stderr = &out, &log
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, log.String(), out.String())
+	}
+	names := slices.Collect(maps.Keys(modelFaults()))
+	all, err := crews()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		for _, a := range c.actions {
+			names = append(names, a.Name)
+		}
+	}
+	for _, f := range faults() {
+		names = append(names, f.name)
+	}
+	untried := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.Contains(out.String(), "\n  "+name+"  ") })
+	if len(untried) > len(names)/10 { // a slow machine does not come to all of it
+		t.Errorf("of %d things these were not tried: %q", len(names), untried)
+	}
+	list, err := proof.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range list {
+		values[f.ID] = f.Value
+	}
+	for id := range strings.FieldsSeq("minutes calls faults goroutines descriptors children tempfiles rss-growth heap-growth lost internal-errors") {
+		if _, ok := values["soak."+id]; !ok {
+			t.Errorf("there is no figure for %s", id)
+		}
+	}
+	if values["soak.calls"] < 100 || values["soak.faults"] < 20 {
+		t.Errorf("there was no load: %+v", list)
+	}
+}
+
+// What does not come back is told, and is in the figures.
+func TestVerdict(t *testing.T) {
+	fine := func() snapshot {
+		return snapshot{goroutines: 10, heap: 50 << 20, resident: 100 << 20, descriptors: map[string]int{"pipe": 3, "/helve.db": 2}, children: map[string]int{"a": 1}, left: map[string]int{"run": 1}}
+	}
+	for name, c := range map[string]struct {
+		change func(*snapshot, *tally)
+		want   string
+		figure string
+	}{
+		"nothing":     {func(*snapshot, *tally) {}, "", ""},
+		"less":        {func(l *snapshot, _ *tally) { l.goroutines, l.children = 9, nil }, "", ""},
+		"store":       {func(l *snapshot, _ *tally) { l.descriptors["/helve.db"] = 6 }, "", ""},
+		"goroutines":  {func(l *snapshot, _ *tally) { l.goroutines++ }, "goroutines: 10 before, 11 after: more of 1 goroutines", "goroutines"},
+		"descriptors": {func(l *snapshot, _ *tally) { l.descriptors = map[string]int{"pipe": 2, "socket": 1} }, "descriptors: 9 before, 3 after: more of 1 socket", "descriptors"},
+		"processes":   {func(l *snapshot, _ *tally) { l.children["b"] = 1 }, "processes: 1 before, 2 after: more of 1 b", "children"},
+		"files":       {func(l *snapshot, _ *tally) { l.left["run"] = 3 }, "temporary files: 1 before, 3 after: more of 2 run", "tempfiles"},
+		"memory":      {func(l *snapshot, _ *tally) { l.resident = 106 << 20 }, "memory: 100.0 MiB before, 106.0 MiB after: 6.0 % more, and 0.0 % more of live objects", "rss-growth"},
+		"orphans":     {func(l *snapshot, _ *tally) { l.orphans = 1 }, "temporary folders of killed commands: 0 before, 1 after: more of 1 folders", "tempfiles"},
+		"lost":        {func(_ *snapshot, c *tally) { c.lose("read: gone") }, "not answered: read: gone", "lost"},
+		"twice": {func(_ *snapshot, c *tally) {
+			c.ended(callKey{"s", "1"}, completed)
+			c.ended(callKey{"s", "1"}, completed)
+		}, "answered twice: 1 of s: completed, then completed", "lost"},
+		"internal": {func(_ *snapshot, c *tally) { c.ours("read: oh") }, "internal error, 1 times: read: oh", "internal-errors"},
+		"full":     {func(_ *snapshot, c *tally) { c.filled(1); c.ours("read: the disk is full") }, "", ""},
+		"late":     {func(_ *snapshot, c *tally) { c.filled(1); c.filled(-1); c.ours("read: the disk is full") }, "", ""},
+		"never":    {func(_ *snapshot, c *tally) { c.ours("read: the disk is full") }, "internal error, 1 times: read: the disk is full", "internal-errors"},
+		"not full": {func(_ *snapshot, c *tally) { c.filled(1); c.ours("read: oh") }, "internal error, 1 times: read: oh", "internal-errors"},
+	} {
+		r := &report{world: &world{s: &settings{}, tally: newTally()}, before: fine(), after: fine()}
+		c.change(&r.after, r.tally)
+		r.judge()
+		if got := strings.Join(r.failures, "\n"); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
+		}
+		for _, f := range r.sheet().Figures() {
+			id := strings.TrimPrefix(f.ID, "soak.")
+			bad := f.Value > 0 && id != "calls" && id != "heap-growth"
+			if bad != (id == c.figure) {
+				t.Errorf("%s: %s is %v", name, f.ID, f.Value)
+			}
+		}
+	}
+}
+
+// What callers heard is held against what the store says.
+func TestMatch(t *testing.T) {
+	r := &report{world: &world{s: &settings{}, tally: newTally()}}
+	for id, how := range map[string]ending{"1": completed, "2": failed, "3": unheard, "4": unkept, "5": completed, "6": completed} {
+		r.ended(callKey{"s", id}, how)
+	}
+	r.match(map[callKey]store.State{{"s", "1"}: "completed", {"s", "2"}: "error", {"s", "5"}: "interrupted"})
+	slices.Sort(r.failures)
+	want := []string{`call 5 of s was answered "completed", and the store says "interrupted"`, `call 6 of s was answered "completed" and is not in the store`}
+	if !slices.Equal(r.failures, want) {
+		t.Errorf("%q", r.failures)
+	}
+}
