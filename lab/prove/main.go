@@ -9,56 +9,43 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = `usage: prove run [--only IDS | --again] [--race] [--long] [--soak FILE]
-       prove render
-it is run in the root of the repository`
-
 const (
+	usage      = "usage: prove run [--only IDS | --again] [--long], or prove render, in the root of the repository"
 	recordFile = "docs/promises.json"
 	pageFile   = "docs/promises.md"
 )
 
-// settings are what the command line says.
-type settings struct {
-	root  string // of the repository
-	only  string // ids of rows and names of chapters, with commas between them
-	again bool   // only the packages in which something failed or that were not run
-	race  bool
-	long  bool   // more kills and rounds than usual
-	soak  string // figures of a soak, instead of those in docs/benchmarks.json
-	out   io.Writer
-	log   io.Writer
-}
-
-func main() {
-	proof.Main("prove", run)
-}
+func main() { proof.Main("prove", run) }
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] != "run" && args[0] != "render" {
 		return errors.New(usage)
 	}
-	s := &settings{root: ".", out: out, log: log}
 	flags := flag.NewFlagSet("prove "+args[0], flag.ContinueOnError)
 	flags.SetOutput(log)
+	only, again, long := new(string), new(bool), new(bool)
 	if args[0] == "run" {
-		flags.StringVar(&s.only, "only", "", "ids of rows (D7) and names of chapters (faults), with commas between them; the results are printed, and no file is written")
-		flags.BoolVar(&s.again, "again", false, "only the packages in which something failed last time, or that were not run; the page says which had a second chance")
-		flags.BoolVar(&s.race, "race", false, "with the race detector, as ./check has it")
-		flags.BoolVar(&s.long, "long", false, "with thousands of kills instead of hundreds; it takes far longer")
-		flags.StringVar(&s.soak, "soak", "", "a file of figures of a soak, instead of those in docs/benchmarks.json")
+		only = flags.String("only", "", "ids of rows (D7) and names of chapters (faults), with commas between them; the results are printed, and no file is written")
+		again = flags.Bool("again", false, "only the packages in which something failed last time, or that were not run; the page says which had a second chance")
+		long = flags.Bool("long", false, "with thousands of kills instead of hundreds; it takes far longer")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -70,61 +57,230 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch args[0] {
-	case "run":
-		return s.prove(ctx, t)
-	case "render":
-		return s.render(t)
+	if args[0] == "render" {
+		return render(t)
 	}
-	return errors.New(usage)
-}
-
-// prove runs the tests, keeps what came of them, and writes the page.
-func (s *settings) prove(ctx context.Context, t *table) error {
-	if s.only != "" {
-		return s.proveSome(ctx, t.some(strings.Split(s.only, ",")))
-	}
-	record := s.record
-	if s.again {
-		record = s.recordAgain
-	}
-	r, err := record(ctx, t)
-	if err != nil {
-		return err
-	}
-	if err := r.write(filepath.Join(s.root, recordFile)); err != nil {
-		return err
-	}
-	return errors.Join(s.render(t), r.bad(), ctx.Err())
-}
-
-// proveSome runs the tests of some rows and prints what came of them.
-func (s *settings) proveSome(ctx context.Context, t *table) error {
-	if len(t.Chapters) == 0 {
-		return fmt.Errorf("nothing in the table is called %s", s.only)
-	}
-	r, err := s.record(ctx, t)
-	if err != nil {
-		return err
-	}
-	for row := range t.rows {
-		fmt.Fprintf(s.out, "%s: %s\n  %s\n", row.ID, row.Promise, r.word(row))
-		for _, f := range r.Rows[row.ID] {
-			fmt.Fprintf(s.out, "  %s\n", f)
+	r := &record{Long: *long, Ran: map[string]ran{}}
+	if *again {
+		if r, err = readRecord(recordFile); err != nil {
+			return err
 		}
 	}
-	return r.bad()
+	if *only != "" {
+		t = t.some(strings.Split(*only, ","))
+	}
+	if err := r.fill(ctx, t, log); err != nil {
+		return err
+	}
+	if *only != "" {
+		for row := range t.rows {
+			fmt.Fprintf(out, "%s: %s\n  %s\n", row.ID, row.Promise, r.word(row))
+			for _, f := range r.Rows[row.ID] {
+				fmt.Fprintf(out, "  %s ./%s %s: %s, %.1f s %s\n", f.Result, f.Package, strings.Join(f.Tests, " "), many(f.Cases, "case"), f.Seconds, strings.Join(f.Failed, ", "))
+			}
+		}
+		return r.bad()
+	}
+	if err := r.write(recordFile); err != nil {
+		return err
+	}
+	return errors.Join(render(t), r.bad(), ctx.Err())
 }
 
 // render writes the page from what was kept.
-func (s *settings) render(t *table) error {
-	r, err := readRecord(filepath.Join(s.root, recordFile))
+func render(t *table) error {
+	r, err := readRecord(recordFile)
 	if err != nil {
 		return err
 	}
-	tests, err := findTests(s.root, t.packages())
+	tests, err := findTests(".", t.packages())
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.root, pageFile), []byte(page(t, r, tests)), 0o644)
+	return os.WriteFile(pageFile, []byte(page(t, r, tests)), 0o644)
+}
+
+// A record is what came of a run.
+type record struct {
+	Date    string               `json:"date"`
+	Machine string               `json:"machine"`
+	Minutes int                  `json:"minutes"`
+	Long    bool                 `json:"long"`
+	Lacking []string             `json:"lacking,omitempty"` // what the machine does not have, and what that leaves out
+	Rows    map[string][]finding `json:"rows"`              // by the id of the row, in the order of its checks
+	Ran     map[string]ran       `json:"packages"`
+	Data    map[string]int       `json:"data"` // lines of files with a case a line
+}
+
+// ran is what was run of a package.
+type ran struct {
+	Tests   int     `json:"tests"` // functions
+	Cases   int     `json:"cases"` // that passed
+	Seconds float64 `json:"seconds"`
+	Again   bool    `json:"again,omitempty"` // because something failed the first time
+}
+
+// fill runs the tests that are due and notes what came of them.
+func (r *record) fill(ctx context.Context, t *table, log io.Writer) error {
+	began := time.Now()
+	r.Date, r.Machine, r.Data = began.UTC().Format(time.DateOnly), proof.Machine(), map[string]int{}
+	env := r.environment(ctx, log)
+	due := r.due(t)
+	for i, pkg := range due {
+		fmt.Fprintf(log, "prove: %d of %d: %s", i+1, len(due), pkg)
+		from := time.Now()
+		pattern, again := r.pattern(t, pkg)
+		o, err := runTests(ctx, ".", pkg, pattern, env, log)
+		if ctx.Err() != nil {
+			fmt.Fprintf(log, ": interrupted; --again goes on from here\n")
+			break // what was not run is shown as that
+		}
+		if err != nil {
+			return err
+		}
+		r.take(t, pkg, o)
+		// Of a package of which only a part was due, the larger number is nearer to all of it.
+		tests, cases := o.total()
+		had := r.Ran[pkg]
+		r.Ran[pkg] = ran{max(had.Tests, tests), max(had.Cases, cases), tenths(had.Seconds + time.Since(from).Seconds()), had.Again || again}
+		fmt.Fprintf(log, ": %s, %.0f s\n", o.of("").result, time.Since(from).Seconds())
+	}
+	r.Minutes += int(time.Since(began).Minutes() + 0.5)
+	for row := range t.rows {
+		for _, name := range row.Data {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			r.Data[name] = bytes.Count(text, []byte("\n"))
+		}
+	}
+	return nil
+}
+
+// environment is that of the tests, with the programs that they are held
+// against, which scripts of ours bring. ./check brings the same.
+func (r *record) environment(ctx context.Context, log io.Writer) []string {
+	env := os.Environ()
+	r.Lacking = nil
+	for _, p := range [][3]string{
+		{"HELVE_RG15", ".ci/ripgrep15", "ripgrep 15: patterns and lines against it"},
+		{"HELVE_BUN", ".ci/bun", "Bun: scripts against it"},
+		{"HELVE_AXE", ".ci/axe", "axe-core: whether everybody can use the console"},
+		{"HELVE_TSC", ".ci/typescript", "the TypeScript compiler: the types of the TypeScript client"},
+		{"HELVE_MCP_SDK", ".ci/mcp-sdk", "MCP's SDK for Node: a client written with it"},
+		{"HELVE_LANGUAGE_SERVERS", ".ci/language-servers", "language servers: what they find in broken code"},
+	} {
+		if os.Getenv(p[0]) != "" {
+			continue
+		}
+		fmt.Fprintf(log, "prove: %s\n", p[1])
+		out, err := exec.CommandContext(ctx, "sh", p[1]).Output()
+		where := string(bytes.TrimSpace(out))
+		if err != nil || where == "" {
+			r.Lacking = append(r.Lacking, p[2])
+			continue
+		}
+		env = append(env, p[0]+"="+where)
+		if p[0] == "HELVE_BUN" { // zod lies beside it
+			env = append(env, "HELVE_ZOD="+filepath.Join(filepath.Dir(filepath.Dir(where)), "zod"))
+		}
+	}
+	for p := range strings.FieldsSeq("strace git rg tmux clangd node python3") {
+		if _, err := exec.LookPath(p); err != nil {
+			r.Lacking = append(r.Lacking, p+": tests that need it")
+		}
+	}
+	if r.Long {
+		env = append(env, "HELVE_LONG=10", "HELVE_STORE_KILLS=2000", "HELVE_KILLS=2000")
+	}
+	return env
+}
+
+// due are the packages with tests that failed, that were not run, or that the
+// table did not want before. What is no answer to the table is dropped.
+func (r *record) due(t *table) (packages []string) {
+	rows := map[string][]finding{}
+	for row := range t.rows {
+		rows[row.ID] = make([]finding, len(row.Tests))
+		for i, k := range row.Tests {
+			if had := r.Rows[row.ID]; i < len(had) && had[i].answers(k) {
+				rows[row.ID][i] = had[i]
+			}
+			if !rows[row.ID][i].settled() {
+				packages = append(packages, k.Package)
+			}
+		}
+	}
+	r.Rows = rows
+	wanted := t.packages()
+	maps.DeleteFunc(r.Ran, func(pkg string, _ ran) bool { return !slices.Contains(wanted, pkg) })
+	slices.Sort(packages)
+	return slices.Compact(packages)
+}
+
+// pattern is what to give to go test so that the tests of a package run that
+// are due, and whether one of them failed before.
+func (r *record) pattern(t *table, pkg string) (pattern string, again bool) {
+	var all []string
+	for row := range t.rows {
+		for i, k := range row.Tests {
+			if f := r.Rows[row.ID][i]; k.Package == pkg && !f.settled() {
+				again = again || f.Result == failed
+				for _, w := range k.Tests {
+					name, _, _ := strings.Cut(w, "/")
+					all = append(all, name)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return "^(" + strings.Join(slices.Compact(all), "|") + ")$", again
+}
+
+// take notes what came of the tests of a package that were due.
+func (r *record) take(t *table, pkg string, o outcomes) {
+	for row := range t.rows {
+		for i, k := range row.Tests {
+			if k.Package == pkg && !r.Rows[row.ID][i].settled() {
+				r.Rows[row.ID][i] = o.find(k, row.Says)
+			}
+		}
+	}
+}
+
+// bad is an error that names the rows with a test that failed, or nil.
+func (r *record) bad() error {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(r.Rows)) {
+		if slices.ContainsFunc(r.Rows[id], func(f finding) bool { return f.Result == failed }) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return errors.New("tests have failed: " + strings.Join(ids, ", "))
+}
+
+func (r *record) write(path string) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return errors.Join(enc.Encode(r), os.WriteFile(path, out.Bytes(), 0o644))
+}
+
+func readRecord(path string) (*record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	r := new(record)
+	if err := dec.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
 }

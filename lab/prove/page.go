@@ -2,22 +2,22 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/helve-dev/helve/lab/internal/proof"
 )
+
+//go:embed preface.md
+var prefaceText string
 
 // page is docs/promises.md.
 func page(t *table, r *record, all tests) string {
 	var b strings.Builder
-	b.WriteString("# Promises\n\n" + r.summary(t) + "\n\n")
-	b.WriteString(preface(t, r))
+	b.WriteString("# Promises\n\n" + r.summary(t) + "\n\n" + r.preface(t))
 	for _, c := range t.Chapters {
 		fmt.Fprintf(&b, "## %s\n\n", c.Title)
 		if c.Intro != "" {
@@ -33,7 +33,8 @@ func page(t *table, r *record, all tests) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString(r.others())
+	b.WriteString("## Measured elsewhere\n\n- **MCP as others understand it**, by `make mcp-proof`: [conformance.md](conformance.md).\n" +
+		"- **A soak**, a long mixed load with faults in it, by `make soak`: [benchmarks.md](benchmarks.md).\n\n")
 	b.WriteString(r.leftOut())
 	return b.String()
 }
@@ -53,7 +54,7 @@ func (r *record) summary(t *table) string {
 		}
 	}
 	var parts []string
-	for _, w := range verdicts() {
+	for _, w := range []string{passed, partly, skipped, failed, "not run", "no test"} {
 		if words[w] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", words[w], w))
 		}
@@ -66,10 +67,24 @@ func (r *record) summary(t *table) string {
 		promises, strings.Join(parts, ", "), more, many(tests, "test"), many(cases, "case"), r.Date, r.Machine)
 }
 
-// verdicts are the words for what became of a row, best first.
-func verdicts() []string {
-	return []string{passed, "passed but for tests that were skipped", skipped, failed, "not run", "no test"}
+// preface tells a stranger what the page is, and how to see for himself.
+func (r *record) preface(t *table) string {
+	first := t.Chapters[0].Rows[0]
+	k := first.Tests[0]
+	how := "without the race detector, with which `./check` runs all tests of the repository"
+	if r.Long {
+		how += ", with the long variants of the tests that kill processes"
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(r.Ran)) {
+		if r.Ran[pkg].Again {
+			how += ", `" + pkg + "` a second time because something failed the first time"
+		}
+	}
+	return fmt.Sprintf(prefaceText, many(r.Minutes, "minute"), how, strings.Join(k.Tests, "|"), k.Package, first.ID)
 }
+
+// partly is a word for what became of a row.
+const partly = "passed but for tests that were skipped"
 
 // word is what became of a row.
 func (r *record) word(row row) string {
@@ -95,7 +110,7 @@ func (r *record) word(row row) string {
 	case !ran:
 		return skipped
 	case left:
-		return "passed but for tests that were skipped"
+		return partly
 	}
 	return passed
 }
@@ -181,35 +196,6 @@ func cell(text string) string {
 	return regexp.MustCompile(`\\?\|`).ReplaceAllString(text, `\|`)
 }
 
-// others is what was not run now, but by programs of their own.
-func (r *record) others() string {
-	var b strings.Builder
-	b.WriteString("## Measured elsewhere\n\n")
-	conform := "not run"
-	if len(r.Conform) > 0 {
-		conform = strings.Join(r.Conform, "; ")
-	}
-	fmt.Fprintf(&b, "- **MCP as others understand it**, by `make mcp-proof`: %s. See [conformance.md](conformance.md).\n", conform)
-	if r.Soak == nil {
-		b.WriteString("- **A soak**, a long mixed load with faults in it: no figures yet.\n\n")
-		return b.String()
-	}
-	fmt.Fprintf(&b, "- **A soak**, a long mixed load with faults in it, %s", cmp.Or(r.Soak.Date, "without a date"))
-	if r.Soak.Failed != "" {
-		fmt.Fprintf(&b, "; **failed**: %s", cell(r.Soak.Failed))
-	}
-	b.WriteString("; see [benchmarks.md](benchmarks.md):\n\n| figure | value | |\n|---|---|---|\n")
-	for _, f := range r.Soak.Figures {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.ID, figure(f), cell(f.Note))
-	}
-	b.WriteString("\n")
-	return b.String()
-}
-
-func figure(f proof.Figure) string {
-	return strings.TrimSpace(strconv.FormatFloat(math.Round(f.Value*100)/100, 'f', -1, 64) + " " + f.Unit)
-}
-
 // leftOut lists what was skipped, each reason once for a package, with the
 // fewest tests that it is known of.
 func (r *record) leftOut() string {
@@ -222,7 +208,7 @@ func (r *record) leftOut() string {
 		for _, f := range findings {
 			for _, s := range f.Skipped {
 				p := place{f.Package, s.Why, s.Cases}
-				if had := of[p]; had == nil || fewer(f.Tests, had) < 0 {
+				if had := of[p]; had == nil || cmp.Or(cmp.Compare(len(f.Tests), len(had)), slices.Compare(f.Tests, had)) < 0 {
 					of[p] = f.Tests
 				}
 			}
@@ -249,5 +235,10 @@ func (r *record) leftOut() string {
 	return b.String()
 }
 
-// fewer compares lists of tests: by their lengths, then by their names.
-func fewer(a, b []string) int { return cmp.Or(cmp.Compare(len(a), len(b)), slices.Compare(a, b)) }
+// many is a number of things in words.
+func many(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
