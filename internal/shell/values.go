@@ -888,7 +888,6 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 				}
 			case name == "echo" && i == 0 && strings.HasPrefix(a.Lit(), "-"):
 			case name == "printf" && i == 0:
-				all = [][]bit{{{text: "%"}}}
 				for j := range alts {
 					alts[j] = []bit{{text: strings.Join(flat(alts[j:j+1]), "")}}
 				}
