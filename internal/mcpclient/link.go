@@ -198,17 +198,17 @@ func (l *link) learn(r *mcp.InitializeResult) error {
 		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
 		l.has.subscribe, l.has.completions = c.Resources != nil && c.Resources.Subscribe, c.Completions != nil
 		if l.e.itself(c.Experimental["helve"]) {
-			return &fault{state: Failed, text: errItself.Error(), final: true}
+			return &fault{state: Failed, text: startsItself, final: true}
 		}
 	}
 	return nil
 }
 
-// errItself says that an entry starts helve again where it already works. Such
+// startsItself tells people that an entry starts helve again where it already works. Such
 // an entry is in the config of every agent that uses helve, and helve reads
 // some of these. Each would start the next, whatever the command is wrapped in.
-var errItself = errors.New(`This is helve itself, in the folder where it already works, so its tools are not offered twice. ` +
-	`Remove the entry, or give it another folder with "cwd" and "roots": false.`)
+const startsItself = `This is helve itself, in the folder where it already works, so its tools are not offered twice. ` +
+	`Remove the entry, or give it another folder with "cwd" and "roots": false.`
 
 // itself reports whether a server is a helve that would work in the folder
 // where this one does. said is what it told about itself; others tell nothing.
