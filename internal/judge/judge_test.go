@@ -106,7 +106,7 @@ func TestRequests(t *testing.T) {
 		{"parallel cat ::: a b", []string{"bash parallel cat ::: a b", "bash cat ? read ? external_directory"}},
 		{"find . -exec cat {} +", []string{"bash find . -exec cat {} +", "bash cat {} ? read ? external_directory"}},
 		{"[[ -n x ]]", []string{"bash [[ -n x ]]"}},
-		{"ls ((", []string{"bash ls", "bash ls (( ? any"}},
+		{"ls ((", []string{"bash ls ? external_directory", "bash ls (( ? any"}},
 	} {
 		if c.want == nil {
 			c.want = []string{}

@@ -83,9 +83,14 @@ func (r *Reach) Of(u Unit) []Access {
 		f.redirect(re)
 	}
 	f.history()
-	if u.Kind == Command && len(u.Words) > 0 && u.Words[0].Literal {
-		f.why = baseName(u.Words[0].Value)
-		f.command(f.why, u.Words[1:])
+	words := u.Words
+	if u.Kind == Piece {
+		words = f.guessed(words)
+	}
+	if (u.Kind == Command || u.Kind == Piece) && len(words) > 0 && words[0].Literal {
+		f.why = baseName(words[0].Value)
+		f.command(f.why, words[1:])
+		f.carried(words)
 	}
 	return f.out
 }
@@ -99,6 +104,7 @@ type fileReader struct {
 	out   []Access
 	ways  ways
 	away  bool // git is told which repository or tree it is about
+	inner int  // how many commands the one is inside of that is read
 }
 
 func (r *fileReader) add(a Access) {

@@ -147,6 +147,16 @@ func TestFurtherAccesses(t *testing.T) {
 		{"prettier --write a", "read a, write a"},
 		{"gawk -i inplace '{print}' a", "read inplace, read a, write -i maybe, write inplace maybe, write {print} maybe, write a maybe"},
 		{"unzip a.zip b", "read a.zip, write ., write ?, write ./b"},
+		// what others run
+		{"uv run cat ~/x", "read ~/x"},
+		{"uv run --with y --new z cat ~/x", "read ~/x"},
+		{"npx -y prettier --write a", "read a, write a"},
+		{"poetry run python ~/x.py", "read ~/x.py"},
+		{"rustup run stable cat ~/x", "read ~/x"},
+		{"nix develop -c cat ~/x", "read ~/x"},
+		{"setarch -R cat ~/x", "read ~/x"},
+		{"! ! cat ~/x", "read ~/x in "},
+		{"! ! cat <~/x 2>>/y", "read ~/x in , write /y in "},
 		{"eslint --rulesdir=/b src", "read /b maybe, read src maybe"},
 		{"sqlite3 -init i a", "read i, read a, write a"},
 	} {

@@ -69,13 +69,38 @@ func (c *collector) handedCode(unit int, name string) bool {
 		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "-c" || w.Shape == "--command" }); i > 0 {
 			c.codes(unit, words[i+1:], child)
 		}
+	case "watchexec":
+		s := grammar{
+			short: "w:W:e:f:i:s:o:d:p:E:j:rncvqhN1",
+			long: "watch: watch-non-recursive: exts: filter: ignore: signal: on-busy-update: debounce: project-origin: env: workdir: shell: delay-run: poll:: stop-signal: stop-timeout: " +
+				"restart no-vcs-ignore clear:: notify verbose quiet help postpone timings no-process-group print-events",
+		}.scan(words)
+		c.strange(unit, s)
+		c.codes(unit, s.rest(words), child)
+	case "nodemon", "bpftrace":
+		s := grammar{short: "x:e:w:i:d:c:p:I:o:f:B:qvVLhk", long: "exec: ext: watch: ignore: delay: signal: config: include: cwd: quiet verbose legacy-watch help", anywhere: true}.scan(words)
+		for _, o := range s.options {
+			if o.name == "x" || o.name == "exec" || o.name == "c" && name == "bpftrace" {
+				c.code(unit, o.value, child)
+			}
+		}
+	case "sops":
+		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "exec-env" || w.Shape == "exec-file" }); i > 0 && i+2 < len(words) {
+			c.codes(unit, words[i+2:], child)
+		}
+	case "pm2":
+		for _, w := range words[1:] {
+			if strings.Contains(w.Shape, " ") { // what has none is a file
+				c.code(unit, w, child)
+			}
+		}
 	case "nix-shell":
 		for i, w := range words[:len(words)-1] {
 			if w.Shape == "--run" || w.Shape == "--command" {
 				c.code(unit, words[i+1], child)
 			}
 		}
-	case "debconf-apt-progress", "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "watchexec", "wait-for-it", "wait-for-it.sh":
+	case "debconf-apt-progress", "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "wait-for-it", "wait-for-it.sh":
 		if end := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "--" }); end >= 0 {
 			c.payload(unit, words[end+1:], input{file: true})
 		}

@@ -42,27 +42,41 @@ func (s *speller) words(words []string) {
 }
 
 // carried adds what a runner of packages runs, without the options of the
-// runner. Of one that is not known it is tried with a value and without.
+// runner.
 func (s *speller) carried(name string, rest []string) {
-	switch name {
-	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "bundler", "mamba", "micromamba", "nix", "stack", "cabal", "hatch", "pdm", "rye", "rustup", "direnv":
-	default:
-		return
+	for _, at := range carriedAt(name, rest) {
+		s.add(strings.Join(rest[at:], " "))
 	}
+}
+
+// carriedAt says at which words behind a runner of packages what it runs may
+// begin. An option of the runner that is not known is tried with a value and
+// without.
+func carriedAt(name string, rest []string) (all []int) {
+	switch name {
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "bundler", "mamba", "micromamba", "nix", "stack", "cabal", "hatch", "pdm", "rye", "rustup", "direnv",
+		"pixi", "nodenv", "opam", "dune", "lerna", "nx", "tox", "foreman", "honcho", "composer", "gem", "meson", "rr", "machinectl", "launchctl", "consul", "dotnet", "uftrace":
+	default:
+		return nil
+	}
+	from := 0
 	if rest[0] == "run" {
-		rest = rest[1:]
-		s.add(strings.Join(rest, " "))
+		from = 1
+		all = append(all, from)
 	}
 	if at := slices.IndexFunc(rest, func(w string) bool { return w == "-c" || w == "--command" }); name == "nix" && at >= 0 {
-		s.add(strings.Join(rest[at+1:], " ")) // behind the packages
+		all = append(all, at+1) // behind the packages
 	}
 	for _, valued := range []bool{false, true} {
-		behind := rest[min(runnerOptions(rest, valued), len(rest)):]
-		s.add(strings.Join(behind, " "))
-		if (name == "rustup" || name == "direnv") && len(behind) > 1 { // a toolchain, or a folder
-			s.add(strings.Join(behind[1:], " "))
+		at := min(from+runnerOptions(rest[from:], valued), len(rest))
+		all = append(all, at)
+		switch name {
+		case "rustup", "direnv", "machinectl", "launchctl", "consul": // a toolchain, a folder, a machine, a user, a lock
+			all = append(all, min(at+1, len(rest)))
 		}
 	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // runnerOptions says how many words the options of a runner take. valued says

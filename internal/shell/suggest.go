@@ -181,7 +181,9 @@ func runner(words []string) int {
 	case "poetry run", "pipenv run", "uv run", "uv tool", "bundle exec", "yarn exec", "yarn dlx", "pnpm exec", "pnpm dlx",
 		"npm exec", "npm x", "npm init", "bun x", "go run", "deno run", "swift run", "dotnet run", "dotnet exec",
 		"conda run", "mamba run", "micromamba run", "rustup run", "nix run", "nix shell", "nix develop", "mise exec", "mise x", "asdf exec", "pyenv exec", "rbenv exec",
-		"bundler exec", "stack exec", "cabal exec", "hatch run", "pdm run", "rye run", "direnv exec", "docker run", "podman run":
+		"bundler exec", "stack exec", "cabal exec", "hatch run", "pdm run", "rye run", "direnv exec", "docker run", "podman run",
+		"pixi run", "nodenv exec", "opam exec", "dune exec", "lerna exec", "nx exec", "tox exec", "foreman run", "honcho run", "composer exec", "gem exec",
+		"meson devenv", "rr record", "machinectl shell", "launchctl asuser", "consul lock", "uftrace record":
 		return 2
 	}
 	return 0

@@ -22,6 +22,9 @@ func TestSystemTools(t *testing.T) {
 		"sqlite3 x <<E\nselect 1;\n.shell evil\nE", "sqlite3 x '.load ./x'", "sqlite3 x \"select load_extension('./x')\"", "sqlite3 x \"$X\"", "echo '.shell evil' | sqlite3 x",
 		"ed -s f <<< '!evil'", "ed f <<E\nr !evil\nE", "ed -s f <<< 'w x'", "ed -s f <<< '1,$w x'", "printf '!evil\\n' | ed f", "ex -s f <<< '!evil'", "ed f",
 		"psql -c '\\! evil'", "mysql -e 'system evil'", "dc -e '!evil'", "socat - EXEC:evil", "socat - system:evil", "nc -e evil h 1", "ncat --sh-exec evil h 1",
+		"runcon -t x -- evil", "runcon x evil", "daemonize evil x", "bear -- evil", "kcov out evil", "xcrun evil", "chpst -u x evil", "sandbox-exec -p x evil", "schedtool -e evil", "pidproxy f evil",
+		"qemu-x86_64 evil", "watchexec -w src evil a", "watchexec -- evil", "nodemon --exec 'evil a'", "nodemon -x evil", "sops exec-env f 'evil a'", "bpftrace -c 'evil a' -e x", "pm2 start 'evil a'",
+		"rr record evil", "opam exec -- evil", "consul lock x evil", "machinectl shell .host evil", "launchctl asuser 1 evil", "meson devenv evil", "lerna exec -- evil a", "composer exec evil",
 		"sshpass -p x evil", "ifne evil", "cross-env A=1 evil", "aa-exec -p x -- evil", "ip netns exec n evil", "pee cat evil", "wait-for-it h:1 -- evil",
 		"make -f - <<< 'a:; evil'", "echo x | make --file=/dev/stdin", "nix-shell --run evil", "doppler run -- evil", "aws-vault exec p -- evil a",
 		// git

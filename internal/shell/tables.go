@@ -168,18 +168,30 @@ func rareWrapper(name string) (wrapper, bool) {
 	case "torsocks", "torify", "aoss", "multitime", "tsocks", "eatmydata", "chronic", "unbuffer", "fakeroot", "rlwrap", "dbus-run-session", "ssh-agent", "catchsegv",
 		"dumb-init", "tini", "linux32", "linux64", "i386", "x86_64", "firejail", "proot", "valgrind", "setpriv", "systemd-inhibit", "nocache",
 		"winpty", "fakechroot", "chcon", "trickle", "cpulimit", "annotate-output", "sem", "ccache", "sccache", "distcc", "icecc",
-		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "uftrace", "softlimit", "grc", "pexec", "run0", "chpst", "xwfb-run":
+		"cttyhack", "enosys", "ifne", "zrun", "tsp", "nq", "retry", "dockerize", "pipesz", "dbus-launch", "scriptlive", "dtach", "abduco", "gdbserver", "heaptrack", "uftrace", "softlimit", "grc", "pexec", "run0", "xwfb-run",
+		"bear", "scan-build", "intercept-build", "xcrun", "arch", "box64", "box86", "wine", "wine64", "dtruss", "daemonize", "envconsul":
 		w.short = "hvq"
+	case "chpst":
+		w.short = "u:U:b:/:n:l:L:m:d:o:p:f:c:r:t:e:PNV012v"
+	case "sandbox-exec":
+		w.short = "f:n:p:D:t:"
+	case "schedtool":
+		w.short = "M:p:a:n:e0123456FRBIDNv"
+	case "kcov", "pidproxy":
+		w.args = 1
 	case "numactl", "prlimit":
 		w.long = "help version all"
-	case "faketime", "setarch", "setlock", "lckdo", "cgexec", "daemonize", "envdir", "envuidgid", "s6-setuidgid",
+	case "faketime", "setarch", "setlock", "lckdo", "cgexec", "envdir", "envuidgid", "s6-setuidgid",
 		"s6-envdir", "s6-setlock", "pgrphack", "systemd-nspawn":
 		w.args = 1
 	case "runcon":
 		w.grammar = grammar{short: "t:u:r:l:c", long: "type: user: role: range: compute help version"}
 		w.args = 1
 	default:
-		return w, false
+		if !strings.HasPrefix(name, "qemu-") || strings.HasPrefix(name, "qemu-system") || name == "qemu-img" || name == "qemu-nbd" || name == "qemu-io" {
+			return w, false
+		}
+		w.short = "g:L:s:cpu:E:U:B:R:d:D:p:"
 	}
 	return w, true
 }

@@ -31,6 +31,9 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 	}
 	rest := s.rest(words)
 	rest = out.assignments(w, name, rest)
+	if _, given := s.get("t", "u", "r", "l", "c", "type", "user", "role", "range", "compute"); given && baseName(name) == "runcon" {
+		w.args = 0 // they are the context that else comes first
+	}
 	for range min(w.args, len(rest)) {
 		if rest[0].Split {
 			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
