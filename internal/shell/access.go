@@ -91,7 +91,12 @@ func (r *Reach) Of(u Unit) []Access {
 		f.why = baseName(words[0].Value)
 		f.command(f.why, words[1:])
 		f.carried(words)
+		f.globs(words[1:])
+	} else if u.Kind == Command && len(words) > 1 {
+		f.why = "a command that is computed"
+		f.named(words)
 	}
+	f.handedCode()
 	return f.out
 }
 

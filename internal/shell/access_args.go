@@ -38,6 +38,10 @@ func (r *fileReader) command(name string, args []Word) {
 		r.loads("import", "include")
 	case "yq":
 		r.loads("load")
+	case "parallel":
+		if at := slices.IndexFunc(args, func(w Word) bool { return strings.HasPrefix(w.Value, ":::") }); at >= 0 {
+			r.named(args[at:])
+		}
 	case "socat":
 		r.addresses()
 	case "docker", "podman", "nerdctl", "kubectl", "oc":

@@ -63,6 +63,9 @@ func (r *fileReader) guessed(words []Word) (out []Word) {
 		if op[0] == '<' {
 			kind = Read
 		}
+		if r.inner > 0 && !strings.ContainsAny(rest, "/~") {
+			continue // in code of another kind it is a comparison
+		}
 		if !strings.ContainsAny(rest, "$`*?[{") && !digits(rest) {
 			r.add(Access{Kind: kind, Path: known(rest), Why: op[:1]})
 		}

@@ -52,7 +52,7 @@ import (
 //     fresh   of folders only files that git does not know yet; bold: all
 //     shy     names with a dot in front are left out of folders
 const AccessTable = `
-cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd hexyl glow mdcat ul colcrt diffstat gron uuencode uudecode wdiff debconf-set-selections lessfile lesspipe md5sum sha1sum sha224sum sha256sum sha384sum sha512sum sum zcmp bzcmp xzcmp zdiff bzdiff xzdiff tsort | r*
+cat tac rev bat batcat zcat gzcat bzcat xzcat zstdcat lzcat most hd ldd hexyl glow mdcat ul colcrt diffstat gron uuencode uudecode wdiff rich pygmentize highlight source-highlight ccat lolcat xclip qrencode base58 base62 ascii85 mimencode crc32 rhash xxhsum b3sum hashdeep jacksum csvlook csvcut gist pastebinit wgetpaste zipinfo bunzip mcview jless fx debconf-set-selections lessfile lesspipe md5sum sha1sum sha224sum sha256sum sha384sum sha512sum sum zcmp bzcmp xzcmp zdiff bzdiff xzdiff tsort | r*
 nl | r* -b=- -d=- -f=- -h=- -i=- -l=- -n=- -s=- -v=- -w=-
 head | r* -n=- -c=- --lines=- --bytes=-
 tail | r* -n=- -c=- -s=- --lines=- --bytes=- --pid=- --sleep-interval=- --max-unchanged-stats=-
@@ -152,8 +152,8 @@ fd fdfind | -,v* @v -e=- -t=- -d=- -E=- -S=- -c=- -j=- -o=- --extension=- --type
 source . | r stop
 sh bash dash ash ksh mksh zsh rbash fish | r stop -c=-! -s:! -o=- -O=- --rcfile=r --init-file=r
 python pypy ipython | r stop -c=-! -m=-!m* -W=- -X=-
-perl ruby | r,-* stop -e=-!r* -E=-!r* -i?b -I=v -C=-
-node nodejs tsx ts-node | r stop -e=-! -p=-! -pe=-! --eval=-! --print=-! -r=- --require=- --import=- --env-file=r
+perl ruby | r,-* stop -e=-!r* -E=-!r* -i?b -I=v -r=m -C=-
+node nodejs tsx ts-node | r stop -e=-! -p=-! -pe=-! --eval=-! --print=-! -r=m --require=m --import=m --env-file=r
 php | r stop -r=-! -f=r! -c=v -d=- -B=- -R=- -E=-
 lua luajit Rscript julia tclsh guile groovy | r stop -e=-! -l=- --eval=-!
 ed red | rw* -p=- --prompt=-
@@ -167,8 +167,9 @@ wget | U* -O=w!u* -o=w -a=w -i=r -P=d -e=- -U=- -t=- -T=- -A=- -R=- -D=- -l=- -Q
 javac kotlinc scalac rustc nasm yasm ghc ocaml ocamlc ocamlopt swiftc | m* loose whole -o=w -d=F -L=v -cp=v -classpath=v --class-path=v -sourcepath=v --out-dir=F -h=F -s=F
 java kotlin scala groovysh | m,-* loose whole -cp=v -classpath=v --class-path=v -p=v --module-path=v -jar=r!-*
 zig deno bun swift crystal nim dotnet | m,m,-* loose --project=v
+nox tox | m* loose -f=m -c=m
 black isort | rw* loose --check:r --diff:r -c=- -l=- -t=-
-pytest py.test mypy dmypy ruff flake8 pylint pyright bandit autopep8 yapf coverage nox tox | m* loose --fix:rw -i:rw --in-place:rw
+pytest py.test mypy dmypy ruff flake8 pylint pyright bandit autopep8 yapf coverage | m* loose --fix:rw -i:rw --in-place:rw
 eslint prettier tsc jest vitest mocha ava biome stylelint standard xo esbuild swc rollup webpack vite parcel depcheck | m* loose --write:rw --fix:rw -w:rw -p=v -c=r -o=w --project=v --config=r --outDir=F --outFile=w --output-file=w --rootDir=v --root=v --outfile=w --outdir=F
 rspec rubocop standardrb phpunit phpstan golangci-lint shellcheck shfmt yamllint hadolint clang-format clang-tidy cppcheck | m* loose -i:rw -w:rw --write:rw -a:rw -A:rw --fix:rw
 ansible-playbook ansible-lint protoc buf thrift flatc doxygen cookiecutter sphinx-build jekyll mkdocs hugo ctags etags cscope gcov lcov | m* loose -o=w -f=m -I=v -d=v -s=v -i=m
@@ -205,6 +206,27 @@ tmux | -* -f=r
 screen | -* -c=r
 at batch | -* -f=r -q=- -t=-
 mount umount losetup | m*
+hx joe ne mcedit kak jshell hurl tarcat | m*
+ugrep ug rga ripgrep-all pcregrep pcre2grep agrep sift pt | -,m* -e=-!m* -f=r!m*
+mlr xsv qsv dasel xq tomlq taplo dyff difft icdiff meld kdiff3 bsdiff xdelta3 rdiff zsync par2 croc wormhole ffsend magic-wormhole b2 azcopy az restic borg rdiff-backup duplicity swaks dialog whiptail genisoimage mkisofs mksquashfs packer caddy miniserve darkhttpd serve http-server httpd wall | m* loose
+aria2c | m* -i=r -d=F -o=w --input-file=r --dir=F
+dig host nmap fping ss arp say espeak ssh-keyscan | -* -f=r -F=r -iL=r
+just | -f=r -d=v --justfile=r --working-directory=v
+task go-task | -d=v -t=r --dir=v --taskfile=r
+mage | -d=v -w=v
+rake | -f=r --rakefile=r
+gradle gradlew | -p=v -b=r -c=r -I=r --project-dir=v --build-file=r --init-script=r
+mvn mvnw ant scons fab pre-commit docker-compose skaffold | -f=r -c=r --file=r --config=r
+ctest | --test-dir=v
+invoke | -c=r -r=v
+composer | -d=v --working-dir=v
+poetry uv pdm hatch mise rye pixi | -C=v --directory=v --project=v
+nx turbo bazel | loose
+meson | -,m*
+kustomize | -,m*
+pulumi | -C=v --cwd=v
+act | -W=v -C=v --workflows=v --directory=v
+npx | --prefix=v
 make gmake ninja | @v -C=d -f=r -I=v -o=- -W=- --directory=d --file=r --makefile=r --include-dir=v
 cmake | v* -S=v -B=w -P=r -C=r -G=- -D=- -T=- -A=- --build=v --install=v
 cargo | -C=v --manifest-path=v --target-dir=w --config=-

@@ -228,7 +228,7 @@ func TestAccesses(t *testing.T) {
 		// nothing is known of these
 		{"echo a b", ""},
 		{"frobnicate a", ""},
-		{"$X a", ""},
+		{"$X a", "read a maybe"},
 		{"docker run --env-file .env x", "read .env"},
 		{"xargs -a f cat -a x", "read f, read -a, read x, read ?"},
 	} {

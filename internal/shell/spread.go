@@ -17,7 +17,16 @@ const maxSpread = 256
 // it finds so is added to the unit.
 func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string, in input) {
 	u := c.r.units[unit]
-	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal {
+	if u.Kind != Command || len(u.Words) == 0 {
+		return
+	}
+	if !u.Words[0].Literal {
+		if words := c.handedTo(cmd.Args[0]); len(words) > 0 { // "${x[@]}", where a command stands in the list
+			c.payload(unit, append(slices.Clip(words), u.Words[1:]...), in)
+		}
+		return
+	}
+	if len(u.Words) < 2 {
 		return
 	}
 	words, ok := c.spreadArgs(u.Words, cmd, guesses)
