@@ -120,6 +120,14 @@ func (c *collector) optionCode(unit int, name string) bool {
 		runs = func(w Word) bool { return strings.Contains(w.Shape, "!") }
 	case "psql", "mysql", "mariadb":
 		runs = func(w Word) bool { return clientRuns(name, w.Shape) }
+	case "rustc", "cargo":
+		runs = func(w Word) bool {
+			return strings.Contains(w.Shape, "linker=") || strings.Contains(w.Shape, "codegen-backend=")
+		}
+	case "go":
+		runs = func(w Word) bool {
+			return strings.Contains(w.Shape, "extld") || strings.HasPrefix(strings.TrimLeft(w.Shape, "-"), "gccgoflags")
+		}
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "ld.bfd", "ld.gold", "ld.lld", "gold", "lld", "mold":
 		runs = linkerRuns
 	default:
@@ -230,7 +238,7 @@ func clientRuns(name, text string) bool {
 	text = strings.ToLower(text)
 	parts := []string{`\!`, `\p `, `\t `, "system ", "source ", "tee ", "pager ", "load data ", " outfile ", "load_file"}
 	if name == "psql" {
-		parts = []string{`\!`, `\o`, `\i`, `\g `, `\g|`, `\w `, `\copy`, `\edit`, `\ef`, `\ev`, " program "}
+		parts = []string{"`", `\!`, `\o`, `\i`, `\g `, `\g|`, `\w `, `\copy`, `\edit`, `\ef`, `\ev`, " program "}
 	}
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
@@ -238,7 +246,12 @@ func clientRuns(name, text string) bool {
 // linkerRuns reports whether a word hands a compiler options that are not seen,
 // or a linker something to load.
 func linkerRuns(w Word) bool {
-	return strings.HasPrefix(w.Shape, "@") || strings.HasPrefix(w.Shape, "-Wl,") && strings.Contains(w.Shape, "plugin")
+	for _, head := range []string{"-fuse-ld=", "-ld-path=", "--ld-path="} {
+		if program, ok := strings.CutPrefix(w.Shape, head); ok && strings.ContainsAny(program, "/"+Unknown) {
+			return true
+		}
+	}
+	return strings.HasPrefix(w.Shape, "@") || strings.HasPrefix(w.Shape, "-Wl,") && strings.Contains(w.Shape, "plugin") || strings.HasPrefix(w.Shape, "-iplugindir")
 }
 
 // group reads sg and newgrp, which hand a command to a shell.

@@ -29,6 +29,9 @@ func doubts(u Unit) []Doubt {
 	if word, ok := runningWord(name, u.Words); ok {
 		out = append(out, Doubt{Why: name + " runs another program because of " + word, Flag: word})
 	}
+	if words, ok := keepsSetting(name, u.Words); ok {
+		out = append(out, Doubt{Why: name + " keeps a setting that may run a program: " + words, Flag: words})
+	}
 	if f, ok := flagsOf(name); ok {
 		out = append(out, f.find(name, u.Words)...)
 	}

@@ -57,6 +57,10 @@ func TestVariables(t *testing.T) {
 	for command, want := range map[string]string{
 		"PATH=./bin; ls": "PATH=", "PATH=./bin ls": "PATH=", "A=1 ls": "", "export PATH=./bin": "PATH=", "export \"PATH=./bin\"": "PATH=", "export PATH": "", "declare -x LD_PRELOAD=x": "LD_PRELOAD=",
 		"typeset PATH+=:x": "PATH=", "readonly GIT_PAGER=x": "GIT_PAGER=", "command export PATH=x": "PATH=", "\\export PATH=x": "PATH=", "export $x": "!", "export A=$x": "",
+		"CARGO_TARGET_X_RUNNER=x cargo test": "CARGO_TARGET_X_RUNNER=", "ACME_PAGER=x ls": "ACME_PAGER=", "KUBECONFIG=x kubectl get pods": "KUBECONFIG=", "LESSKEYIN=x less f": "LESSKEYIN=", "CI=1 ls": "", "LANG=C ls": "",
+		"npm config set script-shell x": "config set", "npm config get x": "", "npm set-script x y": "", "go env -w GOFLAGS=x": "env -w", "go env GOPATH": "", "gh config --host h set pager x": "config set",
+		"systemctl set-environment PATH=x": "set-environment", "systemctl status x": "", "direnv allow": "allow", "gpg --agent-program x -d f": "--agent-program", "rustc -C linker=x a.rs": "!", "cargo test -- set": "",
+		"go build -ldflags '-extld x'": "!", "go build -ldflags '-s -w'": "", "gcc -fuse-ld=./x a.c": "!", "gcc -fuse-ld=lld a.c": "", "protoc --plugin=x a": "--plugin", "npm run set": "",
 		"env PATH=x ls": "PATH=", "env A=1 ls": "", "sudo LD_PRELOAD=x ls": "LD_PRELOAD=", "read PATH": "PATH=", "read -r a b": "", "read -a PATH": "PATH=", "read $x": "!", "mapfile -t PATH": "PATH=",
 		"printf -v PATH x": "PATH=", "printf PATH": "", "getopts ab PATH": "PATH=", "wait -p PATH": "PATH=", "for PATH in x; do ls; done": "PATH=", "select PATH in x; do ls; done": "PATH=",
 		": ${PATH:=x}": "PATH=", ": ${x:=y}": "", ": ${PATH:-x}": "", "exec {PATH}> f": "PATH=", "IFS= read -r x": "", "IFS=x": "IFS=", "IFS=x ls": "IFS=", "IFS=, mapfile x": "",

@@ -180,6 +180,26 @@ func hookFlags(name string) (flags, bool) {
 		f.runs = "--address"
 	case "certbot", "letsencrypt":
 		f.runs = "--pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook -c --config"
+	case "gpg", "gpg2", "gpgv", "gpgsm":
+		f.runs = "--agent-program --photo-viewer --dirmngr-program --pinentry-program --keyboxd-program --exec-path --options --homedir --load-extension"
+	case "bazel", "bazelisk":
+		f.runs = "--run_under --workspace_status_command --shell_executable --bazelrc"
+	case "protoc":
+		f.runs = "--plugin"
+	case "ansible", "ansible-playbook", "ansible-vault", "ansible-pull", "ansible-inventory":
+		f.runs = "--vault-password-file --vault-pass-file --vault-id --connection-password-file --conn-pass-file --become-password-file --become-pass-file --ssh-common-args --ssh-extra-args --module-path"
+	case "unison":
+		f.runs = "-sshcmd -merge -diff"
+	case "acme.sh":
+		f.runs = "--reloadcmd --pre-hook --post-hook --renew-hook --dnssleep"
+	case "terragrunt":
+		f.runs = "--terragrunt-tfpath --tf-path"
+	case "mysql", "mariadb":
+		f.runs = "--pager --plugin-dir"
+	case "dtrace":
+		f.runs = "-c -w"
+	case "pppd":
+		f.runs = "connect pty disconnect init plugin"
 	case "dhclient":
 		f.runs = "-sf -cf"
 	case "udhcpc":
@@ -356,7 +376,7 @@ func runningWord(name string, words []Word) (string, bool) {
 		}
 	case "sysctl":
 		holds = func(s string) bool { return strings.Contains(s, "=") }
-	case "gh":
+	case "gh", "glab":
 		holds = func(s string) bool { return strings.HasPrefix(s, "!") || s == "--shell" }
 	case "sox", "play", "rec", "convert", "magick", "composite", "montage", "mogrify", "dvips", "psql":
 		holds = func(s string) bool { return strings.HasPrefix(s, "|") || strings.HasPrefix(s, "-o|") }
@@ -370,6 +390,72 @@ func runningWord(name string, words []Word) (string, bool) {
 	for _, w := range words[1:] {
 		if holds(w.Shape) || slices.Contains(strings.Fields(verbs), w.Shape) {
 			return w.Shape, true
+		}
+	}
+	return "", false
+}
+
+// keepsSetting finds the words by which a program keeps a setting that may make
+// it, or another one, run a program later.
+func keepsSetting(name string, words []Word) (string, bool) {
+	var verbs []string
+	switch name {
+	case "npm", "pnpm", "yarn", "bun":
+		verbs = []string{"config set", "config edit", "c set", "set", "pkg set"}
+	case "go":
+		verbs = []string{"env -w"}
+	case "gh", "glab":
+		verbs = []string{"config set", "alias import", "extension install", "extension exec"}
+	case "jj":
+		verbs = []string{"config set", "config edit"}
+	case "hg", "chg":
+		verbs = []string{"config"}
+	case "kubectl", "oc":
+		verbs = []string{"config set", "config set-credentials", "krew install"}
+	case "aws":
+		verbs = []string{"configure set"}
+	case "systemctl":
+		verbs = []string{"set-environment", "import-environment", "link", "edit"}
+	case "launchctl":
+		verbs = []string{"setenv", "load", "bootstrap", "submit"}
+	case "direnv":
+		verbs = []string{"allow", "permit", "grant"}
+	case "mise":
+		verbs = []string{"trust", "set"}
+	case "asdf":
+		verbs = []string{"plugin add", "plugin-add"}
+	case "helm":
+		verbs = []string{"plugin install"}
+	case "docker":
+		verbs = []string{"plugin install"}
+	case "composer":
+		verbs = []string{"config"}
+	case "gsettings", "xdg-settings":
+		verbs = []string{"set"}
+	case "dconf", "defaults":
+		verbs = []string{"write"}
+	case "update-alternatives", "alternatives":
+		verbs = []string{"--set", "--install", "--config"}
+	case "chsh", "usermod":
+		verbs = []string{"-s", "--shell"}
+	case "code", "codium", "cursor":
+		verbs = []string{"--install-extension"}
+	default:
+		return "", false
+	}
+	for i, w := range words[1:] {
+		for _, verb := range verbs {
+			first, second, two := strings.Cut(verb, " ")
+			at := i + 2
+			if w.Shape != first || first == "set" && i > 0 {
+				continue
+			}
+			for two && at < len(words) && words[at].Shape != second && (isOption(words[at].Shape) || at > i+2 && isOption(words[at-1].Shape)) {
+				at++ // an option, or the value of one
+			}
+			if !two || at < len(words) && words[at].Shape == second {
+				return verb, true
+			}
 		}
 	}
 	return "", false
