@@ -33,6 +33,7 @@ type finder struct {
 	follow int           // how many more links of its own it follows
 	looked time.Duration // how long it has looked for other names of files
 	links  []link
+	filled []string // folders that the line puts files into under names it does not say
 	seen   map[string]bool
 	held   map[string][]string // the names in folders that were listed
 	table  shell.Reach
@@ -90,6 +91,9 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 			told[a.Kind] = true
 			doubts = append(doubts, permission.Doubt{Why: "it connects to " + a.Path.Value, Flag: "/dev/"})
 			continue
+		}
+		if a.Kind == shell.Write && a.Path == (shell.Word{}) && a.Why != "git" {
+			f.pours(a.Dir)
 		}
 		names, ok := f.meant(a)
 		if !ok && i < certain && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most

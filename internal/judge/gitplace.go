@@ -36,6 +36,9 @@ func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt)
 					at = d // which may have been moved or copied there, with a repository in it
 				}
 			}
+			if at == "" && !g.Named && !g.Serves {
+				at = f.pouredAround(name)
+			}
 			if at != "" {
 				doubts = append(doubts, permission.Doubt{Why: "git reads its settings in " + at + ", and they may name programs that it runs", Flag: g.Flag})
 			}
@@ -51,6 +54,28 @@ func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt)
 		}
 	}
 	return doubts
+}
+
+// pours notes a folder that files are put into under names that are not known.
+func (f *finder) pours(dir shell.Dir) {
+	for _, d := range append([]string{dir.Path}, dir.Else...) {
+		if from, ok := f.tilde(d); ok && len(f.filled) < maxLinks {
+			f.filled = append(f.filled, filepath.Clean(abs(f.place.Cwd, from)))
+		}
+	}
+}
+
+// pouredAround finds a folder around a name that may have become a repository
+// because of such files. The one that the session runs in is protected.
+func (f *finder) pouredAround(name string) string {
+	for d := filepath.Clean(name); disk.Within(f.place.Dir, d) && d != filepath.Clean(f.place.Dir); d = filepath.Dir(d) {
+		for _, folder := range f.filled {
+			if disk.Within(folder, d) {
+				return d
+			}
+		}
+	}
+	return ""
 }
 
 // taken finds another repository among what a folder holds, which git takes in

@@ -26,11 +26,14 @@ func TestGitGoesElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := rulesOf([][3]string{{"*", "*", "allow"}, {"bash", "*", "ask"}, {"bash", "git *", "allow"}, {"bash", "git-status*", "allow"}, {"bash", "gh *", "allow"}, {"bash", "mkdir *", "allow"},
-		{"bash", "cp *", "allow"}, {"bash", "ln *", "allow"}, {"bash", "echo *", "allow"}, {"bash", "git -C nested *", "allow"}})
+		{"bash", "cp *", "allow"}, {"bash", "ln *", "allow"}, {"bash", "echo *", "allow"}, {"bash", "tar *", "allow"}, {"bash", "rsync *", "allow"}, {"bash", "git -C nested *", "allow"}})
 	for _, c := range []struct{ want, lines string }{
 		{"ask", `
 			cd sub && git status
 			cd sub; git status
+			tar xf a.tar; git -C plain status
+			tar xf a.tar -C plain; cd plain/deep && git status
+			rsync -a h:a/ plain; git -C plain status
 			(cd sub && git log)
 			cd sub/in && git diff
 			cd plain/link && git status
@@ -84,6 +87,8 @@ func TestGitGoesElsewhere(t *testing.T) {
 			git add a.txt strange; git diff
 		`},
 		{"allow", `
+			tar xf a.tar; git status
+			tar xf a.tar -C sub; git -C plain status
 			git status
 			git log --oneline
 			cd plain && git status

@@ -38,6 +38,12 @@ func (r *fileReader) command(name string, args []Word) {
 		r.loads("import", "include")
 	case "yq":
 		r.loads("load")
+	case "7z", "7za", "7zr", "7zz":
+		if len(args) > 0 && (args[0].Value == "x" || args[0].Value == "e") {
+			r.anywhere()
+		}
+	case "rsync", "scp", "wget":
+		r.received(name, args)
 	case "parallel":
 		if at := slices.IndexFunc(args, func(w Word) bool { return strings.HasPrefix(w.Value, ":::") }); at >= 0 {
 			r.named(args[at:])

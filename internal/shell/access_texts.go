@@ -193,6 +193,28 @@ func (r *fileReader) transferred(args []Word) {
 	}
 }
 
+// received adds that files with names which are not known come from another
+// machine, into the folder that stands last or where the command runs.
+func (r *fileReader) received(name string, args []Word) {
+	deep := slices.ContainsFunc(args, func(w Word) bool {
+		short := len(w.Value) > 1 && w.Value[0] == '-' && w.Value[1] != '-'
+		return short && strings.ContainsAny(w.Value, "ram") || w.Value == "--recursive" || w.Value == "--archive" || w.Value == "--mirror"
+	})
+	away := func(w Word) bool {
+		host, _, remote := strings.Cut(w.Value, ":")
+		return remote && !strings.Contains(host, "/") && !isOption(host)
+	}
+	if !deep || name != "wget" && (away(args[len(args)-1]) || !slices.ContainsFunc(args, away)) {
+		return
+	}
+	before := r.dir
+	if last := args[len(args)-1]; name != "wget" && !isOption(last.Value) {
+		r.dir = r.dir.below(last)
+	}
+	r.add(Access{Kind: Write})
+	r.dir = before
+}
+
 // container adds what a container is given of this machine, and what is copied
 // into it and out of it.
 func (r *fileReader) container(args []Word) {
