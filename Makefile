@@ -94,9 +94,9 @@ prove: bin/lab/prove
 prove-page: bin/lab/prove
 	bin/lab/prove render
 
-# The figures to hold, with the real command.
-hold: build bin/lab/hold
-	bin/lab/hold all --helve bin/helve
+# The figures to hold, with the real command: the parts hold-… of make bench.
+hold: bin/lab/bench
+	bin/lab/bench run hold
 
 # Half an hour of everything at once, with faults. SOAKFLAGS=--quick for a look.
 soak: build bin/lab/soak

@@ -23,7 +23,7 @@ require (
 	github.com/spf13/pflag v1.0.10
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
-	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sync v0.24.0
 	honnef.co/go/tools v0.8.2 // indirect
 )
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/cli"
@@ -61,7 +62,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick := []string{"large"}
+	quick := []string{"start", "hold-edits", "hold-kills"}
 	for _, part := range p.Parts {
 		measure := measurements()[part.Name]
 		if measure == nil {
@@ -146,5 +147,44 @@ func TestRace(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "one: sh: exit status 3: why") || len(b.figures) != 2 {
 		t.Error(err, b.figures)
+	}
+}
+
+// A command that answers every call and records none is found out.
+func TestKillsFindWhatIsLost(t *testing.T) {
+	b := tiny(t)
+	liar := filepath.Join(t.TempDir(), "liar")
+	text := "#!/bin/sh\nwhile read -r line; do id=${line#*:\\\"}; printf '{\"id\":\"%s\",\"status\":\"completed\"}\\n' \"${id%%\\\"*}\"; done\n"
+	if err := os.WriteFile(liar, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.helve = liar
+	err := b.measure(t.Context(), holdKills)
+	lost := slices.IndexFunc(b.figures, func(f proof.Figure) bool { return f.ID == "hold.kills.lost" })
+	if err == nil || !strings.Contains(err.Error(), "FAILED: call r") || lost < 0 || b.figures[lost].Value < 24 {
+		t.Errorf("%v, %+v", err, b.figures)
+	}
+}
+
+// A part that is interrupted ends soon, leaves nothing, and says so.
+func TestInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	b := tiny(t)
+	b.quick = false
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, name := range []string{"hold-decision", "hold-waiting", "hold-bash", "hold-edits", "hold-kills", "hold-tree"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		err := b.measure(ctx, measurements()[name])
+		cancel()
+		left, failed := os.ReadDir(os.TempDir())
+		if err == nil || failed != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "helve-proof-") }) {
+			t.Errorf("%s: %v; there is %v, %v", name, err, left, failed)
+		}
+		if left := proof.Descendants(os.Getpid()); len(left) > 0 {
+			t.Errorf("%s: processes are left: %v", name, left)
+		}
+		b.cleanups = nil
 	}
 }

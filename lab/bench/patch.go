@@ -84,7 +84,7 @@ func (c change) check(w *proof.World) error {
 func patches(ctx context.Context, b *bench) {
 	hunks := b.size(1000, 10)
 	for _, c := range []change{{"patch.files", b.size(200, 3), 200, 66}, {"patch.hunks", 1, hunks * 20, 20}} {
-		w := b.world(allowed)
+		w := b.world(`{"permission": {"*": "allow"}, "edit": {"unread": true}}`)
 		ours := "*** Begin Patch\n" + c.patch(func(name string) string { return "*** Update File: " + name + "\n" }, func(int) string { return "@@" }) + "*** End Patch\n"
 		unified := c.patch(func(name string) string { return fmt.Sprintf("--- a/%s\n+++ b/%s\n", name, name) }, func(first int) string { return fmt.Sprintf("@@ -%d,7 +%d,7 @@", first, first) })
 		process := b.helveCall("apply_patch", map[string]any{"patchText": ours})

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	allowed   = `{"permission": {"*": "allow"}, "edit": {"unread": true}}`
+	allowed   = `{"permission": {"*": "allow"}}`
 	smallFile = "small.txt" // of 100 bytes, in every world
 	smallEnd  = "all of it is read. end."
 )

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,13 +10,8 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/judge"
 	"github.com/helve-dev/helve/internal/workspace"
-	"github.com/helve-dev/helve/lab/internal/proof"
 	"github.com/helve-dev/helve/permission"
 )
-
-// longest is the longest command line that the tool takes: no other reaches
-// the rules.
-const longest = 128<<10 - 1
 
 // A court decides what a call would be told, and asks nobody.
 type court struct {
@@ -39,121 +33,45 @@ func (c *court) Ask(_ context.Context, reqs ...permission.Request) error {
 
 func (c *court) Sieve(name string) (func(names ...string) bool, string) { return c.policy.Sieve(name) }
 
-// decide takes the time of one decision: reading the text, looking at the
-// disk, and the rules.
-func (c *court) decide(ctx context.Context, dir, text string) (time.Duration, error) {
-	start := time.Now()
-	err := judge.Read(&workspace.Files{Worktree: dir}, dir, text).Ask(ctx, c)
-	took := time.Since(start)
-	return took, errors.Join(err, ctx.Err())
-}
-
-// decision measures the time that decisions take.
-func decision(ctx context.Context, d *desk) (err error) {
-	p, err := d.place("{}")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	for i := range d.size(2000, 200) {
-		if err := p.Write(fmt.Sprintf("pkg%d/file%d.go", i%20, i), "package x\n"); err != nil {
-			return err
-		}
+// holdDecision measures the time that a decision takes about the shape of a
+// hostile text that takes longest: reading it, looking at the disk, and the
+// rules. Of several tries of one shape the best counts: the others were
+// disturbed. What ordinary commands take is a benchmark of internal/judge.
+func holdDecision(ctx context.Context, b *bench) {
+	w := b.world(allowed)
+	for i := range b.size(2000, 200) {
+		b.must(w.Write(fmt.Sprintf("pkg%d/file%d.go", i%20, i), "package x\n"))
 	}
 	c := &court{engine: permission.NewEngine(permission.EngineOptions{})}
-	c.policy = helve.Agents(helve.AgentOptions{DataDir: p.data(), Worktree: p.Project, User: permission.Ruleset{
+	c.policy = helve.Agents(helve.AgentOptions{DataDir: dataDir(w), Worktree: w.Project, User: permission.Ruleset{
 		{Permission: "bash", Pattern: "*", Action: permission.Ask}, {Permission: "bash", Pattern: "git *", Action: permission.Allow},
 		{Permission: "bash", Pattern: "go test *", Action: permission.Allow}, {Permission: "bash", Pattern: "git push *", Action: permission.Ask},
 		{Permission: "bash", Pattern: "rm *", Action: permission.Deny}, {Permission: "edit", Pattern: "*.lock", Action: permission.Deny},
 	}})[0].Policy
-	var ordinary []time.Duration
-	texts := rand.New(rand.NewPCG(1, 2))
-	for range d.size(20_000, 300) {
-		took, err := c.decide(ctx, p.Project, ordinaryText(texts))
-		if err != nil {
-			return err
-		}
-		ordinary = append(ordinary, took)
-	}
-	d.times("decision.1k", ordinary, fmt.Sprintf("%d lines of ordinary commands, up to 1 KB, as texts of agents are", len(ordinary)))
-	for _, k := range []siege{
-		{"decision.hostile.1k", d.size(20, 1), 1 << 10},
-		{"decision.hostile.64k", d.size(3, 1), d.size(64<<10, 8<<10)},
-		{"decision.worst", 1, d.size(longest, 16<<10)},
+	for _, k := range []struct {
+		id          string
+		times, size int
+	}{
+		{"hold.decision.hostile.64k", b.size(3, 1), b.size(64<<10, 8<<10)},
+		{"hold.decision.worst", 1, b.size(128<<10-1, 16<<10)}, // no longer one reaches the rules
 	} {
-		d.say("decision: hostile texts of %d bytes", k.size)
-		if err := d.hostile(ctx, c, p.Project, k); err != nil {
-			return err
-		}
-	}
-	d.hold(c.asked > len(ordinary), "only %d questions were decided", c.asked)
-	return nil
-}
-
-// A siege is hostile texts of one size, each decided so many times.
-type siege struct {
-	id          string
-	times, size int
-}
-
-// hostile adds the time of the shape that takes longest. Of several tries of
-// one shape the best counts: the others were disturbed.
-func (d *desk) hostile(ctx context.Context, c *court, dir string, k siege) error {
-	var worst time.Duration
-	name, shapes := "", shapes(k.size)
-	for shape, text := range shapes {
-		best := time.Duration(1<<63 - 1)
-		for range k.times {
-			took, err := c.decide(ctx, dir, text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", shape, err)
+		b.say("hostile texts of %d bytes", k.size)
+		worst, name, shapes := time.Duration(0), "", shapes(k.size)
+		for shape, text := range shapes {
+			best := time.Hour
+			for range k.times {
+				began := time.Now()
+				err := judge.Read(&workspace.Files{Worktree: w.Project}, w.Project, text).Ask(ctx, c)
+				best = min(best, time.Since(began))
+				b.must(err)
 			}
-			best = min(best, took)
+			if best > worst {
+				worst, name = best, shape
+			}
 		}
-		if best > worst {
-			worst, name = best, shape
-		}
+		b.add(k.id, millis(worst), "ms", fmt.Sprintf("the worst of %d hostile texts of %d bytes: %s", len(shapes), k.size, name))
 	}
-	d.figure(k.id, proof.Millis(worst), "ms", fmt.Sprintf("the worst of %d hostile texts of %d bytes: %s", len(shapes), k.size, name))
-	return nil
-}
-
-// ordinaryText is a line of a few commands such as agents write, up to 1 KB.
-func ordinaryText(r *rand.Rand) string {
-	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	file := func() string { return fmt.Sprintf("pkg%d/file%d.go", r.IntN(20), r.IntN(2000)) }
-	one := func() string {
-		switch r.IntN(10) {
-		case 0:
-			return "git " + pick("status", "diff", "log --oneline -5", "diff HEAD~1 -- "+file(), "add "+file(), "push origin main")
-		case 1:
-			return "go test ./" + pick("...", "internal/...", "pkg1") + pick("", " -run 'TestX|TestY'", " -count=1 -race") + " 2>&1 | tail -40"
-		case 2:
-			return "grep -rn \"func New\" " + file() + " " + file()
-		case 3:
-			return "cat " + file() + " | head -n 20 > out.txt"
-		case 4:
-			return "sed -n '1,40p' " + file()
-		case 5:
-			return "for f in " + file() + " " + file() + "; do wc -l \"$f\"; done"
-		case 6:
-			return "npm run build && npm test -- --watch=false"
-		case 7:
-			return "sh -c 'ls -la && cat " + file() + "'"
-		case 8:
-			return "FOO=1 BAR=\"a b\" make -C pkg1 all"
-		}
-		return "rm -f " + file() + " && mkdir -p build/out && cp " + file() + " build/out/"
-	}
-	text := one()
-	for most := r.IntN(1 << 10); len(text) < most; {
-		next := text + pick("; ", " && ", " || ", "\n") + one()
-		if len(next) > 1<<10 {
-			break
-		}
-		text = next
-	}
-	return text
+	b.hold(c.asked > 0, "nothing was decided")
 }
 
 // shapes are texts of about a size that are hard to read, or to know what
