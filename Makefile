@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: FORCE test check-long lint fuzz bench bench-page bench-search golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
+.PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
 
 # The programs that measure, prove and generate: a module of their own, which
 # the product never needs.
@@ -39,10 +39,6 @@ bench: bin/lab/bench
 # The page alone, from docs/benchmarks.json.
 bench-page: bin/lab/bench
 	bin/lab/bench render
-
-# Searches side by side with ripgrep 15 and 13. BENCHFLAGS=--quick for a look.
-bench-search: build bin/lab/bench-search
-	HELVE_RG15=$$(.ci/ripgrep15 || true) bin/lab/bench-search --helve bin/helve $(BENCHFLAGS)
 
 # MCP against programs of other people, which npm has to bring: the conformance
 # suite and the inspector, three agents, two servers, and all of these for

@@ -122,7 +122,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func sample() *book {
+func sampleBook() *book {
 	return &book{Parts: []entry{
 		{Name: "two", Date: "2026-01-02 03:04", Machine: "a machine", Load: [2]string{"0.1", "1.2"}, Seconds: 61, Versions: []string{"peer 1.2"}, Note: "A note.", Figures: []proof.Figure{
 			{ID: "two.fast", Value: 2, Unit: "ms", Peer: "peer 1.2", PeerValue: 8, Note: "a < b"}, {ID: "two.lone", Value: 3, Unit: "ms"},
@@ -133,11 +133,11 @@ func sample() *book {
 
 func TestBookKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.json")
-	if err := sample().write(path); err != nil {
+	if err := sampleBook().write(path); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readBook(path)
-	if err != nil || !reflect.DeepEqual(got, sample()) {
+	if err != nil || !reflect.DeepEqual(got, sampleBook()) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if empty, err := readBook(path + "x"); err != nil || len(empty.Parts) != 0 {
@@ -151,7 +151,7 @@ func TestBookKeeps(t *testing.T) {
 }
 
 func TestPeerOfAnother(t *testing.T) {
-	b := sample()
+	b := sampleBook()
 	b.beside(&plan{Wanted: []wanted{{ID: "two.lone", PeerOf: "two.fast"}, {ID: "two.none", PeerOf: "two.fast"}}})
 	if f, _ := b.find("two.lone"); f.Peer != "peer 1.2" || f.PeerValue != 8 {
 		t.Errorf("%+v", f)
@@ -159,7 +159,7 @@ func TestPeerOfAnother(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	pg := &page{book: sample(), used: map[string]bool{}, plan: &plan{
+	pg := &page{book: sampleBook(), used: map[string]bool{}, plan: &plan{
 		Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}},
 		Wanted: []wanted{
 			{ID: "two.fast", What: "fast", Table: "x", Judge: "ahead", Least: limit(3), From: "us", Subject: "`speed`"},

@@ -30,7 +30,7 @@ type page struct {
 func render(p *plan, b *book) (text string, used map[string]bool, err error) {
 	pg := &page{plan: p, book: b, used: map[string]bool{}}
 	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
-		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "list": func(s ...string) []string { return s },
+		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "list": func(s ...string) []string { return s }, "queries": queries,
 		"table": pg.table, "part": pg.part, "summary": pg.summary, "machines": pg.machines, "versions": pg.versions, "counts": pg.counts,
 	}).Parse(pageText)
 	if err != nil {

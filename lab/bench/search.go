@@ -1,0 +1,458 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/lab/internal/proof"
+	"github.com/helve-dev/helve/tool"
+)
+
+// searchLimit is how many lines or names every flow shows.
+const searchLimit = 100
+
+// A query is one call of a tool. Queries of a class are held to one goal: in
+// the class "rare-or-no-match" all files have to be looked at, and in the class
+// "frequent" the limit of large trees is reached early.
+type query struct{ Name, Class, Tool, Pattern, Include string }
+
+// queries are what agents ask for, from patterns that are everywhere to one that
+// is nowhere.
+func queries() []query {
+	const rare, frequent = "rare-or-no-match", "frequent"
+	return []query{
+		{"identifier", frequent, "grep", `ServeHTTP`, ""},
+		{"function", frequent, "grep", `func \w+\(`, ""},
+		{"either", frequent, "grep", `TODO|FIXME`, ""},
+		{"rare", rare, "grep", `runtime_pollWait`, ""},
+		{"any-case", frequent, "grep", `(?i)deprecated`, ""},
+		{"class", frequent, "grep", `[A-Z]{3,}_\d+`, ""},
+		{"anchored", frequent, "grep", `^import \($`, ""},
+		{"accents", rare, "grep", `naïve|façade`, ""},
+		{"no-match", rare, "grep", `zzqqxxnomatch`, ""},
+		{"include", rare, "grep", `runtime_pollWait`, "*.go"},
+		{"glob", "glob", "glob", `**/*_test.go`, ""},
+		{"list", "list", "list", "", ""},
+	}
+}
+
+// Title is how a query is called in a table.
+func (q query) Title() string {
+	title := strings.ReplaceAll(q.Name, "-", " ")
+	if q.Include != "" {
+		title += " `" + q.Include + "`"
+	}
+	if q.Pattern != "" {
+		title += " `" + strings.ReplaceAll(q.Pattern, "|", `\|`) + "`"
+	}
+	return title
+}
+
+// A searchJob is a request to a contender: to answer a query so many times, or
+// to wait until it does nothing in the background.
+type searchJob struct {
+	Query  query
+	Repeat int
+	Rest   bool
+}
+
+// A sample is its answer: the mean of the calls, and what is held in memory
+// after a rest.
+type sample struct {
+	Wall, CPU float64 // ms
+	Digest    uint64  // of the files and line numbers shown, in their order; 0 can not be compared
+	Heap      float64 // MiB
+	Err       string
+}
+
+// A contender answers queries in a process of its own, so that neither memory
+// nor background work of one is billed to another.
+type contender struct {
+	name   string
+	pipe   *pipe
+	ask    *json.Encoder
+	hear   *json.Decoder
+	repeat int  // calls a sample
+	warm   bool // all that it keeps is there
+}
+
+func (c *contender) do(b *bench, j searchJob) (s sample) {
+	err := c.ask.Encode(j)
+	if err == nil {
+		err = c.hear.Decode(&s)
+	}
+	if err == nil && s.Err != "" {
+		err = errors.New(s.Err)
+	}
+	if err != nil {
+		b.must(fmt.Errorf("%s, %s: %w", c.name, j.Query.Name, err))
+	}
+	return s
+}
+
+// searches measures the queries on three trees, beside ripgrep in two flows:
+// "era" reads all it says, looks up the time of every file and sorts; "new" has
+// no order and ends the program at the limit. The ways of helve are "process",
+// the command; "call", with nothing kept between calls; "first", the same with
+// the first lines found instead of the newest; and "index", with tree and index
+// kept.
+func searches(ctx context.Context, b *bench) {
+	w := b.world(allowed)
+	version := strings.Fields(proof.Version(b.peers["ripgrep15"], "--version") + " ? ?")[1]
+	era, fresh := "ripgrep "+version+", all lines, newest first", "ripgrep "+version+", ended at the limit"
+	for _, tree := range []string{"small", "medium", "huge"} {
+		dir := b.tree(w, tree)
+		var all []*contender
+		for _, name := range []string{"era", "new", "process", "call", "first", "index"} {
+			program := b.helve
+			if name == "era" || name == "new" {
+				program = b.peers["ripgrep15"]
+			}
+			p, err := b.open(ctx, w, b.self, "child", "search", name, dir, program)
+			b.must(err)
+			defer func() { _ = p.close() }()
+			all = append(all, &contender{name: name, pipe: p, ask: json.NewEncoder(p.in), hear: json.NewDecoder(p.out)})
+		}
+		rounds := map[string]int{"small": b.size(21, 2), "medium": b.size(9, 2), "huge": b.size(5, 2)}[tree]
+		type worst struct {
+			ratio float64
+			query string
+		}
+		goals := map[string]worst{}
+		for _, q := range queries() {
+			b.say("%s: %s", tree, q.Name)
+			samples := b.turns(all, q, rounds)
+			of := func(name string, get func(sample) float64) (list []float64) {
+				for _, s := range samples[name] {
+					list = append(list, get(s))
+				}
+				return list
+			}
+			wall, cpu := func(s sample) float64 { return s.Wall }, func(s sample) float64 { return max(s.CPU, 0.001) }
+			for _, name := range []string{"process", "call", "index"} {
+				b.beside("search."+tree+"."+q.Name+"."+name+".wall", "ms", median(of(name, wall)), era, median(of("era", wall)), "")
+			}
+			b.beside("search."+tree+"."+q.Name+".first.new.wall", "ms", median(of("first", wall)), fresh, median(of("new", wall)), "")
+			// How many times ahead of ripgrep, within each round: a busy machine
+			// disturbs all alike.
+			for _, g := range [][3]string{{"process", "era", q.Class}, {"call", "era", q.Class}, {"index", "era", q.Class}, {"first", "new", "new"}, {"index", "new", "new"}} {
+				for kind, get := range map[string]func(sample) float64{"wall": wall, "cpu": cpu} {
+					var ratios []float64
+					ours, theirs := of(g[0], get), of(g[1], get)
+					for i := range ours {
+						ratios = append(ratios, theirs[i]/ours[i])
+					}
+					id := "search.goal." + tree + "." + g[0] + "." + g[2] + "." + kind
+					if was, ok := goals[id]; q.Tool == "grep" || g[2] != "new" {
+						if r := median(ratios); !ok || r < was.ratio {
+							goals[id] = worst{r, q.Name}
+						}
+					}
+				}
+			}
+		}
+		for _, wanted := range b.wanted("search.goal." + tree) {
+			if g, ok := goals[wanted]; ok {
+				b.add(wanted, g.ratio, "times", "The worst query is "+g.query+".")
+			}
+		}
+		if tree == "huge" {
+			b.add("search.memory.huge.index", all[5].do(b, searchJob{Rest: true}).Heap, "MiB", "")
+		}
+	}
+}
+
+// turns lets all answer a query in turn, each round in another order, and holds
+// answers that have to be alike against each other.
+func (b *bench) turns(all []*contender, q query, rounds int) map[string][]sample {
+	for _, c := range all {
+		s := c.do(b, searchJob{Query: q, Repeat: 1})
+		if c.name == "index" && !c.warm {
+			c.do(b, searchJob{Query: q, Repeat: 2})
+			s = c.do(b, searchJob{Query: q, Repeat: 1, Rest: true})
+			c.warm = true
+		}
+		if c.repeat = 1; c.name == "call" || c.name == "first" || c.name == "index" { // so often that the clock of the processor can tell
+			c.repeat = int(math.Min(math.Max(5/s.Wall, 1), 500))
+		}
+	}
+	samples := map[string][]sample{}
+	for round := range rounds {
+		for i := range all {
+			c := all[(i+round)%len(all)]
+			samples[c.name] = append(samples[c.name], c.do(b, searchJob{Query: q, Repeat: c.repeat}))
+		}
+		for _, name := range []string{"call", "index"} {
+			ours, theirs := samples[name][round].Digest, samples["era"][round].Digest
+			b.hold(ours == theirs || ours == 0 || theirs == 0, "%s, %s: not the lines that ripgrep has", q.Name, name)
+		}
+	}
+	return samples
+}
+
+// contend is the life of a contender's process.
+func contend(ctx context.Context, kind, dir, program string, in io.Reader, out io.Writer) error {
+	var answer func(q query) (uint64, time.Duration, error) // the digest, and CPU time of programs that were run
+	switch kind {
+	case "era", "new":
+		answer = func(q query) (uint64, time.Duration, error) { return ripgrep(ctx, program, q, dir, kind == "new") }
+	case "process":
+		answer = func(q query) (uint64, time.Duration, error) { return helveSearch(ctx, program, q, dir) }
+	default:
+		search := helve.Search{Budget: -1, Limit: searchLimit, Stateless: kind != "index"}
+		if kind == "first" {
+			search.Order = "first"
+		}
+		rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Unrecorded: true, Search: search})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rt.Close() }() // nothing is kept
+		answer = func(q query) (uint64, time.Duration, error) {
+			hits, err := searchCall(ctx, rt, q, dir)
+			if kind == "first" {
+				return 0, 0, err
+			}
+			return digest(hits), 0, err
+		}
+	}
+	jobs, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var j searchJob
+		if err := jobs.Decode(&j); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var s sample
+		if j.Rest {
+			s.Heap = rest()
+		}
+		cpu, began := proof.OwnWork(), time.Now()
+		for range j.Repeat {
+			sum, child, err := answer(j.Query)
+			if err != nil {
+				s.Err = err.Error()
+			}
+			s.Digest, s.CPU = sum, s.CPU+millis(child)
+		}
+		n := float64(max(j.Repeat, 1))
+		s.Wall, s.CPU = millis(time.Since(began))/n, (s.CPU+millis(proof.OwnWork()-cpu))/n
+		if err := answers.Encode(s); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits until this process has nothing left to do, two minutes at the most:
+// what it keeps is complete then. It returns how large its heap is, in MiB.
+func rest() float64 {
+	const step = 300 * time.Millisecond
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		before := proof.OwnWork()
+		time.Sleep(step)
+		if proof.OwnWork()-before < step/100 {
+			break
+		}
+	}
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return proof.MiB(int64(m.HeapAlloc))
+}
+
+// A hit is a line of a file.
+type hit struct {
+	file string
+	line int
+	time time.Time
+}
+
+// digest is that of the files and line numbers of an answer; 0 of none.
+func digest(hits []hit) uint64 {
+	if len(hits) == 0 {
+		return 0
+	}
+	sum := fnv.New64a()
+	for _, h := range hits {
+		fmt.Fprintf(sum, "%s\x00%d\n", h.file, h.line)
+	}
+	return sum.Sum64()
+}
+
+func searchCall(ctx context.Context, rt *helve.Runtime, q query, dir string) (hits []hit, err error) {
+	args := map[string]string{"path": dir}
+	if q.Pattern != "" {
+		args["pattern"] = q.Pattern
+	}
+	if q.Include != "" {
+		args["include"] = q.Include
+	}
+	input, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	res, err := rt.Call(ctx, tool.Call{Tool: q.Tool, Session: "bench", Input: input})
+	if err != nil {
+		return nil, err
+	}
+	if found, ok := res.Data.(*tool.Hits); ok && q.Tool == "grep" {
+		for _, l := range found.Lines {
+			hits = append(hits, hit{file: l.File, line: l.Line})
+		}
+	}
+	return hits, nil
+}
+
+// helveSearch is the built command: a process for every call.
+func helveSearch(ctx context.Context, program string, q query, dir string) (uint64, time.Duration, error) {
+	args := []string{q.Tool, "--newest", "--limit=" + strconv.Itoa(searchLimit)}
+	if q.Include != "" {
+		args = append(args, "--glob="+q.Include)
+	}
+	args = append(args, q.Pattern, dir)
+	if q.Tool == "list" {
+		args = []string{"call", "list", "path=" + dir}
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if found := new(exec.ExitError); errors.As(err, &found) && found.ExitCode() == 1 && len(out) == 0 {
+		err = nil // nothing was found
+	}
+	return 0, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}
+
+// ripgrep is the program, driven by one of the two flows.
+func ripgrep(ctx context.Context, program string, q query, dir string, fresh bool) (uint64, time.Duration, error) {
+	args := []string{"--no-config", "--files", "--hidden", "--no-messages"}
+	all := !fresh && q.Tool != "list" // it runs to its end
+	switch {
+	case q.Tool == "list":
+		for name := range strings.FieldsSeq("node_modules/ __pycache__/ .git/ dist/ build/ target/ vendor/ bin/ obj/ .idea/ .vscode/ .zig-cache/ zig-out .coverage coverage/ tmp/ temp/ .cache/ cache/ logs/ .venv/ venv/ env/") {
+			args = append(args, "--glob=!"+name+"*")
+		}
+	case q.Tool == "glob":
+		args = append(args, "--glob="+q.Pattern)
+	case fresh:
+		args = []string{"--no-config", "--json", "--hidden", "--no-messages", "--glob=!.git/*", "--regexp", q.Pattern}
+	default:
+		args = []string{"--no-config", "-nH", "--hidden", "--no-messages", "--field-match-separator=|", "--regexp", q.Pattern}
+	}
+	if q.Include != "" {
+		args = append(args, "--glob", q.Include)
+	}
+	cmd := exec.CommandContext(ctx, program, append(args, dir)...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	var hits []hit
+	times := map[string]time.Time{}
+	for lines := bufio.NewReaderSize(out, 64<<10); err == nil && (all || len(hits) <= searchLimit); {
+		var line string
+		if line, err = lines.ReadString('\n'); line == "" {
+			continue
+		}
+		h := hit{file: strings.TrimSuffix(line, "\n")}
+		if q.Tool == "grep" && fresh {
+			var event struct {
+				Type string
+				Data struct {
+					Path, Lines struct{ Text string }
+					LineNumber  int `json:"line_number"`
+				}
+			}
+			if json.Unmarshal([]byte(line), &event) != nil || event.Type != "match" {
+				continue
+			}
+			h = hit{file: event.Data.Path.Text, line: event.Data.LineNumber}
+		} else if q.Tool == "grep" {
+			name, rest, _ := strings.Cut(line, "|")
+			number, _, _ := strings.Cut(rest, "|")
+			n, bad := strconv.Atoi(number)
+			if bad != nil {
+				continue
+			}
+			h = hit{file: name, line: n}
+		}
+		if !fresh && q.Tool != "list" {
+			when, known := times[h.file]
+			if !known {
+				if info, err := os.Stat(h.file); err == nil {
+					when = info.ModTime()
+				}
+				times[h.file] = when
+			}
+			h.time = when
+		}
+		hits = append(hits, h)
+	}
+	ended := !all && len(hits) > searchLimit
+	if ended {
+		_ = cmd.Process.Kill()
+	}
+	err = cmd.Wait()
+	if exit := new(exec.ExitError); errors.As(err, &exit) && (ended || exit.ExitCode() == 1) {
+		err = nil // it was ended, or nothing was found
+	}
+	slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Or(y.time.Compare(x.time)) })
+	sum := uint64(0)
+	if q.Tool == "grep" && !fresh {
+		sum = digest(hits[:min(len(hits), searchLimit)])
+	}
+	return sum, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}
+
+// wanted are the ids of wanted figures that begin so, in the page's order.
+func (b *bench) wanted(prefix string) (ids []string) {
+	p, err := loadPlan()
+	b.must(err)
+	for _, w := range p.Wanted {
+		if strings.HasPrefix(w.ID, prefix) {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids
+}
+
+// tree is a folder to search. It is made once for a version of Go, whose source
+// it is made from, and kept in the user's folder for caches.
+func (b *bench) tree(w *proof.World, name string) string {
+	cache, err := os.UserCacheDir()
+	b.must(err)
+	if b.quick {
+		cache = w.Root
+	}
+	dir := filepath.Join(cache, "helve-bench", runtime.Version(), name)
+	if _, err := os.Stat(dir + ".made"); err == nil {
+		return dir
+	}
+	b.say("%s: making the tree", name)
+	b.must(os.RemoveAll(dir))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	b.must(err)
+	b.must(makeTree(filepath.Join(strings.TrimSpace(string(root)), "src"), dir, name, b.quick))
+	b.must(os.WriteFile(dir+".made", nil, 0o644))
+	return dir
+}
