@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
-.PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof bench-mcp web-structure bench-web api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
+.PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof web-structure api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
 
 # The programs that measure, prove and generate: a module of their own, which
 # the product never needs.
@@ -56,18 +56,11 @@ mcp-proof: build bin/lab/mcp-proof
 	suite=$$(.ci/mcp-tools suite) && clients=$$(.ci/mcp-tools clients) && \
 		bin/lab/mcp-proof all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
 
-# helve's MCP server beside another one.
-bench-mcp: build bin/lab/mcp-proof
-	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof bench --tools "$$tools" --helve bin/helve
-
 # Pages as turndown, which npm has to bring, makes them into Markdown: the same
 # headings, links, code, tables and lists, but for the differences that are
-# listed; and how long both take.
+# listed.
 web-structure: bin/lab/web-proof
 	bin/lab/web-proof structure $(TURNDOWN) --recordings internal/builtin/testdata/parity/webfetch.json
-
-bench-web: bin/lab/web-proof
-	bin/lab/web-proof bench $(TURNDOWN)
 
 # The OpenAPI document and the clients, from the server's Go types.
 api: bin/lab/api-gen

@@ -19,7 +19,7 @@ import (
 func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
 		"start": starts, "agent": agents, "patch": patches, "tail": tails, "spawn": spawns,
-		"search": searches, "serve": serves, "large": large,
+		"search": searches, "mcp": mcp, "web": pages, "serve": serves, "large": large,
 		"hold-decision": holdDecision, "hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-reads": holdReads, "hold-bash": holdBash,
 		"hold-edits": holdEdits, "hold-kills": holdKills, "hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
 	}

@@ -159,7 +159,7 @@ func TestPeerOfAnother(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	pg := &page{book: sampleBook(), used: map[string]bool{}, plan: &plan{
+	pg := &sheet{book: sampleBook(), used: map[string]bool{}, plan: &plan{
 		Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}},
 		Wanted: []wanted{
 			{ID: "two.fast", What: "fast", Table: "x", Judge: "ahead", Least: limit(3), From: "us", Subject: "`speed`"},

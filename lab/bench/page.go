@@ -19,8 +19,8 @@ const (
 	unexplained = "Why is not known yet."
 )
 
-// A page is the page of figures while it is made.
-type page struct {
+// A sheet is the page of figures while it is made.
+type sheet struct {
 	plan *plan
 	book *book
 	used map[string]bool // figures that stand somewhere
@@ -28,7 +28,7 @@ type page struct {
 
 // render makes the page from the data alone, and tells which figures it shows.
 func render(p *plan, b *book) (text string, used map[string]bool, err error) {
-	pg := &page{plan: p, book: b, used: map[string]bool{}}
+	pg := &sheet{plan: p, book: b, used: map[string]bool{}}
 	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
 		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "list": func(s ...string) []string { return s }, "queries": queries,
 		"table": pg.table, "part": pg.part, "summary": pg.summary, "machines": pg.machines, "versions": pg.versions, "counts": pg.counts,
@@ -55,34 +55,34 @@ func renderFiles(p *plan, dir string) error {
 	return os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644)
 }
 
-func (pg *page) find(id string) *proof.Figure {
+func (pg *sheet) find(id string) *proof.Figure {
 	pg.used[id] = true
 	f, _ := pg.book.find(id)
 	return f
 }
 
-func (pg *page) value(id string) string {
+func (pg *sheet) value(id string) string {
 	if f := pg.find(id); f != nil {
 		return words(f.Value, f.Unit)
 	}
 	return notMeasured
 }
 
-func (pg *page) peerValue(id string) string {
+func (pg *sheet) peerValue(id string) string {
 	if f := pg.find(id); f != nil && f.Peer != "" {
 		return words(f.PeerValue, f.Unit)
 	}
 	return notMeasured
 }
 
-func (pg *page) peer(id string) string {
+func (pg *sheet) peer(id string) string {
 	if f := pg.find(id); f != nil && f.Peer != "" {
 		return f.Peer
 	}
 	return notMeasured
 }
 
-func (pg *page) times(id string) string {
+func (pg *sheet) times(id string) string {
 	if f := pg.find(id); f != nil {
 		if x, ok := ahead(*f, pg.higher(id)); ok {
 			return times(x)
@@ -91,14 +91,14 @@ func (pg *page) times(id string) string {
 	return "–"
 }
 
-func (pg *page) higher(id string) bool {
+func (pg *sheet) higher(id string) bool {
 	return slices.ContainsFunc(pg.plan.Wanted, func(w wanted) bool { return w.ID == id && w.Higher })
 }
 
 func mark(v verdict) string { return [...]string{"", "met", "**short**"}[v] }
 
 // table lists the wanted figures of a name, and why the short ones are.
-func (pg *page) table(name string) (string, error) {
+func (pg *sheet) table(name string) (string, error) {
 	var rows []wanted
 	for _, w := range pg.plan.Wanted {
 		if w.Table == name {
@@ -132,7 +132,7 @@ func (pg *page) table(name string) (string, error) {
 	return out.String() + pg.reasons(rows), nil
 }
 
-func (pg *page) row(w wanted, beside, goal, notes bool) []string {
+func (pg *sheet) row(w wanted, beside, goal, notes bool) []string {
 	f := pg.find(w.ID)
 	row := []string{w.What, pg.value(w.ID)}
 	if beside {
@@ -158,7 +158,7 @@ func (pg *page) row(w wanted, beside, goal, notes bool) []string {
 }
 
 // reasons say of every figure that is short why it is.
-func (pg *page) reasons(rows []wanted) string {
+func (pg *sheet) reasons(rows []wanted) string {
 	var out strings.Builder
 	said := map[string]bool{}
 	for _, w := range rows {
@@ -182,7 +182,7 @@ func (pg *page) reasons(rows []wanted) string {
 }
 
 // part says when, where and by which command something was measured.
-func (pg *page) part(names ...string) (string, error) {
+func (pg *sheet) part(names ...string) (string, error) {
 	var out []string
 	for _, name := range names {
 		if !slices.ContainsFunc(pg.plan.Parts, func(p part) bool { return p.Name == name }) {
@@ -217,7 +217,7 @@ func (pg *page) part(names ...string) (string, error) {
 }
 
 // commonest is the machine of most parts.
-func (pg *page) commonest() string {
+func (pg *sheet) commonest() string {
 	count := map[string]int{}
 	for _, e := range pg.book.Parts {
 		count[e.Machine]++
@@ -230,7 +230,7 @@ func (pg *page) commonest() string {
 	return names[0]
 }
 
-func (pg *page) machines() string {
+func (pg *sheet) machines() string {
 	line := "Measured on " + pg.commonest()
 	for _, e := range pg.book.Parts {
 		if e.Machine != pg.commonest() {
@@ -241,7 +241,7 @@ func (pg *page) machines() string {
 }
 
 // versions are the peers whose version is known.
-func (pg *page) versions() string {
+func (pg *sheet) versions() string {
 	var all []string
 	version := regexp.MustCompile(`\d\.\d`)
 	for _, e := range pg.book.Parts {
@@ -256,7 +256,7 @@ func (pg *page) versions() string {
 }
 
 // counts say how many targets are met, by whose they are.
-func (pg *page) counts() string {
+func (pg *sheet) counts() string {
 	var whose []string
 	n := map[string]*[3]int{}
 	for _, w := range pg.plan.Wanted {
@@ -282,7 +282,7 @@ func (pg *page) counts() string {
 }
 
 // summary is the first table: helve beside what people would use instead.
-func (pg *page) summary() string {
+func (pg *sheet) summary() string {
 	out := "| | helve | instead | times ahead |\n|---|---|---|---|\n"
 	for _, w := range pg.plan.Wanted {
 		if w.Subject == "" {

@@ -1,7 +1,6 @@
 // Command mcp-proof shows that helve's MCP server and client work with the
 // programs that other people wrote: the public conformance suite, the
-// inspector, agents that people use, and servers that people use. It also
-// measures helve's server beside another one.
+// inspector, agents that people use, and servers that people use.
 //
 // The programs come from npm, in the folders that .ci/mcp-tools prints. Nothing
 // of a proof leaves the machine: models are played by this program, and what
@@ -22,8 +21,8 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = `usage: mcp-proof PART --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE] [--figures FILE]
-parts: conformance, servers, inspector, clients, bench, all`
+const usage = `usage: mcp-proof PART --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE]
+parts: conformance, servers, inspector, clients, all`
 
 // settings are what the command line says.
 type settings struct {
@@ -33,9 +32,6 @@ type settings struct {
 	only  string
 	box   *toolbox
 	log   io.Writer
-
-	figures string // a file for them
-	sheet   proof.Sheet
 }
 
 func main() {
@@ -71,7 +67,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if args[0] == "all" {
 		text.WriteString(preface)
 	}
-	verdict := errors.Join(report(&text, all), s.sheet.WriteFile(s.figures))
+	verdict := report(&text, all)
 	if s.out == "" {
 		_, err := io.WriteString(out, text.String())
 		return errors.Join(err, verdict)
@@ -86,7 +82,7 @@ func partsOf(word string) string {
 		return "server-suite client-suite servers inspector clients"
 	case "conformance":
 		return "server-suite client-suite inspector"
-	case "servers", "inspector", "clients", "bench":
+	case "servers", "inspector", "clients":
 		return word
 	}
 	return ""
@@ -99,7 +95,6 @@ func parse(name string, args []string, log io.Writer) (*settings, error) {
 	flags.StringVar(&s.tools, "tools", "", "folders of the programs from npm, as .ci/mcp-tools prints them")
 	flags.StringVar(&s.helve, "helve", filepath.Join("bin", "helve"), "the helve command")
 	flags.StringVar(&s.out, "out", "", "file for the report; none prints it")
-	flags.StringVar(&s.figures, "figures", "", "also write the figures of bench to this file, a JSON object a line")
 	flags.StringVar(&s.only, "only", "", "only clients with this in their name")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -140,10 +135,6 @@ func prove(ctx context.Context, s *settings, part string) []section {
 	case "inspector":
 		made, err := inspect(ctx, s.box, s.helve)
 		return one("Inspector", made, err)
-	case "bench":
-		rows, err := bench(ctx, s.box, s.helve, s.log)
-		benchFigures(&s.sheet, rows, "server-filesystem "+s.box.version("@modelcontextprotocol/server-filesystem"))
-		return one("Beside another server", benchSection(rows), err)
 	case "clients":
 		var rows []clientRow
 		for _, c := range clients() {

@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
 // play sends one request to a model and returns the body of the answer.
@@ -277,33 +275,5 @@ func TestTail(t *testing.T) {
 	n, err := b.Write(bytes.Repeat([]byte("y"), 3*tailBytes))
 	if n != 3*tailBytes || err != nil || b.Len() > 2*tailBytes {
 		t.Errorf("a long text: %d %v, %d are kept", n, err, b.Len())
-	}
-}
-
-func TestBenchFigures(t *testing.T) {
-	t.Parallel()
-	row := func(n time.Duration) benchRow {
-		return benchRow{First: n, Ready: n, Median: n * time.Millisecond, P99: n, Work: n, Held: proof.Usage{Peak: int64(n) << 20, Resident: 1, Own: 1}}
-	}
-	var sheet proof.Sheet
-	benchFigures(&sheet, []benchRow{row(1), row(2), row(3)}, "other 1")
-	got := map[string]proof.Figure{}
-	for _, f := range sheet.Figures() {
-		got[f.ID] = f
-	}
-	for _, want := range []proof.Figure{
-		{ID: "mcp.read.p50", Unit: "ms", Value: 1, Peer: "other 1", PeerValue: 2},
-		{ID: "mcp.memory.peak", Unit: "MiB", Value: 1, Peer: "other 1", PeerValue: 2},
-		{ID: "mcp.http.read.p50", Unit: "ms", Value: 3},
-	} {
-		if got[want.ID] != want {
-			t.Errorf("%+v, want %+v", got[want.ID], want)
-		}
-	}
-	if len(got) != 14 {
-		t.Errorf("%d figures: %+v", len(got), got)
-	}
-	if err := sheet.WriteFile(filepath.Join(t.TempDir(), "figures")); err != nil {
-		t.Error(err)
 	}
 }

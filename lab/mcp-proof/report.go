@@ -127,12 +127,6 @@ func clientSection(rows []clientRow) section {
 	return s
 }
 
-func benchSection(rows []benchRow) section {
-	var b strings.Builder
-	benchTable(&b, rows)
-	return section{title: "Beside another server", text: b.String()}
-}
-
 // report writes the sections, and what is not as it should be.
 func report(out io.Writer, all []section) error {
 	var bad []string

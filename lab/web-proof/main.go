@@ -1,6 +1,6 @@
 // Command web-proof holds the Markdown that helve makes of web pages against
-// that of turndown, the converter that agents commonly use: once by structure
-// over all the pages that helve is tested with, and once by time.
+// that of turndown, the converter that agents commonly use: by structure,
+// over all the pages that helve is tested with.
 //
 // turndown comes from npm into the folder that is named; nothing else leaves
 // the machine.
@@ -16,7 +16,7 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = `usage: web-proof structure|bench DIR [--pages FOLDER] [--recordings FILE] [--figures FILE]
+const usage = `usage: web-proof structure DIR [--pages FOLDER] [--recordings FILE]
 DIR is where turndown is, or is put by npm`
 
 // settings are what the command line says.
@@ -24,8 +24,6 @@ type settings struct {
 	dir        string
 	pages      string
 	recordings string
-	figures    string // a file for them
-	sheet      proof.Sheet
 	out        io.Writer
 }
 
@@ -42,7 +40,6 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(log)
 	flags.StringVar(&s.pages, "pages", filepath.FromSlash("internal/page/testdata/pages"), "folder of the archives of pages")
 	flags.StringVar(&s.recordings, "recordings", "", "file of webfetch recordings to compare as well")
-	flags.StringVar(&s.figures, "figures", "", "also write the figures of bench to this file, a JSON object a line")
 	if err := flags.Parse(args[2:]); err != nil {
 		return err
 	}
@@ -53,11 +50,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if s.dir, err = filepath.Abs(args[1]); err != nil {
 		return err
 	}
-	switch args[0] {
-	case "structure":
+	if args[0] == "structure" {
 		return structure(ctx, s)
-	case "bench":
-		return errors.Join(bench(ctx, s), s.sheet.WriteFile(s.figures))
 	}
 	return errors.New(usage)
 }

@@ -96,31 +96,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-func TestGrow(t *testing.T) {
-	pages := []sample{{name: "a/x", html: "<html><body class=c><p>x</p></body></html>"}, {name: "b/y", html: "<p>y"}}
-	got := grow(pages, "a/", 500)
-	if len(got) < 500 || strings.Contains(got, "<p>y") || strings.Count(got, "<body") != 1 || !strings.Contains(got, "<p>x</p>\n<p>x</p>") {
-		t.Errorf("grew to %q", got)
-	}
-}
-
-// TestEndToEnd takes a page all the way, over a real connection.
-func TestEndToEnd(t *testing.T) {
-	var out strings.Builder
-	s := &settings{out: &out}
-	if err := endToEnd(t.Context(), s, strings.Repeat("<p>x</p>", 1000)); err != nil {
-		t.Fatal(err)
-	}
-	if f := s.sheet.Figures(); len(f) != 2 || f[0].ID != "web.whole" || f[1].ID != "web.whole.converting" || f[1].Value <= 0 || f[0].Value < f[1].Value {
-		t.Errorf("the figures are %+v", f)
-	}
-	if !strings.HasPrefix(out.String(), "a page of 0.0 MB, end to end") {
-		t.Errorf("got %q", &out)
-	}
-}
-
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"structure"}, {"what", t.TempDir()}, {"bench", t.TempDir(), "more"}, {"structure", t.TempDir(), "--pages", t.TempDir()}} {
+	for _, args := range [][]string{nil, {"structure"}, {"what", t.TempDir()}, {"structure", t.TempDir(), "--pages", t.TempDir()}} {
 		if err := run(context.Background(), args, os.Stderr, os.Stderr); err == nil {
 			t.Errorf("%q: no error", args)
 		}

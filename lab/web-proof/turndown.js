@@ -1,5 +1,5 @@
 // Runs turndown for web-proof. "convert" answers every line of pages on stdin
-// with a line; "bench" times each file that is named.
+// with a line.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -45,19 +45,4 @@ function convert() {
   fs.writeSync(1, out.join("\n") + "\n");
 }
 
-function bench(files) {
-  for (const file of files) {
-    const html = fs.readFileSync(file, "utf8");
-    const times = [];
-    for (let round = 0; round < 11; round++) {
-      const began = process.hrtime.bigint();
-      service().turndown(html);
-      if (round >= 2) times.push(Number(process.hrtime.bigint() - began));
-    }
-    times.sort((a, b) => a - b);
-    console.log(JSON.stringify({ name: path.basename(file), median: times[4] }));
-  }
-}
-
-if (process.argv[3] === "bench") bench(process.argv.slice(4));
-else convert();
+convert();

@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestSheet(t *testing.T) {
@@ -61,24 +59,6 @@ func TestSheetRefuses(t *testing.T) {
 	}
 }
 
-func TestQuantiles(t *testing.T) {
-	list := []float64{5, 1, 4, 2, 3}
-	for q, want := range map[float64]float64{0: 1, 0.2: 1, 0.21: 2, 0.5: 3, 0.99: 5, 1: 5} {
-		if got := Quantile(list, q); got != want {
-			t.Errorf("%v: %v, not %v", q, got, want)
-		}
-	}
-	if !slices.Equal(list, []float64{5, 1, 4, 2, 3}) {
-		t.Error("the list was sorted")
-	}
-	if Median(list) != 3 || Median([]float64{4, 1, 2, 3}) != 2.5 || Median([]time.Duration{}) != 0 || Quantile([]time.Duration(nil), 0.5) != 0 {
-		t.Error("the middle is elsewhere")
-	}
-	if Millis(1500*time.Microsecond) != 1.5 || MiB(3<<19) != 1.5 {
-		t.Error("the units are not right")
-	}
-}
-
 func TestWorld(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh")
@@ -97,69 +77,6 @@ func TestWorld(t *testing.T) {
 	}()
 	if err := w.Write("deep/in/a.txt", "hello"); err != nil {
 		t.Fatal(err)
-	}
-	c, err := w.Start(t.Context(), func(line string) bool { return line == "ready hello" }, "sh", "-c", `echo first; echo "ready $(cat deep/in/a.txt)"; sleep 600 & wait`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var below []int
-	for range 500 { // until the sleep is there
-		if below = Descendants(c.PID()); len(below) > 0 || runtime.GOOS != "linux" {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if runtime.GOOS == "linux" && (len(below) == 0 || UsageOf(below[0]).Threads != 1) {
-		t.Errorf("what it has started is %v", below)
-	}
-	c.Close()
-	for _, pid := range append(below, c.PID()) {
-		for range 500 { // whoever takes it over has to bury it
-			if UsageOf(pid).Resident == 0 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if UsageOf(pid).Resident != 0 {
-			t.Errorf("process %d still lives", pid)
-		}
-	}
-	for _, argv := range [][]string{{"sh", "-c", "echo no words >&2; echo other"}, {filepath.Join(w.Root, "nobody")}} {
-		ctx, end := t.Context(), func() {}
-		if argv[0] == "sh" { // it ends without the line, and nobody waits half a minute for it
-			ctx, end = context.WithTimeout(ctx, 2*time.Second)
-		}
-		if c, err := w.Start(ctx, func(line string) bool { return line == "ready" }, argv...); err == nil {
-			c.Close()
-			t.Errorf("%v is ready", argv)
-		}
-		end()
-	}
-}
-
-func TestServe(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the server is a shell script")
-	}
-	w, err := NewWorld()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := w.Write("token", " secret\n"); err != nil {
-		t.Fatal(err)
-	}
-	const says = `echo starting; echo '{"url":"http://127.0.0.1:7","tokenFile":"'"$1"'"}'; exec sleep 1000`
-	at, child, err := w.Serve(t.Context(), "sh", "-c", says, "sh", filepath.Join(w.Project, "token"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := (Server{Name: "helve", Addr: "127.0.0.1:7", Token: "secret", PID: child.PID()}); at != want {
-		t.Errorf("%+v, want %+v", at, want)
-	}
-	child.Close()
-	if _, _, err := w.Serve(t.Context(), "sh", "-c", says, "sh", filepath.Join(w.Project, "none")); !os.IsNotExist(err) {
-		t.Errorf("without a token: %v", err)
 	}
 }
 

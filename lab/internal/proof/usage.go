@@ -117,3 +117,6 @@ func Version(argv ...string) string {
 	line, _, _ := strings.Cut(string(out), "\n")
 	return strings.TrimSpace(line)
 }
+
+// MiB is a number of bytes as a figure in MiB.
+func MiB(bytes int64) float64 { return float64(bytes) / (1 << 20) }
