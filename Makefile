@@ -43,24 +43,24 @@ bench-page: bin/lab/bench
 # MCP against programs of other people, which npm has to bring: the conformance
 # suite and the inspector, three agents, two servers, and all of these for
 # docs/conformance.md.
-conformance: build bin/lab/mcp-proof
-	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof conformance --tools "$$tools" --helve bin/helve
+conformance: build bin/lab/conformance
+	tools=$$(.ci/mcp-tools suite) && bin/lab/conformance suites --tools "$$tools" --helve bin/helve
 
-mcp-clients: build bin/lab/mcp-proof
-	tools=$$(.ci/mcp-tools clients) && bin/lab/mcp-proof clients --tools "$$tools" --helve bin/helve
+mcp-clients: build bin/lab/conformance
+	tools=$$(.ci/mcp-tools clients) && bin/lab/conformance clients --tools "$$tools" --helve bin/helve
 
-mcp-servers: bin/lab/mcp-proof
-	tools=$$(.ci/mcp-tools suite) && bin/lab/mcp-proof servers --tools "$$tools"
+mcp-servers: bin/lab/conformance
+	tools=$$(.ci/mcp-tools suite) && bin/lab/conformance servers --tools "$$tools"
 
-mcp-proof: build bin/lab/mcp-proof
+mcp-proof: build bin/lab/conformance
 	suite=$$(.ci/mcp-tools suite) && clients=$$(.ci/mcp-tools clients) && \
-		bin/lab/mcp-proof all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
+		bin/lab/conformance all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
 
 # Pages as turndown, which npm has to bring, makes them into Markdown: the same
 # headings, links, code, tables and lists, but for the differences that are
 # listed.
-web-structure: bin/lab/web-proof
-	bin/lab/web-proof structure $(TURNDOWN) --recordings internal/builtin/testdata/parity/webfetch.json
+web-structure: bin/lab/conformance
+	tools=$$(.ci/npm turndown turndown@7.2.0) && bin/lab/conformance pages --tools "$$tools"
 
 # The OpenAPI document and the clients, from the server's Go types.
 api: bin/lab/api-gen
