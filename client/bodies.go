@@ -15,7 +15,7 @@ func (e CallProgressEvent) Output() string {
 //	case client.CallFinishedEvent:
 //	case client.PermissionRequest:
 //	}
-func (e Event) Body() (any, error) { return e.body1() }
+func (e Event) Body() (any, error) { return e.body() }
 
 func bodyOf[T any](e Event) (any, error) {
 	var b T

@@ -2,7 +2,7 @@
 
 package client
 
-func (e Event) body1() (any, error) {
+func (e Event) body() (any, error) {
 	switch e.Type {
 	case "call.started":
 		return bodyOf[CallStartedEvent](e)
@@ -28,12 +28,6 @@ func (e Event) body1() (any, error) {
 		return bodyOf[TodosChangedEvent](e)
 	case "file.edited":
 		return bodyOf[FileEditedEvent](e)
-	}
-	return e.body2()
-}
-
-func (e Event) body2() (any, error) {
-	switch e.Type {
 	case "file.watcher.updated":
 		return bodyOf[FileChangedEvent](e)
 	case "job.updated":
@@ -58,12 +52,6 @@ func (e Event) body2() (any, error) {
 		return bodyOf[PartUpdatedEvent](e)
 	case "message.part.delta":
 		return bodyOf[PartDeltaEvent](e)
-	}
-	return e.body3()
-}
-
-func (e Event) body3() (any, error) {
-	switch e.Type {
 	case "message.part.removed":
 		return bodyOf[PartRemovedEvent](e)
 	case "tools.changed":

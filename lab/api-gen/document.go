@@ -100,27 +100,9 @@ func (a *additional) UnmarshalJSON(b []byte) error {
 
 // readDocument reads what the server says of itself.
 func readDocument(text []byte) (*document, error) {
-	var raw struct {
-		document
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
-	if err := json.Unmarshal(text, &raw); err != nil {
+	d := &document{}
+	if err := json.Unmarshal(text, d); err != nil {
 		return nil, fmt.Errorf("the document: %w", err)
-	}
-	d := &raw.document
-	d.Paths = map[string]map[string]*operation{}
-	for path, item := range raw.Paths {
-		d.Paths[path] = map[string]*operation{}
-		for _, method := range methods() {
-			if item[method] == nil {
-				continue
-			}
-			op := &operation{}
-			if err := json.Unmarshal(item[method], op); err != nil {
-				return nil, fmt.Errorf("the document: %s %s: %w", method, path, err)
-			}
-			d.Paths[path][method] = op
-		}
 	}
 	return d, nil
 }

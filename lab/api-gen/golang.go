@@ -39,23 +39,14 @@ func goFiles(a *api) (map[string][]byte, error) {
 	return files, nil
 }
 
-// bodyCases is how many types of events one function tells apart.
-const bodyCases = 12
-
 // goBodies writes what reads the properties of events by their type.
 func goBodies(a *api) string {
 	var b strings.Builder
-	for n, part := range slices.Collect(slices.Chunk(a.events, bodyCases)) {
-		fmt.Fprintf(&b, "func (e Event) body%d() (any, error) {\n\tswitch e.Type {\n", n+1)
-		for _, t := range part {
-			fmt.Fprintf(&b, "\tcase %q:\n\t\treturn bodyOf[%s](e)\n", t.name, t.body.name)
-		}
-		next := "e.Properties, nil"
-		if (n+1)*bodyCases < len(a.events) {
-			next = fmt.Sprintf("e.body%d()", n+2)
-		}
-		fmt.Fprintf(&b, "\t}\n\treturn %s\n}\n\n", next)
+	b.WriteString("func (e Event) body() (any, error) {\n\tswitch e.Type {\n")
+	for _, t := range a.events {
+		fmt.Fprintf(&b, "\tcase %q:\n\t\treturn bodyOf[%s](e)\n", t.name, t.body.name)
 	}
+	b.WriteString("\t}\n\treturn e.Properties, nil\n}\n")
 	return b.String()
 }
 

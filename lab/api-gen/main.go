@@ -13,12 +13,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helve-dev/helve/internal/server"
 )
 
 func main() {
@@ -49,10 +50,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *check {
-		return compare(*root, files)
-	}
-	return write(*root, files, out)
+	return write(*root, files, *check, out)
 }
 
 // generate writes all files, by their path from the module's folder.
@@ -92,32 +90,37 @@ func pretty(doc []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// strays are files that we have written once and would not write now.
-func strays(root string, files map[string][]byte) (list []string, err error) {
-	found, err := filepath.Glob(filepath.Join(root, "client", "*_gen.go"))
-	for _, path := range found {
-		name := "client/" + filepath.Base(path)
-		if files[name] == nil {
-			list = append(list, name)
-		}
-	}
-	return list, err
-}
-
-// compare says which files are not what they would be.
-func compare(root string, files map[string][]byte) error {
-	differ, err := strays(root, files)
+// write replaces the files that differ, and removes those that were written once
+// and would not be now; or says which these are.
+func write(root string, files map[string][]byte, check bool, out io.Writer) error {
+	old, err := filepath.Glob(filepath.Join(root, "client", "*_gen.go"))
 	if err != nil {
 		return err
 	}
+	for _, path := range old {
+		if name := "client/" + filepath.Base(path); files[name] == nil {
+			files[name] = nil
+		}
+	}
+	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		have, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		have, err := os.ReadFile(path)
+		switch {
+		case err == nil && files[name] != nil && bytes.Equal(have, files[name]):
+			continue
+		case check:
+			differ = append(differ, name)
+			continue
+		case files[name] == nil:
+			err = os.Remove(path)
+		default:
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, files[name], 0o644))
+		}
+		if err != nil {
 			return err
 		}
-		if err != nil || !bytes.Equal(have, files[name]) {
-			differ = append(differ, name)
-		}
+		fmt.Fprintln(out, "wrote", name)
 	}
 	if len(differ) > 0 {
 		return fmt.Errorf("not up to date: %s\nrun: make api", strings.Join(differ, ", "))
@@ -125,30 +128,11 @@ func compare(root string, files map[string][]byte) error {
 	return nil
 }
 
-// write replaces the files that differ.
-func write(root string, files map[string][]byte, out io.Writer) error {
-	old, err := strays(root, files)
+// served is the document of a server that serves nothing.
+func served() ([]byte, error) {
+	s, err := server.New(server.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, name := range old {
-		if err := os.Remove(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			return err
-		}
-		fmt.Fprintln(out, "removed", name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, files[name]) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintln(out, "wrote", name)
-	}
-	return nil
+	return s.OpenAPI(), s.Close()
 }

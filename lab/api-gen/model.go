@@ -127,31 +127,7 @@ func understand(doc *document) (*api, error) {
 		a.records = append(a.records, rec)
 	}
 	slices.SortFunc(a.records, func(x, y *record) int { return cmp.Compare(x.name, y.name) })
-	r.distinct(a)
 	return a, errors.Join(r.errs...)
-}
-
-// distinct complains of names that would stand for two things.
-func (r *reader) distinct(a *api) {
-	seen := map[string]string{}
-	note := func(name, what string) {
-		if before := seen[name]; before != "" {
-			r.fail("%s and %s would both be called %s: rename one in the server", before, what, name)
-		}
-		seen[name] = what
-	}
-	for _, own := range reserved() {
-		note(own, "what the client has itself")
-	}
-	for _, rec := range a.records {
-		note(rec.name, "the schema "+rec.name)
-	}
-	for _, c := range a.calls {
-		note(c.name+"()", c.method+" "+c.path)
-		if len(c.query) > 0 && !c.stream {
-			note(c.name+"Query", "the query of "+c.path)
-		}
-	}
 }
 
 func (r *reader) fail(format string, args ...any) {

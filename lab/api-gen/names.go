@@ -75,10 +75,3 @@ func themeOf(path string) string {
 	}
 	return ""
 }
-
-// reserved are the names of the clients' own types and methods.
-func reserved() []string {
-	return []string{"Client", "Option", "Problem", "ProblemIssue", "Event", "EventQuery", "Handlers", "LocalServer",
-		"Helve", "HelveEvent", "HelveOptions", "EventProperties", "EventsQuery", "RequestOptions",
-		"URL()", "Close()", "Events()", "Do()", "Connection()", "Request()", "Send()"}
-}
