@@ -17,29 +17,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stderr); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "release:", err)
-		}
-		stop()
-		os.Exit(1)
-	}
-}
+	"github.com/helve-dev/helve/lab/internal/proof"
+)
 
 const usage = "usage: release build [--root DIR] [--out DIR] [--only os/arch,…] [--tools DIR] | release check [--out DIR] [--only os/arch,…]"
 
-func run(ctx context.Context, args []string, log io.Writer) error {
-	if len(args) == 0 {
+func main() { proof.Main("release", run) }
+
+func run(ctx context.Context, args []string, _, log io.Writer) error {
+	if len(args) == 0 || args[0] != "build" && args[0] != "check" {
 		return errors.New(usage)
 	}
 	flags := flag.NewFlagSet("release "+args[0], flag.ContinueOnError)
@@ -52,12 +42,9 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 {
-		return errors.New(usage)
-	}
 	targets, err := choose(*only)
-	if err != nil {
-		return err
+	if err != nil || flags.NArg() > 0 {
+		return errors.Join(err, errors.New(usage))
 	}
 	for _, dir := range []*string{&w.root, &w.out, &w.tools} {
 		if *dir == "" {
@@ -67,13 +54,16 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 			return err
 		}
 	}
-	switch args[0] {
-	case "build":
+	if args[0] == "build" {
 		return w.build(ctx, targets)
-	case "check":
-		return check(w.out, targets, log)
 	}
-	return errors.New(usage)
+	for _, t := range targets {
+		if err := check(w.out, t); err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		w.say("%s is all right", t)
+	}
+	return nil
 }
 
 // A target is what a program is made for.
@@ -81,47 +71,33 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// program is the name of the command there.
+// program is the name of the command there, and packed how archives end.
 func (t target) program() string {
-	if t.os == "windows" {
-		return "helve.exe"
-	}
-	return "github.com/helve-dev/helve"
+	return map[bool]string{true: "helve.exe", false: "helve"}[t.os == "windows"]
 }
-
-// packed is how archives end there.
 func (t target) packed() string {
-	if t.os == "windows" {
-		return ".zip"
-	}
-	return ".tar.gz"
+	return map[bool]string{true: ".zip", false: ".tar.gz"}[t.os == "windows"]
 }
 
-// targets are all that releases are made for.
-func targets() (all []target) {
-	for _, system := range []string{"linux", "darwin", "windows"} {
-		for _, arch := range []string{"amd64", "arm64"} {
-			all = append(all, target{system, arch})
-		}
-	}
-	return all
+// base is how all files of a target begin.
+func (t target) base(version string) string {
+	return fmt.Sprintf("helve-%s-%s-%s", strings.TrimPrefix(version, "v"), t.os, t.arch)
 }
 
-// choose returns the targets of a list, or all of them.
-func choose(only string) ([]target, error) {
-	all := targets()
+// choose returns the targets of a list, or all that releases are made for.
+func choose(only string) (list []target, err error) {
+	const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 	if only == "" {
-		return all, nil
+		only = all
 	}
-	var some []target
-	for _, word := range strings.Split(only, ",") {
-		i := slices.IndexFunc(all, func(t target) bool { return t.String() == word })
-		if i < 0 {
+	for word := range strings.SplitSeq(only, ",") {
+		if !slices.Contains(strings.Split(all, ","), word) {
 			return nil, fmt.Errorf("there is no target %q", word)
 		}
-		if !slices.Contains(some, all[i]) {
-			some = append(some, all[i])
+		system, arch, _ := strings.Cut(word, "/")
+		if t := (target{system, arch}); !slices.Contains(list, t) {
+			list = append(list, t)
 		}
 	}
-	return some, nil
+	return list, nil
 }

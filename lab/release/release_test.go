@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -57,98 +57,46 @@ func TestDebianName(t *testing.T) {
 	}
 }
 
-// The same files at the same time are the same bytes, and come out as they went in.
+// The same files at the same time are the same bytes, and come out as they went
+// in; checksums are those that sha256sum knows.
 func TestArchives(t *testing.T) {
 	files := []member{{"helve", 0o755, []byte("program")}, {"man/helve.1", 0o644, bytes.Repeat([]byte("page "), 1000)}}
 	at := time.Date(2026, 11, 16, 12, 0, 1, 0, time.FixedZone("elsewhere", 3600))
 	for ending, write := range map[string]func(io.Writer, string, []member, time.Time) error{".tar.gz": writeTar, ".zip": writeZip} {
-		t.Run(ending, func(t *testing.T) {
-			var one, two bytes.Buffer
-			if err := write(&one, "top", files, at); err != nil {
-				t.Fatal(err)
-			}
-			if err := write(&two, "top", files, at.UTC()); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(one.Bytes(), two.Bytes()) {
-				t.Error("two archives of the same files differ")
-			}
-			name := filepath.Join(t.TempDir(), "x"+ending)
-			if err := os.WriteFile(name, one.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			got, err := unpack(name)
-			if err != nil || len(got) != len(files) {
-				t.Fatalf("%d files, %v", len(got), err)
-			}
-			for _, f := range files {
-				if !bytes.Equal(got["top/"+f.name], f.data) {
-					t.Errorf("%s is not what it was", f.name)
-				}
-			}
-		})
-	}
-}
-
-func TestSums(t *testing.T) {
-	dir := t.TempDir()
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		var one, two bytes.Buffer
+		if err := errors.Join(write(&one, "top", files, at), write(&two, "top", files, at.UTC())); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+			t.Errorf("%s: two archives of the same files differ: %v", ending, err)
+		}
+		name := filepath.Join(t.TempDir(), "x"+ending)
+		if err := os.WriteFile(name, one.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		got, err := unpack(name)
+		if err != nil || len(got) != len(files) {
+			t.Fatalf("%d files, %v", len(got), err)
+		}
+		for _, f := range files {
+			if !bytes.Equal(got["top/"+f.name], f.data) {
+				t.Errorf("%s is not what it was", f.name)
+			}
+		}
 	}
-	put("a", "abc")
-	put("b", "")
-	if err := writeSums(dir); err != nil {
+	w := &works{out: t.TempDir()}
+	if err := errors.Join(os.WriteFile(filepath.Join(w.out, "a"), []byte("abc"), 0o644), w.sums()); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := os.ReadFile(filepath.Join(dir, sumsFile))
-	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a\n"
-	if !strings.HasPrefix(string(text), abc) {
+	text, _ := os.ReadFile(filepath.Join(w.out, "SHA256SUMS"))
+	if string(text) != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a\n" {
 		t.Errorf("%s", text)
-	}
-	if err := checkSums(dir); err != nil {
-		t.Error(err)
-	}
-	put("a", "abd")
-	if err := checkSums(dir); err == nil {
-		t.Error("a changed file was taken")
-	}
-	put("a", "abc")
-	put("c", "new")
-	if err := checkSums(dir); err == nil {
-		t.Error("a file without checksum was taken")
-	}
-	if err := os.Remove(filepath.Join(dir, "c")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "b")); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkSums(dir); err == nil {
-		t.Error("a missing file was not missed")
 	}
 }
 
-// The program that runs this test is for one system and no other.
-func TestMadeFor(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, to := range targets() {
-		err := madeFor(program, to)
-		if here := to == (target{runtime.GOOS, runtime.GOARCH}); here && err != nil && !strings.Contains(err.Error(), "libraries") || !here && err == nil {
-			t.Errorf("%s: %v", to, err)
+// The command is called helve in every archive, and goes into the package.
+func TestProgram(t *testing.T) {
+	for system, want := range map[string]string{"linux": "helve", "darwin": "helve", "windows": "helve.exe"} {
+		if got := (target{system, "amd64"}).program(); got != want {
+			t.Errorf("%s: %s", system, got)
 		}
-	}
-	if madeFor([]byte("#!/bin/sh\n"), target{"linux", "amd64"}) == nil {
-		t.Error("a script was taken for a program")
 	}
 }
 
