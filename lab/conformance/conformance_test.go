@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -20,21 +18,16 @@ import (
 // The fixtures are there behind helve's own door, and what comes from the server
 // behind it.
 func TestFixtures(t *testing.T) {
-	r, w := io.Pipe()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- serveFixtures(ctx, w, t.TempDir()) }()
-	defer func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}()
-	url, err := bufio.NewReader(r).ReadString('\n')
+	ctx := t.Context()
+	url, stop, err := serveFixtures(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	url = strings.TrimSpace(url)
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, nil)
 	if err != nil {
 		t.Fatal(err)

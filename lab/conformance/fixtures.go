@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -145,37 +143,34 @@ func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error)
 // is left of the gate to be tested are the names it answers to.
 const fixtureToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// serveFixtures serves the fixtures over HTTP until ctx ends. It prints the
-// address first.
-func serveFixtures(ctx context.Context, out io.Writer, dir string) (err error) {
+// serveFixtures serves the fixtures over HTTP until stop is called.
+func serveFixtures(dir string) (url string, stop func() error, err error) {
 	upstream := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream() }, nil))
-	defer upstream.Close()
-	defer upstream.CloseClientConnections()
 	s := mcpserve.New(mcpserve.Options{
 		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) {
 			return openFixtures(w, upstream.URL)
 		},
 		Dir: dir, Relay: true,
 	})
-	defer func() { err = errors.Join(err, s.Close()) }()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+	srv := httptest.NewUnstartedServer(nil)
+	stop = func() error {
+		srv.CloseClientConnections()
+		srv.Close()
+		err := s.Close()
+		upstream.CloseClientConnections()
+		upstream.Close()
+		return err
 	}
-	g, err := gate.New(gate.Options{Token: fixtureToken, Hosts: []string{l.Addr().String()}})
+	g, err := gate.New(gate.Options{Token: fixtureToken, Hosts: []string{srv.Listener.Addr().String()}})
 	if err != nil {
-		return errors.Join(err, l.Close())
+		return "", nil, errors.Join(err, stop())
 	}
 	guarded := g.Wrap(s.Handler())
-	srv := g.Server(s.Handler())
-	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv.Config = g.Server(s.Handler())
+	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer "+fixtureToken)
 		guarded.ServeHTTP(w, r)
 	})
-	fmt.Fprintf(out, "http://%s/mcp\n", l.Addr())
-	defer context.AfterFunc(ctx, func() { _ = srv.Close() })() // Serve says so
-	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	srv.Start()
+	return srv.URL + "/mcp", stop, nil
 }

@@ -34,8 +34,6 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	switch {
 	case len(args) == 0:
 		return errors.New(usage)
-	case args[0] == "serve-fixtures": // what the suite for servers talks to
-		return serveFixtures(ctx, out, ".")
 	case args[0] == "client" && len(args) == 2: // what the suite for clients starts
 		return suiteClient(ctx, args[1], log)
 	}

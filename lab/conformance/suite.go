@@ -67,15 +67,11 @@ func suite(ctx context.Context, p *programs, side string) section {
 	defer func() { _ = w.Close() }() // a temporary folder
 	subject := []string{"--command", self + " client"}
 	if side == "server" {
-		url := ""
-		fixtures, err := w.Start(ctx, func(line string) bool {
-			url = line
-			return true
-		}, self, "serve-fixtures")
+		url, stop, err := serveFixtures(w.Project)
 		if err != nil {
 			return s.broken(err)
 		}
-		defer fixtures.Close()
+		defer func() { _ = stop() }() // nothing was written that is to stay
 		subject = []string{"--url", url}
 	}
 	all, err := runSuite(ctx, p, w, side, append(subject, "--suite", "all")...)
