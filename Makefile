@@ -1,6 +1,5 @@
 # Everything is a line of go commands; see CONTRIBUTING.md.
 FUZZTIME ?= 30s
-TURNDOWN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/helve-turndown
 
 .PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof web-structure api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
 
