@@ -19,21 +19,10 @@ import (
 func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
 		"start": starts, "agent": agents, "patch": patches, "tail": tails, "spawn": spawns,
-		"search": searches, "mcp": mcp, "web": pages, "serve": serves, "large": large,
-		"hold-decision": holdDecision, "hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-reads": holdReads, "hold-bash": holdBash,
-		"hold-edits": holdEdits, "hold-kills": holdKills, "hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
+		"search": searches, "mcp": mcp, "web": pages, "serve": serves,
+		"hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-bash": holdBash, "hold-edits": holdEdits,
+		"hold-kills": holdKills, "hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
 	}
-}
-
-// child is a process of this program that a part starts.
-func child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	switch {
-	case len(args) == 3 && args[0] == "ticker":
-		return serveTicks(ctx, out, args[1], args[2])
-	case len(args) == 4 && args[0] == "search":
-		return contend(ctx, args[1], args[2], args[3], in, out)
-	}
-	return errors.New(usage)
 }
 
 // A bench is what a part is measured with, as a test works with its testing.T:

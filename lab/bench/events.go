@@ -2,33 +2,27 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
-	"path/filepath"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/gate"
-	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/lab/internal/proof"
-	"github.com/helve-dev/helve/permission"
-	"github.com/helve-dev/helve/tool"
 )
 
 // A subscriber reads the stream of events and notes when each came.
 type subscriber struct {
 	*wire
 	lines *bufio.Reader
-	times []float64 // ms from when an event was made to when it was read
-	err   error     // why it ended before the last event
+	times []float64 // ms from when an event was told to when it was read
+	err   error     // why it has not heard everything
 }
 
 // subscribe opens a stream, and returns when the server has begun it.
@@ -41,11 +35,8 @@ func subscribe(ctx context.Context, at target) (*subscriber, error) {
 	if _, err = w.conn.Write(at.request("/v1/events", "", "", "Accept: text/event-stream").text); err == nil {
 		var res *http.Response
 		if res, err = http.ReadResponse(w.in, nil); err == nil {
-			s.lines = bufio.NewReader(res.Body)
-			var line string
-			if line, err = s.lines.ReadString('\n'); err == nil && line != "event: hello\n" {
-				err = fmt.Errorf("the stream begins with %s and %q", res.Status, line)
-			}
+			s.lines = bufio.NewReaderSize(res.Body, 64<<10)
+			_, err = s.lines.ReadString('\n')
 		}
 	}
 	if err != nil {
@@ -54,179 +45,108 @@ func subscribe(ctx context.Context, at target) (*subscriber, error) {
 	return s, nil
 }
 
-// A tick is what an event of ours holds: its place in the row, and when it was made.
-type tick struct{ Run, N, At int64 }
-
-// read reads until the last of count events of a run, or until the stream ends.
-func (s *subscriber) read(run int64, count int) {
-	for next := int64(0); next < int64(count); {
+// read reads until a call of the session "end" has finished, or until the stream
+// ends. Events have to come in their order, and none may be missing.
+func (s *subscriber) read() {
+	for last := 0; ; {
 		line, err := s.lines.ReadSlice('\n')
 		if err != nil {
 			s.err = err
 			return
 		}
-		_, data, ours := bytes.Cut(line, []byte(`"properties":{"run":`))
-		if !ours {
+		var e struct {
+			Seq        int
+			Time       time.Time
+			Type       string
+			Properties struct{ Session string }
+		}
+		if !strings.HasPrefix(string(line), `data: {"seq":`) {
 			continue
 		}
-		var t tick
-		if _, err := fmt.Sscanf(string(data), `%d,"n":%d,"at":%d`, &t.Run, &t.N, &t.At); err != nil || t.Run != run {
-			continue
-		}
-		if t.N != next {
-			s.err = fmt.Errorf("event %d came when %d was due", t.N, next)
+		if err := json.Unmarshal(line[len("data: "):], &e); err != nil || last > 0 && e.Seq != last+1 {
+			s.err = fmt.Errorf("event %d came after %d: %w", e.Seq, last, err)
 			return
 		}
-		next++
-		s.times = append(s.times, millis(time.Duration(time.Now().UnixNano()-t.At)))
+		last = e.Seq
+		s.times = append(s.times, millis(time.Since(e.Time)))
+		if e.Type == "call.finished" && e.Properties.Session == "end" {
+			return
+		}
 	}
 }
 
-// A stage is a number of subscribers and of events that they hear, beside some
-// subscribers that do not read.
-type stage struct {
-	id                string
-	subscribers, idle int
-	count, rate       int
-}
-
-// events measures the stream of events of a server that makes them at a pace.
+// events measures the stream of events while small reads are made, which tell
+// three events each: for many subscribers beside one that does not read, and for
+// a few that hear many events beside two that do not read.
 func (b *bench) events(ctx context.Context) {
-	w := b.world(allowed)
-	at := b.serve(ctx, w, b.self, "child", "ticker", w.Project, w.Home)
-	many, few := b.size(1000, 20), b.size(20, 4)
-	for run, st := range []stage{
-		{"serve.events.many", many, 1, b.size(3000, 100), 100},
-		{"serve.events.idle", few, 2, b.size(100_000, 20_000), 5000},
+	at := b.serveHelve(ctx, b.world(allowed))
+	for _, st := range []struct {
+		id                      string
+		subscribers, idle, rate int // events a second
+		last                    time.Duration
+	}{
+		{"serve.events.many", b.size(1000, 20), 1, 100, b.lasting(30*time.Second, time.Second)},
+		{"serve.events.idle", b.size(20, 4), 2, 5000, b.lasting(20*time.Second, 5*time.Second)},
 	} {
-		b.say("events: %d subscribers, %d events, %d a second", st.subscribers, st.count, st.rate)
-		b.hear(ctx, at, st, int64(run+1))
-	}
-}
-
-// hear carries a stage out.
-func (b *bench) hear(ctx context.Context, at target, st stage, run int64) {
-	all := make([]*subscriber, st.subscribers+st.idle)
-	for i := range all {
-		s, err := subscribe(ctx, at)
-		b.must(err)
-		all[i] = s
-		defer func() { _ = s.conn.Close() }()
-	}
-	before, began := proof.UsageOf(at.pid()), time.Now()
-	limit := time.Duration(st.count)*time.Second/time.Duration(st.rate) + 20*time.Second
-	var dropped time.Duration
-	var wg sync.WaitGroup
-	if connected := sockets(at.pid()); st.idle > 1 {
-		// Who never reads does not hear that it was closed: only the server's
-		// own descriptors show it.
-		wg.Go(func() {
-			if until(ctx, 30*time.Second, func() (bool, error) { return sockets(at.pid()) <= connected-st.idle+1, nil }) == nil {
-				dropped = time.Since(began)
-			}
-		})
-	}
-	for _, s := range all[:st.subscribers] {
-		b.must(s.conn.SetReadDeadline(began.Add(limit)))
-		wg.Go(func() { s.read(run, st.count) })
-	}
-	_, err := at.once(ctx, at.call("", "tick", fmt.Sprintf(`{"count":%d,"rate":%d,"run":%d}`, st.count, st.rate, run), strconv.Itoa(st.count)))
-	b.must(err)
-	wg.Wait()
-	took, used, whole := time.Since(began), proof.UsageOf(at.pid()), 0
-	var times []float64
-	for _, s := range all[:st.subscribers] {
-		times = append(times, s.times...)
-		if s.err == nil {
-			whole++
+		b.say("%d subscribers, %d events a second", st.subscribers, st.rate)
+		all := make([]*subscriber, st.subscribers+st.idle)
+		for i := range all {
+			s, err := subscribe(ctx, at)
+			b.must(err)
+			all[i] = s
+			defer func() { _ = s.conn.Close() }()
+			b.must(s.conn.SetReadDeadline(time.Now().Add(st.last + time.Minute)))
 		}
-		b.hold(s.err == nil, "%s: a subscriber has not heard everything: %v", st.id, s.err)
-	}
-	note := fmt.Sprintf("%d of %d heard everything.", whole, st.subscribers)
-	b.add(st.id+".p50", median(times), "ms", note)
-	b.add(st.id+".p99", quantile(times, 0.99), "ms", note)
-	b.add(st.id+".max", quantile(times, 1), "ms", note)
-	b.add(st.id+".cpu", 100*(used.Work-before.Work).Seconds()/took.Seconds(), "%", note)
-	b.add(st.id+".memory", proof.MiB(used.Peak), "MiB", note)
-	b.add(st.id+".missed", float64(st.subscribers-whole), "", note)
-	if st.idle > 1 {
-		b.hold(dropped > 0, "who never read is still connected after 30 s")
-		b.add("serve.events.dropped", dropped.Seconds(), "s", "From the first event on, at 5,000 a second; what the kernel keeps has to be full first, which takes longer where events are few.")
-	}
-}
-
-// sockets counts the connections that a process has open.
-func sockets(pid int) (n int) {
-	for _, to := range proof.Descriptors(pid) {
-		if strings.HasPrefix(to, "socket:") {
-			n++
+		l := load{wires: 16, rate: st.rate / 3, last: st.last}
+		for i := range l.wires {
+			l.turns = append(l.turns, at.call(fmt.Sprint("events-", i), "read", `{"filePath":"small.txt"}`, smallEnd))
 		}
-	}
-	return n
-}
-
-// serveTicks serves a folder as helve serve does, with one tool more, which
-// makes events at a pace. data is where records are kept.
-func serveTicks(ctx context.Context, out io.Writer, dir, data string) (err error) {
-	rt, err := helve.New(helve.Options{
-		Dir: dir, Worktree: dir, DataDir: data, Client: "web",
-		Agents: helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
-	})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rt.Close()) }()
-	if _, err := rt.Register(ticker(rt)); err != nil {
-		return err
-	}
-	file := filepath.Join(data, "serve-token")
-	bound, err := gate.Listen(gate.Bind{Addr: "127.0.0.1:0", File: file})
-	if err != nil {
-		return err
-	}
-	api, err := server.New(server.Options{Runtime: rt, Dir: dir, Worktree: dir, URL: bound.URL(), Token: func() string { return bound.Token }})
-	if err != nil {
-		return errors.Join(err, bound.Close())
-	}
-	defer func() { err = errors.Join(err, api.Close()) }()
-	g, err := gate.New(gate.Options{Token: bound.Token, Hosts: bound.Hosts, MaxBody: 16 << 20, MaxStreams: 2048})
-	if err != nil {
-		return errors.Join(err, bound.Close())
-	}
-	web := g.Server(api.Handler())
-	if _, err := fmt.Fprintf(out, `{"url":%q,"tokenFile":%q}`+"\n", bound.URL(), file); err != nil {
-		return errors.Join(err, bound.Close())
-	}
-	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // Serve says so
-	if err := web.Serve(bound); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// ticker is a tool that makes events: each holds its place in the row, when it
-// was made, and about as much text as the events of a small call.
-func ticker(rt *helve.Runtime) tool.Tool {
-	type pace struct {
-		Count int `json:"count" jsonschema:"how many events"`
-		Rate  int `json:"rate" jsonschema:"how many a second" min:"1"`
-		Run   int `json:"run" jsonschema:"what they are known by"`
-	}
-	const mostBehind = 50 * time.Millisecond // that an event may be and still be made up for
-	pad := strings.Repeat("x", 160)
-	spec := tool.Spec{Name: "tick", Description: "Makes events at a pace.", ReadOnly: true}
-	return tool.New(spec, func(ctx context.Context, _ *tool.Call, p pace) (*tool.Result, error) {
 		began := time.Now()
-		for i := range p.Count {
-			due := began.Add(time.Duration(i) * time.Second / time.Duration(p.Rate))
-			if err := sleepUntil(ctx, due); err != nil {
-				return nil, err
-			}
-			if behind := time.Since(due); behind > mostBehind {
-				began = began.Add(behind) // not all that a stopped machine left out, at once
-			}
-			rt.Notify("proof.tick", json.RawMessage(fmt.Sprintf(`{"run":%d,"n":%d,"at":%d,"pad":%q}`, p.Run, i, time.Now().UnixNano(), pad)))
+		var dropped time.Duration
+		var wg sync.WaitGroup
+		if st.idle > 1 {
+			wg.Go(func() {
+				gone := func() (bool, error) {
+					return !slices.ContainsFunc(all[st.subscribers:], func(s *subscriber) bool { return established(s.conn) }), nil
+				}
+				if until(ctx, 30*time.Second, gone) == nil {
+					dropped = time.Since(began)
+				}
+			})
 		}
-		return &tool.Result{Title: "tick", Output: strconv.Itoa(p.Count)}, nil
-	})
+		for _, s := range all[:st.subscribers] {
+			wg.Go(s.read)
+		}
+		_, err := at.put(ctx, l)
+		b.must(err)
+		_, err = at.once(ctx, at.call("end", "read", `{"filePath":"small.txt"}`, smallEnd))
+		b.must(err)
+		wg.Wait()
+		var times []float64
+		missed := 0
+		for _, s := range all[:st.subscribers] {
+			times = append(times, s.times...)
+			if s.err != nil {
+				missed++
+			}
+			b.hold(s.err == nil, "%s: a subscriber has not heard everything: %v", st.id, s.err)
+		}
+		b.add(st.id+".p50", median(times), "ms", "")
+		b.add(st.id+".p99", quantile(times, 0.99), "ms", "")
+		b.add(st.id+".max", quantile(times, 1), "ms", "")
+		b.add(st.id+".memory", proof.MiB(proof.UsageOf(at.pid()).Peak), "MiB", "")
+		b.add(st.id+".missed", float64(missed), "", fmt.Sprintf("of %d subscribers", st.subscribers))
+		if st.idle > 1 {
+			b.hold(dropped > 0, "who never read is still connected after 30 s")
+			b.add("serve.events.dropped", dropped.Seconds(), "s", "From the first event on, at 5,000 a second; what the kernel keeps has to be full first, which takes longer where events are few.")
+		}
+	}
+}
+
+// established says whether the server's side of a connection is open still, as
+// Linux tells it. Who does not read does not hear that it was closed.
+func established(c net.Conn) bool {
+	text, _ := os.ReadFile("/proc/net/tcp")
+	port := func(a net.Addr) int { return a.(*net.TCPAddr).Port }
+	return strings.Contains(string(text), fmt.Sprintf("0100007F:%04X 0100007F:%04X 01 ", port(c.RemoteAddr()), port(c.LocalAddr())))
 }

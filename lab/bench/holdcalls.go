@@ -94,26 +94,6 @@ func (c *caller) call(id, session, tool string, args map[string]any) (answer, er
 	}
 }
 
-// holdReads makes small reads at a rate, over the connections of a real server.
-func holdReads(ctx context.Context, b *bench) {
-	at := b.serveHelve(ctx, b.world(allowed))
-	l := load{wires: 64, rate: b.size(2000, 200), last: b.lasting(20*time.Second, time.Second/2)}
-	for i := range 16 {
-		l.turns = append(l.turns, at.call(fmt.Sprint("reads-", i), "read", `{"filePath":"small.txt"}`, smallEnd))
-	}
-	_, err := at.put(ctx, l) // until what it keeps of the last events is full
-	b.must(err)
-	l.last = b.lasting(10*time.Minute, time.Second)
-	before := proof.MiB(proof.UsageOf(at.pid()).Resident)
-	came, err := at.put(ctx, l)
-	b.must(err)
-	note := fmt.Sprintf("%d reads of 100 bytes a second for %s over %d connections, each timed from when it was due; the server held %.0f MiB before and %.0f MiB after", l.rate, l.last, l.wires, before, proof.MiB(came.used.Resident))
-	b.add("hold.reads.p99", quantile(came.times, 0.99), "ms", note)
-	b.add("hold.reads.rate", float64(len(came.times))/came.took.Seconds(), "a second", note)
-	b.add("hold.reads.failed", float64(came.failed), "", note)
-	b.hold(came.failed == 0, "%d reads failed, the first one: %v", came.failed, came.first)
-}
-
 // holdWaiting lets every request wait for a person, all at once.
 func holdWaiting(ctx context.Context, b *bench) {
 	count := b.size(10_000, 200)

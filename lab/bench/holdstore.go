@@ -18,8 +18,6 @@ import (
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
-	"github.com/helve-dev/helve/message"
-	"github.com/helve-dev/helve/tool"
 )
 
 // crash starts a process that records calls as fast as it takes them, and kills
@@ -133,54 +131,27 @@ func (b *bench) sound(ctx context.Context, w *proof.World) map[string]store.Stat
 	}
 }
 
-// fill puts sessions into the store of a world until there are so many, or it
-// has a size: a conversation with calls of read each, and in every fourth, where
-// they are long, calls that were recorded.
-func (b *bench) fill(ctx context.Context, w *proof.World, sessions, size int, output string) {
-	s, err := store.Open(store.Options{Dir: dataDir(w)})
-	b.must(err)
-	group, running := errgroup.WithContext(ctx)
-	group.SetLimit(8)
-	const each = 4
-	for n := int64(1); int(n) <= sessions || int(n)*each*len(output) < size; n++ {
+// fill makes reads of a file, which are recorded in as many sessions.
+func (b *bench) fill(ctx context.Context, w *proof.World, reads, sessions int, file string) {
+	c := b.caller(ctx, w)
+	group, _ := errgroup.WithContext(ctx)
+	group.SetLimit(64)
+	for i := range reads {
 		group.Go(func() error {
-			id := fmt.Sprintf("ses_filled%06d", n)
-			err := s.AddSession(running, store.Session{ID: id, Dir: w.Project, Title: "A session of before", Created: n})
-			for k := n * each; err == nil && k < (n+1)*each; k++ {
-				if size > 0 && k%each > 0 {
-					err = s.Record(store.Call{
-						ID: fmt.Sprint("call_filled", k), Session: id, Tool: "read", Agent: "build", Input: `{"filePath":"main.go"}`,
-						State: store.Completed, Started: n, Ended: n + 1, Result: &tool.Result{Title: "main.go", Output: output},
-					})
-				} else {
-					err = say(running, s, id, k, output)
-				}
-			}
+			a, err := c.call(fmt.Sprint("fill", i), fmt.Sprint("filled-", i%sessions), "read", map[string]any{"filePath": file})
+			b.hold(a.Status == "completed", "a read was answered %+v", a)
 			return err
 		})
 	}
-	b.must(errors.Join(group.Wait(), s.Close()))
-}
-
-// say adds a message of a model, with a call in it, to a conversation.
-func say(ctx context.Context, s *store.Store, session string, n int64, output string) error {
-	info := message.Info{
-		ID: fmt.Sprintf("msg_%012d", n), Session: session, Role: message.Assistant, Time: message.Times{Created: n, Completed: n + 1},
-		Agent: "build", Model: message.ModelRef{Provider: "p", Model: "m"},
-	}
-	return s.Save(ctx, &info, []message.Part{
-		{ID: fmt.Sprintf("prt_%012d", n*10), Message: info.ID, Session: session, Type: message.Text, Text: "Let me read the file and see."},
-		{ID: fmt.Sprintf("prt_%012d", n*10+1), Message: info.ID, Session: session, Type: message.Tool, CallID: fmt.Sprint("call_said", n), Tool: "read", State: &message.State{
-			Status: message.Completed, Input: []byte(`{"filePath":"main.go"}`), Output: output, Title: "main.go", Time: &message.Span{Start: n, End: n + 1},
-		}},
-	})
+	b.must(errors.Join(group.Wait(), c.leave()))
 }
 
 // holdRestart fills a store, kills who works with it, and takes the time until
 // the next process has answered its first call.
 func holdRestart(ctx context.Context, b *bench) {
 	w := b.world(allowed)
-	b.fill(ctx, w, 0, b.size(1<<30, 16<<20), strings.Repeat("00001| func main() { fmt.Println(\"a line of a file\") }\n", 900)) // 50 KB
+	b.must(w.Write("long.txt", strings.Repeat("func main() { fmt.Println(\"a line of a file\") }\n", 800)))
+	b.fill(ctx, w, b.size(22_000, 400), b.size(1000, 20), "long.txt") // about 1 GiB
 	info, err := os.Stat(filepath.Join(dataDir(w), "helve.db"))
 	b.must(err)
 	crash := func() {
@@ -233,7 +204,7 @@ func holdSessions(ctx context.Context, b *bench) {
 		"provider":{"thinker":{"options":{"baseURL":%q,"apiKey":"none"},"models":{"thinker":{"limit":{"context":200000,"output":8000}}}}}}`, model.URL()))
 	b.must(w.Write("long.txt", strings.Repeat("a line of a file that a model has read, and thinks about\n", 700))) // 40 KB
 	stored, turns, calls := b.size(10_000, 100), b.size(500, 5), b.size(500, 10)
-	b.fill(ctx, w, stored, 0, strings.Repeat("what a tool has found\n", 50))
+	b.fill(ctx, w, stored, stored, smallFile)
 	at := b.serveHelve(ctx, w)
 	idle := proof.MiB(proof.UsageOf(at.pid()).Resident)
 	group, running := errgroup.WithContext(ctx)

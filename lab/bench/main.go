@@ -41,8 +41,8 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
-	if args[0] == "child" { // what this program plays for itself
-		return child(ctx, args[1:], os.Stdin, out)
+	if args[0] == "search" && len(args) == 4 { // a contender of the part search
+		return contend(ctx, args[1], args[2], args[3], os.Stdin, out)
 	}
 	p, err := loadPlan()
 	if err != nil {

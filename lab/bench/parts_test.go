@@ -22,7 +22,7 @@ import (
 // The test's own program plays the helve command too.
 func TestMain(m *testing.M) {
 	helve.RunHelper()
-	if len(os.Args) > 1 && os.Args[1] == "child" {
+	if len(os.Args) > 1 && os.Args[1] == "search" {
 		main()
 		return
 	}
@@ -180,7 +180,7 @@ func TestInterrupted(t *testing.T) {
 	b := tiny(t)
 	b.quick = false
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, name := range []string{"hold-decision", "hold-waiting", "hold-bash", "hold-edits", "hold-kills", "hold-tree"} {
+	for _, name := range []string{"hold-waiting", "hold-bash", "hold-edits", "hold-kills", "hold-tree"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		err := b.measure(ctx, measurements()[name])
 		cancel()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,10 +10,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -125,7 +128,7 @@ func searches(ctx context.Context, b *bench) {
 			if name == "era" || name == "new" {
 				program = b.peers["ripgrep15"]
 			}
-			p, err := b.open(ctx, w, b.self, "child", "search", name, dir, program)
+			p, err := b.open(ctx, w, b.self, "search", name, dir, program)
 			b.must(err)
 			defer func() { _ = p.close() }()
 			all = append(all, &contender{name: name, pipe: p, ask: json.NewEncoder(p.in), hear: json.NewDecoder(p.out)})
@@ -436,13 +439,16 @@ func (b *bench) wanted(prefix string) (ids []string) {
 	return ids
 }
 
-// tree is a folder to search. It is made once for a version of Go, whose source
-// it is made from, and kept in the user's folder for caches.
+// tree is a folder to search, made of Go's source: "small" has 50 files of it,
+// "medium" all, and "huge" is ten copies of those that are not long, some
+// 100,000 files. It is made once for a version of Go, and kept in the user's
+// folder for caches.
 func (b *bench) tree(w *proof.World, name string) string {
 	cache, err := os.UserCacheDir()
 	b.must(err)
+	copies := map[string]int{"small": 1, "medium": 1, "huge": 10}[name]
 	if b.quick {
-		cache = w.Root
+		cache, copies = w.Root, 1
 	}
 	dir := filepath.Join(cache, "helve-bench", runtime.Version(), name)
 	if _, err := os.Stat(dir + ".made"); err == nil {
@@ -452,7 +458,40 @@ func (b *bench) tree(w *proof.World, name string) string {
 	b.must(os.RemoveAll(dir))
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	b.must(err)
-	b.must(makeTree(filepath.Join(strings.TrimSpace(string(root)), "src"), dir, name, b.quick))
+	src := filepath.Join(strings.TrimSpace(string(root)), "src")
+	files := 0
+	write := func(name string, text []byte) error {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, text, 0o644))
+		// Where no two files are of the same time, every flow has the same lines.
+		files++
+		when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(uint64(files)*2654435761%(1<<20)) * 17 * time.Second)
+		return errors.Join(err, os.Chtimes(full, when, when))
+	}
+	few := regexp.MustCompile(`^(bufio|context|errors|path|net/http/(client|cookie|fs|header|request|response|server|transfer).*|internal/poll/fd_[pu][^/]*)(/[^/]*)?$`)
+	b.must(filepath.WalkDir(src, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(src, file)
+		if err != nil || !few.MatchString(filepath.ToSlash(rel)) && (name == "small" || b.quick) {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for i := range copies {
+			// What is rare in one copy has to be rare in all.
+			if long := len(text) > 32<<10 || i > 0 && bytes.Contains(text, []byte("runtime_pollWait")); err == nil && (copies == 1 || !long) {
+				err = write(fmt.Sprintf("part%d/%s", i, filepath.ToSlash(rel)), text)
+			}
+		}
+		return err
+	}))
+	for i := range files / 25 { // of a repository, with modules that are ignored
+		b.must(write(fmt.Sprintf("node_modules/module-%d/lib/file-%d.js", i/10, i), []byte("module.exports = function ServeHTTP () { return runtime_pollWait } // TODO\n")))
+	}
+	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": "", ".git/refs/heads/x": "", ".gitignore": "node_modules/\n*.log\n/out/\n"} {
+		b.must(write(name, []byte(text)))
+	}
 	b.must(os.WriteFile(dir+".made", nil, 0o644))
 	return dir
 }

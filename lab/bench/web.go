@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,14 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve/internal/page"
-	"github.com/helve-dev/helve/internal/web"
 )
 
 //go:embed turndown.js
 var turndownScript string
 
-// pages measures making large pages into Markdown beside turndown, and the way
-// of a page from a server on this machine to Markdown.
+// pages measures making large pages into Markdown beside turndown.
 func pages(ctx context.Context, b *bench) {
 	w := b.world(allowed)
 	script := filepath.Join(w.Root, "turndown.js")
@@ -50,28 +46,6 @@ func pages(ctx context.Context, b *bench) {
 		}
 		b.beside(id, "ms", median(ours[warm:]), "turndown "+pkg.Version, median(theirs[warm:]), "")
 	}
-	html := b.largePage("docs", "", 5<<20-64<<10)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte(html)) // who does not hear it says so
-	}))
-	b.cleanup(func() error { server.Close(); return nil })
-	address, err := web.Read(server.URL + "/page")
-	b.must(err)
-	client := web.New(web.Options{UserAgent: "helve/bench"})
-	var whole, converting []float64
-	for range rounds {
-		began := time.Now()
-		got, err := client.Get(ctx, web.Get{Address: address, Judge: func(context.Context, web.Hop) error { return nil }})
-		b.must(err)
-		b.hold(len(got.Body) == len(html), "%d of %d bytes came", len(got.Body), len(html))
-		came := time.Now()
-		_, err = markdown(ctx, got.Body)
-		b.must(err)
-		whole, converting = append(whole, millis(time.Since(began))), append(converting, millis(time.Since(came)))
-	}
-	b.add("web.whole", median(whole[warm:]), "ms", fmt.Sprintf("A page of %.1f MB.", float64(len(html))/(1<<20)))
-	b.add("web.whole.converting", median(converting[warm:]), "ms", "")
 }
 
 // markdown is the way of a page through helve.
