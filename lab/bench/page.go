@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,10 +13,73 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
+const notMeasured = "not measured"
+
+// A verdict is how a figure stands to its target.
+type verdict int
+
 const (
-	notMeasured = "not measured"
-	unexplained = "Why is not known yet."
+	untold verdict = iota // not measured, or nothing is wanted
+	met
+	short
 )
+
+func (v verdict) String() string { return [...]string{"", "met", "**short**"}[v] }
+
+// ahead is how many times better than its peer helve was; 0 where there is no
+// peer, or nothing to divide by.
+func (w wanted) ahead(f *proof.Figure) float64 {
+	switch {
+	case f == nil || f.Peer == "" || f.Value == 0 || f.PeerValue == 0:
+		return 0
+	case w.Higher || strings.HasSuffix(f.Unit, "a second"):
+		return f.Value / f.PeerValue
+	}
+	return f.PeerValue / f.Value
+}
+
+func (w wanted) verdict(f *proof.Figure) verdict {
+	if f == nil || !w.targeted() {
+		return untold
+	}
+	got := f.Value
+	switch {
+	case w.Judge != "" && (f.Peer == "" || f.PeerValue == 0):
+		return untold
+	case w.Judge == "ahead":
+		got = w.ahead(f)
+	case w.Judge == "share":
+		got = f.Value / f.PeerValue
+	}
+	if w.Most != nil && got > *w.Most || w.Least != nil && got < *w.Least {
+		return short
+	}
+	return met
+}
+
+// target is what is wanted, in words.
+func (w wanted) target(unit string) string {
+	say := func(x float64) string {
+		switch w.Judge {
+		case "ahead":
+			return number(x) + " times ahead"
+		case "share":
+			return number(x) + " times the other's"
+		}
+		return words(x, unit)
+	}
+	switch {
+	case !w.targeted():
+		return "–"
+	case w.Most == nil:
+		return "at least " + say(*w.Least)
+	case *w.Most == 0:
+		return "none"
+	case w.Least == nil:
+		return "at most " + say(*w.Most)
+	}
+	return say(*w.Least) + " to " + say(*w.Most)
+}
 
 // A sheet is the page of figures while it is made.
 type sheet struct {
@@ -28,17 +90,20 @@ type sheet struct {
 
 // render makes the page from the data alone, and tells which figures it shows.
 func render(p *plan, b *book) (text string, used map[string]bool, err error) {
-	pg := &sheet{plan: p, book: b, used: map[string]bool{}}
-	t, err := template.New("page.md").Option("missingkey=error").Funcs(template.FuncMap{
-		"v": pg.value, "p": pg.peerValue, "t": pg.times, "peer": pg.peer, "list": func(s ...string) []string { return s }, "queries": queries,
-		"table": pg.table, "part": pg.part, "summary": pg.summary, "machines": pg.machines, "versions": pg.versions, "counts": pg.counts,
+	s := &sheet{p, b, map[string]bool{}}
+	t, err := template.New("page.md").Funcs(template.FuncMap{
+		"v":    func(id string) string { return s.value(s.find(id)) },
+		"p":    func(id string) string { return s.peerValue(s.find(id)) },
+		"t":    func(id string) string { return s.ahead(p.wantedOf(id), s.find(id)) },
+		"list": func(words ...string) []string { return words }, "queries": queries,
+		"table": s.table, "part": s.part, "summary": s.summary, "machine": s.machine, "versions": s.versions, "counts": s.counts,
 	}).Parse(pageText)
 	if err != nil {
 		return "", nil, err
 	}
 	var out strings.Builder
 	err = t.Execute(&out, nil)
-	return out.String(), pg.used, err
+	return out.String(), s.used, err
 }
 
 // renderFiles writes the page.
@@ -55,198 +120,140 @@ func renderFiles(p *plan, dir string) error {
 	return os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644)
 }
 
-func (pg *sheet) find(id string) *proof.Figure {
-	pg.used[id] = true
-	f, _ := pg.book.find(id)
+func (s *sheet) find(id string) *proof.Figure {
+	s.used[id] = true
+	f, _ := s.book.find(id)
 	return f
 }
 
-func (pg *sheet) value(id string) string {
-	if f := pg.find(id); f != nil {
-		return words(f.Value, f.Unit)
+func (s *sheet) value(f *proof.Figure) string {
+	if f == nil {
+		return notMeasured
 	}
-	return notMeasured
+	return words(f.Value, f.Unit)
 }
 
-func (pg *sheet) peerValue(id string) string {
-	if f := pg.find(id); f != nil && f.Peer != "" {
-		return words(f.PeerValue, f.Unit)
+func (s *sheet) peerValue(f *proof.Figure) string {
+	if f == nil || f.Peer == "" {
+		return notMeasured
 	}
-	return notMeasured
+	return words(f.PeerValue, f.Unit)
 }
 
-func (pg *sheet) peer(id string) string {
-	if f := pg.find(id); f != nil && f.Peer != "" {
-		return f.Peer
-	}
-	return notMeasured
-}
-
-func (pg *sheet) times(id string) string {
-	if f := pg.find(id); f != nil {
-		if x, ok := ahead(*f, pg.higher(id)); ok {
-			return times(x)
-		}
+func (s *sheet) ahead(w wanted, f *proof.Figure) string {
+	if x := w.ahead(f); x > 0 {
+		return times(x)
 	}
 	return "–"
 }
 
-func (pg *sheet) higher(id string) bool {
-	return slices.ContainsFunc(pg.plan.Wanted, func(w wanted) bool { return w.ID == id && w.Higher })
+// peer is what a peer did, with its name.
+func (s *sheet) peer(f *proof.Figure, none string) string {
+	if f == nil || f.Peer == "" {
+		return none
+	}
+	return words(f.PeerValue, f.Unit) + ", " + f.Peer
 }
 
-func mark(v verdict) string { return [...]string{"", "met", "**short**"}[v] }
-
-// table lists the wanted figures of a name, and why the short ones are.
-func (pg *sheet) table(name string) (string, error) {
-	var rows []wanted
-	for _, w := range pg.plan.Wanted {
-		if w.Table == name {
-			rows = append(rows, w)
-		}
-	}
-	if len(rows) == 0 {
-		return "", fmt.Errorf("no figure is wanted in the table %q", name)
-	}
-	var beside, goal, notes bool
-	for _, w := range rows {
-		f := pg.find(w.ID)
-		goal = goal || w.targeted()
-		beside = beside || f != nil && f.Peer != ""
-		notes = notes || f != nil && f.Note != ""
-	}
-	var out strings.Builder
-	columns := []string{"what", "helve"}
-	for _, c := range []struct {
-		on    bool
-		names []string
-	}{{beside, []string{"beside", "times ahead"}}, {goal, []string{"target", ""}}, {notes, []string{"note"}}} {
-		if c.on {
-			columns = append(columns, c.names...)
-		}
-	}
-	fmt.Fprintf(&out, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-	for _, w := range rows {
-		fmt.Fprintf(&out, "| %s |\n", strings.Join(pg.row(w, beside, goal, notes), " | "))
-	}
-	return out.String() + pg.reasons(rows), nil
-}
-
-func (pg *sheet) row(w wanted, beside, goal, notes bool) []string {
-	f := pg.find(w.ID)
-	row := []string{w.What, pg.value(w.ID)}
-	if beside {
-		other := "–"
-		if f != nil && f.Peer != "" {
-			other = words(f.PeerValue, f.Unit) + ", " + f.Peer
-		}
-		row = append(row, other, pg.times(w.ID))
-	}
-	if goal {
-		unit := w.Unit
-		if f != nil {
-			unit = f.Unit
-		}
-		row = append(row, cmp.Or(w.target(unit), "–"), mark(w.verdict(f)))
-	}
-	if notes && f != nil {
-		row = append(row, f.Note)
-	} else if notes {
-		row = append(row, "")
-	}
-	return row
-}
-
-// reasons say of every figure that is short why it is.
-func (pg *sheet) reasons(rows []wanted) string {
-	var out strings.Builder
-	said := map[string]bool{}
-	for _, w := range rows {
-		why := cmp.Or(w.Short, unexplained)
-		if w.verdict(pg.find(w.ID)) != short || said[why] {
+// table lists the wanted figures of a name, with the columns that some of them
+// fill, and why the short ones are.
+func (s *sheet) table(name string) (string, error) {
+	rows := [][]string{{"what", "helve", "beside", "times ahead", "target", "", "note"}}
+	var why []string
+	shown := [7]bool{true, true}
+	for _, w := range s.plan.Wanted {
+		if w.Table != name {
 			continue
 		}
-		said[why] = true
-		var all []string
-		for _, o := range rows {
-			if cmp.Or(o.Short, unexplained) == why && o.verdict(pg.find(o.ID)) == short && !slices.Contains(all, o.What) {
-				all = append(all, o.What)
+		f, unit, note := s.find(w.ID), w.Unit, ""
+		if f != nil {
+			unit, note = f.Unit, f.Note
+		}
+		beside, goal := f != nil && f.Peer != "", w.targeted()
+		for i, on := range []bool{beside, beside, goal, goal, note != ""} {
+			shown[i+2] = shown[i+2] || on
+		}
+		rows = append(rows, []string{w.What, s.value(f), s.peer(f, "–"), s.ahead(w, f), w.target(unit), w.verdict(f).String(), note})
+		if w.verdict(f) == short {
+			reason := cmp.Or(w.Short, "Why is not known yet.")
+			if i := slices.IndexFunc(why, func(line string) bool { return strings.HasSuffix(line, ". "+reason) }); i >= 0 {
+				why[i] = strings.TrimSuffix(why[i], ". "+reason) + "; " + w.What + ". " + reason
+			} else {
+				why = append(why, "- **Short:** "+w.What+". "+reason)
 			}
 		}
-		fmt.Fprintf(&out, "- **Short:** %s. %s\n", strings.Join(all, "; "), why)
 	}
-	if out.Len() > 0 {
-		return "\n" + out.String()
+	if len(rows) == 1 {
+		return "", fmt.Errorf("no figure is wanted in the table %q", name)
 	}
-	return ""
+	var out strings.Builder
+	for i, row := range rows {
+		var cells []string
+		for k, cell := range row {
+			if shown[k] {
+				cells = append(cells, cell)
+			}
+		}
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+		if i == 0 {
+			fmt.Fprintf(&out, "|%s\n", strings.Repeat("---|", len(cells)))
+		}
+	}
+	if len(why) > 0 {
+		fmt.Fprintf(&out, "\n%s\n", strings.Join(why, "\n"))
+	}
+	return out.String(), nil
 }
 
-// part says when, where and by which command something was measured.
-func (pg *sheet) part(names ...string) (string, error) {
-	var out []string
-	for _, name := range names {
-		if !slices.ContainsFunc(pg.plan.Parts, func(p part) bool { return p.Name == name }) {
-			return "", fmt.Errorf("there is no part %q", name)
-		}
-		line := "`make bench PART=" + name + "`: "
-		e := pg.book.part(name)
-		if e == nil {
-			out = append(out, line+notMeasured+" yet.")
-			continue
-		}
-		line += "measured " + e.Date
-		if e.Machine != pg.commonest() {
-			line += " on " + e.Machine
-		}
-		if e.Seconds > 0 {
-			line += fmt.Sprintf(", in %s", words(e.Seconds, "s"))
-		}
-		if e.Load[0] != "" {
-			line += fmt.Sprintf(", load %s before and %s after", e.Load[0], e.Load[1])
-		}
-		line += "."
-		if e.Note != "" {
-			line += " " + e.Note
-		}
-		if e.Failed != "" {
-			line += " **Something did not hold:** " + strings.Join(strings.Fields(e.Failed), " ")
-		}
-		out = append(out, line)
+// part says when, where and by which command a part was measured.
+func (s *sheet) part(name string) (string, error) {
+	if !slices.ContainsFunc(s.plan.Parts, func(p part) bool { return p.Name == name }) {
+		return "", fmt.Errorf("there is no part %q", name)
 	}
-	return strings.Join(out, "\n"), nil
+	line := "`make bench PART=" + name + "`: "
+	i := slices.IndexFunc(s.book.Parts, func(e entry) bool { return e.Name == name })
+	if i < 0 {
+		return line + notMeasured + " yet.", nil
+	}
+	e := s.book.Parts[i]
+	line += "measured " + e.Date
+	if e.Machine != s.machine() {
+		line += " on " + e.Machine
+	}
+	if e.Seconds > 0 {
+		line += fmt.Sprintf(", in %s", words(e.Seconds, "s"))
+	}
+	if e.Load[0] != "" {
+		line += fmt.Sprintf(", load %s before and %s after", e.Load[0], e.Load[1])
+	}
+	line += "."
+	if e.Note != "" {
+		line += " " + e.Note
+	}
+	if e.Failed != "" {
+		line += " **Something did not hold:** " + strings.Join(strings.Fields(e.Failed), " ")
+	}
+	return line, nil
 }
 
-// commonest is the machine of most parts.
-func (pg *sheet) commonest() string {
+// machine is that of most parts.
+func (s *sheet) machine() (most string) {
 	count := map[string]int{}
-	for _, e := range pg.book.Parts {
-		count[e.Machine]++
-	}
-	names := slices.Sorted(maps.Keys(count))
-	slices.SortStableFunc(names, func(x, y string) int { return count[y] - count[x] })
-	if len(names) == 0 {
-		return "no machine yet"
-	}
-	return names[0]
-}
-
-func (pg *sheet) machines() string {
-	line := "Measured on " + pg.commonest()
-	for _, e := range pg.book.Parts {
-		if e.Machine != pg.commonest() {
-			return line + ", where a part says no other"
+	for _, e := range s.book.Parts {
+		if count[e.Machine]++; count[e.Machine] > count[most] {
+			most = e.Machine
 		}
 	}
-	return line
+	return cmp.Or(most, "no machine yet")
 }
 
 // versions are the peers whose version is known.
-func (pg *sheet) versions() string {
+func (s *sheet) versions() string {
 	var all []string
 	version := regexp.MustCompile(`\d\.\d`)
-	for _, e := range pg.book.Parts {
-		for _, name := range e.Versions {
-			if name, _, _ := strings.Cut(name, ","); version.MatchString(name) { // after it is how it was driven
+	for _, e := range s.book.Parts {
+		for _, f := range e.Figures {
+			if name, _, _ := strings.Cut(f.Peer, ","); version.MatchString(name) { // after it is how it was driven
 				all = append(all, name)
 			}
 		}
@@ -256,10 +263,10 @@ func (pg *sheet) versions() string {
 }
 
 // counts say how many targets are met, by whose they are.
-func (pg *sheet) counts() string {
-	var whose []string
+func (s *sheet) counts() string {
+	var whose, lines []string
 	n := map[string]*[3]int{}
-	for _, w := range pg.plan.Wanted {
+	for _, w := range s.plan.Wanted {
 		if !w.targeted() {
 			continue
 		}
@@ -267,32 +274,27 @@ func (pg *sheet) counts() string {
 			n[w.From] = new([3]int)
 			whose = append(whose, w.From)
 		}
-		n[w.From][w.verdict(pg.find(w.ID))]++
+		n[w.From][w.verdict(s.find(w.ID))]++
 	}
-	var lines []string
 	for _, from := range whose {
 		c := n[from]
-		line := fmt.Sprintf("%s: %d of %d met, %d short", from, c[met], c[untold]+c[met]+c[short], c[short])
+		line := fmt.Sprintf("- %s: %d of %d met, %d short", strings.ToUpper(from[:1])+from[1:], c[met], c[untold]+c[met]+c[short], c[short])
 		if c[untold] > 0 {
 			line += fmt.Sprintf(", %d not measured yet", c[untold])
 		}
-		lines = append(lines, "- "+strings.ToUpper(line[:1])+line[1:]+".")
+		lines = append(lines, line+".")
 	}
 	return strings.Join(lines, "\n")
 }
 
 // summary is the first table: helve beside what people would use instead.
-func (pg *sheet) summary() string {
+func (s *sheet) summary() string {
 	out := "| | helve | instead | times ahead |\n|---|---|---|---|\n"
-	for _, w := range pg.plan.Wanted {
-		if w.Subject == "" {
-			continue
+	for _, w := range s.plan.Wanted {
+		if w.Subject != "" {
+			f := s.find(w.ID)
+			out += fmt.Sprintf("| %s | %s | %s | %s |\n", w.Subject, s.value(f), s.peer(f, notMeasured), s.ahead(w, f))
 		}
-		other := notMeasured
-		if f := pg.find(w.ID); f != nil && f.Peer != "" {
-			other = words(f.PeerValue, f.Unit) + ", " + f.Peer
-		}
-		out += fmt.Sprintf("| %s | %s | %s | %s |\n", w.Subject, pg.value(w.ID), other, pg.times(w.ID))
 	}
 	return out
 }

@@ -29,7 +29,6 @@ type plan struct {
 type peer struct {
 	Script  []string // prints where it is; or else
 	Program string   // is looked for on the PATH
-	Package string   // of Debian, which holds it
 	Version []string // arguments that make it tell its version; none where it can not
 	Strip   string   // what to leave out of the line it tells
 }
@@ -60,7 +59,6 @@ type step struct {
 	Test    string // or tests by this pattern
 	Package string // of benchmarks and tests
 	Args    []string
-	Quick   []string // more arguments of a program for a look
 	Env     map[string]string
 	Takes   []take
 }
@@ -72,8 +70,6 @@ type take struct {
 
 	From   string // the benchmark; * stands for a part of its name, and then the highest counts
 	Metric string // ns/op where there is none
-	Minus  string // another benchmark's or metric's value is taken off
-	Over   string // or it is divided by that of another benchmark or metric
 
 	Peer       string
 	PeerFrom   string
@@ -153,6 +149,16 @@ func (p *plan) check() (err error) {
 		}
 	}
 	return err
+}
+
+// wantedOf is what is wanted of a figure.
+func (p *plan) wantedOf(id string) (none wanted) {
+	for _, w := range p.Wanted {
+		if w.ID == id {
+			return w
+		}
+	}
+	return none
 }
 
 func (w wanted) targeted() bool { return w.Most != nil || w.Least != nil }

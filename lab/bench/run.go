@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,8 @@ type runner struct {
 // runAll runs parts one after the other, and keeps what each has found at once
 // in the book of a folder. A part that can not be measured is left as it was.
 func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, log io.Writer) (err error) {
-	if _, err := os.Stat("go.mod"); err != nil {
-		return errors.New("this is not the root of the module: there is no go.mod")
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "helve-bench-")
 	if err != nil {
@@ -39,7 +40,7 @@ func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := &runner{plan: p, dir: dir, peers: map[string]string{}, quick: quick, log: log}
-	if r.helve, err = r.build(ctx, "./cmd/helve"); err != nil {
+	if r.helve, err = r.build(ctx, ".", "./cmd/helve"); err != nil {
 		return err
 	}
 	var failed error
@@ -50,178 +51,148 @@ func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, 
 			failed = errors.Join(failed, fmt.Errorf("part %s: %w", part.Name, err))
 			fmt.Fprintf(log, "bench: part %s: %v\n", part.Name, err)
 		}
-		if e != nil {
-			for _, f := range e.Figures {
-				fmt.Fprintf(log, "  %s: %s, %s\n", f.ID, words(f.Value, f.Unit), f.Note)
-			}
-			book, err := readBook(filepath.Join(out, bookFile))
-			if err != nil {
-				return errors.Join(failed, err)
-			}
-			book.put(*e, p)
-			if err := book.write(filepath.Join(out, bookFile)); err != nil {
-				return errors.Join(failed, err)
-			}
-		}
 		if ctx.Err() != nil {
 			return errors.Join(failed, ctx.Err())
+		}
+		if len(e.Figures) == 0 {
+			continue // it is left as it was
+		}
+		for _, f := range e.Figures {
+			fmt.Fprintf(log, "  %s: %s, %s\n", f.ID, words(f.Value, f.Unit), f.Note)
+		}
+		path := filepath.Join(out, bookFile)
+		book, err := readBook(path)
+		if err == nil {
+			book.put(e, p)
+			err = book.write(path)
+		}
+		if err != nil {
+			return errors.Join(failed, err)
 		}
 	}
 	return failed
 }
 
-// part measures one. There is an entry and an error when a program found that
-// something does not hold: then the page has to say so.
-func (r *runner) part(ctx context.Context, p part) (*entry, error) {
+// part measures one. There are figures and an error where something does not
+// hold: then the page has to say so.
+func (r *runner) part(ctx context.Context, p part) (entry, error) {
+	e := entry{Name: p.Name, Date: time.Now().UTC().Format("2006-01-02 15:04"), Machine: proof.Machine()}
 	for _, name := range p.Needs {
 		if err := r.bring(ctx, name); err != nil {
-			return nil, fmt.Errorf("left as it was, for want of %s: %w", name, err)
+			return e, fmt.Errorf("left as it was, for want of %s: %w", name, err)
 		}
 	}
 	ctx, stop := context.WithTimeout(ctx, max(20*time.Minute, time.Duration(4*p.Minutes*float64(time.Minute))))
 	defer stop()
-	e := &entry{Name: p.Name, Date: time.Now().UTC().Format("2006-01-02 15:04"), Machine: proof.Machine()}
 	e.Load[0] = proof.Busy()
 	began := time.Now()
 	var failed error
 	if measure := measurements()[p.Name]; measure != nil {
-		b := &bench{helve: r.helve, peers: r.peers, quick: r.quick, log: r.log}
-		if b.self, failed = os.Executable(); failed == nil {
-			failed = b.measure(ctx, measure)
-		}
-		if e.Figures = b.figures; failed != nil && len(e.Figures) == 0 {
-			return nil, fmt.Errorf("left as it was: %w", failed)
-		}
+		debug.FreeOSMemory() // what the part before has left
+		self, err := os.Executable()
+		b := &bench{helve: r.helve, self: self, peers: r.peers, quick: r.quick, log: r.log}
+		failed = errors.Join(err, b.measure(ctx, measure))
+		e.Figures = b.figures
 	}
 	for _, s := range p.Steps {
 		figures, err := r.step(ctx, s)
-		if err != nil && len(figures) == 0 {
-			return nil, fmt.Errorf("left as it was: %w", err)
-		}
 		failed = errors.Join(failed, err)
 		e.Figures = append(e.Figures, figures...)
 	}
-	for i := range e.Figures {
-		e.Figures[i].Value, e.Figures[i].PeerValue = shortened(e.Figures[i].Value), shortened(e.Figures[i].PeerValue)
+	for i := range e.Figures { // six digits are more than were measured
+		f := &e.Figures[i]
+		for _, x := range []*float64{&f.Value, &f.PeerValue} {
+			if short, err := strconv.ParseFloat(strconv.FormatFloat(*x, 'g', 6, 64), 64); err == nil {
+				*x = short
+			}
+		}
 	}
-	e.Seconds = float64(time.Since(began).Round(time.Second)) / float64(time.Second)
+	e.Seconds = time.Since(began).Round(time.Second).Seconds()
 	e.Load[1] = proof.Busy()
-	e.Versions = versionsOf(e.Figures)
 	if failed != nil {
 		e.Failed = failed.Error()
 	}
 	return e, failed
 }
 
-// shortened leaves six digits of a number, which are more than were measured.
-func shortened(x float64) float64 {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
-	if err != nil {
-		return x
-	}
-	return short
-}
-
 // bring finds a peer, or fetches it.
-func (r *runner) bring(ctx context.Context, name string) error {
-	if _, ok := r.peers[name]; ok {
+func (r *runner) bring(ctx context.Context, name string) (err error) {
+	p, path := r.plan.Peers[name], ""
+	switch {
+	case r.peers[name] != "":
 		return nil
-	}
-	p := r.plan.Peers[name]
-	path := ""
-	if len(p.Script) > 0 {
+	case len(p.Script) > 0:
 		cmd := exec.CommandContext(ctx, p.Script[0], p.Script[1:]...)
 		cmd.Stderr = r.log
-		out, err := cmd.Output()
-		if err != nil {
-			return err
-		}
+		var out []byte
+		out, err = cmd.Output()
 		path = strings.TrimSpace(string(out))
-	} else {
-		found, err := r.installed(ctx, p)
-		if err != nil {
-			return err
-		}
-		path = found
+	default:
+		path, err = exec.LookPath(p.Program)
+	}
+	if err != nil {
+		return err
 	}
 	if p.Version != nil {
 		version := proof.Version(append([]string{path}, p.Version...)...)
-		if version == "" {
-			return errors.New("it does not tell its version")
-		}
 		r.peers[name+".version"] = strings.TrimSpace(strings.TrimPrefix(version, p.Strip))
 	}
 	r.peers[name] = path
 	return nil
 }
 
-// installed finds a program of the system, and has Debian bring it where it may.
-func (r *runner) installed(ctx context.Context, p peer) (string, error) {
-	path, err := exec.LookPath(p.Program)
-	apt, none := exec.LookPath("apt-get")
-	if err == nil || none != nil || p.Package == "" || os.Getuid() != 0 {
-		return path, err
-	}
-	fmt.Fprintf(r.log, "bench: installing %s\n", p.Package)
-	cmd := exec.CommandContext(ctx, apt, "install", "-y", "-qq", "--no-install-recommends", p.Package)
-	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("apt-get can not bring %s: %w: %s", p.Package, err, tail(out))
-	}
-	return exec.LookPath(p.Program)
-}
-
 // fill puts in what ${NAME} stands for.
 func (r *runner) fill(text string) string {
 	return os.Expand(text, func(name string) string {
-		switch name {
-		case "helve":
+		if name == "helve" {
 			return r.helve
-		case "cache":
-			dir, _ := os.UserCacheDir() // a path that is not there tells what is wrong
-			return dir
 		}
-		if value, ok := r.peers[name]; ok {
-			return value
-		}
-		return "${" + name + "}"
+		return r.peers[name]
 	})
 }
 
-// step runs one program and gives the figures that came of it.
-func (r *runner) step(ctx context.Context, s step) ([]proof.Figure, error) {
-	if s.Program != "" {
-		return r.ours(ctx, s)
-	}
+// step runs the go command, or a program of ours that writes its figures itself,
+// and gives the figures that came of it. Where such a program fails with figures
+// written, something that it checked does not hold.
+func (r *runner) step(ctx context.Context, s step) (figures []proof.Figure, err error) {
 	argv := []string{"go", "test", "-count=1", "-timeout=0", "-run", "^$", "-bench", s.Bench}
-	if s.Test != "" {
-		argv = []string{"go", "test", "-count=1", "-timeout=0", "-v", "-run", s.Test}
+	file := filepath.Join(r.dir, "figures")
+	switch {
+	case s.Program != "":
+		program, err := r.build(ctx, "lab", "./"+strings.TrimPrefix(s.Program, "./lab/"))
+		if err != nil {
+			return nil, err
+		}
+		argv = append([]string{program, "--figures", file}, s.Args...)
+		if r.quick {
+			argv = append(argv, "--quick")
+		}
+	case s.Test != "":
+		argv = slices.Concat([]string{"go", "test", "-count=1", "-timeout=0", "-v", "-run", s.Test}, s.Args, []string{s.Package})
+	default:
+		argv = append(argv, s.Args...)
+		if r.quick {
+			argv = append(argv, "-benchtime=3x", "-count=1")
+		}
+		argv = append(argv, s.Package)
 	}
-	argv = append(argv, s.Args...)
-	if r.quick && s.Test == "" {
-		argv = append(argv, "-benchtime=3x", "-count=1")
+	for i := range argv {
+		argv[i] = r.fill(argv[i])
 	}
-	argv = append(argv, s.Package)
-	text, err := r.execute(ctx, s, argv)
-	if err != nil {
-		return nil, err
+	text, failed := r.execute(ctx, s, argv)
+	if s.Program != "" {
+		figures, err = proof.ReadFile(file)
+		return figures, errors.Join(failed, err)
 	}
-	return r.take(s, text)
-}
-
-// take makes figures out of what the go command has printed.
-func (r *runner) take(s step, text []byte) (figures []proof.Figure, err error) {
 	all, err := readBench(text)
-	if err != nil {
+	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}
 	for _, t := range s.Takes {
 		t.Peer = r.fill(t.Peer)
-		var f proof.Figure
+		f, err := all.figure(t)
 		if s.Test != "" {
 			f, err = fromLine(text, t)
-		} else {
-			f, err = all.figure(t)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w\n%s", err, tail(text))
@@ -231,46 +202,16 @@ func (r *runner) take(s step, text []byte) (figures []proof.Figure, err error) {
 	return figures, nil
 }
 
-// ours runs a program of ours that writes its figures itself. Where it fails
-// with figures written, something that it checked does not hold.
-func (r *runner) ours(ctx context.Context, s step) ([]proof.Figure, error) {
-	program, err := r.build(ctx, s.Program)
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(r.dir, "figures")
-	if err := os.RemoveAll(file); err != nil {
-		return nil, err
-	}
-	argv := []string{program}
-	args := s.Args
-	if r.quick {
-		args = slices.Concat(s.Args, s.Quick)
-	}
-	for _, arg := range args {
-		argv = append(argv, r.fill(arg))
-	}
-	_, failed := r.execute(ctx, s, append(argv, "--figures", file))
-	figures, err := proof.ReadFile(file)
-	if err != nil && failed == nil {
-		failed = err
-	}
-	return figures, failed
-}
-
-// build makes a program as it is released.
-func (r *runner) build(ctx context.Context, pkg string) (string, error) {
+// build makes a program of a module as it is released.
+func (r *runner) build(ctx context.Context, module, pkg string) (string, error) {
 	path := filepath.Join(r.dir, filepath.Base(pkg))
-	module := "."
-	if rest, ok := strings.CutPrefix(pkg, "./lab/"); ok {
-		module, pkg = "lab", "./"+rest
-	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, tail(out))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("building %s: %w\n%s", pkg, err, tail(out))
 	}
-	return path, nil
+	return path, err
 }
 
 // execute runs a program to its end, with all that it starts, and gives what it
@@ -284,32 +225,21 @@ func (r *runner) execute(ctx context.Context, s step, argv []string) ([]byte, er
 	for name, value := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+r.fill(value))
 	}
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&said, r.log)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, r.log
 	err := cmd.Run()
 	if err != nil {
-		err = fmt.Errorf("%s: %w\n%s", filepath.Base(argv[0]), err, complaint(out.String()+"\n"+said.String()))
+		err = fmt.Errorf("%s: %w\n%s", filepath.Base(argv[0]), err, tail(out.Bytes()))
 	}
 	return out.Bytes(), err
 }
 
-// complaint is what a program that failed has said of it: the lines that say
-// so, or else the last ones.
-func complaint(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, "FAIL") {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 0 {
-		return tail([]byte(text))
-	}
-	return strings.Join(lines[:min(len(lines), 12)], "")
-}
-
-// tail is the end of what a program has printed, for what to say of a failure.
+// tail is what to say of a failure: the lines of what was printed that say so,
+// or else the last ones.
 func tail(text []byte) string {
 	lines := slices.Collect(strings.Lines(strings.TrimSpace(string(text))))
+	if bad := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, "FAIL") }); len(bad) > 0 {
+		return strings.Join(bad[:min(len(bad), 12)], "")
+	}
 	return strings.Join(lines[max(0, len(lines)-12):], "")
 }

@@ -7,32 +7,37 @@ import (
 	"strings"
 )
 
-// words are a figure as a person reads it: a number with its unit, times and
-// sizes in the unit that suits them.
-func words(value float64, unit string) string {
-	if m := sizeOf(unit); m.kind == "time" {
-		value, unit = suited(value * m.size)
-	}
-	switch unit {
-	case "":
-		return number(value)
-	case "%":
-		return number(value) + " %"
-	}
-	return number(value) + " " + unit
+// A measureUnit is a kind of unit, and how large it is in the smallest of its kind.
+type measureUnit struct {
+	kind string
+	size float64
 }
 
-// suited is a number of nanoseconds in the unit in which it reads best.
-func suited(ns float64) (float64, string) {
-	switch abs := math.Abs(ns); {
-	case abs >= 1e9:
-		return ns / 1e9, "s"
-	case abs >= 3e5 || abs == 0:
-		return ns / 1e6, "ms"
-	case abs >= 1e3:
-		return ns / 1e3, "µs"
+func sizeOf(unit string) measureUnit {
+	return map[string]measureUnit{
+		"ns": {"time", 1}, "µs": {"time", 1e3}, "ms": {"time", 1e6}, "s": {"time", 1e9},
+		"B": {"size", 1}, "KiB": {"size", 1 << 10}, "MB": {"size", 1e6}, "MiB": {"size", 1 << 20},
+		"MB/s": {"rate", 1}, "MB a second": {"rate", 1},
+	}[unit]
+}
+
+// words are a figure as a person reads it: a number with its unit, times in the
+// unit that suits them.
+func words(value float64, unit string) string {
+	if m := sizeOf(unit); m.kind == "time" {
+		value *= m.size
+		switch abs := math.Abs(value); {
+		case abs >= 1e9:
+			value, unit = value/1e9, "s"
+		case abs >= 3e5 || abs == 0:
+			value, unit = value/1e6, "ms"
+		case abs >= 1e3:
+			value, unit = value/1e3, "µs"
+		default:
+			unit = "ns"
+		}
 	}
-	return ns, "ns"
+	return strings.TrimSpace(number(value) + " " + unit)
 }
 
 // number has as many digits as count, and a comma between the thousands.
@@ -47,22 +52,15 @@ func number(x float64) string {
 	default:
 		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
-	text := strconv.FormatFloat(x, 'f', digits, 64)
-	if digits > 0 {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	whole, rest, dot := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
+	whole, rest, _ := strings.Cut(strconv.FormatFloat(x, 'f', digits, 64), ".")
+	sign := len(whole) - len(strings.TrimPrefix(whole, "-"))
+	for i := len(whole) - 3; i > sign; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
-	if dot {
-		whole += "." + rest
+	if rest = strings.TrimRight(rest, "0"); rest != "" {
+		return whole + "." + rest
 	}
-	return sign + whole
+	return whole
 }
 
 // times are a ratio with two digits that count.
