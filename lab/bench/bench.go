@@ -30,7 +30,6 @@ func measurements() map[string]func(context.Context, *bench) {
 // on. How long things take makes no part fail: that is for who reads the page.
 type bench struct {
 	helve string            // the command that is measured
-	self  string            // this program, which plays servers and callers as well
 	peers map[string]string // where the programs of others are, by their names in the plan
 	quick bool
 	log   io.Writer

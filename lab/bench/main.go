@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -40,9 +39,6 @@ func main() {
 func command(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
-	}
-	if args[0] == "search" && len(args) == 4 { // a contender of the part search
-		return contend(ctx, args[1], args[2], args[3], os.Stdin, out)
 	}
 	p, err := loadPlan()
 	if err != nil {

@@ -22,10 +22,6 @@ import (
 // The test's own program plays the helve command too.
 func TestMain(m *testing.M) {
 	helve.RunHelper()
-	if len(os.Args) > 1 && os.Args[1] == "search" {
-		main()
-		return
-	}
 	if filepath.Base(os.Args[0]) == "helve" {
 		dir, _ := os.Getwd()
 		self, _ := os.Executable()
@@ -46,7 +42,7 @@ func tiny(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Chdir(filepath.Join("..", ".."))
-	b := &bench{helve: filepath.Join(t.TempDir(), "helve"), self: self, peers: map[string]string{}, quick: true, log: io.Discard}
+	b := &bench{helve: filepath.Join(t.TempDir(), "helve"), peers: map[string]string{}, quick: true, log: io.Discard}
 	if err := os.Symlink(self, b.helve); err != nil {
 		t.Fatal(err)
 	}

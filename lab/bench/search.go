@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"io/fs"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,48 +66,6 @@ func (q query) Title() string {
 	return title
 }
 
-// A searchJob is a request to a contender: to answer a query so many times, or
-// to wait until it does nothing in the background.
-type searchJob struct {
-	Query  query
-	Repeat int
-	Rest   bool
-}
-
-// A sample is its answer: the mean of the calls, and what is held in memory
-// after a rest.
-type sample struct {
-	Wall, CPU float64 // ms
-	Digest    uint64  // of the files and line numbers shown, in their order; 0 can not be compared
-	Heap      float64 // MiB
-	Err       string
-}
-
-// A contender answers queries in a process of its own, so that neither memory
-// nor background work of one is billed to another.
-type contender struct {
-	name   string
-	pipe   *pipe
-	ask    *json.Encoder
-	hear   *json.Decoder
-	repeat int  // calls a sample
-	warm   bool // all that it keeps is there
-}
-
-func (c *contender) do(b *bench, j searchJob) (s sample) {
-	err := c.ask.Encode(j)
-	if err == nil {
-		err = c.hear.Decode(&s)
-	}
-	if err == nil && s.Err != "" {
-		err = errors.New(s.Err)
-	}
-	if err != nil {
-		b.must(fmt.Errorf("%s, %s: %w", c.name, j.Query.Name, err))
-	}
-	return s
-}
-
 // searches measures the queries on three trees, beside ripgrep in two flows:
 // "era" reads all it says, looks up the time of every file and sorts; "new" has
 // no order and ends the program at the limit. The ways of helve are "process",
@@ -118,148 +74,76 @@ func (c *contender) do(b *bench, j searchJob) (s sample) {
 // kept.
 func searches(ctx context.Context, b *bench) {
 	w := b.world(allowed)
+	b.searchTree(ctx, w, "small", b.size(21, 2))
+	b.searchTree(ctx, w, "medium", b.size(9, 2))
+	b.searchTree(ctx, w, "huge", b.size(5, 2))
+}
+
+func (b *bench) searchTree(ctx context.Context, w *proof.World, tree string, rounds int) {
 	version := strings.Fields(proof.Version(b.peers["ripgrep15"], "--version") + " ? ?")[1]
 	era, fresh := "ripgrep "+version+", all lines, newest first", "ripgrep "+version+", ended at the limit"
-	for _, tree := range []string{"small", "medium", "huge"} {
-		dir := b.tree(w, tree)
-		var all []*contender
-		for _, name := range []string{"era", "new", "process", "call", "first", "index"} {
-			program := b.helve
-			if name == "era" || name == "new" {
-				program = b.peers["ripgrep15"]
-			}
-			p, err := b.open(ctx, w, b.self, "search", name, dir, program)
-			b.must(err)
-			defer func() { _ = p.close() }()
-			all = append(all, &contender{name: name, pipe: p, ask: json.NewEncoder(p.in), hear: json.NewDecoder(p.out)})
-		}
-		rounds := map[string]int{"small": b.size(21, 2), "medium": b.size(9, 2), "huge": b.size(5, 2)}[tree]
-		type worst struct {
-			ratio float64
-			query string
-		}
-		goals := map[string]worst{}
-		for _, q := range queries() {
-			b.say("%s: %s", tree, q.Name)
-			samples := b.turns(all, q, rounds)
-			of := func(name string, get func(sample) float64) (list []float64) {
-				for _, s := range samples[name] {
-					list = append(list, get(s))
-				}
-				return list
-			}
-			wall, cpu := func(s sample) float64 { return s.Wall }, func(s sample) float64 { return max(s.CPU, 0.001) }
-			for _, name := range []string{"process", "call", "index"} {
-				b.beside("search."+tree+"."+q.Name+"."+name+".wall", "ms", median(of(name, wall)), era, median(of("era", wall)), "")
-			}
-			b.beside("search."+tree+"."+q.Name+".first.new.wall", "ms", median(of("first", wall)), fresh, median(of("new", wall)), "")
-			// How many times ahead of ripgrep, within each round: a busy machine
-			// disturbs all alike.
-			for _, g := range [][3]string{{"process", "era", q.Class}, {"call", "era", q.Class}, {"index", "era", q.Class}, {"first", "new", "new"}, {"index", "new", "new"}} {
-				for kind, get := range map[string]func(sample) float64{"wall": wall, "cpu": cpu} {
-					var ratios []float64
-					ours, theirs := of(g[0], get), of(g[1], get)
-					for i := range ours {
-						ratios = append(ratios, theirs[i]/ours[i])
-					}
-					id := "search.goal." + tree + "." + g[0] + "." + g[2] + "." + kind
-					if was, ok := goals[id]; q.Tool == "grep" || g[2] != "new" {
-						if r := median(ratios); !ok || r < was.ratio {
-							goals[id] = worst{r, q.Name}
-						}
-					}
-				}
-			}
-		}
-		for _, wanted := range b.wanted("search.goal." + tree) {
-			if g, ok := goals[wanted]; ok {
-				b.add(wanted, g.ratio, "times", "The worst query is "+g.query+".")
-			}
-		}
-		if tree == "huge" {
-			b.add("search.memory.huge.index", all[5].do(b, searchJob{Rest: true}).Heap, "MiB", "")
-		}
-	}
-}
-
-// turns lets all answer a query in turn, each round in another order, and holds
-// answers that have to be alike against each other.
-func (b *bench) turns(all []*contender, q query, rounds int) map[string][]sample {
-	for _, c := range all {
-		s := c.do(b, searchJob{Query: q, Repeat: 1})
-		if c.name == "index" && !c.warm {
-			c.do(b, searchJob{Query: q, Repeat: 2})
-			s = c.do(b, searchJob{Query: q, Repeat: 1, Rest: true})
-			c.warm = true
-		}
-		if c.repeat = 1; c.name == "call" || c.name == "first" || c.name == "index" { // so often that the clock of the processor can tell
-			c.repeat = int(math.Min(math.Max(5/s.Wall, 1), 500))
-		}
-	}
-	samples := map[string][]sample{}
-	for round := range rounds {
-		for i := range all {
-			c := all[(i+round)%len(all)]
-			samples[c.name] = append(samples[c.name], c.do(b, searchJob{Query: q, Repeat: c.repeat}))
-		}
-		for _, name := range []string{"call", "index"} {
-			ours, theirs := samples[name][round].Digest, samples["era"][round].Digest
-			b.hold(ours == theirs || ours == 0 || theirs == 0, "%s, %s: not the lines that ripgrep has", q.Name, name)
-		}
-	}
-	return samples
-}
-
-// contend is the life of a contender's process.
-func contend(ctx context.Context, kind, dir, program string, in io.Reader, out io.Writer) error {
-	var answer func(q query) (uint64, time.Duration, error) // the digest, and CPU time of programs that were run
-	switch kind {
-	case "era", "new":
-		answer = func(q query) (uint64, time.Duration, error) { return ripgrep(ctx, program, q, dir, kind == "new") }
-	case "process":
-		answer = func(q query) (uint64, time.Duration, error) { return helveSearch(ctx, program, q, dir) }
-	default:
-		search := helve.Search{Budget: -1, Limit: searchLimit, Stateless: kind != "index"}
-		if kind == "first" {
+	dir := b.tree(w, tree)
+	runtimes := map[string]*helve.Runtime{}
+	for _, name := range []string{"call", "first", "index"} {
+		search := helve.Search{Budget: -1, Limit: searchLimit, Stateless: name != "index"}
+		if name == "first" {
 			search.Order = "first"
 		}
 		rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Unrecorded: true, Search: search})
-		if err != nil {
-			return err
-		}
+		b.must(err)
 		defer func() { _ = rt.Close() }() // nothing is kept
-		answer = func(q query) (uint64, time.Duration, error) {
-			hits, err := searchCall(ctx, rt, q, dir)
-			if kind == "first" {
-				return 0, 0, err
+		runtimes[name] = rt
+	}
+	for range 3 { // until all that is kept is there
+		_, err := searchCall(ctx, runtimes["index"], queries()[0], dir)
+		b.must(err)
+	}
+	if heap := rest(); tree == "huge" {
+		b.add("search.memory.huge.index", heap, "MiB", "")
+	}
+	// How many times ahead of ripgrep the worst query of a class is, within
+	// each round: a busy machine disturbs all alike.
+	worst := map[string]proof.Figure{}
+	for _, q := range queries() {
+		b.say("%s: %s", tree, q.Name)
+		ways, shown := map[string]*way{}, map[string]uint64{}
+		var all []*way
+		for _, name := range []string{"era", "new", "process", "call", "first", "index"} {
+			ways[name] = &way{name: name + ", " + q.Name, do: func(ctx context.Context) (said string, err error) {
+				switch name {
+				case "era", "new":
+					shown[name], err = ripgrep(ctx, b.peers["ripgrep15"], q, dir, name == "new")
+				case "process":
+					err = helveSearch(ctx, b.helve, w, q, dir)
+				default:
+					shown[name], err = searchCall(ctx, runtimes[name], q, dir)
+				}
+				return "", err
+			}}
+			all = append(all, ways[name])
+		}
+		b.race(ctx, w, rounds, all...)
+		b.hold(shown["call"] == shown["era"] && shown["index"] == shown["era"], "%s, %s: not the lines that ripgrep has", tree, q.Name)
+		for _, name := range []string{"process", "call", "index"} {
+			b.beside("search."+tree+"."+q.Name+"."+name+".wall", "ms", median(ways[name].walls), era, median(ways["era"].walls), "")
+		}
+		b.beside("search."+tree+"."+q.Name+".first.new.wall", "ms", median(ways["first"].walls), fresh, median(ways["new"].walls), "")
+		for _, g := range [][3]string{{"process", "era", q.Class}, {"call", "era", q.Class}, {"index", "era", q.Class}, {"first", "new", "new"}, {"index", "new", "new"}} {
+			var ratios []float64
+			for i, wall := range ways[g[0]].walls {
+				ratios = append(ratios, ways[g[1]].walls[i]/wall)
 			}
-			return digest(hits), 0, err
+			f := proof.Figure{ID: "search.goal." + tree + "." + g[0] + "." + g[2] + ".wall", Value: median(ratios), Unit: "times", Note: "The worst query is " + q.Name + "."}
+			if was, ok := worst[f.ID]; (q.Tool == "grep" || g[2] != "new") && (!ok || f.Value < was.Value) {
+				worst[f.ID] = f
+			}
 		}
 	}
-	jobs, answers := json.NewDecoder(in), json.NewEncoder(out)
-	for {
-		var j searchJob
-		if err := jobs.Decode(&j); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		var s sample
-		if j.Rest {
-			s.Heap = rest()
-		}
-		cpu, began := proof.OwnWork(), time.Now()
-		for range j.Repeat {
-			sum, child, err := answer(j.Query)
-			if err != nil {
-				s.Err = err.Error()
-			}
-			s.Digest, s.CPU = sum, s.CPU+millis(child)
-		}
-		n := float64(max(j.Repeat, 1))
-		s.Wall, s.CPU = millis(time.Since(began))/n, (s.CPU+millis(proof.OwnWork()-cpu))/n
-		if err := answers.Encode(s); err != nil {
-			return err
+	p, err := loadPlan()
+	b.must(err)
+	for _, wanted := range p.Wanted {
+		if f, ok := worst[wanted.ID]; ok {
+			b.figures = append(b.figures, f)
 		}
 	}
 }
@@ -300,7 +184,8 @@ func digest(hits []hit) uint64 {
 	return sum.Sum64()
 }
 
-func searchCall(ctx context.Context, rt *helve.Runtime, q query, dir string) (hits []hit, err error) {
+// searchCall calls the tool, and returns the digest of what it found.
+func searchCall(ctx context.Context, rt *helve.Runtime, q query, dir string) (uint64, error) {
 	args := map[string]string{"path": dir}
 	if q.Pattern != "" {
 		args["pattern"] = q.Pattern
@@ -310,22 +195,23 @@ func searchCall(ctx context.Context, rt *helve.Runtime, q query, dir string) (hi
 	}
 	input, err := json.Marshal(args)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	res, err := rt.Call(ctx, tool.Call{Tool: q.Tool, Session: "bench", Input: input})
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
+	var hits []hit
 	if found, ok := res.Data.(*tool.Hits); ok && q.Tool == "grep" {
 		for _, l := range found.Lines {
 			hits = append(hits, hit{file: l.File, line: l.Line})
 		}
 	}
-	return hits, nil
+	return digest(hits), nil
 }
 
 // helveSearch is the built command: a process for every call.
-func helveSearch(ctx context.Context, program string, q query, dir string) (uint64, time.Duration, error) {
+func helveSearch(ctx context.Context, program string, w *proof.World, q query, dir string) error {
 	args := []string{q.Tool, "--newest", "--limit=" + strconv.Itoa(searchLimit)}
 	if q.Include != "" {
 		args = append(args, "--glob="+q.Include)
@@ -335,16 +221,16 @@ func helveSearch(ctx context.Context, program string, q query, dir string) (uint
 		args = []string{"call", "list", "path=" + dir}
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, w.Env()
 	out, err := cmd.Output()
 	if found := new(exec.ExitError); errors.As(err, &found) && found.ExitCode() == 1 && len(out) == 0 {
-		err = nil // nothing was found
+		return nil // nothing was found
 	}
-	return 0, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+	return err
 }
 
 // ripgrep is the program, driven by one of the two flows.
-func ripgrep(ctx context.Context, program string, q query, dir string, fresh bool) (uint64, time.Duration, error) {
+func ripgrep(ctx context.Context, program string, q query, dir string, fresh bool) (uint64, error) {
 	args := []string{"--no-config", "--files", "--hidden", "--no-messages"}
 	all := !fresh && q.Tool != "list" // it runs to its end
 	switch {
@@ -368,7 +254,7 @@ func ripgrep(ctx context.Context, program string, q query, dir string, fresh boo
 		err = cmd.Start()
 	}
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	var hits []hit
 	times := map[string]time.Time{}
@@ -424,7 +310,7 @@ func ripgrep(ctx context.Context, program string, q query, dir string, fresh boo
 	if q.Tool == "grep" && !fresh {
 		sum = digest(hits[:min(len(hits), searchLimit)])
 	}
-	return sum, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+	return sum, err
 }
 
 // wanted are the ids of wanted figures that begin so, in the page's order.
