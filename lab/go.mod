@@ -8,6 +8,7 @@ require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6
 	github.com/helve-dev/helve v0.0.0
 	github.com/yuin/goldmark v1.8.7
+	golang.org/x/oauth2 v0.37.0
 )
 
 replace github.com/helve-dev/helve => ../
@@ -49,7 +50,6 @@ require (
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
-	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

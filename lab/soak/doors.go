@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"github.com/helve-dev/helve/client"
 )
@@ -30,15 +31,8 @@ func mcpActions() []action {
 }
 
 // bearer adds a token to requests.
-type bearer struct {
-	token string
-	next  http.RoundTripper
-}
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.next.RoundTrip(r)
+func bearer(token string, base http.RoundTripper) http.RoundTripper {
+	return &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}), Base: base}
 }
 
 // connect is an agent over MCP: it comes, makes some calls, and goes, or loses
@@ -61,7 +55,7 @@ func (w *worker) connect(ctx context.Context, cut bool) error {
 	}
 	c := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: decline})
 	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: w.subject.mcpURL, HTTPClient: &http.Client{Transport: bearer{w.subject.mcpKey, transport}}, MaxRetries: -1,
+		Endpoint: w.subject.mcpURL, HTTPClient: &http.Client{Transport: bearer(w.subject.mcpKey, transport)}, MaxRetries: -1,
 	}, nil)
 	if err != nil {
 		return err
@@ -82,7 +76,7 @@ func (w *worker) connect(ctx context.Context, cut bool) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.subject.mcpURL, nil)
 	if err == nil {
 		r.Header.Set("Mcp-Session-Id", session.ID())
-		if res, err := (bearer{w.subject.mcpKey, transport}).RoundTrip(r); err == nil {
+		if res, err := bearer(w.subject.mcpKey, transport).RoundTrip(r); err == nil {
 			_ = res.Body.Close() // there is nothing in it
 		}
 	}
@@ -340,7 +334,7 @@ func refused(name, token, body string) action {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
-		res, err := (&http.Client{Transport: bearer{token, &http.Transport{DisableKeepAlives: true}}}).Do(r)
+		res, err := (&http.Client{Transport: bearer(token, &http.Transport{DisableKeepAlives: true})}).Do(r)
 		if err != nil && len(body) > 16<<20 {
 			return nil // it may hang up on who sends too much
 		}

@@ -175,35 +175,13 @@ func (r *report) sheet() *proof.Sheet {
 // print writes the report for people.
 func (r *report) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	table := func(title string, of map[string]int) {
-		fmt.Fprintf(out, "\n%s\n", title)
-		for _, name := range slices.Sorted(maps.Keys(of)) {
-			fmt.Fprintf(out, "  %s\t%d\t%s\n", name, of[name], kinds(r.ops[name]))
-		}
+	fmt.Fprintf(out, "%s\n%s of load after %s to get warm, seed %d\n\n", proof.Machine(), r.s.length, r.s.warm, r.s.seed)
+	for _, f := range r.sheet().Figures() {
+		fmt.Fprintf(out, "  %s\t%.4g %s\t%s\n", f.ID, f.Value, f.Unit, f.Note)
 	}
-	before, after := r.before, r.after
-	fmt.Fprintf(out, "%s\n%s of load after %s to get warm, seed %d\n\nat rest\tbefore\tafter\n", proof.Machine(), r.s.length, r.s.warm, r.s.seed)
-	for _, row := range []struct {
-		name          string
-		before, after any
-	}{
-		{"goroutines", before.goroutines, after.goroutines}, {"threads", before.threads, after.threads},
-		{"descriptors", sum(before.descriptors), sum(after.descriptors)}, {"processes", sum(before.children), sum(after.children)},
-		{"temporary files", sum(before.left), sum(after.left)}, {"folders of killed commands", before.orphans, after.orphans},
-		{"resident, MiB", mib(before.resident), mib(after.resident)}, {"live objects, MiB", mib(int64(before.heap)), mib(int64(after.heap))},
-		{"store, MiB", mib(before.store), mib(after.store)}, {"long outputs kept", before.outputs, after.outputs},
-	} {
-		fmt.Fprintf(out, "%s\t%.4v\t%.4v\n", row.name, row.before, row.after)
-	}
-	done := map[string]int{}
-	for name, outcomes := range r.ops {
-		done[name] = sum(outcomes)
-	}
-	fmt.Fprintf(out, "\n%d calls were answered, %d of them that they could not be recorded; %d are in the store: %s\n", r.answers, sum(r.excused), sum(r.recorded), kinds(r.recorded))
-	table("done", done)
-	table("faults", r.faults)
-	for _, name := range slices.Sorted(maps.Keys(r.skipped)) {
-		fmt.Fprintf(out, "  %s\tat least once not possible: %s\n", name, r.skipped[name])
+	fmt.Fprintf(out, "\nin the store: %s\n\ndone, and what came of it\n", kinds(r.recorded))
+	for _, name := range slices.Sorted(maps.Keys(r.ops)) {
+		fmt.Fprintf(out, "  %s\t%d\t%s\n", name, sum(r.ops[name]), kinds(r.ops[name]))
 	}
 	_ = out.Flush() // to a terminal, or a test
 	for _, f := range r.failures {

@@ -21,20 +21,18 @@ import (
 
 // A snapshot is what the server holds at a moment. Sizes are bytes.
 type snapshot struct {
-	goroutines, threads int
-	heap                uint64 // of live objects
-	resident            int64
-	store               int64 // of records
-	descriptors         map[string]int
-	children            map[string]int
-	left                map[string]int // files that are of use only for a while, by name
-	outputs             int            // long outputs that are kept
-	orphans             int            // temporary folders of commands, those of killed ones too
+	goroutines  int
+	heap        uint64 // of live objects
+	resident    int64
+	descriptors map[string]int
+	children    map[string]int
+	left        map[string]int // files that are of use only for a while, by name
+	orphans     int            // temporary folders of commands, those of killed ones too
 }
 
 func (l snapshot) String() string {
-	return fmt.Sprintf("%d goroutines, heap %.1f MiB, %d descriptors, %d children, %d threads, %.1f MiB resident, %d temporary files, store %.1f MiB",
-		l.goroutines, mib(int64(l.heap)), sum(l.descriptors), sum(l.children), l.threads, mib(l.resident), sum(l.left), mib(l.store))
+	return fmt.Sprintf("%d goroutines, %.1f MiB of live objects, %.1f MiB resident, %d descriptors, %d children, %d temporary files",
+		l.goroutines, mib(int64(l.heap)), mib(l.resident), sum(l.descriptors), sum(l.children), sum(l.left))
 }
 
 // snapshot looks at the server.
@@ -44,9 +42,8 @@ func (w *world) snapshot() (l snapshot, err error) {
 		return l, err
 	}
 	pid := w.subject.cmd.Process.Pid
-	u := proof.UsageOf(pid)
 	l = snapshot{
-		goroutines: r.Goroutines, heap: r.Heap, threads: u.Threads, resident: u.Resident,
+		goroutines: r.Goroutines, heap: r.Heap, resident: proof.UsageOf(pid).Resident,
 		descriptors: map[string]int{}, children: map[string]int{}, left: map[string]int{},
 	}
 	for _, to := range proof.Descriptors(pid) {
@@ -74,8 +71,7 @@ func commandLine(pid int) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " "))
 }
 
-// countFiles counts files that should go, and measures what is kept. What goes
-// meanwhile is not counted.
+// countFiles counts files that should go.
 func (w *world) countFiles(l *snapshot) {
 	data := filepath.Join(w.data(), "helve")
 	half := regexp.MustCompile(`^\.(helve|wall|pins|trust|signin|tmp|doctor)|^new-|\.tmp$|~$`)
@@ -85,14 +81,6 @@ func (w *world) countFiles(l *snapshot) {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && path != root && names.MatchString(d.Name()) {
 				l.left[w.stripped(path)]++
-			}
-			if err == nil && root == data && !d.IsDir() {
-				if info, err := d.Info(); err == nil && strings.HasPrefix(d.Name(), "helve.db") {
-					l.store += info.Size()
-				}
-				if strings.Contains(path, "output") {
-					l.outputs++
-				}
 			}
 			return nil
 		})

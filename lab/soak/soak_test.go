@@ -69,20 +69,13 @@ func TestSoak(t *testing.T) {
 		t.Errorf("of %d things these were not tried: %q", len(names), untried)
 	}
 	list, err := proof.ReadFile(figures)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(list) != 11 {
+		t.Errorf("the figures are %+v: %v", list, err)
 	}
-	values := map[string]float64{}
 	for _, f := range list {
-		values[f.ID] = f.Value
-	}
-	for id := range strings.FieldsSeq("minutes calls faults goroutines descriptors children tempfiles rss-growth heap-growth lost internal-errors") {
-		if _, ok := values["soak."+id]; !ok {
-			t.Errorf("there is no figure for %s", id)
+		if f.ID == "soak.calls" && f.Value < 100 || f.ID == "soak.faults" && f.Value < 20 {
+			t.Errorf("there was no load: %+v", f)
 		}
-	}
-	if values["soak.calls"] < 100 || values["soak.faults"] < 20 {
-		t.Errorf("there was no load: %+v", list)
 	}
 }
 

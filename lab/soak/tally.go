@@ -36,7 +36,6 @@ type tally struct {
 	next     int
 	ops      map[string]map[string]int // by kind of operation, then by outcome
 	faults   map[string]int
-	skipped  map[string]string // faults that could not be, and why
 	endings  map[callKey]ending
 	answers  int            // of calls, through whichever door
 	lost     []string       // what should have been answered and was not
@@ -49,46 +48,49 @@ type tally struct {
 
 func newTally() *tally {
 	return &tally{
-		ops: map[string]map[string]int{}, faults: map[string]int{}, skipped: map[string]string{},
+		ops: map[string]map[string]int{}, faults: map[string]int{},
 		endings: map[callKey]ending{}, internal: map[string]int{}, excused: map[string]int{},
 	}
 }
 
-// id makes an id that no other call has.
-func (t *tally) id() string {
+// note changes the tally, of which there is one for all workers.
+func (t *tally) note(change func()) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	t.next++
-	return fmt.Sprintf("soak_%d", t.next)
+	change()
+}
+
+// id makes an id that no other call has.
+func (t *tally) id() (id string) {
+	t.note(func() {
+		t.next++
+		id = fmt.Sprintf("soak_%d", t.next)
+	})
+	return id
 }
 
 // did counts an operation.
 func (t *tally) did(op, outcome string) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if t.ops[op] == nil {
-		t.ops[op] = map[string]int{}
-	}
-	t.ops[op][outcome]++
+	t.note(func() {
+		if t.ops[op] == nil {
+			t.ops[op] = map[string]int{}
+		}
+		t.ops[op][outcome]++
+	})
 }
 
-// fault counts a fault that was made, or notes why it could not be.
+// fault counts a fault that was made, or that could not be, and why.
 func (t *tally) fault(name string, err error) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
 	if err != nil {
-		t.skipped[name] = err.Error()
+		t.did(name, err.Error())
 		return
 	}
-	t.faults[name]++
+	t.did(name, "done")
+	t.note(func() { t.faults[name]++ })
 }
 
 // lose notes that something was not answered.
-func (t *tally) lose(what string) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.lost = append(t.lost, what)
-}
+func (t *tally) lose(what string) { t.note(func() { t.lost = append(t.lost, what) }) }
 
 // ours notes an answer that says that the fault is helve's, and whether it is
 // excused: the disk of records is full, or was when a call began whose answer
@@ -115,11 +117,11 @@ func plain(text string) string {
 
 // filled notes that records can not be kept from now on, or can again.
 func (t *tally) filled(by int) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if t.full += by; t.full == 0 {
-		t.freed = time.Now()
-	}
+	t.note(func() {
+		if t.full += by; t.full == 0 {
+			t.freed = time.Now()
+		}
+	})
 }
 
 // ended notes how a call ended, once.
@@ -137,11 +139,7 @@ func (t *tally) ended(at callKey, how ending) {
 }
 
 // answered counts a call without an id of ours, such as one by MCP.
-func (t *tally) answered() {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.answers++
-}
+func (t *tally) answered() { t.note(func() { t.answers++ }) }
 
 // problem is the server's no in an error, or nil.
 func problem(err error) *client.Problem {
