@@ -129,8 +129,7 @@ func (r *record) fill(ctx context.Context, t *table, log io.Writer) error {
 	for i, pkg := range due {
 		fmt.Fprintf(log, "prove: %d of %d: %s", i+1, len(due), pkg)
 		from := time.Now()
-		pattern, again := r.pattern(t, pkg)
-		o, err := runTests(ctx, ".", pkg, pattern, env, log)
+		o, err := runTests(ctx, ".", pkg, t.pattern(pkg), env, log)
 		if ctx.Err() != nil {
 			fmt.Fprintf(log, ": interrupted; --again goes on from here\n")
 			break // what was not run is shown as that
@@ -138,11 +137,15 @@ func (r *record) fill(ctx context.Context, t *table, log io.Writer) error {
 		if err != nil {
 			return err
 		}
-		r.take(t, pkg, o)
-		// Of a package of which only a part was due, the larger number is nearer to all of it.
 		tests, cases := o.total()
-		had := r.Ran[pkg]
-		r.Ran[pkg] = ran{max(had.Tests, tests), max(had.Cases, cases), tenths(had.Seconds + time.Since(from).Seconds()), had.Again || again}
+		r.Ran[pkg] = ran{tests, cases, tenths(time.Since(from).Seconds()), r.failed(pkg) || r.Ran[pkg].Again}
+		for row := range t.rows {
+			for i, k := range row.Tests {
+				if k.Package == pkg {
+					r.Rows[row.ID][i] = o.find(k, row.Says)
+				}
+			}
+		}
 		fmt.Fprintf(log, ": %s, %.0f s\n", o.of("").result, time.Since(from).Seconds())
 	}
 	r.Minutes += int(time.Since(began).Minutes() + 0.5)
@@ -207,7 +210,7 @@ func (r *record) due(t *table) (packages []string) {
 			if had := r.Rows[row.ID]; i < len(had) && had[i].answers(k) {
 				rows[row.ID][i] = had[i]
 			}
-			if !rows[row.ID][i].settled() {
+			if result := rows[row.ID][i].Result; result != passed && result != skipped {
 				packages = append(packages, k.Package)
 			}
 		}
@@ -219,34 +222,14 @@ func (r *record) due(t *table) (packages []string) {
 	return slices.Compact(packages)
 }
 
-// pattern is what to give to go test so that the tests of a package run that
-// are due, and whether one of them failed before.
-func (r *record) pattern(t *table, pkg string) (pattern string, again bool) {
-	var all []string
-	for row := range t.rows {
-		for i, k := range row.Tests {
-			if f := r.Rows[row.ID][i]; k.Package == pkg && !f.settled() {
-				again = again || f.Result == failed
-				for _, w := range k.Tests {
-					name, _, _ := strings.Cut(w, "/")
-					all = append(all, name)
-				}
-			}
+// failed reports whether a test of a package has failed.
+func (r *record) failed(pkg string) bool {
+	for _, all := range r.Rows {
+		if slices.ContainsFunc(all, func(f finding) bool { return f.Package == pkg && f.Result == failed }) {
+			return true
 		}
 	}
-	slices.Sort(all)
-	return "^(" + strings.Join(slices.Compact(all), "|") + ")$", again
-}
-
-// take notes what came of the tests of a package that were due.
-func (r *record) take(t *table, pkg string, o outcomes) {
-	for row := range t.rows {
-		for i, k := range row.Tests {
-			if k.Package == pkg && !r.Rows[row.ID][i].settled() {
-				r.Rows[row.ID][i] = o.find(k, row.Says)
-			}
-		}
-	}
+	return false
 }
 
 // bad is an error that names the rows with a test that failed, or nil.

@@ -114,23 +114,31 @@ func (t *table) rows(yield func(row) bool) {
 	}
 }
 
-// checks gives all checks of all rows to yield.
-func (t *table) checks(yield func(row, check) bool) {
-	for r := range t.rows {
-		for _, k := range r.Tests {
-			if !yield(r, k) {
-				return
-			}
-		}
-	}
-}
-
 // packages are the folders of all packages with tests in the table, each once.
 func (t *table) packages() []string {
 	var all []string
-	for _, k := range t.checks {
-		all = append(all, k.Package)
+	for r := range t.rows {
+		for _, k := range r.Tests {
+			all = append(all, k.Package)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// pattern is what to give to go test so that the tests of a package run that the
+// table names.
+func (t *table) pattern(pkg string) string {
+	var all []string
+	for r := range t.rows {
+		for _, k := range r.Tests {
+			for _, w := range k.Tests {
+				if name, _, _ := strings.Cut(w, "/"); k.Package == pkg {
+					all = append(all, name)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return "^(" + strings.Join(slices.Compact(all), "|") + ")$"
 }

@@ -209,9 +209,6 @@ func (f finding) answers(k check) bool {
 	return f.Package == k.Package && slices.Equal(f.Tests, k.Tests)
 }
 
-// settled reports whether there is a result that need not be tried again.
-func (f finding) settled() bool { return f.Result == passed || f.Result == skipped }
-
 // find is what came of a check.
 func (o outcomes) find(k check, says string) finding {
 	f := finding{Package: k.Package, Tests: k.Tests}
