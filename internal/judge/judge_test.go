@@ -3,6 +3,7 @@ package judge_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -267,6 +268,29 @@ func TestKernelsFolders(t *testing.T) {
 	got := newStage(t, "a.go").listing(t, "grep -r x /proc/self/task")
 	if len(got) > 5 || !strings.HasSuffix(got[len(got)-1], "? read") {
 		t.Errorf("it asks %q", got)
+	}
+}
+
+// Another file system below a folder is not listed, which may take for ever.
+func TestOtherFileSystems(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "helve")
+	if told, _ := os.ReadFile("/proc/self/mountinfo"); err != nil || !strings.Contains(string(told), " /dev/shm ") {
+		t.Skip("no file system is mounted on /dev/shm")
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	name := filepath.Join(dir, "b.env")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, "a.go")
+	for line, listed := range map[string]bool{"grep -r x /dev": false, "grep -r x /dev/shm": true} {
+		got := s.listing(t, line)
+		if slices.ContainsFunc(got, func(ask string) bool { return strings.HasSuffix(ask, name) }) != listed {
+			t.Errorf("%s asks %q, of the file there: want %v", line, got, listed)
+		}
+		if !listed && !strings.HasSuffix(got[len(got)-1], "? read") {
+			t.Errorf("%s asks %q, without a doubt", line, got)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/shell"
 	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
@@ -20,13 +21,14 @@ const maxNamed = 1000
 // A walk goes through a folder that a command reaches as a whole.
 type walk struct {
 	*finder
-	ctx    context.Context
-	access shell.Access
-	passes func(names ...string) bool // nil: every file is asked about
-	top    string
-	fresh  bool
-	named  int
-	doubts []permission.Doubt
+	ctx     context.Context
+	access  shell.Access
+	passes  func(names ...string) bool // nil: every file is asked about
+	top     string
+	mounted map[string]bool
+	fresh   bool
+	named   int
+	doubts  []permission.Doubt
 }
 
 // deep asks about what lies below a folder.
@@ -66,11 +68,36 @@ func kernels(name string) bool {
 	return slices.ContainsFunc([]string{"/proc", "/sys"}, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") })
 }
 
+// mounts returns the folders that other file systems are mounted on, where the
+// system tells.
+func mounts() map[string]bool {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	found := map[string]bool{}
+	written := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 4 {
+			found[written.Replace(fields[4])] = true
+		}
+	}
+	return found
+}
+
+// abroad reports whether a folder below the one that is walked is of another
+// file system, which may be a network away. What is mounted in the project is
+// part of it.
+func (w *walk) abroad(name string) bool {
+	return w.mounted[name] && !disk.Within(w.top, name)
+}
+
 func (w *walk) folder(root string) error {
 	if kernels(root) {
 		_ = w.giveUp()
 		return nil
 	}
+	w.mounted = mounts()
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
@@ -81,7 +108,7 @@ func (w *walk) folder(root string) error {
 		if w.left--; w.left <= 0 {
 			return w.giveUp()
 		}
-		if d.IsDir() && kernels(name) {
+		if d.IsDir() && (kernels(name) || w.abroad(name)) {
 			_ = w.giveUp() // but what is beside it is looked at
 			return fs.SkipDir
 		}
