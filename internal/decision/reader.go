@@ -70,12 +70,17 @@ func (r Reader) File(name, file string) ([]permission.Decision, error) {
 }
 
 // Search is what a tool that searches would ask: about what it looks for, and,
-// where that is written as a path, whether the workspace may be left for it.
+// where that is written as a path, whether the workspace may be left for it. A
+// file there is read.
 func (r Reader) Search(name, pattern string) ([]permission.Decision, error) {
 	asked := recorder{Reader: r}
 	err := asked.Ask(context.Background(), permission.Request{Permission: name, Patterns: []string{pattern}})
 	if place, ok := placeOf(pattern); ok && err == nil {
-		_, err = r.Files.ResolveEither(context.Background(), &asked, r.Dir, place)
+		var p workspace.Path
+		p, err = r.Files.ResolveEither(context.Background(), &asked, r.Dir, place)
+		if err == nil && r.Files.Exists(p) && !r.Files.IsFolder(p) {
+			err = r.Files.AskRead(context.Background(), &asked, p)
+		}
 	}
 	return asked.asked, err
 }

@@ -1,7 +1,10 @@
 package decision
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,6 +29,26 @@ func TestCommandOfAHiddenTool(t *testing.T) {
 			if got, err := j.Command(line); err != nil || got.Action != tc.want || (Strictest(got.Units).Action == permission.Deny) != (tc.want == permission.Deny) {
 				t.Errorf("%q under %v: %+v, %v, want %s", line, tc.rules, got, err, tc.want)
 			}
+		}
+	}
+}
+
+// A search that is pointed at a file reads it.
+func TestSearchOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"/out/.env", "/out/a", "/ws/x"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(dir+name), 0o700), os.WriteFile(dir+name, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "read", Pattern: "*.env", Action: permission.Deny}}
+	r := Reader{Dir: dir + "/ws", Files: &workspace.Files{Worktree: dir + "/ws"}, Policy: permission.Policy{Rules: rules}}
+	for place, want := range map[string]permission.Action{
+		dir + "/out/.env": permission.Deny, "../out/.env": permission.Deny, "../out/a": permission.Allow, "../out": permission.Allow, "../out/b.env": permission.Allow,
+	} {
+		got, err := r.Search("grep", place)
+		if err != nil || Strictest(got).Action != want {
+			t.Errorf("%s: %+v, %v, want %s", place, got, err, want)
 		}
 	}
 }
