@@ -9,6 +9,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
 )
@@ -41,7 +42,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 		c.fail(err)
 		return false
 	}
-	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("Session %s: %s (%d messages)", s.ID, s.Title, len(said)))))
+	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
 	for _, m := range slices.Backward(said) {
 		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
 			c.usage = m.Info

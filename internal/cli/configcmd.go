@@ -125,7 +125,7 @@ func (a *app) checked(cfg *config.Config, asJSON bool) error {
 			return err
 		}
 	case out.OK:
-		fmt.Fprintf(a.Stdout, "ok: %d sources, %d warnings\n", len(cfg.Sources), warnings)
+		fmt.Fprintf(a.Stdout, "ok: %s, %s\n", text.Count(len(cfg.Sources), "source", "sources"), text.Count(warnings, "warning", "warnings"))
 	}
 	if !out.OK {
 		return &silent{exitFailed}
