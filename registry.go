@@ -120,7 +120,7 @@ func (g *registry) offer(e *entry, a tool.Audience) (spec tool.Spec, ok bool) {
 	start := time.Now()
 	description, ok := spec.Offer(a)
 	if took := time.Since(start); took > slowOffer {
-		g.log.Warn("a tool was slow to say whether it is offered", "tool", spec.Name, "took", took)
+		g.log.Info("a tool was slow to say whether it is offered", "tool", spec.Name, "took", took)
 	}
 	if description != "" {
 		spec.Description = description
