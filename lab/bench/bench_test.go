@@ -111,10 +111,6 @@ func TestBookKeeps(t *testing.T) {
 	if len(got.Parts) != 2 || got.Parts[0].Date != "now" || got.Parts[1].Name != "two" || len(got.Parts[1].Figures) != 2 {
 		t.Errorf("%+v", got)
 	}
-	got.beside(&plan{Wanted: []wanted{{ID: "two.lone", PeerOf: "two.fast"}, {ID: "two.none", PeerOf: "two.fast"}}})
-	if f, _ := got.find("two.lone"); f.Peer != "peer 1.2" || f.PeerValue != 8 {
-		t.Errorf("%+v", f)
-	}
 }
 
 func TestPage(t *testing.T) {
@@ -167,7 +163,6 @@ func TestCheckedIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.beside(p)
 	text, used, err := render(p, b)
 	if err != nil {
 		t.Fatal(err)

@@ -79,14 +79,3 @@ func (b *book) find(id string) (*proof.Figure, *entry) {
 	}
 	return nil, nil
 }
-
-// beside gives figures the peers of others, where the plan says so.
-func (b *book) beside(p *plan) {
-	for _, w := range p.Wanted {
-		f, _ := b.find(w.ID)
-		other, _ := b.find(w.PeerOf)
-		if f != nil && other != nil && f.Peer == "" && f.Unit == other.Unit {
-			f.Peer, f.PeerValue = other.Peer, other.PeerValue
-		}
-	}
-}

@@ -65,25 +65,9 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(runAll(ctx, p, parts, *dir, *quick, log), renderFiles(p, *dir), tellShort(p, *dir, log))
+		return errors.Join(runAll(ctx, p, parts, *dir, *quick, log), renderFiles(p, *dir))
 	}
 	return errors.New(usage)
-}
-
-// tellShort names the figures that miss their target and say not why: somebody
-// has to find out, and write it into wanted.json.
-func tellShort(p *plan, dir string, log io.Writer) error {
-	b, err := readBook(filepath.Join(dir, bookFile))
-	if err != nil {
-		return err
-	}
-	b.beside(p)
-	for _, w := range p.Wanted {
-		if f, _ := b.find(w.ID); w.verdict(f) == short && w.Short == "" {
-			fmt.Fprintf(log, "bench: %s misses its target, and wanted.json does not say why\n", w.ID)
-		}
-	}
-	return nil
 }
 
 func list(out io.Writer, p *plan) {

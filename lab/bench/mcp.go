@@ -162,7 +162,7 @@ func mcp(ctx context.Context, b *bench) {
 	} {
 		b.beside("mcp."+f.id, f.unit, f.of(all[0]), peer, f.of(all[1]), "")
 		if f.id != "memory.own" {
-			b.add("mcp.http."+f.id, f.of(all[2]), f.unit, "")
+			b.beside("mcp.http."+f.id, f.unit, f.of(all[2]), peer, f.of(all[1]), "")
 		}
 	}
 }

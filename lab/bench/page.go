@@ -112,7 +112,6 @@ func renderFiles(p *plan, dir string) error {
 	if err != nil {
 		return err
 	}
-	b.beside(p)
 	text, _, err := render(p, b)
 	if err != nil {
 		return err

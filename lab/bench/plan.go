@@ -95,7 +95,6 @@ type wanted struct {
 	Most, Least *float64
 	From        string // whose target it is
 	Short       string // why it is missed, where it is
-	PeerOf      string // the figure whose peer this one is beside, where it has none of its own
 	Subject     string // in the first table, where it stands there
 	Higher      bool   // more is better
 }

@@ -313,18 +313,6 @@ func ripgrep(ctx context.Context, program string, q query, dir string, fresh boo
 	return sum, err
 }
 
-// wanted are the ids of wanted figures that begin so, in the page's order.
-func (b *bench) wanted(prefix string) (ids []string) {
-	p, err := loadPlan()
-	b.must(err)
-	for _, w := range p.Wanted {
-		if strings.HasPrefix(w.ID, prefix) {
-			ids = append(ids, w.ID)
-		}
-	}
-	return ids
-}
-
 // tree is a folder to search, made of Go's source: "small" has 50 files of it,
 // "medium" all, and "huge" is ten copies of those that are not long, some
 // 100,000 files. It is made once for a version of Go, and kept in the user's
