@@ -39,34 +39,34 @@ func agents(ctx context.Context, b *bench) {
 		peer.name = b.openCode(ctx, peer.World) + " run"
 		all = append(all, peer)
 	}
-	var ways, steps []*way // a whole run, and all steps of all runs
+	var ways []*way
 	for _, p := range all {
 		ways = append(ways, p.way)
 	}
 	b.race(ctx, nil, b.size(9, 1), ways...)
-	var peer, peerStep *way
-	for _, p := range all {
-		each := &way{name: p.name}
-		for _, tool := range scriptTools() {
-			each.walls = append(each.walls, p.steps[tool]...)
+	// of is a whole run of an agent, or some steps of all runs; none of the peer
+	// where there is no peer.
+	of := func(i int, tools ...string) *way {
+		if i == len(all) {
+			return nil
 		}
-		steps = append(steps, each)
+		if len(tools) == 0 {
+			return ways[i]
+		}
+		steps := &way{name: all[i].name}
+		for _, tool := range tools {
+			steps.walls = append(steps.walls, all[i].steps[tool]...)
+		}
+		return steps
 	}
-	if len(all) > 1 {
-		peer, peerStep = ways[1], steps[1]
-	}
-	b.compare("agent.run", ways[0], peer, "", "p50", "cpu", "memory")
-	b.compare("agent.step", steps[0], peerStep, "", "p50", "p99")
+	b.compare("agent.run", of(0), of(1), "", "p50", "cpu", "memory")
+	b.compare("agent.step", of(0, scriptTools()...), of(1, scriptTools()...), "", "p50", "p99")
 	for _, tool := range scriptTools() {
-		ours := &way{walls: all[0].steps[tool]}
-		if peer != nil {
-			peerStep = &way{name: peer.name, walls: all[1].steps[tool]}
-		}
-		b.compare("agent.step."+tool, ours, peerStep, "", "p50")
+		b.compare("agent.step."+tool, of(0, tool), of(1, tool), "", "p50")
 	}
 }
 
-// scriptTools() are what a round of the script calls, in order.
+// scriptTools are what a round of the script calls, in order.
 func scriptTools() []string { return []string{"read", "grep", "glob", "edit", "bash"} }
 
 // player makes the project, as a repository with a commit, and the config.

@@ -191,17 +191,21 @@ func TestCheckedIn(t *testing.T) {
 	}
 }
 
-func TestPlanNamesWhatThereIs(t *testing.T) {
+// What the plan names is there, and each part can be measured.
+func TestPlan(t *testing.T) {
 	p, err := loadPlan()
 	if err != nil {
 		t.Fatal(err)
 	}
+	parts := map[string]bool{}
 	for _, part := range p.Parts {
+		if parts[part.Name] || (measurements()[part.Name] == nil) == (len(part.Steps) == 0) {
+			t.Errorf("part %s is there twice, or has neither steps nor a function, or both", part.Name)
+		}
+		parts[part.Name] = true
 		for _, s := range part.Steps {
-			for _, dir := range []string{s.Program, s.Package} {
-				if info, err := os.Stat(filepath.Join("..", "..", dir)); dir != "" && (err != nil || !info.IsDir()) {
-					t.Errorf("part %s: there is no package %s", part.Name, dir)
-				}
+			if info, err := os.Stat(filepath.Join("..", "..", s.Program+s.Package)); err != nil || !info.IsDir() || s.Program == "" && len(s.Takes) == 0 {
+				t.Errorf("part %s: there is no package %s%s, or nothing is taken of it", part.Name, s.Program, s.Package)
 			}
 			for _, take := range s.Takes {
 				if _, err := regexp.Compile(take.Line); err != nil {
@@ -214,10 +218,16 @@ func TestPlanNamesWhatThereIs(t *testing.T) {
 				}
 			}
 		}
+		for _, need := range part.Needs {
+			peer, ok := p.Peers[need]
+			if _, err := os.Stat(filepath.Join("..", "..", strings.Join(peer.Script[:min(len(peer.Script), 1)], ""))); err != nil || !ok {
+				t.Errorf("part %s needs %s, and nobody says how that comes: %v", part.Name, need, err)
+			}
+		}
 	}
-	for name, peer := range p.Peers {
-		if _, err := os.Stat(filepath.Join("..", "..", strings.Join(peer.Script[:min(len(peer.Script), 1)], ""))); err != nil {
-			t.Errorf("%s: %v", name, err)
+	for _, w := range p.Wanted {
+		if !parts[w.Part] || w.targeted() && w.From == "" {
+			t.Errorf("the figure %s is of a part %q that there is not, or has a target of nobody", w.ID, w.Part)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -107,47 +106,13 @@ func loadPlan() (*plan, error) {
 	if err := strictly(wantedText, &p.Wanted); err != nil {
 		return nil, fmt.Errorf("wanted.json: %w", err)
 	}
-	return &p, p.check()
+	return &p, nil
 }
 
 func strictly(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	return dec.Decode(into)
-}
-
-// check finds what can not be meant.
-func (p *plan) check() (err error) {
-	bad := func(format string, args ...any) { err = errors.Join(err, fmt.Errorf(format, args...)) }
-	parts := map[string]bool{}
-	for _, part := range p.Parts {
-		if parts[part.Name] {
-			bad("plan.json has the part %s twice", part.Name)
-		}
-		parts[part.Name] = true
-		for _, need := range part.Needs {
-			if _, ok := p.Peers[need]; !ok {
-				bad("part %s needs %s, and nobody says how that comes", part.Name, need)
-			}
-		}
-		if (measurements()[part.Name] == nil) == (len(part.Steps) == 0) {
-			bad("part %s has neither steps nor a function, or both", part.Name)
-		}
-		for _, s := range part.Steps {
-			if s.Program == "" && len(s.Takes) == 0 {
-				bad("part %s runs something and takes nothing of it", part.Name)
-			}
-		}
-	}
-	for _, w := range p.Wanted {
-		if !parts[w.Part] {
-			bad("the figure %s is of a part %q that there is not", w.ID, w.Part)
-		}
-		if w.targeted() && w.From == "" {
-			bad("the figure %s has a target of nobody", w.ID)
-		}
-	}
-	return err
 }
 
 // wantedOf is what is wanted of a figure.
