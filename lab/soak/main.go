@@ -277,7 +277,7 @@ func fillStream(ctx context.Context, api *client.Client) error {
 	const kept = 72 << 20 // bytes, more than the server does
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	heard, calling := 0, make(chan error, 1)
+	heard, calling := 0, make(chan struct{}, 4)
 	for e, err := range api.Events(ctx, client.EventQuery{}) {
 		if heard += len(e.Properties); ctx.Err() != nil || heard > kept {
 			break
@@ -285,16 +285,19 @@ func fillStream(ctx context.Context, api *client.Client) error {
 		if err != nil {
 			return fmt.Errorf("filling the stream of events: %w", err)
 		}
-		select {
-		case calling <- nil: // one call at a time; events tell what came of it
+		for len(calling) < cap(calling) { // events tell what came of a call
+			calling <- struct{}{}
 			go func() {
 				_, _ = api.Call(ctx, client.CallRequest{Tool: "read", Session: "ses_settle", Input: input{"filePath": "large.txt"}})
 				<-calling
 			}()
-		default:
 		}
 	}
-	calling <- nil // the last one is over
+	cancel()
+	for range cap(calling) { // until the last call is over
+		calling <- struct{}{}
+	}
+	fmt.Fprintf(os.Stderr, "%.0f MiB of events were made to fill the stream\n", mib(int64(heard)))
 	return nil
 }
 
