@@ -277,25 +277,25 @@ func fillStream(ctx context.Context, api *client.Client) error {
 	const kept = 72 << 20 // bytes, more than the server does
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	heard, calling := 0, make(chan struct{}, 4)
+	heard := 0
+	var calling sync.WaitGroup
+	defer calling.Wait()
+	defer cancel() // before it waits
 	for e, err := range api.Events(ctx, client.EventQuery{}) {
-		if heard += len(e.Properties); ctx.Err() != nil || heard > kept {
+		if ctx.Err() != nil || heard > kept {
 			break
 		}
 		if err != nil {
 			return fmt.Errorf("filling the stream of events: %w", err)
 		}
-		for len(calling) < cap(calling) { // events tell what came of a call
-			calling <- struct{}{}
-			go func() {
-				_, _ = api.Call(ctx, client.CallRequest{Tool: "read", Session: "ses_settle", Input: input{"filePath": "large.txt"}})
-				<-calling
-			}()
+		for i := 0; heard == 0 && i < 4; i++ { // the stream is open
+			calling.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = api.Call(ctx, client.CallRequest{Tool: "read", Session: "ses_settle", Input: input{"filePath": "large.txt"}}) // events tell
+				}
+			})
 		}
-	}
-	cancel()
-	for range cap(calling) { // until the last call is over
-		calling <- struct{}{}
+		heard += 1 + len(e.Properties)
 	}
 	fmt.Fprintf(os.Stderr, "%.0f MiB of events were made to fill the stream\n", mib(int64(heard)))
 	return nil
