@@ -70,6 +70,9 @@ func (c *checker) shaped(n *node, s *shape) bool {
 			c.l.report(n.in, n.at, Problem{Key: c.key(), Message: fmt.Sprintf("%s is an empty list; want %s", c.named(), want), Severity: Warning})
 			return false
 		}
+		if c.ruleless(n, s) {
+			s = anyShape()
+		}
 		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, want))
 		return false
 	}
@@ -93,6 +96,19 @@ func (c *checker) shaped(n *node, s *shape) bool {
 		return c.object(n, s)
 	}
 	return true
+}
+
+// ruleless reports whether a value of a wrong kind, where rules or agents would
+// stand, can hold no rule: null, and for all agents or a whole file whatever has
+// no object in it.
+func (c *checker) ruleless(n *node, s *shape) bool {
+	switch {
+	case s.helve || strings.IndexByte(s.kinds, 'o') < 0:
+		return false
+	case n.kind == '0':
+		return true
+	}
+	return len(c.path) < 2 && !s.rules && !s.tools && !isAction(n) && n.find1(func(v *node) bool { return v.kind == 'o' }) == nil
 }
 
 func (c *checker) list(n *node, s *shape) bool {

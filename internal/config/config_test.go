@@ -152,7 +152,7 @@ func TestHostileFiles(t *testing.T) {
 		{"deep", func(t *testing.T, p string) { write(t, p, strings.Repeat("[", 1<<20)) }, "nested deeper than 100 levels"},
 		{"deep objects", func(t *testing.T, p string) { write(t, p, strings.Repeat(`{"a":`, 1<<18)) }, "nested deeper than 100 levels"},
 		{"large", func(t *testing.T, p string) { write(t, p, `{"theme":"`+strings.Repeat("x", 10<<20)+`"}`) }, "cannot be read: too large: more than 4 MiB"},
-		{"list", func(t *testing.T, p string) { write(t, p, `[1]`) }, `the file as a whole is a list; want an object`},
+		{"list", func(t *testing.T, p string) { write(t, p, `[{}]`) }, `the file as a whole is a list; want an object`},
 		{"bare reference", func(t *testing.T, p string) { write(t, p, `{"a": {env:X}{env:X}}`) }, "not JSON"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

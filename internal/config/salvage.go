@@ -137,11 +137,15 @@ func (c *checker) stray(m member, f *shape) bool {
 	case len(root) == 2 && m.key == "disallowedTools" && (m.val.kind == 'a' || m.val.kind == 's'):
 		p.Message = fmt.Sprintf(`%q is a setting of Claude Code; only what it restricts is in force; want "permission": {"bash": "deny"}`, c.key())
 		c.l.restrict(root[1], claudeRules(m.val, permission.Deny, c.l.opt.Home))
-	case len(root) == 2 && m.key == "tools" && slices.Contains(toolNames(m.val), "*"):
+	case m.key == "tools" && slices.Contains(toolNames(m.val), "*"):
 		p.Message, p.Severity = fmt.Sprintf(`%q names every tool, and is left out; want an object such as {"write": false}`, c.key()), Warning
-	case len(root) == 2 && m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's'):
-		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied to this agent, and none is allowed by it`, c.key())
-		c.l.restrict(root[1], listed(m.val))
+	case m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's') && (len(root) == 2 || len(toolNames(m.val)) > 0):
+		agent, whom := "", ""
+		if len(root) == 2 {
+			agent, whom = root[1], " to this agent"
+		}
+		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied%s, and none is allowed by it`, c.key(), whom)
+		c.l.restrict(agent, listed(m.val))
 	case f == nil && (len(root) == 2 || nearest(m.key, []string{"agent", "mode", "tools"}) == "") && len(policies(m)) > 0:
 		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; write them into "permission"`, c.key())
 		for _, found := range policies(m) {
