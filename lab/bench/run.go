@@ -58,7 +58,11 @@ func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, 
 			continue // it is left as it was
 		}
 		for _, f := range e.Figures {
-			fmt.Fprintf(log, "  %s: %s, %s\n", f.ID, words(f.Value, f.Unit), f.Note)
+			fmt.Fprintf(log, "  %s: %s", f.ID, words(f.Value, f.Unit))
+			if f.Peer != "" {
+				fmt.Fprintf(log, "; %s: %s", f.Peer, words(f.PeerValue, f.Unit))
+			}
+			fmt.Fprintln(log)
 		}
 		path := filepath.Join(out, bookFile)
 		book, err := readBook(path)
