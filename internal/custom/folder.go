@@ -135,7 +135,7 @@ func (l *lister) list(path string, kind entry) (found []entry) {
 		return nil
 	}
 	for _, e := range entries {
-		if !isScript(e.Name()) {
+		if !isScript(e.Name()) || isTest(e.Name()) {
 			continue
 		}
 		if e.Type()&fs.ModeSymlink != 0 {
@@ -150,6 +150,12 @@ func (l *lister) list(path string, kind entry) (found []entry) {
 		found = append(found, one)
 	}
 	return found
+}
+
+// isTest reports whether a script of a name is a test of another one, which only a test runner can load. No tool has a name with a dot.
+func isTest(name string) bool {
+	ext := filepath.Ext(strings.TrimSuffix(name, filepath.Ext(name)))
+	return ext == ".test" || ext == ".spec"
 }
 
 // isScript reports whether a file of a name is one of JavaScript or TypeScript that is looked at. Declarations are not.

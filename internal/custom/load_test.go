@@ -37,6 +37,11 @@ await new Promise(() => {})
 export const help = () => 1
 -- tools/types.d.ts --
 export type X = 1
+-- tools/good.test.ts --
+import { test } from "bun:test"
+test("good", () => {})
+-- plugins/good.spec.js --
+describe("good", () => {})
 -- tools/deep/x.ts --
 export default { description: "d", args: {}, execute: () => "" }
 -- tools/.dot.ts --
@@ -72,6 +77,11 @@ export default { description: "d", args: {}, execute: () => "singular" }
 		}
 		if f.State != state || !strings.Contains(f.Problem, want) || !strings.HasPrefix(f.Problem, filepath.Join(b.root, "tools")) && name != "zz" {
 			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for _, f := range b.set.Status() {
+		if strings.HasPrefix(f.Name, "good.") {
+			t.Errorf("a test is looked at: %+v", f)
 		}
 	}
 	for name, want := range map[string]string{"good": "good", "zz": "last", "singular": "singular"} {
