@@ -241,6 +241,11 @@ func TestReindented(t *testing.T) {
 		{"uneven", "  hello\n    world\n", "hello\nworld", "goodbye\nmoon", e1},
 		{"one line otherwise", "    f() {\n        if x {\n            y()\n        }\n    }", "    f() {\n        if x {\n        y()\n        }\n    }", "    f() {\n        y()\n    }", e1},
 		{"nothing to lose", "class E {\n    a()\n}\n", "        a()", "a()\nb()", e1},
+		{"one line alone, and less of it", "\tif x:\n\t\ta()\n", "\t\t\ta()", "\t\t\tif y:\n\t\t\tb()\n\t\ta()", e1},
+		{"one line alone, and more of it", "\tif x:\n\t\ta()\n", "\t\t\ta()", "\t\t\tif y:\n\t\t\t\tb()", "\tif x:\n\t\tif y:\n\t\t\tb()\n"},
+		{"the first line too deep", "  if x:\n    a()\n    if y:\n      b()\n", "        a()\n    if y:\n      b()", "        c()\n    if y:\n      d()", "  if x:\n    c()\n    if y:\n      d()\n"},
+		{"the first line too deep, and a line that is so too", "  if x:\n    a()\n    if y:\n      b()\n", "        a()\n    if y:\n      b()", "        a()\n    if y:\n      if z:\n        b()", e1},
+		{"deeper levels and a last line further out", "def f():\n  for x in y:\n      a()\n      b()\n  c()\n", "    a()\n    b()\nc()", "    d()\n    b()\n", "def f():\n  for x in y:\n      d()\n      b()\n"},
 		{"a level that was not quoted", "\tif a {\n\t\tb()\n\t}\n", "    if a {\n        b()\n    }", "    if a {\n        if c {\n            b()\n        }\n    }", e1},
 	} {
 		got, m, err := apply(tt.content, tt.old, tt.new, Options{})

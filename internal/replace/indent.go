@@ -1,6 +1,8 @@
 package replace
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/helve-dev/helve/internal/text"
@@ -91,14 +93,18 @@ func reindent(fresh, quoted, there []string) bool {
 	if len(from) != len(to) || len(from) == 0 {
 		return false
 	}
+	// Where one line was quoted, it may be that line alone which is not indented
+	// as the file is.
+	alone := len(from) == 1 && !allHave(fresh, from[0])
 	if more, ok := strings.CutSuffix(to[0], from[0]); ok && differBy(more, from, to) {
-		if more == "" || allHave(fresh, shared(to)) { // they are as the file is already
+		asThere := allHave(fresh, shared(to)) && !slices.Equal(indents(fresh[:1]), from[:1])
+		if more == "" || asThere {
 			return true
 		}
-		return eachIndent(fresh, func(indent string) (string, bool) { return more + indent, true })
+		return !alone && eachIndent(fresh, func(indent string) (string, bool) { return more + indent, true })
 	}
 	if less, ok := strings.CutSuffix(from[0], to[0]); ok && differBy(less, to, from) {
-		return eachIndent(fresh, func(indent string) (string, bool) { return strings.CutPrefix(indent, less) })
+		return !alone && eachIndent(fresh, func(indent string) (string, bool) { return strings.CutPrefix(indent, less) })
 	}
 	known := map[string]string{} // tabs for blanks, say: each indentation that was quoted is another one there
 	for i := range from {
@@ -107,10 +113,46 @@ func reindent(fresh, quoted, there []string) bool {
 		}
 		known[from[i]] = to[i]
 	}
+	if !ordered(known) {
+		// Only the first line may be out of order: the new one stands in its place.
+		if !slices.Equal(indents(fresh[:1]), from[:1]) {
+			return false
+		}
+		fresh[0] = to[0] + trimLeft(fresh[0])
+		fresh = fresh[1:]
+		delete(known, from[0])
+		if !ordered(known) {
+			return false
+		}
+	}
 	return eachIndent(fresh, func(indent string) (string, bool) {
 		other, ok := known[indent]
 		return other, ok
 	})
+}
+
+// ordered reports whether what is deeper than another indentation is deeper too
+// where it is put in its place.
+func ordered(known map[string]string) bool {
+	for a, x := range known {
+		for b, y := range known {
+			if cmp.Compare(columns(a), columns(b)) != cmp.Compare(columns(x), columns(y)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// columns is how wide an indentation is where a tab goes on to a multiple of 8.
+func columns(indent string) (n int) {
+	for _, r := range indent {
+		n++
+		if r == '\t' {
+			n = (n + 7) / 8 * 8
+		}
+	}
+	return n
 }
 
 // differBy reports whether all long indents are the short ones after a prefix.
