@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -414,7 +415,7 @@ func (w workshop) cancelAtText(cancel func()) (leave func()) {
 	go func() {
 		defer close(done)
 		for e := range events {
-			if _, ok := e.Properties.(helve.PartDelta); ok {
+			if _, ok := e.Properties.(event.PartDelta); ok {
 				cancel()
 			}
 		}

@@ -17,7 +17,9 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // A stage is where a take is played.
@@ -166,9 +168,9 @@ func (u *user) sit() (leave func()) {
 		defer close(done)
 		for e := range events {
 			switch q := e.Properties.(type) {
-			case helve.PermissionAsked:
+			case event.PermissionAsked:
 				u.asked(q.Request)
-			case helve.QuestionAsked:
+			case event.QuestionAsked:
 				u.answer(q.QuestionRequest)
 			}
 		}
@@ -198,7 +200,7 @@ func (u *user) asked(req permission.Request) {
 	u.waiting, u.patience = nil, 0
 }
 
-func (u *user) answer(req helve.QuestionRequest) {
+func (u *user) answer(req tool.QuestionRequest) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.questions = append(u.questions, map[string]any{"questions": req.Questions})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -142,7 +143,7 @@ func (r *Runtime) begin(req tool.Call) *callState {
 	c.inTurn = c.Message != "" && r.active.of(c.Session) != nil
 	shown := c.Call
 	shown.Input = asJSON(bytes.Clone(c.input))
-	r.events.publish(CallStarted{Call: shown, inTurn: c.inTurn})
+	r.publishCall(c, event.CallStarted{Call: shown})
 	return c
 }
 
@@ -284,9 +285,19 @@ func (r *Runtime) check(ctx context.Context, t tool.Tool, c *callState) error {
 	return err
 }
 
+// publishCall publishes an event of a call. Plugins and hook commands hear of a
+// call that is part of a conversation by its messages.
+func (r *Runtime) publishCall(c *callState, p event.Payload) {
+	if c.inTurn {
+		r.events.publishQuietly(p)
+	} else {
+		r.events.publish(p)
+	}
+}
+
 // run hands the call to its tool.
 func (r *Runtime) run(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
-	r.events.publish(CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input), inTurn: c.inTurn})
+	r.publishCall(c, event.CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input)})
 	if err := r.loops.check(ctx, c); err != nil {
 		return nil, err
 	}

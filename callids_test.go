@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -41,10 +42,10 @@ func TestOneCallOfAnID(t *testing.T) {
 		}
 		told := false
 		for e := range rt.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.CallProgress); ok {
+			if p, ok := e.Properties.(event.CallProgress); ok {
 				told = p.Title == "still here"
 			}
-			if f, ok := e.Properties.(helve.CallFinished); ok && f.State == "completed" {
+			if f, ok := e.Properties.(event.CallFinished); ok && f.State == "completed" {
 				break
 			}
 		}

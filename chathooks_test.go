@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
@@ -141,7 +142,7 @@ export default async ({ client }) => ({
 	defer cancel()
 	var told []string
 	for e := range rt.Events(ctx, 0) {
-		if n, ok := e.Properties.(helve.Notice); ok && n.Name == "tui.toast.show" {
+		if n, ok := e.Properties.(event.Notice); ok && n.Name == "tui.toast.show" {
 			var toast struct{ Message string }
 			if err := json.Unmarshal(n.Body, &toast); err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/internal/run"
@@ -193,7 +194,7 @@ func (r *Runtime) openCustom() error {
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
 		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
-		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(CustomChanged{}) },
+		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(event.ScriptsChanged{}) },
 		Watch: opt.Watch, Memory: opt.Memory, LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
 	for _, f := range opt.Folders {
@@ -207,13 +208,6 @@ func (r *Runtime) openCustom() error {
 	r.hooks = append(r.hooks, r.pluginHook())
 	return nil
 }
-
-// CustomChanged says that files which users bring were loaded, changed or
-// broke.
-type CustomChanged struct{}
-
-func (CustomChanged) kind() string { return "custom.changed" }
-func (CustomChanged) weight() int  { return 64 }
 
 // customCache is where what was made of files is kept; "" for nowhere.
 func (r *Runtime) customCache() string {
@@ -260,18 +254,8 @@ func (r *Runtime) variables() map[string]string {
 
 // scriptSaid passes on what a script has logged.
 func (r *Runtime) scriptSaid(l world.Line) {
-	r.events.publish(ScriptSaid{Tool: l.Tool, Level: l.Level, Text: l.Text})
+	r.events.publish(event.ScriptLogged{Tool: l.Tool, Level: l.Level, Text: l.Text})
 }
-
-// ScriptSaid is something that a tool or plugin of a user has logged.
-type ScriptSaid struct {
-	Tool  string `json:"tool"`
-	Level string `json:"level"`
-	Text  string `json:"text"`
-}
-
-func (ScriptSaid) kind() string  { return "script.said" }
-func (e ScriptSaid) weight() int { return 128 + len(e.Text) }
 
 // backgroundPrefix begins the ids of what scripts do while there is no call. No call
 // has such an id.

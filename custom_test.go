@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -210,7 +211,7 @@ export default async ({ client }) => ({
 	}
 	rt.Notify("session.idle", json.RawMessage(`{"sessionID": "ses_1"}`))
 	for e := range rt.Events(ctx, 0) {
-		n, ok := e.Properties.(helve.Notice)
+		n, ok := e.Properties.(event.Notice)
 		if !ok || n.Name != "tui.toast.show" {
 			continue
 		}
@@ -245,7 +246,7 @@ export default async ({ client }) => ({
 	}
 	toasts := 0
 	for e := range rt.Events(ctx, 0) {
-		if n, ok := e.Properties.(helve.Notice); ok && n.Name == "tui.toast.show" {
+		if n, ok := e.Properties.(event.Notice); ok && n.Name == "tui.toast.show" {
 			if !strings.Contains(string(n.Body), `"a.txt\n"`) {
 				t.Errorf("it heard %s", n.Body)
 			}

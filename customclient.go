@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -129,7 +131,7 @@ func (r *Runtime) clientLog(body json.RawMessage) (any, error) {
 		level = slog.LevelError
 	}
 	r.log.Log(context.Background(), level, l.Message, "plugin", l.Service, "extra", l.Extra)
-	r.events.publish(ScriptSaid{Tool: l.Service, Level: l.Level, Text: l.Message})
+	r.events.publish(event.ScriptLogged{Tool: l.Service, Level: l.Level, Text: l.Message})
 	return true, nil
 }
 
@@ -259,7 +261,7 @@ func (r *Runtime) sessionInfo(id string) pluginSession {
 
 // A pluginSession is a session as plugins see it.
 type pluginSession struct {
-	Session
+	record.Session
 	Version string `json:"version"` // the reference's has that of the program
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 )
 
 // Plugins are told of the project when they are started.
@@ -53,8 +54,15 @@ export default async ({ client }) => ({
 	rt.Notify("end.of.test", nil)
 	var told []string
 	for e := range rt.Events(t.Context(), 0) {
-		if s, ok := e.Properties.(helve.SessionChanged); ok && s.Info.ID == id {
-			told = append(told, e.Type+" "+s.Info.Title)
+		switch s := e.Properties.(type) {
+		case event.SessionCreated:
+			if s.Info.ID == id {
+				told = append(told, e.Type+" "+s.Info.Title)
+			}
+		case event.SessionUpdated:
+			if s.Info.ID == id {
+				told = append(told, e.Type+" "+s.Info.Title)
+			}
 		}
 		if e.Type == "end.of.test" {
 			break

@@ -7,33 +7,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/tool"
 )
-
-// A Notice is something that a program, or a plugin, tells everybody who
-// listens: [Runtime.Notify].
-type Notice struct {
-	Name string          `json:"-"` // the event's, as "session.idle"
-	Body json.RawMessage `json:"-"`
-}
-
-// MarshalJSON gives the body.
-func (n Notice) MarshalJSON() ([]byte, error) {
-	if len(n.Body) == 0 {
-		return []byte("{}"), nil
-	}
-	return n.Body, nil
-}
-
-func (n Notice) kind() string { return n.Name }
-func (n Notice) weight() int  { return 64 + len(n.Body) }
 
 // Notify tells plugins, hook commands and subscribers that something has
 // happened which the runtime does not know by itself, as that a session is
 // idle. name is the reference's where it has one; properties is JSON.
 func (r *Runtime) Notify(name string, properties json.RawMessage) {
-	r.events.publish(Notice{Name: name, Body: asJSON([]byte(properties))})
+	r.events.publish(event.Notice{Name: name, Body: asJSON([]byte(properties))})
 }
 
 // notifyHooks lets plugins and commands know what happens, if there are any.
@@ -94,7 +77,7 @@ type notification struct {
 
 // observe is called for every event, in order, by whoever publishes it. It must
 // not wait.
-func (t *hookNotifier) observe(h Payload) {
+func (t *hookNotifier) observe(h event.Payload) {
 	plugins := t.r.custom != nil && t.r.custom.Has("event")
 	if !plugins && len(t.commands) == 0 {
 		return
@@ -140,25 +123,25 @@ func (t *hookNotifier) runCommands() {
 
 // translate gives what happened in the reference's words. What it has no words
 // for is told in ours.
-func (t *hookNotifier) translate(h Payload) []notification {
+func (t *hookNotifier) translate(h event.Payload) []notification {
 	var out []notification
 	add := func(name string, body any) { out = append(out, notification{name: name, body: asJSON(body)}) }
-	if t.skips(h) {
-		return nil
-	}
 	switch h := h.(type) {
-	case SessionChanged:
-		if t.firstEvent(h.Info.ID) || !h.created {
-			add(h.kind(), h)
+	case event.SessionCreated:
+		if t.firstEvent(h.Info.ID) {
+			add(h.Type(), h)
 		}
-	case CallStarted:
+	case event.SessionUpdated:
+		t.firstEvent(h.Info.ID)
+		add(h.Type(), h)
+	case event.CallStarted:
 		if t.firstEvent(h.Call.Session) {
 			add("session.created", map[string]any{"info": t.r.sessionInfo(h.Call.Session)})
 		}
 		add("message.part.updated", part(h.Call, map[string]any{"status": "pending", "input": h.Call.Input}))
-	case CallRunning:
+	case event.CallRunning:
 		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, map[string]any{"status": "running", "input": h.Input}))
-	case CallFinished:
+	case event.CallFinished:
 		state := map[string]any{"status": h.State}
 		if h.Result != nil {
 			state["title"], state["output"], state["metadata"] = h.Result.Title, h.Result.Output, h.Result.Metadata
@@ -167,31 +150,12 @@ func (t *hookNotifier) translate(h Payload) []notification {
 			state["error"] = h.Error.Message
 		}
 		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
-	case CallProgress, PartDelta, ScriptSaid, HookRan, Missed:
+	case event.CallProgress, event.PartDelta, event.ScriptLogged, event.HookRan, event.Missed:
 		// too many, or of interest to people only
 	default:
-		add(h.kind(), h)
+		add(h.Type(), h)
 	}
 	return out
-}
-
-// skips reports whether something is not told: a call that is part of a
-// conversation, whose messages tell of it, and what a plugin did because it heard
-// of something, or it would hear of that for ever.
-func (t *hookNotifier) skips(h Payload) bool {
-	switch h := h.(type) {
-	case FileEdited:
-		return h.background
-	case FileChanged:
-		return h.background
-	case CallStarted:
-		return h.inTurn
-	case CallRunning:
-		return h.inTurn
-	case CallFinished:
-		return h.inTurn
-	}
-	return false
 }
 
 // firstEvent reports whether a session has not been told of before.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/store"
@@ -266,7 +267,7 @@ func (w *childProgress) follow(r *Runtime, session string) (stop func()) {
 		defer close(done)
 		w.tell(w.report)
 		for e := range r.Events(ctx, since) {
-			if p, ok := e.Properties.(PartUpdated); ok && p.Part.Session == session && p.Part.Type == message.Tool {
+			if p, ok := e.Properties.(event.PartUpdated); ok && p.Part.Session == session && p.Part.Type == message.Tool {
 				w.observe(stepOf(p.Part))
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
@@ -407,7 +408,7 @@ func TestResumesAsPlan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for e := range r.Events(ctx, 0) {
-			if m, ok := e.Properties.(helve.MessageUpdated); ok && m.Info.Role == message.Assistant && m.Info.Agent == "plan" {
+			if m, ok := e.Properties.(event.MessageUpdated); ok && m.Info.Role == message.Assistant && m.Info.Agent == "plan" {
 				cancel()
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -172,12 +173,12 @@ func TestReportsAreCopies(t *testing.T) {
 				t.Error(err)
 			}
 			switch p := e.Properties.(type) {
-			case helve.CallProgress:
+			case event.CallProgress:
 				if p.Metadata["n"] != next {
 					t.Errorf("report %v says %v", next, p.Metadata["n"])
 				}
 				next++
-			case helve.CallFinished:
+			case event.CallFinished:
 				return
 			}
 		}
@@ -235,7 +236,7 @@ func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
 	}
 	go func() {
 		for e := range first.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+			if p, ok := e.Properties.(event.PermissionAsked); ok {
 				_ = first.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways})
 			}
 		}
@@ -283,7 +284,7 @@ func TestChangedToolIsAskedAboutAgain(t *testing.T) {
 	remove := register(t, rt, shaped("as approved"))
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+			if p, ok := e.Properties.(event.PermissionAsked); ok {
 				_ = rt.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User})
 			}
 		}
@@ -363,7 +364,7 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 	home := at(victim)
 	go func() {
 		for e := range home.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+			if p, ok := e.Properties.(event.PermissionAsked); ok {
 				_ = home.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Project})
 			}
 		}

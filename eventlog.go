@@ -2,6 +2,7 @@ package helve
 
 import (
 	"context"
+	"github.com/helve-dev/helve/event"
 	"iter"
 	"maps"
 	"sync"
@@ -23,16 +24,22 @@ const hearTime = 500 * time.Millisecond
 // was missed.
 type eventLog struct {
 	now func() time.Time
-	tap func(Payload) // sees every event before anybody else; must not wait, nor publish
+	tap func(event.Payload) // sees what is published before anybody else; must not wait, nor publish
 
 	mu     sync.Mutex
-	events []Event // kept, oldest first, without gaps
+	events []keptEvent // oldest first, without gaps
 	bytes  int
 	seq    uint64        // of the newest event
 	wake   chan struct{} // closed at the next event
 	closed bool
 
 	subscribers map[*subscriber]bool
+}
+
+// A keptEvent is an event with about how many bytes it takes.
+type keptEvent struct {
+	Event
+	size int
 }
 
 // A subscriber is who follows the events.
@@ -45,23 +52,30 @@ func newEventLog(now func() time.Time) *eventLog {
 	return &eventLog{now: now, wake: make(chan struct{}), subscribers: map[*subscriber]bool{}}
 }
 
-// publish appends an event. It never blocks.
-func (f *eventLog) publish(h Payload) {
+// publish appends an event and tells plugins and hook commands of it. It never
+// blocks.
+func (f *eventLog) publish(p event.Payload) { f.append(p, f.tap) }
+
+// publishQuietly appends an event that only subscribers hear of.
+func (f *eventLog) publishQuietly(p event.Payload) { f.append(p, nil) }
+
+func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
+	size := eventSize(p)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return
 	}
-	if f.tap != nil {
-		f.tap(h)
+	if tap != nil {
+		tap(p)
 	}
 	f.seq++
-	f.events = append(f.events, Event{Seq: f.seq, Time: f.now().UTC(), Type: h.kind(), Properties: h})
-	f.bytes += h.weight()
+	f.events = append(f.events, keptEvent{Event{Seq: f.seq, Time: f.now().UTC(), Type: p.Type(), Properties: p}, size})
+	f.bytes += size
 	drop := 0
 	for n := len(f.events); n-drop > 1 && (n-drop > feedEvents || f.bytes > feedBytes); drop++ {
-		f.bytes -= f.events[drop].Properties.weight()
-		f.events[drop] = Event{}
+		f.bytes -= f.events[drop].size
+		f.events[drop] = keptEvent{}
 	}
 	f.events = f.events[drop:]
 	close(f.wake)
@@ -79,7 +93,9 @@ func (f *eventLog) after(seq uint64) (events []Event, missed uint64, more <-chan
 		seq = first - 1
 	}
 	if seq < f.seq {
-		events = append(events, f.events[seq+1-first:]...)
+		for _, e := range f.events[seq+1-first:] {
+			events = append(events, e.Event)
+		}
 	}
 	return events, missed, f.wake, f.closed
 }
@@ -145,7 +161,7 @@ func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[Event] {
 			events, missed, more, end := f.after(since)
 			if missed > 0 {
 				since += missed
-				if !yield(Event{Seq: since, Time: f.now().UTC(), Type: Missed{}.kind(), Properties: Missed{Count: missed}}) {
+				if !yield(Event{Seq: since, Time: f.now().UTC(), Type: event.Missed{}.Type(), Properties: event.Missed{Count: missed}}) {
 					return
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/message"
 )
@@ -14,18 +15,19 @@ import (
 // keeps the newest event.
 func TestFeedIsBounded(t *testing.T) {
 	f := newEventLog(time.Now)
+	big := strings.Repeat("x", 2*feedBytes)
 	for range 100 {
-		f.publish(CallProgress{size: 1 << 20})
+		f.publish(event.CallProgress{Title: big[:1<<20]})
 	}
 	if f.bytes > feedBytes || len(f.events) == 0 {
 		t.Errorf("%d events of %d bytes are kept", len(f.events), f.bytes)
 	}
-	f.publish(CallProgress{size: 2 * feedBytes})
+	f.publish(event.CallProgress{Title: big})
 	if len(f.events) != 1 || f.events[0].Seq != 101 {
 		t.Errorf("one event larger than all: %d are kept", len(f.events))
 	}
 	for range 2 * feedEvents {
-		f.publish(ToolsChanged{})
+		f.publish(event.ToolsChanged{})
 	}
 	if len(f.events) > feedEvents {
 		t.Errorf("%d events are kept", len(f.events))
@@ -49,7 +51,7 @@ func TestPartsWeighTheirMetadata(t *testing.T) {
 // waiting for that number.
 func TestNumbersFromBeforeARestart(t *testing.T) {
 	f := newEventLog(time.Now)
-	f.publish(ToolsChanged{})
+	f.publish(event.ToolsChanged{})
 	for e := range f.each(t.Context(), 500) {
 		if e.Seq != 1 {
 			t.Errorf("got event %d", e.Seq)
@@ -72,7 +74,7 @@ func TestFlush(t *testing.T) {
 		}()
 		synctest.Wait()
 		for range 3 {
-			f.publish(ToolsChanged{})
+			f.publish(event.ToolsChanged{})
 		}
 		flush := func() *bool {
 			done := new(bool)
@@ -94,7 +96,7 @@ func TestFlush(t *testing.T) {
 		if !*done || !*flush() {
 			t.Error("it waits although all was heard")
 		}
-		f.publish(ToolsChanged{})
+		f.publish(event.ToolsChanged{})
 		began := time.Now()
 		f.flush()
 		if waited := time.Since(began); waited != hearTime {
@@ -102,7 +104,7 @@ func TestFlush(t *testing.T) {
 		}
 		goOn <- false
 		synctest.Wait()
-		if f.publish(ToolsChanged{}); !*flush() {
+		if f.publish(event.ToolsChanged{}); !*flush() {
 			t.Error("it waits for a subscriber that has left")
 		}
 	})

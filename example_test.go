@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
@@ -75,7 +76,7 @@ func ExampleRuntime_Reply() {
 	defer stop()
 	go func() {
 		for e := range rt.Events(ctx, 0) {
-			if req, ok := e.Properties.(helve.PermissionAsked); ok {
+			if req, ok := e.Properties.(event.PermissionAsked); ok {
 				fmt.Println("asked for", req.Permission, req.Patterns)
 				if err := rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce}); err != nil {
 					log.Print(err)

@@ -203,12 +203,3 @@ func copied(m map[string]any) (out map[string]any, size int, err error) {
 	})
 	return out, size, err
 }
-
-// sizeOf is how many bytes m takes as JSON; 0 if it does not encode.
-func sizeOf(m map[string]any) int {
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return 0
-	}
-	return len(raw)
-}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/format"
 	"github.com/helve-dev/helve/internal/history"
@@ -23,11 +24,14 @@ func (r *Runtime) openFiles() {
 			Dir: r.ownFolder("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
 		OnChange: func(ch workspace.Changed) {
-			quiet := isBackgroundID(ch.Call)
-			if ch.Event != "unlink" {
-				r.events.publish(FileEdited{Session: ch.Session, File: ch.File, background: quiet})
+			publish := r.events.publish
+			if isBackgroundID(ch.Call) {
+				publish = r.events.publishQuietly // or the plugin that did it would hear of it, and do it again
 			}
-			r.events.publish(FileChanged{File: ch.File, Event: ch.Event, background: quiet})
+			if ch.Event != "unlink" {
+				publish(event.FileEdited{Session: ch.Session, File: ch.File})
+			}
+			publish(event.FileChanged{File: ch.File, Event: ch.Event})
 			r.notifyServers(ch)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -40,21 +41,6 @@ func (h *Hook) runs(when string, c *callState) bool {
 	there := when == "before" && h.Before != nil || when == "after" && h.After != nil
 	return there && (h.sees == nil || h.sees(when, c.Tool))
 }
-
-// HookRan is a hook that has seen a call.
-type HookRan struct {
-	Call    string  `json:"call"`
-	Session string  `json:"session"`
-	Tool    string  `json:"tool"`
-	Hook    string  `json:"hook"`   // its name
-	When    string  `json:"when"`   // before or after
-	Effect  string  `json:"effect"` // passed, changed, answered, refused, failed or late
-	Millis  float64 `json:"ms"`
-	Error   string  `json:"error,omitempty"`
-}
-
-func (HookRan) kind() string  { return "hook.ran" }
-func (e HookRan) weight() int { return 256 + len(e.Error) }
 
 // errLate says that a hook took longer than it may. It is what its context
 // ends with.
@@ -214,7 +200,7 @@ func (r *Runtime) hookRan(c *callState, h *Hook, run hookRun) {
 	if h.Name == "" {
 		return
 	}
-	e := HookRan{
+	e := event.HookRan{
 		Call: c.ID, Session: c.Session, Tool: c.Tool, Hook: h.Name, When: run.when, Effect: "passed",
 		Millis: float64(time.Since(run.began).Microseconds()) / 1000,
 	}

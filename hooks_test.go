@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // notification gathers the events of a kind that were published so far.
-func told[E helve.Payload](rt *helve.Runtime) (out []E) {
+func told[E event.Payload](rt *helve.Runtime) (out []E) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	for e := range rt.Events(ctx, 0) {
@@ -50,7 +51,7 @@ func TestLateHook(t *testing.T) {
 		} else if e := kindOf(t, err); e.Kind != tool.Denied || e.Code != "hook-timeout" || !strings.Contains(e.Error(), "slow") {
 			t.Errorf("a late required hook: %+v", e)
 		}
-		for _, ran := range told[helve.HookRan](rt) {
+		for _, ran := range told[event.HookRan](rt) {
 			if ran.Hook != "slow" || ran.Effect != "late" {
 				t.Errorf("told %+v", ran)
 			}
@@ -70,7 +71,7 @@ func TestHookAnswers(t *testing.T) {
 	if err != nil || res.Output != "from memory" || res.Metadata["answeredBy"] != "cache" {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if ran := told[helve.HookRan](rt); len(ran) != 1 || ran[0].Effect != "answered" {
+	if ran := told[event.HookRan](rt); len(ran) != 1 || ran[0].Effect != "answered" {
 		t.Errorf("told %+v", ran)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -80,12 +81,12 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 	if !h.r.running.has(c) {
 		return
 	}
-	metadata, size, err := copied(metadata)
+	metadata, _, err := copied(metadata)
 	if err != nil {
 		h.r.log.Warn("a report does not encode", "call", c.ID, "tool", c.Tool, "error", err)
 		return
 	}
-	h.r.events.publish(CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata, size: size})
+	h.r.events.publish(event.CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata})
 }
 
 // Open is the door that the built-in tools take, for tools of programs.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/record"
 )
 
 // TestLastCalls reads sets as "id session/call files [undone|undoes]", newest
@@ -39,9 +40,9 @@ func TestLastCalls(t *testing.T) {
 		{"an event over an older call", []string{"3 s/b g", "2 /event_1 f", "1 s/a f"}, 1, "3"},
 	} {
 		var got []string
-		req := UndoRequest{Last: test.last}
+		req := record.UndoRequest{Last: test.last}
 		if test.last < 0 {
-			req = UndoRequest{Last: -test.last, Session: "s"}
+			req = record.UndoRequest{Last: -test.last, Session: "s"}
 		}
 		for _, s := range lastCalls(slices.Values(setsOf(t, test.sets)), req) {
 			got = append(got, s.ID)

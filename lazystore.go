@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
@@ -99,7 +100,7 @@ func (t todoHost) SetTodos(session string, todos []tool.Todo) error {
 	if err := s.SetTodos(context.Background(), session, todos); err != nil {
 		return err
 	}
-	t.r.events.publish(TodosChanged{Session: session, Todos: todos})
+	t.r.events.publish(event.TodosChanged{Session: session, Todos: todos})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/message"
@@ -128,19 +129,19 @@ func (r *Runtime) loopModel(session string, ref message.ModelRef) (agent.Model, 
 func (r *Runtime) publishLoop(session string, s agent.Status) {
 	switch s.Type {
 	case "compacted":
-		r.events.publish(SessionCompacted{Session: session})
+		r.events.publish(event.SessionCompacted{Session: session})
 	case "failed":
-		r.events.publish(SessionError{Session: session, Error: *s.Failure})
+		r.events.publish(event.SessionError{Session: session, Error: *s.Failure})
 	case "notice":
 		r.log.Warn(s.Message, "session", session)
 	default:
-		st := Status{Type: s.Type, Attempt: s.Attempt, Message: s.Message}
+		st := event.Status{Type: s.Type, Attempt: s.Attempt, Message: s.Message}
 		if !s.Next.IsZero() {
 			st.Next = s.Next.UnixMilli()
 		}
-		r.events.publish(SessionStatus{Session: session, Status: st})
+		r.events.publish(event.SessionStatus{Session: session, Status: st})
 		if s.Type == "idle" {
-			r.events.publish(SessionIdle{Session: session})
+			r.events.publish(event.SessionIdle{Session: session})
 		}
 	}
 }

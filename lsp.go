@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/proc"
 	"github.com/helve-dev/helve/internal/workspace"
@@ -62,20 +63,6 @@ type LSPReport = lsp.Report
 // switched on.
 var ErrNoLSP = errors.New("language servers are not switched on: set Options.LSP")
 
-// LSPChanged says that a language server came, went or failed.
-type LSPChanged struct{}
-
-// LSPDiagnostics says that a language server has said what it found in a file.
-type LSPDiagnostics struct {
-	Server string `json:"serverID"`
-	Path   string `json:"path"`
-}
-
-func (LSPChanged) kind() string      { return "lsp.updated" }
-func (LSPDiagnostics) kind() string  { return "lsp.client.diagnostics" }
-func (LSPChanged) weight() int       { return 64 }
-func (e LSPDiagnostics) weight() int { return 128 + len(e.Path) }
-
 // openLSP makes the room for language servers. Nothing is started.
 func (r *Runtime) openLSP() error {
 	opt := r.opt.LSP
@@ -102,9 +89,9 @@ func (r *Runtime) openLSP() error {
 			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
-		OnChange: func() { r.events.publish(LSPChanged{}) },
+		OnChange: func() { r.events.publish(event.LSPChanged{}) },
 		OnDiagnostics: func(server, path string) {
-			r.events.publish(LSPDiagnostics{Server: server, Path: path})
+			r.events.publish(event.LSPDiagnostics{Server: server, Path: path})
 		},
 	}
 	if r.opt.DataDir != "" {

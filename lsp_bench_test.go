@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -293,7 +294,7 @@ func timedEdits(b *testing.B, languages *helve.LSP) (took []timedEdit) {
 	defer stop()
 	go func() {
 		for e := range rt.Events(ctx, 0) {
-			if _, ok := e.Properties.(helve.FileEdited); ok {
+			if _, ok := e.Properties.(event.FileEdited); ok {
 				written <- e.Time
 			}
 		}

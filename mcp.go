@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/proc"
 	"github.com/helve-dev/helve/internal/run"
@@ -80,20 +81,6 @@ type MCPResource = mcpclient.Resource
 // ErrNoServer says that there is no MCP server of a name.
 var ErrNoServer = errors.New("there is no such MCP server")
 
-// MCPChanged says that a server, or what it offers, has changed.
-type MCPChanged struct {
-	Server string `json:"server"`
-	State  string `json:"state"`
-	Error  string `json:"error,omitempty"`
-
-	// What it offers beside tools, while it is connected.
-	Resources bool `json:"resources,omitempty"`
-	Prompts   bool `json:"prompts,omitempty"`
-}
-
-func (MCPChanged) kind() string  { return "mcp.tools.changed" }
-func (e MCPChanged) weight() int { return 128 + len(e.Error) }
-
 // openMCP makes the room for other programs' tools.
 func (r *Runtime) openMCP() error {
 	opt := r.opt.MCP
@@ -107,11 +94,11 @@ func (r *Runtime) openMCP() error {
 			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Changed: func(s mcpclient.Status) {
-			r.events.publish(MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
+			r.events.publish(event.MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
 		},
-		Updated: func(u mcpclient.Update) { r.events.publish(MCPUpdated(u)) },
+		Updated: func(u mcpclient.Update) { r.events.publish(event.MCPUpdated(u)) },
 		Relisted: func(server string, resources, prompts bool) {
-			r.events.publish(MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
+			r.events.publish(event.MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
 		},
 	}
 	if r.opt.DataDir != "" {

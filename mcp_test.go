@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -164,7 +165,7 @@ func TestChangedToolIsAskedAbout(t *testing.T) {
 	asked := make(chan permission.Request, 1)
 	go func() {
 		for e := range later.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.PermissionAsked); ok {
+			if p, ok := e.Properties.(event.PermissionAsked); ok {
 				asked <- p.Request
 				_ = later.Reply(p.ID, permission.Reply{Verdict: permission.ReplyReject})
 				return
@@ -214,7 +215,7 @@ func TestOtherProgramsAsk(t *testing.T) {
 	rt := d.at(t, nil)
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
-			if q, ok := e.Properties.(helve.QuestionAsked); ok {
+			if q, ok := e.Properties.(event.QuestionAsked); ok {
 				var answers [][]string
 				for _, one := range q.Questions {
 					switch one.Header {

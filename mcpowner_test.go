@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -33,7 +34,7 @@ func TestOtherProgramsAskTheRightSession(t *testing.T) {
 	})
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
-			if q, ok := e.Properties.(helve.QuestionAsked); ok {
+			if q, ok := e.Properties.(event.QuestionAsked); ok {
 				if q.Session != "short" {
 					t.Errorf("the session %s is asked", q.Session)
 				}
@@ -72,7 +73,7 @@ func TestChangedToolInOneSession(t *testing.T) {
 		asked := make(chan string, 10)
 		go func() {
 			for e := range rt.Events(t.Context(), 0) {
-				if p, ok := e.Properties.(helve.PermissionAsked); ok {
+				if p, ok := e.Properties.(event.PermissionAsked); ok {
 					asked <- p.ID
 					_ = rt.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: scope})
 				}

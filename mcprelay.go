@@ -79,26 +79,6 @@ type MCPCompletion = mcpclient.Completion
 // MCPCompleted are the values that an argument could have.
 type MCPCompleted = mcpclient.Completed
 
-// MCPUpdated says that something has changed that [Runtime.MCPSubscribe] was
-// called for.
-type MCPUpdated struct {
-	Server string `json:"server"`
-	URI    string `json:"uri"`  // that was subscribed to
-	Part   string `json:"part"` // what has changed: URI, or something below it
-}
-
-// MCPRelisted says that a server has other resources or prompts than before.
-type MCPRelisted struct {
-	Server    string `json:"server"`
-	Resources bool   `json:"resources,omitempty"`
-	Prompts   bool   `json:"prompts,omitempty"`
-}
-
-func (MCPUpdated) kind() string   { return "mcp.resource.updated" }
-func (MCPRelisted) kind() string  { return "mcp.lists.changed" }
-func (e MCPUpdated) weight() int  { return 128 + len(e.URI) + len(e.Part) }
-func (e MCPRelisted) weight() int { return 128 }
-
 // MCPServers returns the names of the servers that are not switched off, in
 // the order of the options.
 func (r *Runtime) MCPServers() []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -64,8 +65,8 @@ func TestHandOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for e := range rt.Events(t.Context(), 0) {
-		if u, ok := e.Properties.(helve.MCPUpdated); ok {
-			if (u != helve.MCPUpdated{Server: "my.desk", URI: "note://1", Part: "note://1"}) {
+		if u, ok := e.Properties.(event.MCPUpdated); ok {
+			if (u != event.MCPUpdated{Server: "my.desk", URI: "note://1", Part: "note://1"}) {
 				t.Errorf("told %+v", u)
 			}
 			break

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
@@ -48,10 +49,10 @@ func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...mes
 		return err
 	}
 	if info != nil {
-		k.r.events.publish(MessageUpdated{Info: *info})
+		k.r.events.publish(event.MessageUpdated{Info: *info})
 	}
 	for _, p := range parts {
-		k.r.events.publish(partUpdated(p))
+		k.r.events.publish(event.PartUpdated{Part: p})
 	}
 	if info != nil && info.Role == message.Assistant {
 		return k.r.addUsage(ctx, s, *info)
@@ -73,7 +74,7 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 		return nil
 	}
 	if err == nil {
-		r.events.publish(SessionChanged{Info: sessionOf(row)})
+		r.events.publish(event.SessionUpdated{Info: sessionOf(row)})
 	}
 	return err
 }
@@ -82,16 +83,16 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 func (k messageStore) Tell(n agent.News) {
 	switch {
 	case n.Info != nil && n.Removed:
-		k.r.events.publish(MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})
+		k.r.events.publish(event.MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})
 	case n.Info != nil:
-		k.r.events.publish(MessageUpdated{Info: *n.Info})
+		k.r.events.publish(event.MessageUpdated{Info: *n.Info})
 	case n.Part == nil:
 	case n.Removed:
-		k.r.events.publish(PartRemoved{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID})
+		k.r.events.publish(event.PartRemoved{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID})
 	case n.Delta != "":
-		k.r.events.publish(PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
+		k.r.events.publish(event.PartDelta{Session: n.Part.Session, Message: n.Part.Message, Part: n.Part.ID, Field: "text", Delta: n.Delta})
 	default:
-		k.r.events.publish(partUpdated(*n.Part))
+		k.r.events.publish(event.PartUpdated{Part: *n.Part})
 	}
 }
 

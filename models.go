@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
@@ -83,10 +84,10 @@ type lentModel struct {
 // by p, under that name, where the runtime has no model of its own.
 func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
 	take := r.lent.add(session, &lentModel{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
-	r.events.publish(ToolsChanged{})
+	r.events.publish(event.ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
-		r.events.publish(ToolsChanged{})
+		r.events.publish(event.ToolsChanged{})
 	})
 }
 

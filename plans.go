@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/tool"
@@ -78,7 +79,7 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	if err := dir.WriteFile(name, []byte(strings.TrimRight(text, "\n")+"\n"), 0o644); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
-	p.r.events.publish(FileEdited{Session: session, File: path})
+	p.r.events.publish(event.FileEdited{Session: session, File: path})
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
@@ -91,7 +92,7 @@ export default async () => ({
 	var asked []string
 	rt.Notify("end.of.test", nil)
 	for e := range rt.Events(t.Context(), 0) {
-		if s, ok := e.Properties.(helve.ScriptSaid); ok {
+		if s, ok := e.Properties.(event.ScriptLogged); ok {
 			asked = append(asked, strings.TrimPrefix(s.Text, "asked about "))
 		}
 		if e.Type == "end.of.test" {

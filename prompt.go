@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
@@ -107,7 +108,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 	}
 	now, err := s.UpdateSession(ctx, row.ID, func(v *store.Session) { v.Agent, v.Model = row.Agent, row.Model })
 	if err == nil {
-		r.events.publish(SessionChanged{Info: sessionOf(now)})
+		r.events.publish(event.SessionUpdated{Info: sessionOf(now)})
 	}
 	return err
 }
@@ -242,7 +243,7 @@ func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.S
 	if err := s.CreateSession(ctx, row); err != nil {
 		return row, err
 	}
-	r.events.publish(SessionChanged{Info: sessionOf(row), created: true})
+	r.events.publish(event.SessionCreated{Info: sessionOf(row)})
 	return row, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
@@ -209,7 +210,7 @@ func TestPromptTellsAllBeforeItReturns(t *testing.T) {
 	var text strings.Builder
 	go func() {
 		for e := range r.Events(t.Context(), 0) {
-			if p, ok := e.Properties.(helve.PartDelta); ok {
+			if p, ok := e.Properties.(event.PartDelta); ok {
 				text.WriteString(p.Delta)
 			}
 		}
@@ -228,7 +229,7 @@ func answering(t *testing.T, r *helve.Runtime, reply permission.Reply) {
 	go func() {
 		defer close(done)
 		for e := range r.Events(ctx, 0) {
-			if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+			if asked, ok := e.Properties.(event.PermissionAsked); ok {
 				_ = r.Reply(asked.ID, reply) // it may be settled already
 			}
 		}
@@ -275,7 +276,7 @@ func TestPromptCanceledResumes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for e := range r.Events(ctx, 0) {
-			if d, ok := e.Properties.(helve.PartDelta); ok && d.Delta == "half" {
+			if d, ok := e.Properties.(event.PartDelta); ok && d.Delta == "half" {
 				cancel()
 			}
 		}
@@ -308,7 +309,7 @@ func TestPromptBusy(t *testing.T) {
 	session := make(chan string, 1)
 	go func() {
 		for e := range r.Events(ctx, 0) {
-			if d, ok := e.Properties.(helve.PartDelta); ok {
+			if d, ok := e.Properties.(event.PartDelta); ok {
 				session <- d.Session
 				return
 			}

@@ -8,30 +8,23 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
-
-// A QuestionRequest is a set of questions that a call waits on.
-type QuestionRequest struct {
-	ID        string              `json:"id"`
-	Session   string              `json:"sessionID"`
-	Questions []tool.Question     `json:"questions"`
-	Call      *permission.CallRef `json:"tool,omitempty"`
-}
 
 // An questions holds the questions that wait for a person.
 type questions struct {
 	unattended bool
 	newID      func() string
-	publish    func(Payload)
+	publish    func(event.Payload)
 
 	mu      sync.Mutex
 	waiting map[string]*pendingQuestion
 }
 
 type pendingQuestion struct {
-	req    QuestionRequest
+	req    tool.QuestionRequest
 	answer chan answer // holds one, so that who answers never waits
 }
 
@@ -44,7 +37,7 @@ type answer struct {
 // whoever watches the runtime.
 func (v *questions) Question(ctx context.Context, c *tool.Call, qs []tool.Question) ([][]string, error) {
 	a := &pendingQuestion{
-		req: QuestionRequest{ID: v.newID(), Session: c.Session, Questions: qs,
+		req: tool.QuestionRequest{ID: v.newID(), Session: c.Session, Questions: qs,
 			Call: &permission.CallRef{Message: c.Message, Call: c.ID}},
 		answer: make(chan answer, 1),
 	}
@@ -75,7 +68,7 @@ func (v *questions) wait(a *pendingQuestion) bool {
 		return false
 	}
 	v.waiting[a.req.ID] = a
-	v.publish(QuestionAsked{a.req})
+	v.publish(event.QuestionAsked{QuestionRequest: a.req})
 	return true
 }
 
@@ -94,11 +87,11 @@ func (v *questions) cancel(a *pendingQuestion) bool {
 func (v *questions) drop(a *pendingQuestion, err error) {
 	delete(v.waiting, a.req.ID)
 	a.answer <- answer{err: err}
-	v.publish(QuestionRejected{Session: a.req.Session, Request: a.req.ID})
+	v.publish(event.QuestionRejected{Session: a.req.Session, Request: a.req.ID})
 }
 
 // resolveOptions gives a waiting set of questions its end and tells who watches.
-func (v *questions) resolve(id string, got answer, tell func(QuestionRequest) Payload) error {
+func (v *questions) resolve(id string, got answer, tell func(tool.QuestionRequest) event.Payload) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a, ok := v.waiting[id]
@@ -136,8 +129,8 @@ func (v *questions) endSession(session string) {
 // Answer gives the answers to a set of questions: for each question, in
 // order, the labels picked or the person's own words.
 func (r *Runtime) Answer(id string, answers [][]string) error {
-	return r.questions.resolve(id, answer{answers: answers}, func(q QuestionRequest) Payload {
-		return QuestionReplied{Session: q.Session, Request: id, Answers: answers}
+	return r.questions.resolve(id, answer{answers: answers}, func(q tool.QuestionRequest) event.Payload {
+		return event.QuestionReplied{Session: q.Session, Request: id, Answers: answers}
 	})
 }
 
@@ -151,8 +144,8 @@ func (r *Runtime) Expire(id, why string) error {
 }
 
 func (r *Runtime) dismiss(id string, err error) error {
-	return r.questions.resolve(id, answer{err: err}, func(q QuestionRequest) Payload {
-		return QuestionRejected{Session: q.Session, Request: id}
+	return r.questions.resolve(id, answer{err: err}, func(q tool.QuestionRequest) event.Payload {
+		return event.QuestionRejected{Session: q.Session, Request: id}
 	})
 }
 
@@ -164,13 +157,13 @@ func errDismissed() error {
 
 // Questions returns the sets of questions that wait for an answer, oldest
 // first.
-func (r *Runtime) Questions() []QuestionRequest {
+func (r *Runtime) Questions() []tool.QuestionRequest {
 	r.questions.mu.Lock()
 	defer r.questions.mu.Unlock()
-	out := make([]QuestionRequest, 0, len(r.questions.waiting))
+	out := make([]tool.QuestionRequest, 0, len(r.questions.waiting))
 	for _, a := range r.questions.waiting {
 		out = append(out, a.req)
 	}
-	slices.SortFunc(out, func(a, b QuestionRequest) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b tool.QuestionRequest) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }

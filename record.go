@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -88,7 +90,7 @@ func (r *Runtime) useSession(ctx context.Context, s *store.Store, row store.Sess
 	row.Project, row.Updated = r.project, row.Created
 	created, err := s.UseSession(ctx, row)
 	if created {
-		r.events.publish(SessionChanged{Info: sessionOf(row), created: true})
+		r.events.publish(event.SessionCreated{Info: sessionOf(row)})
 	}
 	return err
 }
@@ -112,7 +114,7 @@ func (r *Runtime) finish(ctx context.Context, c *callState, res *tool.Result, er
 	if c.started {
 		r.running.drop(&c.Call)
 	}
-	told := CallFinished{ID: c.ID, Session: c.Session, inTurn: c.inTurn}
+	told := event.CallFinished{ID: c.ID, Session: c.Session}
 	if err == nil {
 		err = r.copyResult(c, res, &told)
 	}
@@ -130,11 +132,11 @@ func (r *Runtime) finish(ctx context.Context, c *callState, res *tool.Result, er
 	told.Tool, told.State = c.Tool, string(store.Completed)
 	if failure != nil {
 		told.State, told.Result = string(store.Failed), nil
-		told.Error = &CallError{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint, Reason: failure.Reason()}
-		r.events.publish(told)
+		told.Error = &record.Failure{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint, Reason: failure.Reason()}
+		r.publishCall(c, told)
 		return nil, failure
 	}
-	r.events.publish(told)
+	r.publishCall(c, told)
 	return res, nil
 }
 
@@ -160,7 +162,7 @@ func (r *Runtime) recorded(ctx context.Context, c *callState, res *tool.Result, 
 
 // copyResult completes a result and makes the copy that who watches is told, so
 // that nobody holds a map that another may still write to.
-func (r *Runtime) copyResult(c *callState, res *tool.Result, told *CallFinished) error {
+func (r *Runtime) copyResult(c *callState, res *tool.Result, told *event.CallFinished) error {
 	if res == nil {
 		return broken("running the tool", errors.New("it gave neither a result nor an error"))
 	}
@@ -180,11 +182,11 @@ func (r *Runtime) copyResult(c *callState, res *tool.Result, told *CallFinished)
 				metadata[key] = v
 			}
 		}
-		res.Metadata, size = maps.Clone(metadata), 0
+		res.Metadata = maps.Clone(metadata)
 	}
 	shown := *res
 	shown.Metadata = metadata
-	told.Result, told.size = &shown, size
+	told.Result = &shown
 	return nil
 }
 

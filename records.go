@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -30,36 +31,9 @@ func known(what, id string, err error) error {
 	return err
 }
 
-// A CallRecord is what is kept of a call. Times are milliseconds since the
-// epoch.
-type CallRecord struct {
-	ID      string       `json:"id"`
-	Session string       `json:"session,omitempty"`
-	Parent  string       `json:"parent,omitempty"` // the call that made this one
-	Tool    string       `json:"tool"`
-	Agent   string       `json:"agent,omitempty"`
-	Model   string       `json:"model,omitempty"`
-	State   string       `json:"state"` // running, completed, error or interrupted
-	Title   string       `json:"title,omitempty"`
-	Input   string       `json:"input,omitempty"` // as it came, JSON or not
-	Result  *tool.Result `json:"result,omitempty"`
-	Error   *CallError   `json:"error,omitempty"`
-	Started int64        `json:"started"`
-	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
-	Exit    int64        `json:"exit,omitempty"`  // the code of a command that the call ran, -1 where a signal ended it
-	Cursor  string       `json:"-"`               // for [CallQuery.Before]
-}
-
-// A CallQuery selects calls. Empty fields select all.
-type CallQuery struct {
-	Session, Tool, State string
-	Before               string // recorded before the call of this cursor
-	Limit                int    // the newest so many; 100 when 0
-}
-
 // Calls returns what is kept of calls, newest first, without what they were
 // given and what they gave.
-func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) {
+func (r *Runtime) Calls(ctx context.Context, q record.CallQuery) ([]record.Call, error) {
 	s, err := r.store.get()
 	if err != nil {
 		return nil, err
@@ -73,7 +47,7 @@ func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) 
 	rows, err := s.Calls(ctx, store.Query{
 		Session: q.Session, Tool: q.Tool, State: store.State(q.State), Before: before, Limit: q.Limit, Brief: true,
 	})
-	out := make([]CallRecord, len(rows))
+	out := make([]record.Call, len(rows))
 	for i, row := range rows {
 		out[i] = callRecord(row)
 		out[i].Result = nil
@@ -82,17 +56,17 @@ func (r *Runtime) Calls(ctx context.Context, q CallQuery) ([]CallRecord, error) 
 }
 
 // CallRecord returns all that is kept of a call.
-func (r *Runtime) CallRecord(ctx context.Context, session, id string) (CallRecord, error) {
+func (r *Runtime) CallRecord(ctx context.Context, session, id string) (record.Call, error) {
 	s, err := r.store.get()
 	if err != nil {
-		return CallRecord{}, err
+		return record.Call{}, err
 	}
 	row, err := s.CallOf(ctx, session, id)
 	return callRecord(row), known("call", id, err)
 }
 
-func callRecord(c store.Call) CallRecord {
-	out := CallRecord{
+func callRecord(c store.Call) record.Call {
+	out := record.Call{
 		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model, State: string(c.State),
 		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended, Exit: c.Exit, Cursor: strconv.FormatInt(c.Seq, 10),
 	}
@@ -100,7 +74,7 @@ func callRecord(c store.Call) CallRecord {
 		out.Title = c.Result.Title
 	}
 	if f := c.Error; f != nil {
-		out.Error = &CallError{Kind: f.Kind, Code: f.Code, Message: f.Message, Hint: f.Hint}
+		out.Error = &record.Failure{Kind: f.Kind, Code: f.Code, Message: f.Message, Hint: f.Hint}
 	}
 	return out
 }
@@ -161,16 +135,9 @@ func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error
 	return s.Todos(ctx, session)
 }
 
-// A MessageQuery selects messages of a session: the Limit newest (100 when 0)
-// that come before the one of the id Before, or of all where that is "".
-type MessageQuery struct {
-	Session, Before string
-	Limit           int
-}
-
 // MessagesBefore returns a part of a conversation, the oldest message first,
 // and whether there are messages before it.
-func (r *Runtime) MessagesBefore(ctx context.Context, q MessageQuery) (page []message.Message, more bool, err error) {
+func (r *Runtime) MessagesBefore(ctx context.Context, q record.MessageQuery) (page []message.Message, more bool, err error) {
 	s, err := r.store.get()
 	if err != nil {
 		return nil, false, err
@@ -187,14 +154,14 @@ func (r *Runtime) MessagesBefore(ctx context.Context, q MessageQuery) (page []me
 }
 
 // NewSession makes a session that nothing was said in yet.
-func (r *Runtime) NewSession(ctx context.Context, title, agent string) (Session, error) {
+func (r *Runtime) NewSession(ctx context.Context, title, agent string) (record.Session, error) {
 	a := r.agent(agent)
 	if a == nil {
-		return Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
+		return record.Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
 	}
 	s, err := r.store.get()
 	if err != nil {
-		return Session{}, err
+		return record.Session{}, err
 	}
 	row := r.newSession()
 	row.Agent, row.Title = a.Name, cmp.Or(title, row.Slug)
@@ -212,17 +179,9 @@ func (r *Runtime) OpenSession(ctx context.Context, id, title string) error {
 	return r.useSession(ctx, s, store.Session{ID: id, Dir: r.dir, Title: title, Created: r.now().UnixMilli()})
 }
 
-// A SessionQuery selects sessions, those used last first. Empty fields select
-// all.
-type SessionQuery struct {
-	Limit  int    // 100 when 0
-	Before string // those that follow a page whose next this was
-	Dir    string // of this folder
-}
-
 // SessionsBefore returns a page of sessions, and what asks for the one after it;
 // "" where there is none.
-func (r *Runtime) SessionsBefore(ctx context.Context, q SessionQuery) (page []Session, next string, err error) {
+func (r *Runtime) SessionsBefore(ctx context.Context, q record.SessionQuery) (page []record.Session, next string, err error) {
 	s, err := r.store.get()
 	if err != nil {
 		return nil, "", err
@@ -242,7 +201,7 @@ func (r *Runtime) SessionsBefore(ctx context.Context, q SessionQuery) (page []Se
 		last := rows[limit-1]
 		next = strconv.FormatInt(last.Updated, 10) + "." + last.ID
 	}
-	page = make([]Session, len(rows))
+	page = make([]record.Session, len(rows))
 	for i, row := range rows {
 		page[i] = sessionOf(row)
 	}

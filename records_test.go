@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -61,7 +63,7 @@ func TestCallsArePaged(t *testing.T) {
 	}
 	var got []string
 	for before := ""; ; {
-		page, err := rt.Calls(t.Context(), helve.CallQuery{Session: "ses_a", Limit: 2, Before: before})
+		page, err := rt.Calls(t.Context(), record.CallQuery{Session: "ses_a", Limit: 2, Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +133,7 @@ func TestNewSession(t *testing.T) {
 	if _, err := rt.Session(t.Context(), "ses_none"); !errors.Is(err, helve.ErrNotFound) {
 		t.Error(err)
 	}
-	if msgs, more, err := rt.MessagesBefore(t.Context(), helve.MessageQuery{Session: s.ID}); err != nil || more || len(msgs) != 0 {
+	if msgs, more, err := rt.MessagesBefore(t.Context(), record.MessageQuery{Session: s.ID}); err != nil || more || len(msgs) != 0 {
 		t.Errorf("%v %v %v", msgs, more, err)
 	}
 }
@@ -151,7 +153,7 @@ func TestReplyWithOwnRules(t *testing.T) {
 	}()
 	var req permission.Request
 	for e := range rt.Events(t.Context(), 0) {
-		if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+		if asked, ok := e.Properties.(event.PermissionAsked); ok {
 			req = asked.Request
 			break
 		}

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/custom"
@@ -210,11 +211,9 @@ func (r *Runtime) open() {
 	r.engine = permission.NewEngine(permission.EngineOptions{
 		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Keeper: r.store,
 		NewID: func() string { return r.newID("per") },
-		OnAsk: func(req permission.Request) {
-			r.events.publish(PermissionAsked{Request: req, size: sizeOf(req.Metadata)})
-		},
+		OnAsk: func(req permission.Request) { r.events.publish(event.PermissionAsked{Request: req}) },
 		OnReply: func(req permission.Request, reply permission.Reply) {
-			r.events.publish(PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
+			r.events.publish(event.PermissionReplied{Session: req.Session, Request: req.ID, Reply: reply.Verdict})
 		},
 	})
 	r.questions = &questions{
@@ -273,10 +272,10 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.events.publish(ToolsChanged{})
+	r.events.publish(event.ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
-		r.events.publish(ToolsChanged{})
+		r.events.publish(event.ToolsChanged{})
 	}), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -363,13 +364,13 @@ func TestEventsHaveOneOrder(t *testing.T) {
 		}
 		last = e.Seq
 		switch p := e.Properties.(type) {
-		case helve.CallStarted:
+		case event.CallStarted:
 			states[p.Call.ID] += "s"
-		case helve.CallRunning:
+		case event.CallRunning:
 			states[p.ID] += "r"
-		case helve.CallProgress:
+		case event.CallProgress:
 			states[p.ID] += "p"
-		case helve.CallFinished:
+		case event.CallFinished:
 			states[p.ID] += "f"
 		}
 		if last == 202 { // tools.changed, session.created, and four a call
@@ -399,12 +400,12 @@ func TestSlowSubscriberIsToldWhatItMissed(t *testing.T) {
 	}
 	var missed, seen uint64
 	for e := range rt.Events(t.Context(), 0) {
-		if m, ok := e.Properties.(helve.Missed); ok {
+		if m, ok := e.Properties.(event.Missed); ok {
 			missed += m.Count
 		} else {
 			seen++
 		}
-		if _, ok := e.Properties.(helve.CallFinished); ok {
+		if _, ok := e.Properties.(event.CallFinished); ok {
 			if e.Seq != missed+seen {
 				t.Errorf("event %d after %d missed and %d seen", e.Seq, missed, seen)
 			}
@@ -420,7 +421,7 @@ func TestQuestions(t *testing.T) {
 	rt := open(t, helve.Options{})
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
-			if q, ok := e.Properties.(helve.QuestionAsked); ok {
+			if q, ok := e.Properties.(event.QuestionAsked); ok {
 				if q.Questions[0].Header == "dismiss" {
 					_ = rt.Dismiss(q.ID)
 				} else {

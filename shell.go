@@ -11,11 +11,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/job"
 	"github.com/helve-dev/helve/internal/run"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -113,7 +115,7 @@ func (r *Runtime) openShell() error {
 			Dir: r.ownFolder("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
 			OnChange: func(info job.Info) {
 				r.invalidateFiles()
-				r.events.publish(JobChanged{jobOf(info)})
+				r.events.publish(event.JobChanged{Job: jobOf(info)})
 			},
 		},
 		Detach: opt.detaches(),
@@ -184,25 +186,8 @@ var _ builtin.Shell = (*shellHost)(nil)
 // the call return. It reports whether there was one.
 func (r *Runtime) Background(session, call string) bool { return r.shell.Detach(session, call) }
 
-// A Job is a command that runs or ran in the background.
-type Job struct {
-	ID      string    `json:"id"`
-	Session string    `json:"session,omitempty"`
-	Call    string    `json:"call,omitempty"` // that started it
-	Command string    `json:"command"`
-	Title   string    `json:"title,omitempty"`
-	Dir     string    `json:"dir,omitempty"`
-	State   string    `json:"state"`            // running, ended or lost
-	Exited  bool      `json:"exited,omitempty"` // the command itself has ended, with Code or Signal; what it started may go on
-	Code    *int      `json:"code,omitempty"`   // nil before it has exited
-	Signal  string    `json:"signal,omitempty"`
-	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Bytes   int64     `json:"bytes"` // of output so far
-}
-
-func jobOf(i job.Info) Job {
-	out := Job{
+func jobOf(i job.Info) record.Job {
+	out := record.Job{
 		ID: i.ID, Session: i.Session, Call: i.Call, Command: i.Command, Title: i.Title, Dir: i.Dir, State: string(i.State),
 		Exited: i.Exited, Signal: i.Signal, Began: i.Began, Ended: i.Ended, Bytes: i.Bytes,
 	}
@@ -214,8 +199,8 @@ func jobOf(i job.Info) Job {
 
 // Jobs returns the commands that run or ran in the background, of a session
 // or, where it is "", of all, the oldest first.
-func (r *Runtime) Jobs(session string) ([]Job, error) {
-	out := []Job{}
+func (r *Runtime) Jobs(session string) ([]record.Job, error) {
+	out := []record.Job{}
 	for _, info := range r.shell.Jobs().List(session) {
 		out = append(out, jobOf(info))
 	}
@@ -227,7 +212,7 @@ var ErrNoJob = errors.New("there is no such job")
 
 // StopJob ends a job with all that it has started. Its error for a job that
 // there is not is [ErrNoJob].
-func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
+func (r *Runtime) StopJob(ctx context.Context, id string) (record.Job, error) {
 	info, err := r.shell.Jobs().Stop(ctx, id)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
@@ -235,21 +220,12 @@ func (r *Runtime) StopJob(ctx context.Context, id string) (Job, error) {
 	return jobOf(info), err
 }
 
-// A JobOutput is a piece of what a job has printed.
-type JobOutput struct {
-	Text    string `json:"text"`
-	Offset  int64  `json:"offset"`            // where in all of its output the piece begins
-	Next    int64  `json:"next"`              // where the next one does
-	Skipped int64  `json:"skipped,omitempty"` // bytes before the piece that are no longer kept
-	Done    bool   `json:"done,omitempty"`    // nothing comes after it
-}
-
 // maxJobOutput is how much of a job's output is given at once.
 const maxJobOutput = 256 << 10
 
 // JobOutput returns what a job printed from an offset on; a negative one counts
 // from the end. It gives what is there and does not wait.
-func (r *Runtime) JobOutput(id string, offset int64) (JobOutput, error) {
+func (r *Runtime) JobOutput(id string, offset int64) (record.JobOutput, error) {
 	c, err := r.shell.Jobs().Output(id, offset, maxJobOutput)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
@@ -258,7 +234,7 @@ func (r *Runtime) JobOutput(id string, offset int64) (JobOutput, error) {
 	if !c.Done {
 		data = data[:len(data)-unfinished(data)] // the rest of the character comes with the next piece
 	}
-	return JobOutput{
+	return record.JobOutput{
 		Text: strings.ToValidUTF8(string(data), "\uFFFD"), Offset: c.Offset, Next: c.Offset + int64(len(data)), Skipped: c.Skipped, Done: c.Done,
 	}, err
 }

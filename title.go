@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
@@ -105,7 +106,7 @@ func (r *Runtime) retitle(ctx context.Context, session, title string) error {
 	}
 	row, err := s.UpdateSession(ctx, session, func(v *store.Session) { v.Title = title })
 	if err == nil {
-		r.events.publish(SessionChanged{Info: sessionOf(row)})
+		r.events.publish(event.SessionUpdated{Info: sessionOf(row)})
 	}
 	return err
 }

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/client"
+	"github.com/helve-dev/helve/event"
 )
 
 // A listener reads events one by one.
@@ -403,7 +403,7 @@ func (d plans) sample(p *plan, deep int) any {
 
 // TestOutput reads what a command has printed so far.
 func TestOutput(t *testing.T) {
-	call := helve.CallProgress{ID: "c", Session: "s", Tool: "t", Title: "x", Metadata: map[string]any{"output": "so far"}}
+	call := event.CallProgress{ID: "c", Session: "s", Tool: "t", Title: "x", Metadata: map[string]any{"output": "so far"}}
 	text := must[[]byte](t)(json.Marshal(call))
 	body := must[any](t)(client.Event{Type: "call.progress", Properties: text}.Body())
 	got := body.(client.CallProgressEvent)

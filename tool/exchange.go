@@ -1,5 +1,15 @@
 package tool
 
+import "github.com/helve-dev/helve/permission"
+
+// A QuestionRequest is a set of questions that a call waits on.
+type QuestionRequest struct {
+	ID        string              `json:"id"`
+	Session   string              `json:"sessionID"`
+	Questions []Question          `json:"questions"`
+	Call      *permission.CallRef `json:"tool,omitempty"`
+}
+
 // A Question is something a tool asks the person, with answers to pick from.
 type Question struct {
 	Question string   `json:"question" jsonschema:"the complete question"`

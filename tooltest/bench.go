@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -88,11 +89,11 @@ func (b *bench) close() error {
 func (b *bench) attend(ctx context.Context, rt *helve.Runtime) {
 	for e := range rt.Events(ctx, 0) {
 		switch p := e.Properties.(type) {
-		case helve.PermissionAsked:
+		case event.PermissionAsked:
 			if r, ok := b.reply(p.Request); ok {
 				_ = rt.Reply(p.ID, r) // it may have been settled together with another
 			}
-		case helve.QuestionAsked:
+		case event.QuestionAsked:
 			if a, ok := b.answer(p.QuestionRequest); ok && a.dismiss {
 				_ = rt.Dismiss(p.ID)
 			} else if ok {
@@ -121,7 +122,7 @@ func (b *bench) reply(req permission.Request) (permission.Reply, bool) {
 	return r, true
 }
 
-func (b *bench) answer(req helve.QuestionRequest) (answer, bool) {
+func (b *bench) answer(req tool.QuestionRequest) (answer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {

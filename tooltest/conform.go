@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -294,7 +295,7 @@ func (s Subject) cancel(t *testing.T) {
 		rt := st.rt
 		watching.Go(func() {
 			for e := range rt.Events(watch, 0) {
-				if _, ok := e.Properties.(helve.CallRunning); ok {
+				if _, ok := e.Properties.(event.CallRunning); ok {
 					cancel()
 					return
 				}

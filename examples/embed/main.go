@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -91,9 +92,9 @@ func calls(ctx context.Context, rt *helve.Runtime) (*tool.Result, error) {
 func watch(ctx context.Context, rt *helve.Runtime) {
 	for e := range rt.Events(ctx, 0) {
 		switch p := e.Properties.(type) {
-		case helve.CallRunning:
+		case event.CallRunning:
 			fmt.Printf("%s %s\n", p.Tool, p.Input)
-		case helve.PermissionAsked:
+		case event.PermissionAsked:
 			verdict := permission.ReplyReject
 			if p.Permission == "read" {
 				verdict = permission.ReplyOnce
@@ -102,9 +103,9 @@ func watch(ctx context.Context, rt *helve.Runtime) {
 			if err := rt.Reply(p.ID, permission.Reply{Verdict: verdict}); err != nil {
 				fmt.Fprintln(os.Stderr, "embed:", err)
 			}
-		case helve.FileEdited:
+		case event.FileEdited:
 			fmt.Println("  changed:", filepath.Base(p.File))
-		case helve.CallFinished:
+		case event.CallFinished:
 			if p.Error != nil {
 				fmt.Printf("  failed: %s/%s\n", p.Error.Kind, p.Error.Code)
 			} else {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -41,10 +42,10 @@ func TestBatchCallsAreCalls(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for e := range rt.Events(t.Context(), 0) {
-		if s, ok := e.Properties.(helve.CallStarted); ok && s.Call.Parent == "outer" {
+		if s, ok := e.Properties.(event.CallStarted); ok && s.Call.Parent == "outer" {
 			seen[s.Call.ID] = true
 		}
-		if f, ok := e.Properties.(helve.CallFinished); ok && f.ID == "outer" {
+		if f, ok := e.Properties.(event.CallFinished); ok && f.ID == "outer" {
 			break
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -158,7 +159,7 @@ func (d *desk) events(call string) (out []helve.Event) {
 	d.t.Helper()
 	for e := range d.rt.Events(d.t.Context(), 0) {
 		out = append(out, e)
-		if end, ok := e.Properties.(helve.CallFinished); ok && end.ID == call {
+		if end, ok := e.Properties.(event.CallFinished); ok && end.ID == call {
 			return out
 		}
 	}

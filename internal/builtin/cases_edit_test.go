@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -124,11 +124,11 @@ func caseCreate(t *testing.T, name string) {
 
 // caseEvents is EB04 and EB13: who watches is told of a change, twice and in
 // this order.
-func caseEvents(t *testing.T, event string) {
+func caseEvents(t *testing.T, kind string) {
 	t.Helper()
 	d := newDesk(t, permission.Allow)
 	path, old := filepath.Join(d.dir, "f.txt"), ""
-	if event == "change" {
+	if kind == "change" {
 		old = "old"
 		d.put("f.txt", old)
 		d.mustRead("f.txt")
@@ -143,7 +143,7 @@ func caseEvents(t *testing.T, event string) {
 			told = append(told, e.Type, e.Properties)
 		}
 	}
-	want := []any{"file.edited", helve.FileEdited{Session: "s", File: path}, "file.watcher.updated", helve.FileChanged{File: path, Event: event}}
+	want := []any{"file.edited", event.FileEdited{Session: "s", File: path}, "file.watcher.updated", event.FileChanged{File: path, Event: kind}}
 	if encoded(told) != encoded(want) {
 		t.Errorf("told %s", encoded(told))
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -267,7 +268,7 @@ func contextUntil(t *testing.T, rt *helve.Runtime, call, text string) (context.C
 	go func() {
 		defer cancel()
 		for e := range rt.Events(events, 0) {
-			if p, ok := e.Properties.(helve.CallProgress); ok && p.ID == call && strings.Contains(fmt.Sprint(p.Metadata["output"]), text) {
+			if p, ok := e.Properties.(event.CallProgress); ok && p.ID == call && strings.Contains(fmt.Sprint(p.Metadata["output"]), text) {
 				return
 			}
 		}

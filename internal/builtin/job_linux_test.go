@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -221,7 +222,7 @@ func TestUndoOfJobs(t *testing.T) {
 			if _, err := os.Stat(file); err == nil {
 				t.Fatal("nothing was destroyed")
 			}
-			if _, err := rt.Undo(t.Context(), helve.UndoRequest{Call: "c"}); err != nil {
+			if _, err := rt.Undo(t.Context(), record.UndoRequest{Call: "c"}); err != nil {
 				t.Fatal(err)
 			}
 			if data, err := os.ReadFile(file); err != nil || string(data) != "dear" {

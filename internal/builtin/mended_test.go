@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -27,7 +28,7 @@ func TestAlwaysDoesNotCoverWhatHasToBeNamed(t *testing.T) {
 	asked := make(chan string, 10)
 	go func() {
 		for e := range rt.Events(ctx, 0) {
-			if q, ok := e.Properties.(helve.PermissionAsked); ok {
+			if q, ok := e.Properties.(event.PermissionAsked); ok {
 				asked <- q.Patterns[0]
 				_ = rt.Reply(q.ID, permission.Reply{Verdict: permission.ReplyAlways})
 			}
@@ -203,7 +204,7 @@ func TestRequestsShowNothingThatMayNotBeRead(t *testing.T) {
 		requests := make(chan string, 10)
 		go func() {
 			for e := range rt.Events(ctx, 0) {
-				if q, ok := e.Properties.(helve.PermissionAsked); ok {
+				if q, ok := e.Properties.(event.PermissionAsked); ok {
 					requests <- encoded(q.Request)
 					_ = rt.Reply(q.ID, permission.Reply{Verdict: permission.ReplyOnce})
 				}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -407,9 +408,9 @@ func (p *person) sit() (stop func()) {
 		defer close(done)
 		for e := range p.rt.Events(ctx, 0) {
 			switch q := e.Properties.(type) {
-			case helve.PermissionAsked:
+			case event.PermissionAsked:
 				p.reply(q.Request)
-			case helve.QuestionAsked:
+			case event.QuestionAsked:
 				p.answer(q.QuestionRequest)
 			}
 		}
@@ -438,7 +439,7 @@ func (p *person) reply(req permission.Request) {
 	_ = p.rt.Reply(req.ID, reply)
 }
 
-func (p *person) answer(req helve.QuestionRequest) {
+func (p *person) answer(req tool.QuestionRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.questions = append(p.questions, map[string]any{"questions": req.Questions})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/workspace"
@@ -176,9 +177,9 @@ func TestTaskProgress(t *testing.T) {
 	watching.Go(func() {
 		for e := range rt.Events(ctx, 0) {
 			switch p := e.Properties.(type) {
-			case helve.CallProgress:
+			case event.CallProgress:
 				got = append(got, p.Title+" "+encoded(p.Metadata))
-			case helve.CallFinished:
+			case event.CallFinished:
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -204,10 +205,10 @@ func TestToolCallIsACall(t *testing.T) {
 	}
 	seen := false
 	for e := range rt.Events(t.Context(), 0) {
-		if s, ok := e.Properties.(helve.CallStarted); ok && s.Call.Parent == "outer" {
+		if s, ok := e.Properties.(event.CallStarted); ok && s.Call.Parent == "outer" {
 			seen = s.Call.ID == "outer.1" && s.Call.Tool == "dogs_walk" && string(s.Call.Input) == "{}"
 		}
-		if f, ok := e.Properties.(helve.CallFinished); ok && f.ID == "outer" {
+		if f, ok := e.Properties.(event.CallFinished); ok && f.ID == "outer" {
 			break
 		}
 	}

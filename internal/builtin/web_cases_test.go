@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/lookup"
 	"github.com/helve-dev/helve/permission"
@@ -293,7 +294,7 @@ func TestFetchWaitsForPeople(t *testing.T) {
 	t.Cleanup(cancel)
 	go func() {
 		for e := range d.rt.Events(ctx, 0) {
-			if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+			if asked, ok := e.Properties.(event.PermissionAsked); ok {
 				time.Sleep(400 * time.Millisecond) // longer than the fetch may take
 				_ = d.rt.Reply(asked.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
 			}
@@ -325,7 +326,7 @@ func TestFetchAfterRebinding(t *testing.T) {
 	go func() {
 		defer close(replied)
 		for e := range d.rt.Events(ctx, 0) {
-			ask, ok := e.Properties.(helve.PermissionAsked)
+			ask, ok := e.Properties.(event.PermissionAsked)
 			if !ok {
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -133,10 +134,10 @@ func (c *chat) begin(context.Context, string) {
 }
 
 // here are the conversations of this folder, those used last first.
-func (c *chat) here(ctx context.Context) ([]helve.Session, error) {
+func (c *chat) here(ctx context.Context) ([]record.Session, error) {
 	all, err := c.rt.Sessions(ctx, 500)
 	dir := c.app.workDir()
-	return slices.DeleteFunc(all, func(s helve.Session) bool {
+	return slices.DeleteFunc(all, func(s record.Session) bool {
 		return s.Dir != dir || s.Parent != "" || s.Model == message.ModelRef{}
 	}), err
 }
@@ -184,7 +185,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		c.say("No turn of this session has changed a file, or all of it is undone.")
 		return
 	}
-	preview, err := c.rt.Undo(ctx, helve.UndoRequest{Sets: sets, Preview: true})
+	preview, err := c.rt.Undo(ctx, record.UndoRequest{Sets: sets, Preview: true})
 	if err != nil {
 		c.fail(err)
 		return
@@ -199,7 +200,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		c.say("Nothing was changed.")
 		return
 	}
-	report, err := c.rt.Undo(ctx, helve.UndoRequest{Sets: sets})
+	report, err := c.rt.Undo(ctx, record.UndoRequest{Sets: sets})
 	switch {
 	case err != nil:
 		c.fail(err)
@@ -256,7 +257,7 @@ func (c *chat) lastChanges(ctx context.Context) (ids []string, err error) {
 
 // changes are the change sets of the session and of those below it, but for
 // what was taken back.
-func (c *chat) changes(ctx context.Context) ([]helve.ChangeSet, error) {
+func (c *chat) changes(ctx context.Context) ([]record.ChangeSet, error) {
 	all, err := c.rt.Sessions(ctx, 500)
 	if err != nil {
 		return nil, err
@@ -267,11 +268,11 @@ func (c *chat) changes(ctx context.Context) ([]helve.ChangeSet, error) {
 			mine[s.ID] = mine[s.ID] || s.Parent != "" && mine[s.Parent]
 		}
 	}
-	sets, err := c.rt.Changes(ctx, helve.ChangeQuery{})
+	sets, err := c.rt.Changes(ctx, record.ChangeQuery{})
 	if len(sets) > 0 {
 		err = nil // what can not be read can not be undone
 	}
-	return slices.DeleteFunc(sets, func(s helve.ChangeSet) bool {
+	return slices.DeleteFunc(sets, func(s record.ChangeSet) bool {
 		return !mine[s.Session] || s.UndoneBy != "" || len(s.Undoes) > 0
 	}), err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 )
 
 // Bounds on what is shown again of a session that is gone on with.
@@ -121,7 +122,7 @@ func (c *chat) goOn(ctx context.Context, id string) {
 		return
 	}
 	if id != "" || c.session == "" {
-		i := slices.IndexFunc(all, func(s helve.Session) bool { return strings.HasPrefix(s.ID, id) })
+		i := slices.IndexFunc(all, func(s record.Session) bool { return strings.HasPrefix(s.ID, id) })
 		if i < 0 {
 			c.say(c.con.style.Red("There is no such session in this folder. /sessions lists those that there are."))
 			return

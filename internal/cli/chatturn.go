@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/tool"
@@ -171,7 +172,7 @@ func (c *chat) idle() (stop func()) {
 // show shows an event and asks what it asks.
 func (c *chat) show(ctx context.Context, view *transcript.Transcript, ask *prompter, e helve.Event) {
 	view.Event(e)
-	if p, ok := e.Properties.(helve.TodosChanged); ok && p.Session == view.Session() {
+	if p, ok := e.Properties.(event.TodosChanged); ok && p.Session == view.Session() {
 		c.todos = p.Todos
 	}
 	if ctx.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/text"
@@ -57,16 +58,16 @@ func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
 // ends.
 func (p *prompter) handle(ctx context.Context, e helve.Event) {
 	switch h := e.Properties.(type) {
-	case helve.CallStarted:
+	case event.CallStarted:
 		p.calls[h.Call.ID] = h.Call
-	case helve.CallFinished:
+	case event.CallFinished:
 		delete(p.calls, h.ID)
-	case helve.PermissionAsked:
+	case event.PermissionAsked:
 		waits := func(r permission.Request) bool { return r.ID == h.ID }
 		if slices.ContainsFunc(p.desk.Pending(), waits) { // another answer may have settled it
 			p.permission(ctx, h.Request)
 		}
-	case helve.QuestionAsked:
+	case event.QuestionAsked:
 		p.questions(ctx, h.QuestionRequest)
 	}
 }
@@ -274,7 +275,7 @@ func (p *prompter) showDetail(key string, value any) {
 }
 
 // questions puts a set of questions and answers them together.
-func (p *prompter) questions(ctx context.Context, req helve.QuestionRequest) {
+func (p *prompter) questions(ctx context.Context, req tool.QuestionRequest) {
 	answers := make([][]string, 0, len(req.Questions))
 	for i, q := range req.Questions {
 		p.showQuestion(q, i+1, len(req.Questions))

@@ -12,29 +12,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
-// A record is a desk that notes what it is told.
-type record struct {
+// A fakeDesk is a desk that notes what it is told.
+type fakeDesk struct {
 	pending []permission.Request
 	refuse  error // of the first reply
 	got     []string
 }
 
-func (r *record) Pending() []permission.Request { return r.pending }
-func (r *record) Reply(id string, reply permission.Reply) error {
+func (r *fakeDesk) Pending() []permission.Request { return r.pending }
+func (r *fakeDesk) Reply(id string, reply permission.Reply) error {
 	r.got = append(r.got, fmt.Sprintf("reply %s %s %s %q", id, reply.Verdict, reply.Scope, reply.Message))
 	err := r.refuse
 	r.refuse = nil
 	return err
 }
-func (r *record) Answer(id string, answers [][]string) error {
+func (r *fakeDesk) Answer(id string, answers [][]string) error {
 	r.got = append(r.got, fmt.Sprintf("answer %s %q", id, answers))
 	return nil
 }
-func (r *record) Dismiss(id string) error {
+func (r *fakeDesk) Dismiss(id string) error {
 	r.got = append(r.got, "dismiss "+id)
 	return nil
 }
@@ -60,9 +61,9 @@ func TestPermissionPrompt(t *testing.T) {
 		{"the input ends", "", `reply p1 reject  ""`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := &record{pending: []permission.Request{asked("p1", "/w/.env")}}
+			d := &fakeDesk{pending: []permission.Request{asked("p1", "/w/.env")}}
 			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
-			p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: d.pending[0]}})
+			p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: d.pending[0]}})
 			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
 				t.Error(diff)
 			}
@@ -72,13 +73,13 @@ func TestPermissionPrompt(t *testing.T) {
 
 func TestPermissionPromptShows(t *testing.T) {
 	var out strings.Builder
-	d := &record{refuse: errors.New("the disk is full")}
+	d := &fakeDesk{refuse: errors.New("the disk is full")}
 	req := asked("p1", "/w/\u202eevil\x1b[2J\n[o]nce")
 	req.Metadata = map[string]any{"diff": "-old\n+new\x07\n", "filepath": "a\nb", "n": 3}
 	d.pending = []permission.Request{req}
 	p := newPrompter(strings.NewReader("p\ns\n"), &out, d)
-	p.handle(t.Context(), helve.Event{Properties: helve.CallStarted{Call: tool.Call{ID: "c1", Tool: "read", Agent: "build"}}})
-	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	p.handle(t.Context(), helve.Event{Properties: event.CallStarted{Call: tool.Call{ID: "c1", Tool: "read", Agent: "build"}}})
+	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
 	want := `
 Permission needed: read (tool read, agent build)
   /w/\u{202e}evil\x1b[2J\n[o]nce
@@ -111,8 +112,8 @@ func TestPermissionPromptShowsTheCommand(t *testing.T) {
 		var out strings.Builder
 		req := asked("p1", "/w/.env")
 		req.Permission, req.Metadata = name, map[string]any{"command": "cat .env\x1b[2J", "workdir": "/w/sub"}
-		p := newPrompter(strings.NewReader("r\n"), &out, &record{pending: []permission.Request{req}})
-		p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+		p := newPrompter(strings.NewReader("r\n"), &out, &fakeDesk{pending: []permission.Request{req}})
+		p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in %q", want, out.String())
 		}
@@ -123,10 +124,10 @@ func TestPermissionPromptShowsTheCommand(t *testing.T) {
 func TestPromptsAskAgain(t *testing.T) {
 	var out strings.Builder
 	req := asked("p1", "/w/.env\x1b", "/w/b")
-	p := newPrompter(strings.NewReader("what\no\n3\n1\n"), &out, &record{pending: []permission.Request{req}})
-	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	p := newPrompter(strings.NewReader("what\no\n3\n1\n"), &out, &fakeDesk{pending: []permission.Request{req}})
+	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
 	q := tool.Question{Question: "Which?", Options: []tool.Choice{{Label: "red"}}}
-	p.handle(t.Context(), helve.Event{Properties: helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{ID: "q1", Questions: []tool.Question{q}}}})
+	p.handle(t.Context(), helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: []tool.Question{q}}}})
 	for _, want := range []string{"then Enter. It is about read /w/.env\\x1b ….\n", "There is no option 3. Which?\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
@@ -135,9 +136,9 @@ func TestPromptsAskAgain(t *testing.T) {
 }
 
 func TestSettledRequestIsNotAsked(t *testing.T) {
-	d := &record{}
+	d := &fakeDesk{}
 	p := newPrompter(strings.NewReader(""), io.Discard, d)
-	p.handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: asked("p1", "x")}})
+	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: asked("p1", "x")}})
 	if d.got != nil {
 		t.Errorf("a request that nobody waits for was answered: %q", d.got)
 	}
@@ -146,11 +147,11 @@ func TestSettledRequestIsNotAsked(t *testing.T) {
 func TestPromptEndsWithTheCall(t *testing.T) {
 	in, w := io.Pipe()
 	defer w.Close()
-	d := &record{pending: []permission.Request{asked("p1", "x")}}
+	d := &fakeDesk{pending: []permission.Request{asked("p1", "x")}}
 	p := newPrompter(in, io.Discard, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { p.handle(ctx, helve.Event{Properties: helve.PermissionAsked{Request: d.pending[0]}}) })
+	wg.Go(func() { p.handle(ctx, helve.Event{Properties: event.PermissionAsked{Request: d.pending[0]}}) })
 	cancel()
 	wg.Wait()
 	if d.got != nil {
@@ -163,13 +164,13 @@ func TestPromptEndsWithTheCall(t *testing.T) {
 func TestPromptForgets(t *testing.T) {
 	in, w := io.Pipe()
 	defer w.Close()
-	d := &record{pending: []permission.Request{asked("p1", "x"), asked("p2", "x"), asked("p3", "x")}}
+	d := &fakeDesk{pending: []permission.Request{asked("p1", "x"), asked("p2", "x"), asked("p3", "x")}}
 	var out strings.Builder
 	p := newPrompter(in, &out, d)
 	ahead := ""
 	p.forget = func() { ahead = "" }
 	ask := func(ctx context.Context, i int) {
-		p.handle(ctx, helve.Event{Properties: helve.PermissionAsked{Request: d.pending[i]}})
+		p.handle(ctx, helve.Event{Properties: event.PermissionAsked{Request: d.pending[i]}})
 	}
 	types := func(text string) {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -231,9 +232,9 @@ func TestQuestionPrompt(t *testing.T) {
 		{"two questions, one dismissed", "1\nd\n", []tool.Question{one, many}, `dismiss q1`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := &record{}
+			d := &fakeDesk{}
 			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
-			p.handle(t.Context(), helve.Event{Properties: helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{ID: "q1", Questions: tc.qs}}})
+			p.handle(t.Context(), helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: tc.qs}}})
 			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
 				t.Error(diff)
 			}
@@ -246,8 +247,8 @@ func TestPermissionPromptShowsTheChange(t *testing.T) {
 	var out strings.Builder
 	req := asked("p1", "*")
 	req.Changed = "- Opens a box.\n+ Opens every box.\x1b[2J"
-	d := &record{pending: []permission.Request{req}}
-	newPrompter(strings.NewReader("r\n"), &out, d).handle(t.Context(), helve.Event{Properties: helve.PermissionAsked{Request: req}})
+	d := &fakeDesk{pending: []permission.Request{req}}
+	newPrompter(strings.NewReader("r\n"), &out, d).handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
 	if got := out.String(); !strings.Contains(got, "not what it was") || !strings.Contains(got, "+ Opens every box.") || strings.Contains(got, "\x1b") {
 		t.Errorf("the prompt is %q", got)
 	}

@@ -16,17 +16,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
 // refused is the end of a call that nobody was there to allow.
 func refused(name string, err error) helve.Event {
-	return helve.Event{Type: "call.finished", Properties: helve.CallFinished{
-		Tool: name, State: "error", Error: &helve.CallError{Kind: tool.Unattended, Code: "unattended", Message: err.Error()},
+	return helve.Event{Type: "call.finished", Properties: event.CallFinished{
+		Tool: name, State: "error", Error: &record.Failure{Kind: tool.Unattended, Code: "unattended", Message: err.Error()},
 	}}
 }
 
@@ -47,7 +49,7 @@ func TestRefusals(t *testing.T) {
 		rules string
 		holds []string
 	}{
-		{name: "none", ends: []helve.Event{{Properties: helve.CallFinished{Tool: "read", State: "completed"}}}},
+		{name: "none", ends: []helve.Event{{Properties: event.CallFinished{Tool: "read", State: "completed"}}}},
 		{
 			name: "one", ends: []helve.Event{refused("bash", unattended("bash", "git push"))},
 			rules: `{"bash":{"git push":"allow"}}`, holds: []string{"1 call was refused", `bash: The bash permission for git push`, `{"permission": {"bash": {"git push": "allow"}}}`},
@@ -238,9 +240,9 @@ func TestEagerly(t *testing.T) {
 func TestJSONView(t *testing.T) {
 	var out bytes.Buffer
 	v := jsonView{out: &out}
-	v.Event(helve.Event{Seq: 1, Type: "session.idle", Properties: helve.SessionIdle{Session: "ses_1"}})
-	v.Event(helve.Event{Seq: 2, Type: "tools.changed", Properties: helve.ToolsChanged{}})
-	v.Event(helve.Event{Seq: 3, Type: "call.progress", Properties: helve.CallProgress{ID: "1", Metadata: map[string]any{"f": func() {}}}})
+	v.Event(helve.Event{Seq: 1, Type: "session.idle", Properties: event.SessionIdle{Session: "ses_1"}})
+	v.Event(helve.Event{Seq: 2, Type: "tools.changed", Properties: event.ToolsChanged{}})
+	v.Event(helve.Event{Seq: 3, Type: "call.progress", Properties: event.CallProgress{ID: "1", Metadata: map[string]any{"f": func() {}}}})
 	v.write(finishedTurn{"turn.finished", &helve.Turn{Session: "ses_1", End: helve.TurnDone}})
 	var types []string
 	for line := range strings.Lines(out.String()) {
@@ -257,10 +259,10 @@ func TestJSONView(t *testing.T) {
 
 func TestMute(t *testing.T) {
 	answer := func(id string) helve.Event {
-		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: "ses_1", Role: message.Assistant}}}
+		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: "ses_1", Role: message.Assistant}}}
 	}
 	words := func(id, said string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{Session: "ses_1", Message: id, Type: message.Text, Text: said}}}
+		return helve.Event{Properties: event.PartUpdated{Part: message.Part{Session: "ses_1", Message: id, Type: message.Text, Text: said}}}
 	}
 	done := helve.Turn{Session: "ses_1", End: helve.TurnDone, Steps: 1, Text: "words"}
 	empty, failed, nothing := done, done, done
@@ -276,7 +278,7 @@ func TestMute(t *testing.T) {
 		{"it never spoke", empty, []helve.Event{answer("a")}, true},
 		{"it failed", failed, []helve.Event{answer("a")}, false},
 		{"nothing was asked", nothing, nil, false},
-		{"not all was heard", done, []helve.Event{answer("a"), {Properties: helve.Missed{Count: 3}}}, false},
+		{"not all was heard", done, []helve.Event{answer("a"), {Properties: event.Missed{Count: 3}}}, false},
 	} {
 		var r refusals
 		for _, e := range c.events {

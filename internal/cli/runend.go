@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -29,20 +30,20 @@ type refusals struct {
 }
 
 // listen takes note of who spoke last.
-func (r *refusals) listen(h helve.Payload) {
+func (r *refusals) listen(h event.Payload) {
 	if r.answer == nil {
 		r.answer, r.worded = map[string]string{}, map[string]string{}
 	}
 	switch p := h.(type) {
-	case helve.MessageUpdated:
+	case event.MessageUpdated:
 		if p.Info.Role == message.Assistant && !p.Info.Summary {
 			r.answer[p.Info.Session] = p.Info.ID
 		}
-	case helve.PartUpdated:
+	case event.PartUpdated:
 		if p.Part.Type == message.Text && strings.TrimSpace(p.Part.Text) != "" {
 			r.worded[p.Part.Session] = p.Part.Message
 		}
-	case helve.Missed:
+	case event.Missed:
 		clear(r.answer) // it may have had words
 	}
 }
@@ -56,7 +57,7 @@ func (r *refusals) mute(t *helve.Turn) bool {
 // hear takes note of a call that was refused, and of who spoke.
 func (r *refusals) hear(e helve.Event) {
 	r.listen(e.Properties)
-	p, ok := e.Properties.(helve.CallFinished)
+	p, ok := e.Properties.(event.CallFinished)
 	if !ok || p.Error == nil || p.Error.Kind != tool.Unattended {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/text"
 )
@@ -99,7 +100,7 @@ type waiter struct {
 
 // event is what has come of the event while it waited.
 func (w *waiter) event() helve.Event {
-	if p, ok := w.Properties.(helve.PartDelta); ok {
+	if p, ok := w.Properties.(event.PartDelta); ok {
 		p.Delta = w.words.String()
 		w.Properties = p
 	}
@@ -107,10 +108,10 @@ func (w *waiter) event() helve.Event {
 }
 
 func (q *queue) add(e helve.Event) {
-	p, words := e.Properties.(helve.PartDelta)
+	p, words := e.Properties.(event.PartDelta)
 	if n := len(q.waiting); words && n > 0 {
 		last := q.waiting[n-1]
-		before, same := last.Properties.(helve.PartDelta)
+		before, same := last.Properties.(event.PartDelta)
 		if same && before.Part == p.Part && before.Field == p.Field && last.words.Len()+len(p.Delta) <= mostMerged {
 			last.Seq, last.Time = e.Seq, e.Time
 			last.words.WriteString(p.Delta)
@@ -138,14 +139,14 @@ func (q *queue) drop() {
 func sizeOf(e helve.Event) int {
 	n := 1 << 10
 	switch p := e.Properties.(type) {
-	case helve.PartDelta:
+	case event.PartDelta:
 		n += len(p.Delta)
-	case helve.PartUpdated:
+	case event.PartUpdated:
 		n += len(p.Part.Text) + len(p.Part.URL)
 		if s := p.Part.State; s != nil {
 			n += len(s.Input) + len(s.Output) + len(s.Error)
 		}
-	case helve.CallProgress:
+	case event.CallProgress:
 		said, _ := p.Metadata["output"].(string)
 		n += len(said)
 	}
@@ -187,12 +188,12 @@ func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
 // put asks what an event asks; after missed ones, whatever still waits.
 func (d *audience) put(asking context.Context, rt *helve.Runtime, e helve.Event) {
 	events := []helve.Event{e}
-	if _, missed := e.Properties.(helve.Missed); missed {
+	if _, missed := e.Properties.(event.Missed); missed {
 		for _, r := range rt.Pending() {
-			events = append(events, helve.Event{Properties: helve.PermissionAsked{Request: r}})
+			events = append(events, helve.Event{Properties: event.PermissionAsked{Request: r}})
 		}
 		for _, q := range rt.Questions() {
-			events = append(events, helve.Event{Properties: helve.QuestionAsked{QuestionRequest: q}})
+			events = append(events, helve.Event{Properties: event.QuestionAsked{QuestionRequest: q}})
 		}
 	}
 	for _, e := range events {

@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 )
 
 func deltaOf(seq int, part, words string) helve.Event {
-	return helve.Event{Seq: uint64(seq), Type: "message.part.delta", Properties: helve.PartDelta{Part: part, Field: "text", Delta: words}}
+	return helve.Event{Seq: uint64(seq), Type: "message.part.delta", Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
 }
 
 // Words that wait behind each other become one event. Nothing else does, and no
@@ -22,8 +23,8 @@ func TestQueueMerges(t *testing.T) {
 	var q queue
 	for i, e := range []helve.Event{
 		deltaOf(1, "a", "one "), deltaOf(2, "a", "two "), deltaOf(3, "b", "x"), deltaOf(4, "a", "three "), deltaOf(5, "a", "four"),
-		{Seq: 6, Properties: helve.PartUpdated{Part: message.Part{ID: "a", Text: "one two three four"}}},
-		{Seq: 7, Properties: helve.SessionIdle{}}, {Seq: 8, Properties: helve.SessionIdle{}}, deltaOf(9, "c", "y"),
+		{Seq: 6, Properties: event.PartUpdated{Part: message.Part{ID: "a", Text: "one two three four"}}},
+		{Seq: 7, Properties: event.SessionIdle{}}, {Seq: 8, Properties: event.SessionIdle{}}, deltaOf(9, "c", "y"),
 		deltaOf(10, "d", strings.Repeat("z", mostMerged)), deltaOf(11, "d", "z"), deltaOf(12, "d", "z"),
 	} {
 		q.add(e)
@@ -35,13 +36,13 @@ func TestQueueMerges(t *testing.T) {
 	for len(q.waiting) > 0 {
 		e := q.waiting[0].event()
 		line := fmt.Sprintf("%d %T", e.Seq, e.Properties)
-		if p, ok := e.Properties.(helve.PartDelta); ok {
+		if p, ok := e.Properties.(event.PartDelta); ok {
 			line = fmt.Sprintf("%d %s %s", e.Seq, p.Part, p.Delta)
 		}
 		got = append(got, line)
 		q.drop()
 	}
-	want := []string{"2 a one two ", "3 b x", "5 a three four", "6 helve.PartUpdated", "7 helve.SessionIdle", "8 helve.SessionIdle", "9 c y",
+	want := []string{"2 a one two ", "3 b x", "5 a three four", "6 event.PartUpdated", "7 event.SessionIdle", "8 event.SessionIdle", "9 c y",
 		"10 d " + strings.Repeat("z", mostMerged), "12 d zz"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -60,7 +61,7 @@ func TestEagerlyBounded(t *testing.T) {
 		events := eagerly(func(yield func(helve.Event) bool) {
 			for i := range many {
 				taken++
-				yield(helve.Event{Seq: uint64(i), Properties: helve.PartUpdated{Part: message.Part{Text: words}}})
+				yield(helve.Event{Seq: uint64(i), Properties: event.PartUpdated{Part: message.Part{Text: words}}})
 			}
 		})
 		synctest.Wait()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -23,7 +24,7 @@ func (a *app) noteSaid(rt *helve.Runtime, call string) {
 	count := 0
 	for e := range rt.Events(ctx, 0) {
 		switch p := e.Properties.(type) {
-		case helve.ScriptSaid:
+		case event.ScriptLogged:
 			if p.Level != "warn" && p.Level != "error" {
 				continue
 			}
@@ -34,7 +35,7 @@ func (a *app) noteSaid(rt *helve.Runtime, call string) {
 				}
 				a.note(fmt.Sprintf("%s says (%s): %s", text.VisibleLine(p.Tool), p.Level, text.VisibleLine(line)))
 			}
-		case helve.CallFinished:
+		case event.CallFinished:
 			if p.ID == call {
 				cancel()
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/record"
 )
 
 // withFiles runs f on a runtime that is there for its history only.
@@ -30,7 +31,7 @@ func (a *app) withFiles(f func(*helve.Runtime) error) error {
 }
 
 func (a *app) historyCommand() *cobra.Command {
-	var q helve.ChangeQuery
+	var q record.ChangeQuery
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "history [FILE]",
@@ -91,7 +92,7 @@ func (a *app) fromHere(file string) string {
 	return file
 }
 
-func (a *app) printChanges(sets []helve.ChangeSet) error {
+func (a *app) printChanges(sets []record.ChangeSet) error {
 	tw := columns(a.Stdout)
 	for _, s := range sets {
 		state := ""
@@ -100,7 +101,7 @@ func (a *app) printChanges(sets []helve.ChangeSet) error {
 			state = "undone"
 		case len(s.Undoes) > 0:
 			state = "took back " + fmt.Sprint(len(s.Undoes))
-		case slices.ContainsFunc(s.Files, func(f helve.FileChange) bool { return !f.Kept }):
+		case slices.ContainsFunc(s.Files, func(f record.FileChange) bool { return !f.Kept }):
 			state = "too large to be kept"
 		}
 		names := make([]string, 0, 3)
@@ -128,7 +129,7 @@ func mark(kind string) string {
 }
 
 type undoFlags struct {
-	req    helve.UndoRequest
+	req    record.UndoRequest
 	yes    bool
 	asJSON bool
 }
@@ -215,7 +216,7 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 		}
 	}
 	// What was shown is what is done, also where more has changed meanwhile.
-	shown := helve.UndoRequest{}
+	shown := record.UndoRequest{}
 	for _, s := range preview.Sets {
 		shown.Sets = append(shown.Sets, s.ID)
 	}
@@ -236,7 +237,7 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	return err
 }
 
-func (a *app) printUndo(w io.Writer, r *helve.UndoReport, asJSON bool) error {
+func (a *app) printUndo(w io.Writer, r *record.UndoReport, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(r)
 	}

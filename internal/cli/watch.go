@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/text"
 )
@@ -60,9 +61,9 @@ func (w *watcher) watch(ctx context.Context) {
 
 func (w *watcher) handle(ctx context.Context, e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.CallProgress:
+	case event.CallProgress:
 		w.title = p.Title
-	case helve.CallRunning:
+	case event.CallRunning:
 		if w.title == "" {
 			w.title = p.Tool
 		}

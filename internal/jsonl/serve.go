@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -200,19 +201,19 @@ type listener struct {
 
 func (l *listener) hear(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.CallStarted:
+	case event.CallStarted:
 		if p.Call.Parent != "" {
 			l.parents[callKey{p.Call.Session, p.Call.ID}] = p.Call.Parent
 		}
-	case helve.CallFinished:
+	case event.CallFinished:
 		key := callKey{p.Session, p.ID}
 		delete(l.parents, key)
 		l.d.told(key)
-	case helve.PermissionAsked:
+	case event.PermissionAsked:
 		l.waits(p.Session, p.Call)
-	case helve.QuestionAsked:
+	case event.QuestionAsked:
 		l.waits(p.Session, p.Call)
-	case helve.Missed:
+	case event.Missed:
 		clear(l.parents)
 		l.tellWaiting(e)
 		l.d.toldAll()
@@ -247,12 +248,12 @@ func (d *door) tell(e helve.Event) {
 // were missed: a request that nobody heard of would wait for ever.
 func (l *listener) tellWaiting(e helve.Event) {
 	for _, r := range l.d.rt.Pending() {
-		e.Type, e.Properties = "permission.asked", helve.PermissionAsked{Request: r}
+		e.Type, e.Properties = "permission.asked", event.PermissionAsked{Request: r}
 		l.d.tell(e)
 		l.waits(r.Session, r.Call)
 	}
 	for _, q := range l.d.rt.Questions() {
-		e.Type, e.Properties = "question.asked", helve.QuestionAsked{QuestionRequest: q}
+		e.Type, e.Properties = "question.asked", event.QuestionAsked{QuestionRequest: q}
 		l.d.tell(e)
 		l.waits(q.Session, q.Call)
 	}

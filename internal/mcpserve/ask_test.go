@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -137,7 +137,7 @@ func TestWithdrawn(t *testing.T) {
 	}
 	<-gone
 	for e := range h.runtime(t).Events(t.Context(), 0) {
-		if r, ok := e.Properties.(helve.PermissionReplied); ok {
+		if r, ok := e.Properties.(event.PermissionReplied); ok {
 			if r.Reply != permission.Withdrawn {
 				t.Errorf("the request ended with %s", r.Reply)
 			}

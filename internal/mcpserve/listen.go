@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -33,37 +34,37 @@ func (h *hall) listen() {
 
 func (h *hall) hear(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.CallStarted:
+	case event.CallStarted:
 		h.mu.Lock()
 		h.tools[callKey{p.Call.Session, p.Call.ID}] = p.Call.Tool
 		if p.Call.Parent != "" {
 			h.parents[callKey{p.Call.Session, p.Call.ID}] = p.Call.Parent
 		}
 		h.mu.Unlock()
-	case helve.CallProgress:
+	case event.CallProgress:
 		h.noteErrand(p)
 		if f, inner := h.flight(p.Session, p.ID); f != nil && f.report != nil {
 			f.report.note(inner, p)
 		}
-	case helve.CallFinished:
+	case event.CallFinished:
 		h.mu.Lock()
 		delete(h.parents, callKey{p.Session, p.ID})
 		delete(h.tools, callKey{p.Session, p.ID})
 		maps.DeleteFunc(h.errands, func(_ string, of callKey) bool { return of == callKey{p.Session, p.ID} })
 		h.mu.Unlock()
-	case helve.PermissionAsked:
+	case event.PermissionAsked:
 		h.askPermission(p.Request)
-	case helve.PermissionReplied:
+	case event.PermissionReplied:
 		h.settled(p.Request)
-	case helve.QuestionAsked:
+	case event.QuestionAsked:
 		h.askQuestions(p.QuestionRequest)
-	case helve.QuestionReplied:
+	case event.QuestionReplied:
 		h.settled(p.Request)
-	case helve.QuestionRejected:
+	case event.QuestionRejected:
 		h.settled(p.Request)
-	case helve.ToolsChanged:
+	case event.ToolsChanged:
 		h.toolsChanged()
-	case helve.Missed:
+	case event.Missed:
 		h.catchUp()
 	default:
 		h.hearServers(e)
@@ -126,7 +127,7 @@ func (h *hall) flight(session, id string) (f *flight, inner string) {
 }
 
 // noteErrand notes which session works for a call.
-func (h *hall) noteErrand(p helve.CallProgress) {
+func (h *hall) noteErrand(p event.CallProgress) {
 	child, _ := p.Metadata["sessionId"].(string)
 	if child == "" || child == p.Session {
 		return

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -140,7 +140,7 @@ func newReporter(ctx context.Context, beats bool, send func(ctx context.Context,
 
 // note takes a report of the runtime; inner is the id of a call that the call
 // has made.
-func (r *reporter) note(inner string, p helve.CallProgress) {
+func (r *reporter) note(inner string, p event.CallProgress) {
 	output, _ := p.Metadata["output"].(string)
 	r.mu.Lock()
 	if inner == "" {

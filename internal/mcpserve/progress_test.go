@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -91,7 +91,7 @@ func TestReporter(t *testing.T) {
 			}}
 		go r.run(ctx)
 		output := func(inner, s string) {
-			r.note(inner, helve.CallProgress{Title: "title", Metadata: map[string]any{"output": s}})
+			r.note(inner, event.CallProgress{Title: "title", Metadata: map[string]any{"output": s}})
 		}
 		output("", "")
 		synctest.Wait()
@@ -135,7 +135,7 @@ func TestReporterTakesNumbers(t *testing.T) {
 			return nil
 		})
 		note := func(inner string, m map[string]any) {
-			r.note(inner, helve.CallProgress{Title: "title", Metadata: m})
+			r.note(inner, event.CallProgress{Title: "title", Metadata: m})
 			time.Sleep(2 * progressPace)
 		}
 		time.Sleep(progressBeat + 2*progressPace) // nothing is known yet

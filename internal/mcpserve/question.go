@@ -8,14 +8,13 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // askQuestions puts a set of questions to the person of its session.
-func (h *hall) askQuestions(req helve.QuestionRequest) {
+func (h *hall) askQuestions(req tool.QuestionRequest) {
 	h.put(petition{
 		id: req.ID, session: req.Session, call: req.Call,
 		ask: func(ctx context.Context, se *session) (settle func(), clear bool) {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -245,17 +246,17 @@ func everyone(map[string]bool) bool { return true }
 // hearServers takes what other servers have told.
 func (h *hall) hearServers(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.MCPUpdated:
+	case event.MCPUpdated:
 		h.updated(p)
-	case helve.MCPRelisted:
+	case event.MCPRelisted:
 		h.relisted(p)
-	case helve.MCPChanged:
+	case event.MCPChanged:
 		h.cameOrWent(p)
 	}
 }
 
 // relisted hears that a server has other things than before.
-func (h *hall) relisted(e helve.MCPRelisted) {
+func (h *hall) relisted(e event.MCPRelisted) {
 	h.relay.stale()
 	if e.Resources {
 		h.relist(resources, everyone)
@@ -266,7 +267,7 @@ func (h *hall) relisted(e helve.MCPRelisted) {
 }
 
 // cameOrWent hears how a server is. Its things come and go with it.
-func (h *hall) cameOrWent(e helve.MCPChanged) {
+func (h *hall) cameOrWent(e event.MCPChanged) {
 	h.relay.stale()
 	has := [kinds]bool{resources: e.Resources, prompts: e.Prompts}
 	for kind, there := range has {
@@ -282,7 +283,7 @@ func (h *hall) cameOrWent(e helve.MCPChanged) {
 
 // anythingChanged tells of everything that may have changed.
 func (h *hall) anythingChanged() {
-	h.relisted(helve.MCPRelisted{Resources: true, Prompts: true})
+	h.relisted(event.MCPRelisted{Resources: true, Prompts: true})
 	for _, se := range h.everybody() {
 		for _, w := range se.watched(h) {
 			se.notify(h, notice{method: updatedMethod, uri: w.uri})

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -221,7 +222,7 @@ func TestRelayReads(t *testing.T) {
 	}
 	done := 0
 	for e := range h.runtime(t).Events(t.Context(), 0) {
-		if p, ok := e.Properties.(helve.CallFinished); ok && p.Tool == "read_mcp_resource" {
+		if p, ok := e.Properties.(event.CallFinished); ok && p.Tool == "read_mcp_resource" {
 			if done++; done == 4 { // each of them is a call, also the one that was denied
 				break
 			}

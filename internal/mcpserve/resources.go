@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -194,7 +195,7 @@ func (se *session) watched(h *hall) []watch {
 }
 
 // updated hears that a resource has changed, and tells who wants to know.
-func (h *hall) updated(e helve.MCPUpdated) {
+func (h *hall) updated(e event.MCPUpdated) {
 	for _, se := range h.everybody() {
 		se.mu.Lock()
 		wanted, n := se.watches[watch{h, e.Server, e.URI}], notice{method: updatedMethod, uri: e.Part}

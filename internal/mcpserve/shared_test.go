@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -32,7 +33,7 @@ func TestShared(t *testing.T) {
 	defer stop()
 	go func() {
 		for e := range rt.Events(watching, 0) {
-			if asked, ok := e.Properties.(helve.PermissionAsked); ok {
+			if asked, ok := e.Properties.(event.PermissionAsked); ok {
 				_ = rt.Reply(asked.ID, permission.Reply{Verdict: <-answers, Message: "not now"})
 			}
 		}

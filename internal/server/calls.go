@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -36,9 +37,9 @@ type sessionCallsInput struct {
 }
 
 type calls struct {
-	Calls []helve.CallRecord `json:"calls" doc:"the newest first, without input and result"`
-	More  bool               `json:"more" doc:"there are calls before these"`
-	Next  string             `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
+	Calls []record.Call `json:"calls" doc:"the newest first, without input and result"`
+	More  bool          `json:"more" doc:"there are calls before these"`
+	Next  string        `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
 }
 
 type newCallInput struct {
@@ -69,7 +70,7 @@ type calledReply struct {
 func (s *Server) routeCalls() {
 	route(s, about{at: "GET /v1/calls", id: "listCalls", tag: "calls", fails: []int{422}, summary: "The calls of all sessions, newest first"},
 		func(ctx context.Context, in *callsInput) (*body[calls], error) {
-			return s.calls(ctx, helve.CallQuery{Limit: in.Limit, Before: in.Before, State: in.State, Tool: in.Tool})
+			return s.calls(ctx, record.CallQuery{Limit: in.Limit, Before: in.Before, State: in.State, Tool: in.Tool})
 		})
 	route(s, about{at: "GET /v1/sessions/{session}/calls", id: "listSessionCalls", tag: "calls", fails: []int{404, 422},
 		summary: "The calls of a session, newest first"},
@@ -77,11 +78,11 @@ func (s *Server) routeCalls() {
 			if _, err := s.rt.Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
-			return s.calls(ctx, helve.CallQuery{Session: in.Session, Limit: in.Limit, Before: in.Before, State: in.State, Tool: in.Tool})
+			return s.calls(ctx, record.CallQuery{Session: in.Session, Limit: in.Limit, Before: in.Before, State: in.State, Tool: in.Tool})
 		})
 	route(s, about{at: "GET /v1/sessions/{session}/calls/{call}", id: "getCall", tag: "calls", fails: []int{404, 422},
 		summary: "All that is kept of a call"},
-		func(ctx context.Context, in *callInput) (*body[helve.CallRecord], error) {
+		func(ctx context.Context, in *callInput) (*body[record.Call], error) {
 			rec, err := s.rt.CallRecord(ctx, in.Session, in.Call)
 			if err != nil {
 				return nil, err
@@ -113,7 +114,7 @@ func (s *Server) routeCalls() {
 }
 
 // calls asks for one more than is wanted, to know whether there are more.
-func (s *Server) calls(ctx context.Context, q helve.CallQuery) (*body[calls], error) {
+func (s *Server) calls(ctx context.Context, q record.CallQuery) (*body[calls], error) {
 	limit := q.Limit
 	q.Limit++
 	rows, err := s.rt.Calls(ctx, q)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -29,7 +30,7 @@ func TestCall(t *testing.T) {
 	if as := do[called](t, h, 200, "POST /v1/calls", fields{"tool": "read", "args": fields{"filePath": "a.txt"}}); as.Result.Output != done.Result.Output {
 		t.Errorf("args is not input: %+v", as)
 	}
-	rec := do[helve.CallRecord](t, h, 200, "GET /v1/sessions/ses_a/calls/call_a", nil)
+	rec := do[record.Call](t, h, 200, "GET /v1/sessions/ses_a/calls/call_a", nil)
 	if rec.State != "completed" || rec.Input != `{"filePath":"a.txt"}` || rec.Result == nil || rec.Result.Output != done.Result.Output {
 		t.Errorf("%+v", rec)
 	}
@@ -98,19 +99,19 @@ func TestCancelCall(t *testing.T) {
 	h := build(t, changes{})
 	began, ended := hangs(t, h)
 	c := do[called](t, h, 202, "POST /v1/calls", fields{"tool": "hang", "wait": false})
-	do[helve.CallRecord](t, h, 200, "GET /v1/sessions/"+c.Session+"/calls/"+c.ID, nil)
+	do[record.Call](t, h, 200, "GET /v1/sessions/"+c.Session+"/calls/"+c.ID, nil)
 	if id := <-began; id != c.ID || c.Result != nil {
 		t.Errorf("%+v", c)
 	}
 	at := "/v1/sessions/" + c.Session + "/calls/" + c.ID
-	if rec := do[helve.CallRecord](t, h, 200, "GET "+at, nil); rec.State != "running" {
+	if rec := do[record.Call](t, h, 200, "GET "+at, nil); rec.State != "running" {
 		t.Errorf("%+v", rec)
 	}
 	fails(t, h, "POST "+at+"x/cancel", nil, problem{Status: 404, Code: "not-found"})
 	do[none](t, h, 204, "POST "+at+"/cancel", nil)
 	<-ended
 	eventually(t, "the end of the call", func() bool {
-		rec := do[helve.CallRecord](t, h, 200, "GET "+at, nil)
+		rec := do[record.Call](t, h, 200, "GET "+at, nil)
 		return rec.State == "error" && rec.Error.Kind == tool.Canceled
 	})
 	fails(t, h, "POST "+at+"/cancel", nil, problem{Status: 404, Code: "not-found"})
@@ -244,7 +245,7 @@ func TestBackground(t *testing.T) {
 	if len(jobs) != 1 || jobs[0].State != "running" || jobs[0].Call != "call_a" {
 		t.Fatalf("%+v", jobs)
 	}
-	if other := do[map[string][]helve.Job](t, h, 200, "GET /v1/jobs?session=ses_b", nil)["jobs"]; len(other) != 0 {
+	if other := do[map[string][]record.Job](t, h, 200, "GET /v1/jobs?session=ses_b", nil)["jobs"]; len(other) != 0 {
 		t.Errorf("%+v", other)
 	}
 	at := "/v1/jobs/" + jobs[0].ID
@@ -276,7 +277,7 @@ func TestStopJob(t *testing.T) {
 	if len(jobs) != 1 {
 		t.Fatalf("%+v", jobs)
 	}
-	if job := do[helve.Job](t, h, 200, "POST /v1/jobs/"+jobs[0].ID+"/stop", nil); job.State == "running" {
+	if job := do[record.Job](t, h, 200, "POST /v1/jobs/"+jobs[0].ID+"/stop", nil); job.State == "running" {
 		t.Errorf("%+v", job)
 	}
 	fails(t, h, "POST /v1/jobs/none/stop", nil, problem{Status: 404, Code: "not-found"})

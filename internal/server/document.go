@@ -14,8 +14,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -213,6 +214,7 @@ const aboutEvents = "Server-sent events. Each has an id, its type as the event's
 
 // schemaName names a type in the document: ours and the runtime's as they are
 // called, those of other packages with the package before, so that none clash.
+// Names that are out stay: clients are written with them.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -222,15 +224,26 @@ func schemaName(t reflect.Type, hint string) string {
 		return huma.DefaultSchemaNamer(t, hint)
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
-	switch {
-	case isEvent(t):
-		return name + "Event"
-	case t == reflect.TypeFor[helve.Session](): // ours has its status too
+	switch t {
+	case reflect.TypeFor[record.Session](): // ours has its status too
 		return "SessionInfo"
+	case reflect.TypeFor[record.Call]():
+		return "CallRecord"
+	case reflect.TypeFor[record.Failure]():
+		return "CallError"
+	case reflect.TypeFor[event.SessionUpdated]():
+		return "SessionChangedEvent"
+	case reflect.TypeFor[event.ScriptsChanged]():
+		return "CustomChangedEvent"
+	case reflect.TypeFor[event.ScriptLogged]():
+		return "ScriptSaidEvent"
+	}
+	if isEvent(t) {
+		return name + "Event"
 	}
 	dir := t.PkgPath()
 	switch pkg := dir[strings.LastIndex(dir, "/")+1:]; pkg {
-	case "", "helve", "server":
+	case "", "helve", "server", "event", "record":
 		return name
 	case "mcpclient":
 		return "MCP" + name

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/record"
 )
 
 type changesInput struct {
@@ -17,9 +18,9 @@ type changesInput struct {
 }
 
 type changeSets struct {
-	Changes []helve.ChangeSet `json:"changes" doc:"the newest first"`
-	More    bool              `json:"more" doc:"there are changes before these"`
-	Next    string            `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
+	Changes []record.ChangeSet `json:"changes" doc:"the newest first"`
+	More    bool               `json:"more" doc:"there are changes before these"`
+	Next    string             `json:"next,omitempty" doc:"where they begin: what to ask for as before; absent where there are none"`
 }
 
 type undoInput struct {
@@ -62,7 +63,7 @@ func (s *Server) routeFiles() {
 }
 
 func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSets], error) {
-	q := helve.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Before: in.Before, Limit: in.Limit + 1}
+	q := record.ChangeQuery{Session: in.Session, Call: in.Call, Message: in.Message, File: in.File, Before: in.Before, Limit: in.Limit + 1}
 	if q.File != "" && !filepath.IsAbs(q.File) {
 		q.File = filepath.Join(s.opt.Dir, q.File)
 	}
@@ -80,7 +81,7 @@ func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSet
 	return answerOf(out), nil
 }
 
-func (s *Server) undo(ctx context.Context, in *undoInput) (*body[helve.UndoReport], error) {
+func (s *Server) undo(ctx context.Context, in *undoInput) (*body[record.UndoReport], error) {
 	b, given := in.Body, 0
 	for _, is := range []bool{len(b.Sets) > 0, b.Call != "", b.Message != "", b.To != "", b.Last > 0} {
 		if is {
@@ -95,7 +96,7 @@ func (s *Server) undo(ctx context.Context, in *undoInput) (*body[helve.UndoRepor
 		return nil, err
 	}
 	defer leave()
-	report, err := s.rt.Undo(ctx, helve.UndoRequest{
+	report, err := s.rt.Undo(ctx, record.UndoRequest{
 		Sets: b.Sets, Call: b.Call, Message: b.Message, To: b.To, Last: b.Last, Session: b.Session, Preview: b.Preview,
 	})
 	if err != nil {

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/record"
 )
 
 type jobsInput struct {
@@ -11,7 +11,7 @@ type jobsInput struct {
 }
 
 type jobs struct {
-	Jobs []helve.Job `json:"jobs"`
+	Jobs []record.Job `json:"jobs"`
 }
 
 type jobInput struct {
@@ -25,7 +25,7 @@ type outputInput struct {
 
 // jobOutput is a piece of what a job has printed, with how the job is.
 type jobOutput struct {
-	helve.JobOutput
+	record.JobOutput
 	State string `json:"state" doc:"running, ended or lost"`
 }
 
@@ -42,7 +42,7 @@ func (s *Server) routeJobs() {
 		summary: "What a job has printed", text: "At most 256 KiB from an offset on. It gives what is there and does not wait."}, s.output)
 	route(s, about{at: "POST /v1/jobs/{job}/stop", id: "stopJob", tag: "jobs", fails: []int{404, 422},
 		summary: "End a job, with all its processes"},
-		func(ctx context.Context, in *jobInput) (*body[helve.Job], error) {
+		func(ctx context.Context, in *jobInput) (*body[record.Job], error) {
 			job, err := s.rt.StopJob(ctx, in.Job)
 			if err != nil {
 				return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -140,20 +141,20 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%q: %+v", query, sets)
 		}
 	}
-	preview := do[helve.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": one.ID, "preview": true})
+	preview := do[record.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": one.ID, "preview": true})
 	if !preview.Preview || len(preview.Files) != 1 || preview.Files[0].Action != "remove" || h.read(t, "a.txt") == "" {
 		t.Errorf("%+v", preview)
 	}
-	done := do[helve.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": one.ID})
+	done := do[record.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": one.ID})
 	if _, err := os.Stat(filepath.Join(h.dir, "a.txt")); done.ID == "" || !os.IsNotExist(err) {
 		t.Errorf("%+v %v", done, err)
 	}
-	do[helve.UndoReport](t, h, 200, "POST /v1/undo", fields{"sets": []string{done.ID}})
+	do[record.UndoReport](t, h, 200, "POST /v1/undo", fields{"sets": []string{done.ID}})
 	if h.read(t, "a.txt") != "written\n" {
 		t.Error("the undo was not undone")
 	}
 	h.write(t, "b.txt", "somebody else\n")
-	if report := do[helve.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": two.ID}); len(report.Files) != 1 || report.Files[0].Action != "conflict" || report.ID != "" {
+	if report := do[record.UndoReport](t, h, 200, "POST /v1/undo", fields{"call": two.ID}); len(report.Files) != 1 || report.Files[0].Action != "conflict" || report.ID != "" {
 		t.Errorf("%+v", report)
 	}
 	bad := problem{Status: 422, Kind: tool.InvalidInput, Code: "bad-request"}

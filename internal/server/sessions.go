@@ -7,6 +7,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -90,7 +91,7 @@ func (s *Server) routeSessions() {
 
 // shown is a session with its status. Events may be a moment behind, and who
 // has just begun a turn must not take it for over.
-func (s *Server) shown(v helve.Session) session {
+func (s *Server) shown(v record.Session) session {
 	st := s.watch.of(v.ID)
 	if st.Type == "idle" && s.turns.on(v.ID) {
 		st.Type = "busy"
@@ -99,7 +100,7 @@ func (s *Server) shown(v helve.Session) session {
 }
 
 func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[sessions], error) {
-	q := helve.SessionQuery{Limit: in.Limit, Before: in.Before}
+	q := record.SessionQuery{Limit: in.Limit, Before: in.Before}
 	if in.Directory != "" {
 		q.Dir = filepath.Clean(in.Directory)
 	}
@@ -140,7 +141,7 @@ func (s *Server) createSession(ctx context.Context, in *newSessionInput) (*body[
 }
 
 func (s *Server) messages(ctx context.Context, in *messagesInput) (*body[messages], error) {
-	page, more, err := s.rt.MessagesBefore(ctx, helve.MessageQuery{Session: in.Session, Before: in.Before, Limit: in.Limit})
+	page, more, err := s.rt.MessagesBefore(ctx, record.MessageQuery{Session: in.Session, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -32,8 +33,8 @@ type reply struct {
 
 // session is a session with how the work on it goes.
 type session struct {
-	helve.Session
-	Status helve.Status `json:"status" doc:"whether an agent works on it now"`
+	record.Session
+	Status event.Status `json:"status" doc:"whether an agent works on it now"`
 }
 
 // messageInfo is the form of [message.Info] as it goes out, which depends on
@@ -72,8 +73,8 @@ type toolInner struct {
 	Error       string            `json:"error,omitempty"`
 }
 
-// event is the form of [helve.Event].
-type event struct {
+// Event is the form of [helve.Event].
+type Event struct {
 	Seq        uint64         `json:"seq" doc:"events of one instance are numbered from 1"`
 	Time       time.Time      `json:"time"`
 	Type       string         `json:"type" doc:"such as call.started, permission.asked or message.part.updated"`
@@ -88,7 +89,7 @@ type permissionRequest struct {
 
 // questionRequest is a set of questions that waits.
 type questionRequest struct {
-	helve.QuestionRequest
+	tool.QuestionRequest
 	Expires int64 `json:"expires,omitempty" doc:"when it ends without an answer; absent in the event that tells of it"`
 }
 
@@ -151,7 +152,7 @@ func whole(r permission.Request) permission.Request {
 }
 
 // wholeQuestions fills in the lists of a set of questions.
-func wholeQuestions(q helve.QuestionRequest) helve.QuestionRequest {
+func wholeQuestions(q tool.QuestionRequest) tool.QuestionRequest {
 	q.Questions = append([]tool.Question{}, q.Questions...)
 	for i := range q.Questions {
 		q.Questions[i].Options = list(q.Questions[i].Options)

@@ -12,6 +12,7 @@ import (
 	"unique"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 )
 
 // How frames are laid out. Events are kept for long, and made between much that
@@ -118,7 +119,7 @@ func (w eventFilter) wants(f *frame) bool {
 func encodeEvent(instance string, e helve.Event) (f frame, text []byte, err error) {
 	f = frame{seq: e.Seq, kind: e.Type}
 	session := ""
-	_, f.everyone = e.Properties.(helve.Missed)
+	_, f.everyone = e.Properties.(event.Missed)
 	e.Properties = solidEvent(e.Properties)
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -151,25 +152,27 @@ func eventBlock(id, name string, data []byte) []byte {
 
 // eventSession is the session that an event is about. The frequent ones are not
 // read again.
-func eventSession(h helve.Payload, data []byte) string {
+func eventSession(h event.Payload, data []byte) string {
 	switch e := h.(type) {
-	case helve.CallStarted:
+	case event.CallStarted:
 		return e.Call.Session
-	case helve.CallRunning:
+	case event.CallRunning:
 		return e.Session
-	case helve.CallProgress:
+	case event.CallProgress:
 		return e.Session
-	case helve.CallFinished:
+	case event.CallFinished:
 		return e.Session
-	case helve.PartDelta:
+	case event.PartDelta:
 		return e.Session
-	case helve.PartUpdated:
+	case event.PartUpdated:
 		return e.Part.Session
-	case helve.MessageUpdated:
+	case event.MessageUpdated:
 		return e.Info.Session
-	case helve.SessionChanged:
+	case event.SessionCreated:
 		return e.Info.ID
-	case helve.ToolsChanged, helve.FileChanged, helve.Missed:
+	case event.SessionUpdated:
+		return e.Info.ID
+	case event.ToolsChanged, event.FileChanged, event.Missed:
 		return ""
 	}
 	return eventSessionIn(data)

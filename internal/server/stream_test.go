@@ -24,8 +24,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -376,32 +378,32 @@ func TestStreamFilters(t *testing.T) {
 }
 
 func TestEventSession(t *testing.T) {
-	notice := func(body string) helve.Payload { return helve.Notice{Name: "test", Body: json.RawMessage(body)} }
+	notice := func(body string) event.Payload { return event.Notice{Name: "test", Body: json.RawMessage(body)} }
 	for i, c := range []struct {
 		kind string
-		body helve.Payload
+		body event.Payload
 		want string
 	}{
-		{"call.started", helve.CallStarted{Call: tool.Call{Session: "ses_1", Input: json.RawMessage(`{}`)}}, "ses_1"},
-		{"call.running", helve.CallRunning{Session: "ses_1", Input: json.RawMessage(`{}`)}, "ses_1"},
-		{"call.progress", helve.CallProgress{Session: "ses_1"}, "ses_1"},
-		{"call.finished", helve.CallFinished{Session: "ses_1"}, "ses_1"},
-		{"permission.asked", helve.PermissionAsked{Request: permission.Request{Session: "ses_1"}}, "ses_1"},
-		{"permission.replied", helve.PermissionReplied{Session: "ses_1"}, "ses_1"},
-		{"question.asked", helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{Session: "ses_1"}}, "ses_1"},
-		{"question.replied", helve.QuestionReplied{Session: "ses_1"}, "ses_1"},
-		{"todo.updated", helve.TodosChanged{Session: "ses_1"}, "ses_1"},
-		{"file.edited", helve.FileEdited{Session: "ses_1"}, "ses_1"},
-		{"file.watcher.updated", helve.FileChanged{File: "a"}, ""},
-		{"job.updated", helve.JobChanged{Job: helve.Job{Session: "ses_1"}}, "ses_1"},
-		{"tools.changed", helve.ToolsChanged{}, ""},
-		{"message.updated", helve.MessageUpdated{Info: message.Info{ID: "msg_1", Session: "ses_1"}}, "ses_1"},
-		{"message.part.updated", helve.PartUpdated{Part: message.Part{Session: "ses_1"}}, "ses_1"},
-		{"message.part.delta", helve.PartDelta{Session: "ses_1"}, "ses_1"},
-		{"message.part.removed", helve.PartRemoved{Session: "ses_1"}, "ses_1"},
-		{"session.updated", helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}, "ses_1"},
-		{"session.status", helve.SessionStatus{Session: "ses_1"}, "ses_1"},
-		{"session.error", helve.SessionError{}, ""},
+		{"call.started", event.CallStarted{Call: tool.Call{Session: "ses_1", Input: json.RawMessage(`{}`)}}, "ses_1"},
+		{"call.running", event.CallRunning{Session: "ses_1", Input: json.RawMessage(`{}`)}, "ses_1"},
+		{"call.progress", event.CallProgress{Session: "ses_1"}, "ses_1"},
+		{"call.finished", event.CallFinished{Session: "ses_1"}, "ses_1"},
+		{"permission.asked", event.PermissionAsked{Request: permission.Request{Session: "ses_1"}}, "ses_1"},
+		{"permission.replied", event.PermissionReplied{Session: "ses_1"}, "ses_1"},
+		{"question.asked", event.QuestionAsked{QuestionRequest: tool.QuestionRequest{Session: "ses_1"}}, "ses_1"},
+		{"question.replied", event.QuestionReplied{Session: "ses_1"}, "ses_1"},
+		{"todo.updated", event.TodosChanged{Session: "ses_1"}, "ses_1"},
+		{"file.edited", event.FileEdited{Session: "ses_1"}, "ses_1"},
+		{"file.watcher.updated", event.FileChanged{File: "a"}, ""},
+		{"job.updated", event.JobChanged{Job: record.Job{Session: "ses_1"}}, "ses_1"},
+		{"tools.changed", event.ToolsChanged{}, ""},
+		{"message.updated", event.MessageUpdated{Info: message.Info{ID: "msg_1", Session: "ses_1"}}, "ses_1"},
+		{"message.part.updated", event.PartUpdated{Part: message.Part{Session: "ses_1"}}, "ses_1"},
+		{"message.part.delta", event.PartDelta{Session: "ses_1"}, "ses_1"},
+		{"message.part.removed", event.PartRemoved{Session: "ses_1"}, "ses_1"},
+		{"session.updated", event.SessionUpdated{Info: record.Session{ID: "ses_1"}}, "ses_1"},
+		{"session.status", event.SessionStatus{Session: "ses_1"}, "ses_1"},
+		{"session.error", event.SessionError{}, ""},
 		{"hook.ran", notice(`{"call":{"session":"ses_1"}}`), "ses_1"},
 		{"message.updated", notice(`{"info":{"id":"msg_1","sessionID":"ses_1"}}`), "ses_1"},
 		{"message.updated", notice(`{"info":{"id":"msg_1"}}`), ""},
@@ -433,8 +435,8 @@ func TestStreamPassesMissedOn(t *testing.T) {
 	l := s.listen(t, "session=ses_1&types=test", "")
 	l.hello(t)
 	for _, e := range []helve.Event{
-		{Seq: 500, Type: "events.missed", Properties: helve.Missed{Count: 500}},
-		{Seq: 501, Type: "test", Properties: helve.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}},
+		{Seq: 500, Type: "events.missed", Properties: event.Missed{Count: 500}},
+		{Seq: 501, Type: "test", Properties: event.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}},
 	} {
 		f, text, err := encodeEvent("inst", e)
 		if err != nil {
@@ -689,7 +691,7 @@ func TestStreamTimes(t *testing.T) {
 		add := func() string {
 			seq++
 			f, text, err := encodeEvent("inst", helve.Event{Seq: seq, Type: "test",
-				Properties: helve.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}})
+				Properties: event.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}})
 			if err != nil {
 				t.Fatal(err)
 			}

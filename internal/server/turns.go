@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 )
 
@@ -64,11 +65,11 @@ func (ts *turns) see(e helve.Event) {
 	defer ts.mu.Unlock()
 	var t *turn
 	switch p := e.Properties.(type) {
-	case helve.SessionStatus:
+	case event.SessionStatus:
 		if p.Status.Type == "busy" {
 			t = ts.by[p.Session]
 		}
-	case helve.MessageUpdated:
+	case event.MessageUpdated:
 		if p.Info.Role == message.User {
 			t = ts.by[p.Info.Session]
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 )
 
 // A watch knows what events have told: which sessions are worked on, and since
@@ -14,7 +15,7 @@ type watch struct {
 	wake chan struct{} // something else waits
 
 	mu     sync.Mutex
-	status map[string]helve.Status     // of sessions that are not idle
+	status map[string]event.Status     // of sessions that are not idle
 	asked  map[string]asked            // by the id of a request or a set of questions
 	calls  map[[2]string]chan struct{} // of calls, by session and id, closed once they are recorded
 }
@@ -25,7 +26,7 @@ type asked struct {
 }
 
 func newWatch() *watch {
-	return &watch{wake: make(chan struct{}, 1), status: map[string]helve.Status{}, asked: map[string]asked{}, calls: map[[2]string]chan struct{}{}}
+	return &watch{wake: make(chan struct{}, 1), status: map[string]event.Status{}, asked: map[string]asked{}, calls: map[[2]string]chan struct{}{}}
 }
 
 // expect returns a channel that closes when a call has been recorded, or when
@@ -55,7 +56,7 @@ func (w *watch) recorded(session, id string) {
 // follow reads the events of the runtime for as long as the server lives.
 func (s *Server) follow() {
 	for e := range s.rt.Events(s.life, 0) {
-		if _, ok := e.Properties.(helve.Missed); ok {
+		if _, ok := e.Properties.(event.Missed); ok {
 			s.resync()
 			continue
 		}
@@ -68,23 +69,23 @@ func (w *watch) see(e helve.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch p := e.Properties.(type) {
-	case helve.CallRunning:
+	case event.CallRunning:
 		w.recorded(p.Session, p.ID)
-	case helve.SessionStatus:
+	case event.SessionStatus:
 		if p.Status.Type == "idle" {
 			delete(w.status, p.Session)
 		} else {
 			w.status[p.Session] = p.Status
 		}
-	case helve.PermissionAsked:
+	case event.PermissionAsked:
 		w.ask(p.ID, asked{at: e.Time})
-	case helve.PermissionReplied:
+	case event.PermissionReplied:
 		delete(w.asked, p.Request)
-	case helve.QuestionAsked:
+	case event.QuestionAsked:
 		w.ask(p.ID, asked{at: e.Time, question: true})
-	case helve.QuestionReplied:
+	case event.QuestionReplied:
 		delete(w.asked, p.Request)
-	case helve.QuestionRejected:
+	case event.QuestionRejected:
 		delete(w.asked, p.Request)
 	}
 }
@@ -127,18 +128,18 @@ func (s *Server) resync() {
 	}
 	clear(w.status)
 	for _, session := range working {
-		w.status[session] = helve.Status{Type: "busy"}
+		w.status[session] = event.Status{Type: "busy"}
 	}
 }
 
 // of is how the work on a session goes.
-func (w *watch) of(session string) helve.Status {
+func (w *watch) of(session string) event.Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if st, ok := w.status[session]; ok {
 		return st
 	}
-	return helve.Status{Type: "idle"}
+	return event.Status{Type: "idle"}
 }
 
 // since is when something began to wait: just now, where that was not told yet.

@@ -7,18 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 )
 
 // What broke off is erased, with all that belongs to it, where it can be.
 func TestTranscriptBrokenOff(t *testing.T) {
 	part := func(id string, kind message.PartType, said string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Session: "ses_1", Message: "m", Type: kind, Text: said, Time: &message.Span{End: 1}}}}
+		return helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Session: "ses_1", Message: "m", Type: kind, Text: said, Time: &message.Span{End: 1}}}}
 	}
-	gone := func(id string) helve.Event { return helve.Event{Properties: helve.PartRemoved{Part: id}} }
+	gone := func(id string) helve.Event { return helve.Event{Properties: event.PartRemoved{Part: id}} }
 	p := callPart("1", "read", `{}`, message.State{Status: message.Pending})
 	p.ID, p.Session, p.Message = "c", "ses_1", "m"
-	running := helve.Event{Properties: helve.PartUpdated{Part: p}}
+	running := helve.Event{Properties: event.PartUpdated{Part: p}}
 	broken := brokeOff + "\n"
 	for _, tc := range []struct {
 		name   string
@@ -37,13 +38,13 @@ func TestTranscriptBrokenOff(t *testing.T) {
 		{"no terminal", 0, []helve.Event{part("t", message.Text, "one"), part("u", message.Text, "two"), gone("t"), gone("u")}, "\none\ntwo\n\n" + broken},
 		{"wider than the screen", 24, []helve.Event{part("t", message.Text, "```\n"+strings.Repeat("x", 50)+"\n```"), gone("t")},
 			"\n```\n" + strings.Repeat("x", 50) + "\n```\n\n" + broken},
-		{"something else was told since", 24, []helve.Event{part("t", message.Text, "one"), {Properties: helve.SessionCompacted{Session: "ses_1"}}, gone("t")},
+		{"something else was told since", 24, []helve.Event{part("t", message.Text, "one"), {Properties: event.SessionCompacted{Session: "ses_1"}}, gone("t")},
 			"\none\n\nThe conversation so far was summed up.\n\n" + broken},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var out strings.Builder
 			v := New(Options{Out: &out, Session: "ses_1", Live: true, Reasoning: true, Width: 40, Height: tc.height, Prompted: true})
-			v.Event(helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
+			v.Event(helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
 			for _, e := range tc.events {
 				v.Event(e)
 			}
@@ -66,8 +67,8 @@ func TestTranscriptHalts(t *testing.T) {
 			var out strings.Builder
 			asked := 0
 			v := New(Options{Out: &out, Session: "ses_1", Live: live, Halt: func() bool { asked++; return asked == tc.slices }})
-			v.Event(helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
-			v.Event(helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: "t", Message: "m", Type: message.Text, Text: said}}})
+			v.Event(helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}})
+			v.Event(helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: "t", Message: "m", Type: message.Text, Text: said}}})
 			v.Close()
 			if n := out.Len(); n < tc.least || n > tc.most || strings.Contains(out.String(), `\x`) {
 				t.Errorf("after %d slices (live: %t) %d bytes were told", tc.slices, live, n)

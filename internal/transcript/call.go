@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -32,7 +32,7 @@ type underway struct {
 }
 
 // progress learns how a call is getting on.
-func (u *underway) progress(p helve.CallProgress) {
+func (u *underway) progress(p event.CallProgress) {
 	if p.Title != "" && u.title == "" {
 		u.title = p.Title
 	}
@@ -65,14 +65,14 @@ func lastLines(s string, most int) []string {
 }
 
 // ownCall shows the call of the person's own for as long as it runs.
-func (t *Transcript) ownCall(h helve.Payload) {
+func (t *Transcript) ownCall(h event.Payload) {
 	switch p := h.(type) {
-	case helve.CallRunning:
+	case event.CallRunning:
 		if p.ID == t.opt.Call && t.opt.Call != "" {
 			part := message.Part{State: &message.State{Input: p.Input}}
 			t.begin(p.ID, &underway{session: t.opt.Session, tool: p.Tool, title: titleOf(part), since: time.Now()})
 		}
-	case helve.CallFinished:
+	case event.CallFinished:
 		if p.ID == t.opt.Call {
 			t.end(p.ID)
 			t.over = true

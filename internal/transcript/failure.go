@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -24,7 +24,7 @@ type outcome struct {
 
 // outcomeOf says how a call ended. The error is the one that the runtime has
 // told of; it may be nil.
-func outcomeOf(p message.Part, e *helve.CallError) outcome {
+func outcomeOf(p message.Part, e *record.Failure) outcome {
 	s := p.State
 	o := outcome{failed: s.Status == message.Failed || s.Kind != "", tool: p.Tool}
 	if t := s.Time; t != nil && t.End > t.Start {

@@ -9,8 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -51,7 +53,7 @@ func TestTranscriptFailures(t *testing.T) {
 			var out strings.Builder
 			v := New(Options{Out: &out, Session: "s", Live: true, Width: 40})
 			if tc.hint != "" {
-				v.Event(helve.Event{Properties: helve.CallFinished{ID: "1", Session: "s", Error: &helve.CallError{Hint: tc.hint}}})
+				v.Event(helve.Event{Properties: event.CallFinished{ID: "1", Session: "s", Error: &record.Failure{Hint: tc.hint}}})
 			}
 			v.Event(part("s", "m", "c", callPart("1", tc.tool, tc.input, tc.state)))
 			v.Close()
@@ -66,12 +68,12 @@ func TestTranscriptFailures(t *testing.T) {
 func TestTranscriptAsks(t *testing.T) {
 	var out strings.Builder
 	v := New(Options{Out: &out, Session: "s", Live: true})
-	v.Event(helve.Event{Type: "session.created", Properties: helve.SessionChanged{Info: helve.Session{ID: "b", Parent: "s", Agent: "general", Title: "one"}}})
+	v.Event(helve.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: "b", Parent: "s", Agent: "general", Title: "one"}}})
 	for range 2 {
-		v.Event(helve.Event{Properties: helve.PermissionAsked{Request: permission.Request{Session: "b"}}})
+		v.Event(helve.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "b"}}})
 	}
-	v.Event(helve.Event{Properties: helve.PermissionAsked{Request: permission.Request{Session: "s"}}})
-	v.Event(helve.Event{Properties: helve.QuestionAsked{QuestionRequest: helve.QuestionRequest{Session: "b"}}})
+	v.Event(helve.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "s"}}})
+	v.Event(helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{Session: "b"}}})
 	if diff := cmp.Diff("▸ general one\n\n▸ general one\n", out.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -82,7 +84,7 @@ func TestAgain(t *testing.T) {
 	for next, want := range map[int64]string{
 		0: "the model is asked again (attempt 2): busy", 9_000: "the model is asked again (attempt 2): busy", 17_001: "the model is asked again in 8 s (attempt 2): busy",
 	} {
-		if got := again(helve.Status{Attempt: 2, Message: "busy", Next: next}, now); got != want {
+		if got := again(event.Status{Attempt: 2, Message: "busy", Next: next}, now); got != want {
 			t.Errorf("%d: %s", next, got)
 		}
 	}

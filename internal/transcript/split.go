@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 )
@@ -31,20 +32,20 @@ func NewSplit(t *Transcript, words io.Writer, terminal bool) *Split {
 // Event writes or tells what happened.
 func (v *Split) Event(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.MessageUpdated:
+	case event.MessageUpdated:
 		v.answer[p.Info.ID] = p.Info.Role == message.Assistant && !p.Info.Summary && v.rest.root(p.Info.Session)
-	case helve.PartDelta:
+	case event.PartDelta:
 		if n, begun := v.parts[p.Part]; begun {
 			v.parts[p.Part] = n + len(p.Delta)
 			v.write(p.Part, p.Delta)
 			return
 		}
-	case helve.PartUpdated:
+	case event.PartUpdated:
 		if p.Part.Type == message.Text && v.answer[p.Part.Message] {
 			v.update(p.Part)
 			return
 		}
-	case helve.PartRemoved:
+	case event.PartRemoved:
 		if n, begun := v.parts[p.Part]; begun {
 			delete(v.parts, p.Part)
 			v.breakOff(n)

@@ -7,11 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 )
 
 func deltaOf(part, words string) helve.Event {
-	return helve.Event{Properties: helve.PartDelta{Part: part, Field: "text", Delta: words}}
+	return helve.Event{Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
 }
 
 // What the model says is written as it is, once, whichever way it is told; what
@@ -20,16 +22,16 @@ func TestSplit(t *testing.T) {
 	var words, rest bytes.Buffer
 	v := NewSplit(New(Options{Out: &rest}), &words, false)
 	info := func(id, session, role string, summary bool) helve.Event {
-		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
+		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
 	}
 	part := func(id, msg string, kind message.PartType, said string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
+		return helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
 	}
 	delta := func(id, msg, said string) helve.Event {
-		return helve.Event{Properties: helve.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
+		return helve.Event{Properties: event.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
 	}
 	for _, e := range []helve.Event{
-		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
+		{Properties: event.SessionCreated{Info: record.Session{ID: "ses_1"}}},
 		info("u", "ses_1", message.User, false), part("u1", "u", message.Text, "the prompt"),
 		info("m", "ses_1", message.Assistant, false),
 		part("r", "m", message.Reasoning, ""), delta("r", "m", "hmm"),
@@ -51,12 +53,12 @@ func TestSplitBrokenOff(t *testing.T) {
 	var words, rest bytes.Buffer
 	v := NewSplit(New(Options{Out: &rest}), &words, false)
 	begun := func(id string) helve.Event {
-		return helve.Event{Properties: helve.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
+		return helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
 	}
-	gone := func(id string) helve.Event { return helve.Event{Properties: helve.PartRemoved{Message: "m", Part: id}} }
+	gone := func(id string) helve.Event { return helve.Event{Properties: event.PartRemoved{Message: "m", Part: id}} }
 	for _, e := range []helve.Event{
-		{Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_1"}}},
-		{Properties: helve.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}},
+		{Properties: event.SessionCreated{Info: record.Session{ID: "ses_1"}}},
+		{Properties: event.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}},
 		begun("t0"), gone("t0"), // nothing was said yet
 		begun("t1"), deltaOf("t1", "The answ"), begun("t2"), deltaOf("t2", "er is"), gone("t1"), gone("t2"),
 		begun("t3"), deltaOf("t3", "The answer is 42."),

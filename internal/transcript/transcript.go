@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 )
 
 // Options say how the events of a session are told.
@@ -42,14 +44,14 @@ type Transcript struct {
 	style  screen.Style
 	status *screen.Status
 
-	sessions map[string]helve.Session    // the one that is told, and those below it
-	spoken   map[string]bool             // messages of models, but for summaries
-	told     map[string]int              // how many bytes of a part are told
-	thought  map[string]bool             // parts that are what a model thinks
-	calls    map[string]*underway        // by id
-	order    []string                    // ids of the calls under way, as they began
-	errors   map[string]*helve.CallError // of calls that have ended and are not told yet
-	seen     map[string]bool             // calls whose difference a person has seen in a request
+	sessions map[string]record.Session  // the one that is told, and those below it
+	spoken   map[string]bool            // messages of models, but for summaries
+	told     map[string]int             // how many bytes of a part are told
+	thought  map[string]bool            // parts that are what a model thinks
+	calls    map[string]*underway       // by id
+	order    []string                   // ids of the calls under way, as they began
+	errors   map[string]*record.Failure // of calls that have ended and are not told yet
+	seen     map[string]bool            // calls whose difference a person has seen in a request
 
 	drawn   []*drawing     // the words that were told last, with nothing else between them
 	words   io.WriteCloser // what the model says at the moment; nil between texts
@@ -58,7 +60,7 @@ type Transcript struct {
 	child   string         // the session below whose heading stands over what was told last
 	busy    time.Time      // since when the model is asked; zero while it is not
 	waiting string         // what is waited for, where that is neither a call nor the model
-	retry   *helve.Status  // the model is going to be asked again; nil while it is not
+	retry   *event.Status  // the model is going to be asked again; nil while it is not
 	typed   string         // what the person has typed meanwhile, for the next prompt
 	frame   int
 	over    bool         // the work on the session, or the person's own call, has ended
@@ -72,8 +74,8 @@ func New(o Options) *Transcript {
 	}
 	t := &Transcript{
 		opt: o, style: screen.Style{On: o.Color}, status: screen.NewStatus(o.Out),
-		sessions: map[string]helve.Session{}, spoken: map[string]bool{}, told: map[string]int{},
-		thought: map[string]bool{}, calls: map[string]*underway{}, errors: map[string]*helve.CallError{}, seen: map[string]bool{},
+		sessions: map[string]record.Session{}, spoken: map[string]bool{}, told: map[string]int{},
+		thought: map[string]bool{}, calls: map[string]*underway{}, errors: map[string]*record.Failure{}, seen: map[string]bool{},
 	}
 	if o.Prompted {
 		t.last = "prompt"
@@ -104,25 +106,25 @@ func (t *Transcript) Note(line string) { t.tell("note", t.style.Yellow(line)+"\n
 // Event tells what happened, as far as it is a part of the session.
 func (t *Transcript) Event(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.MessageUpdated:
+	case event.MessageUpdated:
 		t.message(p.Info)
-	case helve.PartDelta:
+	case event.PartDelta:
 		if _, begun := t.told[p.Part]; begun {
 			t.say(p.Part, p.Delta)
 		}
-	case helve.PartUpdated:
+	case event.PartUpdated:
 		t.update(p.Part)
-	case helve.PartRemoved:
+	case event.PartRemoved:
 		t.remove(p.Part)
-	case helve.CallRunning, helve.CallFinished:
+	case event.CallRunning, event.CallFinished:
 		t.ownCall(p)
-	case helve.CallProgress:
+	case event.CallProgress:
 		if c := t.calls[p.ID]; c != nil {
 			c.progress(p)
 		}
-	case helve.PermissionAsked:
+	case event.PermissionAsked:
 		t.asked(p.Request)
-	case helve.QuestionAsked:
+	case event.QuestionAsked:
 		t.pause(p.Session)
 	default:
 		t.about(e)
@@ -132,21 +134,26 @@ func (t *Transcript) Event(e helve.Event) {
 // about tells what happened to a session as a whole.
 func (t *Transcript) about(e helve.Event) {
 	switch p := e.Properties.(type) {
-	case helve.SessionChanged:
-		t.hear(p.Info, e.Type)
-	case helve.SessionStatus:
+	case event.SessionCreated:
+		if p.Info.Parent == "" && t.opt.Session == "" {
+			t.opt.Session = p.Info.ID
+		}
+		t.hear(p.Info)
+	case event.SessionUpdated:
+		t.hear(p.Info)
+	case event.SessionStatus:
 		t.state(p)
-	case helve.SessionIdle:
+	case event.SessionIdle:
 		t.over = t.over || t.root(p.Session)
-	case helve.SessionCompacted:
+	case event.SessionCompacted:
 		if t.root(p.Session) {
 			t.tell("note", t.style.Dim("The conversation so far was summed up.")+"\n")
 		}
-	case helve.TodosChanged:
+	case event.TodosChanged:
 		if t.root(p.Session) {
 			t.todos(p)
 		}
-	case helve.Missed:
+	case event.Missed:
 		t.tell("note", t.style.Dim(text.Count(p.Count, "event was", "events were")+" too fast to be told.")+"\n")
 	}
 }
@@ -172,18 +179,14 @@ func (t *Transcript) depth(session string) (n int) {
 	return n
 }
 
-// hear learns of a session. One that was there before is not the new one that
-// is waited for.
-func (t *Transcript) hear(s helve.Session, event string) {
-	switch {
-	case s.Parent != "" && t.mine(s.Parent):
+// hear learns of a session that one of this transcript has started.
+func (t *Transcript) hear(s record.Session) {
+	if s.Parent != "" && t.mine(s.Parent) {
 		t.sessions[s.ID] = s
-	case s.Parent == "" && t.opt.Session == "" && event != "session.updated":
-		t.opt.Session = s.ID
 	}
 }
 
-func (t *Transcript) state(p helve.SessionStatus) {
+func (t *Transcript) state(p event.SessionStatus) {
 	if !t.mine(p.Session) {
 		return
 	}
@@ -206,7 +209,7 @@ func (t *Transcript) state(p helve.SessionStatus) {
 }
 
 // again says when the model is asked again, and why.
-func again(s helve.Status, now time.Time) string {
+func again(s event.Status, now time.Time) string {
 	when := ""
 	if wait := time.UnixMilli(s.Next).Sub(now); s.Next > 0 && wait > 0 {
 		when = fmt.Sprintf(" in %d s", int64((wait+time.Second-1)/time.Second))
@@ -373,7 +376,7 @@ func (t *Transcript) asked(req permission.Request) {
 	t.pause(req.Session)
 }
 
-func (t *Transcript) todos(p helve.TodosChanged) {
+func (t *Transcript) todos(p event.TodosChanged) {
 	list := make([]screen.Todo, len(p.Todos))
 	for i, d := range p.Todos {
 		list[i] = screen.Todo{Text: d.Content, Status: d.Status}

@@ -9,14 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
 func part(session, msg, id string, p message.Part) helve.Event {
 	p.Session, p.Message, p.ID = session, msg, id
-	return helve.Event{Properties: helve.PartUpdated{Part: p}}
+	return helve.Event{Properties: event.PartUpdated{Part: p}}
 }
 
 func callPart(id, name, input string, s message.State) message.Part {
@@ -27,17 +29,17 @@ func callPart(id, name, input string, s message.State) message.Part {
 // conversation is a session that thinks, speaks, calls and asks another agent.
 func conversation() []helve.Event {
 	said := func(id, session string, summary bool) helve.Event {
-		return helve.Event{Properties: helve.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: message.Tokens{Input: 5}}}}
+		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: message.Tokens{Input: 5}}}}
 	}
 	made := func(id, parent string) helve.Event {
-		return helve.Event{Type: "session.created", Properties: helve.SessionChanged{Info: helve.Session{ID: id, Parent: parent, Agent: "explore", Title: "Find\x1b it"}}}
+		return helve.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: id, Parent: parent, Agent: "explore", Title: "Find\x1b it"}}}
 	}
 	delta := func(id, words string) helve.Event {
-		return helve.Event{Properties: helve.PartDelta{Part: id, Field: "text", Delta: words}}
+		return helve.Event{Properties: event.PartDelta{Part: id, Field: "text", Delta: words}}
 	}
 	took := &message.Span{Start: 1000, End: 2500}
 	return []helve.Event{
-		{Type: "session.updated", Properties: helve.SessionChanged{Info: helve.Session{ID: "ses_old"}}},
+		{Type: "session.updated", Properties: event.SessionUpdated{Info: record.Session{ID: "ses_old"}}},
 		made("ses_1", ""),
 		part("ses_1", "u", "u1", message.Part{Type: message.Text, Text: "the prompt"}),
 		said("m", "ses_1", false),
@@ -47,10 +49,10 @@ func conversation() []helve.Event {
 		part("ses_1", "m", "c1", callPart("1", "read", `{"filePath":"a.go"}`, message.State{Status: message.Running})),
 		part("ses_1", "m", "c1", callPart("1", "read", `{"filePath":"a.go"}`, message.State{Status: message.Completed, Title: "a.go", Time: took})),
 		part("ses_1", "m", "c2", callPart("2", "edit", `{}`, message.State{Status: message.Completed, Title: "a.go", Metadata: map[string]any{"diff": "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\x07\n"}})),
-		{Properties: helve.PermissionAsked{Request: permission.Request{Call: &permission.CallRef{Call: "3"}, Metadata: map[string]any{"diff": "-seen"}}}},
+		{Properties: event.PermissionAsked{Request: permission.Request{Call: &permission.CallRef{Call: "3"}, Metadata: map[string]any{"diff": "-seen"}}}},
 		part("ses_1", "m", "c3", callPart("3", "edit", `{}`, message.State{Status: message.Completed, Title: "b.go", Metadata: map[string]any{"diff": "-seen"}})),
 		part("ses_1", "m", "c4", callPart("4", "bash", `{"command":"go test\n./..."}`, message.State{Status: message.Running})),
-		{Properties: helve.CallProgress{ID: "4", Metadata: map[string]any{"output": "1\n2\n3\n4\n5\n6\r7\n"}}},
+		{Properties: event.CallProgress{ID: "4", Metadata: map[string]any{"output": "1\n2\n3\n4\n5\n6\r7\n"}}},
 		part("ses_1", "m", "c4", callPart("4", "bash", `{"command":"go test\n./..."}`, message.State{Status: message.Completed, Title: "Test", Metadata: map[string]any{"output": "1\n2\n3\n4\n5\n6\r7\n", "exit": 2}})),
 		part("ses_1", "m", "c5", callPart("5", "grep", `{"pattern":"x"}`, message.State{Status: message.Failed, Error: "no\x1b such\nfolder"})),
 		part("ses_1", "m", "c5", callPart("5", "grep", `{"pattern":"x"}`, message.State{Status: message.Failed, Error: "told once"})),
@@ -59,11 +61,11 @@ func conversation() []helve.Event {
 		part("ses_2", "n", "c6", callPart("6", "glob", `{"pattern":"*.go"}`, message.State{Status: message.Completed})),
 		part("ses_1", "m", "c7", callPart("7", "task", `{"description":"Find it"}`, message.State{Status: message.Completed})),
 		part("ses_3", "o", "c8", callPart("8", "read", `{}`, message.State{Status: message.Completed})),
-		{Properties: helve.TodosChanged{Session: "ses_1", Todos: []tool.Todo{{Content: "look", Status: "completed"}}}},
-		{Properties: helve.SessionCompacted{Session: "ses_1"}},
+		{Properties: event.TodosChanged{Session: "ses_1", Todos: []tool.Todo{{Content: "look", Status: "completed"}}}},
+		{Properties: event.SessionCompacted{Session: "ses_1"}},
 		said("s", "ses_1", true), part("ses_1", "s", "t3", message.Part{Type: message.Text, Text: "a summary"}),
-		{Properties: helve.SessionStatus{Session: "ses_1", Status: helve.Status{Type: "retry", Attempt: 2, Message: "busy\x1b"}}},
-		{Properties: helve.Missed{Count: 3}},
+		{Properties: event.SessionStatus{Session: "ses_1", Status: event.Status{Type: "retry", Attempt: 2, Message: "busy\x1b"}}},
+		{Properties: event.Missed{Count: 3}},
 		said("p", "ses_1", false), part("ses_1", "p", "t4", message.Part{Type: message.Text, Text: "Done."}),
 	}
 }
@@ -129,7 +131,7 @@ func TestTranscriptLive(t *testing.T) {
 	running := 0
 	for i, e := range events {
 		v.Event(e)
-		if p, ok := e.Properties.(helve.CallProgress); ok {
+		if p, ok := e.Properties.(event.CallProgress); ok {
 			running = i
 			out.Reset()
 			v.Tick()
@@ -142,7 +144,7 @@ func TestTranscriptLive(t *testing.T) {
 	if running == 0 || !strings.HasPrefix(out.String(), "\r\x1b[5A\x1b[J") {
 		t.Errorf("what went on was not erased: %q", out.String())
 	}
-	v.Event(helve.Event{Properties: helve.SessionStatus{Session: "ses_1", Status: helve.Status{Type: "busy"}}})
+	v.Event(helve.Event{Properties: event.SessionStatus{Session: "ses_1", Status: event.Status{Type: "busy"}}})
 	v.Close()
 	out.Reset()
 	v.Tick()

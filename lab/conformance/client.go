@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/event"
 	"io"
 	"net/http"
 	"os"
@@ -32,7 +33,7 @@ func openRuntime(ctx context.Context, dir string, see func(helve.Event), say fun
 		defer close(done)
 		for e := range rt.Events(watched, 0) {
 			see(e)
-			q, ok := e.Properties.(helve.QuestionAsked)
+			q, ok := e.Properties.(event.QuestionAsked)
 			answers := make([][]string, len(q.Questions))
 			for i, one := range q.Questions {
 				answers[i] = append([]string{}, say(one)...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"github.com/helve-dev/helve/event"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,7 +155,7 @@ func tryServers(ctx context.Context, p *programs) section {
 		return nil
 	}
 	see := func(e helve.Event) {
-		if _, ok := e.Properties.(helve.CallProgress); ok {
+		if _, ok := e.Properties.(event.CallProgress); ok {
 			h.progress.Add(1)
 		}
 	}
