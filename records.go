@@ -150,7 +150,11 @@ func (r *Runtime) MessagesBefore(ctx context.Context, q record.MessageQuery) (pa
 	if more = len(msgs) > limit; more {
 		msgs = msgs[1:]
 	}
-	return withReadableResults(msgs), more, err
+	if err != nil {
+		return nil, false, err
+	}
+	page, err = messageStore{r}.withEnds(ctx, withReadableResults(msgs))
+	return page, more, err
 }
 
 // NewSession makes a session that nothing was said in yet.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -46,6 +48,47 @@ func TestCancel(t *testing.T) {
 	row, err := rt.CallRecord(t.Context(), c.Session, c.ID)
 	if err != nil || row.State != "error" || row.Error.Kind != tool.Canceled || row.Ended == 0 {
 		t.Errorf("%+v %v", row, err)
+	}
+}
+
+// A call whose process has ended is no more shown as running in the
+// conversation than it is among the calls.
+func TestMessagesOfAnEndedProcess(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.UseSession(t.Context(), store.Session{ID: "ses_a"})
+	errs := []error{err}
+	parts := []message.Part{}
+	for _, id := range []string{"lost", "done", "unknown"} {
+		if id != "unknown" {
+			errs = append(errs, s.Begin(t.Context(), store.Call{ID: id, Session: "ses_a", Tool: "say", Input: "{}", Started: 1}))
+		}
+		parts = append(parts, message.Part{ID: "prt_" + id, Session: "ses_a", Message: "msg_a", Type: message.Tool, CallID: id, Tool: "say",
+			State: &message.State{Status: message.Running, Input: []byte(`{"a":1}`)}})
+	}
+	errs = append(errs, s.Finish(store.Call{ID: "done", Session: "ses_a", State: store.Completed, Result: &tool.Result{Output: "said"}, Ended: 2}),
+		s.Save(t.Context(), &message.Info{ID: "msg_a", Session: "ses_a", Role: message.Assistant}, parts), s.Close())
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	rt := open(t, helve.Options{DataDir: dir})
+	whole, err := rt.Messages(t.Context(), "ses_a")
+	page, _, pageErr := rt.MessagesBefore(t.Context(), helve.MessageQuery{Session: "ses_a"})
+	if err := errors.Join(err, pageErr); err != nil {
+		t.Fatal(err)
+	}
+	for name, msgs := range map[string][]message.Message{"Messages": whole, "MessagesBefore": page} {
+		got := ""
+		for _, p := range msgs[0].Parts {
+			got += fmt.Sprintf("%s %s %s%s %s\n", p.CallID, p.State.Status, p.State.Output, p.State.Error, p.State.Input)
+		}
+		want := "done completed said {\"a\":1}\nlost error [Tool execution was interrupted] {\"a\":1}\nunknown running  {\"a\":1}\n"
+		if got != want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, want)
+		}
 	}
 }
 

@@ -17,7 +17,11 @@ func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Messa
 	if _, err := s.Session(ctx, session); err != nil {
 		return nil, known("session", session, err)
 	}
-	return messageStore{r}.Messages(ctx, session)
+	msgs, err := messageStore{r}.Messages(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	return messageStore{r}.withEnds(ctx, msgs)
 }
 
 // Session returns a session.

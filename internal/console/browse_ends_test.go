@@ -60,6 +60,33 @@ func TestBrowseEnds(t *testing.T) {
 	b.see("It went on.")
 }
 
+// TestBrowseShutdown ends the server during a call, gently and at once: the next
+// one shows a call that did not work, and a turn that can be gone on with.
+func TestBrowseShutdown(t *testing.T) {
+	for name, end := range map[string]func(*host){"stopped": (*host).stop, "killed": (*host).kill} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t, `{"*": "allow"}`).start()
+			h.model.Script("Go on and on", calls("bash", map[string]any{"command": "sleep 1000", "description": "sleeps"}), says("It went on."))
+			b := newTab(t, h, broken)
+			session := h.prompt("Go on and on")
+			b.enter("#/sessions/" + session)
+			b.see("sleep")
+			end(h)
+			h.start()
+			b.must(chromedp.Reload())
+			b.the("button", "Resume")
+			b.until("the conversation shows it", `() => (`+dots+`)() === 'error'`)
+			b.shot("talk")
+			b.visit("#/sessions/" + session + "/calls")
+			want := map[string]string{"stopped": "error", "killed": "interrupted"}[name]
+			b.until("the calls show it", `() => (`+dots+`)() === '`+want+`'`)
+			b.visit("#/sessions/" + session)
+			b.press("button", "Resume")
+			b.see("It went on.")
+		})
+	}
+}
+
 // TestBrowseNoSession opens a session that there is not: nothing can be said to it.
 func TestBrowseNoSession(t *testing.T) {
 	h := newHost(t, `{"*": "allow"}`).start()
