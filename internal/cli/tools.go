@@ -208,7 +208,7 @@ func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration)
 	}
 	files := rt.CustomFiles()
 	for _, f := range files {
-		if late && f.State == "not loaded" {
+		if late && f.State == "not loaded" && len(f.Notes) == 0 { // a note says why it never will be
 			a.note(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))
 		}
 	}
