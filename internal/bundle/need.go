@@ -90,6 +90,7 @@ func (s *session) needs() map[string][]Need {
 		}
 	}
 	s.marked(found)
+	s.aliased(found)
 	s.servers(found)
 	s.natives(found)
 	s.code = strings.ReplaceAll(s.code, exportsMarker, exportsName)
@@ -138,6 +139,19 @@ func (s *session) marked(found map[string][]Need) {
 		}
 		s.code = strings.ReplaceAll(s.code, marker, name)
 	}
+}
+
+// aliased finds calls of Bun's servers by another name of the global object,
+// as in g.Bun.serve(…). A typeof before them guards nothing: an embedded engine
+// has functions there that say what is missing.
+func (s *session) aliased(found map[string][]Need) {
+	call := regexp.MustCompile(`^(?:\?\.|\.)(serve|listen|connect|udpSocket)\s*(?:\?\.)?\(`)
+	s.each(".Bun", func(at int, file string, line int) {
+		rest := s.code[at+len(".Bun"):]
+		if use := call.FindStringSubmatch(rest[:min(len(rest), 64)]); use != nil && s.sources[file] != nil {
+			found[file] = append(found[file], Need{API: "Bun." + use[1], File: file, Line: line})
+		}
+	})
 }
 
 // identifier reports whether the text at a place is only a part of a name.
