@@ -336,6 +336,9 @@ func (e *engine) describeProblems(en entry, f *fact) {
 	if of := ofBun(e.build.needs(en)); len(of) > 0 && e.kind == "node" && f.state == Failed {
 		all = append(all, "It uses "+strings.Join(of, ", ")+", which node does not have: install bun (https://bun.com), and leave the config key custom.worker at auto")
 	}
+	if e.at == outside && f.state == Failed && strings.Contains(f.problem, "EROFS") {
+		all = append(all, "In "+e.kind+" it runs behind the wall, where config folders and much else cannot be written: if it is missing a file of its own settings, write that yourself")
+	}
 	f.problem = strings.Join(all, "\n")
 	if len(f.tools) == 0 && en.kind == kindTool && !en.both && f.state == Ready {
 		f.notes = []string{"It exports no tool (an object with description, args and execute), so it only helps other files."}

@@ -203,8 +203,8 @@ export default { description: "d", args: {}, execute: () => "plain" }
 	}
 }
 
-// A file that only bun can run, and that node was taken for, says so beside what node says.
-func TestOnlyBun(t *testing.T) {
+// What a file needs that it does not have in node, bun itself or a place that can be written, it says beside what node says.
+func TestNodeLacks(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("there is no node")
@@ -217,6 +217,11 @@ func TestOnlyBun(t *testing.T) {
 import { suffix } from "part"
 import { dlopen } from "bun:ffi"
 export default { description: suffix, args: {}, execute: () => typeof dlopen }
+-- tools/settings.ts --
+import { createServer } from "net"
+import { writeFileSync } from "fs"
+writeFileSync("/helve-settings.json", "{}")
+export default { description: "d", args: {}, execute: () => typeof createServer }
 -- node_modules/part/package.json --
 {"main":"index.ts"}
 -- node_modules/part/index.ts --
@@ -230,6 +235,9 @@ export const suffix: string = "a"
 	}
 	b.set.Gather(t.Context())
 	if f := b.file("tools/native.ts"); f.State != Failed || f.Engine != "node" || !strings.Contains(f.Problem, "It uses bun:ffi, which node does not have: install bun") {
+		t.Errorf("%+v", f)
+	}
+	if f := b.file("tools/settings.ts"); f.State != Failed || !strings.Contains(f.Problem, "EROFS") || !strings.Contains(f.Problem, "In node it runs behind the wall") {
 		t.Errorf("%+v", f)
 	}
 }
