@@ -76,7 +76,7 @@ func TestMessagesOfAnEndedProcess(t *testing.T) {
 	}
 	rt := open(t, helve.Options{DataDir: dir})
 	whole, err := rt.Messages(t.Context(), "ses_a")
-	page, _, pageErr := rt.MessagesBefore(t.Context(), helve.MessageQuery{Session: "ses_a"})
+	page, _, pageErr := rt.MessagesBefore(t.Context(), record.MessageQuery{Session: "ses_a"})
 	if err := errors.Join(err, pageErr); err != nil {
 		t.Fatal(err)
 	}
