@@ -9,7 +9,6 @@ import (
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
-	"github.com/helve-dev/helve/tool"
 )
 
 // A messageStore keeps conversations in the store and tells who watches.
@@ -37,32 +36,6 @@ func withReadableResults(msgs []message.Message) []message.Message {
 		}
 	}
 	return msgs
-}
-
-// withEnds gives calls whose process ended before it could say so the end that
-// the record has, as long as nobody has gone on with the session.
-func (k messageStore) withEnds(ctx context.Context, msgs []message.Message) ([]message.Message, error) {
-	for _, m := range msgs {
-		for i, p := range m.Parts {
-			if p.Type != message.Tool || p.State.Status == message.Completed || p.State.Status == message.Failed {
-				continue
-			}
-			c, err := k.record(ctx, m.Info.Session, p.CallID)
-			if err != nil {
-				return nil, err
-			}
-			if c == nil || c.State == store.Running {
-				continue
-			}
-			state := stateOf(c)
-			if state == nil {
-				state = &message.State{Status: message.Failed, Error: agent.Interrupted, Kind: tool.Canceled, Time: &message.Span{Start: c.Started, End: c.Ended}}
-			}
-			state.Input, state.Raw = p.State.Input, p.State.Raw
-			m.Parts[i].State = state
-		}
-	}
-	return msgs, nil
 }
 
 // Save keeps a message and parts, and then tells.
@@ -125,15 +98,6 @@ func (k messageStore) Tell(n agent.News) {
 // Recorded returns how a call ended, by its record; nil where that does not
 // know.
 func (k messageStore) Recorded(ctx context.Context, session, call string) (*message.State, error) {
-	c, err := k.record(ctx, session, call)
-	if c == nil {
-		return nil, err
-	}
-	return stateOf(c), nil
-}
-
-// record returns what is recorded of a call, nil where nothing is.
-func (k messageStore) record(ctx context.Context, session, call string) (*store.Call, error) {
 	s, err := k.r.store.get()
 	if err != nil {
 		return nil, err
@@ -145,20 +109,5 @@ func (k messageStore) record(ctx context.Context, session, call string) (*store.
 	if err != nil {
 		return nil, err
 	}
-	return &c, nil
-}
-
-// stateOf is how a call ended that was not interrupted; nil for others.
-func stateOf(c *store.Call) *message.State {
-	state := &message.State{Input: json.RawMessage("{}"), Time: &message.Span{Start: c.Started, End: c.Ended}}
-	switch {
-	case c.State == store.Completed && c.Result != nil:
-		state.Status = message.Completed
-		state.Output, state.Title, state.Metadata, state.Attachments = c.Result.Output, c.Result.Title, c.Result.Metadata, c.Result.Attachments
-	case c.State == store.Failed && c.Error != nil && c.Error.Kind != tool.Canceled:
-		state.Status, state.Error, state.Kind = message.Failed, c.Error.Message, c.Error.Kind
-	default:
-		return nil
-	}
-	return state
+	return c.End(), nil
 }

@@ -153,8 +153,8 @@ func (r *Runtime) MessagesBefore(ctx context.Context, q record.MessageQuery) (pa
 	if err != nil {
 		return nil, false, err
 	}
-	page, err = messageStore{r}.withEnds(ctx, withReadableResults(msgs))
-	return page, more, err
+	page = withReadableResults(msgs)
+	return page, more, s.EndCalls(ctx, page)
 }
 
 // NewSession makes a session that nothing was said in yet.

@@ -85,7 +85,7 @@ func TestMessagesOfAnEndedProcess(t *testing.T) {
 		for _, p := range msgs[0].Parts {
 			got += fmt.Sprintf("%s %s %s%s %s\n", p.CallID, p.State.Status, p.State.Output, p.State.Error, p.State.Input)
 		}
-		want := "done completed said {\"a\":1}\nlost error [Tool execution was interrupted] {\"a\":1}\nunknown running  {\"a\":1}\n"
+		want := "done completed said {\"a\":1}\nlost error interrupted: its process ended before it did {\"a\":1}\nunknown running  {\"a\":1}\n"
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, want)
 		}

@@ -21,7 +21,7 @@ func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Messa
 	if err != nil {
 		return nil, err
 	}
-	return messageStore{r}.withEnds(ctx, msgs)
+	return msgs, s.EndCalls(ctx, msgs)
 }
 
 // Session returns a session.

@@ -303,7 +303,7 @@ func TestMends(t *testing.T) {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	known, lost := s.msgs[1].Parts[0].State, s.msgs[1].Parts[1].State
-	if known.Output != "its output" || string(known.Input) != `{"command":"x"}` || lost.Status != message.Failed || lost.Error != Interrupted || lost.Time.Start != 5 {
+	if known.Output != "its output" || string(known.Input) != `{"command":"x"}` || lost.Status != message.Failed || lost.Error != interrupted || lost.Time.Start != 5 {
 		t.Errorf("known %+v, lost %+v", known, lost)
 	}
 	if again, err := r.Mend(t.Context(), "ses_1"); err != nil || len(again.Interrupted) != 0 {
@@ -349,7 +349,7 @@ func TestForModel(t *testing.T) {
 	if len(got) != 3 || len(got[0].Parts) != 2 || got[0].Parts[1].File == nil || got[1].Parts[0].Reasoning.Seal != "s" {
 		t.Fatalf("%+v", got)
 	}
-	if r := got[2].Parts; r[0].Result.Output != "Error: gone" || r[1].Result.Output != Interrupted || !r[1].Result.Failed {
+	if r := got[2].Parts; r[0].Result.Output != "Error: gone" || r[1].Result.Output != interrupted || !r[1].Result.Failed {
 		t.Errorf("results %+v %+v", r[0].Result, r[1].Result)
 	}
 	if other := forModel(msgs, message.ModelRef{Model: "new"}); other[1].Parts[0].Reasoning != nil {

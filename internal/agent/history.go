@@ -13,16 +13,13 @@ import (
 
 // What models are told in place of something else; the reference's words.
 const (
-	cleared = "[Old tool result content cleared]"
-	aborted = "Tool execution aborted"
-	soFar   = "What did we do so far?"
+	cleared     = "[Old tool result content cleared]"
+	interrupted = "[Tool execution was interrupted]"
+	aborted     = "Tool execution aborted"
+	soFar       = "What did we do so far?"
 
 	abortedName = "MessageAbortedError"
 )
-
-// Interrupted is the error of a call of which nobody knows how it ended; the
-// reference's words.
-const Interrupted = "[Tool execution was interrupted]"
 
 // sinceSummary is the conversation from its last summary on.
 func sinceSummary(msgs []message.Message) []message.Message {
@@ -114,7 +111,7 @@ func callOf(p message.Part, own bool) (model.Call, model.Result) {
 	case s.Status == message.Failed:
 		r.Output = forModelError(s)
 	case s.Status != message.Completed:
-		r.Output = Interrupted
+		r.Output = interrupted
 	case s.Time != nil && s.Time.Compacted > 0:
 		r.Output, r.Failed = cleared, false
 	default:
@@ -130,7 +127,7 @@ func callOf(p message.Part, own bool) (model.Call, model.Result) {
 
 // forModelError words a failed call as the reference does.
 func forModelError(s *message.State) string {
-	if s.Error == aborted || s.Error == Interrupted {
+	if s.Error == aborted || s.Error == interrupted {
 		return s.Error
 	}
 	return "Error: " + s.Error

@@ -74,7 +74,7 @@ func (r *Runner) ended(was, recorded *message.State) *message.State {
 		return &out
 	}
 	now := r.deps.Now().UnixMilli()
-	out.Status, out.Error, out.Kind = message.Failed, Interrupted, tool.Canceled
+	out.Status, out.Error, out.Kind = message.Failed, interrupted, tool.Canceled
 	out.Time = &message.Span{Start: now, End: now}
 	if was.Time != nil {
 		out.Time.Start = was.Time.Start

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,7 +176,7 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 			err = a.reading(func(s *store.Store) error {
 				got, err := s.Messages(c.Context(), found.ID)
 				said = append(said, got...)
-				return err
+				return cmp.Or(err, s.EndCalls(c.Context(), said))
 			})
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -349,6 +350,11 @@ func TestTaskKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // it was killed
+			listed, _, _ := b.run("sessions")
+			id := regexp.MustCompile("ses_[0-9A-Za-z]+").FindString(listed)
+			if out, errs, _ := b.run("sessions", "show", id); !strings.Contains(out, "interrupted: its process ended") || strings.Contains(out, "running") {
+				t.Errorf("the session is shown as\n%s%s", out, errs)
+			}
 			out, errs, code := b.run("sessions", "resume", "--last", "--json")
 			if code != 0 {
 				t.Fatalf("exit code %d: %s", code, errs)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/tool"
 )
 
 const putMessage = `INSERT INTO message(session, id, created, data) VALUES(?, ?, ?, ?)
@@ -256,4 +257,47 @@ func mend(m *message.Message) {
 			return
 		}
 	}
+}
+
+// EndCalls gives calls that the messages take for running the end that their
+// record has: their process ended before it could say so, and nobody has gone
+// on with the session.
+func (s *Store) EndCalls(ctx context.Context, msgs []message.Message) error {
+	for _, m := range msgs {
+		for i, p := range m.Parts {
+			if p.Type != message.Tool || p.State == nil || p.State.Status == message.Completed || p.State.Status == message.Failed {
+				continue
+			}
+			c, err := s.CallOf(ctx, m.Info.Session, p.CallID)
+			if errors.Is(err, ErrNotFound) || err == nil && c.State == Running {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			end := c.End()
+			if end == nil {
+				end = &message.State{Status: message.Failed, Error: "interrupted: its process ended before it did", Kind: tool.Canceled, Time: &message.Span{Start: c.Started, End: c.Ended}}
+			}
+			end.Input, end.Raw = p.State.Input, p.State.Raw
+			m.Parts[i].State = end
+		}
+	}
+	return nil
+}
+
+// End is how a call ended that was not interrupted, for its message; nil for
+// others.
+func (c Call) End() *message.State {
+	state := &message.State{Input: json.RawMessage("{}"), Time: &message.Span{Start: c.Started, End: c.Ended}}
+	switch {
+	case c.State == Completed && c.Result != nil:
+		state.Status = message.Completed
+		state.Output, state.Title, state.Metadata, state.Attachments = c.Result.Output, c.Result.Title, c.Result.Metadata, c.Result.Attachments
+	case c.State == Failed && c.Error != nil && c.Error.Kind != tool.Canceled:
+		state.Status, state.Error, state.Kind = message.Failed, c.Error.Message, c.Error.Kind
+	default:
+		return nil
+	}
+	return state
 }
