@@ -245,8 +245,22 @@ func stepOf(p message.Part) builtin.Step {
 	s.State.Status = string(p.State.Status)
 	if p.State.Status == message.Completed {
 		s.State.Title = new(p.State.Title)
+		s.State.Failed = failedWithin(p.State)
 	}
 	return s
+}
+
+// failedWithin reports whether a call that has a result did not do its work: it
+// was stopped, or its command ended with another code than 0, or by a signal.
+func failedWithin(s *message.State) bool {
+	switch code := s.Metadata["exit"].(type) {
+	case int:
+		return code != 0
+	case float64: // out of the store
+		return code != 0
+	}
+	_, signal := s.Metadata["signal"].(string)
+	return signal || s.Kind != ""
 }
 
 // A childProgress follows a child's calls.

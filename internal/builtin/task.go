@@ -72,6 +72,7 @@ type Step struct {
 type StepState struct {
 	Status string  `json:"status"`
 	Title  *string `json:"title,omitempty"`
+	Failed bool    `json:"failed,omitempty"` // it succeeded, but the command that it ran did not
 }
 
 type taskInput struct {

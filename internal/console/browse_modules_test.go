@@ -232,3 +232,15 @@ func TestBrowseLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestBrowseSteps shows what a subagent did: a command that failed is not green.
+func TestBrowseSteps(t *testing.T) {
+	got := eval[string](bare(t), `async () => {
+		const { steps } = await import('/console/pieces.js');
+		const done = (state) => ({ tool: 'bash', state: { status: 'completed', ...state } });
+		return [...steps([done({}), done({ failed: true }), { tool: 'read', state: { status: 'error' } }]).querySelectorAll('.dot')].map(e => e.dataset.state).join(' ');
+	}`)
+	if got != "completed error error" {
+		t.Errorf("the dots are %q", got)
+	}
+}

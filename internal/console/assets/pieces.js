@@ -187,11 +187,11 @@ export function attachments(files) {
 
 const stateOf = (s) => (isObject(s.state) ? s.state.status : typeof s.success === 'boolean' ? (s.success ? 'completed' : 'error') : s.status);
 
-/** [{tool, state: {status, title}}] or [{tool, success}]: what was done by others. */
+/** [{tool, state: {status, title, failed}}] or [{tool, success}]: what was done by others. */
 export function steps(value) {
   if (!Array.isArray(value) || value.length === 0 || !value.every((s) => isObject(s) && isText(s.tool) && isText(stateOf(s)))) return null;
   return h('ol', { class: 'plain steps' }, bounded(value, (s) => {
-    const status = short(stateOf(s), 30);
+    const status = isObject(s.state) && s.state.failed === true ? 'error' : short(stateOf(s), 30);
     const title = isObject(s.state) && isText(s.state.title) ? s.state.title : '';
     return h('li', { class: 'row' }, h('span', { class: 'dot', 'data-state': status, 'aria-hidden': 'true' }), h('span', { class: 'mono' }, visibleLineNode(short(s.tool, 100))),
       h('span', { class: 'ellipsis dim' }, visibleLine(short(title))), status === 'completed' ? h('span', { class: 'sr' }, 'completed') : h('span', { class: 'small dim' }, visibleLine(status)));
