@@ -19,6 +19,8 @@ var toolCallDoc string
 type toolCallInput struct {
 	Tool      string          `json:"tool" jsonschema:"its name"`
 	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"its arguments"`
+	Args      json.RawMessage `json:"args,omitempty" jsonschema:"the same"` // a model that slips should not call without any
+	Input     json.RawMessage `json:"input,omitempty" jsonschema:"the same"`
 }
 
 // toolCall makes the call of a tool that is not listed. It asks for no
@@ -31,12 +33,17 @@ func toolCall(calls Calls) tool.Tool {
 		if name, ok := desk.direct(c, in.Tool); ok {
 			return nil, tool.Fail("listed-tool", "The tool '%s' is listed. Call it directly: tool_call is for the tools that tool_search finds.", name)
 		}
-		if len(in.Arguments) == 0 {
-			in.Arguments = json.RawMessage("{}")
+		given := slices.DeleteFunc([]json.RawMessage{in.Arguments, in.Args, in.Input}, func(v json.RawMessage) bool { return len(v) == 0 })
+		switch len(given) {
+		case 0:
+			given = []json.RawMessage{json.RawMessage("{}")}
+		case 1:
+		default:
+			return nil, tool.Fail("arguments", "arguments, args and input are names of one thing: give one of them.")
 		}
 		call := *c
 		call.ID, call.Parent, call.Host = c.ID+".1", c.ID, nil
-		call.Tool, call.Input = in.Tool, in.Arguments
+		call.Tool, call.Input = in.Tool, given[0]
 		// A program that is not connected yet is connected to by the call, so
 		// that only its end tells whether there is such a tool.
 		res, err := calls.Call(ctx, call)

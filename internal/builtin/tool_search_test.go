@@ -217,6 +217,33 @@ func TestToolCallIsACall(t *testing.T) {
 	}
 }
 
+// TestToolCallArguments: a slip in the name of the arguments does not lose them.
+func TestToolCallArguments(t *testing.T) {
+	rt := compactRuntime(t, outsider(t, "dogs_walk", "Walks a dog.", `{"type":"object"}`))
+	for name, want := range map[string]string{
+		`"arguments":{"a":1}`: `{"a":1}`, `"args":{"a":2}`: `{"a":2}`, `"input":{"a":3}`: `{"a":3}`, `"arguments":{"a":1},"args":{}`: "",
+	} {
+		res, err := rt.Call(t.Context(), tool.Call{ID: name, Tool: "tool_call", Input: json.RawMessage(`{"tool":"dogs_walk",` + name + `}`)})
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s: got %+v", name, res)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range rt.Events(t.Context(), 0) {
+			if s, ok := e.Properties.(event.CallStarted); ok && s.Call.Parent == name {
+				if string(s.Call.Input) != want {
+					t.Errorf("%s: the call was made with %s", name, s.Call.Input)
+				}
+				break
+			}
+		}
+	}
+}
+
 // TestLoaderNamesAreReserved: a tool from outside can not stand in for the
 // tools that find and call it.
 func TestLoaderNamesAreReserved(t *testing.T) {
