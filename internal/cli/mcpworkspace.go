@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/mcpserve"
 	"github.com/helve-dev/helve/permission"
@@ -21,7 +22,9 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	if err != nil {
 		return nil, err
 	}
-	there.warn(s.cfg)
+	news := *s.cfg // the rest was told at the start
+	news.Withheld = slices.DeleteFunc(slices.Clone(news.Withheld), func(w config.Withheld) bool { return slices.Contains(home.cfg.Withheld, w) })
+	there.warn(&news, home.cfg.Problems...)
 	if err := s.ready(f.agent); err != nil {
 		return nil, err
 	}
