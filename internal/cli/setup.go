@@ -185,7 +185,12 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 	if told > most {
 		a.note(text.Count(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
 	}
-	for _, w := range a.missed(cfg) {
+	missed := a.missed(cfg)
+	for i, w := range missed {
+		if i == most {
+			a.note(text.Count(len(missed)-most, "more setting is", "more settings are") + " not in force: 'helve trust' shows all of them")
+			break
+		}
 		a.note(w.String() + seeTrust)
 	}
 }
