@@ -59,7 +59,8 @@ class Reading {
   }
 
   zod4(schema, { def, bag, toJSONSchema, pattern, optin }) {
-    if (typeof toJSONSchema === "function") return this.given(toJSONSchema());
+    const mayMiss = (made) => (optin === "optional" ? zod.optional(made) : made);
+    if (typeof toJSONSchema === "function") return mayMiss(this.given(toJSONSchema()));
     const checked = (made) => noted(made, sumOf(schema, def, bag));
     const inner = () => this.of(def.innerType);
     switch (def.type) {
@@ -90,15 +91,12 @@ class Reading {
       case "promise": return zod.promise(inner());
       case "default": return this.filled(zod._default, inner(), () => def.defaultValue);
       case "prefault": return this.filled(zod.prefault, inner(), () => def.defaultValue);
-      case "catch": { // whether it may be left out differs from version to version
-        const made = this.filled(zod.catch, inner(), () => def.catchValue(undefined));
-        return optin === "optional" ? zod.optional(made) : made;
-      }
+      case "catch": return mayMiss(this.filled(zod.catch, inner(), () => def.catchValue(undefined))); // that differs from version to version
       case "lazy": return zod.lazy(() => this.of(def.getter()));
       case "pipe": return zod.pipe(this.of(def.in), this.of(def.out));
       case "transform": return zod.transform((value) => value);
     }
-    return zod.any();
+    return mayMiss(zod.any());
   }
 
   // filled is a schema with a value for what is left out or does not fit, which is told if JSON has it and it is always the same.
