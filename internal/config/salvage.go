@@ -137,7 +137,7 @@ func (c *checker) stray(m member, f *shape) bool {
 	case len(root) == 2 && m.key == "disallowedTools" && (m.val.kind == 'a' || m.val.kind == 's'):
 		p.Message = fmt.Sprintf(`%q is a setting of Claude Code; only what it restricts is in force; want "permission": {"bash": "deny"}`, c.key())
 		c.l.restrict(root[1], claudeRules(m.val, permission.Deny, c.l.opt.Home))
-	case m.key == "tools" && slices.Contains(toolNames(m.val), "*"):
+	case m.key == "tools" && slices.ContainsFunc(toolNames(m.val), func(name string) bool { return name == "*" || strings.EqualFold(name, "all") }):
 		p.Message, p.Severity = fmt.Sprintf(`%q names every tool, and is left out; want an object such as {"write": false}`, c.key()), Warning
 	case m.key == "tools" && (m.val.kind == 'a' || m.val.kind == 's') && (len(root) == 2 || len(toolNames(m.val)) > 0):
 		agent, whom := "", ""
