@@ -10,6 +10,7 @@ import (
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -139,7 +140,7 @@ func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.S
 	st := &activeSession{session: row.ID, rules: row.Rules, budget: agent.NewPurse(nil, r.opt.Loop.Session.limit())}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, record.ErrNotFound) {
 			st.restrict(unknownParent())
 			break
 		}

@@ -52,7 +52,7 @@ func (r *Runtime) clientCall(ctx context.Context, _ *tool.Call, method string, r
 		err = fmt.Errorf("%s is not known here, and the program behind this client does not answer it either", method)
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return asJSON(clientAnswer{Error: clientError("NotFoundError", "there is no session "+args.Path.ID)}), nil
 	case err != nil:
 		return asJSON(clientAnswer{Error: clientError("UnknownError", err.Error())}), nil
@@ -182,7 +182,7 @@ func (r *Runtime) clientSession(ctx context.Context, method string, args clientA
 // clientInfo is a session that is recorded, or the runtime's own.
 func (r *Runtime) clientInfo(ctx context.Context, s *store.Store, id string) (any, error) {
 	v, err := s.Session(ctx, id)
-	if errors.Is(err, store.ErrNotFound) && id == r.session() {
+	if errors.Is(err, record.ErrNotFound) && id == r.session() {
 		return r.sessionInfo(id), nil
 	}
 	return forPlugins(v)[0], err
@@ -236,7 +236,7 @@ func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session st
 	if msgs, err := s.Messages(ctx, session); err != nil || len(msgs) > 0 {
 		return msgs, err
 	}
-	calls, err := s.Calls(ctx, store.Query{Session: session, Limit: maxMessages})
+	calls, err := s.Calls(ctx, record.CallQuery{Session: session, Limit: maxMessages})
 	out := []map[string]any{}
 	for _, c := range slices.Backward(calls) { // the newest comes first
 		state := map[string]any{"status": string(c.State), "input": json.RawMessage(asJSON([]byte(c.Input)))}

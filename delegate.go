@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -147,7 +148,7 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 			row.Rules = slices.Concat(row.Rules, d.rules(child.agent))
 			return row, nil
 		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return row, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 )
 
 // A messageStore keeps conversations in the store and tells who watches.
@@ -69,7 +70,7 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 			v.Agent, v.Model = info.Agent, info.Model
 		}
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	}
 	if err == nil {
@@ -103,11 +104,11 @@ func (k messageStore) Recorded(ctx context.Context, session, call string) (*mess
 		return nil, err
 	}
 	c, err := s.CallOf(ctx, session, call)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.End(), nil
+	return store.EndOf(c), nil
 }

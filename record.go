@@ -129,9 +129,9 @@ func (r *Runtime) finish(ctx context.Context, c *callState, res *tool.Result, er
 		failure, res = asError(broken("recording how the call ended", err)), nil
 		failure.Tool = c.Tool
 	}
-	told.Tool, told.State = c.Tool, string(store.Completed)
+	told.Tool, told.State = c.Tool, string(record.Completed)
 	if failure != nil {
-		told.State, told.Result = string(store.Failed), nil
+		told.State, told.Result = string(record.Failed), nil
 		told.Error = &record.Failure{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint, Reason: failure.Reason()}
 		r.publishCall(c, told)
 		return nil, failure
@@ -215,10 +215,10 @@ func (r *Runtime) record(c *callState, res *tool.Result, failure *tool.Error) er
 		return err
 	}
 	row := c.row()
-	row.State, row.Result, row.Ended = store.Completed, res, r.now().UnixMilli()
+	row.State, row.Result, row.Ended = record.Completed, res, r.now().UnixMilli()
 	if failure != nil {
-		row.State = store.Failed
-		row.Error = &store.Failure{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint}
+		row.State = record.Failed
+		row.Error = &record.Failure{Kind: failure.Kind, Code: failure.Code, Message: failure.Error(), Hint: failure.Hint}
 		row.Result = failure.Answer
 	}
 	if c.started {
@@ -233,9 +233,9 @@ func (r *Runtime) record(c *callState, res *tool.Result, failure *tool.Error) er
 	return s.Record(row)
 }
 
-func (c *callState) row() store.Call {
-	return store.Call{
+func (c *callState) row() record.Call {
+	return record.Call{
 		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model,
-		Input: string(c.input), State: store.Running, Started: c.arrived.UnixMilli(),
+		Input: string(c.input), State: record.Running, Started: c.arrived.UnixMilli(),
 	}
 }

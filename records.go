@@ -20,13 +20,10 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// ErrNotFound is a session, a call or a file that there is not.
-var ErrNotFound = errors.New("not found")
-
-// known makes what the records do not have an [ErrNotFound].
+// known names what there is not.
 func known(what, id string, err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("%s %q: %w", what, id, ErrNotFound)
+	if errors.Is(err, record.ErrNotFound) {
+		return fmt.Errorf("%s %q: %w", what, id, record.ErrNotFound)
 	}
 	return err
 }
@@ -38,21 +35,12 @@ func (r *Runtime) Calls(ctx context.Context, q record.CallQuery) ([]record.Call,
 	if err != nil {
 		return nil, err
 	}
-	before := int64(0)
-	if q.Before != "" {
-		if before, err = strconv.ParseInt(q.Before, 10, 64); err != nil || before <= 0 {
-			return nil, fmt.Errorf("the cursor %q is none that a call had: %w", q.Before, ErrNotFound)
-		}
+	q.Brief = true
+	rows, err := s.Calls(ctx, q)
+	for i := range rows {
+		rows[i].Result = nil
 	}
-	rows, err := s.Calls(ctx, store.Query{
-		Session: q.Session, Tool: q.Tool, State: store.State(q.State), Before: before, Limit: q.Limit, Brief: true,
-	})
-	out := make([]record.Call, len(rows))
-	for i, row := range rows {
-		out[i] = callRecord(row)
-		out[i].Result = nil
-	}
-	return out, err
+	return rows, err
 }
 
 // CallRecord returns all that is kept of a call.
@@ -62,21 +50,7 @@ func (r *Runtime) CallRecord(ctx context.Context, session, id string) (record.Ca
 		return record.Call{}, err
 	}
 	row, err := s.CallOf(ctx, session, id)
-	return callRecord(row), known("call", id, err)
-}
-
-func callRecord(c store.Call) record.Call {
-	out := record.Call{
-		ID: c.ID, Session: c.Session, Parent: c.Parent, Tool: c.Tool, Agent: c.Agent, Model: c.Model, State: string(c.State),
-		Input: c.Input, Result: c.Result, Started: c.Started, Ended: c.Ended, Exit: c.Exit, Cursor: strconv.FormatInt(c.Seq, 10),
-	}
-	if c.Result != nil {
-		out.Title = c.Result.Title
-	}
-	if f := c.Error; f != nil {
-		out.Error = &record.Failure{Kind: f.Kind, Code: f.Code, Message: f.Message, Hint: f.Hint}
-	}
-	return out
+	return row, known("call", id, err)
 }
 
 // Cancel ends a call that is under way in this runtime, whoever made it. It
@@ -195,7 +169,7 @@ func (r *Runtime) SessionsBefore(ctx context.Context, q record.SessionQuery) (pa
 	if q.Before != "" {
 		at, id, _ := strings.Cut(q.Before, ".")
 		if sq.Updated, err = strconv.ParseInt(at, 10, 64); err != nil || id == "" {
-			return nil, "", fmt.Errorf("the cursor %q is none that a page had: %w", q.Before, ErrNotFound)
+			return nil, "", fmt.Errorf("the cursor %q is none that a page had: %w", q.Before, record.ErrNotFound)
 		}
 		sq.ID = id
 	}
@@ -242,7 +216,7 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	}
 	file, info, err := r.files.OpenRead(ctx, by, p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return FileText{}, fmt.Errorf("file %q: %w", path, ErrNotFound)
+		return FileText{}, fmt.Errorf("file %q: %w", path, record.ErrNotFound)
 	}
 	if err != nil {
 		return FileText{}, err

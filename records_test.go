@@ -64,12 +64,12 @@ func TestMessagesOfAnEndedProcess(t *testing.T) {
 	parts := []message.Part{}
 	for _, id := range []string{"lost", "done", "unknown"} {
 		if id != "unknown" {
-			errs = append(errs, s.Begin(t.Context(), store.Call{ID: id, Session: "ses_a", Tool: "say", Input: "{}", Started: 1}))
+			errs = append(errs, s.Begin(t.Context(), record.Call{ID: id, Session: "ses_a", Tool: "say", Input: "{}", Started: 1}))
 		}
 		parts = append(parts, message.Part{ID: "prt_" + id, Session: "ses_a", Message: "msg_a", Type: message.Tool, CallID: id, Tool: "say",
 			State: &message.State{Status: message.Running, Input: []byte(`{"a":1}`)}})
 	}
-	errs = append(errs, s.Finish(store.Call{ID: "done", Session: "ses_a", State: store.Completed, Result: &tool.Result{Output: "said"}, Ended: 2}),
+	errs = append(errs, s.Finish(record.Call{ID: "done", Session: "ses_a", State: record.Completed, Result: &tool.Result{Output: "said"}, Ended: 2}),
 		s.Save(t.Context(), &message.Info{ID: "msg_a", Session: "ses_a", Role: message.Assistant}, parts), s.Close())
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestCallsArePaged(t *testing.T) {
 	if want := "call_4 call_3 call_2 call_1 call_0"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := rt.CallRecord(t.Context(), "ses_a", "call_9"); !errors.Is(err, helve.ErrNotFound) {
+	if _, err := rt.CallRecord(t.Context(), "ses_a", "call_9"); !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -153,7 +153,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := rt.File(t.Context(), "", "none"); !errors.Is(err, helve.ErrNotFound) {
+	if _, err := rt.File(t.Context(), "", "none"); !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
 	if _, err := rt.File(t.Context(), "nobody", "a.txt"); err == nil {
@@ -173,7 +173,7 @@ func TestNewSession(t *testing.T) {
 	if _, err := rt.NewSession(t.Context(), "", "nobody"); err == nil {
 		t.Error("made for nobody")
 	}
-	if _, err := rt.Session(t.Context(), "ses_none"); !errors.Is(err, helve.ErrNotFound) {
+	if _, err := rt.Session(t.Context(), "ses_none"); !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
 	if msgs, more, err := rt.MessagesBefore(t.Context(), record.MessageQuery{Session: s.ID}); err != nil || more || len(msgs) != 0 {

@@ -4,12 +4,16 @@
 package record
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
+
+// ErrNotFound is a session, a call or a file that there is not.
+var ErrNotFound = errors.New("not found")
 
 // A Session is a conversation, or what calls without one share.
 type Session struct {
@@ -57,8 +61,8 @@ type Call struct {
 	Tool    string       `json:"tool"`
 	Agent   string       `json:"agent,omitempty"`
 	Model   string       `json:"model,omitempty"`
-	State   string       `json:"state"` // running, completed, error or interrupted
-	Title   string       `json:"title,omitempty"`
+	State   string       `json:"state"`           // [Running], [Completed], [Failed] or [Interrupted]
+	Title   string       `json:"title,omitempty"` // of the result
 	Input   string       `json:"input,omitempty"` // as it came, JSON or not
 	Result  *tool.Result `json:"result,omitempty"`
 	Error   *Failure     `json:"error,omitempty"`
@@ -67,6 +71,14 @@ type Call struct {
 	Exit    int64        `json:"exit,omitempty"`  // the code of a command that the call ran, -1 where a signal ended it
 	Cursor  string       `json:"-"`               // for [CallQuery.Before]
 }
+
+// The states of a call. It starts as Running and ends as one of the others.
+const (
+	Running     = "running"
+	Completed   = "completed"
+	Failed      = "error"
+	Interrupted = "interrupted" // its process ended before it did
+)
 
 // A Failure is the error of a call as data.
 type Failure struct {
@@ -82,6 +94,7 @@ type CallQuery struct {
 	Session, Tool, State string
 	Before               string // recorded before the call of this cursor
 	Limit                int    // the newest so many; 100 when 0
+	Brief                bool   // without input, output, metadata and attachments
 }
 
 // A Job is a command that runs or ran in the background.

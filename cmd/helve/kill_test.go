@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/record"
 )
 
 // build compiles the command once for the tests that run it as a process.
@@ -77,8 +78,8 @@ func TestKilled(t *testing.T) {
 	}
 	seen := map[string]string{}
 	interrupted := 0
-	for before := int64(0); ; {
-		calls, err := s.Calls(t.Context(), store.Query{Before: before, Limit: 1000, Brief: true})
+	for before := ""; ; {
+		calls, err := s.Calls(t.Context(), record.CallQuery{Before: before, Limit: 1000, Brief: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,12 +89,12 @@ func TestKilled(t *testing.T) {
 			}
 			seen[c.ID] = string(c.State)
 			switch c.State {
-			case store.Interrupted:
+			case record.Interrupted:
 				interrupted++
-			case store.Running:
+			case record.Running:
 				t.Errorf("call %s still runs", c.ID)
 			}
-			before = c.Seq
+			before = c.Cursor
 		}
 		if len(calls) < 1000 {
 			break

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/record"
 )
 
 // atMost refuses a command line of too many words.
@@ -81,7 +82,7 @@ func (a *app) completeAgent(*cobra.Command, []string, string) ([]string, cobra.S
 
 func completeState(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{
-		string(store.Running), string(store.Completed), string(store.Failed), string(store.Interrupted),
+		record.Running, record.Completed, record.Failed, record.Interrupted,
 	}, cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -125,7 +126,7 @@ func (a *app) completeSession(c *cobra.Command, _ []string, _ string) ([]string,
 func (a *app) completeCall(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	err := a.reading(func(s *store.Store) error {
-		calls, err := s.Calls(commandContext(c), store.Query{Limit: 50, Brief: true})
+		calls, err := s.Calls(commandContext(c), record.CallQuery{Limit: 50, Brief: true})
 		for _, v := range calls {
 			out = append(out, v.ID+"\t"+v.Tool)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -130,7 +131,7 @@ func (a *app) examineStore(ctx context.Context, data string) []finding {
 	if err != nil {
 		return append(out, finding{"fail", "store", err.Error()})
 	}
-	cut, err := s.Calls(ctx, store.Query{State: store.Interrupted, Brief: true, Limit: most})
+	cut, err := s.Calls(ctx, record.CallQuery{State: record.Interrupted, Brief: true, Limit: most})
 	if err != nil {
 		return append(out, finding{"fail", "store", err.Error()})
 	}

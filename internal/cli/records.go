@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/record"
 )
 
 // reading opens the records, where there are any, and hands them to f.
@@ -159,7 +160,7 @@ func family(all []store.Session, whole bool) []kin {
 }
 
 func (a *app) callsCommand() *cobra.Command {
-	var q store.Query
+	var q record.CallQuery
 	var state string
 	var here, asJSON bool
 	c := &cobra.Command{
@@ -175,12 +176,12 @@ or interrupted; interrupted is a call whose process ended before it did.`,
   helve calls --session ses_… --json`,
 		Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			states := []string{string(store.Running), string(store.Completed), string(store.Failed), string(store.Interrupted)}
+			states := []string{record.Running, record.Completed, record.Failed, record.Interrupted}
 			if state != "" && !slices.Contains(states, state) {
 				return usagef("%q is no state; there are %s", state, strings.Join(states, ", "))
 			}
-			q.State, q.Brief = store.State(state), !asJSON
-			l := callList{calls: []store.Call{}}
+			q.State, q.Brief = state, !asJSON
+			l := callList{calls: []record.Call{}}
 			if here {
 				l.of = a.workDir()
 			}
@@ -207,12 +208,12 @@ or interrupted; interrupted is a call whose process ended before it did.`,
 // A callList is calls, with the folders that their sessions belong to.
 type callList struct {
 	of    string // only those of this folder; all for ""
-	calls []store.Call
+	calls []record.Call
 	dirs  map[string]string // by session
 }
 
 // read finds the calls that are to be listed.
-func (l *callList) read(ctx context.Context, s *store.Store, q store.Query) error {
+func (l *callList) read(ctx context.Context, s *store.Store, q record.CallQuery) error {
 	sessions, err := s.Sessions(ctx, math.MaxInt32)
 	if err != nil {
 		return err
@@ -234,7 +235,7 @@ func (l *callList) read(ctx context.Context, s *store.Store, q store.Query) erro
 				l.calls = append(l.calls, c)
 			}
 		}
-		q.Before = page[len(page)-1].Seq
+		q.Before = page[len(page)-1].Cursor
 	}
 	return nil
 }
@@ -299,7 +300,7 @@ calls. Where several sessions have a call of that id, it is the newest, or with
 				call, err := callOf(c.Context(), s, session, args[0])
 				if err == nil {
 					found, err = true, a.showCall(call, asJSON)
-				} else if errors.Is(err, store.ErrNotFound) {
+				} else if errors.Is(err, record.ErrNotFound) {
 					err = nil
 				}
 				return err
@@ -333,32 +334,32 @@ func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON 
 	switch {
 	case err == nil:
 		return true, a.showCall(call, asJSON)
-	case !errors.Is(err, store.ErrNotFound):
+	case !errors.Is(err, record.ErrNotFound):
 		return false, err
 	}
 	session, err := s.Session(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	calls, err := s.Calls(ctx, store.Query{Session: id, Limit: 1000, Brief: !asJSON})
+	calls, err := s.Calls(ctx, record.CallQuery{Session: id, Limit: 1000, Brief: !asJSON})
 	if err != nil {
 		return false, err
 	}
 	if asJSON {
 		return true, a.printJSON(struct {
 			store.Session
-			Calls []store.Call `json:"calls"`
-		}{session, append([]store.Call{}, calls...)})
+			Calls []record.Call `json:"calls"`
+		}{session, append([]record.Call{}, calls...)})
 	}
 	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
 		"title", session.Title, "created", at(session.Created), "updated", at(session.Updated))
 	return true, a.printCalls(callList{calls: calls})
 }
 
-func (a *app) showCall(c store.Call, asJSON bool) error {
+func (a *app) showCall(c record.Call, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(c)
 	}
@@ -367,18 +368,18 @@ func (a *app) showCall(c store.Call, asJSON bool) error {
 
 // callOf returns the call of an id in a session. A store finds the newest of
 // an id; where that is of another session, this one is looked through.
-func callOf(ctx context.Context, s *store.Store, session, id string) (store.Call, error) {
+func callOf(ctx context.Context, s *store.Store, session, id string) (record.Call, error) {
 	newest, err := s.Call(ctx, id)
 	if err != nil || newest.Session == session {
 		return newest, err
 	}
-	all, err := s.Calls(ctx, store.Query{Session: session, Limit: math.MaxInt32, Brief: true})
+	all, err := s.Calls(ctx, record.CallQuery{Session: session, Limit: math.MaxInt32, Brief: true})
 	if err != nil {
-		return store.Call{}, err
+		return record.Call{}, err
 	}
-	i := slices.IndexFunc(all, func(c store.Call) bool { return c.ID == id })
+	i := slices.IndexFunc(all, func(c record.Call) bool { return c.ID == id })
 	if i < 0 {
-		return store.Call{}, store.ErrNotFound
+		return record.Call{}, record.ErrNotFound
 	}
 	like := 0 // calls of the same tool down to this one
 	for _, c := range all[:i+1] {
@@ -386,13 +387,13 @@ func callOf(ctx context.Context, s *store.Store, session, id string) (store.Call
 			like++
 		}
 	}
-	whole, err := s.Calls(ctx, store.Query{Session: session, Tool: all[i].Tool, Limit: like})
+	whole, err := s.Calls(ctx, record.CallQuery{Session: session, Tool: all[i].Tool, Limit: like})
 	if err != nil {
-		return store.Call{}, err
+		return record.Call{}, err
 	}
-	i = slices.IndexFunc(whole, func(c store.Call) bool { return c.ID == id })
+	i = slices.IndexFunc(whole, func(c record.Call) bool { return c.ID == id })
 	if i < 0 {
-		return store.Call{}, store.ErrNotFound
+		return record.Call{}, record.ErrNotFound
 	}
 	return whole[i], nil
 }
@@ -408,7 +409,7 @@ func (a *app) fields(pairs ...string) {
 	_ = tw.Flush() // what follows fails in the same way
 }
 
-func (a *app) printCall(c store.Call) error {
+func (a *app) printCall(c record.Call) error {
 	took := ""
 	if c.Ended > 0 {
 		took = (time.Duration(c.Ended-c.Started) * time.Millisecond).String()

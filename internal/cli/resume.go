@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 )
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -106,7 +107,7 @@ func (a *app) findSession(ctx context.Context, word string) (store.Session, erro
 	var found store.Session
 	err := a.reading(func(s *store.Store) (err error) {
 		if word != "" {
-			if found, err = s.Session(ctx, word); !errors.Is(err, store.ErrNotFound) {
+			if found, err = s.Session(ctx, word); !errors.Is(err, record.ErrNotFound) {
 				return err
 			}
 		}

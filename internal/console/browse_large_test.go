@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -47,16 +48,16 @@ func fillSession(t *testing.T, h *host, session string) {
 }
 
 // longCall is one call of the long session; every 50th failed.
-func longCall(session string, i int, began int64) store.Call {
+func longCall(session string, i int, began int64) record.Call {
 	at := began + int64(i)*300
-	c := store.Call{
+	c := record.Call{
 		ID: fmt.Sprintf("call_%05d", i), Session: session, Tool: []string{"read", "grep", "bash", "edit"}[i%4], Agent: "build",
-		Input: fmt.Sprintf(`{"filePath":"file%d.go"}`, i), State: store.Completed, Started: at, Ended: at + int64(50+i%700),
+		Input: fmt.Sprintf(`{"filePath":"file%d.go"}`, i), State: record.Completed, Started: at, Ended: at + int64(50+i%700),
 		Result: &tool.Result{Title: fmt.Sprintf("number %05d", i), Output: fmt.Sprintf("output of %d\n", i)},
 	}
 	if i%50 == 49 {
-		c.State, c.Result = store.Failed, nil
-		c.Error = &store.Failure{Kind: tool.Failed, Code: "no-such-file", Message: fmt.Sprintf("there is no file%d.go", i)}
+		c.State, c.Result = record.Failed, nil
+		c.Error = &record.Failure{Kind: tool.Failed, Code: "no-such-file", Message: fmt.Sprintf("there is no file%d.go", i)}
 	}
 	return c
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -118,7 +117,7 @@ func (s *Server) calls(ctx context.Context, q record.CallQuery) (*body[calls], e
 	limit := q.Limit
 	q.Limit++
 	rows, err := s.rt.Calls(ctx, q)
-	if errors.Is(err, helve.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil, badCursor()
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -46,7 +47,7 @@ func TestProblemOf(t *testing.T) {
 		code   string
 	}{
 		{helve.ErrBusy, 409, "busy"},
-		{helve.ErrNotFound, 404, "not-found"},
+		{record.ErrNotFound, 404, "not-found"},
 		{helve.ErrNoJob, 404, "not-found"},
 		{helve.ErrNoServer, 404, "not-found"},
 		{helve.ErrNothingToUndo, 404, "nothing-to-undo"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -105,7 +104,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[session
 		q.Dir = filepath.Clean(in.Directory)
 	}
 	page, next, err := s.rt.SessionsBefore(ctx, q)
-	if errors.Is(err, helve.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil, badCursor()
 	}
 	if err != nil {

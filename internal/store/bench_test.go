@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -43,7 +44,7 @@ func benchCalls(b *testing.B, o Options, callers, size int) {
 				if i >= int64(b.N) {
 					return
 				}
-				c := Call{
+				c := record.Call{
 					ID: fmt.Sprintf("call_%026d", i), Session: "ses_0123456789abcdefghijklmnop", Tool: "read",
 					Agent: "build", Model: "model", Input: `{"filePath":"/home/user/project/main.go"}`, Started: 1,
 				}
@@ -52,7 +53,7 @@ func benchCalls(b *testing.B, o Options, callers, size int) {
 					b.Error(err)
 					return
 				}
-				c.State, c.Ended = Completed, 2
+				c.State, c.Ended = record.Completed, 2
 				c.Result = &tool.Result{Title: "main.go", Output: out, Metadata: map[string]any{"truncated": false}}
 				if err := s.Finish(c); err != nil {
 					b.Error(err)
@@ -76,7 +77,7 @@ func BenchmarkOpen(b *testing.B) {
 			dir := b.TempDir()
 			s := open(b, Options{Dir: dir})
 			for i := range calls {
-				ok(b, s.Record(Call{ID: fmt.Sprint(i), State: Completed, Input: strings.Repeat("x", 1000)}))
+				ok(b, s.Record(record.Call{ID: fmt.Sprint(i), State: record.Completed, Input: strings.Repeat("x", 1000)}))
 			}
 			ok(b, s.Close())
 			for b.Loop() {
@@ -102,7 +103,7 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	s := open(b, Options{Dir: b.TempDir()})
 	for i := range 2000 {
-		ok(b, s.Record(Call{ID: fmt.Sprint(i), Session: "s", State: Completed, Input: strings.Repeat("x", 1000)}))
+		ok(b, s.Record(record.Call{ID: fmt.Sprint(i), Session: "s", State: record.Completed, Input: strings.Repeat("x", 1000)}))
 	}
 	b.Run("call", func(b *testing.B) {
 		for b.Loop() {
@@ -111,7 +112,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 	b.Run("list100", func(b *testing.B) {
 		for b.Loop() {
-			must(s.Calls(context.Background(), Query{Session: "s"}))(b)
+			must(s.Calls(context.Background(), record.CallQuery{Session: "s"}))(b)
 		}
 	})
 }

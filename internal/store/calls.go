@@ -8,45 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
-
-// A State is how far a call has come.
-type State string
-
-// The states of a call. It starts as Running and ends as one of the others.
-const (
-	Running     State = "running"
-	Completed   State = "completed"
-	Failed      State = "error"
-	Interrupted State = "interrupted" // its process ended before it did
-)
-
-// A Call is the record of one call. Times are milliseconds since the epoch.
-type Call struct {
-	ID      string       `json:"id"`
-	Session string       `json:"session,omitempty"`
-	Parent  string       `json:"parent,omitempty"` // the call that made this one
-	Tool    string       `json:"tool"`
-	Agent   string       `json:"agent,omitempty"`
-	Model   string       `json:"model,omitempty"`
-	Input   string       `json:"input"` // as it came, JSON or not
-	State   State        `json:"state"`
-	Result  *tool.Result `json:"result,omitempty"`
-	Error   *Failure     `json:"error,omitempty"`
-	Started int64        `json:"started"`
-	Ended   int64        `json:"ended,omitempty"` // 0 while it runs
-	Exit    int64        `json:"exit,omitempty"`  // the code of a command that the call ran, -1 where a signal ended it; also without the wide parts
-	Seq     int64        `json:"-"`               // of one in a list: later calls have greater ones
-}
-
-// A Failure is how a call failed, in words that outlive the process.
-type Failure struct {
-	Kind    tool.Kind `json:"kind"`
-	Code    string    `json:"code,omitempty"`
-	Message string    `json:"message"`
-	Hint    string    `json:"hint,omitempty"`
-}
 
 // touchEvery is how old, in milliseconds, the time of a session's last use
 // may get before a call writes it anew.
@@ -62,22 +26,22 @@ const finishCall = `UPDATE call SET state = ?, ended = ?, kind = ?, code = ?, me
 // Begin records that c is about to run; State, Result, Error and Ended are
 // not looked at. An id that its session used before is ErrDuplicate. When ctx ends
 // before the write has started, nothing is recorded.
-func (s *Store) Begin(ctx context.Context, c Call) error {
-	c.State, c.Result, c.Error, c.Ended = Running, nil, nil, 0
+func (s *Store) Begin(ctx context.Context, c record.Call) error {
+	c.State, c.Result, c.Error, c.Ended = record.Running, nil, nil, 0
 	return s.insert(ctx, c)
 }
 
 // Record records a call that ended before it ran, in its final state.
 // It takes no context: a call that has ended is recorded even when nobody
 // waits for it any more. The wait for other processes is bounded.
-func (s *Store) Record(c Call) error {
+func (s *Store) Record(c record.Call) error {
 	if err := final(c); err != nil {
 		return err
 	}
 	return s.insert(context.Background(), c)
 }
 
-func (s *Store) insert(ctx context.Context, c Call) error {
+func (s *Store) insert(ctx context.Context, c record.Call) error {
 	doing := "recording call " + c.ID
 	if c.ID == "" {
 		return fmt.Errorf("recording a call of %s: it has no id", c.Tool)
@@ -89,7 +53,7 @@ func (s *Store) insert(ctx context.Context, c Call) error {
 	e := ending(c)
 	stale := s.stale(c.Session, c.Started)
 	return s.write(ctx, doing, &op{single: !stale, size: len(c.Input) + e.size, run: func(db *conn) error {
-		n, err := db.exec(insertCall, c.ID, c.Session, c.Parent, c.Tool, c.Agent, c.Model, string(c.State), own, c.Started, c.Ended,
+		n, err := db.exec(insertCall, c.ID, c.Session, c.Parent, c.Tool, c.Agent, c.Model, c.State, own, c.Started, c.Ended,
 			e.kind, e.code, e.message, e.hint, e.title, c.Input, e.output, e.metadata, e.attachments)
 		if err == nil && n == 0 {
 			err = ErrDuplicate
@@ -104,7 +68,7 @@ func (s *Store) insert(ctx context.Context, c Call) error {
 // Finish records how a call that this store began has ended: ID, Session,
 // State, Result, Error and Ended of c. The first ending stands: a call that is
 // unknown or has ended is ErrNotRunning. Like Record it takes no context.
-func (s *Store) Finish(c Call) error {
+func (s *Store) Finish(c record.Call) error {
 	if err := final(c); err != nil {
 		return err
 	}
@@ -115,7 +79,7 @@ func (s *Store) Finish(c Call) error {
 	}
 	e := ending(c)
 	return s.write(context.Background(), doing, &op{single: true, size: e.size, run: func(db *conn) error {
-		n, err := db.exec(finishCall, string(c.State), c.Ended, e.kind, e.code, e.message, e.hint, e.title,
+		n, err := db.exec(finishCall, c.State, c.Ended, e.kind, e.code, e.message, e.hint, e.title,
 			e.output, e.metadata, e.attachments, c.ID, c.Session, own)
 		if err == nil && n == 0 {
 			err = ErrNotRunning
@@ -124,9 +88,9 @@ func (s *Store) Finish(c Call) error {
 	}})
 }
 
-func final(c Call) error {
+func final(c record.Call) error {
 	switch c.State {
-	case Completed, Failed, Interrupted:
+	case record.Completed, record.Failed, record.Interrupted:
 		return nil
 	}
 	return fmt.Errorf("recording call %s: %q is not a final state", c.ID, c.State)
@@ -153,7 +117,7 @@ func exitOf(metadata map[string]any) int {
 
 // ending encodes the result and the failure of c. What cannot be encoded is
 // replaced: a record never fails for what a tool put into it.
-func ending(c Call) columns {
+func ending(c record.Call) columns {
 	var e columns
 	if f := c.Error; f != nil {
 		e.kind, e.code, e.message, e.hint = string(f.Kind), f.Code, f.Message, f.Hint
@@ -194,31 +158,21 @@ func metadataText(m map[string]any) string {
 	return string(b)
 }
 
-// A Query chooses calls. The zero Query is the newest calls of all sessions.
-type Query struct {
-	Session string // of this session
-	Tool    string // of this tool
-	State   State  // in this state
-	Before  int64  // recorded before the call of this Seq
-	Limit   int    // at most so many; 100 when 0
-	Brief   bool   // without the wide parts: input, output, metadata, attachments
-}
-
 const narrow = "id, session, parent, tool, agent, model, state, started, ended, kind, code, message, hint, title"
 
 const wide = ", output IS NOT NULL, input, output, metadata, attachments"
 
 // Call returns the newest call of an id, or ErrNotFound.
-func (s *Store) Call(ctx context.Context, id string) (Call, error) {
+func (s *Store) Call(ctx context.Context, id string) (record.Call, error) {
 	return s.oneCall(ctx, id, "id = ?", id)
 }
 
 // CallOf returns the call of an id in a session, or ErrNotFound.
-func (s *Store) CallOf(ctx context.Context, session, id string) (Call, error) {
+func (s *Store) CallOf(ctx context.Context, session, id string) (record.Call, error) {
 	return s.oneCall(ctx, id, "id = ? AND session = ?", id, session)
 }
 
-func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (out Call, err error) {
+func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (out record.Call, err error) {
 	look := func(c *conn) error {
 		found := false
 		err := c.query(ctx, func(row []driver.Value) error {
@@ -227,40 +181,43 @@ func (s *Store) oneCall(ctx context.Context, id, which string, args ...any) (out
 			return nil
 		}, "SELECT "+narrow+wide+" FROM call WHERE "+which+" ORDER BY seq DESC LIMIT 1", args...)
 		if err == nil && !found {
-			err = ErrNotFound
+			err = record.ErrNotFound
 		}
 		return err
 	}
 	err = s.read(ctx, "reading call "+id, look)
-	if err == nil && out.State == Running && s.recovered() {
+	if err == nil && out.State == record.Running && s.recovered() {
 		err = s.read(ctx, "reading call "+id, look)
 	}
 	return out, err
 }
 
 // Calls returns the calls that q chooses, newest first.
-func (s *Store) Calls(ctx context.Context, q Query) (out []Call, err error) {
-	text, args := q.sql()
+func (s *Store) Calls(ctx context.Context, q record.CallQuery) (out []record.Call, err error) {
+	text, args, err := callsSQL(q)
+	if err != nil {
+		return nil, err
+	}
 	look := func(c *conn) error {
 		out = nil
 		return c.query(ctx, func(row []driver.Value) error {
 			last := len(row) - 1
 			c := callOf(row[:last])
-			c.Seq = intOf(row[last])
+			c.Cursor = strconv.FormatInt(intOf(row[last]), 10)
 			out = append(out, c)
 			return nil
 		}, text, args...)
 	}
 	err = s.read(ctx, "listing calls", look)
-	running := func(c Call) bool { return c.State == Running }
+	running := func(c record.Call) bool { return c.State == record.Running }
 	if err == nil && slices.ContainsFunc(out, running) && s.recovered() {
 		err = s.read(ctx, "listing calls", look)
 	}
 	return out, err
 }
 
-// sql words the query. There are few wordings, so each stays prepared.
-func (q Query) sql() (string, []any) {
+// callsSQL words a query. There are few wordings, so each stays prepared.
+func callsSQL(q record.CallQuery) (string, []any, error) {
 	text := "SELECT " + narrow + wide + ", seq FROM call WHERE 1"
 	if q.Brief {
 		text = "SELECT " + narrow + ", output IS NOT NULL, seq FROM call WHERE 1"
@@ -274,35 +231,40 @@ func (q Query) sql() (string, []any) {
 	}
 	switch q.State {
 	case "":
-	case Running:
+	case record.Running:
 		text += " AND state = 'running'" // spelled out, to use the index
 	default:
-		text, args = text+" AND state = ?", append(args, string(q.State))
+		text, args = text+" AND state = ?", append(args, q.State)
 	}
-	if q.Before != 0 {
-		text, args = text+" AND seq < ?", append(args, q.Before)
+	if q.Before != "" {
+		before, err := strconv.ParseInt(q.Before, 10, 64)
+		if err != nil || before <= 0 {
+			return "", nil, fmt.Errorf("the cursor %q is none that a call had: %w", q.Before, record.ErrNotFound)
+		}
+		text, args = text+" AND seq < ?", append(args, before)
 	}
 	if q.Limit <= 0 {
 		q.Limit = 100
 	}
-	return text + " ORDER BY seq DESC LIMIT ?", append(args, int64(q.Limit))
+	return text + " ORDER BY seq DESC LIMIT ?", append(args, int64(q.Limit)), nil
 }
 
 // callOf decodes a row: the narrow columns, whether there is a result, and
 // the wide columns unless the query was brief.
-func callOf(row []driver.Value) Call {
-	c := Call{
+func callOf(row []driver.Value) record.Call {
+	c := record.Call{
 		ID: textOf(row[0]), Session: textOf(row[1]), Parent: textOf(row[2]), Tool: textOf(row[3]),
-		Agent: textOf(row[4]), Model: textOf(row[5]), State: State(textOf(row[6])),
+		Agent: textOf(row[4]), Model: textOf(row[5]), State: textOf(row[6]),
 		Started: intOf(row[7]), Ended: intOf(row[8]),
 	}
 	if row[9] != nil {
-		c.Error = &Failure{Kind: tool.Kind(textOf(row[9])), Code: textOf(row[10]), Message: textOf(row[11]), Hint: textOf(row[12])}
+		c.Error = &record.Failure{Kind: tool.Kind(textOf(row[9])), Code: textOf(row[10]), Message: textOf(row[11]), Hint: textOf(row[12])}
 	} else if row[10] != nil {
 		c.Exit, _ = strconv.ParseInt(textOf(row[10]), 10, 64) // we wrote it
 	}
 	if intOf(row[14]) != 0 {
-		c.Result = &tool.Result{Title: textOf(row[13])}
+		c.Title = textOf(row[13])
+		c.Result = &tool.Result{Title: c.Title}
 	}
 	if len(row) < 19 {
 		return c

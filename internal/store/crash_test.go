@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -56,7 +57,7 @@ func TestKill(t *testing.T) {
 	s := open(t, Options{Dir: dir})
 	for id := range acknowledged {
 		c := must(s.Call(t.Context(), id))(t)
-		if c.State != Completed || c.Result.Output != "out of "+id {
+		if c.State != record.Completed || c.Result.Output != "out of "+id {
 			t.Errorf("acknowledged call became %+v", c)
 		}
 	}
@@ -89,7 +90,7 @@ func checkKilled(t *testing.T, dir, round string, acknowledged map[string]bool) 
 	}
 	defer s.Close()
 	want(t, s.Notices(), nil)
-	calls := must(s.Calls(t.Context(), Query{Session: "ses_" + round, Limit: 1 << 30}))(t)
+	calls := must(s.Calls(t.Context(), record.CallQuery{Session: "ses_" + round, Limit: 1 << 30}))(t)
 	seen := map[string]bool{}
 	for _, c := range calls {
 		if seen[c.ID] {
@@ -97,8 +98,8 @@ func checkKilled(t *testing.T, dir, round string, acknowledged map[string]bool) 
 		}
 		seen[c.ID] = true
 		switch {
-		case c.State == Completed && c.Result != nil && c.Result.Output == "out of "+c.ID:
-		case c.State == Interrupted && c.Result == nil && c.Ended != 0 && !acknowledged[c.ID]:
+		case c.State == record.Completed && c.Result != nil && c.Result.Output == "out of "+c.ID:
+		case c.State == record.Interrupted && c.Result == nil && c.Ended != 0 && !acknowledged[c.ID]:
 			interrupted++
 		default:
 			t.Errorf("acknowledged %v: %+v", acknowledged[c.ID], c)
@@ -126,7 +127,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("the helpers acknowledged %d calls", n)
 	}
 	for _, who := range []string{"p", "q", "own"} {
-		calls := must(s.Calls(t.Context(), Query{Session: "ses_" + who, State: Completed, Limit: 1000}))(t)
+		calls := must(s.Calls(t.Context(), record.CallQuery{Session: "ses_" + who, State: record.Completed, Limit: 1000}))(t)
 		want(t, len(calls), 100)
 	}
 }
@@ -142,28 +143,28 @@ func TestLiveAndDead(t *testing.T) {
 			t.Fatal("no sign of the helper")
 		}
 	}
-	state := func(s *Store, id string) State {
+	state := func(s *Store, id string) string {
 		t.Helper()
 		return must(s.Call(t.Context(), id))(t).State
 	}
 	s := open(t, Options{Dir: dir})
-	want(t, state(s, "live"), Running)
-	want(t, state(s, "doomed"), Running)
+	want(t, state(s, "live"), record.Running)
+	want(t, state(s, "doomed"), record.Running)
 	ok(t, doomed.cmd.Process.Kill())
 	doomed.rest()
-	running := must(s.Calls(t.Context(), Query{State: Running}))(t)
+	running := must(s.Calls(t.Context(), record.CallQuery{State: record.Running}))(t)
 	want(t, len(running), 1)
-	want(t, state(s, "doomed"), Interrupted)
+	want(t, state(s, "doomed"), record.Interrupted)
 
 	s2 := open(t, Options{Dir: dir})
-	want(t, state(s2, "live"), Running)
-	want(t, state(s2, "doomed"), Interrupted)
-	if err := s2.Finish(Call{ID: "live", State: Completed}); err == nil {
+	want(t, state(s2, "live"), record.Running)
+	want(t, state(s2, "doomed"), record.Interrupted)
+	if err := s2.Finish(record.Call{ID: "live", State: record.Completed}); err == nil {
 		t.Error("finished the call of another process")
 	}
 	ok(t, live.in.Close())
 	live.rest()
-	want(t, state(s, "live"), Completed)
+	want(t, state(s, "live"), record.Completed)
 	want(t, must(s.Call(t.Context(), "live"))(t).Result, &tool.Result{Output: "held"})
 }
 
@@ -173,13 +174,13 @@ func TestTwoStores(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	a := open(t, Options{Dir: dir})
-	ok(t, a.Begin(t.Context(), Call{ID: "a"}))
+	ok(t, a.Begin(t.Context(), record.Call{ID: "a"}))
 	for i := range 3 {
 		b := must(Open(Options{Dir: dir}))(t)
-		ok(t, b.Begin(t.Context(), Call{ID: fmt.Sprint("b", i)}))
+		ok(t, b.Begin(t.Context(), record.Call{ID: fmt.Sprint("b", i)}))
 		ok(t, b.Close())
 	}
-	want(t, must(a.Call(t.Context(), "a"))(t).State, Running)
-	ok(t, a.Finish(Call{ID: "a", State: Completed}))
-	want(t, must(a.Call(t.Context(), "b2"))(t).State, Interrupted)
+	want(t, must(a.Call(t.Context(), "a"))(t).State, record.Running)
+	ok(t, a.Finish(record.Call{ID: "a", State: record.Completed}))
+	want(t, must(a.Call(t.Context(), "b2"))(t).State, record.Interrupted)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 )
 
 // filled makes a closed store with some calls in it and returns its folder.
@@ -22,7 +23,7 @@ func filled(t *testing.T) string {
 	dir := t.TempDir()
 	s := must(Open(Options{Dir: dir}))(t)
 	for i := range 200 {
-		ok(t, s.Record(Call{ID: fmt.Sprint("c", i), State: Completed, Input: strings.Repeat("x", 500)}))
+		ok(t, s.Record(record.Call{ID: fmt.Sprint("c", i), State: record.Completed, Input: strings.Repeat("x", 500)}))
 	}
 	ok(t, s.Close())
 	return dir
@@ -62,8 +63,8 @@ func TestDamaged(t *testing.T) {
 			if kept := must(os.ReadFile(aside[0]))(t); !bytes.Equal(kept, bad) {
 				t.Error("the damaged file was changed")
 			}
-			ok(t, s.Begin(t.Context(), Call{ID: "c1"}))
-			want(t, len(must(s.Calls(t.Context(), Query{}))(t)), 1)
+			ok(t, s.Begin(t.Context(), record.Call{ID: "c1"}))
+			want(t, len(must(s.Calls(t.Context(), record.CallQuery{}))(t)), 1)
 		})
 	}
 }
@@ -129,7 +130,7 @@ func TestGarbageLog(t *testing.T) {
 			path := filepath.Join(dir, fileName)
 			ok(t, os.WriteFile(path+"-wal", []byte(text), 0o600))
 			s := open(t, Options{Dir: dir})
-			want(t, len(must(s.Calls(t.Context(), Query{Limit: 1000}))(t)), 200)
+			want(t, len(must(s.Calls(t.Context(), record.CallQuery{Limit: 1000}))(t)), 200)
 			ok(t, s.Check(t.Context(), true))
 			want(t, len(s.Notices()), 1)
 			kept := must(filepath.Glob(path + "-wal.damaged-*"))(t)
@@ -197,7 +198,7 @@ func TestMigrate(t *testing.T) {
 	want(t, must(os.Stat(kept[0]))(t).Mode().Perm(), 0o600)
 	old := t.TempDir()
 	ok(t, os.Rename(kept[0], filepath.Join(old, fileName)))
-	want(t, len(must(open(t, Options{Dir: old}).Calls(t.Context(), Query{Limit: 1000}))(t)), 200)
+	want(t, len(must(open(t, Options{Dir: old}).Calls(t.Context(), record.CallQuery{Limit: 1000}))(t)), 200)
 
 	// A step that fails leaves the version before it.
 	bad := append(steps, "CREATE TABLE half(a); this is not SQL;")
@@ -236,7 +237,7 @@ func TestMigrateEach(t *testing.T) {
 		want(t, must(s.Session(ctx, "s"))(t), old)
 		want(t, len(must(s.SessionChildren(ctx, "s"))(t)), 1)
 		ended := map[string]int64{}
-		for _, c := range must(s.Calls(ctx, Query{Session: "s", Brief: true}))(t) {
+		for _, c := range must(s.Calls(ctx, record.CallQuery{Session: "s", Brief: true}))(t) {
 			ended[c.ID] = c.Exit
 		}
 		want(t, ended, map[string]int64{"one": 3, "none": 0, "word": 0, "bad": 0, "error": 0})
@@ -279,7 +280,7 @@ func TestFullDisk(t *testing.T) {
 	var failure error
 	for i := 0; failure == nil && i < 10000; i++ {
 		id := fmt.Sprint("c", i)
-		failure = s.Record(Call{ID: id, State: Completed, Input: strings.Repeat("x", 3000)})
+		failure = s.Record(record.Call{ID: id, State: record.Completed, Input: strings.Repeat("x", 3000)})
 		if failure == nil {
 			good = append(good, id)
 		}
@@ -288,14 +289,14 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("on a full disk after %d calls: %v", len(good), failure)
 	}
 	ok(t, os.Remove(ballast))
-	ok(t, s.Record(Call{ID: "after", State: Completed}))
+	ok(t, s.Record(record.Call{ID: "after", State: record.Completed}))
 	ok(t, s.Close())
 	s = must(Open(Options{Dir: dir}))(t)
 	defer s.Close()
 	want(t, s.Notices(), nil)
 	ok(t, s.Check(t.Context(), true))
 	for _, id := range append(good, "after") {
-		want(t, must(s.Call(t.Context(), id))(t).State, Completed)
+		want(t, must(s.Call(t.Context(), id))(t).State, record.Completed)
 	}
 }
 
@@ -333,7 +334,7 @@ func TestTurnsReadOnly(t *testing.T) {
 		t.Skip("needs a mount")
 	}
 	s := must(Open(Options{Dir: dir}))(t)
-	ok(t, s.Record(Call{ID: "a", State: Completed}))
+	ok(t, s.Record(record.Call{ID: "a", State: record.Completed}))
 	ok(t, s.Close())
 	ok(t, exec.Command("mount", "-o", "remount,ro", dir).Run())
 	_, err := Open(Options{Dir: dir})
@@ -342,7 +343,7 @@ func TestTurnsReadOnly(t *testing.T) {
 	}
 	ok(t, exec.Command("mount", "-o", "remount,rw", dir).Run())
 	s = must(Open(Options{Dir: dir}))(t)
-	want(t, must(s.Call(t.Context(), "a"))(t).State, Completed)
+	want(t, must(s.Call(t.Context(), "a"))(t).State, record.Completed)
 	ok(t, s.Close())
 }
 

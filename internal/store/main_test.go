@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -44,14 +45,14 @@ func helper(role, dir, arg string) error {
 		}
 		return s.Close()
 	case "hold": // begins one call, and finishes it when told
-		if err := s.Begin(context.Background(), Call{ID: arg, Tool: "hold", Started: 1}); err != nil {
+		if err := s.Begin(context.Background(), record.Call{ID: arg, Tool: "hold", Started: 1}); err != nil {
 			return err
 		}
 		fmt.Println("begun")
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
-		if err := s.Finish(Call{ID: arg, State: Completed, Ended: 2, Result: &tool.Result{Output: "held"}}); err != nil {
+		if err := s.Finish(record.Call{ID: arg, State: record.Completed, Ended: 2, Result: &tool.Result{Output: "held"}}); err != nil {
 			return err
 		}
 		return s.Close()
@@ -84,12 +85,12 @@ func churn(out io.Writer, s *Store, prefix string, n int) error {
 		group.Go(func() {
 			for i := range n {
 				id := fmt.Sprintf("%s-%d-%d", prefix, g, i)
-				c := Call{ID: id, Session: "ses_" + prefix, Tool: "t" + strconv.Itoa(g), Input: "{}", Started: int64(i)}
+				c := record.Call{ID: id, Session: "ses_" + prefix, Tool: "t" + strconv.Itoa(g), Input: "{}", Started: int64(i)}
 				if err := s.Begin(context.Background(), c); err != nil {
 					errs <- err
 					return
 				}
-				c.State, c.Result, c.Ended = Completed, &tool.Result{Output: "out of " + id}, int64(i)+1
+				c.State, c.Result, c.Ended = record.Completed, &tool.Result{Output: "out of " + id}, int64(i)+1
 				if err := s.Finish(c); err != nil {
 					errs <- err
 					return

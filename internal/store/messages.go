@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -269,13 +270,13 @@ func (s *Store) EndCalls(ctx context.Context, msgs []message.Message) error {
 				continue
 			}
 			c, err := s.CallOf(ctx, m.Info.Session, p.CallID)
-			if errors.Is(err, ErrNotFound) || err == nil && c.State == Running {
+			if errors.Is(err, record.ErrNotFound) || err == nil && c.State == record.Running {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			end := c.End()
+			end := EndOf(c)
 			if end == nil {
 				end = &message.State{Status: message.Failed, Error: "interrupted: its process ended before it did", Kind: tool.Canceled, Time: &message.Span{Start: c.Started, End: c.Ended}}
 			}
@@ -286,15 +287,15 @@ func (s *Store) EndCalls(ctx context.Context, msgs []message.Message) error {
 	return nil
 }
 
-// End is how a call ended that was not interrupted, for its message; nil for
+// EndOf is how a call ended that was not interrupted, for its message; nil for
 // others.
-func (c Call) End() *message.State {
+func EndOf(c record.Call) *message.State {
 	state := &message.State{Input: json.RawMessage("{}"), Time: &message.Span{Start: c.Started, End: c.Ended}}
 	switch {
-	case c.State == Completed && c.Result != nil:
+	case c.State == record.Completed && c.Result != nil:
 		state.Status = message.Completed
 		state.Output, state.Title, state.Metadata, state.Attachments = c.Result.Output, c.Result.Title, c.Result.Metadata, c.Result.Attachments
-	case c.State == Failed && c.Error != nil && c.Error.Kind != tool.Canceled:
+	case c.State == record.Failed && c.Error != nil && c.Error.Kind != tool.Canceled:
 		state.Status, state.Error, state.Kind = message.Failed, c.Error.Message, c.Error.Kind
 	default:
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 )
 
 const (
@@ -230,7 +231,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 			return err
 		}
 		if v.ID == "" {
-			return ErrNotFound
+			return record.ErrNotFound
 		}
 		used := v.Updated
 		change(&v)
@@ -254,7 +255,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	found, err := s.listSessions(ctx, "WHERE id = ?", id)
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("reading session %s: %w", id, ErrNotFound)
+		err = fmt.Errorf("reading session %s: %w", id, record.ErrNotFound)
 	}
 	if err != nil {
 		return Session{}, err

@@ -38,8 +38,6 @@ var (
 	// ErrNotRunning: there is no running call of that id, because it is
 	// unknown or because it has ended; nothing was changed.
 	ErrNotRunning = errors.New("no such call is running")
-	// ErrNotFound: no row of that id.
-	ErrNotFound = errors.New("not found")
 	// ErrBusy: another turn, of this process or another, has the session.
 	ErrBusy = errors.New("session is busy")
 	// ErrNewer: the store was written by a newer version and is untouched.

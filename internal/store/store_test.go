@@ -19,6 +19,7 @@ import (
 
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -56,17 +57,17 @@ func ok(t testing.TB, err error) {
 func TestCallLife(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		c := Call{ID: "c1", Session: "s1", Parent: "c0", Tool: "read", Agent: "build", Model: "m", Input: `{"broken`, Started: 10}
+		c := record.Call{ID: "c1", Session: "s1", Parent: "c0", Tool: "read", Agent: "build", Model: "m", Input: `{"broken`, Started: 10}
 		ok(t, s.Begin(ctx, c))
-		c.State = Running
+		c.State = record.Running
 		want(t, must(s.Call(ctx, "c1"))(t), c)
 
-		if err := s.Begin(ctx, Call{ID: "c1", Session: "s1", Tool: "other"}); !errors.Is(err, ErrDuplicate) {
+		if err := s.Begin(ctx, record.Call{ID: "c1", Session: "s1", Tool: "other"}); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("second Begin: %v", err)
 		}
 		want(t, must(s.Call(ctx, "c1"))(t), c)
 
-		c.State, c.Ended = Completed, 20
+		c.State, c.Title, c.Ended = record.Completed, "a file", 20
 		c.Result = &tool.Result{
 			Title: "a file", Output: "text", Metadata: map[string]any{"n": 1.0, "l": []any{"x"}},
 			Attachments: []tool.Attachment{{ID: "p", Type: "file", Mime: "image/png", URL: "data:image/png;base64,AA=="}},
@@ -74,42 +75,42 @@ func TestCallLife(t *testing.T) {
 		ok(t, s.Finish(c))
 		want(t, must(s.Call(ctx, "c1"))(t), c)
 
-		again := Call{ID: "c1", Session: "s1", State: Failed, Error: &Failure{Kind: tool.Canceled, Message: "late"}}
+		again := record.Call{ID: "c1", Session: "s1", State: record.Failed, Error: &record.Failure{Kind: tool.Canceled, Message: "late"}}
 		if err := s.Finish(again); !errors.Is(err, ErrNotRunning) {
 			t.Errorf("second Finish: %v", err)
 		}
 		want(t, must(s.Call(ctx, "c1"))(t), c)
-		if err := s.Finish(Call{ID: "nobody", State: Completed}); !errors.Is(err, ErrNotRunning) {
+		if err := s.Finish(record.Call{ID: "nobody", State: record.Completed}); !errors.Is(err, ErrNotRunning) {
 			t.Errorf("Finish of an unknown call: %v", err)
 		}
-		if err := s.Finish(Call{ID: "c1", State: Running}); err == nil {
+		if err := s.Finish(record.Call{ID: "c1", State: record.Running}); err == nil {
 			t.Error("finished as running")
 		}
 
 		// another session may use the same id
-		other := Call{ID: "c1", Session: "s2", Tool: "todoread", State: Completed, Started: 25, Ended: 26, Result: &tool.Result{Metadata: map[string]any{}}}
+		other := record.Call{ID: "c1", Session: "s2", Tool: "todoread", State: record.Completed, Started: 25, Ended: 26, Result: &tool.Result{Metadata: map[string]any{}}}
 		ok(t, s.Record(other))
-		if got := must(s.Calls(ctx, Query{Session: "s1", Brief: true}))(t); len(got) != 1 || got[0].Tool != "read" {
+		if got := must(s.Calls(ctx, record.CallQuery{Session: "s1", Brief: true}))(t); len(got) != 1 || got[0].Tool != "read" {
 			t.Errorf("the first session's call: %+v", got)
 		}
 		want(t, must(s.Call(ctx, "c1"))(t), other)
 		want(t, must(s.CallOf(ctx, "s1", "c1"))(t), c)
 		want(t, must(s.CallOf(ctx, "s2", "c1"))(t), other)
-		if _, err := s.CallOf(ctx, "s3", "c1"); !errors.Is(err, ErrNotFound) {
+		if _, err := s.CallOf(ctx, "s3", "c1"); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("a call of another session: %v", err)
 		}
 
-		r := Call{ID: "c2", Tool: "nope", Input: "x", State: Failed, Started: 30, Ended: 30,
-			Error: &Failure{Kind: tool.UnknownTool, Code: "unknown-tool", Message: "no such tool", Hint: "look"}}
+		r := record.Call{ID: "c2", Tool: "nope", Input: "x", State: record.Failed, Started: 30, Ended: 30,
+			Error: &record.Failure{Kind: tool.UnknownTool, Code: "unknown-tool", Message: "no such tool", Hint: "look"}}
 		ok(t, s.Record(r))
 		want(t, must(s.Call(ctx, "c2"))(t), r)
 		if err := s.Record(c); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("Record over a call: %v", err)
 		}
-		if err := s.Record(Call{ID: "c3", State: Running}); err == nil {
+		if err := s.Record(record.Call{ID: "c3", State: record.Running}); err == nil {
 			t.Error("recorded as running")
 		}
-		if _, err := s.Call(ctx, "c3"); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Call(ctx, "c3"); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("unknown call: %v", err)
 		}
 	})
@@ -119,14 +120,14 @@ func TestCallsQuery(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		for i := range 6 {
-			c := Call{ID: fmt.Sprint("c", i), Session: fmt.Sprint("s", i%2), Tool: fmt.Sprint("t", i%3), Input: "in"}
+			c := record.Call{ID: fmt.Sprint("c", i), Session: fmt.Sprint("s", i%2), Tool: fmt.Sprint("t", i%3), Input: "in"}
 			ok(t, s.Begin(ctx, c))
 			if i < 4 {
-				c.State, c.Result = Completed, &tool.Result{Title: "T", Output: "out"}
+				c.State, c.Title, c.Result = record.Completed, "T", &tool.Result{Title: "T", Output: "out"}
 				ok(t, s.Finish(c))
 			}
 		}
-		ids := func(q Query) string {
+		ids := func(q record.CallQuery) string {
 			t.Helper()
 			var out []string
 			for _, c := range must(s.Calls(ctx, q))(t) {
@@ -134,17 +135,17 @@ func TestCallsQuery(t *testing.T) {
 			}
 			return strings.Join(out, " ")
 		}
-		want(t, ids(Query{}), "c5 c4 c3 c2 c1 c0")
-		want(t, ids(Query{Limit: 2}), "c5 c4")
-		want(t, ids(Query{Session: "s0"}), "c4 c2 c0")
-		want(t, ids(Query{Session: "s0", State: Completed}), "c2 c0")
-		want(t, ids(Query{State: Running}), "c5 c4")
-		want(t, ids(Query{Tool: "t1"}), "c4 c1")
-		c3 := must(s.Calls(ctx, Query{Session: "s1", Limit: 2}))(t)[1]
-		want(t, ids(Query{Before: c3.Seq, Limit: 2}), "c2 c1")
-		want(t, ids(Query{Session: "none"}), "")
-		brief := must(s.Calls(ctx, Query{Brief: true, Session: "s1", State: Completed, Limit: 1}))(t)
-		want(t, brief, []Call{{ID: "c3", Session: "s1", Tool: "t0", State: Completed, Result: &tool.Result{Title: "T"}, Seq: c3.Seq}})
+		want(t, ids(record.CallQuery{}), "c5 c4 c3 c2 c1 c0")
+		want(t, ids(record.CallQuery{Limit: 2}), "c5 c4")
+		want(t, ids(record.CallQuery{Session: "s0"}), "c4 c2 c0")
+		want(t, ids(record.CallQuery{Session: "s0", State: record.Completed}), "c2 c0")
+		want(t, ids(record.CallQuery{State: record.Running}), "c5 c4")
+		want(t, ids(record.CallQuery{Tool: "t1"}), "c4 c1")
+		c3 := must(s.Calls(ctx, record.CallQuery{Session: "s1", Limit: 2}))(t)[1]
+		want(t, ids(record.CallQuery{Before: c3.Cursor, Limit: 2}), "c2 c1")
+		want(t, ids(record.CallQuery{Session: "none"}), "")
+		brief := must(s.Calls(ctx, record.CallQuery{Brief: true, Session: "s1", State: record.Completed, Limit: 1}))(t)
+		want(t, brief, []record.Call{{ID: "c3", Session: "s1", Tool: "t0", State: record.Completed, Title: "T", Result: &tool.Result{Title: "T"}, Cursor: c3.Cursor}})
 	})
 }
 
@@ -160,11 +161,11 @@ func TestSessions(t *testing.T) {
 		want(t, must(s.Sessions(ctx, 0))(t), []Session{b, a})
 		want(t, must(s.Sessions(ctx, 1))(t), []Session{b})
 		want(t, must(s.Session(ctx, "a"))(t), a)
-		if _, err := s.Session(ctx, "c"); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Session(ctx, "c"); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("unknown session: %v", err)
 		}
 		// A call brings its session to the front.
-		ok(t, s.Begin(ctx, Call{ID: "x", Session: "a", Started: 1 + touchEvery}))
+		ok(t, s.Begin(ctx, record.Call{ID: "x", Session: "a", Started: 1 + touchEvery}))
 		a.Updated = 1 + touchEvery
 		want(t, must(s.Sessions(ctx, 0))(t), []Session{a, b})
 	})
@@ -185,12 +186,12 @@ func TestFirstCall(t *testing.T) {
 			}
 		}
 		first("")
-		call := Call{ID: "x", Session: "a", Tool: "bash", Input: `{"command":"ls"}`, State: Running, Started: 1}
+		call := record.Call{ID: "x", Session: "a", Tool: "bash", Input: `{"command":"ls"}`, State: record.Running, Started: 1}
 		ok(t, s.Begin(ctx, call))
 		first(`bash {"command":"ls"}`)
-		call.State, call.Result = Completed, &tool.Result{Title: strings.Repeat("é", 500)}
+		call.State, call.Result = record.Completed, &tool.Result{Title: strings.Repeat("é", 500)}
 		ok(t, s.Finish(call))
-		ok(t, s.Begin(ctx, Call{ID: "y", Session: "a", Tool: "read", State: Running, Started: 2}))
+		ok(t, s.Begin(ctx, record.Call{ID: "y", Session: "a", Tool: "read", State: record.Running, Started: 2}))
 		first("bash " + strings.Repeat("é", 120))
 		changed := must(s.UpdateSession(ctx, "a", func(v *Session) { v.Title = "named" }))(t)
 		want(t, changed, must(s.Session(ctx, "a"))(t))
@@ -248,7 +249,7 @@ func TestUpdateSession(t *testing.T) {
 		rule := permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Allow}
 		want(t, got, Session{ID: "a", Dir: "/d", Title: "named", Created: 5, Updated: 5, Cost: 1, Rules: permission.Ruleset{rule, rule}})
 		want(t, must(s.Sessions(ctx, 0))(t), []Session{got})
-		if _, err := s.UpdateSession(ctx, "b", change); !errors.Is(err, ErrNotFound) {
+		if _, err := s.UpdateSession(ctx, "b", change); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("unknown session: %v", err)
 		}
 		must(s.UpdateSession(ctx, "a", func(v *Session) { *v = Session{} }))(t)
@@ -300,7 +301,7 @@ func TestApprovals(t *testing.T) {
 		want(t, must(s.ForgetApproval("2"))(t), true)
 		want(t, must(s.ForgetApproval("2"))(t), false)
 		want(t, must(s.Approvals())(t), []permission.Approval{a})
-		ok(t, s.Begin(t.Context(), Call{ID: "after"})) // the writer is as it was
+		ok(t, s.Begin(t.Context(), record.Call{ID: "after"})) // the writer is as it was
 	})
 }
 
@@ -311,10 +312,10 @@ func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n++
 		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(r, name)) }
-		c := Call{
+		c := record.Call{
 			ID: fmt.Sprint(n, text("id")), Session: text("session"), Tool: text("tool"), Agent: text("agent"), Model: text("model"),
-			Parent: text("parent"), Input: text("input"), State: Failed,
-			Error:  &Failure{Kind: tool.Failed, Code: text("code"), Message: text("message"), Hint: text("hint")},
+			Parent: text("parent"), Input: text("input"), State: record.Failed,
+			Error:  &record.Failure{Kind: tool.Failed, Code: text("code"), Message: text("message"), Hint: text("hint")},
 			Result: &tool.Result{Title: text("title"), Output: text("output")},
 		}
 		if err := s.Record(c); err != nil {
@@ -324,6 +325,7 @@ func TestAnyText(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
+		c.Title = c.Result.Title
 		if d := cmp.Diff(c, got); d != "" {
 			r.Fatal(d)
 		}
@@ -333,14 +335,14 @@ func TestAnyText(t *testing.T) {
 func TestOddValues(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		big := Call{ID: "big", Input: strings.Repeat("i\x00\xff", 5<<20/3), State: Completed,
+		big := record.Call{ID: "big", Input: strings.Repeat("i\x00\xff", 5<<20/3), State: record.Completed,
 			Result: &tool.Result{Output: strings.Repeat("o", 50<<10)}}
 		ok(t, s.Begin(ctx, big))
 		ok(t, s.Finish(big))
 		want(t, must(s.Call(ctx, "big"))(t), big)
 
 		// What JSON cannot hold is replaced, and the rest is kept.
-		odd := Call{ID: "odd", State: Completed, Result: &tool.Result{
+		odd := record.Call{ID: "odd", State: record.Completed, Result: &tool.Result{
 			Metadata:    map[string]any{"nan": math.NaN(), "ch": make(chan int), "bad": "a\xffb", "nul": "a\x00b", "n": 1},
 			Attachments: []tool.Attachment{{URL: "x\xff"}},
 		}}
@@ -354,7 +356,7 @@ func TestOddValues(t *testing.T) {
 		ok(t, s.SetTodos(ctx, "s\xff\x00", []Todo{{Content: "c\xff\x00"}}))
 		want(t, must(s.Todos(ctx, "s\xff\x00"))(t), []Todo{{Content: "c\ufffd\x00"}})
 
-		if err := s.Begin(ctx, Call{}); err == nil {
+		if err := s.Begin(ctx, record.Call{}); err == nil {
 			t.Error("began a call without id")
 		}
 	})
@@ -373,7 +375,7 @@ func TestConcurrent(t *testing.T) {
 			group.Go(func() {
 				for i := range each {
 					id := fmt.Sprint("shared", i)
-					err := s.Begin(ctx, Call{ID: id})
+					err := s.Begin(ctx, record.Call{ID: id})
 					if err == nil {
 						mu.Lock()
 						begun[id]++
@@ -382,7 +384,7 @@ func TestConcurrent(t *testing.T) {
 						t.Error(err)
 					}
 					out := fmt.Sprint("by ", g)
-					err = s.Finish(Call{ID: id, State: Completed, Result: &tool.Result{Output: out}})
+					err = s.Finish(record.Call{ID: id, State: record.Completed, Result: &tool.Result{Output: out}})
 					if err == nil {
 						mu.Lock()
 						if ended[id] != "" {
@@ -416,8 +418,8 @@ func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	s := must(Open(Options{Dir: dir}))(t)
 	ctx := t.Context()
-	ok(t, s.Record(Call{ID: "a", State: Completed}))
-	ok(t, s.Begin(ctx, Call{ID: "open"}))
+	ok(t, s.Record(record.Call{ID: "a", State: record.Completed}))
+	ok(t, s.Begin(ctx, record.Call{ID: "open"}))
 	ok(t, s.SetTodos(ctx, "s", []Todo{{ID: "1"}}))
 	ok(t, s.AddSession(ctx, Session{ID: "s", Title: "first", Created: 1}))
 	ok(t, s.Close())
@@ -425,7 +427,7 @@ func TestReopen(t *testing.T) {
 
 	// Everything answers that it is closed.
 	for name, err := range map[string]error{
-		"Begin": s.Begin(ctx, Call{ID: "b"}), "Finish": s.Finish(Call{ID: "open", State: Completed}),
+		"Begin": s.Begin(ctx, record.Call{ID: "b"}), "Finish": s.Finish(record.Call{ID: "open", State: record.Completed}),
 		"SetTodos": s.SetTodos(ctx, "s", nil), "Check": s.Check(ctx, true),
 	} {
 		if !errors.Is(err, ErrClosed) {
@@ -435,9 +437,9 @@ func TestReopen(t *testing.T) {
 
 	s = open(t, Options{Dir: dir})
 	want(t, s.Notices(), nil)
-	want(t, must(s.Call(ctx, "a"))(t).State, Completed)
+	want(t, must(s.Call(ctx, "a"))(t).State, record.Completed)
 	c := must(s.Call(ctx, "open"))(t) // its store closed before it ended
-	want(t, c.State, Interrupted)
+	want(t, c.State, record.Interrupted)
 	if c.Ended == 0 {
 		t.Error("no time of interruption")
 	}
@@ -451,7 +453,7 @@ func TestReopen(t *testing.T) {
 func TestModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "a?b #c%41 'q'")
 	s := open(t, Options{Dir: dir})
-	ok(t, s.Begin(t.Context(), Call{ID: "a"}))
+	ok(t, s.Begin(t.Context(), record.Call{ID: "a"}))
 	f := must(s.Spill("x"))(t)
 	ok(t, f.Close())
 	for name, mode := range map[string]os.FileMode{
@@ -468,8 +470,8 @@ func TestModes(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx, cancel := context.WithCancel(t.Context())
-		ok(t, s.Begin(ctx, Call{ID: "a"}))
-		ok(t, s.Begin(ctx, Call{ID: "b"}))
+		ok(t, s.Begin(ctx, record.Call{ID: "a"}))
+		ok(t, s.Begin(ctx, record.Call{ID: "b"}))
 		// In the middle of a list: the connection stays good.
 		err := s.read(ctx, "test", func(c *conn) error {
 			return c.query(ctx, func([]driver.Value) error { cancel(); return ctx.Err() }, "SELECT id FROM call")
@@ -477,12 +479,12 @@ func TestCanceled(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled read: %v", err)
 		}
-		want(t, len(must(s.Calls(t.Context(), Query{}))(t)), 2)
-		if err := s.Begin(ctx, Call{ID: "c"}); !errors.Is(err, context.Canceled) {
+		want(t, len(must(s.Calls(t.Context(), record.CallQuery{}))(t)), 2)
+		if err := s.Begin(ctx, record.Call{ID: "c"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("write with an ended context: %v", err)
 		}
-		ok(t, s.Finish(Call{ID: "a", State: Completed}))
-		if _, err := s.Calls(ctx, Query{}); !errors.Is(err, context.Canceled) {
+		ok(t, s.Finish(record.Call{ID: "a", State: record.Completed}))
+		if _, err := s.Calls(ctx, record.CallQuery{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("read with an ended context: %v", err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/record"
 )
 
 const syncedEnv = "HELVE_STORE_SYNCED"
@@ -60,7 +61,7 @@ func writeOneByOne(t *testing.T, dir, what string) {
 		case "approvals":
 			err = s.KeepApproval(permission.Approval{ID: id, Permission: "bash", Pattern: "ls " + id, Exact: true, Scope: permission.User})
 		case "calls", "durable":
-			err = s.Begin(context.Background(), Call{ID: id, Session: "s", Tool: "t", Input: "{}", Started: int64(i)})
+			err = s.Begin(context.Background(), record.Call{ID: id, Session: "s", Tool: "t", Input: "{}", Started: int64(i)})
 		}
 		if err != nil {
 			t.Fatal(err)

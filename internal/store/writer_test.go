@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/record"
 	"os"
 	"runtime"
 	"strings"
@@ -111,9 +112,9 @@ func TestWithdraw(t *testing.T) {
 	release := lead(t, s.w)
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := make(chan error), make(chan error)
-	go func() { first <- s.Begin(ctx, Call{ID: "first"}) }()
+	go func() { first <- s.Begin(ctx, record.Call{ID: "first"}) }()
 	queued(s.w, 1)
-	go func() { second <- s.Begin(t.Context(), Call{ID: "second"}) }()
+	go func() { second <- s.Begin(t.Context(), record.Call{ID: "second"}) }()
 	queued(s.w, 2)
 	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {
@@ -121,7 +122,7 @@ func TestWithdraw(t *testing.T) {
 	}
 	release()
 	ok(t, <-second)
-	want(t, len(must(s.Calls(t.Context(), Query{}))(t)), 1)
+	want(t, len(must(s.Calls(t.Context(), record.CallQuery{}))(t)), 1)
 }
 
 // Close waits for the writes that were let in and refuses later ones.
@@ -130,17 +131,17 @@ func TestCloseWaits(t *testing.T) {
 	dir := s.opts.Dir
 	release := lead(t, s.w)
 	first, closed := make(chan error), make(chan error)
-	go func() { first <- s.Record(Call{ID: "first", State: Completed}) }()
+	go func() { first <- s.Record(record.Call{ID: "first", State: record.Completed}) }()
 	queued(s.w, 1)
 	go func() { closed <- s.Close() }()
 	queued(s.w, 2) // Close ends our calls before it closes
 	release()
 	ok(t, <-first)
 	ok(t, <-closed)
-	if err := s.Record(Call{ID: "late", State: Completed}); !errors.Is(err, ErrClosed) {
+	if err := s.Record(record.Call{ID: "late", State: record.Completed}); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	want(t, must(open(t, Options{Dir: dir}).Call(t.Context(), "first"))(t).State, Completed)
+	want(t, must(open(t, Options{Dir: dir}).Call(t.Context(), "first"))(t).State, record.Completed)
 }
 
 // The writer wakes the checkpointer after enough pages, and that carries the
@@ -149,7 +150,7 @@ func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Dir: t.TempDir()})
 	for i := range 20 {
-		ok(t, s.Record(Call{ID: fmt.Sprint(i), State: Completed, Input: strings.Repeat("x", 50<<10)}))
+		ok(t, s.Record(record.Call{ID: fmt.Sprint(i), State: record.Completed, Input: strings.Repeat("x", 50<<10)}))
 	}
 	before := must(os.Stat(s.path))(t).Size()
 	k := newCheckpointer(s.path, s.log)

@@ -18,6 +18,7 @@ import (
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
+	"github.com/helve-dev/helve/record"
 )
 
 // crash starts a process that records calls as fast as it takes them, and kills
@@ -110,20 +111,20 @@ func holdKills(ctx context.Context, b *bench) {
 
 // sound looks whether the store of a world is whole, and no call of the dead
 // still runs, and returns what it says of every call.
-func (b *bench) sound(ctx context.Context, w *proof.World) map[string]store.State {
+func (b *bench) sound(ctx context.Context, w *proof.World) map[string]string {
 	s, err := store.Open(store.Options{Dir: dataDir(w)})
 	b.must(err)
 	b.cleanup(s.Close)
 	damage := s.Check(ctx, true)
 	b.hold(damage == nil && len(s.Notices()) == 0, "the store is damaged: %v, %v", damage, s.Notices())
-	all := map[string]store.State{}
-	for before := int64(0); ; {
-		calls, err := s.Calls(ctx, store.Query{Before: before, Limit: 1000, Brief: true})
+	all := map[string]string{}
+	for before := ""; ; {
+		calls, err := s.Calls(ctx, record.CallQuery{Before: before, Limit: 1000, Brief: true})
 		b.must(err)
 		for _, c := range calls {
 			_, twice := all[c.ID]
-			b.hold(!twice && c.State != store.Running, "call %s still runs, or is there twice", c.ID)
-			all[c.ID], before = c.State, c.Seq
+			b.hold(!twice && c.State != record.Running, "call %s still runs, or is there twice", c.ID)
+			all[c.ID], before = c.State, c.Cursor
 		}
 		if len(calls) < 1000 {
 			return all

@@ -17,6 +17,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
+	"github.com/helve-dev/helve/record"
 )
 
 // mostGrowth is how much more memory the server may hold after the load, in
@@ -110,10 +111,10 @@ func (r *report) compareStore() error {
 	if err := s.Check(ctx, true); err != nil {
 		r.fail("the store is not sound: %v", err)
 	}
-	seen := map[callKey]store.State{}
+	seen := map[callKey]string{}
 	r.recorded = map[string]int{}
-	for before, more := int64(0), true; more; {
-		calls, err := s.Calls(ctx, store.Query{Before: before, Limit: 1000, Brief: true})
+	for before, more := "", true; more; {
+		calls, err := s.Calls(ctx, record.CallQuery{Before: before, Limit: 1000, Brief: true})
 		if err != nil {
 			return err
 		}
@@ -122,10 +123,10 @@ func (r *report) compareStore() error {
 			if was, ok := seen[at]; ok {
 				r.fail("call %s is in the store twice: %s and %s", c.ID, was, c.State)
 			}
-			if c.State == store.Running {
+			if c.State == record.Running {
 				r.fail("call %s of %s still runs, says the store, and nobody is there", c.ID, c.Tool)
 			}
-			seen[at], before = c.State, c.Seq
+			seen[at], before = c.State, c.Cursor
 			r.recorded[string(c.State)]++
 		}
 		more = len(calls) == 1000
@@ -135,7 +136,7 @@ func (r *report) compareStore() error {
 }
 
 // match holds what callers heard against what the store says.
-func (r *report) match(seen map[callKey]store.State) {
+func (r *report) match(seen map[callKey]string) {
 	for at, how := range r.endings {
 		state, ok := seen[at]
 		switch {

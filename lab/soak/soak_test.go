@@ -16,7 +16,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
@@ -131,7 +130,7 @@ func TestMatch(t *testing.T) {
 	for id, how := range map[string]ending{"1": completed, "2": failed, "3": unheard, "4": unkept, "5": completed, "6": completed} {
 		r.ended(callKey{"s", id}, how)
 	}
-	r.match(map[callKey]store.State{{"s", "1"}: "completed", {"s", "2"}: "error", {"s", "5"}: "interrupted"})
+	r.match(map[callKey]string{{"s", "1"}: "completed", {"s", "2"}: "error", {"s", "5"}: "interrupted"})
 	slices.Sort(r.failures)
 	want := []string{`call 5 of s was answered "completed", and the store says "interrupted"`, `call 6 of s was answered "completed" and is not in the store`}
 	if !slices.Equal(r.failures, want) {
