@@ -299,10 +299,11 @@ func (v *VM) end(c *call, result Data, err error) {
 	}
 }
 
-// ranOut reports whether an error says that the engine has no memory left.
+// ranOut reports whether an error says that the engine has no memory left. It
+// throws null where there is none for the error either.
 func (v *VM) ranOut(err error) bool {
 	t, ok := errors.AsType[*Thrown](err)
-	return ok && v.engine.arena.starved && t.Name == "InternalError" && t.Message == "out of memory"
+	return ok && v.engine.arena.starved && (t.Name == "InternalError" && t.Message == "out of memory" || t.Name == "" && t.Message == "null")
 }
 
 // release drops all that a call still waits for.
