@@ -25,6 +25,7 @@ const (
 	hookDefinition = "tool.definition"
 	hookShell      = "shell.env"
 	hookPermission = "permission.ask"
+	hookAuth       = "auth"
 	hookConfig     = "config"
 )
 

@@ -1,6 +1,7 @@
 package helve
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,11 @@ import (
 type Models struct {
 	// Find returns the model of a name, or an error that says what to do.
 	Find func(message.ModelRef) (Model, error)
+	// SignIn is called before a model of a provider is looked for. ask lets
+	// plugins with a hook auth for this provider sign in: it gives what their
+	// loader has made, {"apiKey", "baseURL", "headers"} as JSON. Nil: no plugin
+	// is asked.
+	SignIn func(provider string, ask func() (json.RawMessage, error)) error
 	// Default is used where nothing else is said. Small gives sessions their
 	// titles; without one the first words of the first prompt do.
 	Default, Small message.ModelRef
@@ -127,6 +133,12 @@ func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error)
 	if r.opt.Models.Find == nil {
 		return Model{}, errNoModels
 	}
+	if r.opt.Models.SignIn != nil && r.custom != nil {
+		ask := func() (json.RawMessage, error) { return r.signIn(ref.Provider) }
+		if err := r.opt.Models.SignIn(ref.Provider, ask); err != nil {
+			return Model{}, err
+		}
+	}
 	m, err := r.opt.Models.Find(ref)
 	if err != nil {
 		return Model{}, err
@@ -135,4 +147,19 @@ func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error)
 		return Model{}, fmt.Errorf("the model %s has no provider", ref)
 	}
 	return m, nil
+}
+
+// signIn lets plugins sign in to a provider. Keys of the config are not shown
+// to them: who has one there needs no plugin.
+func (r *Runtime) signIn(provider string) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(r.ctx, gatherLimit)
+	defer cancel()
+	r.custom.Need(ctx, "")
+	if !r.custom.Has(hookAuth) {
+		return json.RawMessage("{}"), nil
+	}
+	input := asJSON(map[string]any{"provider": map[string]string{"id": provider}})
+	done, err := r.custom.Hook(r.ctx, r.backgroundCall(hookAuth), hookAuth, input, json.RawMessage("{}"))
+	r.passedOver(hookAuth, done)
+	return done.Output, err
 }

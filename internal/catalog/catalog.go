@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -80,8 +81,10 @@ type served struct {
 	key        string
 	keyFrom    string // where the key was found
 	err        error  // why it can not be used
-	off        bool   // because somebody said so
-	noKey      bool   // because there is no key
+	asking     sync.Mutex
+	asked      bool // for a login
+	off        bool // because somebody said so
+	noKey      bool // because there is no key
 }
 
 // New returns a catalog. It looks at the environment once.
@@ -258,6 +261,8 @@ func (c *Catalog) usable(ref message.ModelRef) (*served, error) {
 	if ref.Provider == "" || ref.Model == "" {
 		return nil, fmt.Errorf("the model %q does not say who serves it: write it as provider/model, such as %q; %s", ref.String(), "anthropic/claude-sonnet-4-5", c.withKey())
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	s := c.find(ref.Provider)
 	if s == nil {
 		said := fmt.Sprintf("there is no provider called %q", ref.Provider)
@@ -271,6 +276,48 @@ func (c *Catalog) usable(ref message.ModelRef) (*served, error) {
 		return nil, fmt.Errorf("%s: 'helve models' lists those that are known, and others are described under \"provider\" in the config; %s", said, c.withKey())
 	}
 	return s, s.err
+}
+
+// A Login is what a plugin gives for a provider. Empty fields change nothing.
+type Login struct {
+	Key     string            `json:"apiKey"`
+	URL     string            `json:"baseURL"`
+	Headers map[string]string `json:"headers"`
+}
+
+// SignIn asks for the login of a provider that is configured without a key,
+// once, before it is used first.
+func (c *Catalog) SignIn(id string, ask func() (Login, error)) error {
+	s := c.find(id)
+	if s == nil || !s.configured || s.off || s.conf.Disabled || s.conf.Key != "" {
+		return nil
+	}
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.asked {
+		return nil
+	}
+	login, err := ask()
+	if err != nil {
+		return fmt.Errorf("signing in to %s by a plugin: %w", s.ID, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.asked = true
+	if login.Key != "" {
+		s.key, s.keyFrom = login.Key, "a plugin"
+	}
+	s.URL = cmp.Or(login.URL, s.URL)
+	headers := maps.Clone(login.Headers)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	maps.Copy(headers, s.conf.Headers)
+	s.conf.Headers = headers
+	if s.noKey && (s.key != "" || !s.needsKey()) {
+		s.noKey, s.err = false, nil
+	}
+	return nil
 }
 
 // withKey says which providers could be used.

@@ -79,6 +79,25 @@ func (s *setup) models(a *app) (helve.Models, error) {
 		}
 		return helve.Model{Provider: provider, Info: info, Fit: fit}, nil
 	}}
+	out.SignIn = func(provider string, ask func() (json.RawMessage, error)) error {
+		return c.SignIn(provider, func() (catalog.Login, error) {
+			raw, err := ask()
+			if err != nil {
+				return catalog.Login{}, err
+			}
+			login := struct {
+				catalog.Login
+				Fetch bool `json:"fetch"`
+			}{}
+			if err := json.Unmarshal(raw, &login); err != nil {
+				return catalog.Login{}, err
+			}
+			if login.Fetch {
+				a.note(fmt.Sprintf("the plugin that signs in to %s brings a fetch of its own, which helve does not use", provider))
+			}
+			return login.Login, nil
+		})
+	}
 	main, err := c.Default(s.cfg.Model)
 	if err != nil {
 		return out, nil // Find says the same of no name

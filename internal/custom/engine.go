@@ -370,7 +370,9 @@ func idle(hooks []string) (notes []string) {
 	var never []string
 	for _, hook := range hooks {
 		switch hook {
-		case "auth", "provider", "experimental.provider.small_model", "chat.headers", "command.execute.before", "experimental.chat.messages.transform", "experimental.compaction.autocontinue",
+		case "auth":
+			notes = append(notes, "Its hook auth is called for a provider that the config has without a key; a fetch of its own is not used.")
+		case "provider", "experimental.provider.small_model", "chat.headers", "command.execute.before", "experimental.chat.messages.transform", "experimental.compaction.autocontinue",
 			"experimental.session.compacting", "experimental.text.complete":
 			never = append(never, hook)
 		case "config":
@@ -379,9 +381,6 @@ func idle(hooks []string) (notes []string) {
 	}
 	if len(never) > 0 {
 		notes = append(notes, "The helve command does not call its hook "+strings.Join(never, ", ")+".")
-	}
-	if slices.Contains(hooks, "auth") {
-		notes = append(notes, "So it signs in to no provider: give the provider a key in the config or the environment.")
 	}
 	return notes
 }

@@ -112,7 +112,7 @@ export const help = () => 1
 	if f := b.file("tools/read.ts"); f.Problem != "" || len(f.Notes) != 1 || f.Notes[0] != "Its tool read takes the place of the built-in one." {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("plugins/idle.ts"); f.State != Ready || f.Problem != "" || len(f.Notes) != 3 || !strings.Contains(f.Notes[1], "does not call its hook auth, chat.headers.") {
+	if f := b.file("plugins/idle.ts"); f.State != Ready || f.Problem != "" || len(f.Notes) != 3 || !strings.Contains(strings.Join(f.Notes, " "), "Its hook auth is called for a provider that the config has without a key") || !strings.Contains(strings.Join(f.Notes, " "), "does not call its hook chat.headers.") {
 		t.Errorf("%+v", f)
 	}
 	if f := b.file("plugins/nofunction.ts"); f.State != Failed || !strings.Contains(f.Problem, "The hook tool.execute.before is a string, not a function") {

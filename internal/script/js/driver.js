@@ -511,9 +511,32 @@ function agreed(name, output) {
   return { ...output, result: isObject(result) && "output" in result ? settled(result) : text(result) };
 }
 
+// signIn calls the loader of plugins that sign in to the provider of input.
+// output gets what of it the host can use.
+async function signIn(input, output) {
+  const runs = [];
+  for (const { file, export: name, hooks } of plugins) {
+    if (!isObject(hooks.auth)) continue;
+    const one = { file, export: name };
+    const began = clock();
+    try {
+      if (hooks.auth.provider === input.provider.id && typeof hooks.auth.loader === "function") {
+        const made = await hooks.auth.loader(async () => ({ type: "api", key: "" }), input.provider) ?? {}; // no sign-in is kept
+        for (const key of ["apiKey", "baseURL", "headers"]) if (made[key]) output[key] = made[key];
+        if (made.fetch) output.fetch = true;
+      }
+    } catch (thrown) {
+      one.error = tell(thrown);
+    }
+    one.ms = clock() - began;
+    runs.push(one);
+  }
+  return runs;
+}
+
 async function hook({ name, input, output }) {
   const changed = name === "config" ? input : output; // the configuration is changed where it is
-  const runs = await run(name, name === "config" ? [input] : [input, output], name === "tool.execute.before");
+  const runs = name === "auth" ? await signIn(input, output) : await run(name, name === "config" ? [input] : [input, output], name === "tool.execute.before");
   let made;
   try {
     made = json(agreed(name, changed));
