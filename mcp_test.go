@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -21,7 +22,7 @@ import (
 
 // A desk is a program of others that offers tools over MCP.
 type desk struct {
-	*mcp.Server
+	*sdk.Server
 	url string
 
 	mu    sync.Mutex
@@ -30,9 +31,9 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{Server: mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)}
+	d := &desk{Server: sdk.NewServer(&sdk.Implementation{Name: "desk", Version: "1"}, nil)}
 	d.offer("open", "Opens a drawer.")
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return d.Server }, nil))
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.Server }, nil))
 	t.Cleanup(web.Close)
 	d.url = web.URL
 	return d
@@ -40,14 +41,14 @@ func newDesk(t *testing.T) *desk {
 
 // offer offers a tool that says what it was given.
 func (d *desk) offer(name, description string) {
-	d.AddTool(&mcp.Tool{
+	d.AddTool(&sdk.Tool{
 		Name: name, Description: description,
 		InputSchema: map[string]any{"type": "object", "properties": map[string]any{"drawer": map[string]any{"type": "string"}}},
-	}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	}, func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.calls = append(d.calls, name+string(req.Params.Arguments))
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "opened " + string(req.Params.Arguments)}}}, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "opened " + string(req.Params.Arguments)}}}, nil
 	})
 }
 
@@ -62,7 +63,7 @@ func (d *desk) at(t *testing.T, change func(*helve.Options)) *helve.Runtime {
 	t.Helper()
 	opt := helve.Options{
 		Dir: t.TempDir(), DataDir: t.TempDir(),
-		MCP: helve.MCP{Servers: []helve.MCPServer{
+		MCP: mcp.Options{Servers: []mcp.Server{
 			{Name: "my.desk", URL: d.url, NoOAuth: true},
 			{Name: "gone", URL: "http://127.0.0.1:1/", NoOAuth: true},
 		}},
@@ -117,7 +118,7 @@ func TestCallBringsTheToolIn(t *testing.T) {
 		t.Errorf("the last tool is %s", last.Name)
 	}
 	states := map[string]string{}
-	for _, s := range rt.MCP() {
+	for _, s := range rt.MCP().Status() {
 		states[s.Name] = string(s.State)
 	}
 	if states["my.desk"] != "connected" || states["gone"] != "failed" {
@@ -187,7 +188,7 @@ func TestChangedToolIsAskedAbout(t *testing.T) {
 			t.Errorf("the model is shown %q", s.Description)
 		}
 	}
-	if err := later.ApproveMCP("my.desk", "open"); err != nil {
+	if err := later.MCP().Approve("my.desk", "open"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := later.Call(t.Context(), openDrawer); err != nil {
@@ -199,8 +200,8 @@ func TestChangedToolIsAskedAbout(t *testing.T) {
 // it works for.
 func TestOtherProgramsAsk(t *testing.T) {
 	d := newDesk(t)
-	d.AddTool(&mcp.Tool{Name: "lock", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Lock it?", RequestedSchema: map[string]any{
+	d.AddTool(&sdk.Tool{Name: "lock", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		res, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Lock it?", RequestedSchema: map[string]any{
 			"type": "object", "required": []string{"colour"}, "properties": map[string]any{
 				"colour": map[string]any{"type": "string", "enum": []string{"red", "blue"}},
 				"sure":   map[string]any{"type": "boolean"},
@@ -210,7 +211,7 @@ func TestOtherProgramsAsk(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolResult{StructuredContent: map[string]any{"action": res.Action, "content": res.Content}}, nil
+		return &sdk.CallToolResult{StructuredContent: map[string]any{"action": res.Action, "content": res.Content}}, nil
 	})
 	rt := d.at(t, nil)
 	go func() {
@@ -245,8 +246,8 @@ func TestOtherProgramsAsk(t *testing.T) {
 // What programs have to read is read by tools that are there then.
 func TestResourcesOfOtherPrograms(t *testing.T) {
 	d := newDesk(t)
-	d.AddResource(&mcp.Resource{URI: "note://1", Name: "a note", MIMEType: "text/plain"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
+	d.AddResource(&sdk.Resource{URI: "note://1", Name: "a note", MIMEType: "text/plain"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
 			{URI: "note://1", MIMEType: "text/plain", Text: "buy milk"},
 			{URI: "note://1#p", MIMEType: "image/png", Blob: []byte{1, 2, 3}},
 			{URI: "note://1#z", MIMEType: "application/zip", Blob: []byte{1, 2, 3, 4}},
@@ -276,7 +277,7 @@ func TestResourcesOfOtherPrograms(t *testing.T) {
 func TestSlowServerHidesNothing(t *testing.T) {
 	d, late := newDesk(t), newDesk(t)
 	release := make(chan struct{})
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return late.Server }, nil)
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return late.Server }, nil)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-release:
@@ -288,7 +289,7 @@ func TestSlowServerHidesNothing(t *testing.T) {
 	b := &brain{answer: inTurn(says("hello"))}
 	rt, _ := owned(t, "\n-- .opencode/tool/own.ts --\nexport default { description: \"Own.\", args: {}, execute: async () => \"mine\" }\n", helve.Options{
 		Patience: time.Nanosecond,
-		MCP: helve.MCP{Servers: []helve.MCPServer{
+		MCP: mcp.Options{Servers: []mcp.Server{
 			{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour},
 			{Name: "my.desk", URL: d.url, NoOAuth: true, Timeout: time.Hour},
 		}},

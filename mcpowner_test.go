@@ -4,10 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -17,20 +18,20 @@ import (
 func TestOtherProgramsAskTheRightSession(t *testing.T) {
 	long, short := newDesk(t), newDesk(t)
 	held, release := make(chan struct{}), make(chan struct{})
-	long.AddTool(&mcp.Tool{Name: "hold", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	long.AddTool(&sdk.Tool{Name: "hold", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		close(held)
 		<-release
-		return &mcp.CallToolResult{}, nil
+		return &sdk.CallToolResult{}, nil
 	})
-	short.AddTool(&mcp.Tool{Name: "lock", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Lock it?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}})
+	short.AddTool(&sdk.Tool{Name: "lock", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		res, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Lock it?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}})
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Action}}}, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Action}}}, nil
 	})
 	rt := long.at(t, func(o *helve.Options) {
-		o.MCP.Servers = []helve.MCPServer{{Name: "my", URL: short.url, NoOAuth: true}, {Name: "my.desk", URL: long.url, NoOAuth: true}}
+		o.MCP.Servers = []mcp.Server{{Name: "my", URL: short.url, NoOAuth: true}, {Name: "my.desk", URL: long.url, NoOAuth: true}}
 	})
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
@@ -87,7 +88,7 @@ func TestChangedToolInOneSession(t *testing.T) {
 		if n := len(asked); n != 1 {
 			t.Errorf("%s: asked %d times", scope, n)
 		}
-		tools, err := rt.MCPTools(t.Context(), "my.desk")
+		tools, err := rt.MCP().Tools(t.Context(), "my.desk")
 		if err != nil || (tools[0].Changed != "") != want {
 			t.Errorf("%s: %+v, %v", scope, tools, err)
 		}

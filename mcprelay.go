@@ -11,25 +11,10 @@ import (
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
-
-// An MCPTemplate is a family of things that a server lets others read.
-type MCPTemplate = mcpclient.Template
-
-// An MCPContent is a part of what was read: a text, or bytes.
-type MCPContent = builtin.ResourcePart
-
-// An MCPPromptCall says which prompt of which server is wanted.
-type MCPPromptCall struct {
-	Server    string            `json:"server"`
-	Name      string            `json:"name"`
-	Arguments map[string]string `json:"arguments,omitempty"`
-}
-
-// An MCPPromptText is a prompt that a server has made.
-type MCPPromptText = mcpclient.PromptText
 
 // The tool that makes prompts is there for doors, so that what they hand on
 // goes the road of a call. Only who calls itself promptClient is offered it: no
@@ -51,7 +36,7 @@ func promptTool(pool *mcpclient.Pool) tool.Tool {
 		Name: promptName, Description: "Lets an MCP server make one of its prompts.", Permission: "read", ReadOnly: true, OpenWorld: true,
 		Offer: func(a tool.Audience) (string, bool) { return "", a.Client == promptClient },
 	}
-	return tool.New(spec, func(ctx context.Context, c *tool.Call, in MCPPromptCall) (*tool.Result, error) {
+	return tool.New(spec, func(ctx context.Context, c *tool.Call, in mcp.PromptCall) (*tool.Result, error) {
 		err := c.Ask(ctx, permission.Request{
 			Permission: "read", Patterns: []string{promptPattern(in.Server, in.Name)}, Always: []string{promptPattern(in.Server, "*")},
 		})
@@ -73,107 +58,71 @@ func promptTool(pool *mcpclient.Pool) tool.Tool {
 	})
 }
 
-// An MCPCompletion asks how the value of an argument could go on.
-type MCPCompletion = mcpclient.Completion
+func hasResources(s mcp.Status) bool { return s.Resources }
+func hasPrompts(s mcp.Status) bool   { return s.Prompts }
 
-// MCPCompleted are the values that an argument could have.
-type MCPCompleted = mcpclient.Completed
-
-// MCPServers returns the names of the servers that are not switched off, in
-// the order of the options.
-func (r *Runtime) MCPServers() []string {
-	return r.which(func(s MCPStatus) bool { return s.State != mcpclient.Disabled })
+// Prompts returns the prompts of a server. For "" they are those of all that
+// are connected, in the order of the options: an error then tells which could
+// not say, and takes nothing from the others.
+func (m MCP) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error) {
+	return listed(ctx, m.r.pool, server, hasPrompts, m.r.pool.Prompts)
 }
 
-func (r *Runtime) which(passes func(MCPStatus) bool) []string {
-	if r.pool == nil {
-		return nil
+// Resources returns what a server lets others read, or for "" all that are
+// connected, as [MCP.Prompts] does.
+func (m MCP) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
+	return listed(ctx, m.r.pool, server, hasResources, m.r.pool.Resources)
+}
+
+// Templates returns the families of what a server lets others read, or for ""
+// all that are connected, as [MCP.Prompts] does.
+func (m MCP) Templates(ctx context.Context, server string) ([]mcp.Template, error) {
+	return listed(ctx, m.r.pool, server, hasResources, m.r.pool.Templates)
+}
+
+// listed asks one server, or for "" all that have something at the same time,
+// and returns what they say in their order. It takes nothing of one that fails.
+func listed[T any](ctx context.Context, pool *mcpclient.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
+	if server != "" {
+		return list(ctx, server)
 	}
-	return r.pool.Which(passes)
-}
-
-func hasResources(s MCPStatus) bool { return s.Resources }
-func hasPrompts(s MCPStatus) bool   { return s.Prompts }
-
-// MCPPrompts returns the prompts of a server. For "" they are those of all
-// that are connected, in the order of the options: an error then tells which
-// could not say, and takes nothing from the others.
-func (r *Runtime) MCPPrompts(ctx context.Context, server string) ([]MCPPrompt, error) {
-	return listed(ctx, r, relayQuery[MCPPrompt]{server, hasPrompts, (*mcpclient.Pool).Prompts})
-}
-
-// MCPResources returns what a server lets others read, or for "" all that are
-// connected, as [Runtime.MCPPrompts] does.
-func (r *Runtime) MCPResources(ctx context.Context, server string) ([]MCPResource, error) {
-	return listed(ctx, r, relayQuery[MCPResource]{server, hasResources, (*mcpclient.Pool).Resources})
-}
-
-// MCPTemplates returns the families of what a server lets others read, or for
-// "" all that are connected, as [Runtime.MCPPrompts] does.
-func (r *Runtime) MCPTemplates(ctx context.Context, server string) ([]MCPTemplate, error) {
-	return listed(ctx, r, relayQuery[MCPTemplate]{server, hasResources, (*mcpclient.Pool).Templates})
-}
-
-// An relayQuery asks one server, or with "" those that have something, for a list.
-type relayQuery[T any] struct {
-	server string
-	has    func(MCPStatus) bool
-	list   func(p *mcpclient.Pool, ctx context.Context, server string) ([]T, error)
-}
-
-// listed asks those that are to be asked, and takes nothing of one that fails.
-func listed[T any](ctx context.Context, r *Runtime, q relayQuery[T]) ([]T, error) {
-	if q.server != "" {
-		if r.pool == nil {
-			return nil, fmt.Errorf("%q: %w", q.server, ErrNoServer)
-		}
-		all, err := q.list(r.pool, ctx, q.server)
-		return all, r.noServer(q.server, err)
-	}
-	return askAll(r.which(q.has), func(server string) ([]T, error) {
-		all, err := q.list(r.pool, ctx, server)
-		if err != nil {
-			return nil, err
-		}
-		return all, nil
-	})
-}
-
-// askAll asks all servers at the same time and returns what they say, in their
-// order.
-func askAll[T any](servers []string, ask func(server string) ([]T, error)) ([]T, error) {
+	servers := pool.Which(has)
 	parts, errs := make([][]T, len(servers)), make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, name := range servers {
-		wg.Go(func() { parts[i], errs[i] = ask(name) })
+		wg.Go(func() {
+			if parts[i], errs[i] = list(ctx, name); errs[i] != nil {
+				parts[i] = nil
+			}
+		})
 	}
 	wg.Wait()
 	return slices.Concat(parts...), errors.Join(errs...)
 }
 
-// MCPRead reads something that a server has, uncut. It is a call of
+// Read reads something that a server has, uncut. It is a call of
 // read_mcp_resource, made as c says: the rules hold, and it is recorded.
-func (r *Runtime) MCPRead(ctx context.Context, c tool.Call, server, uri string) ([]MCPContent, error) {
+func (m MCP) Read(ctx context.Context, c tool.Call, server, uri string) ([]mcp.Content, error) {
 	c.Tool, c.Input = builtin.ReadResource, asJSON(map[string]string{"server": server, "uri": uri})
-	res, err := r.Call(ctx, c)
+	res, err := m.r.Call(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if parts, ok := res.Data.([]MCPContent); ok {
+	if parts, ok := res.Data.([]mcp.Content); ok {
 		return parts, nil
 	}
-	return []MCPContent{{URI: uri, Mime: "text/plain", Text: res.Output}}, nil // a hook has answered
+	return []mcp.Content{{URI: uri, MIME: "text/plain", Text: res.Output}}, nil // a hook has answered
 }
 
-// MCPGetPrompt lets a server make a prompt. That goes the road of a call as
-// well, made as c says; for rules it is a read of mcp:server:prompt:name.
-func (r *Runtime) MCPGetPrompt(ctx context.Context, c tool.Call, p MCPPromptCall) (MCPPromptText, error) {
+// Prompt lets a server make a prompt. That goes the road of a call as well,
+// made as c says; for rules it is a read of mcp:server:prompt:name.
+func (m MCP) Prompt(ctx context.Context, c tool.Call, p mcp.PromptCall) (mcp.PromptText, error) {
 	c.Tool, c.Client, c.Input = promptName, promptClient, asJSON(p)
-	res, err := r.Call(ctx, c)
+	res, err := m.r.Call(ctx, c)
 	if err != nil {
-		return MCPPromptText{}, err
+		return mcp.PromptText{}, err
 	}
-	made, ok := res.Data.(MCPPromptText)
+	made, ok := res.Data.(mcp.PromptText)
 	if !ok { // a hook has answered
 		content := map[string]any{"type": "text", "text": res.Output}
 		made.Messages = append(made.Messages, asJSON(map[string]any{"role": "user", "content": content}))
@@ -181,47 +130,36 @@ func (r *Runtime) MCPGetPrompt(ctx context.Context, c tool.Call, p MCPPromptCall
 	return made, nil
 }
 
-// MCPComplete asks a server for the values of an argument. Nobody is asked for
+// Complete asks a server for the values of an argument. Nobody is asked for
 // permission; where a rule denies the agent to read it, it is refused.
-func (r *Runtime) MCPComplete(ctx context.Context, agent string, c MCPCompletion) (MCPCompleted, error) {
+func (m MCP) Complete(ctx context.Context, agent string, c mcp.Completion) (mcp.Completed, error) {
 	pattern := builtin.ResourcePattern(c.Server, c.Template)
 	if c.Prompt != "" {
 		pattern = promptPattern(c.Server, c.Prompt)
 	}
-	if err := r.allowedRelay(agent, c.Server, pattern); err != nil {
-		return MCPCompleted{}, err
+	if err := m.r.mayRead(agent, pattern); err != nil {
+		return mcp.Completed{}, err
 	}
-	out, err := r.pool.Complete(ctx, c)
-	return out, r.noServer(c.Server, err)
+	return m.r.pool.Complete(ctx, c)
 }
 
-// An MCPWatch names what is to be watched, and for whom.
-type MCPWatch struct{ Agent, Server, URI string }
-
-// MCPSubscribe lets an event tell when something that a server has changes,
-// until as many calls of [Runtime.MCPUnsubscribe]. Nobody is asked for
-// permission; where a rule denies the agent to read it, it is refused.
-func (r *Runtime) MCPSubscribe(ctx context.Context, w MCPWatch) error {
-	if err := r.allowedRelay(w.Agent, w.Server, builtin.ResourcePattern(w.Server, w.URI)); err != nil {
+// Subscribe lets an event tell when something that a server has changes, until
+// as many calls of [MCP.Unsubscribe]. Nobody is asked for permission; where a
+// rule denies the agent to read it, it is refused.
+func (m MCP) Subscribe(ctx context.Context, s mcp.Subscription) error {
+	if err := m.r.mayRead(s.Agent, builtin.ResourcePattern(s.Server, s.URI)); err != nil {
 		return err
 	}
-	return r.noServer(w.Server, r.pool.Subscribe(ctx, w.Server, w.URI))
+	return m.r.pool.Subscribe(ctx, s.Server, s.URI)
 }
 
-// MCPUnsubscribe takes one [Runtime.MCPSubscribe] back.
-func (r *Runtime) MCPUnsubscribe(w MCPWatch) {
-	if r.pool != nil {
-		r.pool.Unsubscribe(w.Server, w.URI)
-	}
-}
+// Unsubscribe takes one [MCP.Subscribe] back.
+func (m MCP) Unsubscribe(s mcp.Subscription) { m.r.pool.Unsubscribe(s.Server, s.URI) }
 
-// allowedRelay says why an agent may not have to do with something of a server.
-func (r *Runtime) allowedRelay(agent, server, pattern string) error {
+// mayRead says why an agent may not have to do with something of a server.
+func (r *Runtime) mayRead(agent, pattern string) error {
 	if err := r.policyError(""); err != nil {
 		return err
-	}
-	if r.pool == nil {
-		return fmt.Errorf("%q: %w", server, ErrNoServer)
 	}
 	a := r.agent(agent)
 	if a == nil {
@@ -231,4 +169,29 @@ func (r *Runtime) allowedRelay(agent, server, pattern string) error {
 		return asError(&permission.DeniedError{Decision: d, Rules: a.Policy.Rules.About("read")})
 	}
 	return nil
+}
+
+// A resourceHost is what MCP servers have to read, as the tools for it see it.
+type resourceHost struct{ *mcpclient.Pool }
+
+// Resources lists what a server has, families of resources among them, or for
+// "" all that are connected, of those that answer.
+func (l resourceHost) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
+	out, failed := listed(ctx, l.Pool, server, hasResources, l.contents)
+	if len(out) > 0 && server == "" {
+		return out, nil
+	}
+	return out, failed
+}
+
+func (l resourceHost) contents(ctx context.Context, server string) ([]mcp.Resource, error) {
+	out, err := l.Pool.Resources(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	families, err := l.Templates(ctx, server)
+	for _, t := range families {
+		out = append(out, mcp.Resource{Server: server, URI: t.URITemplate, Name: t.Name, Description: t.Description, MIME: t.MIME})
+	}
+	return out, err
 }

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -18,18 +19,18 @@ import (
 // newLibraryDesk is a desk that also has a note to read and a prompt.
 func newLibraryDesk(t *testing.T) *desk {
 	t.Helper()
-	fine := func(context.Context, *mcp.SubscribeRequest) error { return nil }
-	d := &desk{Server: mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, &mcp.ServerOptions{
-		SubscribeHandler: fine, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	fine := func(context.Context, *sdk.SubscribeRequest) error { return nil }
+	d := &desk{Server: sdk.NewServer(&sdk.Implementation{Name: "desk", Version: "1"}, &sdk.ServerOptions{
+		SubscribeHandler: fine, UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})}
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return d.Server }, nil))
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.Server }, nil))
 	t.Cleanup(web.Close)
 	d.url = web.URL
-	d.AddResource(&mcp.Resource{URI: "note://1", Name: "a note"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "note://1", Text: strings.Repeat("long ", 100_000)}}}, nil
+	d.AddResource(&sdk.Resource{URI: "note://1", Name: "a note"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "note://1", Text: strings.Repeat("long ", 100_000)}}}, nil
 	})
-	d.AddPrompt(&mcp.Prompt{Name: "ask"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "well?"}}}}, nil
+	d.AddPrompt(&sdk.Prompt{Name: "ask"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "well?"}}}}, nil
 	})
 	return d
 }
@@ -39,29 +40,29 @@ func TestHandOn(t *testing.T) {
 	d := newLibraryDesk(t)
 	rt := d.at(t, nil)
 	rt.Gather(t.Context())
-	if all, err := rt.MCPPrompts(t.Context(), ""); err != nil || len(all) != 1 || all[0].Name != "ask" || !strings.Contains(string(all[0].Wire), `"ask"`) {
+	if all, err := rt.MCP().Prompts(t.Context(), ""); err != nil || len(all) != 1 || all[0].Name != "ask" || !strings.Contains(string(all[0].Wire), `"ask"`) {
 		t.Errorf("prompts are %v, %v", all, err)
 	}
-	if all, err := rt.MCPTemplates(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
+	if all, err := rt.MCP().Templates(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("a server that is not there has %v, %v", all, err)
 	}
-	parts, err := rt.MCPRead(t.Context(), tool.Call{Session: "s", ID: "1"}, "my.desk", "note://1")
+	parts, err := rt.MCP().Read(t.Context(), tool.Call{Session: "s", ID: "1"}, "my.desk", "note://1")
 	if err != nil || len(parts) != 1 || len(parts[0].Text) != 500_000 {
 		t.Errorf("got %d parts, %v", len(parts), err)
 	}
-	made, err := rt.MCPGetPrompt(t.Context(), tool.Call{Session: "s", ID: "2"}, helve.MCPPromptCall{Server: "my.desk", Name: "ask"})
+	made, err := rt.MCP().Prompt(t.Context(), tool.Call{Session: "s", ID: "2"}, mcp.PromptCall{Server: "my.desk", Name: "ask"})
 	if err != nil || len(made.Messages) != 1 || !strings.Contains(string(made.Messages[0]), "well?") {
 		t.Errorf("got %s, %v", made.Messages, err)
 	}
-	if done, err := rt.MCPComplete(t.Context(), "", helve.MCPCompletion{Server: "my.desk", Prompt: "ask", Argument: "x"}); err != nil || len(done.Values) != 0 {
+	if done, err := rt.MCP().Complete(t.Context(), "", mcp.Completion{Server: "my.desk", Prompt: "ask", Argument: "x"}); err != nil || len(done.Values) != 0 {
 		t.Errorf("a server that completes nothing: %v, %v", done, err)
 	}
-	w := helve.MCPWatch{Server: "my.desk", URI: "note://1"}
-	if err := rt.MCPSubscribe(t.Context(), w); err != nil {
+	w := mcp.Subscription{Server: "my.desk", URI: "note://1"}
+	if err := rt.MCP().Subscribe(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
-	defer rt.MCPUnsubscribe(w)
-	if err := d.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: "note://1"}); err != nil {
+	defer rt.MCP().Unsubscribe(w)
+	if err := d.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: "note://1"}); err != nil {
 		t.Fatal(err)
 	}
 	for e := range rt.Events(t.Context(), 0) {
@@ -80,10 +81,10 @@ func TestHandOnUnderRules(t *testing.T) {
 	denied := d.at(t, func(o *helve.Options) {
 		o.Agents = helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "mcp:my.desk:*", Action: permission.Deny}}})
 	})
-	_, read := denied.MCPRead(t.Context(), tool.Call{}, "my.desk", "note://1")
-	_, prompt := denied.MCPGetPrompt(t.Context(), tool.Call{}, helve.MCPPromptCall{Server: "my.desk", Name: "ask"})
-	_, complete := denied.MCPComplete(t.Context(), "", helve.MCPCompletion{Server: "my.desk", Prompt: "ask", Argument: "x"})
-	watch := denied.MCPSubscribe(t.Context(), helve.MCPWatch{Server: "my.desk", URI: "note://1"})
+	_, read := denied.MCP().Read(t.Context(), tool.Call{}, "my.desk", "note://1")
+	_, prompt := denied.MCP().Prompt(t.Context(), tool.Call{}, mcp.PromptCall{Server: "my.desk", Name: "ask"})
+	_, complete := denied.MCP().Complete(t.Context(), "", mcp.Completion{Server: "my.desk", Prompt: "ask", Argument: "x"})
+	watch := denied.MCP().Subscribe(t.Context(), mcp.Subscription{Server: "my.desk", URI: "note://1"})
 	for what, err := range map[string]error{"reading": read, "a prompt": prompt, "completing": complete, "watching": watch} {
 		if tool.KindOf(err) != tool.Denied || !strings.Contains(err.(*tool.Error).Hint, "mcp:my.desk:*") {
 			t.Errorf("%s: %v", what, err)
@@ -94,10 +95,10 @@ func TestHandOnUnderRules(t *testing.T) {
 			return &tool.Result{Output: "instead"}, nil
 		}}}
 	})
-	if parts, err := hooked.MCPRead(t.Context(), tool.Call{}, "my.desk", "note://1"); err != nil || len(parts) != 1 || parts[0].Text != "instead" {
+	if parts, err := hooked.MCP().Read(t.Context(), tool.Call{}, "my.desk", "note://1"); err != nil || len(parts) != 1 || parts[0].Text != "instead" {
 		t.Errorf("got %v, %v", parts, err)
 	}
-	made, err := hooked.MCPGetPrompt(t.Context(), tool.Call{}, helve.MCPPromptCall{Server: "my.desk", Name: "ask"})
+	made, err := hooked.MCP().Prompt(t.Context(), tool.Call{}, mcp.PromptCall{Server: "my.desk", Name: "ask"})
 	if err != nil || len(made.Messages) != 1 || !strings.Contains(string(made.Messages[0]), "instead") {
 		t.Errorf("got %s, %v", made.Messages, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // A local server gets the variables that commands get and its own, and none of
@@ -20,10 +21,10 @@ func TestServersGetNoKeys(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "/nowhere/agent")
 	dir := t.TempDir()
 	seen := filepath.Join(dir, "seen")
-	rt := open(t, helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), MCP: helve.MCP{Servers: []helve.MCPServer{
-		{Name: "spy", Command: []string{"sh", "-c", `env >"$0.new" && mv "$0.new" "$0"`, seen}, Environment: map[string]string{"GIVEN": "to it"}},
+	rt := open(t, helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), MCP: mcp.Options{Servers: []mcp.Server{
+		{Name: "spy", Command: []string{"sh", "-c", `env >"$0.new" && mv "$0.new" "$0"`, seen}, Env: map[string]string{"GIVEN": "to it"}},
 	}}})
-	if err := rt.ConnectMCP(t.Context(), "spy"); err == nil {
+	if err := rt.MCP().Connect(t.Context(), "spy"); err == nil {
 		t.Error("what only prints its variables passed for a server")
 	}
 	text, err := os.ReadFile(seen)

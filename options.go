@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 )
@@ -88,7 +89,7 @@ type Options struct {
 	Shell Shell
 
 	// MCP says which other programs offer tools here.
-	MCP MCP
+	MCP mcp.Options
 
 	// Web says how tools reach the network, and where they search it.
 	Web Web

@@ -253,7 +253,7 @@ func (r *Runtime) registerBuiltins() error {
 	}
 	tools := builtin.All(builtin.Rooms{
 		Files: r.files, Shell: r.shell, Checkpoint: !r.opt.Shell.NoCheckpoint, Search: searching, Matching: matching, Format: r.formatters(),
-		Todos: todoHost{r}, People: r.questions, Calls: r, Resources: r.resources(), Web: network, Skills: r.openSkills(),
+		Todos: todoHost{r}, People: r.questions, Calls: r, Resources: resourceHost{r.pool}, Web: network, Skills: r.openSkills(),
 		Languages: r.languages, Delegates: subagents{r}, Plans: plans{r},
 	})
 	for _, t := range tools {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -26,26 +27,9 @@ type Resources interface {
 	// HasResources reports whether a program that is connected has any.
 	HasResources() bool
 	// Resources lists what a program has, or all of them for "".
-	Resources(ctx context.Context, server string) ([]Resource, error)
-	// ReadResource reads one.
-	ReadResource(ctx context.Context, server, uri string) ([]ResourcePart, error)
-}
-
-// A Resource is something to read that another program has.
-type Resource struct {
-	Server      string `json:"server"`
-	URI         string `json:"uri"`
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-	Mime        string `json:"mimeType,omitempty"`
-	Template    bool   `json:"template,omitempty"` // the URI has parts in braces to fill in
-}
-
-// A ResourcePart is a text or a file. The Data of a call that reads a resource
-// is a slice of them, uncut.
-type ResourcePart struct {
-	URI, Mime, Text string
-	Blob            []byte // nil for a text
+	Resources(ctx context.Context, server string) ([]mcp.Resource, error)
+	// ReadResource reads one. The parts are the Data of the call, uncut.
+	ReadResource(ctx context.Context, server, uri string) ([]mcp.Content, error)
 }
 
 type listResourcesInput struct {
@@ -82,7 +66,7 @@ func listResources(r Resources) tool.Tool {
 		var b strings.Builder
 		for _, res := range all {
 			fmt.Fprintf(&b, "%s %s", text.VisibleLine(res.Server), text.VisibleLine(res.URI))
-			for _, more := range []string{res.Name, res.Mime, res.Description} {
+			for _, more := range []string{res.Name, res.MIME, res.Description} {
 				if more = strings.TrimSpace(more); more != "" {
 					b.WriteString(" | " + text.VisibleLine(more))
 				}
@@ -121,19 +105,19 @@ func readResource(r Resources) tool.Tool {
 	})
 }
 
-func resourceResult(in readResourceInput, parts []ResourcePart) *tool.Result {
+func resourceResult(in readResourceInput, parts []mcp.Content) *tool.Result {
 	res := &tool.Result{Title: text.VisibleLine(in.Server + ": " + in.URI), Metadata: map[string]any{"server": in.Server, "uri": in.URI}, Data: parts}
 	var texts []string
 	for _, p := range parts {
 		switch {
 		case p.Blob == nil:
 			texts = append(texts, p.Text)
-		case !attachable(p.Mime) || len(p.Blob) > resourceMost:
-			texts = append(texts, fmt.Sprintf("[Binary content: %s, %d bytes]", text.VisibleLine(p.Mime), len(p.Blob)))
+		case !attachable(p.MIME) || len(p.Blob) > resourceMost:
+			texts = append(texts, fmt.Sprintf("[Binary content: %s, %d bytes]", text.VisibleLine(p.MIME), len(p.Blob)))
 		default:
-			texts = append(texts, fmt.Sprintf("[%s attached]", p.Mime))
+			texts = append(texts, fmt.Sprintf("[%s attached]", p.MIME))
 			res.Attachments = append(res.Attachments, tool.Attachment{
-				Mime: p.Mime, Filename: p.URI, URL: "data:" + p.Mime + ";base64," + base64.StdEncoding.EncodeToString(p.Blob),
+				Mime: p.MIME, Filename: p.URI, URL: "data:" + p.MIME + ";base64," + base64.StdEncoding.EncodeToString(p.Blob),
 			})
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/gate"
 	"github.com/helve-dev/helve/internal/mcpserve"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // mcpFlags are the options of helve mcp.
@@ -209,5 +210,5 @@ func words(names []string) string { return strings.Join(names, ", ") }
 // connects reports whether the config names other servers that are used.
 func (s *setup) connects() bool {
 	servers, _ := s.mcp() // what is wrong with it is told when it is used
-	return slices.ContainsFunc(servers.Servers, func(m helve.MCPServer) bool { return !m.Disabled })
+	return slices.ContainsFunc(servers.Servers, func(m mcp.Server) bool { return !m.Disabled })
 }

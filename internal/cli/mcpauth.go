@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/signin"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 )
 
 func (a *app) mcpAuthCommand() *cobra.Command {
@@ -118,7 +119,7 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		return err
 	}
 	defer rt.Close()
-	way := helve.SignIn{Tell: a.note, Show: func(url string) {
+	way := mcp.SignIn{Tell: a.note, Show: func(url string) {
 		a.note("open this address to sign in:")
 		fmt.Fprintln(a.Stderr, safe(url))
 	}}
@@ -127,7 +128,7 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 	} else {
 		way.Open = browse
 	}
-	if err := rt.SignInMCP(ctx, name, way); err != nil {
+	if err := rt.MCP().SignIn(ctx, name, way); err != nil {
 		if _, told := errors.AsType[*signin.Failure](err); !told && errors.Is(err, signin.ErrSignIn) {
 			return fmt.Errorf("%w. If the server takes a fixed token, give it with 'helve mcp add %s --force --url … --header Authorization=…'", err, name)
 		}

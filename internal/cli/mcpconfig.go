@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // An mcpEntry is a server as the config files describe it.
@@ -43,7 +43,7 @@ const mostDepth = 3
 
 // deepen tells the servers how deep they are. Where that is too deep there are
 // none.
-func deepen(m *helve.MCP, depth int) (note string) {
+func deepen(m *mcp.Options, depth int) (note string) {
 	if len(m.Servers) == 0 {
 		return ""
 	}
@@ -54,8 +54,8 @@ func deepen(m *helve.MCP, depth int) (note string) {
 	for i := range m.Servers {
 		if s := &m.Servers[i]; len(s.Command) > 0 {
 			env := map[string]string{depthName: strconv.Itoa(depth + 1)}
-			maps.Copy(env, s.Environment)
-			s.Environment = env
+			maps.Copy(env, s.Env)
+			s.Env = env
 		}
 	}
 	return ""
@@ -64,8 +64,8 @@ func deepen(m *helve.MCP, depth int) (note string) {
 // notItself leaves out the servers that are this very program serving: an agent
 // whose config helve reads too has such an entry. One that hides behind a
 // command that is not read here is found out when it is connected to.
-func notItself(servers []helve.MCPServer, self string) []helve.MCPServer {
-	return slices.DeleteFunc(servers, func(s helve.MCPServer) bool { return itself(s.Command, self) })
+func notItself(servers []mcp.Server, self string) []mcp.Server {
+	return slices.DeleteFunc(servers, func(s mcp.Server) bool { return itself(s.Command, self) })
 }
 
 // itself reports whether a command starts this program to serve MCP.
@@ -151,7 +151,7 @@ func started(command []string) []string {
 
 // mcp says which other programs offer tools, in the order of the config. What
 // can not be used is left out, and said in the second result.
-func (s *setup) mcp() (out helve.MCP, notes []string) {
+func (s *setup) mcp() (out mcp.Options, notes []string) {
 	out.Timeout = milliseconds(s.cfg.Experimental.MCPTimeout)
 	out.Version = version()
 	dec := json.NewDecoder(bytes.NewReader(s.cfg.MCP))
@@ -182,8 +182,8 @@ func (s *setup) mcp() (out helve.MCP, notes []string) {
 }
 
 // server turns an entry into a server, or says why it is none.
-func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
-	out = helve.MCPServer{
+func (e mcpEntry) server(name string) (out mcp.Server, why string) {
+	out = mcp.Server{
 		Name: name, Disabled: e.Enabled != nil && !*e.Enabled, NoRoots: e.Roots != nil && !*e.Roots,
 		Timeout: milliseconds(e.Timeout), Limit: milliseconds(e.Limit),
 	}
@@ -192,7 +192,7 @@ func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
 		if len(e.Command) == 0 || e.Command[0] == "" {
 			return out, `it has no "command"`
 		}
-		out.Command, out.Environment, out.Dir, out.Wall = e.Command, e.Environment, e.Cwd, e.Wall
+		out.Command, out.Env, out.Dir, out.Wall = e.Command, e.Environment, e.Cwd, e.Wall
 	case "remote":
 		if e.URL == "" {
 			return out, `it has no "url"`
@@ -208,7 +208,7 @@ func (e mcpEntry) server(name string) (out helve.MCPServer, why string) {
 				return out, err.Error()
 			}
 		}
-		out.OAuth = helve.MCPOAuth{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scope: o.Scope}
+		out.OAuth = mcp.OAuth{ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scope: o.Scope}
 	default:
 		return out, `it has no "type": say "local", with a "command", or "remote", with a "url"`
 	}

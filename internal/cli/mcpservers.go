@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/journal"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // atServers is how long the commands that look at servers wait for them.
@@ -59,7 +60,7 @@ what the config says.`,
 					rt.Gather(ctx)
 					stop()
 				}
-				return a.listServers(s, rt.MCP(), asJSON)
+				return a.listServers(s, rt.MCP().Status(), asJSON)
 			})
 		},
 	}
@@ -68,13 +69,13 @@ what the config says.`,
 	return c
 }
 
-func (a *app) listServers(s *setup, all []helve.MCPStatus, asJSON bool) error {
+func (a *app) listServers(s *setup, all []mcp.Status, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(append([]helve.MCPStatus{}, all...))
+		return a.printJSON(append([]mcp.Status{}, all...))
 	}
 	configured, _ := s.mcp()
 	for _, c := range configured.Servers {
-		if !slices.ContainsFunc(all, func(st helve.MCPStatus) bool { return st.Name == c.Name }) {
+		if !slices.ContainsFunc(all, func(st mcp.Status) bool { return st.Name == c.Name }) {
 			a.note(fmt.Sprintf("mcp.%s is helve itself, and left out", c.Name))
 		}
 	}
@@ -200,7 +201,7 @@ every call, until --approve takes it as it is now.`,
 			}
 			return a.withServers(c.Context(), func(ctx context.Context, _ *setup, rt *helve.Runtime) error {
 				stop := a.progress("connecting to " + args[0])
-				tools, err := rt.MCPTools(ctx, args[0])
+				tools, err := rt.MCP().Tools(ctx, args[0])
 				stop()
 				if err != nil {
 					return knownServers(rt, err)
@@ -227,7 +228,7 @@ func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
 	if err := a.byHand("helve mcp inspect --approve"); err != nil {
 		return err
 	}
-	if err := rt.ApproveMCP(server, only); err != nil {
+	if err := rt.MCP().Approve(server, only); err != nil {
 		return err
 	}
 	if only == "" {
@@ -238,8 +239,8 @@ func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
 	return nil
 }
 
-func (a *app) showTools(tools []helve.MCPTool, only string, asJSON bool) error {
-	shown := []helve.MCPTool{}
+func (a *app) showTools(tools []mcp.Tool, only string, asJSON bool) error {
+	shown := []mcp.Tool{}
 	for _, t := range tools {
 		if only == "" || t.Tool == only || t.Name == only {
 			shown = append(shown, t)
@@ -272,11 +273,11 @@ func (a *app) showTools(tools []helve.MCPTool, only string, asJSON bool) error {
 
 // showRest lists what a server has beside its tools.
 func (a *app) showRest(ctx context.Context, rt *helve.Runtime, server string) error {
-	prompts, err := rt.MCPPrompts(ctx, server)
+	prompts, err := rt.MCP().Prompts(ctx, server)
 	if err != nil {
 		return err
 	}
-	resources, err := rt.MCPResources(ctx, server)
+	resources, err := rt.MCP().Resources(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -307,11 +308,11 @@ func (a *app) byHand(what string) error {
 
 // knownServers names the servers there are where one was not found.
 func knownServers(rt *helve.Runtime, err error) error {
-	if !errors.Is(err, helve.ErrNoServer) {
+	if !errors.Is(err, mcp.ErrNoServer) {
 		return err
 	}
 	var names []string
-	for _, s := range rt.MCP() {
+	for _, s := range rt.MCP().Status() {
 		names = append(names, s.Name)
 	}
 	if len(names) == 0 {

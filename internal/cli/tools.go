@@ -198,7 +198,7 @@ func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration)
 	late := ctx.Err() != nil
 	cancel()
 	stop()
-	for _, s := range rt.MCP() {
+	for _, s := range rt.MCP().Status() {
 		switch {
 		case s.Error != "":
 			a.note(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))

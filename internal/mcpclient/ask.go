@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/text"
 )
@@ -58,16 +58,16 @@ type Answer struct {
 }
 
 // result turns an answer into the one of the protocol.
-func (q Elicitation) result(a Answer) (*mcp.ElicitResult, error) {
+func (q Elicitation) result(a Answer) (*sdk.ElicitResult, error) {
 	switch a.Action {
 	case "accept":
 	case "cancel":
-		return &mcp.ElicitResult{Action: "cancel"}, nil
+		return &sdk.ElicitResult{Action: "cancel"}, nil
 	default:
-		return &mcp.ElicitResult{Action: "decline"}, nil
+		return &sdk.ElicitResult{Action: "decline"}, nil
 	}
 	if q.URL != "" {
-		return &mcp.ElicitResult{Action: "accept"}, nil
+		return &sdk.ElicitResult{Action: "accept"}, nil
 	}
 	content := map[string]any{}
 	for _, f := range q.Fields {
@@ -87,11 +87,11 @@ func (q Elicitation) result(a Answer) (*mcp.ElicitResult, error) {
 		}
 		content[f.Name] = v
 	}
-	return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+	return &sdk.ElicitResult{Action: "accept", Content: content}, nil
 }
 
 // elicitation reads what a server asks.
-func elicitation(p *mcp.ElicitParams) (Elicitation, error) {
+func elicitation(p *sdk.ElicitParams) (Elicitation, error) {
 	if p == nil {
 		return Elicitation{}, errors.New("nothing is asked")
 	}

@@ -11,9 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helve-dev/helve/mcp"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // said returns the result that a server got for its question.
@@ -36,7 +38,7 @@ func TestElicit(t *testing.T) {
 	first.Store(true)
 	s := fake("one", "")
 	s.Timeout = time.Second
-	b := newBench(t, Options{Servers: []Server{s}, Ask: func(_ context.Context, server string, e Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e Elicitation) (Answer, error) {
 		asked = e
 		if first.CompareAndSwap(true, false) {
 			time.Sleep(1200 * time.Millisecond) // longer than a call may be silent
@@ -87,15 +89,15 @@ func TestElicit(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	s := Server{URL: "https://user:pw@example.com/x?token=abc", Headers: map[string]string{"Authorization": "Bearer 12345678"}}
-	got := s.clean(`Post "https://user:pw@example.com/x?token=abc": Bearer 12345678 ` + strings.Repeat("x", 2*maxSaid))
+	s := mcp.Server{URL: "https://user:pw@example.com/x?token=abc", Headers: map[string]string{"Authorization": "Bearer 12345678"}}
+	got := clean(s, `Post "https://user:pw@example.com/x?token=abc": Bearer 12345678 `+strings.Repeat("x", 2*maxSaid))
 	if strings.Contains(got, "pw") || strings.Contains(got, "abc") || strings.Contains(got, "1234") || len(got) > maxSaid {
 		t.Error(got)
 	}
 }
 
 func TestNobodyToAsk(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
 	b.gather()
 	if got := said(t, b.must("one_ask", nil).Output); got["code"] == nil {
 		t.Errorf("%v", got)
@@ -107,7 +109,7 @@ func TestNobodyToAsk(t *testing.T) {
 
 func TestElicitFlood(t *testing.T) {
 	var now, most atomic.Int32
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		time.Sleep(20 * time.Millisecond)
 		now.Add(-1)
@@ -133,7 +135,7 @@ func TestElicitDeclined(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		asked.Add(1)
 		return Answer{Action: "decline"}, nil
 	}})
@@ -151,7 +153,7 @@ func TestElicitDeclined(t *testing.T) {
 // Only an answer that goes along with a question gives a call its time again;
 // else it goes on with what it had left.
 func TestPatience(t *testing.T) {
-	l := newLink(newPeer(New(Options{}), Server{Name: "one"}))
+	l := newLink(newPeer(New(Options{}), mcp.Server{Name: "one"}))
 	_, w := l.attend()
 	for _, accepted := range []bool{false, true, false} {
 		l.pause()
@@ -191,7 +193,7 @@ func TestElicitMost(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		asked.Add(1)
 		return Answer{Action: "accept"}, nil
 	}})
@@ -217,7 +219,7 @@ func TestElicitAddress(t *testing.T) {
 			t.Errorf("%s: %v", address, !want)
 		}
 	}
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
 		t.Error("the person was asked")
 		return Answer{Action: "accept"}, nil
 	}})
@@ -235,7 +237,7 @@ func TestProgressWhileAsked(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout = 2 * time.Second
 	var b *bench
-	b = newBench(t, Options{Servers: []Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
+	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
 		b.until("progress", func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -257,7 +259,7 @@ func TestAskEndsWithServer(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second
-	b := newBench(t, Options{Servers: []Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
 		return Answer{}, ctx.Err()
@@ -276,11 +278,11 @@ func TestElicitationForms(t *testing.T) {
 		map[string]any{"type": "object", "properties": map[string]any{"x": map[string]any{"type": "array"}}},
 		"text", 5,
 	} {
-		if q, err := elicitation(&mcp.ElicitParams{RequestedSchema: bad}); err == nil {
+		if q, err := elicitation(&sdk.ElicitParams{RequestedSchema: bad}); err == nil {
 			t.Errorf("%v gave %+v", bad, q)
 		}
 	}
-	q, err := elicitation(&mcp.ElicitParams{Message: strings.Repeat("ä", maxQuestion), RequestedSchema: map[string]any{
+	q, err := elicitation(&sdk.ElicitParams{Message: strings.Repeat("ä", maxQuestion), RequestedSchema: map[string]any{
 		"properties": map[string]any{"b": map[string]any{"type": "string", "oneOf": []any{map[string]any{"const": "v", "title": "V"}}}, "a": map[string]any{"type": "number", "default": "x"}},
 	}})
 	if err != nil || len(q.Message) > maxQuestion || q.Fields[0].Name != "a" || q.Fields[0].Default != nil || q.Fields[1].Options[0] != (Option{"v", "V"}) {
@@ -289,10 +291,10 @@ func TestElicitationForms(t *testing.T) {
 }
 
 func TestBadTool(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "few bad")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few bad")}})
 	b.gather()
 	s := b.status("one")
-	if s.State != Connected || s.Tools != 3 || len(s.Off) != 1 || s.Off[0].Tool != "bad" || s.Off[0].Reason == "" {
+	if s.State != mcp.Connected || s.Tools != 3 || len(s.Off) != 1 || s.Off[0].Tool != "bad" || s.Off[0].Reason == "" {
 		t.Errorf("%+v", s)
 	}
 	infos := b.pool.Tools("one")
@@ -302,10 +304,10 @@ func TestBadTool(t *testing.T) {
 }
 
 func TestReservedName(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("built", "few in"), fake("ok", "few")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("built", "few in"), fake("ok", "few")}})
 	b.gather()
 	s := b.status("built")
-	if s.State != Failed || s.Tools != 0 || !strings.Contains(s.Error, `"in" of the server "built"`) || !strings.Contains(s.Error, "built-in tool") {
+	if s.State != mcp.Failed || s.Tools != 0 || !strings.Contains(s.Error, `"in" of the server "built"`) || !strings.Contains(s.Error, "built-in tool") {
 		t.Errorf("%+v", s)
 	}
 	if names := b.names(); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "built_") }) {

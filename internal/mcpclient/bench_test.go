@@ -3,11 +3,13 @@ package mcpclient
 import (
 	"os"
 	"testing"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // The round trip of a call to a local server, with all that belongs to it.
 func BenchmarkCall(b *testing.B) {
-	p := newBench(b, Options{Servers: []Server{fake("one", "few")}})
+	p := newBench(b, Options{Servers: []mcp.Server{fake("one", "few")}})
 	p.gather()
 	args := map[string]any{"text": "hello"}
 	b.ReportAllocs()

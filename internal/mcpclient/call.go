@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -34,7 +35,7 @@ var (
 // A watch is a call that waits for its answer.
 type watch struct {
 	// Of what happened meanwhile the newest is kept; the channels hold one.
-	progress chan *mcp.ProgressNotificationParams
+	progress chan *sdk.ProgressNotificationParams
 	hold     chan struct{} // something is new about questions to the person
 
 	// Of the questions to the person since the call began; see link.mu.
@@ -45,7 +46,7 @@ type watch struct {
 }
 
 // progressed takes a report about a call.
-func (l *link) progressed(p *mcp.ProgressNotificationParams) {
+func (l *link) progressed(p *sdk.ProgressNotificationParams) {
 	if p == nil {
 		return
 	}
@@ -73,7 +74,7 @@ func (l *link) progressed(p *mcp.ProgressNotificationParams) {
 func (l *link) noted(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
-		var p mcp.ProgressNotificationParams
+		var p sdk.ProgressNotificationParams
 		if json.Unmarshal(params, &p) == nil {
 			l.progressed(&p)
 		}
@@ -95,7 +96,7 @@ func (l *link) noted(method string, params json.RawMessage) {
 	case "notifications/prompts/list_changed":
 		l.e.news.relisted(false, true)
 	case "notifications/resources/updated":
-		var p mcp.ResourceUpdatedNotificationParams
+		var p sdk.ResourceUpdatedNotificationParams
 		if json.Unmarshal(params, &p) == nil {
 			l.e.news.updated(p.URI)
 		}
@@ -108,7 +109,7 @@ func (l *link) attend() (token string, w *watch) {
 	defer l.mu.Unlock()
 	l.serial++
 	token = "helve-" + strconv.Itoa(l.serial)
-	w = &watch{progress: make(chan *mcp.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
+	w = &watch{progress: make(chan *sdk.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
 	if l.asking {
 		w.hold <- struct{}{}
 	}
@@ -144,7 +145,7 @@ func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result
 // once makes a call, and reports whether it can be made again when it fails:
 // the server has not been reached, or it is gone without a word and the tool
 // is one that can be called twice.
-func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *mcp.CallToolResult, retry bool, err error) {
+func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *sdk.CallToolResult, retry bool, err error) {
 	l, err := e.ready(ctx)
 	if err != nil {
 		return nil, false, e.unreachable(ctx, err)
@@ -176,7 +177,7 @@ func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retr
 		return false, false
 	}
 	if wire, ok := wireError(err); ok {
-		return wire.Code == mcp.CodeURLElicitationRequired && l.visits(ctx, wire.Data), false
+		return wire.Code == sdk.CodeURLElicitationRequired && l.visits(ctx, wire.Data), false
 	}
 	unsent := neverSent(err)
 	died = unsent || l.endsSoon(err)
@@ -190,7 +191,7 @@ func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retr
 // neverSent says whether a call failed before it was made. That the connection
 // has closed does not say so: it may have closed over the call.
 func neverSent(err error) bool {
-	return errors.Is(err, errNotSent) || errors.Is(err, mcp.ErrSessionMissing)
+	return errors.Is(err, errNotSent) || errors.Is(err, sdk.ErrSessionMissing)
 }
 
 // sendingKey is where the context of a call holds the mark that says whether
@@ -252,7 +253,7 @@ func lasting(c *tool.Call, req permission.Request) bool {
 
 // ready returns a connection, waiting for one that is being made.
 func (e *peer) ready(ctx context.Context) (*link, error) {
-	limit := 2 * e.s.connectTimeout() // to connect, and to list
+	limit := 2 * connectTimeout(e.s) // to connect, and to list
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
 	l, err := e.ensure(ctx)
@@ -297,22 +298,22 @@ func (e *peer) idle() time.Duration {
 
 // call makes one call over this connection. It reports whether anything of
 // the call was heard before it failed.
-func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *mcp.CallToolResult, heard bool, err error) {
+func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *sdk.CallToolResult, heard bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	token, w := l.attend()
 	defer l.dismiss(token)
-	params := &mcp.CallToolParams{Name: name, Arguments: args}
+	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken(token)
 	done, sent := make(chan struct{}), new(atomic.Bool)
 	go func() {
 		defer close(done)
 		res, err = l.session.CallTool(context.WithValue(ctx, sendingKey{}, sent), params)
-		if l.local != nil && errors.Is(err, mcp.ErrConnectionClosed) && !sent.Load() {
+		if l.local != nil && errors.Is(err, sdk.ErrConnectionClosed) && !sent.Load() {
 			err = fmt.Errorf("%w: %w", errNotSent, err)
 		}
 	}()
-	idle, limit := l.e.idle(), time.NewTimer(l.e.s.limit())
+	idle, limit := l.e.idle(), time.NewTimer(limitOf(l.e.s))
 	quiet := newPatience(idle)
 	defer limit.Stop()
 	defer quiet.timer.Stop()
@@ -341,13 +342,13 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 		case <-quiet.timer.C:
 			cancel(fmt.Errorf("%w for %d ms", errSilent, idle.Milliseconds()))
 		case <-limit.C:
-			cancel(fmt.Errorf("%w: more than %d ms", errLimit, l.e.s.limit().Milliseconds()))
+			cancel(fmt.Errorf("%w: more than %d ms", errLimit, limitOf(l.e.s).Milliseconds()))
 		}
 	}
 }
 
 // report words a progress notification.
-func report(p *mcp.ProgressNotificationParams) (string, map[string]any) {
+func report(p *sdk.ProgressNotificationParams) (string, map[string]any) {
 	said, _ := text.Cut(p.Message, maxReport)
 	m := map[string]any{"output": said, "progress": p.Progress}
 	if p.Total > 0 {
@@ -363,9 +364,9 @@ func (e *peer) unreachable(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	f := faultOf(err)
-	fail := tool.Fail("server-"+string(f.state), "The MCP server %q can not be reached, and the call was not made: %s", e.s.Name, e.s.clean(f.text))
+	fail := tool.Fail("server-"+string(f.state), "The MCP server %q can not be reached, and the call was not made: %s", e.s.Name, clean(e.s, f.text))
 	fail.Hint = "`helve mcp list` shows the state of the servers, `helve mcp logs` what they said."
-	if f.state == NeedsAuth {
+	if f.state == mcp.NeedsAuth {
 		fail.Hint = fmt.Sprintf("Somebody has to run `helve mcp auth %s` first.", e.s.Name)
 	}
 	return fail
@@ -382,11 +383,11 @@ func (e *peer) failure(ctx context.Context, err error, died bool) error {
 		return tool.Fail("mcp-error", "MCP error %d: %s", wire.Code, said)
 	case errors.Is(err, errSilent), errors.Is(err, errLimit):
 		return tool.Fail("timeout", "The MCP server %q did not answer in time (%v), and the call was cancelled. It may have done part of its work: check before calling again. `helve mcp logs %s` shows what it said; \"timeout\" in its config gives it longer.", e.s.Name, err, e.s.Name)
-	case died && !e.s.local():
+	case died && !isLocal(e.s):
 		return tool.Fail("connection-lost", "The connection to the MCP server %q broke before it answered, and it is not known how much of the call it has done. Check before calling again.", e.s.Name)
 	case died:
 		return tool.Fail("server-died", "The MCP server %q ended before it answered, and it is not known how much of the call it has done. It is being started again; check before calling again.", e.s.Name)
 	}
 	return tool.Fail("mcp-failed", "The call to the MCP server %q failed: %s. It is not known how much of it was done: check before calling again. `helve mcp logs %s` shows what the server said.",
-		e.s.Name, strings.TrimSuffix(e.s.clean(err.Error()), "."), e.s.Name)
+		e.s.Name, strings.TrimSuffix(clean(e.s, err.Error()), "."), e.s.Name)
 }

@@ -7,16 +7,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // A tool that has changed since it was first used asks again, with the
 // difference, and is not shown in its new words until it is approved.
 func TestDrift(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
 	b.gather()
 	spec := b.tools["one_echo"].Spec()
 	if shown := fmt.Sprint(spec.Description, asJSON(t, spec.Schema)); strings.Contains(shown, "password") || !strings.Contains(shown, "text") || spec.ReadOnly {
@@ -26,7 +28,7 @@ func TestDrift(t *testing.T) {
 		t.Errorf("arguments are held against what the server says now: %v", err)
 	}
 	infos := b.pool.Tools("one")
-	if len(infos) != 3 || infos[0].Changed == "" || !infos[0].Pinned || infos[1].Pinned || !strings.Contains(infos[0].Definition.Description, "passwords") {
+	if len(infos) != 3 || infos[0].Changed == "" || !infos[0].Pinned || infos[1].Pinned || !strings.Contains(infos[0].Description, "passwords") {
 		t.Errorf("%+v", infos)
 	}
 	b.mu.Lock()
@@ -61,17 +63,17 @@ func TestDrift(t *testing.T) {
 	if err := b.pool.Approve("one", "nothing"); err == nil {
 		t.Error("a tool that is not there was approved")
 	}
-	if err := b.pool.Approve("x", "echo"); !errors.Is(err, ErrUnknown) {
+	if err := b.pool.Approve("x", "echo"); !errors.Is(err, mcp.ErrNoServer) {
 		t.Error(err)
 	}
 }
 
 func TestApprove(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
 	b.gather()
 	if err := b.pool.Approve("one", "echo"); err != nil {
 		t.Fatal(err)
@@ -89,10 +91,10 @@ func TestApprove(t *testing.T) {
 // What is approved at once is all that has changed, and nothing that has not.
 func TestApproveAll(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
 	b.gather()
 	if err := b.pool.Approve("one", ""); err != nil {
 		t.Fatal(err)
@@ -108,7 +110,7 @@ func TestSwapped(t *testing.T) {
 	one := func(dir string, command ...string) *bench {
 		s := fake("one", "few")
 		s.Command = append(s.Command, command...)
-		b := newBench(t, Options{Servers: []Server{s}, Pins: pins, Dir: dir})
+		b := newBench(t, Options{Servers: []mcp.Server{s}, Pins: pins, Dir: dir})
 		b.gather()
 		b.must("one_echo", nil)
 		return b
@@ -128,15 +130,15 @@ func TestSwapped(t *testing.T) {
 			t.Errorf("%s: asked %q", c.what, asked)
 		}
 	}
-	inside := Server{Command: []string{"sh", "serve.sh"}}
+	inside := mcp.Server{Command: []string{"sh", "serve.sh"}}
 	other := t.TempDir()
-	if inside.origin(dir) != inside.origin(other) {
+	if originOf(inside, dir) != originOf(inside, other) {
 		t.Error("what does not depend on the folder does")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "serve.sh"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if inside.origin(dir) == inside.origin(other) {
+	if originOf(inside, dir) == originOf(inside, other) {
 		t.Error("what depends on the folder does not")
 	}
 }
@@ -144,12 +146,12 @@ func TestSwapped(t *testing.T) {
 // The server's hints are believed as they were approved.
 func TestHintsFlip(t *testing.T) {
 	pins, mark := filepath.Join(t.TempDir(), "pins.json"), filepath.Join(t.TempDir(), "mark")
-	before := newBench(t, Options{Servers: []Server{fake("one", "few die")}, Pins: pins})
+	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few die")}, Pins: pins})
 	before.gather()
 	if err := before.fails("one_die", map[string]any{"text": mark + "1"}); err.Code != "server-died" {
 		t.Fatal(err)
 	}
-	b := newBench(t, Options{Servers: []Server{fake("one", "few die idempotent")}, Pins: pins})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few die idempotent")}, Pins: pins})
 	b.gather()
 	if spec := b.tools["one_die"].Spec(); spec.Idempotent || !spec.Destructive {
 		t.Errorf("%+v", spec)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/helve-dev/helve/mcp"
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -19,7 +21,7 @@ func FuzzPipe(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		pool := New(Options{})
-		l := newLink(newPeer(pool, Server{Name: "x"}))
+		l := newLink(newPeer(pool, mcp.Server{Name: "x"}))
 		defer l.kill()
 		_, w := l.attend()
 		p := &pipe{
@@ -55,7 +57,7 @@ func FuzzGuard(f *testing.F) {
 	f.Add([]byte("event: x\ndata:\n\n:\n"), true)
 	f.Fuzz(func(t *testing.T, data []byte, stream bool) {
 		pool := New(Options{})
-		l := newLink(newPeer(pool, Server{Name: "x"}))
+		l := newLink(newPeer(pool, mcp.Server{Name: "x"}))
 		defer l.kill()
 		r := &remote{l: l}
 		resp := &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(data)), Header: http.Header{}}

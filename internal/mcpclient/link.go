@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // The newest protocol that begins with the initialize handshake. It comes
@@ -49,7 +50,7 @@ type link struct {
 	life      context.Context
 	kill      context.CancelFunc
 
-	session      *mcp.ClientSession
+	session      *sdk.ClientSession
 	has          struct{ tools, resources, subscribe, prompts, completions bool }
 	instructions string
 	program      string
@@ -60,7 +61,7 @@ type link struct {
 	turn   chan struct{} // held by the question that is put to the person
 
 	mu      sync.Mutex
-	conn    mcp.Connection
+	conn    sdk.Connection
 	calls   map[string]*watch
 	serial  int
 	waiting int  // questions to the person that were not answered yet
@@ -102,14 +103,14 @@ func (l *link) pid() int {
 
 // open connects to the server.
 func (e *peer) open(ctx context.Context) (*link, error) {
-	limit := e.s.connectTimeout()
+	limit := connectTimeout(e.s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
 	way := e.openRemote
-	if e.s.local() {
+	if isLocal(e.s) {
 		way = e.openLocal
 	} else if e.s.URL == "" {
-		return nil, &fault{state: Failed, text: "The server has neither a command nor a URL.", final: true}
+		return nil, &fault{state: mcp.Failed, text: "The server has neither a command nor a URL.", final: true}
 	}
 	l, err := way(ctx, firstProtocol)
 	if modern(err) {
@@ -126,17 +127,17 @@ func (e *peer) open(ctx context.Context) (*link, error) {
 // version, or misses the headers that go with every request of the newest one.
 func modern(err error) bool {
 	wire, ok := wireError(err)
-	return ok && slices.Contains([]int64{jsonrpc.CodeMethodNotFound, mcp.CodeUnsupportedProtocolVersion, mcp.CodeHeaderMismatch}, wire.Code)
+	return ok && slices.Contains([]int64{jsonrpc.CodeMethodNotFound, sdk.CodeUnsupportedProtocolVersion, sdk.CodeHeaderMismatch}, wire.Code)
 }
 
 // A kept transport remembers its connection, so that it can be cut.
 type kept struct {
-	mcp.Transport
+	sdk.Transport
 	l *link
 }
 
-// Connect implements [mcp.Transport].
-func (k kept) Connect(ctx context.Context) (mcp.Connection, error) {
+// Connect implements [sdk.Transport].
+func (k kept) Connect(ctx context.Context) (sdk.Connection, error) {
 	conn, err := k.Transport.Connect(ctx)
 	if err == nil {
 		k.l.mu.Lock()
@@ -147,13 +148,13 @@ func (k kept) Connect(ctx context.Context) (mcp.Connection, error) {
 }
 
 // shake does the handshake over a transport. It does not outlast ctx.
-func (l *link) shake(ctx context.Context, t mcp.Transport, protocol string) error {
+func (l *link) shake(ctx context.Context, t sdk.Transport, protocol string) error {
 	client := l.client()
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.session, err = client.Connect(l.life, kept{t, l}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+		l.session, err = client.Connect(l.life, kept{t, l}, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	}()
 	select {
 	case <-done:
@@ -185,7 +186,7 @@ func (l *link) cut() {
 
 // learn takes over what the server says about itself. It is an error when the
 // server is this very program at work in the same folder.
-func (l *link) learn(r *mcp.InitializeResult) error {
+func (l *link) learn(r *sdk.InitializeResult) error {
 	if r == nil {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (l *link) learn(r *mcp.InitializeResult) error {
 		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
 		l.has.subscribe, l.has.completions = c.Resources != nil && c.Resources.Subscribe, c.Completions != nil
 		if l.e.itself(c.Experimental["helve"]) {
-			return &fault{state: Failed, text: startsItself, final: true}
+			return &fault{state: mcp.Failed, text: startsItself, final: true}
 		}
 	}
 	return nil
@@ -225,44 +226,44 @@ func (e *peer) itself(said any) bool {
 }
 
 // client makes what talks the protocol.
-func (l *link) client() *mcp.Client {
+func (l *link) client() *sdk.Client {
 	o := &l.e.pool.opts
-	caps := &mcp.ClientCapabilities{}
+	caps := &sdk.ClientCapabilities{}
 	if !l.e.s.NoRoots {
 		//lint:ignore SA1019 servers of today ask for roots
-		caps.RootsV2 = &mcp.RootCapabilities{}
+		caps.RootsV2 = &sdk.RootCapabilities{}
 	}
-	opts := &mcp.ClientOptions{
+	opts := &sdk.ClientOptions{
 		Logger:                     l.e.pool.log,
 		Capabilities:               caps,
-		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { l.listChanged() },
-		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { l.e.news.relisted(true, false) },
-		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { l.e.news.relisted(false, true) },
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { l.listChanged() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { l.e.news.relisted(true, false) },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { l.e.news.relisted(false, true) },
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
 			if r.Params != nil {
 				l.e.news.updated(r.Params.URI)
 			}
 		},
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			l.progressed(r.Params)
 		},
 		//lint:ignore SA1019 servers of today log this way
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { l.logged(r.Params) },
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { l.logged(r.Params) },
 	}
 	if o.Ask != nil {
-		caps.Elicitation = &mcp.ElicitationCapabilities{
-			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		caps.Elicitation = &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}
 		opts.ElicitationHandler = l.elicit
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "helve", Version: o.Version}, opts)
+	client := sdk.NewClient(&sdk.Implementation{Name: "helve", Version: o.Version}, opts)
 	if o.Dir != "" && !l.e.s.NoRoots {
 		path := filepath.ToSlash(o.Dir)
 		if !strings.HasPrefix(path, "/") {
 			path = "/" + path // a drive
 		}
 		//lint:ignore SA1019 servers of today ask for roots
-		client.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(o.Dir)})
+		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(o.Dir)})
 	}
 	return client
 }
@@ -309,7 +310,7 @@ func (l *link) listChanged() {
 // logged takes what the server logs.
 //
 //lint:ignore SA1019 servers of today log this way
-func (l *link) logged(p *mcp.LoggingMessageParams) {
+func (l *link) logged(p *sdk.LoggingMessageParams) {
 	if p != nil {
 		l.e.log.Message(string(p.Level), p.Logger, p.Data)
 	}
@@ -382,9 +383,9 @@ func (l *link) watchRemote(ended <-chan error) {
 // broken words the end of a connection.
 func broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		return &fault{state: Failed, text: "The server has closed the connection."}
+		return &fault{state: mcp.Failed, text: "The server has closed the connection."}
 	}
-	return &fault{state: Failed, text: "The connection to the server is broken.", detail: err.Error()}
+	return &fault{state: mcp.Failed, text: "The connection to the server is broken.", detail: err.Error()}
 }
 
 // condemn marks the connection dead.

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/journal"
 	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // maxLogLine is how much of a line that a server prints is looked at.
@@ -29,10 +30,10 @@ type local struct {
 }
 
 // A whole transport hands out a connection that exists already.
-type whole struct{ conn mcp.Connection }
+type whole struct{ conn sdk.Connection }
 
-// Connect implements [mcp.Transport].
-func (w whole) Connect(context.Context) (mcp.Connection, error) { return w.conn, nil }
+// Connect implements [sdk.Transport].
+func (w whole) Connect(context.Context) (sdk.Connection, error) { return w.conn, nil }
 
 // openLocal starts a local server and does the handshake with it.
 func (e *peer) openLocal(ctx context.Context, protocol string) (*link, error) {
@@ -62,7 +63,7 @@ func (e *peer) openLocal(ctx context.Context, protocol string) (*link, error) {
 func (l *link) start(ctx context.Context) error {
 	e := l.e
 	if e.pool.opts.Start == nil {
-		return &fault{state: Failed, text: "Local servers can not be started here.", final: true}
+		return &fault{state: mcp.Failed, text: "Local servers can not be started here.", final: true}
 	}
 	dir := e.s.Dir
 	if !filepath.IsAbs(dir) {
@@ -85,7 +86,7 @@ func (l *link) start(ctx context.Context) error {
 	if err != nil {
 		outR.Close()
 		errR.Close()
-		return &fault{state: Failed, text: err.Error()}
+		return &fault{state: mcp.Failed, text: err.Error()}
 	}
 	l.local = &local{proc: p, errors: errR, errDone: make(chan struct{}), log: e.log}
 	l.local.pipe = newPipe(p.Stdin(), outR, l)
@@ -128,7 +129,7 @@ func (c *local) epitaph() error {
 	if s.Signal != 0 {
 		how = "signal: " + s.Signal.String()
 	}
-	f := &fault{state: Failed, text: "The server has ended (" + how + ")."}
+	f := &fault{state: mcp.Failed, text: "The server has ended (" + how + ")."}
 	if last := c.log.Last("stderr", 10); len(last) > 0 {
 		f.detail = strings.Join(last, "\n")
 	}

@@ -16,17 +16,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
 func TestLocal(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
-	if s := b.status("one"); s.State != Idle || s.Kind != "local" {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	if s := b.status("one"); s.State != mcp.Idle || s.Kind != "local" {
 		t.Fatalf("before: %+v", s)
 	}
 	b.gather()
 	s := b.status("one")
-	if s.State != Connected || s.Tools != 25 || s.PID == 0 || s.Program != "fake 0.1" || s.Instructions != "be kind" || s.Transport != "stdio" {
+	if s.State != mcp.Connected || s.Tools != 25 || s.PID == 0 || s.Program != "fake 0.1" || s.Instructions != "be kind" || s.Transport != "stdio" {
 		t.Fatalf("%+v", s)
 	}
 	if got := b.must("one_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
@@ -62,7 +63,7 @@ func TestKilled(t *testing.T) {
 	if os.Getenv("HELVE_LONG") != "" {
 		rounds = 100
 	}
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
 	b.gather()
 	for i := range rounds {
 		pid, err := strconv.Atoi(b.must("one_pid", nil).Output)
@@ -77,7 +78,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("round %d gave %q", i, got)
 		}
 	}
-	if s := b.status("one"); s.State != Connected || s.Restarts != rounds {
+	if s := b.status("one"); s.State != mcp.Connected || s.Restarts != rounds {
 		t.Errorf("%+v", s)
 	}
 	if len(b.removed) != 0 {
@@ -86,7 +87,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestKilledIdle(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "child")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "child")}})
 	b.gather()
 	before := b.status("one")
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
@@ -95,17 +96,17 @@ func TestKilledIdle(t *testing.T) {
 	// It comes back by itself, although a child of it holds the pipe open.
 	b.until("another process", func() bool {
 		s := b.status("one")
-		return s.State == Connected && s.PID != before.PID
+		return s.State == mcp.Connected && s.PID != before.PID
 	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !slices.ContainsFunc(b.states, func(s Status) bool { return s.State == Failed && strings.Contains(s.Error, "killed") }) {
+	if !slices.ContainsFunc(b.states, func(s mcp.Status) bool { return s.State == mcp.Failed && strings.Contains(s.Error, "killed") }) {
 		t.Errorf("nobody was told: %+v", b.states)
 	}
 }
 
 func TestDied(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
 	b.gather()
 	mark := filepath.Join(t.TempDir(), "mark")
 	if err := b.fails("one_die", nil); err.Code != "server-died" || !strings.Contains(err.Error(), "ended before it answered") {
@@ -126,27 +127,27 @@ func TestDied(t *testing.T) {
 }
 
 func TestNotAServer(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{
+	b := newBench(t, Options{Servers: []mcp.Server{
 		fake("exits", "exit"), fake("good", ""), {Name: "missing", Command: []string{"no-such-program-helve"}},
 		{Name: "off", Command: []string{"no-such-program-helve"}, Disabled: true}, fake("nolist", "nolist"), {Name: "empty"},
 	}})
 	b.gather()
-	if s := b.status("good"); s.State != Connected {
+	if s := b.status("good"); s.State != mcp.Connected {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("exits"); s.State != Failed || s.Error != "The server has ended (exit code 3)." || s.Detail != "the licence is missing" {
+	if s := b.status("exits"); s.State != mcp.Failed || s.Error != "The server has ended (exit code 3)." || s.Detail != "the licence is missing" {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("missing"); s.State != Failed || !strings.Contains(s.Error, "no-such-program-helve") {
+	if s := b.status("missing"); s.State != mcp.Failed || !strings.Contains(s.Error, "no-such-program-helve") {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("off"); s.State != Disabled || s.Error != "" {
+	if s := b.status("off"); s.State != mcp.Disabled || s.Error != "" {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("nolist"); s.State != Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "broken") {
+	if s := b.status("nolist"); s.State != mcp.Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "broken") {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("empty"); s.State != Failed {
+	if s := b.status("empty"); s.State != mcp.Failed {
 		t.Errorf("%+v", s)
 	}
 }
@@ -154,7 +155,7 @@ func TestNotAServer(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	silent, list, good := fake("silent", "silent deaf"), fake("list", "hanglist"), fake("good", "")
 	silent.Timeout, list.Timeout = 300*time.Millisecond, 3*time.Second // the second has to be greeted within it
-	b := newBench(t, Options{Servers: []Server{silent, list, good}})
+	b := newBench(t, Options{Servers: []mcp.Server{silent, list, good}})
 	b.gather()
 	alive := 0
 	for _, pid := range b.pids {
@@ -165,10 +166,10 @@ func TestTimeouts(t *testing.T) {
 	if alive != 1 {
 		t.Errorf("%d of %d processes are alive", alive, len(b.pids))
 	}
-	if s := b.status("silent"); s.State != Failed || s.Error != "Operation timed out after 300ms" || s.PID != 0 {
+	if s := b.status("silent"); s.State != mcp.Failed || s.Error != "Operation timed out after 300ms" || s.PID != 0 {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("list"); s.State != Failed || s.Error != "Failed to get tools" {
+	if s := b.status("list"); s.State != mcp.Failed || s.Error != "Failed to get tools" {
 		t.Errorf("%+v", s)
 	}
 	b.must("good_echo", nil)
@@ -178,7 +179,7 @@ func TestCallTimeouts(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout, s.Limit = 2*time.Second, 6*time.Second
 	long := fake("long", "")
-	b := newBench(t, Options{Servers: []Server{s, long}, CallTimeout: 1500 * time.Millisecond})
+	b := newBench(t, Options{Servers: []mcp.Server{s, long}, CallTimeout: 1500 * time.Millisecond})
 	b.gather()
 	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "2000 ms") ||
 		!strings.HasSuffix(err.Error(), "`helve mcp logs one` shows what it said; \"timeout\" in its config gives it longer.") {
@@ -208,7 +209,7 @@ func TestCallTimeouts(t *testing.T) {
 }
 
 func TestStray(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "stray lie")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "stray lie")}})
 	b.gather()
 	for range 3 {
 		if got := b.must("one_echo", map[string]any{"text": "x"}).Output; got != "x" {
@@ -224,7 +225,7 @@ func TestStray(t *testing.T) {
 }
 
 func TestHuge(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
 	b.gather()
 	for _, name := range []string{"one_huge", "one_hugelast"} {
 		if err := b.fails(name, nil); !strings.Contains(err.Error(), "larger than 16 MiB") ||
@@ -236,7 +237,7 @@ func TestHuge(t *testing.T) {
 }
 
 func TestFlood(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("wild", "floods"), fake("calm", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("wild", "floods"), fake("calm", "")}})
 	b.gather()
 	for range 10 {
 		b.must("calm_echo", nil)
@@ -255,23 +256,23 @@ func TestFlood(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("p", "pages few"), fake("loop", "loop"), fake("endless", "endless")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("p", "pages few"), fake("loop", "loop"), fake("endless", "endless")}})
 	b.gather()
 	if got, want := b.names(), []string{"p_echo", "p_page0", "p_page1", "p_page2", "p_tool-a", "p_tool_b"}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if s := b.status("loop"); s.State != Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "cursor") {
+	if s := b.status("loop"); s.State != mcp.Failed || s.Error != "Failed to get tools" || !strings.Contains(s.Detail, "cursor") {
 		t.Errorf("%+v", s)
 	}
-	if s := b.status("endless"); s.State != Failed || !strings.Contains(s.Detail, "1000 pages") {
+	if s := b.status("endless"); s.State != mcp.Failed || !strings.Contains(s.Detail, "1000 pages") {
 		t.Errorf("%+v", s)
 	}
 }
 
 func TestNames(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("my.special-server", "few")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("my.special-server", "few")}})
 	b.pool.Need(t.Context(), "other_tool")
-	if s := b.status("my.special-server"); s.State != Idle {
+	if s := b.status("my.special-server"); s.State != mcp.Idle {
 		t.Errorf("%+v", s)
 	}
 	b.pool.Need(t.Context(), "my_special-server_tool-a")
@@ -284,7 +285,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
 	b.gather()
 	n := len(b.added)
 	b.must("one_grow", nil)
@@ -297,18 +298,18 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestCollisions(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("a.b", "few"), fake("a b", "few"), fake("twice", "clash"), fake("built", "few"), fake("ok", "few")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("a.b", "few"), fake("a b", "few"), fake("twice", "clash"), fake("built", "few"), fake("ok", "few")}})
 	b.gather()
-	if s := b.state("a.b", Connected); s.Tools != 3 {
+	if s := b.state("a.b", mcp.Connected); s.Tools != 3 {
 		t.Errorf("%+v", s)
 	}
-	s := b.state("a b", Failed)
+	s := b.state("a b", mcp.Failed)
 	for _, want := range []string{`"a b"`, `"a.b"`, "a_b_"} {
 		if !strings.Contains(s.Error, want) {
 			t.Errorf("%q lacks %s", s.Error, want)
 		}
 	}
-	if s := b.status("twice"); s.State != Failed || !strings.Contains(s.Error, `"a.b" and "a b"`) || s.Tools != 0 {
+	if s := b.status("twice"); s.State != mcp.Failed || !strings.Contains(s.Error, `"a.b" and "a b"`) || s.Tools != 0 {
 		t.Errorf("%+v", s)
 	}
 	b.must("a_b_echo", nil)
@@ -320,7 +321,7 @@ func TestCollisions(t *testing.T) {
 func TestTrespass(t *testing.T) {
 	off := fake("a_b_c", "few")
 	off.Disabled = true
-	for _, servers := range [][]Server{
+	for _, servers := range [][]mcp.Server{
 		{fake("a", "few b_c"), fake("a.b", "few"), fake("a_z", "few")},
 		{fake("a.b", "few"), fake("a", "few b_c"), fake("a_z", "few")},
 		{fake("a_b", "few b_c"), fake("a_b_b", "few"), fake("a_z", "few")},
@@ -332,18 +333,18 @@ func TestTrespass(t *testing.T) {
 		b := newBench(t, Options{Servers: servers})
 		b.gather()
 		s := b.status(bad)
-		if s.State != Failed || s.Tools != 0 || !strings.Contains(s.Error, strconv.Quote(bad)) || !strings.Contains(s.Error, strconv.Quote(good)) || !strings.Contains(s.Error, `"b_c"`) {
+		if s.State != mcp.Failed || s.Tools != 0 || !strings.Contains(s.Error, strconv.Quote(bad)) || !strings.Contains(s.Error, strconv.Quote(good)) || !strings.Contains(s.Error, `"b_c"`) {
 			t.Errorf("%+v", s)
 		}
 		for _, name := range []string{good, "a_z"} {
-			if s := b.status(name); s.State != Connected || s.Tools != 3 {
+			if s := b.status(name); s.State != mcp.Connected || s.Tools != 3 {
 				t.Errorf("%+v", s)
 			}
 		}
 	}
-	b := newBench(t, Options{Servers: []Server{fake("a_b", "few"), fake("a", "few"), off, fake("a-b", "few"), fake("x", "few b_c")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("a_b", "few"), fake("a", "few"), off, fake("a-b", "few"), fake("x", "few b_c")}})
 	b.pool.Need(t.Context(), "a_b_echo")
-	for name, want := range map[string]State{"a_b": Connected, "a": Idle, "a_b_c": Disabled, "a-b": Idle} {
+	for name, want := range map[string]mcp.State{"a_b": mcp.Connected, "a": mcp.Idle, "a_b_c": mcp.Disabled, "a-b": mcp.Idle} {
 		if s := b.status(name); s.State != want {
 			t.Errorf("%+v", s)
 		}
@@ -354,15 +355,15 @@ func TestTrespass(t *testing.T) {
 		}
 	}
 	off.Name = "x_b"
-	b = newBench(t, Options{Servers: []Server{fake("x", "few b_c"), off}})
+	b = newBench(t, Options{Servers: []mcp.Server{fake("x", "few b_c"), off}})
 	b.gather()
-	if s := b.status("x"); s.State != Failed {
+	if s := b.status("x"); s.State != mcp.Failed {
 		t.Errorf("what is of a server that is switched off: %+v", s)
 	}
 }
 
 func TestDisconnect(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "few")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}})
 	b.gather()
 	echo := b.tools["one_echo"]
 	if err := b.pool.Disconnect("one"); err != nil {
@@ -372,11 +373,11 @@ func TestDisconnect(t *testing.T) {
 	if _, err := echo.Run(t.Context(), &tool.Call{Host: b}); !errors.As(err, &gone) || gone.Code != "tool-gone" || !strings.HasSuffix(gone.Error(), "`helve mcp inspect one` shows what it has.") {
 		t.Errorf("%v", err)
 	}
-	if s := b.status("one"); s.State != Disabled || s.Tools != 0 || len(b.names()) != 0 {
+	if s := b.status("one"); s.State != mcp.Disabled || s.Tools != 0 || len(b.names()) != 0 {
 		t.Errorf("%+v %v", s, b.names())
 	}
 	b.gather()
-	if s := b.status("one"); s.State != Disabled {
+	if s := b.status("one"); s.State != mcp.Disabled {
 		t.Errorf("%+v", s)
 	}
 	if err := b.pool.Connect(t.Context(), "one"); err != nil {
@@ -384,19 +385,19 @@ func TestDisconnect(t *testing.T) {
 	}
 	b.must("one_echo", nil)
 	for _, err := range []error{b.pool.Connect(t.Context(), "x"), b.pool.Disconnect("x")} {
-		if !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, mcp.ErrNoServer) {
 			t.Errorf("%v", err)
 		}
 	}
 }
 
 func TestResourcesOnly(t *testing.T) {
-	b := newBench(t, Options{Servers: []Server{fake("one", "resources")}})
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "resources")}})
 	if b.pool.HasResources() {
 		t.Error("resources before anything is connected")
 	}
 	b.gather()
-	if s := b.status("one"); s.State != Connected || s.Tools != 0 || !b.pool.HasResources() {
+	if s := b.status("one"); s.State != mcp.Connected || s.Tools != 0 || !b.pool.HasResources() {
 		t.Errorf("%+v", s)
 	}
 	list, err := b.pool.Resources(t.Context(), "one")
@@ -410,7 +411,7 @@ func TestResourcesOnly(t *testing.T) {
 	if prompts, err := b.pool.Prompts(t.Context(), "one"); err != nil || prompts != nil {
 		t.Errorf("%v %v", prompts, err)
 	}
-	if _, err := b.pool.Resources(t.Context(), "x"); !errors.Is(err, ErrUnknown) {
+	if _, err := b.pool.Resources(t.Context(), "x"); !errors.Is(err, mcp.ErrNoServer) {
 		t.Errorf("%v", err)
 	}
 }
@@ -422,7 +423,7 @@ func TestPlace(t *testing.T) {
 	}
 	s := fake("one", "")
 	s.Dir, s.Env["WHO"] = "sub", "me"
-	b := newBench(t, Options{Dir: dir, Servers: []Server{s}})
+	b := newBench(t, Options{Dir: dir, Servers: []mcp.Server{s}})
 	b.gather()
 	if got := b.must("one_cwd", nil).Output; got != filepath.Join(dir, "sub") {
 		t.Errorf("it runs in %s", got)
@@ -438,7 +439,7 @@ func TestTurncoat(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	s := fake("one", "")
 	s.Env["HELVE_TEST_DRIFT"] = mark
-	b := newBench(t, Options{Servers: []Server{s}})
+	b := newBench(t, Options{Servers: []mcp.Server{s}})
 	b.gather()
 	b.must("one_echo", nil)
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/leaktest"
 	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -36,7 +37,7 @@ type bench struct {
 	added    []string // every registration, in order
 	removed  []string
 	pids     []int // of every process that was started
-	states   []Status
+	states   []mcp.Status
 	asked    []permission.Request
 	answer   error  // of Ask
 	allowed  bool   // of Allowed
@@ -48,7 +49,7 @@ type bench struct {
 func newBench(t testing.TB, o Options) *bench {
 	t.Helper()
 	b := &bench{t: t, runner: proc.New(proc.Options{}), tools: map[string]tool.Tool{}, allowed: true}
-	o.Start = func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+	o.Start = func(ctx context.Context, s mcp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
 		cmd.Env = os.Environ()
 		for k, v := range s.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)
@@ -66,7 +67,7 @@ func newBench(t testing.TB, o Options) *bench {
 		o.Dir = t.TempDir()
 	}
 	o.Version = "1.2.3"
-	o.Changed = func(s Status) {
+	o.Changed = func(s mcp.Status) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.states = append(b.states, s)
@@ -202,7 +203,7 @@ func (b *bench) gather() {
 }
 
 // status returns the state of one server.
-func (b *bench) status(name string) Status {
+func (b *bench) status(name string) mcp.Status {
 	b.t.Helper()
 	for _, s := range b.pool.Status() {
 		if s.Name == name {
@@ -210,7 +211,7 @@ func (b *bench) status(name string) Status {
 		}
 	}
 	b.t.Fatalf("no server %s", name)
-	return Status{}
+	return mcp.Status{}
 }
 
 // until waits for something to become true.
@@ -224,9 +225,9 @@ func (b *bench) until(what string, is func() bool) {
 }
 
 // state waits for a server to be in a state.
-func (b *bench) state(name string, want State) Status {
+func (b *bench) state(name string, want mcp.State) mcp.Status {
 	b.t.Helper()
-	var s Status
+	var s mcp.Status
 	b.until(name+" "+string(want), func() bool {
 		s = b.status(name)
 		return s.State == want
@@ -244,6 +245,6 @@ func asJSON(t testing.TB, v any) string {
 }
 
 // fake is a local server that is this test binary.
-func fake(name, how string) Server {
-	return Server{Name: name, Command: []string{os.Args[0]}, Env: map[string]string{"HELVE_TEST_PEER": "plain " + how}}
+func fake(name, how string) mcp.Server {
+	return mcp.Server{Name: name, Command: []string{os.Args[0]}, Env: map[string]string{"HELVE_TEST_PEER": "plain " + how}}
 }

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // What is kept of the changes that a server tells.
@@ -20,13 +22,6 @@ const (
 	newsMax          = time.Second           // at most, when a server goes on and on
 )
 
-// An Update says that a resource has changed.
-type Update struct {
-	Server string
-	URI    string // that was subscribed to
-	Part   string // what has changed: URI itself, or something below it
-}
-
 // The news of a server are the changes it tells, until they are handed on, and
 // the resources somebody wants to hear about.
 type news struct {
@@ -35,15 +30,15 @@ type news struct {
 
 	mu        sync.Mutex
 	users     map[string]int // of each resource that is subscribed to
-	updates   []Update
-	waiting   map[Update]bool
+	updates   []event.MCPUpdated
+	waiting   map[event.MCPUpdated]bool
 	resources bool
 	prompts   bool
 	running   bool
 }
 
 func newNews(e *peer) *news {
-	return &news{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[Update]bool{}}
+	return &news{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[event.MCPUpdated]bool{}}
 }
 
 // relisted notes that lists have changed.
@@ -64,7 +59,7 @@ func (n *news) updated(uri string) {
 	for i := range len(uri) + 1 {
 		if i == len(uri) || below(uri, i) {
 			if n.users[uri[:i]] > 0 {
-				n.add(Update{n.e.s.Name, uri[:i], uri})
+				n.add(event.MCPUpdated{Server: n.e.s.Name, URI: uri[:i], Part: uri})
 			}
 		}
 	}
@@ -78,7 +73,7 @@ func below(uri string, i int) bool {
 
 // add keeps an update; n.mu is held. When there are too many parts of a whole,
 // only the whole counts.
-func (n *news) add(u Update) {
+func (n *news) add(u event.MCPUpdated) {
 	if len(n.updates) >= maxNews {
 		u.Part = u.URI
 	}
@@ -172,7 +167,7 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string) error {
 			if !l.has.subscribe {
 				return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "it does not tell when its resources change"}
 			}
-			return l.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+			return l.session.Subscribe(ctx, &sdk.SubscribeParams{URI: uri})
 		})
 		if err != nil {
 			_, _ = e.news.use(uri, -1) // taking back can not fail
@@ -189,14 +184,14 @@ func (p *Pool) Unsubscribe(server, uri string) {
 		return
 	}
 	p.spawn(func() {
-		ctx, cancel := context.WithTimeout(p.life, e.s.connectTimeout())
+		ctx, cancel := context.WithTimeout(p.life, connectTimeout(e.s))
 		defer cancel()
 		err := e.news.talk(ctx, func() error {
 			l := e.linked()
 			if left, _ := e.news.use(uri, -1); left > 0 || l == nil {
 				return nil
 			}
-			return l.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
+			return l.session.Unsubscribe(ctx, &sdk.UnsubscribeParams{URI: uri})
 		})
 		if err != nil && p.life.Err() == nil {
 			e.log.Add("helve", "a subscription could not be ended: "+err.Error())
@@ -218,7 +213,7 @@ func (n *news) renew(l *link) {
 	}
 	n.e.pool.spawn(func() {
 		for _, uri := range uris {
-			ctx, cancel := context.WithTimeout(l.life, n.e.s.connectTimeout())
+			ctx, cancel := context.WithTimeout(l.life, connectTimeout(n.e.s))
 			err := n.talk(ctx, func() error { return n.again(ctx, l, uri) })
 			cancel()
 			if err != nil && !l.isDead() {
@@ -236,11 +231,11 @@ func (n *news) again(ctx context.Context, l *link, uri string) error {
 	if users == 0 {
 		return nil
 	}
-	if err := l.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+	if err := l.session.Subscribe(ctx, &sdk.SubscribeParams{URI: uri}); err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.add(Update{n.e.s.Name, uri, uri})
+	n.add(event.MCPUpdated{Server: n.e.s.Name, URI: uri, Part: uri})
 	return nil
 }

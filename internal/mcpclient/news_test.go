@@ -9,13 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
+
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A gazette is a server that tells of changes, and notes who wants to hear.
 type gazette struct {
-	*mcp.Server
+	*sdk.Server
 	mu   sync.Mutex
 	said []string
 }
@@ -28,26 +31,26 @@ func newGazette() *gazette {
 		g.said = append(g.said, what+" "+uri)
 		return nil
 	}
-	g.Server = mcp.NewServer(&mcp.Implementation{Name: "gazette", Version: "1"}, &mcp.ServerOptions{
-		SubscribeHandler:   func(_ context.Context, r *mcp.SubscribeRequest) error { return note("+", r.Params.URI) },
-		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error { return note("-", r.Params.URI) },
-		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	g.Server = sdk.NewServer(&sdk.Implementation{Name: "gazette", Version: "1"}, &sdk.ServerOptions{
+		SubscribeHandler:   func(_ context.Context, r *sdk.SubscribeRequest) error { return note("+", r.Params.URI) },
+		UnsubscribeHandler: func(_ context.Context, r *sdk.UnsubscribeRequest) error { return note("-", r.Params.URI) },
+		CompletionHandler: func(_ context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 			values := slices.Repeat([]string{r.Params.Argument.Value + "!"}, 150)
-			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: values, Total: 150}}, nil
+			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: 150}}, nil
 		},
 	})
-	g.AddResource(&mcp.Resource{URI: "n://a", Name: "a"}, nothing)
-	g.AddPrompt(&mcp.Prompt{Name: "p"}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Description: "d", Messages: []*mcp.PromptMessage{
-			{Role: "user", Content: &mcp.TextContent{Text: "hello " + r.Params.Arguments["who"]}},
-			{Role: "assistant", Content: &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}},
+	g.AddResource(&sdk.Resource{URI: "n://a", Name: "a"}, nothing)
+	g.AddPrompt(&sdk.Prompt{Name: "p"}, func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return &sdk.GetPromptResult{Description: "d", Messages: []*sdk.PromptMessage{
+			{Role: "user", Content: &sdk.TextContent{Text: "hello " + r.Params.Arguments["who"]}},
+			{Role: "assistant", Content: &sdk.ImageContent{Data: []byte{1}, MIMEType: "image/png"}},
 		}}, nil
 	})
 	return g
 }
 
-func nothing(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	return &mcp.ReadResourceResult{}, nil
+func nothing(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	return &sdk.ReadResourceResult{}, nil
 }
 
 func (g *gazette) heard() []string {
@@ -60,17 +63,17 @@ func (g *gazette) heard() []string {
 // part of it may be what has changed.
 func (g *gazette) tell(t *testing.T, uri string) {
 	t.Helper()
-	if err := g.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+	if err := g.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (g *gazette) pool(t *testing.T) (*bench, chan Update, chan [2]bool) {
+func (g *gazette) pool(t *testing.T) (*bench, chan event.MCPUpdated, chan [2]bool) {
 	t.Helper()
-	web := newSite(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.Server }, nil))
-	updates, relisted := make(chan Update, 100), make(chan [2]bool, 100)
+	web := newSite(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return g.Server }, nil))
+	updates, relisted := make(chan event.MCPUpdated, 100), make(chan [2]bool, 100)
 	b := newBench(t, Options{
-		Servers: []Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u Update) { updates <- u },
+		Servers: []mcp.Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u event.MCPUpdated) { updates <- u },
 		Relisted: func(_ string, resources, prompts bool) { relisted <- [2]bool{resources, prompts} },
 	})
 	return b, updates, relisted
@@ -95,7 +98,7 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	g.tell(t, "n://a")
-	if diff := cmp.Diff(Update{"g", "n://a", "n://a"}, next(t, updates)); diff != "" {
+	if diff := cmp.Diff(event.MCPUpdated{Server: "g", URI: "n://a", Part: "n://a"}, next(t, updates)); diff != "" {
 		t.Error(diff)
 	}
 	b.pool.Unsubscribe("g", "n://a") // one of two
@@ -122,11 +125,11 @@ func TestListsChange(t *testing.T) {
 	g := newGazette()
 	b, _, relisted := g.pool(t)
 	b.gather()
-	g.AddPrompt(&mcp.Prompt{Name: "q"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	g.AddPrompt(&sdk.Prompt{Name: "q"}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) { return nil, nil })
 	if got := next(t, relisted); got != [2]bool{false, true} {
 		t.Errorf("got %v", got)
 	}
-	g.AddResource(&mcp.Resource{URI: "n://b", Name: "b"}, nothing)
+	g.AddResource(&sdk.Resource{URI: "n://b", Name: "b"}, nothing)
 	if got := next(t, relisted); got != [2]bool{true, false} {
 		t.Errorf("got %v", got)
 	}
@@ -142,7 +145,7 @@ func TestPromptsAndCompletion(t *testing.T) {
 	if _, err := b.pool.GetPrompt(t.Context(), "g", "none", nil); err == nil || !strings.Contains(err.Error(), `"g"`) {
 		t.Errorf("a prompt that is not there: %v", err)
 	}
-	done, err := b.pool.Complete(t.Context(), Completion{Server: "g", Prompt: "p", Argument: "who", Value: "yo"})
+	done, err := b.pool.Complete(t.Context(), mcp.Completion{Server: "g", Prompt: "p", Argument: "who", Value: "yo"})
 	if err != nil || len(done.Values) != maxCompletions || !done.More || done.Values[0] != "yo!" || done.Total != 150 {
 		t.Errorf("got %+v, %v", done, err)
 	}
@@ -150,7 +153,7 @@ func TestPromptsAndCompletion(t *testing.T) {
 
 // What is not subscribed to interests nobody, and parts belong to their whole.
 func TestNews(t *testing.T) {
-	p := New(Options{Servers: []Server{{Name: "s"}}})
+	p := New(Options{Servers: []mcp.Server{{Name: "s"}}})
 	n := p.peers[0].news
 	for _, uri := range []string{"f:///d", "f:///d/e", "g://x/"} {
 		if _, err := n.use(uri, +1); err != nil {
@@ -161,7 +164,7 @@ func TestNews(t *testing.T) {
 	for _, uri := range []string{"f:///d", "f:///d", "f:///dd", "f:///d/e/f", "g://x/y", "g://x", "", "f:///d#1", strings.Repeat("f:///d/", 2000)} {
 		n.updated(uri)
 	}
-	want := []Update{{"s", "f:///d", "f:///d"}, {"s", "f:///d", "f:///d/e/f"}, {"s", "f:///d/e", "f:///d/e/f"}, {"s", "g://x/", "g://x/y"}, {"s", "f:///d", "f:///d#1"}}
+	want := []event.MCPUpdated{{Server: "s", URI: "f:///d", Part: "f:///d"}, {Server: "s", URI: "f:///d", Part: "f:///d/e/f"}, {Server: "s", URI: "f:///d/e", Part: "f:///d/e/f"}, {Server: "s", URI: "g://x/", Part: "g://x/y"}, {Server: "s", URI: "f:///d", Part: "f:///d#1"}}
 	if diff := cmp.Diff(want, n.updates); diff != "" {
 		t.Error(diff)
 	}

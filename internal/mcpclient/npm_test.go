@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // HELVE_MCP_SERVERS names a node_modules folder with the reference servers.
@@ -21,7 +23,7 @@ func TestReferenceServers(t *testing.T) {
 	at := func(name string) string {
 		return filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
 	}
-	b := newBench(t, Options{Dir: dir, Servers: []Server{
+	b := newBench(t, Options{Dir: dir, Servers: []mcp.Server{
 		{Name: "fs", Command: []string{"node", at("server-filesystem"), dir}},
 		{Name: "all", Command: []string{"node", at("server-everything"), "stdio"}},
 	}})
@@ -30,7 +32,7 @@ func TestReferenceServers(t *testing.T) {
 	t.Log("gathered in", time.Since(start))
 	for _, s := range b.pool.Status() {
 		t.Logf("%s %s %q tools=%d off=%v %s", s.Name, s.State, s.Error, s.Tools, s.Off, s.Program)
-		if s.State != Connected {
+		if s.State != mcp.Connected {
 			t.Errorf("%+v\n%s", s, strings.Join(b.pool.Log(s.Name), "\n"))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/foreign"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // Owner returns the server that a tool of this name comes from, or would come
@@ -66,8 +67,8 @@ func (e *peer) trespass(items []item) error {
 
 // origin tells programs that go by one name apart: a digest of the address, or
 // of the command and, where that depends on it, the folder it is started in.
-func (s Server) origin(dir string) string {
-	if !s.local() {
+func originOf(s mcp.Server, dir string) string {
+	if !isLocal(s) {
 		return digest("url", s.URL)
 	}
 	if !filepath.IsAbs(s.Dir) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // How a server that failed is tried again.
@@ -24,7 +25,7 @@ var errOff = errors.New("the server is disabled")
 
 // A fault is why a server is not connected.
 type fault struct {
-	state  State
+	state  mcp.State
 	text   string
 	detail string
 	final  bool // trying again in the background is no use
@@ -37,13 +38,13 @@ func faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	return &fault{state: Failed, text: err.Error()}
+	return &fault{state: mcp.Failed, text: err.Error()}
 }
 
 // A peer is one server of the pool, over all its connections.
 type peer struct {
 	pool *Pool
-	s    Server
+	s    mcp.Server
 	log  *journal.Journal
 	news *news
 
@@ -51,7 +52,7 @@ type peer struct {
 
 	mu       sync.Mutex
 	off      bool // disabled or disconnected
-	state    State
+	state    mcp.State
 	fault    string
 	detail   string
 	since    time.Time
@@ -75,20 +76,20 @@ type attempt struct {
 	err    error // after done
 }
 
-func newPeer(p *Pool, s Server) *peer {
-	e := &peer{pool: p, s: s, log: journal.New(p.opts.Logs, s.Name), off: s.Disabled, state: Idle}
+func newPeer(p *Pool, s mcp.Server) *peer {
+	e := &peer{pool: p, s: s, log: journal.New(p.opts.Logs, s.Name), off: s.Disabled, state: mcp.Idle}
 	e.news = newNews(e)
 	if s.Disabled {
-		e.state = Disabled
+		e.state = mcp.Disabled
 	}
 	return e
 }
 
 // set changes the state; e.mu is held.
-func (e *peer) set(s State, f *fault) {
+func (e *peer) set(s mcp.State, f *fault) {
 	text, detail := "", ""
 	if f != nil {
-		text, detail = e.s.clean(f.text), e.s.clean(f.detail)
+		text, detail = clean(e.s, f.text), clean(e.s, f.detail)
 	}
 	if e.state != s {
 		e.since = time.Now()
@@ -115,14 +116,14 @@ func (e *peer) enable() {
 	defer e.mu.Unlock()
 	if e.off {
 		e.off, e.shaky = false, 0
-		e.set(Idle, nil)
+		e.set(mcp.Idle, nil)
 	}
 }
 
 // settle connects unless the answer is known already.
 func (e *peer) settle(ctx context.Context) {
 	e.mu.Lock()
-	known := e.off || e.trying == nil && e.link == nil && e.state != Idle && time.Since(e.tried) < settledFor
+	known := e.off || e.trying == nil && e.link == nil && e.state != mcp.Idle && time.Since(e.tried) < settledFor
 	e.mu.Unlock()
 	if !known {
 		_, _ = e.ensure(ctx) // the state tells
@@ -171,7 +172,7 @@ func (e *peer) begin() (*attempt, error) {
 		e.retry.Stop()
 	}
 	e.trying, e.refused = a, nil
-	e.set(Connecting, nil)
+	e.set(mcp.Connecting, nil)
 	return a, nil
 }
 
@@ -209,7 +210,7 @@ func (e *peer) try(ctx context.Context, a *attempt) {
 			e.restarts++
 		}
 		e.held = true
-		e.set(Connected, nil)
+		e.set(mcp.Connected, nil)
 		l.watch()
 		e.news.renew(l)
 	}
@@ -230,9 +231,9 @@ func (e *peer) fails(err error) {
 	}
 	f := faultOf(err)
 	e.set(f.state, f)
-	e.log.Add("helve", "connecting failed: "+e.s.clean(f.text))
+	e.log.Add("helve", "connecting failed: "+clean(e.s, f.text))
 	e.shaky++
-	if f.final || f.state != Failed || e.s.local() && !e.held {
+	if f.final || f.state != mcp.Failed || isLocal(e.s) && !e.held {
 		return
 	}
 	e.later()
@@ -276,8 +277,8 @@ func (e *peer) dropped(l *link) {
 	}
 	e.shaky++
 	f := faultOf(l.why)
-	e.set(Failed, f)
-	e.log.Add("helve", "the connection was lost: "+e.s.clean(f.text))
+	e.set(mcp.Failed, f)
+	e.log.Add("helve", "the connection was lost: "+clean(e.s, f.text))
 	if !f.final {
 		e.later()
 	}
@@ -292,7 +293,7 @@ func (e *peer) disconnect() {
 	}
 	a, l, last := e.trying, e.link, e.last
 	e.link, e.last = nil, nil
-	e.set(Disabled, nil)
+	e.set(mcp.Disabled, nil)
 	e.mu.Unlock()
 	if a != nil {
 		a.cancel()
@@ -309,13 +310,13 @@ func (e *peer) disconnect() {
 
 // refuse ends a server whose tools can not be offered.
 func (e *peer) refuse(err error) {
-	f := &fault{state: Failed, text: err.Error(), final: true}
+	f := &fault{state: mcp.Failed, text: err.Error(), final: true}
 	e.mu.Lock()
 	l := e.link
 	e.refused = f
 	if l != nil {
 		e.link, e.last = nil, l
-		e.set(Failed, f)
+		e.set(mcp.Failed, f)
 		e.tried = time.Now()
 		e.log.Add("helve", f.text)
 	}
@@ -331,8 +332,8 @@ func (e *peer) refuse(err error) {
 func (e *peer) revive(l *link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.link == l && e.state == Failed {
-		e.set(Connected, nil)
+	if e.link == l && e.state == mcp.Failed {
+		e.set(mcp.Connected, nil)
 	}
 }
 
@@ -348,12 +349,12 @@ func (e *peer) probe(ctx context.Context, l *link) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.link == l && e.state == Connected {
-		e.set(Failed, &fault{text: "The server does not answer.", detail: err.Error()})
+	if e.link == l && e.state == mcp.Connected {
+		e.set(mcp.Failed, &fault{text: "The server does not answer.", detail: err.Error()})
 	}
 }
 
 // timedOut is the text for a server that took too long.
 func timedOut(d time.Duration) *fault {
-	return &fault{state: Failed, text: fmt.Sprintf("Operation timed out after %dms", d.Milliseconds())}
+	return &fault{state: mcp.Failed, text: fmt.Sprintf("Operation timed out after %dms", d.Milliseconds())}
 }

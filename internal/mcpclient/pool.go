@@ -12,15 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/proc"
 	"github.com/helve-dev/helve/internal/signin"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
-
-// ErrUnknown says that there is no server of that name.
-var ErrUnknown = errors.New("no MCP server of that name")
 
 // errClosed says that the pool has been closed.
 var errClosed = errors.New("the MCP servers are being closed")
@@ -35,38 +34,9 @@ const (
 // maxSaid is how much of an error is kept.
 const maxSaid = 4 << 10
 
-// A Server is one entry of the configuration: a local one has a Command, a
-// remote one a URL.
-type Server struct {
-	Name string
+func isLocal(s mcp.Server) bool { return len(s.Command) > 0 }
 
-	Command []string
-	Env     map[string]string
-	Dir     string // relative to the one of the options; that one when empty
-
-	URL     string
-	Headers map[string]string
-	OAuth   signin.Client // what the configuration says about signing in
-	NoOAuth bool          // never sign in
-
-	Disabled bool
-
-	// Timeout is of connecting, of listing, and of a call in which nothing
-	// happens: progress resets it. Zero is 30 s to connect and to list, and
-	// the CallTimeout of the options for calls.
-	Timeout time.Duration
-	// Limit is of a call whatever happens; an hour when zero.
-	Limit time.Duration
-	// Wall lets a local server run behind the wall.
-	Wall bool
-	// NoRoots keeps from the server which folder is worked in. Some take that
-	// for the folder they may use, instead of the one they were given.
-	NoRoots bool
-}
-
-func (s Server) local() bool { return len(s.Command) > 0 }
-
-func (s Server) connectTimeout() time.Duration {
+func connectTimeout(s mcp.Server) time.Duration {
 	if s.Timeout > 0 {
 		return s.Timeout
 	}
@@ -74,7 +44,7 @@ func (s Server) connectTimeout() time.Duration {
 }
 
 // clean takes what may be secret out of a text about the server, and bounds it.
-func (s Server) clean(said string) string {
+func clean(s mcp.Server, said string) string {
 	if u, err := url.Parse(s.URL); err == nil && s.URL != "" {
 		for _, secret := range [...]string{u.RawQuery, u.User.String()} {
 			if secret != "" {
@@ -91,7 +61,7 @@ func (s Server) clean(said string) string {
 	return said
 }
 
-func (s Server) limit() time.Duration {
+func limitOf(s mcp.Server) time.Duration {
 	if s.Limit > 0 {
 		return s.Limit
 	}
@@ -100,7 +70,7 @@ func (s Server) limit() time.Duration {
 
 // Options set a Pool up.
 type Options struct {
-	Servers []Server
+	Servers []mcp.Server
 	Dir     string // local servers start here, and all are told that it is the root
 	Version string // of this program
 
@@ -110,7 +80,7 @@ type Options struct {
 
 	// Start starts a local server that prints to out. It fills in the
 	// environment and where the server runs.
-	Start func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error)
+	Start func(ctx context.Context, s mcp.Server, cmd proc.Command, out *os.File) (*proc.Process, error)
 	// Register offers a tool until remove is called. An error refuses the
 	// server that brought it. nil offers nothing.
 	Register func(t tool.Tool) (remove func(), err error)
@@ -128,10 +98,10 @@ type Options struct {
 	Ask func(ctx context.Context, server string, e Elicitation) (Answer, error)
 	// Changed is told, from one goroutine, when the state or the tools of a
 	// server have changed. It gets the newest state, not every one between.
-	Changed func(Status)
+	Changed func(mcp.Status)
 	// Updated is told when a resource that is subscribed to has changed, or a
 	// part of it. Changes that come fast are told together. It must not wait.
-	Updated func(u Update)
+	Updated func(u event.MCPUpdated)
 	// Relisted is told when a server has other resources or prompts than
 	// before, or both. It must not wait.
 	Relisted func(server string, resources, prompts bool)
@@ -174,7 +144,7 @@ func New(o Options) *Pool {
 }
 
 // put makes the peer of s, in the place of one of the same name.
-func (p *Pool) put(s Server) {
+func (p *Pool) put(s mcp.Server) {
 	n := newPeer(p, s)
 	for i, have := range p.peers {
 		if have.s.Name == s.Name {
@@ -198,7 +168,7 @@ func (p *Pool) find(name string) (*peer, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", ErrUnknown, name)
+	return nil, fmt.Errorf("%q: %w", name, mcp.ErrNoServer)
 }
 
 // before says whether a stands before b in the configuration.

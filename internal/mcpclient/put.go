@@ -6,12 +6,12 @@ import (
 	"net/url"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // elicit puts a question of the server to the person, for the calls that are
 // under way. A server that asks too much is not listened to any more.
-func (l *link) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+func (l *link) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q, err := elicitation(req.Params)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
@@ -21,8 +21,8 @@ func (l *link) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 
 // put puts a question to the person when it is its turn and may says that it
 // may be put then.
-func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*mcp.ElicitResult, error) {
-	dismissed := &mcp.ElicitResult{Action: "cancel"}
+func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.ElicitResult, error) {
+	dismissed := &sdk.ElicitResult{Action: "cancel"}
 	if !l.queue() {
 		return dismissed, nil
 	}
@@ -162,7 +162,7 @@ func (l *link) paused(w *watch) (still, answered bool) {
 // call. It reports whether all of it was.
 func (l *link) visits(ctx context.Context, data json.RawMessage) bool {
 	var wanted struct {
-		Elicitations []*mcp.ElicitParams `json:"elicitations"`
+		Elicitations []*sdk.ElicitParams `json:"elicitations"`
 	}
 	if l.e.pool.opts.Ask == nil || json.Unmarshal(data, &wanted) != nil {
 		return false

@@ -16,9 +16,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // What a remote server may do.
@@ -56,33 +57,33 @@ type remote struct {
 func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 	base, err := url.Parse(e.s.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &fault{state: Failed, text: "The URL of the server is not one of http or https.", final: true}
+		return nil, &fault{state: mcp.Failed, text: "The URL of the server is not one of http or https.", final: true}
 	}
 	var handler auth.OAuthHandler
 	if e.pool.opts.SignIn != nil && !e.s.NoOAuth {
-		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, e.s.OAuth, e.pool.opts.Person)
+		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, signin.Client{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.opts.Person)
 	}
-	l, err := e.reach(ctx, base, protocol, func(r *remote) (string, mcp.Transport) {
-		return "http", &mcp.StreamableClientTransport{
+	l, err := e.reach(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
+		return "http", &sdk.StreamableClientTransport{
 			Endpoint: e.s.URL, HTTPClient: r.client(), OAuthHandler: handler, MaxRetries: maxRetries, MaxEventSize: maxFrame,
 		}
 	})
 	if err == nil || modern(err) || !old(err) {
 		return l, err
 	}
-	e.log.Add("helve", "streamable HTTP: "+e.s.clean(err.Error())+"; trying the older transport")
-	l, second := e.reach(ctx, base, protocol, func(r *remote) (string, mcp.Transport) {
+	e.log.Add("helve", "streamable HTTP: "+clean(e.s, err.Error())+"; trying the older transport")
+	l, second := e.reach(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		r.token = handler
-		return "sse", &mcp.SSEClientTransport{Endpoint: e.s.URL, HTTPClient: r.client(), MaxEventSize: maxFrame}
+		return "sse", &sdk.SSEClientTransport{Endpoint: e.s.URL, HTTPClient: r.client(), MaxEventSize: maxFrame}
 	})
-	if second != nil && faultOf(second).state == Failed && ctx.Err() == nil {
+	if second != nil && faultOf(second).state == mcp.Failed && ctx.Err() == nil {
 		return nil, err // what the newer transport said
 	}
 	return l, second
 }
 
 // reach does the handshake over one transport.
-func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way func(*remote) (string, mcp.Transport)) (*link, error) {
+func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way func(*remote) (string, sdk.Transport)) (*link, error) {
 	l := newLink(e)
 	r := &remote{base: base, headers: e.s.Headers, l: l}
 	r.http = &http.Transport{
@@ -95,7 +96,7 @@ func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way fu
 		MaxResponseHeaderBytes: 256 << 10,
 	}
 	l.remote = r
-	var t mcp.Transport
+	var t sdk.Transport
 	l.transport, t = way(r)
 	if err := l.shake(ctx, t, protocol); err != nil {
 		err = r.fault(err)
@@ -123,16 +124,16 @@ func (r *remote) fault(err error) error {
 			err = fmt.Errorf("%w: %w", err, wire)
 		}
 	}
-	f := &fault{state: Failed, text: err.Error()}
+	f := &fault{state: mcp.Failed, text: err.Error()}
 	lower := strings.ToLower(f.text)
 	switch {
 	case errors.Is(err, signin.ErrRegistration),
 		status == http.StatusUnauthorized && (strings.Contains(lower, "registration") || strings.Contains(lower, "client_id")):
-		f.state, f.text, f.detail = NeedsRegistration, signin.ErrRegistration.Error(), f.text
+		f.state, f.text, f.detail = mcp.NeedsRegistration, signin.ErrRegistration.Error(), f.text
 	case failed(err) != "":
-		f.state, f.text = NeedsAuth, failed(err)
+		f.state, f.text = mcp.NeedsAuth, failed(err)
 	case errors.Is(err, signin.ErrSignIn), status == http.StatusUnauthorized:
-		f.state, f.detail = NeedsAuth, f.text
+		f.state, f.detail = mcp.NeedsAuth, f.text
 		f.text = fmt.Sprintf("The server wants a sign-in: run `helve mcp auth %s`.", r.l.e.s.Name)
 	case errors.Is(err, errElsewhere):
 		f.text, f.detail, f.final = errElsewhere.Error(), f.text, true
@@ -165,7 +166,7 @@ func unreached(err error) string {
 // transport.
 func old(err error) bool {
 	r, ok := errors.AsType[*refusal](err)
-	return ok && r.state == Failed && r.status >= 400 && r.status < 500 &&
+	return ok && r.state == mcp.Failed && r.status >= 400 && r.status < 500 &&
 		r.status != http.StatusUnauthorized && r.status != http.StatusForbidden && r.status != http.StatusTooManyRequests
 }
 
@@ -220,7 +221,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if r.flying.Add(1) > maxFlying {
 		r.flying.Add(-1)
-		r.l.condemn(&fault{state: Failed, text: "The server keeps too many requests waiting."})
+		r.l.condemn(&fault{state: mcp.Failed, text: "The server keeps too many requests waiting."})
 		r.l.kill()
 		return nil, errors.New("too many requests are waiting for the server")
 	}

@@ -19,9 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/mcp"
 )
 
 type echoIn struct {
@@ -29,30 +30,30 @@ type echoIn struct {
 }
 
 // sdkServer is a server made with the SDK.
-func sdkServer() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "2"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
+func sdkServer() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "2"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, in echoIn) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: in.Text}}}, nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "slow"}, func(ctx context.Context, r *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
+	sdk.AddTool(s, &sdk.Tool{Name: "slow"}, func(ctx context.Context, r *sdk.CallToolRequest, in echoIn) (*sdk.CallToolResult, any, error) {
 		for i := range 6 {
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i), Message: "m"})
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i), Message: "m"})
 			time.Sleep(400 * time.Millisecond)
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "data"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, map[string]int, error) {
+	sdk.AddTool(s, &sdk.Tool{Name: "data"}, func(context.Context, *sdk.CallToolRequest, echoIn) (*sdk.CallToolResult, map[string]int, error) {
 		return nil, map[string]int{"n": 5}, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "hang"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ echoIn) (*mcp.CallToolResult, any, error) {
+	sdk.AddTool(s, &sdk.Tool{Name: "hang"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ echoIn) (*sdk.CallToolResult, any, error) {
 		<-ctx.Done()
 		return nil, nil, ctx.Err()
 	})
-	s.AddResource(&mcp.Resource{URI: "x://r", Name: "r"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "x://r", Text: "content"}}}, nil
+	s.AddResource(&sdk.Resource{URI: "x://r", Name: "r"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "x://r", Text: "content"}}}, nil
 	})
-	s.AddPrompt(&mcp.Prompt{Name: "p", Arguments: []*mcp.PromptArgument{{Name: "a", Required: true}}}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{}, nil
+	s.AddPrompt(&sdk.Prompt{Name: "p", Arguments: []*sdk.PromptArgument{{Name: "a", Required: true}}}, func(context.Context, *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		return &sdk.GetPromptResult{}, nil
 	})
 	return s
 }
@@ -79,17 +80,17 @@ func newSite(t *testing.T, h http.Handler) *site {
 	return s
 }
 
-func streamable(s *mcp.Server) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
+func streamable(s *sdk.Server) http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 }
 
 func TestRemote(t *testing.T) {
 	server := sdkServer()
 	web := newSite(t, streamable(server))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}, Timeout: 5 * time.Second}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}, Timeout: 5 * time.Second}}})
 	b.gather()
 	s := b.status("r")
-	if s.State != Connected || s.Kind != "remote" || s.Transport != "http" || s.Tools != 4 || !s.Resources || !s.Prompts {
+	if s.State != mcp.Connected || s.Kind != "remote" || s.Transport != "http" || s.Tools != 4 || !s.Resources || !s.Prompts {
 		t.Fatalf("%+v", s)
 	}
 	if got := b.must("r_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
@@ -114,7 +115,7 @@ func TestRemote(t *testing.T) {
 	if list, err := b.pool.Prompts(t.Context(), "r"); err != nil || len(list) != 1 || !list[0].Arguments[0].Required {
 		t.Errorf("%v %v", list, err)
 	}
-	mcp.AddTool(server, &mcp.Tool{Name: "later"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, any, error) {
+	sdk.AddTool(server, &sdk.Tool{Name: "later"}, func(context.Context, *sdk.CallToolRequest, echoIn) (*sdk.CallToolResult, any, error) {
 		return nil, nil, errors.New("no")
 	})
 	b.until("the new tool", func() bool { return slices.Contains(b.names(), "r_later") })
@@ -125,7 +126,7 @@ func TestRemote(t *testing.T) {
 
 func TestRemoteTimeouts(t *testing.T) {
 	web := newSite(t, streamable(sdkServer()))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Timeout: 2 * time.Second}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 2 * time.Second}}})
 	b.gather()
 	if got := b.must("r_slow", map[string]any{"text": ""}).Output; got != "done" || len(b.progress) == 0 {
 		t.Errorf("%s %v", got, b.progress)
@@ -138,10 +139,10 @@ func TestRemoteTimeouts(t *testing.T) {
 
 func TestRemoteSSE(t *testing.T) {
 	server := sdkServer()
-	web := newSite(t, mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}}}})
+	web := newSite(t, sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}}}})
 	b.gather()
-	if s := b.status("r"); s.State != Connected || s.Transport != "sse" {
+	if s := b.status("r"); s.State != mcp.Connected || s.Transport != "sse" {
 		t.Fatalf("%+v", s)
 	}
 	if got := b.must("r_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
@@ -190,7 +191,7 @@ func TestRemoteRefused(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
-	servers := []Server{
+	servers := []mcp.Server{
 		{Name: "503", URL: newSite(t, status(503, "x")).URL},
 		{Name: "401", URL: newSite(t, status(401, "x")).URL},
 		{Name: "403", URL: newSite(t, status(403, "x")).URL},
@@ -212,22 +213,22 @@ func TestRemoteRefused(t *testing.T) {
 	b.gather()
 	for _, want := range []struct {
 		name  string
-		state State
+		state mcp.State
 		text  string
 	}{
-		{"503", Failed, "The server answered 503 Service Unavailable."},
-		{"401", NeedsAuth, "helve mcp auth 401"},
-		{"403", Failed, "403"},
-		{"404", Failed, "The server answered 404 Not Found."},
-		{"reg", NeedsRegistration, "Server does not support dynamic client registration. Please provide clientId in config."},
-		{"oauth", NeedsAuth, "helve mcp auth oauth"},
-		{"nooauth", NeedsAuth, ""},
-		{"late", NeedsAuth, "helve mcp auth late"},
-		{"redirect", Failed, errElsewhere.Error()},
-		{"lure", Failed, ""},
-		{"ftp", Failed, "http"},
-		{"html", Failed, ""},
-		{"good", Connected, ""},
+		{"503", mcp.Failed, "The server answered 503 Service Unavailable."},
+		{"401", mcp.NeedsAuth, "helve mcp auth 401"},
+		{"403", mcp.Failed, "403"},
+		{"404", mcp.Failed, "The server answered 404 Not Found."},
+		{"reg", mcp.NeedsRegistration, "Server does not support dynamic client registration. Please provide clientId in config."},
+		{"oauth", mcp.NeedsAuth, "helve mcp auth oauth"},
+		{"nooauth", mcp.NeedsAuth, ""},
+		{"late", mcp.NeedsAuth, "helve mcp auth late"},
+		{"redirect", mcp.Failed, errElsewhere.Error()},
+		{"lure", mcp.Failed, ""},
+		{"ftp", mcp.Failed, "http"},
+		{"html", mcp.Failed, ""},
+		{"good", mcp.Connected, ""},
 	} {
 		b.until(want.name, func() bool { // it may be trying again at this moment
 			s := b.status(want.name)
@@ -252,9 +253,9 @@ func TestRemoteHangs(t *testing.T) {
 		open.Add(-1)
 	}))
 	good := newSite(t, streamable(sdkServer()))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Timeout: 300 * time.Millisecond}, {Name: "good", URL: good.URL}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 300 * time.Millisecond}, {Name: "good", URL: good.URL}}})
 	b.gather()
-	if s := b.status("r"); s.State != Failed && s.State != Connecting || s.State == Failed && s.Error != "Operation timed out after 300ms" {
+	if s := b.status("r"); s.State != mcp.Failed && s.State != mcp.Connecting || s.State == mcp.Failed && s.Error != "Operation timed out after 300ms" {
 		t.Errorf("%+v", s)
 	}
 	b.must("good_echo", map[string]any{"text": ""})
@@ -286,12 +287,12 @@ func TestRemoteComesBack(t *testing.T) {
 		return s
 	}
 	web := serve(listener)
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: "http://" + addr}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: "http://" + addr}}})
 	b.gather()
 	b.must("r_echo", map[string]any{"text": ""})
 	web.CloseClientConnections()
 	web.Close()
-	b.state("r", Failed)
+	b.state("r", mcp.Failed)
 	if listener, err = net.Listen("tcp", addr); err != nil {
 		t.Skip("the port was taken by another program:", err)
 	}
@@ -303,7 +304,7 @@ func TestRemoteComesBack(t *testing.T) {
 	if got := b.must("r_echo", map[string]any{"text": "back"}).Output; got != "back" {
 		t.Error(got)
 	}
-	b.state("r", Connected)
+	b.state("r", mcp.Connected)
 }
 
 // handmade answers initialize and the list of one tool, and leaves calls and
@@ -354,7 +355,7 @@ func TestRemoteHostile(t *testing.T) {
 	odd := `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"hologram"},{"type":"text","text":"fine"}]}}`
 	huge := `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 17<<20) + `"}]}}`
 	site := func(call, stream http.HandlerFunc) string { return newSite(t, handmade(call, stream)).URL }
-	b := newBench(t, Options{Servers: []Server{
+	b := newBench(t, Options{Servers: []mcp.Server{
 		{Name: "json", URL: site(page("application/json", odd), none)},
 		{Name: "events", URL: site(page("text/event-stream", "data: "+odd+"\n\n"), none)},
 		{Name: "garbage", URL: site(page("application/json", "{{{"), none), Timeout: 2 * time.Second},
@@ -377,7 +378,7 @@ func TestRemoteHostile(t *testing.T) {
 			t.Errorf("%s: %v (%s)", name, err, err.Code)
 		}
 	}
-	if s := b.status("hugejson"); s.State != Connected || s.Restarts != 0 {
+	if s := b.status("hugejson"); s.State != mcp.Connected || s.Restarts != 0 {
 		t.Errorf("a bad answer cost the connection: %+v", s)
 	}
 	for range 5 {
@@ -389,7 +390,7 @@ func TestRemoteHostile(t *testing.T) {
 // A server that has left the initialize handshake behind is spoken to in the
 // newest protocol.
 func TestRemoteModern(t *testing.T) {
-	for _, code := range []int{-32601, mcp.CodeHeaderMismatch, mcp.CodeUnsupportedProtocolVersion} {
+	for _, code := range []int{-32601, sdk.CodeHeaderMismatch, sdk.CodeUnsupportedProtocolVersion} {
 		for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
 			t.Run(fmt.Sprint(code, " ", status), func(t *testing.T) { remoteModern(t, code, status, "") })
 		}
@@ -400,7 +401,7 @@ func TestRemoteModern(t *testing.T) {
 // remoteModern refuses the old handshake, under the id of the request or another.
 func remoteModern(t *testing.T, code, status int, id string) {
 	server := sdkServer()
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true})
 	web := newSite(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var m fakeMessage
@@ -413,15 +414,15 @@ func remoteModern(t *testing.T, code, status int, id string) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		inner.ServeHTTP(w, r)
 	}))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL, Timeout: 10 * time.Second}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 10 * time.Second}}})
 	b.gather()
-	if s := b.status("r"); s.State != Connected || s.Tools != 4 {
+	if s := b.status("r"); s.State != mcp.Connected || s.Tools != 4 {
 		t.Fatalf("%+v", s)
 	}
 	if got := b.must("r_echo", map[string]any{"text": "hi"}).Output; got != "hi" {
 		t.Error(got)
 	}
-	mcp.AddTool(server, &mcp.Tool{Name: "later"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, any, error) {
+	sdk.AddTool(server, &sdk.Tool{Name: "later"}, func(context.Context, *sdk.CallToolRequest, echoIn) (*sdk.CallToolResult, any, error) {
 		return nil, nil, nil
 	})
 	b.until("the new tool", func() bool { return slices.Contains(b.names(), "r_later") })
@@ -440,14 +441,14 @@ func TestRemoteStuck(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	b := newBench(t, Options{Servers: []Server{{Name: "r", URL: web.URL}}})
+	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL}}})
 	b.gather()
 	stuck.Store(true)
-	if s := b.state("r", Failed); s.Error != "The server does not answer." || s.Tools != 4 {
+	if s := b.state("r", mcp.Failed); s.Error != "The server does not answer." || s.Tools != 4 {
 		t.Errorf("%+v", s)
 	}
 	stuck.Store(false)
-	if s := b.state("r", Connected); s.Restarts != 0 {
+	if s := b.state("r", mcp.Connected); s.Restarts != 0 {
 		t.Errorf("%+v", s)
 	}
 	b.must("r_echo", map[string]any{"text": ""})

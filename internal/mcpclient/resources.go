@@ -5,59 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/helve-dev/helve/mcp"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// A Resource is something that a server lets others read.
-type Resource struct {
-	Server      string `json:"server"`
-	URI         string `json:"uri"`
-	Name        string `json:"name"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	MIME        string `json:"mimeType,omitempty"`
-	Size        int64  `json:"size,omitempty"`
-
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
-}
-
-// A Template is a family of resources.
-type Template struct {
-	Server      string `json:"server"`
-	URITemplate string `json:"uriTemplate"`
-	Name        string `json:"name"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	MIME        string `json:"mimeType,omitempty"`
-
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
-}
-
-// A Prompt is a text that a server makes for people to send.
-type Prompt struct {
-	Server      string     `json:"server"`
-	Name        string     `json:"name"`
-	Title       string     `json:"title,omitempty"`
-	Description string     `json:"description,omitempty"`
-	Arguments   []Argument `json:"arguments,omitempty"`
-
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
-}
-
-// An Argument is what a Prompt wants to know.
-type Argument struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	Required    bool   `json:"required,omitempty"`
-}
-
-// A Content is a part of a resource: a text, or bytes.
-type Content struct {
-	URI  string
-	MIME string
-	Text string
-	Blob []byte // nil for a text
-}
 
 // HasResources says whether a server that is connected offers resources.
 func (p *Pool) HasResources() bool {
@@ -80,7 +31,7 @@ func (p *Pool) with(ctx context.Context, server string, f func(context.Context, 
 		if err != nil {
 			return fmt.Errorf("MCP server %q: %w", server, err)
 		}
-		limit := e.s.connectTimeout()
+		limit := connectTimeout(e.s)
 		bound, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 		err = f(bound, l)
 		if err != nil && bound.Err() != nil {
@@ -139,55 +90,59 @@ func (k lister[W, T]) all(ctx context.Context, p *Pool, server string) (out []T,
 func hasResources(l *link) bool { return l.has.resources }
 
 // Resources lists the resources of a server; none where it offers none.
-func (p *Pool) Resources(ctx context.Context, server string) ([]Resource, error) {
-	return lister[mcp.Resource, Resource]{
+func (p *Pool) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
+	return lister[sdk.Resource, mcp.Resource]{
 		offered: hasResources,
-		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.Resource, string, error) {
-			res, err := l.session.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.Resource, string, error) {
+			res, err := l.session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
 			}
 			return res.Resources, res.NextCursor, nil
 		},
-		entry: func(r *mcp.Resource, wire json.RawMessage) Resource {
-			return Resource{server, r.URI, r.Name, r.Title, r.Description, r.MIMEType, r.Size, wire}
+		entry: func(r *sdk.Resource, wire json.RawMessage) mcp.Resource {
+			return mcp.Resource{
+				Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIME: r.MIMEType, Size: r.Size, Wire: wire,
+			}
 		},
 	}.all(ctx, p, server)
 }
 
 // Templates lists the resource templates of a server.
-func (p *Pool) Templates(ctx context.Context, server string) ([]Template, error) {
-	return lister[mcp.ResourceTemplate, Template]{
+func (p *Pool) Templates(ctx context.Context, server string) ([]mcp.Template, error) {
+	return lister[sdk.ResourceTemplate, mcp.Template]{
 		offered: hasResources,
-		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.ResourceTemplate, string, error) {
-			res, err := l.session.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.ResourceTemplate, string, error) {
+			res, err := l.session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
 			}
 			return res.ResourceTemplates, res.NextCursor, nil
 		},
-		entry: func(r *mcp.ResourceTemplate, wire json.RawMessage) Template {
-			return Template{server, r.URITemplate, r.Name, r.Title, r.Description, r.MIMEType, wire}
+		entry: func(r *sdk.ResourceTemplate, wire json.RawMessage) mcp.Template {
+			return mcp.Template{
+				Server: server, URITemplate: r.URITemplate, Name: r.Name, Title: r.Title, Description: r.Description, MIME: r.MIMEType, Wire: wire,
+			}
 		},
 	}.all(ctx, p, server)
 }
 
 // Prompts lists the prompts of a server.
-func (p *Pool) Prompts(ctx context.Context, server string) ([]Prompt, error) {
-	return lister[mcp.Prompt, Prompt]{
+func (p *Pool) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error) {
+	return lister[sdk.Prompt, mcp.Prompt]{
 		offered: func(l *link) bool { return l.has.prompts },
-		page: func(ctx context.Context, l *link, cursor string) ([]*mcp.Prompt, string, error) {
-			res, err := l.session.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.Prompt, string, error) {
+			res, err := l.session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
 			}
 			return res.Prompts, res.NextCursor, nil
 		},
-		entry: func(r *mcp.Prompt, wire json.RawMessage) Prompt {
-			one := Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description, Wire: wire}
+		entry: func(r *sdk.Prompt, wire json.RawMessage) mcp.Prompt {
+			one := mcp.Prompt{Server: server, Name: r.Name, Title: r.Title, Description: r.Description, Wire: wire}
 			for _, a := range r.Arguments {
 				if a != nil {
-					one.Arguments = append(one.Arguments, Argument{a.Name, a.Description, a.Required})
+					one.Arguments = append(one.Arguments, mcp.Argument{Name: a.Name, Description: a.Description, Required: a.Required})
 				}
 			}
 			return one
@@ -211,16 +166,16 @@ func (h *heap) add(entry any) (json.RawMessage, error) {
 }
 
 // ReadResource reads a resource of a server.
-func (p *Pool) ReadResource(ctx context.Context, server, uri string) (out []Content, err error) {
+func (p *Pool) ReadResource(ctx context.Context, server, uri string) (out []mcp.Content, err error) {
 	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
 		out = nil
-		res, err := l.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		res, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if err != nil {
 			return err
 		}
 		for _, c := range res.Contents {
 			if c != nil {
-				out = append(out, Content{c.URI, c.MIMEType, c.Text, c.Blob})
+				out = append(out, mcp.Content{URI: c.URI, MIME: c.MIMEType, Text: c.Text, Blob: c.Blob})
 			}
 		}
 		return nil

@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -31,8 +32,15 @@ const (
 // A shelf is the tools of a server.
 type shelf struct {
 	offers map[string]*offer // by the name that models call
-	infos  []ToolInfo        // in the order of the server
-	off    []Off
+	infos  []listed          // in the order of the server
+	off    []mcp.Off
+}
+
+// A listed is a tool that the server has listed.
+type listed struct {
+	def  foreign.Definition
+	name string // what models call it; empty where it is not offered
+	off  string // why it is not offered
 }
 
 // An offer is a tool that is registered.
@@ -65,26 +73,26 @@ func (e *peer) stock(ctx context.Context, l *link) error {
 		}
 		e.log.Add("helve", "listing the tools failed: "+err.Error())
 		if l.remote != nil { // some let everybody in, and want a sign-in only here
-			if f := faultOf(l.remote.fault(err)); f.state != Failed {
+			if f := faultOf(l.remote.fault(err)); f.state != mcp.Failed {
 				return f
 			}
 		}
-		return &fault{state: Failed, text: "Failed to get tools", detail: err.Error()}
+		return &fault{state: mcp.Failed, text: "Failed to get tools", detail: err.Error()}
 	}
 	return e.shelve(l, defs, off)
 }
 
 // list asks the server for its tools.
-func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []Off, err error) {
+func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []mcp.Off, err error) {
 	if !l.has.tools {
 		return nil, nil, nil
 	}
-	limit := l.e.s.connectTimeout()
+	limit := connectTimeout(l.e.s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
-	size, origin := 0, l.e.s.origin(l.e.pool.opts.Dir)
+	size, origin := 0, originOf(l.e.s, l.e.pool.opts.Dir)
 	err = pages(ctx, func(cursor string) (string, int, error) {
-		res, err := l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		res, err := l.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
 			return "", 0, err
 		}
@@ -95,7 +103,7 @@ func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []Off, 
 			d, err := foreign.DefinitionOf(l.e.s.Name, t)
 			if err != nil {
 				name, _ := text.Cut(t.Name, maxLabel)
-				off = append(off, Off{name, err.Error()})
+				off = append(off, mcp.Off{Tool: name, Reason: err.Error()})
 				continue
 			}
 			d.Origin, d.Project = origin, digest(l.e.pool.opts.Dir)
@@ -195,7 +203,7 @@ type item struct {
 // shelve registers what a server offers now, and takes away what it does not
 // offer any more. What has not changed is left alone. When it fails, nothing of
 // the server is left.
-func (e *peer) shelve(l *link, defs []foreign.Definition, off []Off) error {
+func (e *peer) shelve(l *link, defs []foreign.Definition, off []mcp.Off) error {
 	e.shelving.Lock()
 	defer e.shelving.Unlock()
 	e.mu.Lock()
@@ -205,14 +213,14 @@ func (e *peer) shelve(l *link, defs []foreign.Definition, off []Off) error {
 	if stale {
 		return errOff
 	}
-	infos := make([]ToolInfo, 0, len(defs))
+	infos := make([]listed, 0, len(defs))
 	items := make([]item, 0, len(defs))
 	for _, d := range defs {
 		it, err := e.item(d)
-		info := ToolInfo{Definition: d, Name: it.name}
+		info := listed{def: d, name: it.name}
 		if err != nil {
-			info.Name, info.Off = "", err.Error()
-			off = append(off, Off{d.Tool, info.Off})
+			info.name, info.off = "", err.Error()
+			off = append(off, mcp.Off{Tool: d.Tool, Reason: info.off})
 		} else {
 			items = append(items, it)
 		}
@@ -221,7 +229,7 @@ func (e *peer) shelve(l *link, defs []foreign.Definition, off []Off) error {
 	offers, err := e.offer(items, have)
 	if err != nil {
 		e.replace(shelf{})
-		return &fault{state: Failed, text: err.Error(), final: true}
+		return &fault{state: mcp.Failed, text: err.Error(), final: true}
 	}
 	e.replace(shelf{offers: offers, infos: infos, off: off})
 	return nil
@@ -368,26 +376,28 @@ func (e *peer) clear() {
 }
 
 // Tools returns the tools of a server as it describes them, in its order.
-func (p *Pool) Tools(server string) []ToolInfo {
+func (p *Pool) Tools(server string) []mcp.Tool {
 	e, err := p.find(server)
 	if err != nil {
 		return nil
 	}
 	e.mu.Lock()
-	infos := append([]ToolInfo(nil), e.shelf.infos...)
-	off := e.shelf.off
+	infos, off := e.shelf.infos, e.shelf.off
 	e.mu.Unlock()
+	var out []mcp.Tool
 	described := map[string]bool{}
-	for i := range infos {
-		infos[i].Changed, infos[i].Pinned = p.pins.Check(infos[i].Definition)
-		described[infos[i].Definition.Tool] = true
+	for _, i := range infos {
+		t := mcp.Tool{Tool: i.def.Tool, Name: i.name, Title: i.def.Title, Description: i.def.Description, Schema: i.def.Input, Off: i.off}
+		t.Changed, t.Pinned = p.pins.Check(i.def)
+		out = append(out, t)
+		described[t.Tool] = true
 	}
 	for _, o := range off {
 		if !described[o.Tool] {
-			infos = append(infos, ToolInfo{Definition: foreign.Definition{Server: server, Tool: o.Tool}, Off: o.Reason})
+			out = append(out, mcp.Tool{Tool: o.Tool, Off: o.Reason})
 		}
 	}
-	return infos
+	return out
 }
 
 // Approve pins a tool to what it looks like now.
@@ -401,14 +411,14 @@ func (p *Pool) Approve(server, tool string) error {
 	e.mu.Unlock()
 	found := tool == ""
 	for _, i := range infos {
-		if tool != "" && tool != i.Definition.Tool && tool != i.Name || i.Definition.Tool == "" {
+		if tool != "" && tool != i.def.Tool && tool != i.name || i.def.Tool == "" {
 			continue
 		}
 		found = true
-		if changed, _ := p.pins.Check(i.Definition); changed == "" && tool == "" {
+		if changed, _ := p.pins.Check(i.def); changed == "" && tool == "" {
 			continue // it is pinned when it is first used
 		}
-		if err := e.keep(i.Definition); err != nil {
+		if err := e.keep(i.def); err != nil {
 			return err
 		}
 	}

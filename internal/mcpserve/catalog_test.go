@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 )
 
 func TestCouldBe(t *testing.T) {
@@ -47,11 +47,11 @@ func FuzzCouldBe(f *testing.F) {
 
 func TestNameAll(t *testing.T) {
 	t.Parallel()
-	p := func(server, name string) helve.MCPPrompt { return helve.MCPPrompt{Server: server, Name: name} }
-	all := nameAll([]helve.MCPPrompt{p("a", "x"), p("a", "x"), p("a", "y"), p("a", "b:z"), p("b", "y"), p("b", "z"), p("c", "z")})
+	p := func(server, name string) mcp.Prompt { return mcp.Prompt{Server: server, Name: name} }
+	all := nameAll([]mcp.Prompt{p("a", "x"), p("a", "x"), p("a", "y"), p("a", "b:z"), p("b", "y"), p("b", "z"), p("c", "z")})
 	var got []string
 	for _, n := range all {
-		got = append(got, n.name+" is "+long(n.MCPPrompt))
+		got = append(got, n.name+" is "+long(n.Prompt))
 	}
 	want := []string{"x is a:x", "a:x is a:x", "a:y is a:y", "b:z is a:b:z", "b:y is b:y", "c:z is c:z"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,24 +7,24 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
 // A namedPrompt is a prompt under the name that clients call it by.
 type namedPrompt struct {
 	name string
-	helve.MCPPrompt
+	mcp.Prompt
 }
 
-func long(p helve.MCPPrompt) string { return p.Server + ":" + p.Name }
+func long(p mcp.Prompt) string { return p.Server + ":" + p.Name }
 
 // nameAll names prompts: by their own name where no other server has one of
 // that name, and otherwise with the server's before it. A name that is taken
 // all the same stays with the first in the order of the config.
-func nameAll(all []helve.MCPPrompt) []namedPrompt {
+func nameAll(all []mcp.Prompt) []namedPrompt {
 	owner, shared := map[string]string{}, map[string]bool{}
 	for _, p := range all {
 		if first, ok := owner[p.Name]; ok && first != p.Server {
@@ -49,7 +49,7 @@ func nameAll(all []helve.MCPPrompt) []namedPrompt {
 }
 
 // listPrompts answers with the prompts of all servers.
-func (se *session) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (mcp.Result, error) {
+func (se *session) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
 	h, err := se.settle(ctx)
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
@@ -62,56 +62,56 @@ func (se *session) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (m
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := pageOf(se.saw(prompts, all), cursor, func(one *mcp.Prompt, l offered) { one.Name, one.Meta = l.key, nil })
+	part, next, err := pageOf(se.saw(prompts, all), cursor, func(one *sdk.Prompt, l offered) { one.Name, one.Meta = l.key, nil })
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListPromptsResult{Prompts: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+	return &sdk.ListPromptsResult{Prompts: part, NextCursor: next, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
 }
 
 // prompt finds a prompt by the name that it is listed by, or by the server's
 // name and its own, which always works.
-func (se *session) prompt(ctx context.Context, h *hall, name string) (helve.MCPPrompt, error) {
+func (se *session) prompt(ctx context.Context, h *hall, name string) (mcp.Prompt, error) {
 	for _, v := range []visit{{se, h, keepLists}, {se, h, freshList}} {
 		all := nameAll(v.prompts(ctx))
 		for _, p := range all {
 			if p.name == name {
-				return p.MCPPrompt, nil
+				return p.Prompt, nil
 			}
 		}
 		var same []string
 		for _, p := range all {
-			if long(p.MCPPrompt) == name {
-				return p.MCPPrompt, nil
+			if long(p.Prompt) == name {
+				return p.Prompt, nil
 			}
 			if p.Name == name {
 				same = append(same, p.name)
 			}
 		}
 		if len(same) > 0 {
-			return helve.MCPPrompt{}, &jsonrpc.Error{
+			return mcp.Prompt{}, &jsonrpc.Error{
 				Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("several servers have the prompt %q: say %s", name, strings.Join(same, " or ")),
 			}
 		}
 	}
-	return helve.MCPPrompt{}, unknown("prompt", name)
+	return mcp.Prompt{}, unknown("prompt", name)
 }
 
 // getPrompt hands on a prompt, under the rules for reading.
-func (se *session) getPrompt(ctx context.Context, p *mcp.GetPromptParams, stream context.Context) (mcp.Result, error) {
-	out := &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{}}
+func (se *session) getPrompt(ctx context.Context, p *sdk.GetPromptParams, stream context.Context) (sdk.Result, error) {
+	out := &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{}}
 	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
 		found, err := se.prompt(ctx, h, p.Name)
 		if err != nil {
 			return err
 		}
-		made, err := h.rt.MCPGetPrompt(ctx, c, helve.MCPPromptCall{Server: found.Server, Name: found.Name, Arguments: p.Arguments})
+		made, err := h.rt.MCP().Prompt(ctx, c, mcp.PromptCall{Server: found.Server, Name: found.Name, Arguments: p.Arguments})
 		if err != nil {
 			return err
 		}
 		out.Description = made.Description
 		for _, raw := range made.Messages {
-			m := &mcp.PromptMessage{}
+			m := &sdk.PromptMessage{}
 			if err := json.Unmarshal(raw, m); err != nil {
 				return fmt.Errorf("reading a message of the prompt: %w", err)
 			}
@@ -126,7 +126,7 @@ func (se *session) getPrompt(ctx context.Context, p *mcp.GetPromptParams, stream
 }
 
 // complete hands on how the value of an argument could go on.
-func (se *session) complete(ctx context.Context, p *mcp.CompleteParams) (mcp.Result, error) {
+func (se *session) complete(ctx context.Context, p *sdk.CompleteParams) (sdk.Result, error) {
 	if p.Ref == nil || p.Argument.Name == "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a completion needs a reference and the name of an argument"}
 	}
@@ -134,7 +134,7 @@ func (se *session) complete(ctx context.Context, p *mcp.CompleteParams) (mcp.Res
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
 	}
-	c := helve.MCPCompletion{Argument: p.Argument.Name, Value: p.Argument.Value}
+	c := mcp.Completion{Argument: p.Argument.Name, Value: p.Argument.Value}
 	if p.Context != nil {
 		c.Known = p.Context.Arguments
 	}
@@ -150,14 +150,14 @@ func (se *session) complete(ctx context.Context, p *mcp.CompleteParams) (mcp.Res
 			return nil, err
 		}
 	}
-	done, err := h.rt.MCPComplete(ctx, se.s.opt.Agent, c)
+	done, err := h.rt.MCP().Complete(ctx, se.s.opt.Agent, c)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, canceledError(ctx)
 		}
 		return nil, refusal(err)
 	}
-	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{
 		Values: append([]string{}, done.Values...), Total: done.Total, HasMore: done.More,
 	}}, nil
 }

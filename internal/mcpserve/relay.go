@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -38,9 +39,9 @@ const (
 // something is. What it remembers is good until a server comes, goes or says
 // that it has changed.
 type relay struct {
-	resources catalog[helve.MCPResource]
-	templates catalog[helve.MCPTemplate]
-	prompts   catalog[helve.MCPPrompt]
+	resources catalog[mcp.Resource]
+	templates catalog[mcp.Template]
+	prompts   catalog[mcp.Prompt]
 }
 
 // stale forgets what is remembered.
@@ -109,38 +110,38 @@ type visit struct {
 	age time.Duration
 }
 
-func (v visit) resources(ctx context.Context) []helve.MCPResource {
-	return catalogOf(ctx, v, &v.h.relay.resources, v.h.rt.MCPResources)
+func (v visit) resources(ctx context.Context) []mcp.Resource {
+	return catalogOf(ctx, v, &v.h.relay.resources, v.h.rt.MCP().Resources)
 }
 
-func (v visit) templates(ctx context.Context) []helve.MCPTemplate {
-	return catalogOf(ctx, v, &v.h.relay.templates, v.h.rt.MCPTemplates)
+func (v visit) templates(ctx context.Context) []mcp.Template {
+	return catalogOf(ctx, v, &v.h.relay.templates, v.h.rt.MCP().Templates)
 }
 
-func (v visit) prompts(ctx context.Context) []helve.MCPPrompt {
-	return catalogOf(ctx, v, &v.h.relay.prompts, v.h.rt.MCPPrompts)
+func (v visit) prompts(ctx context.Context) []mcp.Prompt {
+	return catalogOf(ctx, v, &v.h.relay.prompts, v.h.rt.MCP().Prompts)
 }
 
 // relayed answers what is about the resources and prompts of other servers.
 // It returns nothing for anything else.
-func (se *session) relayed(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+func (se *session) relayed(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 	switch p := req.GetParams().(type) {
-	case *mcp.ReadResourceParams:
+	case *sdk.ReadResourceParams:
 		return se.readResource(ctx, p.URI, se.s.stream(req))
-	case *mcp.GetPromptParams:
+	case *sdk.GetPromptParams:
 		return se.getPrompt(ctx, p, se.s.stream(req))
-	case *mcp.CompleteParams:
+	case *sdk.CompleteParams:
 		return se.complete(ctx, p)
 	}
 	switch method {
 	case "resources/list":
-		p, _ := req.GetParams().(*mcp.ListResourcesParams)
+		p, _ := req.GetParams().(*sdk.ListResourcesParams)
 		return se.listResources(ctx, p)
 	case "resources/templates/list":
-		p, _ := req.GetParams().(*mcp.ListResourceTemplatesParams)
+		p, _ := req.GetParams().(*sdk.ListResourceTemplatesParams)
 		return se.listTemplates(ctx, p)
 	case "prompts/list":
-		p, _ := req.GetParams().(*mcp.ListPromptsParams)
+		p, _ := req.GetParams().(*sdk.ListPromptsParams)
 		return se.listPrompts(ctx, p)
 	}
 	return nil, nil

@@ -14,16 +14,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 )
 
 // An outpost is a server of others that notes what reaches it.
 type outpost struct {
-	*mcp.Server
+	*sdk.Server
 	name string
 	url  string
 
@@ -34,21 +35,21 @@ type outpost struct {
 func newOutpost(t *testing.T, name string) *outpost {
 	t.Helper()
 	o := &outpost{name: name}
-	o.Server = mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, &mcp.ServerOptions{
-		SubscribeHandler: func(_ context.Context, r *mcp.SubscribeRequest) error {
+	o.Server = sdk.NewServer(&sdk.Implementation{Name: name, Version: "1"}, &sdk.ServerOptions{
+		SubscribeHandler: func(_ context.Context, r *sdk.SubscribeRequest) error {
 			o.note("subscribe " + r.Params.URI)
 			return nil
 		},
-		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error {
+		UnsubscribeHandler: func(_ context.Context, r *sdk.UnsubscribeRequest) error {
 			o.note("unsubscribe " + r.Params.URI)
 			return nil
 		},
-		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+		CompletionHandler: func(_ context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 			value := fmt.Sprintf("%s/%s%s/%s", o.name, r.Params.Ref.Name, r.Params.Ref.URI, r.Params.Argument.Value)
-			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{value}, Total: 1}}, nil
+			return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{value}, Total: 1}}, nil
 		},
 	})
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return o.Server }, nil))
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return o.Server }, nil))
 	t.Cleanup(web.Close)
 	o.url = web.URL
 	return o
@@ -68,26 +69,26 @@ func (o *outpost) reached() []string {
 
 // text adds a resource that says whose it is.
 func (o *outpost) text(uri string) {
-	o.AddResource(&mcp.Resource{
+	o.AddResource(&sdk.Resource{
 		URI: uri, Name: uri, Title: "T", MIMEType: "text/plain",
-		Meta: mcp.Meta{"x": 1}, Annotations: &mcp.Annotations{Priority: 0.5},
+		Meta: sdk.Meta{"x": 1}, Annotations: &sdk.Annotations{Priority: 0.5},
 	}, o.read)
 }
 
-func (o *outpost) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (o *outpost) read(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	o.note("read " + r.Params.URI)
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
 		{URI: r.Params.URI, MIMEType: "text/plain", Text: o.name + " has " + r.Params.URI},
 		{URI: r.Params.URI + "#b", MIMEType: "application/zip", Blob: []byte{0, 1, 2}},
 	}}, nil
 }
 
 func (o *outpost) prompt(name string) {
-	o.AddPrompt(&mcp.Prompt{Name: name, Arguments: []*mcp.PromptArgument{{Name: "who", Title: "Who"}}}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	o.AddPrompt(&sdk.Prompt{Name: name, Arguments: []*sdk.PromptArgument{{Name: "who", Title: "Who"}}}, func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		o.note("prompt " + name)
-		return &mcp.GetPromptResult{Description: "d", Messages: []*mcp.PromptMessage{
-			{Role: "user", Content: &mcp.TextContent{Text: o.name + " says " + name + " to " + r.Params.Arguments["who"]}},
-			{Role: "assistant", Content: &mcp.ImageContent{Data: []byte{9}, MIMEType: "image/png"}},
+		return &sdk.GetPromptResult{Description: "d", Messages: []*sdk.PromptMessage{
+			{Role: "user", Content: &sdk.TextContent{Text: o.name + " says " + name + " to " + r.Params.Arguments["who"]}},
+			{Role: "assistant", Content: &sdk.ImageContent{Data: []byte{9}, MIMEType: "image/png"}},
 		}}, nil
 	})
 }
@@ -101,12 +102,12 @@ func pair(t *testing.T, rules permission.Ruleset) (a, b *outpost, h *house) {
 	a.text("x://both")
 	b.text("x://both")
 	b.text("x://two")
-	b.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "x://t/{id}/data", Name: "t"}, b.read)
+	b.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "x://t/{id}/data", Name: "t"}, b.read)
 	a.prompt("hello")
 	b.prompt("hello")
 	b.prompt("bye")
 	h = build(t, rules, func(o *Options) { o.Relay = true }, func(o *helve.Options) {
-		o.MCP = helve.MCP{Servers: []helve.MCPServer{
+		o.MCP = mcp.Options{Servers: []mcp.Server{
 			{Name: "a", URL: a.url, NoOAuth: true}, {Name: "gone", URL: "http://127.0.0.1:1/", NoOAuth: true}, {Name: "b", URL: b.url, NoOAuth: true},
 		}}
 	})
@@ -163,7 +164,7 @@ func TestRelayLists(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lists (-want +got):\n%s", diff)
 	}
-	if _, err := cs.ListPrompts(t.Context(), &mcp.ListPromptsParams{Cursor: "99"}); wireErr(t, err).Code != jsonrpc.CodeInvalidParams {
+	if _, err := cs.ListPrompts(t.Context(), &sdk.ListPromptsParams{Cursor: "99"}); wireErr(t, err).Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("a page that is not there: %v", err)
 	}
 }
@@ -178,11 +179,11 @@ func TestNothingToRelay(t *testing.T) {
 	if res, err := cs.ListResources(t.Context(), nil); err != nil || len(res.Resources) != 0 {
 		t.Errorf("got %v, %v", res, err)
 	}
-	_, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://one"})
+	_, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://one"})
 	contains(t, wireErr(t, err).Message, "x://one")
-	_, err = cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "hello"})
+	_, err = cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "hello"})
 	contains(t, wireErr(t, err).Message, "hello")
-	if err := cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "x://one"}); err == nil {
+	if err := cs.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "x://one"}); err == nil {
 		t.Error("nothing was subscribed to")
 	}
 }
@@ -192,25 +193,25 @@ func TestRelayReads(t *testing.T) {
 	a, b, h := pair(t, permission.Ruleset{{Permission: "read", Pattern: "mcp:b:x://two", Action: permission.Deny}})
 	cs := h.connect(t, nil)
 	for uri, owner := range map[string]string{"x://one": "a", "x://both": "a", "x://t/7/data": "b"} {
-		res, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		res, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 		if err != nil {
 			t.Errorf("%s: %v", uri, err)
 			continue
 		}
-		want := []*mcp.ResourceContents{
+		want := []*sdk.ResourceContents{
 			{URI: uri, MIMEType: "text/plain", Text: owner + " has " + uri}, {URI: uri + "#b", MIMEType: "application/zip", Blob: []byte{0, 1, 2}},
 		}
 		if diff := cmp.Diff(want, res.Contents); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", uri, diff)
 		}
 	}
-	_, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://nobody"})
+	_, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://nobody"})
 	if e := wireErr(t, err); e.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("what nobody has: %v", e)
 	}
-	_, err = cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://two"})
+	_, err = cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://two"})
 	contains(t, wireErr(t, err).Message, "mcp:b:x://two", "deny")
-	if err := cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "x://two"}); err == nil {
+	if err := cs.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "x://two"}); err == nil {
 		t.Error("what may not be read can be subscribed to")
 	}
 	for _, o := range []*outpost{a, b} {
@@ -235,20 +236,20 @@ func TestRelayHandsErrorsOn(t *testing.T) {
 	t.Parallel()
 	a := newOutpost(t, "a")
 	a.text("x://one")
-	a.AddResource(&mcp.Resource{URI: "x://broken", Name: "broken"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	a.AddResource(&sdk.Resource{URI: "x://broken", Name: "broken"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return nil, &jsonrpc.Error{Code: -32099, Message: "the shelf is empty"}
 	})
 	h := build(t, nil, nil, func(o *helve.Options) {
-		o.MCP = helve.MCP{Servers: []helve.MCPServer{{Name: "a", URL: a.url, NoOAuth: true}}}
+		o.MCP = mcp.Options{Servers: []mcp.Server{{Name: "a", URL: a.url, NoOAuth: true}}}
 	})
 	cs := h.connect(t, nil)
-	_, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://broken"})
+	_, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://broken"})
 	e := wireErr(t, err)
 	contains(t, e.Message, "the shelf is empty")
 	if e.Code != -32099 {
 		t.Errorf("the code is %d", e.Code)
 	}
-	_, err = cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://unlisted"}) // the one there is decides
+	_, err = cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://unlisted"}) // the one there is decides
 	if e := wireErr(t, err); e.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("what is not there: %v", e)
 	}
@@ -260,26 +261,26 @@ func TestRelayAsks(t *testing.T) {
 	_, b, h := pair(t, rules)
 	asked := make(chan string, 10)
 	answer := "once"
-	cs := h.connect(t, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	cs := h.connect(t, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		asked <- r.Params.Message
-		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"decision": answer}}, nil
+		return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": answer}}, nil
 	}})
-	if _, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://two"}); err != nil {
+	if _, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://two"}); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, <-asked, "mcp:b:x://two")
-	if _, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "bye"}); err != nil {
+	if _, err := cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "bye"}); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, <-asked, "mcp:b:prompt:bye")
 	before := len(b.reached())
 	answer = "reject"
-	_, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "bye"})
+	_, err := cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "bye"})
 	if wireErr(t, err).Code != jsonrpc.CodeInvalidRequest || len(b.reached()) != before {
 		t.Errorf("after a no: %v", err)
 	}
 	alone := h.connect(t, nil) // nobody can be asked there
-	_, err = alone.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "x://two"})
+	_, err = alone.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://two"})
 	contains(t, wireErr(t, err).Message, "mcp:b:x://two")
 }
 
@@ -289,24 +290,24 @@ func TestRelayPrompts(t *testing.T) {
 	a, _, h := pair(t, rules)
 	cs := h.connect(t, nil)
 	for _, name := range []string{"b:hello", "bye", "b:bye"} {
-		res, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name, Arguments: map[string]string{"who": "you"}})
+		res, err := cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"who": "you"}})
 		if err != nil || len(res.Messages) != 2 || res.Description != "d" {
 			t.Errorf("%s: %+v, %v", name, res, err)
 			continue
 		}
 		want := "b says " + strings.TrimPrefix(name, "b:") + " to you"
-		if text, ok := res.Messages[0].Content.(*mcp.TextContent); !ok || text.Text != want {
+		if text, ok := res.Messages[0].Content.(*sdk.TextContent); !ok || text.Text != want {
 			t.Errorf("%s: %+v", name, res.Messages[0].Content)
 		}
-		if image, ok := res.Messages[1].Content.(*mcp.ImageContent); !ok || res.Messages[1].Role != "assistant" || len(image.Data) != 1 {
+		if image, ok := res.Messages[1].Content.(*sdk.ImageContent); !ok || res.Messages[1].Role != "assistant" || len(image.Data) != 1 {
 			t.Errorf("%s: %+v", name, res.Messages[1])
 		}
 	}
-	_, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "hello"})
+	_, err := cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "hello"})
 	contains(t, wireErr(t, err).Message, "a:hello or b:hello")
-	_, err = cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "a:hello"})
+	_, err = cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "a:hello"})
 	contains(t, wireErr(t, err).Message, "mcp:a:prompt:*", "deny")
-	if _, err := cs.Complete(t.Context(), completion(&mcp.CompleteReference{Type: "ref/prompt", Name: "a:hello"})); err == nil {
+	if _, err := cs.Complete(t.Context(), completion(&sdk.CompleteReference{Type: "ref/prompt", Name: "a:hello"})); err == nil {
 		t.Error("what is denied can be completed")
 	}
 	if seen := a.reached(); len(seen) > 0 {
@@ -322,7 +323,7 @@ func TestRelayPrompts(t *testing.T) {
 	}
 }
 
-func listed(t *testing.T, cs *mcp.ClientSession) (names []string) {
+func listed(t *testing.T, cs *sdk.ClientSession) (names []string) {
 	t.Helper()
 	res, err := cs.ListTools(t.Context(), nil)
 	if err != nil {
@@ -334,15 +335,15 @@ func listed(t *testing.T, cs *mcp.ClientSession) (names []string) {
 	return names
 }
 
-func completion(ref *mcp.CompleteReference) *mcp.CompleteParams {
-	return &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteParamsArgument{Name: "who", Value: "y"}}
+func completion(ref *sdk.CompleteReference) *sdk.CompleteParams {
+	return &sdk.CompleteParams{Ref: ref, Argument: sdk.CompleteParamsArgument{Name: "who", Value: "y"}}
 }
 
 func TestRelayCompletes(t *testing.T) {
 	t.Parallel()
 	_, _, h := pair(t, nil)
 	cs := h.connect(t, nil)
-	for want, ref := range map[string]*mcp.CompleteReference{
+	for want, ref := range map[string]*sdk.CompleteReference{
 		"a/hello/y":           {Type: "ref/prompt", Name: "a:hello"},
 		"b/bye/y":             {Type: "ref/prompt", Name: "bye"},
 		"b/x://t/{id}/data/y": {Type: "ref/resource", URI: "x://t/{id}/data"},
@@ -352,7 +353,7 @@ func TestRelayCompletes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want, res, err)
 		}
 	}
-	for _, p := range []*mcp.CompleteParams{completion(&mcp.CompleteReference{Type: "ref/prompt", Name: "none"}), {Argument: mcp.CompleteParamsArgument{Name: "x"}}} {
+	for _, p := range []*sdk.CompleteParams{completion(&sdk.CompleteReference{Type: "ref/prompt", Name: "none"}), {Argument: sdk.CompleteParamsArgument{Name: "x"}}} {
 		if _, err := cs.Complete(t.Context(), p); wireErr(t, err).Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("got %v", err)
 		}
@@ -365,12 +366,12 @@ type arrivals struct {
 	resources, prompts chan bool
 }
 
-func newArrivals() (*arrivals, *mcp.ClientOptions) {
+func newArrivals() (*arrivals, *sdk.ClientOptions) {
 	a := &arrivals{make(chan string, 100), make(chan bool, 100), make(chan bool, 100)}
-	return a, &mcp.ClientOptions{
-		ResourceUpdatedHandler:     func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { a.updated <- r.Params.URI },
-		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { a.resources <- true },
-		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { a.prompts <- true },
+	return a, &sdk.ClientOptions{
+		ResourceUpdatedHandler:     func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { a.updated <- r.Params.URI },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { a.resources <- true },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { a.prompts <- true },
 	}
 }
 
@@ -401,16 +402,16 @@ func TestRelaySubscriptions(t *testing.T) {
 	other, options := newArrivals()
 	second := h.connect(t, options)
 	for _, sub := range []struct {
-		cs  *mcp.ClientSession
+		cs  *sdk.ClientSession
 		uri string
 	}{{cs, "x://two"}, {cs, "x://two"}, {second, "x://two"}, {second, "x://one"}} {
-		if err := sub.cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: sub.uri}); err != nil {
+		if err := sub.cs.Subscribe(t.Context(), &sdk.SubscribeParams{URI: sub.uri}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tell := func(o *outpost, uri string) {
 		t.Helper()
-		if err := o.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+		if err := o.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -422,7 +423,7 @@ func TestRelaySubscriptions(t *testing.T) {
 	if got := next(t, other.updated); got != "x://one" {
 		t.Errorf("told of %s", got)
 	}
-	if err := cs.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "x://two"}); err != nil {
+	if err := cs.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "x://two"}); err != nil {
 		t.Fatal(err)
 	}
 	tell(b, "x://two")
@@ -465,17 +466,17 @@ func TestRelayTellsOfLists(t *testing.T) {
 	if all := names(); !slices.Contains(all, "new") {
 		t.Errorf("the list is %v", all)
 	}
-	if res, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "new"}); err != nil || len(res.Messages) != 2 {
+	if res, err := cs.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "new"}); err != nil || len(res.Messages) != 2 {
 		t.Errorf("got %v, %v", res, err)
 	}
-	if err := h.runtime(t).DisconnectMCP("b"); err != nil {
+	if err := h.runtime(t).MCP().Disconnect("b"); err != nil {
 		t.Fatal(err)
 	}
 	next(t, got.prompts)
 	if diff := cmp.Diff([]string{"hello", "new"}, names()); diff != "" {
 		t.Error(diff)
 	}
-	if err := h.runtime(t).ConnectMCP(t.Context(), "b"); err != nil {
+	if err := h.runtime(t).MCP().Connect(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
 	next(t, got.prompts)

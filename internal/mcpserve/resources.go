@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // listResources answers with the resources of all servers. A URI that several
 // have is that of the first in the order of the config.
-func (se *session) listResources(ctx context.Context, p *mcp.ListResourcesParams) (mcp.Result, error) {
+func (se *session) listResources(ctx context.Context, p *sdk.ListResourcesParams) (sdk.Result, error) {
 	h, err := se.settle(ctx)
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
@@ -32,15 +32,15 @@ func (se *session) listResources(ctx context.Context, p *mcp.ListResourcesParams
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *mcp.Resource, _ offered) { one.Meta = nil })
+	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *sdk.Resource, _ offered) { one.Meta = nil })
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListResourcesResult{Resources: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+	return &sdk.ListResourcesResult{Resources: part, NextCursor: next, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
 }
 
 // listTemplates answers with the resource templates of all servers.
-func (se *session) listTemplates(ctx context.Context, p *mcp.ListResourceTemplatesParams) (mcp.Result, error) {
+func (se *session) listTemplates(ctx context.Context, p *sdk.ListResourceTemplatesParams) (sdk.Result, error) {
 	h, err := se.settle(ctx)
 	if err != nil {
 		return nil, se.unsettled(ctx, err)
@@ -53,12 +53,12 @@ func (se *session) listTemplates(ctx context.Context, p *mcp.ListResourceTemplat
 	if p != nil {
 		cursor = p.Cursor
 	}
-	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *mcp.ResourceTemplate, _ offered) { one.Meta = nil })
+	part, next, err := pageOf(se.saw(resources, all), cursor, func(one *sdk.ResourceTemplate, _ offered) { one.Meta = nil })
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.ListResourceTemplatesResult{
-		ResourceTemplates: part, NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"},
+	return &sdk.ListResourceTemplatesResult{
+		ResourceTemplates: part, NextCursor: next, Cacheable: sdk.Cacheable{CacheScope: "private"},
 	}, nil
 }
 
@@ -66,7 +66,7 @@ func (se *session) listTemplates(ctx context.Context, p *mcp.ListResourceTemplat
 // template for it. A server that is alone may have resources that it does not
 // list; where there are several, none is asked about what may be another's.
 func (se *session) ownerOf(ctx context.Context, h *hall, uri string) (string, error) {
-	servers := h.rt.MCPServers()
+	servers := h.rt.MCP().Servers()
 	if len(servers) == 1 {
 		return servers[0], nil
 	}
@@ -86,16 +86,16 @@ func (se *session) ownerOf(ctx context.Context, h *hall, uri string) (string, er
 }
 
 // readResource hands on a resource, under the rules for reading it.
-func (se *session) readResource(ctx context.Context, uri string, stream context.Context) (mcp.Result, error) {
-	out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
+func (se *session) readResource(ctx context.Context, uri string, stream context.Context) (sdk.Result, error) {
+	out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{}, Cacheable: sdk.Cacheable{CacheScope: "private"}}
 	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
 		server, err := se.ownerOf(ctx, h, uri)
 		if err != nil {
 			return err
 		}
-		parts, err := h.rt.MCPRead(ctx, c, server, uri)
+		parts, err := h.rt.MCP().Read(ctx, c, server, uri)
 		for _, p := range parts {
-			out.Contents = append(out.Contents, &mcp.ResourceContents{URI: p.URI, MIMEType: p.Mime, Text: p.Text, Blob: p.Blob})
+			out.Contents = append(out.Contents, &sdk.ResourceContents{URI: p.URI, MIMEType: p.MIME, Text: p.Text, Blob: p.Blob})
 		}
 		return err
 	})
@@ -112,12 +112,12 @@ type watch struct {
 	server, uri string
 }
 
-func (w watch) plain(agent string) helve.MCPWatch {
-	return helve.MCPWatch{Agent: agent, Server: w.server, URI: w.uri}
+func (w watch) plain(agent string) mcp.Subscription {
+	return mcp.Subscription{Agent: agent, Server: w.server, URI: w.uri}
 }
 
 // subscribe lets a client hear about a resource.
-func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	s.mu.Lock()
 	se := s.sessions[req.Session]
 	s.mu.Unlock()
@@ -142,13 +142,13 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 	case full:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the session has %d subscriptions: end some of them", maxWatches)}
 	}
-	if err := h.rt.MCPSubscribe(ctx, w.plain(s.opt.Agent)); err != nil {
+	if err := h.rt.MCP().Subscribe(ctx, w.plain(s.opt.Agent)); err != nil {
 		return refusal(err)
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	if se.closed || se.watches[w] { // it ended, or asked twice at once
-		h.rt.MCPUnsubscribe(w.plain(s.opt.Agent))
+		h.rt.MCP().Unsubscribe(w.plain(s.opt.Agent))
 		return nil
 	}
 	if se.watches == nil {
@@ -159,7 +159,7 @@ func (s *Server) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error
 }
 
 // unsubscribe ends that.
-func (s *Server) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
 	s.mu.Lock()
 	se := s.sessions[req.Session]
 	s.mu.Unlock()
@@ -176,7 +176,7 @@ func (se *session) unwatch(pick func(watch) bool) {
 	for w := range se.watches {
 		if pick(w) {
 			delete(se.watches, w)
-			w.h.rt.MCPUnsubscribe(w.plain(se.s.opt.Agent))
+			w.h.rt.MCP().Unsubscribe(w.plain(se.s.opt.Agent))
 		}
 	}
 }

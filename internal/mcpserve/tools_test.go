@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 )
 
 func anything(testing.TB) *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
@@ -48,9 +49,9 @@ func TestListAndCall(t *testing.T) {
 func TestListWithSlowServer(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	late := mcp.NewServer(&mcp.Implementation{Name: "late", Version: "1"}, nil)
-	late.AddTool(&mcp.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}}, nil)
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return late }, nil)
+	late := sdk.NewServer(&sdk.Implementation{Name: "late", Version: "1"}, nil)
+	late.AddTool(&sdk.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}}, nil)
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return late }, nil)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-release:
@@ -61,10 +62,10 @@ func TestListWithSlowServer(t *testing.T) {
 	t.Cleanup(web.Close)
 	h := build(t, nil, nil, func(o *helve.Options) {
 		o.Patience = time.Nanosecond
-		o.MCP.Servers = []helve.MCPServer{{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour}}
+		o.MCP.Servers = []mcp.Server{{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour}}
 	})
 	changed := make(chan struct{}, 1)
-	cs := h.connect(t, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} }})
+	cs := h.connect(t, &sdk.ClientOptions{ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed <- struct{}{} }})
 	list := func() string {
 		res, err := cs.ListTools(t.Context(), nil)
 		if err != nil {

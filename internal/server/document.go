@@ -245,7 +245,7 @@ func schemaName(t reflect.Type, hint string) string {
 	switch pkg := dir[strings.LastIndex(dir, "/")+1:]; pkg {
 	case "", "helve", "server", "event", "record":
 		return name
-	case "mcpclient":
+	case "mcp":
 		return "MCP" + name
 	case "lsp":
 		return "LSP" + name

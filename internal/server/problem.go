@@ -17,6 +17,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -180,7 +181,7 @@ func problemOf(err error) *problem {
 		return newProblem(http.StatusConflict, "busy", err.Error())
 	case errors.Is(err, helve.ErrNothingToUndo):
 		return newProblem(http.StatusNotFound, "nothing-to-undo", err.Error())
-	case errors.Is(err, record.ErrNotFound), errors.Is(err, helve.ErrNoJob), errors.Is(err, helve.ErrNoServer), errors.Is(err, permission.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound), errors.Is(err, helve.ErrNoJob), errors.Is(err, mcp.ErrNoServer), errors.Is(err, permission.ErrNotFound):
 		return notFound("%v", err)
 	case errors.Is(err, permission.ErrBadReply):
 		return badRequest(err.Error(), "body")

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -49,7 +50,7 @@ func TestProblemOf(t *testing.T) {
 		{helve.ErrBusy, 409, "busy"},
 		{record.ErrNotFound, 404, "not-found"},
 		{helve.ErrNoJob, 404, "not-found"},
-		{helve.ErrNoServer, 404, "not-found"},
+		{mcp.ErrNoServer, 404, "not-found"},
 		{helve.ErrNothingToUndo, 404, "nothing-to-undo"},
 		{permission.ErrNotFound, 404, "not-found"},
 		{permission.ErrBadReply, 422, "bad-request"},

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -197,7 +198,7 @@ func TestReadFile(t *testing.T) {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	h := build(t, changes{runtime: func(o *helve.Options) {
-		o.MCP.Servers = []helve.MCPServer{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}
+		o.MCP.Servers = []mcp.Server{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}
 		o.LSP = &helve.LSP{Builtin: true}
 	}})
 	if all := do[mcpServers](t, h, 200, "GET /v1/mcp", nil).Servers; len(all) != 1 || all[0].Name != "a server" {

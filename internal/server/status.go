@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/mcp"
 )
 
 type serverInput struct {
@@ -11,7 +12,7 @@ type serverInput struct {
 }
 
 type mcpServers struct {
-	Servers []helve.MCPStatus `json:"servers"`
+	Servers []mcp.Status `json:"servers"`
 }
 
 type languages struct {
@@ -22,12 +23,12 @@ type languages struct {
 func (s *Server) routeStatus() {
 	route(s, about{at: "GET /v1/mcp", id: "listMCP", tag: "status", summary: "The MCP servers of the config"},
 		func(context.Context, *struct{}) (*body[mcpServers], error) {
-			return answerOf(mcpServers{list(s.rt.MCP())}), nil
+			return answerOf(mcpServers{list(s.rt.MCP().Status())}), nil
 		})
 	route(s, about{at: "POST /v1/mcp/{server}/connect", id: "connectMCP", tag: "status", fails: []int{404, 422},
 		summary: "Connect to an MCP server"},
 		func(ctx context.Context, in *serverInput) (*nothing, error) {
-			if err := s.rt.ConnectMCP(ctx, in.Server); err != nil {
+			if err := s.rt.MCP().Connect(ctx, in.Server); err != nil {
 				return nil, refusal(err)
 			}
 			return &nothing{}, nil
@@ -35,7 +36,7 @@ func (s *Server) routeStatus() {
 	route(s, about{at: "POST /v1/mcp/{server}/disconnect", id: "disconnectMCP", tag: "status", fails: []int{404, 422},
 		summary: "End the connection to an MCP server"},
 		func(_ context.Context, in *serverInput) (*nothing, error) {
-			if err := s.rt.DisconnectMCP(in.Server); err != nil {
+			if err := s.rt.MCP().Disconnect(in.Server); err != nil {
 				return nil, refusal(err)
 			}
 			return &nothing{}, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/helve-dev/helve/event"
 	"io"
 	"net/http"
 	"os"
@@ -13,15 +12,17 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // openRuntime makes a runtime in which everything is allowed, with the tools of
 // servers in it. see is told what happens, and say what a person answers.
-func openRuntime(ctx context.Context, dir string, see func(helve.Event), say func(tool.Question) []string, servers ...helve.MCPServer) (rt *helve.Runtime, end func() error, err error) {
+func openRuntime(ctx context.Context, dir string, see func(helve.Event), say func(tool.Question) []string, servers ...mcp.Server) (rt *helve.Runtime, end func() error, err error) {
 	rt, err = helve.New(helve.Options{
-		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: helve.MCP{Servers: servers, Version: "proof"},
+		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: mcp.Options{Servers: servers, Version: "proof"},
 		Agents: helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func suiteClient(ctx context.Context, url string, log io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	server := helve.MCPServer{Name: "suite", URL: url}
+	server := mcp.Server{Name: "suite", URL: url}
 	if os.Getenv("MCP_CONFORMANCE_SCENARIO") == "auth/basic-cimd" {
 		// A client whose id is the address of its description is one that the
 		// config names: helve has no page of its own.
@@ -75,7 +76,7 @@ func suiteClient(ctx context.Context, url string, log io.Writer) (err error) {
 		if err := json.Unmarshal([]byte(text), &known); err != nil {
 			return fmt.Errorf("reading the context of the scenario: %w", err)
 		}
-		server.OAuth = helve.MCPOAuth{ClientID: known.ID, ClientSecret: known.Secret}
+		server.OAuth = mcp.OAuth{ClientID: known.ID, ClientSecret: known.Secret}
 	}
 	asIs := func(tool.Question) []string { return nil } // every field stays as it is
 	rt, end, err := openRuntime(ctx, w.Project, func(helve.Event) {}, asIs, server)
@@ -86,7 +87,7 @@ func suiteClient(ctx context.Context, url string, log io.Writer) (err error) {
 	// What a person does who is told to run helve mcp auth: open the page that the
 	// server names, which agrees by itself and sends the browser back.
 	signIn := func() error {
-		return rt.SignInMCP(ctx, "suite", helve.SignIn{Open: func(url string) error {
+		return rt.MCP().SignIn(ctx, "suite", mcp.SignIn{Open: func(url string) error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 			if err != nil {
 				return err
@@ -100,16 +101,16 @@ func suiteClient(ctx context.Context, url string, log io.Writer) (err error) {
 		}})
 	}
 	rt.Gather(ctx)
-	if rt.MCP()[0].State == "needs_auth" {
+	if rt.MCP().Status()[0].State == "needs_auth" {
 		if err := signIn(); err != nil {
 			return fmt.Errorf("signing in: %w", err)
 		}
 	}
-	tools, err := rt.MCPTools(ctx, "suite")
+	tools, err := rt.MCP().Tools(ctx, "suite")
 	if err != nil {
 		return fmt.Errorf("listing the tools: %w", err)
 	}
-	if now := rt.MCP()[0]; now.State != "connected" {
+	if now := rt.MCP().Status()[0]; now.State != "connected" {
 		return fmt.Errorf("the server is %s: %s %s", now.State, now.Error, now.Detail)
 	}
 	for _, t := range tools {

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/gate"
 	"github.com/helve-dev/helve/internal/mcpserve"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -113,7 +114,7 @@ func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error)
 	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}})
 	rt, err := helve.New(helve.Options{
 		Dir: w.Dir, Unattended: !w.Attended, Agents: agents,
-		MCP: helve.MCP{Servers: []helve.MCPServer{{Name: "upstream", URL: upstream, NoOAuth: true}}},
+		MCP: mcp.Options{Servers: []mcp.Server{{Name: "upstream", URL: upstream, NoOAuth: true}}},
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ const fixtureToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789
 
 // serveFixtures serves the fixtures over HTTP until stop is called.
 func serveFixtures(dir string) (url string, stop func() error, err error) {
-	upstream := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream() }, nil))
+	upstream := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return upstream() }, nil))
 	s := mcpserve.New(mcpserve.Options{
 		Open: func(_ context.Context, w mcpserve.Workspace) (*helve.Runtime, error) {
 			return openFixtures(w, upstream.URL)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"github.com/helve-dev/helve/event"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,9 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/lab/internal/proof"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -159,8 +160,8 @@ func tryServers(ctx context.Context, p *programs) section {
 			h.progress.Add(1)
 		}
 	}
-	rt, end, err := openRuntime(ctx, w.Project, see, say, helve.MCPServer{Name: "everything", Command: every, Environment: env},
-		helve.MCPServer{Name: "filesystem", Command: append(files, w.Project), Environment: env})
+	rt, end, err := openRuntime(ctx, w.Project, see, say, mcp.Server{Name: "everything", Command: every, Env: env},
+		mcp.Server{Name: "filesystem", Command: append(files, w.Project), Env: env})
 	if err != nil {
 		return s.broken(err)
 	}
@@ -185,7 +186,7 @@ func tryServers(ctx context.Context, p *programs) section {
 	}
 	for _, server := range []string{"everything", "filesystem"} {
 		trials := map[string][]trial{"everything": everything(w), "filesystem": filesystem(w)}[server]
-		tools, err := rt.MCPTools(ctx, server)
+		tools, err := rt.MCP().Tools(ctx, server)
 		if err != nil {
 			return s.broken(err)
 		}
