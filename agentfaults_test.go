@@ -94,7 +94,7 @@ func (w workshop) prompt(t *testing.T, p helve.Prompt) *helve.Turn {
 // kept is a session in short: a line for each message.
 func (w workshop) kept(t *testing.T, session string) string {
 	t.Helper()
-	msgs, err := w.rt.Messages(t.Context(), session)
+	msgs, err := w.rt.Records().Messages(t.Context(), session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func (u *user) asked(req permission.Request) {
 			}
 			u.replies = u.replies[1:]
 		}
-		_ = u.rt.Reply(id, reply) // it may have been answered with another
+		_ = u.rt.Requests().Reply(id, reply) // it may have been answered with another
 	}
 	u.waiting, u.patience = nil, 0
 }
@@ -209,5 +209,5 @@ func (u *user) answer(req tool.QuestionRequest) {
 		_ = json.Unmarshal(u.answers[0], &words)
 		u.answers = u.answers[1:]
 	}
-	_ = u.rt.Answer(req.ID, words)
+	_ = u.rt.Requests().Answer(req.ID, words)
 }

@@ -238,7 +238,7 @@ func client(t testing.TB, protocol, url string) model.Provider {
 func (k take) collect(t *testing.T, rt *helve.Runtime, parent string, got *performance) {
 	t.Helper()
 	got.Calls, got.Inner = partsOf(t, rt, parent)
-	sessions, err := rt.Sessions(t.Context(), 0)
+	sessions, err := rt.Records().Sessions(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func (k take) collect(t *testing.T, rt *helve.Runtime, parent string, got *perfo
 // partsOf words the calls of a session; those within a batch apart.
 func partsOf(t *testing.T, rt *helve.Runtime, session string) (calls, inner []any) {
 	t.Helper()
-	msgs, err := rt.Messages(t.Context(), session)
+	msgs, err := rt.Records().Messages(t.Context(), session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,11 +67,11 @@ func TestTitles(t *testing.T) {
 	}}
 	r := thinks(t, b, func(o *helve.Options) { o.Models.Small = message.ModelRef{Provider: "test", Model: "small"} })
 	turn := prompted(t, r, helve.Prompt{Text: "do something long and winding"})
-	if s, err := r.Session(t.Context(), turn.Session); err != nil || s.Title != "A fine title" {
+	if s, err := r.Records().Session(t.Context(), turn.Session); err != nil || s.Title != "A fine title" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
 	named := prompted(t, r, helve.Prompt{Text: "x", Title: "mine"})
-	if s, err := r.Session(t.Context(), named.Session); err != nil || s.Title != "mine" {
+	if s, err := r.Records().Session(t.Context(), named.Session); err != nil || s.Title != "mine" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
 	var kinds []string

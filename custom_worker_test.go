@@ -60,9 +60,9 @@ export default {
 // reply answers the next request about a permission.
 func reply(ctx context.Context, rt *helve.Runtime, name string, verdict permission.Verdict) bool {
 	for ctx.Err() == nil {
-		for _, req := range rt.Pending() {
+		for _, req := range rt.Requests().Pending() {
 			if req.Permission == name {
-				return rt.Reply(req.ID, permission.Reply{Verdict: verdict}) == nil
+				return rt.Requests().Reply(req.ID, permission.Reply{Verdict: verdict}) == nil
 			}
 		}
 		select {

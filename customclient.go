@@ -223,7 +223,7 @@ func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error
 	if err != nil {
 		return nil, err
 	}
-	msgs, err := r.Messages(ctx, turn.Session)
+	msgs, err := r.Records().Messages(ctx, turn.Session)
 	if err != nil || len(msgs) == 0 {
 		return nil, err
 	}

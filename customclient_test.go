@@ -48,7 +48,7 @@ export default async ({ client }) => ({
 		t.Fatalf("got %s", res.Output)
 	}
 	id = strings.TrimSuffix(id, `"]`)
-	if s, err := rt.Session(t.Context(), id); err != nil || s.Slug == "" || s.Title != "second" {
+	if s, err := rt.Records().Session(t.Context(), id); err != nil || s.Slug == "" || s.Title != "second" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
 	rt.Notify("end.of.test", nil)

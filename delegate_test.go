@@ -177,7 +177,7 @@ func TestTaskDepth(t *testing.T) {
 		}}
 		r := thinks(t, b, func(o *helve.Options) { o.Agents, o.Loop.Depth = agents, limit })
 		prompted(t, r, helve.Prompt{Text: "go"})
-		sessions, err := r.Sessions(t.Context(), 0)
+		sessions, err := r.Records().Sessions(t.Context(), 0)
 		if err != nil || len(sessions) != want+1 {
 			t.Errorf("limit %d: %d sessions, %v", limit, len(sessions), err)
 		}
@@ -205,7 +205,7 @@ func TestTaskResumes(t *testing.T) {
 	}
 	r := thinks(t, b, nil)
 	turn := prompted(t, r, helve.Prompt{Text: "go"})
-	msgs, err := r.Messages(t.Context(), turn.Session)
+	msgs, err := r.Records().Messages(t.Context(), turn.Session)
 	if err != nil || len(msgs) != 5 {
 		t.Fatalf("%d messages, %v", len(msgs), err)
 	}
@@ -224,7 +224,7 @@ func TestTaskResumes(t *testing.T) {
 func TestTaskThatCanNotBegin(t *testing.T) {
 	data := t.TempDir()
 	r := thinks(t, &brain{answer: inTurn()}, func(o *helve.Options) { o.DataDir, o.Unrecorded, o.Unattended = data, true, true })
-	if _, err := r.Sessions(t.Context(), 1); err != nil { // it opens the records
+	if _, err := r.Records().Sessions(t.Context(), 1); err != nil { // it opens the records
 		t.Fatal(err)
 	}
 	claims := filepath.Join(data, "run")
@@ -299,7 +299,7 @@ func TestPlanLocks(t *testing.T) {
 		out, _ := os.ReadDir(dir)
 		t.Errorf("the project changed: %v", out)
 	}
-	msgs, _ := r.Messages(t.Context(), turn.Session)
+	msgs, _ := r.Records().Messages(t.Context(), turn.Session)
 	made := 0
 	for _, m := range msgs {
 		for _, p := range m.Parts {
@@ -365,7 +365,7 @@ func TestForebearGone(t *testing.T) {
 	}
 	first := open(careful)
 	turn := prompted(t, first, helve.Prompt{Text: "go", Agent: "careful"})
-	sessions, err := first.Sessions(t.Context(), 0)
+	sessions, err := first.Records().Sessions(t.Context(), 0)
 	if err != nil || len(sessions) != 2 {
 		t.Fatalf("%d sessions, %v", len(sessions), err)
 	}

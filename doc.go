@@ -9,7 +9,7 @@
 // A call takes one road, [Runtime.Call], whoever makes it and whatever kind
 // of tool it names. A tool asks for permission while it runs; a request that
 // no rule settles is told to whoever follows [Runtime.Events] and waits for
-// [Runtime.Reply]. With [Options.Unattended] it fails instead, naming the
+// [Requests.Reply]. With [Options.Unattended] it fails instead, naming the
 // rule that would allow it.
 //
 // A Runtime is safe for concurrent use. Everything it starts ends in

@@ -237,7 +237,7 @@ func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
 	go func() {
 		for e := range first.Events(t.Context(), 0) {
 			if p, ok := e.Properties.(event.PermissionAsked); ok {
-				_ = first.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways})
+				_ = first.Requests().Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways})
 			}
 		}
 	}()
@@ -255,7 +255,7 @@ func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
 	if _, err := later.Call(t.Context(), call); tool.KindOf(err) != tool.Unattended {
 		t.Errorf("another session: %v", err)
 	}
-	kept, err := later.Approvals("s")
+	kept, err := later.Permissions().Approvals("s")
 	if err != nil || len(kept) != 1 || kept[0].Created.IsZero() {
 		t.Fatalf("listed: %+v %v", kept, err)
 	}
@@ -285,7 +285,7 @@ func TestChangedToolIsAskedAboutAgain(t *testing.T) {
 	go func() {
 		for e := range rt.Events(t.Context(), 0) {
 			if p, ok := e.Properties.(event.PermissionAsked); ok {
-				_ = rt.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User})
+				_ = rt.Requests().Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.User})
 			}
 		}
 	}()
@@ -365,7 +365,7 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 	go func() {
 		for e := range home.Events(t.Context(), 0) {
 			if p, ok := e.Properties.(event.PermissionAsked); ok {
-				_ = home.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Project})
+				_ = home.Requests().Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: permission.Project})
 			}
 		}
 	}()
@@ -373,7 +373,7 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := func() bool {
-		ds, err := at(guest).Decide("", permission.Request{Permission: "todoread", Patterns: []string{"*"}})
+		ds, err := at(guest).Permissions().Decide("", permission.Request{Permission: "todoread", Patterns: []string{"*"}})
 		return err == nil && ds[0].Action == permission.Allow
 	}
 	if allowed() {

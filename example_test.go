@@ -46,7 +46,7 @@ func Example() {
 }
 
 // Answer what a tool asks: follow the events, look at each request, reply.
-func ExampleRuntime_Reply() {
+func ExampleRequests_Reply() {
 	ask, err := permission.ParseConfig([]byte(`{"greet": "ask"}`), permission.ConfigOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -78,7 +78,7 @@ func ExampleRuntime_Reply() {
 		for e := range rt.Events(ctx, 0) {
 			if req, ok := e.Properties.(event.PermissionAsked); ok {
 				fmt.Println("asked for", req.Permission, req.Patterns)
-				if err := rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce}); err != nil {
+				if err := rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce}); err != nil {
 					log.Print(err)
 				}
 			}

@@ -287,7 +287,7 @@ func TestRealRename(t *testing.T) {
 				p.t.Errorf("%s is now\n%s", file, text)
 			}
 		}
-		report, err := p.rt.Undo(p.t.Context(), record.UndoRequest{Last: 1})
+		report, err := p.rt.Records().Undo(p.t.Context(), record.UndoRequest{Last: 1})
 		if err != nil || len(report.Sets) != 1 || report.Conflicts() {
 			p.t.Fatalf("undo: %+v, %v", report, err)
 		}

@@ -83,7 +83,7 @@ func TestServersHearOfEveryChange(t *testing.T) {
 	}
 	do(t, rt, "read", map[string]any{"filePath": file})
 	do(t, rt, "edit", map[string]any{"filePath": file, "oldString": "fine", "newString": "WARN careful"})
-	if _, err := rt.Undo(t.Context(), record.UndoRequest{Session: "ses_foo", Last: 1}); err != nil {
+	if _, err := rt.Records().Undo(t.Context(), record.UndoRequest{Session: "ses_foo", Last: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if out := problems(); !strings.Contains(out, "No problems found") {

@@ -168,7 +168,7 @@ func TestChangedToolIsAskedAbout(t *testing.T) {
 		for e := range later.Events(t.Context(), 0) {
 			if p, ok := e.Properties.(event.PermissionAsked); ok {
 				asked <- p.Request
-				_ = later.Reply(p.ID, permission.Reply{Verdict: permission.ReplyReject})
+				_ = later.Requests().Reply(p.ID, permission.Reply{Verdict: permission.ReplyReject})
 				return
 			}
 		}
@@ -228,7 +228,7 @@ func TestOtherProgramsAsk(t *testing.T) {
 						answers = append(answers, []string{"leave empty"})
 					}
 				}
-				_ = rt.Answer(q.ID, answers)
+				_ = rt.Requests().Answer(q.ID, answers)
 			}
 		}
 	}()

@@ -39,7 +39,7 @@ func TestOtherProgramsAskTheRightSession(t *testing.T) {
 				if q.Session != "short" {
 					t.Errorf("the session %s is asked", q.Session)
 				}
-				_ = rt.Answer(q.ID, [][]string{{"yes"}})
+				_ = rt.Requests().Answer(q.ID, [][]string{{"yes"}})
 			}
 		}
 	}()
@@ -76,7 +76,7 @@ func TestChangedToolInOneSession(t *testing.T) {
 			for e := range rt.Events(t.Context(), 0) {
 				if p, ok := e.Properties.(event.PermissionAsked); ok {
 					asked <- p.ID
-					_ = rt.Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: scope})
+					_ = rt.Requests().Reply(p.ID, permission.Reply{Verdict: permission.ReplyAlways, Scope: scope})
 				}
 			}
 		}()

@@ -152,7 +152,7 @@ func TestPromptAnswers(t *testing.T) {
 	if err != nil || string(got) != "hello\n" {
 		t.Errorf("file = %q, %v", got, err)
 	}
-	msgs, err := r.Messages(t.Context(), turn.Session)
+	msgs, err := r.Records().Messages(t.Context(), turn.Session)
 	if err != nil || len(msgs) != 3 {
 		t.Fatalf("messages = %+v, %v", msgs, err)
 	}
@@ -160,7 +160,7 @@ func TestPromptAnswers(t *testing.T) {
 	if p.Type != message.Tool || p.State.Status != message.Completed || p.Tool != "write" || p.CallID != "call_a" {
 		t.Errorf("part = %+v", p)
 	}
-	s, err := r.Session(t.Context(), turn.Session)
+	s, err := r.Records().Session(t.Context(), turn.Session)
 	if err != nil || s.Title != "write a file" || s.Agent != "build" || s.Model.Model != "brain" || s.Tokens.Input != 200 {
 		t.Errorf("session = %+v, %v", s, err)
 	}
@@ -230,7 +230,7 @@ func answering(t *testing.T, r *helve.Runtime, reply permission.Reply) {
 		defer close(done)
 		for e := range r.Events(ctx, 0) {
 			if asked, ok := e.Properties.(event.PermissionAsked); ok {
-				_ = r.Reply(asked.ID, reply) // it may be settled already
+				_ = r.Requests().Reply(asked.ID, reply) // it may be settled already
 			}
 		}
 	}()
@@ -285,7 +285,7 @@ func TestPromptCanceledResumes(t *testing.T) {
 	if err != nil || turn.End != helve.TurnCanceled || turn.Text != "half" {
 		t.Fatalf("turn = %+v, %v", turn, err)
 	}
-	msgs, _ := r.Messages(t.Context(), turn.Session)
+	msgs, _ := r.Records().Messages(t.Context(), turn.Session)
 	if last := msgs[len(msgs)-1].Info; last.Error == nil || last.Error.Name != "MessageAbortedError" {
 		t.Errorf("last message = %+v", last)
 	}
@@ -398,7 +398,7 @@ func TestPromptStepLimit(t *testing.T) {
 	if turn.End != helve.TurnSteps || turn.Steps != 2 {
 		t.Errorf("turn = %+v", turn)
 	}
-	msgs, _ := r.Messages(t.Context(), turn.Session)
+	msgs, _ := r.Records().Messages(t.Context(), turn.Session)
 	last := calledIn(msgs[len(msgs)-1])
 	if last.State.Status != message.Failed || !strings.Contains(last.State.Error, "no more steps") {
 		t.Errorf("the last call = %+v", last.State)
@@ -421,7 +421,7 @@ func TestTaskStalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Child = budget })
 			turn := prompted(t, r, helve.Prompt{Text: "go"})
-			msgs, _ := r.Messages(t.Context(), turn.Session)
+			msgs, _ := r.Records().Messages(t.Context(), turn.Session)
 			state := calledIn(msgs[1]).State
 			if turn.End != helve.TurnDone || state.Status != message.Completed || !strings.Contains(state.Output, "half of it") ||
 				!strings.Contains(state.Output, "session_id: ses_") {

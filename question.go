@@ -128,19 +128,19 @@ func (v *questions) endSession(session string) {
 
 // Answer gives the answers to a set of questions: for each question, in
 // order, the labels picked or the person's own words.
-func (r *Runtime) Answer(id string, answers [][]string) error {
-	return r.questions.resolve(id, answer{answers: answers}, func(q tool.QuestionRequest) event.Payload {
+func (r Requests) Answer(id string, answers [][]string) error {
+	return r.rt.questions.resolve(id, answer{answers: answers}, func(q tool.QuestionRequest) event.Payload {
 		return event.QuestionReplied{Session: q.Session, Request: id, Answers: answers}
 	})
 }
 
 // Dismiss ends a set of questions without an answer.
-func (r *Runtime) Dismiss(id string) error { return r.dismiss(id, errDismissed()) }
+func (r Requests) Dismiss(id string) error { return r.rt.dismiss(id, errDismissed()) }
 
-// Expire ends a set of questions that nobody has answered; the model is told
+// ExpireQuestion ends a set of questions that nobody has answered; the model is told
 // why.
-func (r *Runtime) Expire(id, why string) error {
-	return r.dismiss(id, &tool.Error{Kind: tool.Unattended, Code: "expired", Err: errors.New(why)})
+func (r Requests) ExpireQuestion(id, why string) error {
+	return r.rt.dismiss(id, &tool.Error{Kind: tool.Unattended, Code: "expired", Err: errors.New(why)})
 }
 
 func (r *Runtime) dismiss(id string, err error) error {
@@ -157,11 +157,11 @@ func errDismissed() error {
 
 // Questions returns the sets of questions that wait for an answer, oldest
 // first.
-func (r *Runtime) Questions() []tool.QuestionRequest {
-	r.questions.mu.Lock()
-	defer r.questions.mu.Unlock()
-	out := make([]tool.QuestionRequest, 0, len(r.questions.waiting))
-	for _, a := range r.questions.waiting {
+func (r Requests) Questions() []tool.QuestionRequest {
+	r.rt.questions.mu.Lock()
+	defer r.rt.questions.mu.Unlock()
+	out := make([]tool.QuestionRequest, 0, len(r.rt.questions.waiting))
+	for _, a := range r.rt.questions.waiting {
 		out = append(out, a.req)
 	}
 	slices.SortFunc(out, func(a, b tool.QuestionRequest) int { return cmp.Compare(a.ID, b.ID) })

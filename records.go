@@ -30,8 +30,8 @@ func known(what, id string, err error) error {
 
 // Calls returns what is kept of calls, newest first, without what they were
 // given and what they gave.
-func (r *Runtime) Calls(ctx context.Context, q record.CallQuery) ([]record.Call, error) {
-	s, err := r.store.get()
+func (r Records) Calls(ctx context.Context, q record.CallQuery) ([]record.Call, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (r *Runtime) Calls(ctx context.Context, q record.CallQuery) ([]record.Call,
 	return rows, err
 }
 
-// CallRecord returns all that is kept of a call.
-func (r *Runtime) CallRecord(ctx context.Context, session, id string) (record.Call, error) {
-	s, err := r.store.get()
+// Call returns all that is kept of a call.
+func (r Records) Call(ctx context.Context, session, id string) (record.Call, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return record.Call{}, err
 	}
@@ -83,26 +83,26 @@ func (r *Runtime) registerTurn(ctx context.Context, session string) (_ context.C
 	}
 }
 
-// ExpireRequest ends a permission request that nobody has answered, and it
+// Expire ends a permission request that nobody has answered, and it
 // alone; the model is told why.
-func (r *Runtime) ExpireRequest(id, why string) error { return r.engine.Expire(id, why) }
+func (r Requests) Expire(id, why string) error { return r.rt.engine.Expire(id, why) }
 
-// DeclineRequest rejects a permission request where it is not known whether a
+// Decline rejects a permission request where it is not known whether a
 // person has said no, or a program that did not ask one: the model is told both,
 // and which rule would allow it.
-func (r *Runtime) DeclineRequest(id string) error { return r.engine.Decline(id) }
+func (r Requests) Decline(id string) error { return r.rt.engine.Decline(id) }
 
 // AllApprovals returns every approval that is kept, of whatever session and
 // project, oldest first.
-func (r *Runtime) AllApprovals() ([]permission.Approval, error) { return r.store.Approvals() }
+func (r Permissions) AllApprovals() ([]permission.Approval, error) { return r.rt.store.Approvals() }
 
-// PolicyError says why the rules are broken and everything is denied; "" where
+// Error says why the rules are broken and everything is denied; "" where
 // they are not.
-func (r *Runtime) PolicyError() string { return r.opt.PolicyError }
+func (r Permissions) Error() string { return r.rt.opt.PolicyError }
 
 // Todos returns the list of a session.
-func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error) {
-	s, err := r.store.get()
+func (r Records) Todos(ctx context.Context, session string) ([]tool.Todo, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func (r *Runtime) Todos(ctx context.Context, session string) ([]tool.Todo, error
 
 // MessagesBefore returns a part of a conversation, the oldest message first,
 // and whether there are messages before it.
-func (r *Runtime) MessagesBefore(ctx context.Context, q record.MessageQuery) (page []message.Message, more bool, err error) {
-	s, err := r.store.get()
+func (r Records) MessagesBefore(ctx context.Context, q record.MessageQuery) (page []message.Message, more bool, err error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, false, err
 	}
@@ -132,35 +132,35 @@ func (r *Runtime) MessagesBefore(ctx context.Context, q record.MessageQuery) (pa
 }
 
 // NewSession makes a session that nothing was said in yet.
-func (r *Runtime) NewSession(ctx context.Context, title, agent string) (record.Session, error) {
-	a := r.agent(agent)
+func (r Records) NewSession(ctx context.Context, title, agent string) (record.Session, error) {
+	a := r.rt.agent(agent)
 	if a == nil {
-		return record.Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.agentNames())
+		return record.Session{}, fmt.Errorf("there is no agent called %q; there are %v", agent, r.rt.agentNames())
 	}
-	s, err := r.store.get()
+	s, err := r.rt.store.get()
 	if err != nil {
 		return record.Session{}, err
 	}
-	row := r.newSession()
+	row := r.rt.newSession()
 	row.Agent, row.Title = a.Name, cmp.Or(title, row.Slug)
-	row, err = r.createSession(ctx, s, row)
+	row, err = r.rt.createSession(ctx, s, row)
 	return sessionOf(row), err
 }
 
 // OpenSession records a session under an id of the caller's, with a title, for
 // calls that are to be made in it. One that there is already stays as it is.
-func (r *Runtime) OpenSession(ctx context.Context, id, title string) error {
-	s, err := r.store.get()
+func (r Records) OpenSession(ctx context.Context, id, title string) error {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return err
 	}
-	return r.useSession(ctx, s, store.Session{ID: id, Dir: r.dir, Title: title, Created: r.now().UnixMilli()})
+	return r.rt.useSession(ctx, s, store.Session{ID: id, Dir: r.rt.dir, Title: title, Created: r.rt.now().UnixMilli()})
 }
 
 // SessionsBefore returns a page of sessions, and what asks for the one after it;
 // "" where there is none.
-func (r *Runtime) SessionsBefore(ctx context.Context, q record.SessionQuery) (page []record.Session, next string, err error) {
-	s, err := r.store.get()
+func (r Records) SessionsBefore(ctx context.Context, q record.SessionQuery) (page []record.Session, next string, err error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, "", err
 	}

@@ -45,7 +45,7 @@ func TestCancel(t *testing.T) {
 	if rt.Cancel(c.Session, c.ID) {
 		t.Error("it was ended twice")
 	}
-	row, err := rt.CallRecord(t.Context(), c.Session, c.ID)
+	row, err := rt.Records().Call(t.Context(), c.Session, c.ID)
 	if err != nil || row.State != "error" || row.Error.Kind != tool.Canceled || row.Ended == 0 {
 		t.Errorf("%+v %v", row, err)
 	}
@@ -75,8 +75,8 @@ func TestMessagesOfAnEndedProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	rt := open(t, helve.Options{DataDir: dir})
-	whole, err := rt.Messages(t.Context(), "ses_a")
-	page, _, pageErr := rt.MessagesBefore(t.Context(), record.MessageQuery{Session: "ses_a"})
+	whole, err := rt.Records().Messages(t.Context(), "ses_a")
+	page, _, pageErr := rt.Records().MessagesBefore(t.Context(), record.MessageQuery{Session: "ses_a"})
 	if err := errors.Join(err, pageErr); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestCallsArePaged(t *testing.T) {
 	}
 	var got []string
 	for before := ""; ; {
-		page, err := rt.Calls(t.Context(), record.CallQuery{Session: "ses_a", Limit: 2, Before: before})
+		page, err := rt.Records().Calls(t.Context(), record.CallQuery{Session: "ses_a", Limit: 2, Before: before})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestCallsArePaged(t *testing.T) {
 	if want := "call_4 call_3 call_2 call_1 call_0"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := rt.CallRecord(t.Context(), "ses_a", "call_9"); !errors.Is(err, record.ErrNotFound) {
+	if _, err := rt.Records().Call(t.Context(), "ses_a", "call_9"); !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -163,20 +163,20 @@ func TestFile(t *testing.T) {
 
 func TestNewSession(t *testing.T) {
 	rt := open(t, helve.Options{DataDir: t.TempDir()})
-	s, err := rt.NewSession(t.Context(), "a title", "plan")
+	s, err := rt.Records().NewSession(t.Context(), "a title", "plan")
 	if err != nil || s.Title != "a title" || s.Agent != "plan" || s.ID == "" {
 		t.Fatalf("%+v %v", s, err)
 	}
-	if again, err := rt.Session(t.Context(), s.ID); err != nil || again.Title != s.Title {
+	if again, err := rt.Records().Session(t.Context(), s.ID); err != nil || again.Title != s.Title {
 		t.Errorf("%+v %v", again, err)
 	}
-	if _, err := rt.NewSession(t.Context(), "", "nobody"); err == nil {
+	if _, err := rt.Records().NewSession(t.Context(), "", "nobody"); err == nil {
 		t.Error("made for nobody")
 	}
-	if _, err := rt.Session(t.Context(), "ses_none"); !errors.Is(err, record.ErrNotFound) {
+	if _, err := rt.Records().Session(t.Context(), "ses_none"); !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
-	if msgs, more, err := rt.MessagesBefore(t.Context(), record.MessageQuery{Session: s.ID}); err != nil || more || len(msgs) != 0 {
+	if msgs, more, err := rt.Records().MessagesBefore(t.Context(), record.MessageQuery{Session: s.ID}); err != nil || more || len(msgs) != 0 {
 		t.Errorf("%v %v %v", msgs, more, err)
 	}
 }
@@ -204,16 +204,16 @@ func TestReplyWithOwnRules(t *testing.T) {
 	for _, wrong := range [][]permission.Approval{
 		{}, {{Permission: "bash", Pattern: "*"}}, {{Permission: "put"}}, {{Permission: "put", Pattern: strings.Repeat("x", 1<<17)}},
 	} {
-		err := rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Store: wrong})
+		err := rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Store: wrong})
 		if !errors.Is(err, permission.ErrBadReply) {
 			t.Errorf("%.50v: %v", wrong, err)
 		}
 	}
-	err := rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyReject, Store: req.Store})
+	err := rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyReject, Store: req.Store})
 	if !errors.Is(err, permission.ErrBadReply) {
 		t.Error(err)
 	}
-	err = rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Store: []permission.Approval{{Permission: "put", Pattern: "a/*"}}})
+	err = rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyAlways, Store: []permission.Approval{{Permission: "put", Pattern: "a/*"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestReplyWithOwnRules(t *testing.T) {
 	if _, err := rt.Call(t.Context(), say("put", "a/c")); err != nil {
 		t.Error(err)
 	}
-	kept, err := rt.Approvals(req.Session)
+	kept, err := rt.Permissions().Approvals(req.Session)
 	if err != nil || len(kept) != 1 || kept[0].Pattern != "a/*" || kept[0].Exact {
 		t.Errorf("%+v %v", kept, err)
 	}

@@ -352,14 +352,14 @@ func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[Event] {
 
 // Pending returns the permission requests that wait for an answer, oldest
 // first.
-func (r *Runtime) Pending() []permission.Request { return r.engine.Pending() }
+func (r Requests) Pending() []permission.Request { return r.rt.engine.Pending() }
 
 // Reply answers a permission request.
-func (r *Runtime) Reply(id string, reply permission.Reply) error { return r.engine.Reply(id, reply) }
+func (r Requests) Reply(id string, reply permission.Reply) error { return r.rt.engine.Reply(id, reply) }
 
 // Asks is the permission that a tool asks for; "" where there is no such tool.
-func (r *Runtime) Asks(name string) string {
-	e, ok := r.registry.newest(name)
+func (r Permissions) Asks(name string) string {
+	e, ok := r.rt.registry.newest(name)
 	if !ok {
 		return ""
 	}
@@ -368,26 +368,26 @@ func (r *Runtime) Asks(name string) string {
 
 // Decide says what would happen to a request of an agent, without asking. The
 // permission may be the name of a tool: that tool's request is meant then.
-func (r *Runtime) Decide(agent string, req permission.Request) ([]permission.Decision, error) {
-	a := r.agent(agent)
+func (r Permissions) Decide(agent string, req permission.Request) ([]permission.Decision, error) {
+	a := r.rt.agent(agent)
 	if a == nil {
 		return nil, fmt.Errorf("there is no agent called %q", agent)
 	}
 	policy := a.Policy
-	if asks := r.Asks(req.Permission); asks != "" {
+	if asks := r.rt.Permissions().Asks(req.Permission); asks != "" {
 		policy, req.Permission = policy.Of(req.Permission, asks), asks
 	}
-	return r.engine.Decide(req, policy)
+	return r.rt.engine.Decide(req, policy)
 }
 
 // Approvals returns the approvals that hold for a session, its project and
 // the user.
-func (r *Runtime) Approvals(session string) ([]permission.Approval, error) {
-	return r.engine.Approvals(session)
+func (r Permissions) Approvals(session string) ([]permission.Approval, error) {
+	return r.rt.engine.Approvals(session)
 }
 
 // Revoke takes an approval back. It reports whether there was one.
-func (r *Runtime) Revoke(id string) (bool, error) { return r.engine.Revoke(id) }
+func (r Permissions) Revoke(id string) (bool, error) { return r.rt.engine.Revoke(id) }
 
 // EndSession rejects what a session still waits for, forgets what was
 // approved for it alone, and ends its jobs.

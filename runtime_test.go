@@ -423,9 +423,9 @@ func TestQuestions(t *testing.T) {
 		for e := range rt.Events(t.Context(), 0) {
 			if q, ok := e.Properties.(event.QuestionAsked); ok {
 				if q.Questions[0].Header == "dismiss" {
-					_ = rt.Dismiss(q.ID)
+					_ = rt.Requests().Dismiss(q.ID)
 				} else {
-					_ = rt.Answer(q.ID, [][]string{{"A", "B"}})
+					_ = rt.Requests().Answer(q.ID, [][]string{{"A", "B"}})
 				}
 			}
 		}

@@ -9,15 +9,15 @@ import (
 )
 
 // Messages returns a session's conversation.
-func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Message, error) {
-	s, err := r.store.get()
+func (r Records) Messages(ctx context.Context, session string) ([]message.Message, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, err
 	}
 	if _, err := s.Session(ctx, session); err != nil {
 		return nil, known("session", session, err)
 	}
-	msgs, err := messageStore{r}.Messages(ctx, session)
+	msgs, err := messageStore{r.rt}.Messages(ctx, session)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +25,8 @@ func (r *Runtime) Messages(ctx context.Context, session string) ([]message.Messa
 }
 
 // Session returns a session.
-func (r *Runtime) Session(ctx context.Context, id string) (record.Session, error) {
-	s, err := r.store.get()
+func (r Records) Session(ctx context.Context, id string) (record.Session, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return record.Session{}, err
 	}
@@ -36,8 +36,8 @@ func (r *Runtime) Session(ctx context.Context, id string) (record.Session, error
 
 // Sessions returns at most limit sessions, those used last first; 100 when
 // limit is 0.
-func (r *Runtime) Sessions(ctx context.Context, limit int) ([]record.Session, error) {
-	s, err := r.store.get()
+func (r Records) Sessions(ctx context.Context, limit int) ([]record.Session, error) {
+	s, err := r.rt.store.get()
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ var _ builtin.Shell = (*shellHost)(nil)
 
 // Background lets a command that a call is waiting for go on as a job, and
 // the call return. It reports whether there was one.
-func (r *Runtime) Background(session, call string) bool { return r.shell.Detach(session, call) }
+func (r Jobs) Background(session, call string) bool { return r.rt.shell.Detach(session, call) }
 
 func jobOf(i job.Info) record.Job {
 	out := record.Job{
@@ -197,11 +197,11 @@ func jobOf(i job.Info) record.Job {
 	return out
 }
 
-// Jobs returns the commands that run or ran in the background, of a session
+// List returns the commands that run or ran in the background, of a session
 // or, where it is "", of all, the oldest first.
-func (r *Runtime) Jobs(session string) ([]record.Job, error) {
+func (r Jobs) List(session string) ([]record.Job, error) {
 	out := []record.Job{}
-	for _, info := range r.shell.Jobs().List(session) {
+	for _, info := range r.rt.shell.Jobs().List(session) {
 		out = append(out, jobOf(info))
 	}
 	return out, nil
@@ -210,10 +210,10 @@ func (r *Runtime) Jobs(session string) ([]record.Job, error) {
 // ErrNoJob says that there is no job of an id.
 var ErrNoJob = errors.New("there is no such job")
 
-// StopJob ends a job with all that it has started. Its error for a job that
+// Stop ends a job with all that it has started. Its error for a job that
 // there is not is [ErrNoJob].
-func (r *Runtime) StopJob(ctx context.Context, id string) (record.Job, error) {
-	info, err := r.shell.Jobs().Stop(ctx, id)
+func (r Jobs) Stop(ctx context.Context, id string) (record.Job, error) {
+	info, err := r.rt.shell.Jobs().Stop(ctx, id)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
@@ -223,10 +223,10 @@ func (r *Runtime) StopJob(ctx context.Context, id string) (record.Job, error) {
 // maxJobOutput is how much of a job's output is given at once.
 const maxJobOutput = 256 << 10
 
-// JobOutput returns what a job printed from an offset on; a negative one counts
+// Output returns what a job printed from an offset on; a negative one counts
 // from the end. It gives what is there and does not wait.
-func (r *Runtime) JobOutput(id string, offset int64) (record.JobOutput, error) {
-	c, err := r.shell.Jobs().Output(id, offset, maxJobOutput)
+func (r Jobs) Output(id string, offset int64) (record.JobOutput, error) {
+	c, err := r.rt.shell.Jobs().Output(id, offset, maxJobOutput)
 	if errors.Is(err, job.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}

@@ -18,8 +18,8 @@ import (
 
 // Changes returns what tools changed on disk, newest first. A record that can
 // not be read is left out and told in the error.
-func (r *Runtime) Changes(ctx context.Context, q record.ChangeQuery) ([]record.ChangeSet, error) {
-	sets, err := r.sets(ctx, q)
+func (r Records) Changes(ctx context.Context, q record.ChangeQuery) ([]record.ChangeSet, error) {
+	sets, err := r.rt.sets(ctx, q)
 	return changeSets(sets), err
 }
 
@@ -81,27 +81,27 @@ var ErrNothingToUndo = errors.New("there is nothing to undo")
 // Undo takes changes back. A file that somebody else has changed since is
 // reported and left alone; the others are put back all together. An undo is
 // a change set itself and can be taken back.
-func (r *Runtime) Undo(ctx context.Context, req record.UndoRequest) (*record.UndoReport, error) {
-	ctx, release, err := r.acquire(ctx)
+func (r Records) Undo(ctx context.Context, req record.UndoRequest) (*record.UndoReport, error) {
+	ctx, release, err := r.rt.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	var t storeError
-	sets, err := r.chosen(ctx, req, &t)
+	sets, err := r.rt.chosen(ctx, req, &t)
 	if err != nil {
 		return nil, errors.Join(append(storeError{err}, t...)...)
 	}
-	plan, err := r.files.PlanUndo(ctx, sets)
+	plan, err := r.rt.files.PlanUndo(ctx, sets)
 	if err != nil {
 		return nil, err
 	}
-	diffs := r.undoDiffs(plan)
+	diffs := r.rt.undoDiffs(plan)
 	if req.Preview {
 		return &record.UndoReport{Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Preview: true, Problems: t.text()}, nil
 	}
-	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.dir}
-	plan, id, err := r.files.Undo(ctx, by, sets)
+	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.rt.dir}
+	plan, id, err := r.rt.files.Undo(ctx, by, sets)
 	if err != nil {
 		return nil, fmt.Errorf("undoing: %w", err)
 	}

@@ -43,7 +43,7 @@ func TestUndoTakesBackCalls(t *testing.T) {
 	var heard []record.ChangeSet
 	until(t, func() bool {
 		var err error
-		if heard, err = rt.Changes(t.Context(), record.ChangeQuery{File: filepath.Join(dir, "log.txt")}); err != nil {
+		if heard, err = rt.Records().Changes(t.Context(), record.ChangeQuery{File: filepath.Join(dir, "log.txt")}); err != nil {
 			t.Fatal(err)
 		}
 		return len(heard) == 1
@@ -51,7 +51,7 @@ func TestUndoTakesBackCalls(t *testing.T) {
 
 	undo := func(req record.UndoRequest, sets int, left ...string) {
 		t.Helper()
-		report, err := rt.Undo(t.Context(), req)
+		report, err := rt.Records().Undo(t.Context(), req)
 		if err != nil || len(report.Sets) != sets || report.Conflicts() {
 			t.Fatalf("got %+v, %v", report, err)
 		}
@@ -67,11 +67,11 @@ func TestUndoTakesBackCalls(t *testing.T) {
 	}
 	undo(record.UndoRequest{Last: 1}, 3, "log.txt", "mine.txt")
 	undo(record.UndoRequest{Last: 1}, 1, "log.txt")
-	if _, err := rt.Undo(t.Context(), record.UndoRequest{Last: 1}); !errors.Is(err, helve.ErrNothingToUndo) {
+	if _, err := rt.Records().Undo(t.Context(), record.UndoRequest{Last: 1}); !errors.Is(err, helve.ErrNothingToUndo) {
 		t.Errorf("got %v", err)
 	}
 	undo(record.UndoRequest{Call: heard[0].Call}, 1)
-	all, err := rt.Changes(t.Context(), record.ChangeQuery{Call: heard[0].Call})
+	all, err := rt.Records().Changes(t.Context(), record.ChangeQuery{Call: heard[0].Call})
 	if err != nil || len(all) != 1 || all[0].UndoneBy == "" {
 		t.Errorf("it is listed as %+v, %v", all, err)
 	}
@@ -97,7 +97,7 @@ func TestUndoTellsWhatItCouldNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sets, err := rt.Changes(t.Context(), record.ChangeQuery{})
+	sets, err := rt.Records().Changes(t.Context(), record.ChangeQuery{})
 	if err != nil || len(sets) != 3 {
 		t.Fatalf("%+v, %v", sets, err)
 	}
@@ -110,7 +110,7 @@ func TestUndoTellsWhatItCouldNotRead(t *testing.T) {
 	}
 	undone := func(last int) *record.UndoReport {
 		t.Helper()
-		report, err := rt.Undo(t.Context(), record.UndoRequest{Last: last, Preview: true})
+		report, err := rt.Records().Undo(t.Context(), record.UndoRequest{Last: last, Preview: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +122,11 @@ func TestUndoTellsWhatItCouldNotRead(t *testing.T) {
 	if r := undone(2); len(r.Sets) != 2 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], sets[2].ID) {
 		t.Errorf("of two calls: %+v", r)
 	}
-	_, err = rt.Undo(t.Context(), record.UndoRequest{Sets: []string{sets[2].ID}})
+	_, err = rt.Records().Undo(t.Context(), record.UndoRequest{Sets: []string{sets[2].ID}})
 	if !errors.Is(err, helve.ErrNothingToUndo) || !strings.Contains(err.Error(), "reading set") {
 		t.Errorf("the set itself: %v", err)
 	}
-	if r, err := rt.Undo(t.Context(), record.UndoRequest{Sets: []string{sets[0].ID}}); err != nil || len(r.Problems) != 0 || r.Files[0].Diff == "" {
+	if r, err := rt.Records().Undo(t.Context(), record.UndoRequest{Sets: []string{sets[0].ID}}); err != nil || len(r.Problems) != 0 || r.Files[0].Diff == "" {
 		t.Errorf("one that is newer: %+v, %v", r, err)
 	}
 }

@@ -91,13 +91,13 @@ func (b *bench) attend(ctx context.Context, rt *helve.Runtime) {
 		switch p := e.Properties.(type) {
 		case event.PermissionAsked:
 			if r, ok := b.reply(p.Request); ok {
-				_ = rt.Reply(p.ID, r) // it may have been settled together with another
+				_ = rt.Requests().Reply(p.ID, r) // it may have been settled together with another
 			}
 		case event.QuestionAsked:
 			if a, ok := b.answer(p.QuestionRequest); ok && a.dismiss {
-				_ = rt.Dismiss(p.ID)
+				_ = rt.Requests().Dismiss(p.ID)
 			} else if ok {
-				_ = rt.Answer(p.ID, a.words)
+				_ = rt.Requests().Answer(p.ID, a.words)
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func watch(ctx context.Context, rt *helve.Runtime) {
 				verdict = permission.ReplyOnce
 			}
 			fmt.Printf("  asked: %s %s -> %s\n", p.Permission, filepath.Base(p.Patterns[0]), verdict)
-			if err := rt.Reply(p.ID, permission.Reply{Verdict: verdict}); err != nil {
+			if err := rt.Requests().Reply(p.ID, permission.Reply{Verdict: verdict}); err != nil {
 				fmt.Fprintln(os.Stderr, "embed:", err)
 			}
 		case event.FileEdited:

@@ -165,7 +165,7 @@ func (q *queue) start(session, file, old, new string) {
 
 // waiting returns the edits that wait for the person, in order.
 func (q *queue) waiting() (calls []string) {
-	for _, req := range q.rt.Pending() {
+	for _, req := range q.rt.Requests().Pending() {
 		calls = append(calls, req.Call.Call)
 	}
 	return calls
@@ -174,8 +174,8 @@ func (q *queue) waiting() (calls []string) {
 // answer answers the edit that waits longest, and returns how it ended.
 func (q *queue) answer(v permission.Verdict) error {
 	q.t.Helper()
-	req := q.rt.Pending()[0]
-	if err := q.rt.Reply(req.ID, permission.Reply{Verdict: v}); err != nil {
+	req := q.rt.Requests().Pending()[0]
+	if err := q.rt.Requests().Reply(req.ID, permission.Reply{Verdict: v}); err != nil {
 		q.t.Fatal(err)
 	}
 	err := <-q.ends[req.Call.Call]

@@ -155,7 +155,7 @@ time.sleep(1000)'; echo up`
 // stopJobs ends what the commands of a session have left.
 func stopJobs(t *testing.T, rt *helve.Runtime, session string) {
 	t.Helper()
-	jobs, err := rt.Jobs(session)
+	jobs, err := rt.Jobs().List(session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func stopJobs(t *testing.T, rt *helve.Runtime, session string) {
 		if j.State != "running" {
 			continue
 		}
-		if _, err := rt.StopJob(t.Context(), j.ID); err != nil {
+		if _, err := rt.Jobs().Stop(t.Context(), j.ID); err != nil {
 			t.Errorf("%s: %v", j.Command, err)
 		}
 	}

@@ -114,7 +114,7 @@ func TestBackground(t *testing.T) {
 	defer stop()
 	go func() {
 		<-seen.Done()
-		if !rt.Background("s", "one") {
+		if !rt.Jobs().Background("s", "one") {
 			t.Error("there was no command to let go")
 		}
 	}()
@@ -125,13 +125,13 @@ func TestBackground(t *testing.T) {
 	if res.Metadata["job"] == nil || !strings.Contains(res.Output, "begun") {
 		t.Errorf("%+v", res)
 	}
-	if rt.Background("s", "one") {
+	if rt.Jobs().Background("s", "one") {
 		t.Error("it was let go twice")
 	}
 	if err := rt.EndSession("s"); err != nil {
 		t.Error(err)
 	}
-	jobs, err := rt.Jobs("s")
+	jobs, err := rt.Jobs().List("s")
 	if err != nil || len(jobs) != 1 || jobs[0].State != "ended" {
 		t.Errorf("after the session: %+v, %v", jobs, err)
 	}
@@ -198,7 +198,7 @@ func TestUndoOfJobs(t *testing.T) {
 				defer stop()
 				go func() {
 					<-seen.Done()
-					rt.Background("s", "c")
+					rt.Jobs().Background("s", "c")
 				}()
 			}
 			args := map[string]any{"command": tc.command}
@@ -222,7 +222,7 @@ func TestUndoOfJobs(t *testing.T) {
 			if _, err := os.Stat(file); err == nil {
 				t.Fatal("nothing was destroyed")
 			}
-			if _, err := rt.Undo(t.Context(), record.UndoRequest{Call: "c"}); err != nil {
+			if _, err := rt.Records().Undo(t.Context(), record.UndoRequest{Call: "c"}); err != nil {
 				t.Fatal(err)
 			}
 			if data, err := os.ReadFile(file); err != nil || string(data) != "dear" {
@@ -311,7 +311,7 @@ func TestJobsFull(t *testing.T) {
 	let := make(chan bool, 1)
 	go func() {
 		<-seen.Done()
-		let <- rt.Background("s", "c")
+		let <- rt.Jobs().Background("s", "c")
 		_ = os.WriteFile(filepath.Join(dir, "go"), nil, 0o600)
 	}()
 	res, err := rt.Call(t.Context(), tool.Call{ID: "c", Tool: "bash", Session: "s",

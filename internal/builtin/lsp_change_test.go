@@ -170,7 +170,7 @@ func TestProposalsForAnotherText(t *testing.T) {
 				if asks++; asks == 2 {
 					write(t, filepath.Join(d.dir, "a.foo"), []byte("a word\n"))
 				}
-				_ = d.rt.Reply(q.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
+				_ = d.rt.Requests().Reply(q.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
 			}
 			if end, ok := e.Properties.(event.CallFinished); ok && end.ID == "last" {
 				return
@@ -206,11 +206,11 @@ func TestProposalsAreChanges(t *testing.T) {
 	res, err := d.lsp("rename", map[string]any{"newName": "error"})
 	wantOutput(t, res, err, "Renamed word to error: 2 files changed.\nM a.foo\nM b.foo", "LSP errors detected in a.foo, please fix:", "ERROR [1:1] error found: ERROR")
 	d.wantFiles(map[string]string{"a.foo": "ERROR\n", "b.foo": "A ERROR\n"})
-	sets, err := d.rt.Changes(t.Context(), record.ChangeQuery{})
+	sets, err := d.rt.Records().Changes(t.Context(), record.ChangeQuery{})
 	if err != nil || len(sets) != 1 || sets[0].Tool != "lsp" || len(sets[0].Files) != 2 {
 		t.Fatalf("on record are %s, %v", encoded(sets), err)
 	}
-	if _, err := d.rt.Undo(t.Context(), record.UndoRequest{Sets: []string{sets[0].ID}}); err != nil {
+	if _, err := d.rt.Records().Undo(t.Context(), record.UndoRequest{Sets: []string{sets[0].ID}}); err != nil {
 		t.Fatal(err)
 	}
 	d.wantFiles(before)

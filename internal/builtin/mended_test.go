@@ -30,7 +30,7 @@ func TestAlwaysDoesNotCoverWhatHasToBeNamed(t *testing.T) {
 		for e := range rt.Events(ctx, 0) {
 			if q, ok := e.Properties.(event.PermissionAsked); ok {
 				asked <- q.Patterns[0]
-				_ = rt.Reply(q.ID, permission.Reply{Verdict: permission.ReplyAlways})
+				_ = rt.Requests().Reply(q.ID, permission.Reply{Verdict: permission.ReplyAlways})
 			}
 		}
 	}()
@@ -206,7 +206,7 @@ func TestRequestsShowNothingThatMayNotBeRead(t *testing.T) {
 			for e := range rt.Events(ctx, 0) {
 				if q, ok := e.Properties.(event.PermissionAsked); ok {
 					requests <- encoded(q.Request)
-					_ = rt.Reply(q.ID, permission.Reply{Verdict: permission.ReplyOnce})
+					_ = rt.Requests().Reply(q.ID, permission.Reply{Verdict: permission.ReplyOnce})
 				}
 			}
 		}()

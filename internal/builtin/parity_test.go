@@ -436,7 +436,7 @@ func (p *person) reply(req permission.Request) {
 		}
 		p.replies = p.replies[1:]
 	}
-	_ = p.rt.Reply(req.ID, reply)
+	_ = p.rt.Requests().Reply(req.ID, reply)
 }
 
 func (p *person) answer(req tool.QuestionRequest) {
@@ -447,10 +447,10 @@ func (p *person) answer(req tool.QuestionRequest) {
 	if len(p.answers) > 0 {
 		if json.Unmarshal(p.answers[0], &words) != nil { // "reject"
 			p.answers = p.answers[1:]
-			_ = p.rt.Dismiss(req.ID)
+			_ = p.rt.Requests().Dismiss(req.ID)
 			return
 		}
 		p.answers = p.answers[1:]
 	}
-	_ = p.rt.Answer(req.ID, words)
+	_ = p.rt.Requests().Answer(req.ID, words)
 }

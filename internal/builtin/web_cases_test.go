@@ -296,7 +296,7 @@ func TestFetchWaitsForPeople(t *testing.T) {
 		for e := range d.rt.Events(ctx, 0) {
 			if asked, ok := e.Properties.(event.PermissionAsked); ok {
 				time.Sleep(400 * time.Millisecond) // longer than the fetch may take
-				_ = d.rt.Reply(asked.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
+				_ = d.rt.Requests().Reply(asked.Request.ID, permission.Reply{Verdict: permission.ReplyOnce})
 			}
 		}
 	}()
@@ -335,7 +335,7 @@ func TestFetchAfterRebinding(t *testing.T) {
 			if len(asked) > 1 {
 				reply.Verdict = permission.ReplyReject
 			}
-			_ = d.rt.Reply(ask.Request.ID, reply)
+			_ = d.rt.Requests().Reply(ask.Request.ID, reply)
 		}
 	}()
 	if _, err := d.fetch("http://evil.example/a", "text"); err != nil {

@@ -184,7 +184,7 @@ func (a *app) attend(ctx context.Context, rt *helve.Runtime, f *callFlags, req t
 	watching, done := context.WithCancel(ctx)
 	w := &watcher{rt: rt, out: a.Stderr, style: a.style(a.Stderr)}
 	if !f.noInput && a.attended() {
-		w.ask = newPrompter(a.Stdin, a.Stderr, rt)
+		w.ask = newPrompter(a.Stdin, a.Stderr, rt.Requests())
 		w.ask.style = w.style
 	}
 	finished := make(chan struct{})

@@ -135,7 +135,7 @@ func (c *chat) begin(context.Context, string) {
 
 // here are the conversations of this folder, those used last first.
 func (c *chat) here(ctx context.Context) ([]record.Session, error) {
-	all, err := c.rt.Sessions(ctx, 500)
+	all, err := c.rt.Records().Sessions(ctx, 500)
 	dir := c.app.workDir()
 	return slices.DeleteFunc(all, func(s record.Session) bool {
 		return s.Dir != dir || s.Parent != "" || s.Model == message.ModelRef{}
@@ -185,7 +185,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		c.say("No turn of this session has changed a file, or all of it is undone.")
 		return
 	}
-	preview, err := c.rt.Undo(ctx, record.UndoRequest{Sets: sets, Preview: true})
+	preview, err := c.rt.Records().Undo(ctx, record.UndoRequest{Sets: sets, Preview: true})
 	if err != nil {
 		c.fail(err)
 		return
@@ -200,7 +200,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		c.say("Nothing was changed.")
 		return
 	}
-	report, err := c.rt.Undo(ctx, record.UndoRequest{Sets: sets})
+	report, err := c.rt.Records().Undo(ctx, record.UndoRequest{Sets: sets})
 	switch {
 	case err != nil:
 		c.fail(err)
@@ -231,7 +231,7 @@ func (c *chat) lastChanges(ctx context.Context) (ids []string, err error) {
 	if c.session == "" {
 		return nil, nil
 	}
-	said, err := c.rt.Messages(ctx, c.session)
+	said, err := c.rt.Records().Messages(ctx, c.session)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (c *chat) lastChanges(ctx context.Context) (ids []string, err error) {
 // changes are the change sets of the session and of those below it, but for
 // what was taken back.
 func (c *chat) changes(ctx context.Context) ([]record.ChangeSet, error) {
-	all, err := c.rt.Sessions(ctx, 500)
+	all, err := c.rt.Records().Sessions(ctx, 500)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (c *chat) changes(ctx context.Context) ([]record.ChangeSet, error) {
 			mine[s.ID] = mine[s.ID] || s.Parent != "" && mine[s.Parent]
 		}
 	}
-	sets, err := c.rt.Changes(ctx, record.ChangeQuery{})
+	sets, err := c.rt.Records().Changes(ctx, record.ChangeQuery{})
 	if len(sets) > 0 {
 		err = nil // what can not be read can not be undone
 	}
@@ -316,7 +316,7 @@ func (c *chat) showCost(ctx context.Context, _ string) {
 		c.say("Nothing was said yet.")
 		return
 	}
-	s, err := c.rt.Session(ctx, c.session)
+	s, err := c.rt.Records().Session(ctx, c.session)
 	if err != nil {
 		c.fail(err)
 		return

@@ -28,7 +28,7 @@ const nothingBroke = "Nothing had broken off. Say what to do next."
 // it last. It reports whether that broke off; goesOn says that it is going to be
 // gone on with.
 func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) {
-	s, err := c.rt.Session(ctx, id)
+	s, err := c.rt.Records().Session(ctx, id)
 	if err != nil {
 		c.fail(err)
 		return false
@@ -38,7 +38,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 	if s.Agent != "" {
 		c.agent = s.Agent
 	}
-	said, err := c.rt.Messages(ctx, id)
+	said, err := c.rt.Records().Messages(ctx, id)
 	if err != nil {
 		c.fail(err)
 		return false

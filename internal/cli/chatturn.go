@@ -45,7 +45,7 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 		return nil
 	}
 	c.session = turn.Session
-	if s, err := c.rt.Session(ctx, turn.Session); err == nil && s.Agent != "" {
+	if s, err := c.rt.Records().Session(ctx, turn.Session); err == nil && s.Agent != "" {
 		c.agent = s.Agent // a plan that was left may have changed it
 	}
 	switch turn.End {
@@ -75,7 +75,7 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 	defer view.Close()
 	answers := &answers{con: c.con, ctx: ctx, stop: func() { cancel(errStopped) }, over: make(chan struct{})}
 	defer answers.end()
-	ask := newPrompter(answers, &diffPainter{con: c.con}, c.rt)
+	ask := newPrompter(answers, &diffPainter{con: c.con}, c.rt.Requests())
 	ask.style, ask.forget = c.con.style, c.con.forget
 	done := make(chan struct{})
 	go func() {

@@ -135,7 +135,7 @@ func (s *setup) broken() string {
 func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Request) (*server.Explained, error) {
 	x := &server.Explained{Agent: who.Name, Policy: s.broken()}
 	given := permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0]}
-	asks := cmp.Or(rt.Asks(req.Permission), req.Permission)
+	asks := cmp.Or(rt.Permissions().Asks(req.Permission), req.Permission)
 	if req.Permission = asks; asks != given.Permission {
 		x.Note = fmt.Sprintf("the tool %s asks for %s", given.Permission, asks)
 	}
@@ -143,7 +143,7 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 		if req.Permission == asks {
 			req.Permission = given.Permission // rules under the tool's own name count too
 		}
-		ds, err := rt.Decide(who.Name, req)
+		ds, err := rt.Permissions().Decide(who.Name, req)
 		if err != nil {
 			return permission.Decision{}, err
 		}

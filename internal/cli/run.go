@@ -162,7 +162,7 @@ func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, 
 	out := outlet{a.Stdout, end}
 	d := &audience{view: a.viewOf(f, out)}
 	if !f.noInput && a.attended() {
-		d.ask = newPrompter(a.Stdin, a.Stderr, rt)
+		d.ask = newPrompter(a.Stdin, a.Stderr, rt.Requests())
 		d.ask.style = a.style(a.Stderr)
 	}
 	asking, stop := context.WithCancel(ctx)

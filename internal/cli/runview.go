@@ -189,10 +189,10 @@ func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
 func (d *audience) put(asking context.Context, rt *helve.Runtime, e helve.Event) {
 	events := []helve.Event{e}
 	if _, missed := e.Properties.(event.Missed); missed {
-		for _, r := range rt.Pending() {
+		for _, r := range rt.Requests().Pending() {
 			events = append(events, helve.Event{Properties: event.PermissionAsked{Request: r}})
 		}
-		for _, q := range rt.Questions() {
+		for _, q := range rt.Requests().Questions() {
 			events = append(events, helve.Event{Properties: event.QuestionAsked{QuestionRequest: q}})
 		}
 	}

@@ -160,7 +160,7 @@ func (t *table) asks(name string) string {
 		}
 		t.tools = rt
 	}
-	return t.tools.Asks(name)
+	return t.tools.Permissions().Asks(name)
 }
 
 // shows reports whether the agent is shown a tool, as 'helve tools' says. Of the

@@ -48,7 +48,7 @@ in that folder. What was replaced is kept and can be put back with 'helve undo'.
 				q.File = a.absIn(args[0])
 			}
 			return a.withFiles(func(rt *helve.Runtime) error {
-				sets, err := rt.Changes(c.Context(), q)
+				sets, err := rt.Records().Changes(c.Context(), q)
 				if err != nil && len(sets) == 0 {
 					return err
 				}
@@ -199,7 +199,7 @@ func (f undoFlags) check(c *cobra.Command) error {
 func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	show := f.req
 	show.Preview = true
-	preview, err := rt.Undo(ctx, show)
+	preview, err := rt.Records().Undo(ctx, show)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	for _, s := range preview.Sets {
 		shown.Sets = append(shown.Sets, s.ID)
 	}
-	report, err := rt.Undo(ctx, shown)
+	report, err := rt.Records().Undo(ctx, shown)
 	if err != nil {
 		return err
 	}

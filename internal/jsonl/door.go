@@ -210,7 +210,7 @@ func (d *door) cancelCall(req *cancelRequest) error {
 			if !req.background {
 				found = true
 				r.cancel()
-			} else if d.rt.Background(key.session, req.id) {
+			} else if d.rt.Jobs().Background(key.session, req.id) {
 				found = true
 			}
 		}

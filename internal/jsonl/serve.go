@@ -125,14 +125,14 @@ func (d *door) take(l readLine) {
 		d.start(req.call, l.n)
 	case req.reply != nil:
 		r := req.reply
-		err := d.rt.Reply(r.ID, permission.Reply{Verdict: r.Reply, Message: r.Message, Scope: r.Scope})
+		err := d.rt.Requests().Reply(r.ID, permission.Reply{Verdict: r.Reply, Message: r.Message, Scope: r.Scope})
 		d.check(err, wireLine{Reply: r.ID}, l.n)
 	case req.answer != nil:
 		err := error(nil)
 		if req.answer.dismiss {
-			err = d.rt.Dismiss(req.answer.id)
+			err = d.rt.Requests().Dismiss(req.answer.id)
 		} else {
-			err = d.rt.Answer(req.answer.id, req.answer.answers)
+			err = d.rt.Requests().Answer(req.answer.id, req.answer.answers)
 		}
 		d.check(err, wireLine{Answer: req.answer.id}, l.n)
 	case req.cancel.background:
@@ -247,12 +247,12 @@ func (d *door) tell(e helve.Event) {
 // tellWaiting tells again of everything that waits for an answer, after events
 // were missed: a request that nobody heard of would wait for ever.
 func (l *listener) tellWaiting(e helve.Event) {
-	for _, r := range l.d.rt.Pending() {
+	for _, r := range l.d.rt.Requests().Pending() {
 		e.Type, e.Properties = "permission.asked", event.PermissionAsked{Request: r}
 		l.d.tell(e)
 		l.waits(r.Session, r.Call)
 	}
-	for _, q := range l.d.rt.Questions() {
+	for _, q := range l.d.rt.Requests().Questions() {
 		e.Type, e.Properties = "question.asked", event.QuestionAsked{QuestionRequest: q}
 		l.d.tell(e)
 		l.waits(q.Session, q.Call)

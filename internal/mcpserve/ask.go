@@ -24,18 +24,18 @@ type response struct {
 func (h *hall) askPermission(req permission.Request) {
 	reply := func(se *session, r response) {
 		if r.lost != "" {
-			_ = h.rt.ExpireRequest(req.ID, r.lost) // it may be settled already
+			_ = h.rt.Requests().Expire(req.ID, r.lost) // it may be settled already
 			return
 		}
 		if r.declined {
-			_ = h.rt.DeclineRequest(req.ID) // it may be settled already
+			_ = h.rt.Requests().Decline(req.ID) // it may be settled already
 			return
 		}
-		err := h.rt.Reply(req.ID, r.Reply)
+		err := h.rt.Requests().Reply(req.ID, r.Reply)
 		if err != nil && r.Verdict == permission.ReplyAlways && !errors.Is(err, permission.ErrNotFound) {
 			// It was allowed, and can not be remembered: so it holds this once.
 			se.s.log.Warn("an approval could not be kept", "request", req.ID, "error", err)
-			err = h.rt.Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce})
+			err = h.rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce})
 		}
 		if err != nil && !errors.Is(err, permission.ErrNotFound) && se != nil {
 			se.s.log.Error("a permission request could not be answered", "request", req.ID, "error", err)
@@ -47,7 +47,7 @@ func (h *hall) askPermission(req permission.Request) {
 			r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
 			return func() { reply(se, r) }, clear
 		},
-		nobody: func() { _ = h.rt.DeclineRequest(req.ID) }, // it may be settled already
+		nobody: func() { _ = h.rt.Requests().Decline(req.ID) }, // it may be settled already
 	})
 }
 

@@ -147,7 +147,7 @@ func TestWithdrawn(t *testing.T) {
 	if err := cs.Ping(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	if n := len(h.runtime(t).Pending()); n != 0 {
+	if n := len(h.runtime(t).Requests().Pending()); n != 0 {
 		t.Errorf("%d requests wait", n)
 	}
 }

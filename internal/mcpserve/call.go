@@ -92,7 +92,7 @@ func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream
 	}
 	if h.leave != nil { // others see it, and want to know whose it is
 		se.named.Do(func() {
-			if err := h.rt.OpenSession(ctx, se.id, se.client+" (MCP)"); err != nil {
+			if err := h.rt.Records().OpenSession(ctx, se.id, se.client+" (MCP)"); err != nil {
 				se.s.log.Warn("a session has no title", "session", se.id, "error", err)
 			}
 		})

@@ -130,8 +130,8 @@ func TestGoneWhileAsked(t *testing.T) {
 	}
 	contains(t, string(buf[:n]), "elicitation/create")
 	rt := h.runtime(t)
-	if len(rt.Pending()) != 1 {
-		t.Errorf("%d requests wait", len(rt.Pending()))
+	if len(rt.Requests().Pending()) != 1 {
+		t.Errorf("%d requests wait", len(rt.Requests().Pending()))
 	}
 	cancel()
 	_ = res.Body.Close()
@@ -140,7 +140,7 @@ func TestGoneWhileAsked(t *testing.T) {
 			break
 		}
 	}
-	if len(rt.Pending()) != 0 {
+	if len(rt.Requests().Pending()) != 0 {
 		t.Error("the request still waits")
 	}
 }

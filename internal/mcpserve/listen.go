@@ -83,11 +83,11 @@ func (h *hall) catchUp() {
 		gone[id] = a
 	}
 	h.mu.Unlock()
-	for _, r := range h.rt.Pending() {
+	for _, r := range h.rt.Requests().Pending() {
 		delete(gone, r.ID)
 		h.askPermission(r)
 	}
-	for _, q := range h.rt.Questions() {
+	for _, q := range h.rt.Requests().Questions() {
 		delete(gone, q.ID)
 		h.askQuestions(q)
 	}
@@ -154,7 +154,7 @@ func (h *hall) patron(session string, call *permission.CallRef) (se *session, f 
 		of, ok := h.errands[session]
 		h.mu.Unlock()
 		if !ok { // nothing was told of it yet
-			row, err := h.rt.Session(context.Background(), session)
+			row, err := h.rt.Records().Session(context.Background(), session)
 			if err != nil || row.Parent == "" {
 				return nil, nil
 			}

@@ -22,16 +22,16 @@ func (h *hall) askQuestions(req tool.QuestionRequest) {
 			return func() {
 				err := error(nil)
 				if action == "accept" {
-					err = h.rt.Answer(req.ID, answers)
+					err = h.rt.Requests().Answer(req.ID, answers)
 				} else {
-					err = h.rt.Dismiss(req.ID)
+					err = h.rt.Requests().Dismiss(req.ID)
 				}
 				if err != nil && !errors.Is(err, permission.ErrNotFound) {
 					se.s.log.Error("a question could not be answered", "request", req.ID, "error", err)
 				}
 			}, action == "accept" || action == "decline"
 		},
-		nobody: func() { _ = h.rt.Dismiss(req.ID) }, // it may be settled already
+		nobody: func() { _ = h.rt.Requests().Dismiss(req.ID) }, // it may be settled already
 	})
 }
 

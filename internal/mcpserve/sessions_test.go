@@ -244,7 +244,7 @@ func TestDeafClientWithQuestions(t *testing.T) {
 			eventually(t, "questions", func() bool {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				return len(h.rts) > 0 && len(h.rts[0].Pending()) == 12
+				return len(h.rts) > 0 && len(h.rts[0].Requests().Pending()) == 12
 			})
 			if how == "cancelled" {
 				cancel()

@@ -34,7 +34,7 @@ func TestShared(t *testing.T) {
 	go func() {
 		for e := range rt.Events(watching, 0) {
 			if asked, ok := e.Properties.(event.PermissionAsked); ok {
-				_ = rt.Reply(asked.ID, permission.Reply{Verdict: <-answers, Message: "not now"})
+				_ = rt.Requests().Reply(asked.ID, permission.Reply{Verdict: <-answers, Message: "not now"})
 			}
 		}
 	}()
@@ -50,7 +50,7 @@ func sharedClients(t *testing.T, rt *helve.Runtime, answers chan<- permission.Ve
 	plain := h.connect(t, nil)
 	answers <- permission.ReplyOnce
 	contains(t, call(t, plain, "bash", shell), "hello")
-	all, err := rt.Sessions(t.Context(), 1)
+	all, err := rt.Records().Sessions(t.Context(), 1)
 	if err != nil || len(all) != 1 || all[0].Title != "tester 1 (MCP)" {
 		t.Errorf("%+v %v", all, err)
 	}

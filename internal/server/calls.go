@@ -74,7 +74,7 @@ func (s *Server) routeCalls() {
 	route(s, about{at: "GET /v1/sessions/{session}/calls", id: "listSessionCalls", tag: "calls", fails: []int{404, 422},
 		summary: "The calls of a session, newest first"},
 		func(ctx context.Context, in *sessionCallsInput) (*body[calls], error) {
-			if _, err := s.rt.Session(ctx, in.Session); err != nil {
+			if _, err := s.rt.Records().Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
 			return s.calls(ctx, record.CallQuery{Session: in.Session, Limit: in.Limit, Before: in.Before, State: in.State, Tool: in.Tool})
@@ -82,7 +82,7 @@ func (s *Server) routeCalls() {
 	route(s, about{at: "GET /v1/sessions/{session}/calls/{call}", id: "getCall", tag: "calls", fails: []int{404, 422},
 		summary: "All that is kept of a call"},
 		func(ctx context.Context, in *callInput) (*body[record.Call], error) {
-			rec, err := s.rt.CallRecord(ctx, in.Session, in.Call)
+			rec, err := s.rt.Records().Call(ctx, in.Session, in.Call)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +105,7 @@ func (s *Server) routeCalls() {
 	route(s, about{at: "POST /v1/sessions/{session}/calls/{call}/background", id: "backgroundCall", tag: "calls", fails: []int{404, 422},
 		summary: "Let a running command go on in the background", text: "Its call ends, and the command becomes a job."},
 		func(_ context.Context, in *callInput) (*nothing, error) {
-			if !s.rt.Background(in.Session, in.Call) {
+			if !s.rt.Jobs().Background(in.Session, in.Call) {
 				return nil, notFound("The call %q runs no command here that could go on in the background.", in.Call)
 			}
 			return &nothing{}, nil
@@ -116,7 +116,7 @@ func (s *Server) routeCalls() {
 func (s *Server) calls(ctx context.Context, q record.CallQuery) (*body[calls], error) {
 	limit := q.Limit
 	q.Limit++
-	rows, err := s.rt.Calls(ctx, q)
+	rows, err := s.rt.Records().Calls(ctx, q)
 	if errors.Is(err, record.ErrNotFound) {
 		return nil, badCursor()
 	}
@@ -173,7 +173,7 @@ func (s *Server) call(ctx context.Context, in *newCallInput) (*calledReply, erro
 // tell the two calls apart.
 func (s *Server) detachCall(ctx context.Context, c tool.Call, named bool) (*calledReply, error) {
 	if named {
-		if _, err := s.rt.CallRecord(ctx, c.Session, c.ID); err == nil {
+		if _, err := s.rt.Records().Call(ctx, c.Session, c.ID); err == nil {
 			p := badRequest("this session has a call with this id already: give every call an id of its own, or none", "body", "id")
 			p.Code = "duplicate-id"
 			return nil, p

@@ -67,7 +67,7 @@ func (s *Server) changes(ctx context.Context, in *changesInput) (*body[changeSet
 	if q.File != "" && !filepath.IsAbs(q.File) {
 		q.File = filepath.Join(s.opt.Dir, q.File)
 	}
-	sets, err := s.rt.Changes(ctx, q)
+	sets, err := s.rt.Records().Changes(ctx, q)
 	if err != nil && len(sets) == 0 {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Server) undo(ctx context.Context, in *undoInput) (*body[record.UndoRepo
 		return nil, err
 	}
 	defer leave()
-	report, err := s.rt.Undo(ctx, record.UndoRequest{
+	report, err := s.rt.Records().Undo(ctx, record.UndoRequest{
 		Sets: b.Sets, Call: b.Call, Message: b.Message, To: b.To, Last: b.Last, Session: b.Session, Preview: b.Preview,
 	})
 	if err != nil {

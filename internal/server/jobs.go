@@ -32,7 +32,7 @@ type jobOutput struct {
 func (s *Server) routeJobs() {
 	route(s, about{at: "GET /v1/jobs", id: "listJobs", tag: "jobs", fails: []int{422}, summary: "Commands in the background"},
 		func(_ context.Context, in *jobsInput) (*body[jobs], error) {
-			all, err := s.rt.Jobs(in.Session)
+			all, err := s.rt.Jobs().List(in.Session)
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +43,7 @@ func (s *Server) routeJobs() {
 	route(s, about{at: "POST /v1/jobs/{job}/stop", id: "stopJob", tag: "jobs", fails: []int{404, 422},
 		summary: "End a job, with all its processes"},
 		func(ctx context.Context, in *jobInput) (*body[record.Job], error) {
-			job, err := s.rt.StopJob(ctx, in.Job)
+			job, err := s.rt.Jobs().Stop(ctx, in.Job)
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +53,7 @@ func (s *Server) routeJobs() {
 
 func (s *Server) output(_ context.Context, in *outputInput) (*body[jobOutput], error) {
 	out := jobOutput{State: "lost"}
-	jobs, err := s.rt.Jobs("") // before the output: of a job that had ended it is all
+	jobs, err := s.rt.Jobs().List("") // before the output: of a job that had ended it is all
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Server) output(_ context.Context, in *outputInput) (*body[jobOutput], e
 			out.State = j.State
 		}
 	}
-	if out.JobOutput, err = s.rt.JobOutput(in.Job, in.Offset); err != nil {
+	if out.JobOutput, err = s.rt.Jobs().Output(in.Job, in.Offset); err != nil {
 		return nil, err
 	}
 	return answerOf(out), nil

@@ -50,16 +50,16 @@ func (s *Server) routeRequests() {
 	route(s, about{at: "POST /v1/questions/{request}/dismiss", id: "dismissQuestion", tag: "requests", fails: []int{404, 422},
 		summary: "Leave a set of questions without an answer"},
 		func(_ context.Context, in *questionInput) (*nothing, error) {
-			return &nothing{}, s.rt.Dismiss(in.Request)
+			return &nothing{}, s.rt.Requests().Dismiss(in.Request)
 		})
 }
 
 func (s *Server) requests(context.Context, *struct{}) (*body[requests], error) {
 	out := requests{Permissions: []permissionRequest{}, Questions: []questionRequest{}}
-	for _, r := range s.rt.Pending() {
+	for _, r := range s.rt.Requests().Pending() {
 		out.Permissions = append(out.Permissions, permissionRequest{whole(r), s.expires(r.ID)})
 	}
-	for _, q := range s.rt.Questions() {
+	for _, q := range s.rt.Requests().Questions() {
 		out.Questions = append(out.Questions, questionRequest{wholeQuestions(q), s.expires(q.ID)})
 	}
 	return answerOf(out), nil
@@ -79,7 +79,7 @@ func (s *Server) replyPermission(_ context.Context, in *replyInput) (*nothing, e
 	for _, rule := range b.Store {
 		r.Store = append(r.Store, permission.Approval{Permission: rule.Permission, Pattern: rule.Pattern, Exact: rule.Exact})
 	}
-	return &nothing{}, s.rt.Reply(in.Request, r)
+	return &nothing{}, s.rt.Requests().Reply(in.Request, r)
 }
 
 // answerQuestion sees to it that there is an answer for each question.
@@ -88,10 +88,10 @@ func (s *Server) answerQuestion(_ context.Context, in *answerInput) (*nothing, e
 	for i := range answers {
 		answers[i] = list(answers[i])
 	}
-	for _, q := range s.rt.Questions() {
+	for _, q := range s.rt.Requests().Questions() {
 		if q.ID == in.Request && len(q.Questions) != len(answers) {
 			return nil, badRequest("give as many answers as there are questions", "body", "answers")
 		}
 	}
-	return &nothing{}, s.rt.Answer(in.Request, answers)
+	return &nothing{}, s.rt.Requests().Answer(in.Request, answers)
 }

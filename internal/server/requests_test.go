@@ -107,8 +107,8 @@ func TestReplyReject(t *testing.T) {
 	t.Parallel()
 	h := asking(t)
 	one, two := behind(t, h, "POST /v1/calls", writing("ses_a", "a.txt")), behind(t, h, "POST /v1/calls", writing("ses_a", "b.txt"))
-	eventually(t, "both", func() bool { return len(h.rt.Pending()) == 2 })
-	do[none](t, h, 204, "POST /v1/permissions/"+h.rt.Pending()[0].ID, fields{"reply": "reject", "message": "use <another> file"})
+	eventually(t, "both", func() bool { return len(h.rt.Requests().Pending()) == 2 })
+	do[none](t, h, 204, "POST /v1/permissions/"+h.rt.Requests().Pending()[0].ID, fields{"reply": "reject", "message": "use <another> file"})
 	told := 0
 	for _, later := range []<-chan got{one, two} {
 		p := problemIn(t, <-later)
@@ -195,7 +195,7 @@ func TestPatienceWithOne(t *testing.T) {
 	one := behind(t, h, "POST /v1/calls", writing("ses_a", "a.txt"))
 	first := nextRequest(t, h)
 	two := behind(t, h, "POST /v1/calls", writing("ses_a", "b.txt"))
-	eventually(t, "both", func() bool { return len(h.rt.Pending()) == 2 })
+	eventually(t, "both", func() bool { return len(h.rt.Requests().Pending()) == 2 })
 	h.refuse(first.ID, asked{})
 	if p := problemIn(t, <-one); p.Kind != tool.Unattended {
 		t.Errorf("%+v", p)

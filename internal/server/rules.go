@@ -54,7 +54,7 @@ func (s *Server) routeRules() {
 	route(s, about{at: "DELETE /v1/approvals/{approval}", id: "revokeApproval", tag: "rules", fails: []int{404, 422},
 		summary: "Take an approval back"},
 		func(_ context.Context, in *approvalInput) (*nothing, error) {
-			found, err := s.rt.Revoke(in.Approval)
+			found, err := s.rt.Permissions().Revoke(in.Approval)
 			if err == nil && !found {
 				err = notFound("There is no approval %q.", in.Approval)
 			}
@@ -74,7 +74,7 @@ func (s *Server) rules(_ context.Context, in *rulesInput) (*body[rules], error) 
 	if out.Approvals, err = s.approvals(in.Session); err != nil {
 		return nil, err
 	}
-	out.Policy = s.rt.PolicyError()
+	out.Policy = s.rt.Permissions().Error()
 	return answerOf(out), nil
 }
 
@@ -89,9 +89,9 @@ func sourced(rs permission.Ruleset) []sourcedRule {
 // approvals are those that hold for a session, or all that are kept.
 func (s *Server) approvals(session string) ([]permission.Approval, error) {
 	if session == "" {
-		kept, err := s.rt.AllApprovals()
+		kept, err := s.rt.Permissions().AllApprovals()
 		return list(kept), err
 	}
-	held, err := s.rt.Approvals(session)
+	held, err := s.rt.Permissions().Approvals(session)
 	return list(held), err
 }

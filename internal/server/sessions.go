@@ -55,7 +55,7 @@ func (s *Server) routeSessions() {
 		summary: "Make a session that nothing was said in yet"}, s.createSession)
 	route(s, about{at: "GET /v1/sessions/{session}", id: "getSession", tag: "sessions", fails: []int{404, 422}, summary: "One session"},
 		func(ctx context.Context, in *sessionInput) (*body[session], error) {
-			got, err := s.rt.Session(ctx, in.Session)
+			got, err := s.rt.Records().Session(ctx, in.Session)
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +66,7 @@ func (s *Server) routeSessions() {
 		text: "The turn that works on it ends, what waits for an answer is rejected, what was approved for the session alone is " +
 			"forgotten, and its jobs end. Its records stay."},
 		func(ctx context.Context, in *sessionInput) (*nothing, error) {
-			if _, err := s.rt.Session(ctx, in.Session); err != nil {
+			if _, err := s.rt.Records().Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
 			s.stopTurn(in.Session)
@@ -77,10 +77,10 @@ func (s *Server) routeSessions() {
 	route(s, about{at: "GET /v1/sessions/{session}/todos", id: "listTodos", tag: "sessions", fails: []int{404, 422},
 		summary: "What is left to do in a session"},
 		func(ctx context.Context, in *sessionInput) (*body[todos], error) {
-			if _, err := s.rt.Session(ctx, in.Session); err != nil {
+			if _, err := s.rt.Records().Session(ctx, in.Session); err != nil {
 				return nil, err
 			}
-			left, err := s.rt.Todos(ctx, in.Session)
+			left, err := s.rt.Records().Todos(ctx, in.Session)
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +103,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[session
 	if in.Directory != "" {
 		q.Dir = filepath.Clean(in.Directory)
 	}
-	page, next, err := s.rt.SessionsBefore(ctx, q)
+	page, next, err := s.rt.Records().SessionsBefore(ctx, q)
 	if errors.Is(err, record.ErrNotFound) {
 		return nil, badCursor()
 	}
@@ -132,7 +132,7 @@ func (s *Server) createSession(ctx context.Context, in *newSessionInput) (*body[
 		return nil, err
 	}
 	defer leave()
-	made, err := s.rt.NewSession(ctx, title, who.Name)
+	made, err := s.rt.Records().NewSession(ctx, title, who.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Server) createSession(ctx context.Context, in *newSessionInput) (*body[
 }
 
 func (s *Server) messages(ctx context.Context, in *messagesInput) (*body[messages], error) {
-	page, more, err := s.rt.MessagesBefore(ctx, record.MessageQuery{Session: in.Session, Before: in.Before, Limit: in.Limit})
+	page, more, err := s.rt.Records().MessagesBefore(ctx, record.MessageQuery{Session: in.Session, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}

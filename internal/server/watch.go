@@ -104,10 +104,10 @@ func (w *watch) ask(id string, a asked) {
 func (s *Server) resync() {
 	now, w := time.Now(), s.watch
 	waiting := map[string]asked{}
-	for _, r := range s.rt.Pending() {
+	for _, r := range s.rt.Requests().Pending() {
 		waiting[r.ID] = asked{at: now}
 	}
-	for _, q := range s.rt.Questions() {
+	for _, q := range s.rt.Requests().Questions() {
 		waiting[q.ID] = asked{at: now, question: true}
 	}
 	working := s.turns.sessions()
@@ -198,8 +198,8 @@ func (s *Server) expire() {
 func (s *Server) refuse(id string, a asked) {
 	why := fmt.Sprintf("Nobody answered within %s, so the server said no. Ask again when somebody is there.", s.opt.Patience)
 	if a.question {
-		_ = s.rt.Expire(id, why)
+		_ = s.rt.Requests().ExpireQuestion(id, why)
 		return
 	}
-	_ = s.rt.ExpireRequest(id, why)
+	_ = s.rt.Requests().Expire(id, why)
 }

@@ -40,7 +40,7 @@ func openRuntime(ctx context.Context, dir string, see func(helve.Event), say fun
 				answers[i] = append([]string{}, say(one)...)
 			}
 			if ok {
-				_ = rt.Answer(q.ID, answers) // a question that is settled already needs none
+				_ = rt.Requests().Answer(q.ID, answers) // a question that is settled already needs none
 			}
 		}
 	}()
