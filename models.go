@@ -155,7 +155,11 @@ func (r *Runtime) signIn(provider string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, gatherLimit)
 	defer cancel()
 	r.custom.Need(ctx, "")
-	if !r.custom.Has(hookAuth) {
+	switch {
+	case r.custom.Has(hookAuth):
+	case ctx.Err() != nil:
+		return nil, errors.New("the plugins are still loading")
+	default:
 		return json.RawMessage("{}"), nil
 	}
 	input := asJSON(map[string]any{"provider": map[string]string{"id": provider}})

@@ -286,10 +286,11 @@ type Login struct {
 }
 
 // SignIn asks for the login of a provider that is configured without a key,
-// once, before it is used first.
+// until it is answered. Where the answer fails, only a provider that nothing
+// can be asked of without a key does too.
 func (c *Catalog) SignIn(id string, ask func() (Login, error)) error {
 	s := c.find(id)
-	if s == nil || !s.configured || s.off || s.conf.Disabled || s.conf.Key != "" {
+	if s == nil || !s.configured || s.Local || s.off || s.conf.Disabled || s.conf.Key != "" {
 		return nil
 	}
 	s.asking.Lock()
@@ -298,11 +299,14 @@ func (c *Catalog) SignIn(id string, ask func() (Login, error)) error {
 		return nil
 	}
 	login, err := ask()
-	if err != nil {
-		return fmt.Errorf("signing in to %s by a plugin: %w", s.ID, err)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	switch {
+	case err != nil && s.noKey:
+		return fmt.Errorf("there is no key for %s, and no plugin has signed in to it: %w", s.ID, err)
+	case err != nil:
+		return nil
+	}
 	s.asked = true
 	if login.Key != "" {
 		s.key, s.keyFrom = login.Key, "a plugin"

@@ -55,6 +55,8 @@ type Prices struct {
 
 // List returns every provider, those first that can be used.
 func (c *Catalog) List() []Listing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	out := make([]Listing, 0, len(c.served))
 	for _, s := range c.served {
 		l := Listing{
