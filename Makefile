@@ -1,7 +1,7 @@
 # Everything is a line of go commands; see CONTRIBUTING.md.
 FUZZTIME ?= 30s
 
-.PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof web-structure api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
+.PHONY: FORCE test check-long lint fuzz bench bench-page golden build conformance mcp-clients mcp-servers mcp-proof api picture recording prove prove-page hold soak site man commands release deb release-test cross-vet
 
 # The programs that measure, prove and generate: a module of their own, which
 # the product never needs.
@@ -54,12 +54,6 @@ mcp-servers: bin/lab/conformance
 mcp-proof: build bin/lab/conformance
 	suite=$$(.ci/mcp-tools suite) && clients=$$(.ci/mcp-tools clients) && \
 		bin/lab/conformance all --tools "$$suite:$$clients" --helve bin/helve --out docs/conformance.md
-
-# Pages as turndown, which npm has to bring, makes them into Markdown: the same
-# headings, links, code, tables and lists, but for the differences that are
-# listed.
-web-structure: bin/lab/conformance
-	tools=$$(.ci/npm turndown turndown@7.2.0) && bin/lab/conformance pages --tools "$$tools"
 
 # The OpenAPI document and the clients, from the server's Go types.
 api: bin/lab/api-gen

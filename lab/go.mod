@@ -7,7 +7,6 @@ toolchain go1.26.8
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6
 	github.com/helve-dev/helve v0.0.0
-	github.com/yuin/goldmark v1.8.7
 	golang.org/x/oauth2 v0.37.0
 )
 

@@ -1,10 +1,8 @@
-// Command conformance holds helve against programs that other people wrote: its
-// MCP server and client against the public conformance suite, the inspector,
-// agents and servers that people use, and its Markdown of web pages against
-// turndown's.
+// Command conformance holds helve's MCP server and client against programs that
+// other people wrote: the public conformance suite, the inspector, and agents
+// and servers that people use.
 //
-// The programs come from npm, in the folders that .ci/mcp-tools and .ci/npm
-// print. Nothing leaves the machine: models are played by this program, and what
+// The programs come from npm, in the folders that .ci/mcp-tools prints. Nothing leaves the machine: models are played by this program, and what
 // else the programs want from the network goes to a proxy that is not there.
 package main
 
@@ -23,7 +21,7 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = "usage: conformance suites|servers|clients|all --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE], or conformance pages --tools FOLDER"
+const usage = "usage: conformance suites|servers|clients|all --tools FOLDER[:FOLDER] [--helve PATH] [--out FILE]"
 
 //go:embed preface.md
 var preface string
@@ -48,9 +46,6 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	p, err := openPrograms(*tools)
 	if err != nil || flags.NArg() > 0 {
 		return errors.Join(err, errors.New(usage))
-	}
-	if args[0] == "pages" {
-		return comparePages(ctx, p, out)
 	}
 	if *helve, err = filepath.Abs(*helve); err != nil {
 		return err
