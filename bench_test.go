@@ -22,7 +22,7 @@ func report(b *testing.B, took []time.Duration) {
 }
 
 func benchRuntime(b *testing.B, dataDir string) *helve.Runtime {
-	rt, err := helve.New(helve.Options{Dir: b.TempDir(), DataDir: dataDir})
+	rt, err := helve.Open(helve.Options{Dir: b.TempDir(), DataDir: dataDir})
 	if err != nil {
 		b.Fatal(err)
 	}

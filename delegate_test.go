@@ -102,7 +102,7 @@ func TestChildNeverWider(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		r, err := helve.New(helve.Options{
+		r, err := helve.Open(helve.Options{
 			Dir: dir, Worktree: dir, Agents: agents, Unattended: true, Loop: helve.Loop{Depth: 6},
 			Models: helve.Models{Default: message.ModelRef{Provider: "t", Model: "m"},
 				Find: func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil }},

@@ -1,7 +1,7 @@
 // Package helve is a tool runtime for coding agents: it defines, registers,
 // validates, permission-checks, runs, bounds and records tools.
 //
-//	rt, err := helve.New(helve.Options{Dir: "."})
+//	rt, err := helve.Open(helve.Options{Dir: "."})
 //	…
 //	defer rt.Close()
 //	res, err := rt.Call(ctx, tool.Call{Tool: "read", Input: []byte(`{"filePath":"go.mod"}`)})

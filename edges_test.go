@@ -195,7 +195,7 @@ func TestReportsAreCopies(t *testing.T) {
 
 func TestCloseCancelsAndRecords(t *testing.T) {
 	dir := t.TempDir()
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), DataDir: dir})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), DataDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
 	dir, data := t.TempDir(), t.TempDir()
 	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
 	call := tool.Call{Tool: "todoread", Session: "s"}
-	first, err := helve.New(helve.Options{Dir: dir, DataDir: data, Agents: agents})
+	first, err := helve.Open(helve.Options{Dir: dir, DataDir: data, Agents: agents})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestWorkingFolderHasToBeThere(t *testing.T) {
 		{file, "is a file: name the folder that it lies in"},
 		{filepath.Join(file, "below"), "the working folder"},
 	} {
-		rt, err := helve.New(helve.Options{Dir: tt.dir})
+		rt, err := helve.Open(helve.Options{Dir: tt.dir})
 		if err == nil {
 			_ = rt.Close() // there should be none
 			t.Errorf("there is a runtime in %s", tt.dir)
@@ -417,7 +417,7 @@ func TestWorkingFolderHasToBeThere(t *testing.T) {
 			t.Errorf("%s: %v", tt.dir, err)
 		}
 	}
-	if _, err := helve.New(helve.Options{Dir: filepath.Join(dir, "gone")}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := helve.Open(helve.Options{Dir: filepath.Join(dir, "gone")}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v is another kind of error", err)
 	}
 }

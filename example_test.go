@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	rt, err := helve.New(helve.Options{Dir: dir})
+	rt, err := helve.Open(helve.Options{Dir: dir})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func ExampleRequests_Reply() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rt, err := helve.New(helve.Options{Agents: helve.Agents(helve.AgentOptions{User: ask})})
+	rt, err := helve.Open(helve.Options{Agents: helve.Agents(helve.AgentOptions{User: ask})})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (parrot) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event
 // Let an agent work on a prompt. [helve.Connection] reaches Anthropic's models,
 // OpenAI's, and those of most other servers; any [model.Provider] will do.
 func ExampleRuntime_Prompt() {
-	rt, err := helve.New(helve.Options{Models: helve.Models{
+	rt, err := helve.Open(helve.Options{Models: helve.Models{
 		Default: message.ModelRef{Provider: "mine", Model: "parrot"},
 		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: parrot{}}, nil },
 	}})

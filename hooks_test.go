@@ -194,7 +194,7 @@ func TestLateHookKeepsItsCopy(t *testing.T) {
 func TestEventCommandOfOneCall(t *testing.T) {
 	dir := t.TempDir()
 	h := helve.HookCommand{Command: hookScript(t, `cat >> `+filepath.Join(dir, "heard")), Events: []string{"file.edited"}, From: "helve.json"}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{Commands: helve.HookCommands{Event: []helve.HookCommand{h}}}})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{Commands: helve.HookCommands{Event: []helve.HookCommand{h}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

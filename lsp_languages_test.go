@@ -204,7 +204,7 @@ func openReal(t testing.TB, opt helve.Options) *helve.Runtime {
 		t.Fatal(err)
 	}
 	opt.Unattended, opt.Shell.Helper, opt.Flags = true, self, map[string]bool{"lsp": true}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

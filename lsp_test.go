@@ -25,7 +25,7 @@ func fooServer(t *testing.T, flags ...string) (*helve.Runtime, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, err := helve.New(helve.Options{
+	rt, err := helve.Open(helve.Options{
 		Dir: dir, Worktree: dir, Shell: helve.Shell{Helper: self}, Flags: map[string]bool{"lsp": true},
 		LSP:    &helve.LSP{Own: []helve.LanguageServer{{Name: "foo", Command: lsptest.Command(flags...), Extensions: []string{".foo"}}}},
 		Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
@@ -134,7 +134,7 @@ func TestServersAreSeen(t *testing.T) {
 // Without the option there are no servers, and nothing is different.
 func TestNoServers(t *testing.T) {
 	t.Parallel()
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (d *desk) at(t *testing.T, change func(*helve.Options)) *helve.Runtime {
 	if change != nil {
 		change(&opt)
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

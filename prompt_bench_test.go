@@ -29,7 +29,7 @@ func stepper(steps int) *brain {
 func thinkingRuntime(b *testing.B, br *brain) *helve.Runtime {
 	b.Helper()
 	dir := b.TempDir()
-	r, err := helve.New(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: helve.Models{
+	r, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: helve.Models{
 		Default: message.ModelRef{Provider: "bench", Model: "brain"},
 		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: br}, nil },
 	}})

@@ -120,7 +120,7 @@ func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime 
 	if change != nil {
 		change(&opt)
 	}
-	r, err := helve.New(opt)
+	r, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestPromptErrors(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", tc.prompt, err, tc.want)
 		}
 	}
-	none, err := helve.New(helve.Options{Dir: t.TempDir()})
+	none, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ const notifyGrace = 2 * time.Second
 // closeGrace is how long Close waits for tools that do not end.
 const closeGrace = 2 * time.Second
 
-// A Runtime holds tools and runs calls of them. Make one with [New].
+// A Runtime holds tools and runs calls of them. Make one with [Open].
 type Runtime struct {
 	opt                    Options
 	dir, worktree, project string
@@ -85,11 +85,11 @@ type Runtime struct {
 	underway sync.WaitGroup // calls under way
 }
 
-// New returns a runtime with the built-in tools. It opens no file: what a
+// Open returns a runtime with the built-in tools. It opens no file: what a
 // call needs is opened by the first call that needs it. The working folder has
 // to be there. No config file is read: rules, tools and servers are those of the
 // options, whatever an opencode.json in the folder says.
-func New(opt Options) (*Runtime, error) {
+func Open(opt Options) (*Runtime, error) {
 	dir, err := workingFolder(opt.Dir)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func open(t *testing.T, opt helve.Options) *helve.Runtime {
 	if opt.Dir == "" {
 		opt.Dir = t.TempDir()
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

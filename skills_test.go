@@ -51,7 +51,7 @@ func TestSkills(t *testing.T) {
 		{Permission: "skill", Pattern: "sec*", Action: permission.Deny}, {Permission: "skill", Pattern: "extra", Action: permission.Ask},
 	}})
 	open := func() *helve.Runtime {
-		rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: agents, Skills: &helve.Skills{
+		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agents, Skills: &helve.Skills{
 			Home: home, Folders: []helve.SkillFolder{{Path: config, Guarded: true}},
 			Paths: []string{filepath.Join(root, "more"), filepath.Join(root, "gone")}, Trusted: func(string) bool { return trusted },
 		}})
@@ -104,7 +104,7 @@ func TestSkills(t *testing.T) {
 
 // A runtime that was told of no place has no tool for skills.
 func TestNoSkills(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func kitchen() (c *client.Client, end func(), err error) {
 	if err := os.WriteFile(filepath.Join(dir, "menu.txt"), []byte("soup\n"), 0o600); err != nil {
 		return nil, nil, err
 	}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir})
 	if err != nil {
 		return nil, nil, err
 	}

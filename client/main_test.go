@@ -76,7 +76,7 @@ func build(t testing.TB, rules permission.Ruleset, change ...func(*helve.Options
 		f(&o)
 	}
 	h := &house{dir: dir}
-	if h.rt, err = helve.New(o); err != nil {
+	if h.rt, err = helve.Open(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

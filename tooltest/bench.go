@@ -53,7 +53,7 @@ func (b *bench) open() error {
 			opt.Agents[i].Policy.Rules = slices.Concat(a.Policy.Rules, b.rules)
 		}
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return fmt.Errorf("making the runtime: %w", err)
 	}

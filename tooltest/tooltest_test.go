@@ -87,7 +87,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 			tooltest.Conform(t, s)
 		})
 	}
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}, Skills: &helve.Skills{}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}, Skills: &helve.Skills{}})
 	if err != nil {
 		t.Fatal(err)
 	}

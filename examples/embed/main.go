@@ -39,7 +39,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	// Nothing is kept on disk, because DataDir is not set.
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
 	if err != nil {
 		return err
 	}

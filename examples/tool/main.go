@@ -26,7 +26,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	// Nobody is there to ask: what would wait for a person fails at once.
-	rt, err := helve.New(helve.Options{Unattended: true})
+	rt, err := helve.Open(helve.Options{Unattended: true})
 	if err != nil {
 		return err
 	}

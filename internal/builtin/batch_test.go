@@ -14,7 +14,7 @@ import (
 
 func batchRuntime(t *testing.T) *helve.Runtime {
 	t.Helper()
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: map[string]bool{"batch": true}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: map[string]bool{"batch": true}})
 	if err != nil {
 		t.Fatal(err)
 	}

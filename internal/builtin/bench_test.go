@@ -30,7 +30,7 @@ func newShop(b *testing.B) *shop {
 		b.Fatal(err)
 	}
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, DataDir: filepath.Join(base, "data"),
+	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, DataDir: filepath.Join(base, "data"),
 		Agents: helve.Agents(helve.AgentOptions{Worktree: ws, User: user})})
 	if err != nil {
 		b.Fatal(err)

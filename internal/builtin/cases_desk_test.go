@@ -45,7 +45,7 @@ func newDesk(t *testing.T, action permission.Action, change ...func(*helve.Optio
 		user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: action}}
 		opt.Agents = helve.Agents(helve.AgentOptions{Worktree: opt.Worktree, User: user})
 	}
-	if d.rt, err = helve.New(opt); err != nil {
+	if d.rt, err = helve.Open(opt); err != nil {
 		t.Fatal(err)
 	}
 	d.person = &person{rt: d.rt}

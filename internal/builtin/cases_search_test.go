@@ -254,7 +254,7 @@ func TestSearchOrder(t *testing.T) {
 	if res := d.search("grep", map[string]any{"pattern": "needle"}); res.Metadata["matches"] != 100 || res.Metadata["truncated"] != true {
 		t.Errorf("%v", res.Metadata)
 	}
-	if _, err := helve.New(helve.Options{Dir: t.TempDir(), Search: helve.Search{Order: "oldest"}}); err == nil {
+	if _, err := helve.Open(helve.Options{Dir: t.TempDir(), Search: helve.Search{Order: "oldest"}}); err == nil {
 		t.Error("an order that there is not is taken")
 	}
 }

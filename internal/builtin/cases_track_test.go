@@ -143,7 +143,7 @@ func newQueue(t *testing.T) *queue {
 		{Permission: "*", Pattern: "*", Action: permission.Allow},
 		{Permission: "edit", Pattern: "*", Action: permission.Ask},
 	}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
 	if err != nil {
 		t.Fatal(err)
 	}

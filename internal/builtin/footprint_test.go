@@ -50,7 +50,7 @@ func definitions(t *testing.T, specs []tool.Spec) map[string]string {
 // What few people switch on (batch, tool_search and its like) is counted by
 // itself.
 func TestFootprint(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestFootprint(t *testing.T) {
 // TestAgentFootprint counts what a model pays where it can also give work to
 // the agents that come with helve, and change between planning and building.
 func TestAgentFootprint(t *testing.T) {
-	rt, err := helve.New(helve.Options{
+	rt, err := helve.Open(helve.Options{
 		Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}, Flags: map[string]bool{"plan": true},
 	})
 	if err != nil {
@@ -140,7 +140,7 @@ func foreigners(t *testing.T, n int) []tool.Tool {
 // model is shown, listed and deferred.
 func TestDeferredFootprint(t *testing.T) {
 	shown := func(flags map[string]bool, foreign ...tool.Tool) int {
-		rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: flags})
+		rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: flags})
 		if err != nil {
 			t.Fatal(err)
 		}

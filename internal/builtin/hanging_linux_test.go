@@ -28,7 +28,7 @@ func open(t *testing.T, opt helve.Options) *helve.Runtime {
 		opt.Dir = t.TempDir()
 	}
 	opt.Worktree = opt.Dir
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestBackground(t *testing.T) {
 // What a command started in the background is behind the rules of its session
 // like anything that runs code.
 func TestJobInputIsAsked(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Unattended: true, Shell: helve.Shell{Helper: self(t)},
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Unattended: true, Shell: helve.Shell{Helper: self(t)},
 		Agents: helve.Agents(helve.AgentOptions{User: rulesOf("bash ask *", "bash allow cat *")})})
 	if err != nil {
 		t.Fatal(err)

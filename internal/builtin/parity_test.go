@@ -191,7 +191,7 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 	if !m.defaults {
 		matching = "seed"
 	}
-	rt, err := helve.New(helve.Options{
+	rt, err := helve.Open(helve.Options{
 		Dir: p.ws, Worktree: p.worktree, DataDir: data,
 		Matching: matching, Unread: r.Env["OPENCODE_DISABLE_FILETIME_CHECK"] != "", Formatters: r.formatters(t, p),
 		Shell:  helve.Shell{Helper: self(t), Timeout: r.bashTimeout()},

@@ -149,7 +149,7 @@ func (v patchVector) runtime(t *testing.T, ws string) *helve.Runtime {
 	for _, r := range v.Rules {
 		rules = append(rules, permission.Rule{Permission: r[0], Pattern: r[1], Action: permission.Action(r[2])})
 	}
-	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true,
+	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, Unattended: true,
 		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)

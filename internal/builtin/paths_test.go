@@ -205,7 +205,7 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 			}
 		}
 	}()
-	rt, err := helve.New(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true, Flags: map[string]bool{"lsp": true},
+	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true, Flags: map[string]bool{"lsp": true},
 		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func planned(e *tooltest.Env) error {
 func planRuntime(t *testing.T, d *drawer) *helve.Runtime {
 	t.Helper()
 	dir := t.TempDir()
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"plan": true}})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"plan": true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func reader(t *testing.T) (dir string, read func(args map[string]any) (*tool.Res
 	t.Helper()
 	dir = t.TempDir()
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type class struct {
 func newClass(t *testing.T, rules ...permission.Rule) class {
 	t.Helper()
 	c := class{t: t, user: t.TempDir(), proj: t.TempDir()}
-	rt, err := helve.New(helve.Options{Dir: c.proj, Worktree: c.proj, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: c.proj, Worktree: c.proj, Agents: helve.Agents(helve.AgentOptions{User: rules})})
 	if err != nil {
 		t.Fatal(err)
 	}

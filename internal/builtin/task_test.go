@@ -90,7 +90,7 @@ func staffed(e *tooltest.Env) error {
 func officed(t *testing.T, o *office, rules ...permission.Rule) *helve.Runtime {
 	t.Helper()
 	dir := t.TempDir()
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
 	if err != nil {
 		t.Fatal(err)
 	}

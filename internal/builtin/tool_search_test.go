@@ -50,7 +50,7 @@ func keepers(e *tooltest.Env) error {
 // compactRuntime has foreign tools that are not listed.
 func compactRuntime(t *testing.T, foreign ...tool.Tool) *helve.Runtime {
 	t.Helper()
-	rt, err := helve.New(helve.Options{Dir: t.TempDir(), Flags: map[string]bool{"compact": true}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: map[string]bool{"compact": true}})
 	if err != nil {
 		t.Fatal(err)
 	}

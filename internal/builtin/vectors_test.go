@@ -101,7 +101,7 @@ func TestVectors(t *testing.T) {
 		page("text/html", "<p>hello")(w, r)
 	})
 	network := helve.Web{Resolver: w, Dial: w.dial, TLS: w.serveTLS(t, "example.com"), Search: helve.Finder{Provider: "exa", Endpoint: "https://example.com"}}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}, Shell: helve.Shell{Helper: self(t)}, Web: network})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Flags: map[string]bool{"batch": true}, Shell: helve.Shell{Helper: self(t)}, Web: network})
 	if err != nil {
 		t.Fatal(err)
 	}

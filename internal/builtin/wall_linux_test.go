@@ -24,7 +24,7 @@ func walled(t *testing.T, level string, agents ...helve.Agent) (*helve.Runtime, 
 	if agents == nil {
 		agents = []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}
 	}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
 		Shell: helve.Shell{Helper: self(t), Wall: helve.Wall{Level: level}}})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestPlanIsReadOnly(t *testing.T) {
 // Without a wall that was asked for, nothing runs.
 func TestRequiredWall(t *testing.T) {
 	dir := t.TempDir()
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}},
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}},
 		Shell: helve.Shell{Wall: helve.Wall{Level: "strict"}}}) // no helper, so there can be none
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestRequiredWall(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("it ran")
 	}
-	if _, err := helve.New(helve.Options{Dir: dir, Shell: helve.Shell{Wall: helve.Wall{Level: "high"}}}); err == nil {
+	if _, err := helve.Open(helve.Options{Dir: dir, Shell: helve.Shell{Wall: helve.Wall{Level: "high"}}}); err == nil {
 		t.Error("a level that there is not")
 	}
 }

@@ -50,7 +50,7 @@ func newGitWorld(t *testing.T, level, layout string, folders ...string) *gitWorl
 		t.Fatalf("%v\n%s", err, out)
 	}
 	agents := []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
-	w.rt, err = helve.New(helve.Options{Dir: w.dir, Worktree: w.dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
+	w.rt, err = helve.Open(helve.Options{Dir: w.dir, Worktree: w.dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
 		Shell: helve.Shell{Helper: self(t), Wall: helve.Wall{Level: level}}})
 	if err != nil {
 		t.Fatal(err)

@@ -187,7 +187,7 @@ func (v webVector) run(t *testing.T, format string) string {
 		rules = append(rules, permission.Rule{Permission: r[0], Pattern: r[1], Action: permission.Action(r[2])})
 	}
 	dir := t.TempDir()
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Web: network,
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Web: network,
 		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 	opt.Unattended = f.noInput || !a.attended()
 	opt.Strict = f.strict
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	opt.Custom.Watch = watchFiles
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
 	opt.Flags["question"] = true // there is somebody to answer
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

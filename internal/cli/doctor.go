@@ -179,7 +179,7 @@ func (a *app) examineConfig() []finding {
 	}
 	agents := s.agents()
 	out = append(out, finding{"ok", "config", text.Count(len(s.cfg.Sources), "source", "sources") + ", " + text.Count(len(s.cfg.Rules), "rule", "rules") + " of yours, " + text.Count(len(agents), "agent", "agents")})
-	rt, err := helve.New(a.options(s))
+	rt, err := helve.Open(a.options(s))
 	if err != nil {
 		return append(out, finding{"fail", "tools", err.Error()})
 	}

@@ -16,7 +16,7 @@ func (a *app) examineShell(ctx context.Context) []finding {
 	}
 	opt := a.options(s)
 	opt.Unrecorded = true
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return []finding{{"fail", "shell", err.Error()}}
 	}

@@ -195,7 +195,7 @@ func (a *app) searcher(f *grepFlags) (*helve.Runtime, error) {
 	case f.first:
 		opt.Search.Order = "first"
 	}
-	return helve.New(opt)
+	return helve.Open(opt)
 }
 
 // find makes one call and returns what it found.

@@ -29,7 +29,7 @@ func newShop(t *testing.T) shop {
 	}
 	s := shop{dir: t.TempDir(), data: t.TempDir()}
 	var err error
-	s.rt, err = api.New(api.Options{
+	s.rt, err = api.Open(api.Options{
 		Dir: s.dir, Worktree: s.dir, DataDir: s.data,
 		Agents: []api.Agent{{Name: "a", Policy: permission.Policy{Rules: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}}},
 	})

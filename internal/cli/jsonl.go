@@ -29,7 +29,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	opt.Strict = f.strict
 	opt.Repair = f.repair || s.cfg.Repair != nil && *s.cfg.Repair
 	opt.Provider, opt.Model = f.provider, f.model
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (a *app) languagesHere(s *setup) (languageReport, error) {
 		opt.LSP = &helve.LSP{Builtin: true, Trusted: r.Trusted}
 	}
 	r.own = opt.LSP.Own
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return r, err
 	}

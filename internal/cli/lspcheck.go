@@ -163,7 +163,7 @@ func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error
 		return &tool.Error{Kind: tool.InvalidInput, Code: "lsp-off", Err: errors.New("no file was checked"), Hint: howToSwitchOn}
 	}
 	opt.LSP.Wait = f.timeout
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

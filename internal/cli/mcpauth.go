@@ -114,7 +114,7 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		return err
 	}
 	a.warn(s.cfg)
-	rt, err := helve.New(a.options(s))
+	rt, err := helve.Open(a.options(s))
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (a *app) withServers(ctx context.Context, do func(ctx context.Context, s *s
 	a.warn(s.cfg)
 	opt := a.options(s)
 	opt.Unattended, opt.Custom = true, helve.Custom{}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

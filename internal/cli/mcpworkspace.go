@@ -53,7 +53,7 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
 	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
-	return helve.New(opt)
+	return helve.Open(opt)
 }
 
 // loadAt reads the config that holds in a folder.

@@ -115,7 +115,7 @@ func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*serve
 	if !hasStore(s.data) {
 		opt.DataDir = "" // looking makes no file
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return nil, err
 	}

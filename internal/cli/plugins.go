@@ -89,7 +89,7 @@ func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]helve.Cus
 	a.warn(s.cfg)
 	opt := a.options(s)
 	opt.Unattended, opt.MCP.Servers = true, nil
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

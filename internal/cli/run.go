@@ -255,7 +255,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
-	return helve.New(opt)
+	return helve.Open(opt)
 }
 
 // models says who answers, if there is anybody.

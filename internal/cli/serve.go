@@ -124,7 +124,7 @@ func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
 	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
-	return helve.New(opt)
+	return helve.Open(opt)
 }
 
 // listen opens the port. Where the usual one is taken and no other was asked

@@ -135,7 +135,7 @@ func (a *app) findSkills(f *skillsFlags) (*skillReport, error) {
 	}
 	opt := a.options(s)
 	opt.MCP.Servers = nil
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return nil, err
 	}

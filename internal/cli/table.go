@@ -154,7 +154,7 @@ func (t *table) here() (permission.Policy, error) {
 // asks is the permission that one of our tools asks for.
 func (t *table) asks(name string) string {
 	if t.tools == nil {
-		rt, err := helve.New(helve.Options{Unattended: true})
+		rt, err := helve.Open(helve.Options{Unattended: true})
 		if err != nil {
 			return ""
 		}

@@ -179,7 +179,7 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	if f.builtin {
 		opt.MCP.Servers, opt.Custom = nil, helve.Custom{}
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return nil, err
 	}

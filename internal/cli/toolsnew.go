@@ -160,7 +160,7 @@ func (a *app) testTools(ctx context.Context, f *callFlags, name string) error {
 	}
 	opt := a.options(s)
 	opt.MCP.Servers, opt.Unattended = nil, f.noInput || !a.attended()
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (a *app) withFiles(f func(*helve.Runtime) error) error {
 	if err != nil {
 		return err
 	}
-	rt, err := helve.New(a.options(s))
+	rt, err := helve.Open(a.options(s))
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func TestSizes(t *testing.T) {
 // The console shows tools by the shape of what they take and give, so that
 // those of any origin are shown alike: it knows none by its name.
 func TestNoToolNames(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

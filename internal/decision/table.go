@@ -197,7 +197,7 @@ func (t Table) judgeVisible(v row, policy permission.Policy) (string, error) {
 
 // judgeName asks a runtime whether a tool from outside may have a name.
 func judgeName(v row) (string, error) {
-	rt, err := helve.New(helve.Options{Unattended: true, Flags: map[string]bool{"batch": true}})
+	rt, err := helve.Open(helve.Options{Unattended: true, Flags: map[string]bool{"batch": true}})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 
 // After events were missed, everything that waits is told again.
 func TestWaitingIsToldAgain(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func (w slowWriter) Write(p []byte) (int, error) {
 // TestEndComesFirst: a second call of an id that comes while the end of the
 // first is being written is answered after it, and not taken for it.
 func TestEndComesFirst(t *testing.T) {
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func build(t testing.TB, rules permission.Ruleset, change func(*Options), furnis
 			if furnish != nil {
 				furnish(&opt)
 			}
-			rt, err := helve.New(opt)
+			rt, err := helve.Open(opt)
 			if err == nil {
 				h.mu.Lock()
 				h.opened, h.rts = append(h.opened, w), append(h.rts, rt)

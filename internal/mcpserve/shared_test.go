@@ -19,7 +19,7 @@ func TestShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rules := permission.Ruleset{ask("bash", "*")}
-	rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: rules})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func build(t testing.TB, c changes) *house {
 	if c.runtime != nil {
 		c.runtime(&opt)
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type streamStage struct {
 
 func newStreamStage(t *testing.T, limits ring) *streamStage {
 	t.Helper()
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -580,7 +580,7 @@ func TestRingLetsGo(t *testing.T) {
 // not read; nobody can connect any more, and no goroutine is left.
 func TestStreamClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	rt, err := helve.New(helve.Options{Dir: t.TempDir()})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (b *bench) searchTree(ctx context.Context, w *proof.World, tree string, rou
 		if name == "first" {
 			search.Order = "first"
 		}
-		rt, err := helve.New(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Unrecorded: true, Search: search})
+		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Unrecorded: true, Search: search})
 		b.must(err)
 		defer func() { _ = rt.Close() }() // nothing is kept
 		runtimes[name] = rt

@@ -56,7 +56,7 @@ func (b *bench) runtime(w *proof.World, change func(*helve.Options)) *helve.Runt
 	if change != nil {
 		change(&opt)
 	}
-	rt, err := helve.New(opt)
+	rt, err := helve.Open(opt)
 	b.must(err)
 	b.cleanup(rt.Close)
 	return rt

@@ -21,7 +21,7 @@ import (
 // openRuntime makes a runtime in which everything is allowed, with the tools of
 // servers in it. see is told what happens, and say what a person answers.
 func openRuntime(ctx context.Context, dir string, see func(helve.Event), say func(tool.Question) []string, servers ...mcp.Server) (rt *helve.Runtime, end func() error, err error) {
-	rt, err = helve.New(helve.Options{
+	rt, err = helve.Open(helve.Options{
 		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: mcp.Options{Servers: servers, Version: "proof"},
 		Agents: helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
 	})

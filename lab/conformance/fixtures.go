@@ -112,7 +112,7 @@ func asks(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 // the suite's resources and prompts connected to it.
 func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error) {
 	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}})
-	rt, err := helve.New(helve.Options{
+	rt, err := helve.Open(helve.Options{
 		Dir: w.Dir, Unattended: !w.Attended, Agents: agents,
 		MCP: mcp.Options{Servers: []mcp.Server{{Name: "upstream", URL: upstream, NoOAuth: true}}},
 	})
