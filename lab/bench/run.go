@@ -184,7 +184,10 @@ func (r *runner) step(ctx context.Context, s step) (figures []proof.Figure, err 
 	}
 	text, failed := r.execute(ctx, s, argv)
 	if s.Program != "" {
-		figures, err = proof.ReadFile(file)
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = strictly(text, &figures)
+		}
 		return figures, errors.Join(failed, err)
 	}
 	all, err := readBench(text)

@@ -16,6 +16,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -165,7 +166,11 @@ func run(ctx context.Context, args []string, mounts bool) error {
 		say("at rest: %s", at[i])
 	}
 	r := &report{world: w, before: at[0], after: at[1]}
-	err = errors.Join(r.examine(), w.close(), r.sheet().WriteFile(s.figures))
+	err = errors.Join(r.examine(), w.close())
+	if s.figures != "" {
+		text, bad := json.Marshal(r.figures())
+		err = errors.Join(err, bad, os.WriteFile(s.figures, text, 0o644))
+	}
 	r.print(os.Stdout)
 	if err == nil && len(r.failures) > 0 {
 		err = errors.New("not everything came back: see what FAILED")

@@ -149,11 +149,11 @@ func (r *report) match(seen map[callKey]string) {
 	}
 }
 
-// sheet is the run as figures.
-func (r *report) sheet() *proof.Sheet {
-	s, before, after := new(proof.Sheet), r.before, r.after
+// figures are those of the run.
+func (r *report) figures() (all []proof.Figure) {
+	before, after := r.before, r.after
 	add := func(id string, value float64, unit, note string, args ...any) {
-		s.Add(proof.Figure{ID: "soak." + id, Value: value, Unit: unit, Note: fmt.Sprintf(note, args...)})
+		all = append(all, proof.Figure{ID: "soak." + id, Value: value, Unit: unit, Note: fmt.Sprintf(note, args...)})
 	}
 	count := func(id string, b, a map[string]int, note string) {
 		add(id, float64(sum(more(b, a))), "", "%d → %d%s", sum(b), sum(a), note)
@@ -170,14 +170,14 @@ func (r *report) sheet() *proof.Sheet {
 	add("heap-growth", live, "%", "%.1f → %.1f MiB of live objects", mib(int64(before.heap)), mib(int64(after.heap)))
 	add("lost", float64(len(r.lost)+len(r.twice)), "", "")
 	add("internal-errors", float64(sum(r.internal)), "", "")
-	return s
+	return all
 }
 
 // print writes the report for people.
 func (r *report) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "%s\n%s of load after %s to get warm, seed %d\n\n", proof.Machine(), r.s.length, r.s.warm, r.s.seed)
-	for _, f := range r.sheet().Figures() {
+	for _, f := range r.figures() {
 		fmt.Fprintf(out, "  %s\t%.4g %s\t%s\n", f.ID, f.Value, f.Unit, f.Note)
 	}
 	fmt.Fprintf(out, "\nin the store: %s\n\ndone, and what came of it\n", kinds(r.recorded))

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -67,8 +69,9 @@ func TestSoak(t *testing.T) {
 	if len(untried) > len(names)/10 { // a slow machine does not come to all of it
 		t.Errorf("of %d things these were not tried: %q", len(names), untried)
 	}
-	list, err := proof.ReadFile(figures)
-	if err != nil || len(list) != 11 {
+	var list []proof.Figure
+	text, err := os.ReadFile(figures)
+	if err = errors.Join(err, json.Unmarshal(text, &list)); err != nil || len(list) != 11 {
 		t.Errorf("the figures are %+v: %v", list, err)
 	}
 	for _, f := range list {
@@ -114,7 +117,7 @@ func TestVerdict(t *testing.T) {
 		if got := strings.Join(r.failures, "\n"); got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
-		for _, f := range r.sheet().Figures() {
+		for _, f := range r.figures() {
 			id := strings.TrimPrefix(f.ID, "soak.")
 			bad := f.Value > 0 && id != "calls" && id != "heap-growth"
 			if bad != (id == c.figure) {

@@ -4,60 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestSheet(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "figures")
-	var s Sheet
-	want := []Figure{
-		{ID: "mcp.read.p50", Value: 0.31, Unit: "ms", Peer: "other 1.2 <x>", PeerValue: 0.4, Note: "A note & more."},
-		{ID: "hold.kills.lost"},
-	}
-	for _, f := range want {
-		s.Add(f)
-	}
-	if err := s.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadFile(path)
-	if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(s.Figures(), want) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), "<x>") {
-		t.Errorf("%s, %v", text, err)
-	}
-	if err := s.WriteFile(""); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestSheetRefuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "figures")
-	for _, bad := range []Figure{{ID: "one"}, {ID: "One.two"}, {ID: "one..two"}, {ID: "one two.three"}, {ID: ""}, {ID: "a.b", PeerValue: 1}} {
-		var s Sheet
-		s.Add(bad)
-		if err := s.WriteFile(path); err == nil {
-			t.Errorf("%+v was written", bad)
-		}
-	}
-	for _, bad := range []string{`{"id":"one"}`, `{"id":"a.b","value":1,"values":2}`, `{"id":"a.b"`, `{"id":"a.b","peerValue":2}`} {
-		if err := os.WriteFile(path, []byte("\n"+bad+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := ReadFile(path); err == nil {
-			t.Errorf("%s was read as %+v", bad, got)
-		}
-	}
-	if _, err := ReadFile(path + "x"); err == nil {
-		t.Error("a file that is not there was read")
-	}
-}
 
 func TestWorld(t *testing.T) {
 	if runtime.GOOS == "windows" {
