@@ -3,13 +3,16 @@ package main_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,9 +55,9 @@ func (w world) command(bin string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Killed at random moments under load, the command has lost nothing that it
-// acknowledged: every answered call is in the store, once, as it was
-// answered, and the others have ended or are interrupted.
+// Killed at random moments under load, three at a time on one store, the
+// command has lost nothing that it acknowledged: every answered call is in the
+// store, once, as it was answered, and the others have ended or are interrupted.
 func TestKilled(t *testing.T) {
 	kills := 200
 	if testing.Short() {
@@ -65,9 +68,24 @@ func TestKilled(t *testing.T) {
 	}
 	bin, w := build(t), newWorld(t)
 	acknowledged := map[string]string{}
-	for round := range kills {
-		runAndKill(t, w.command(bin, "call", "--jsonl"), round, acknowledged)
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	rounds := make(chan int)
+	for range 3 {
+		running.Go(func() {
+			for round := range rounds {
+				answered := runAndKill(t, w.command(bin, "call", "--jsonl"), round)
+				mu.Lock()
+				maps.Copy(acknowledged, answered)
+				mu.Unlock()
+			}
+		})
 	}
+	for round := range kills {
+		rounds <- round
+	}
+	close(rounds)
+	running.Wait()
 	s, err := store.Open(store.Options{Dir: w.data})
 	if err != nil {
 		t.Fatal(err)
@@ -100,33 +118,31 @@ func TestKilled(t *testing.T) {
 			break
 		}
 	}
+	lost := 0
 	for id, status := range acknowledged {
 		if seen[id] != status {
+			lost++
 			t.Errorf("call %s was answered %s, and the store says %q", id, status, seen[id])
 		}
 	}
 	if len(acknowledged) < kills/2 {
 		t.Errorf("only %d calls were answered in %d runs: there was no load", len(acknowledged), kills)
 	}
-	t.Logf("%d kills, %d calls answered, %d recorded, %d of them interrupted", kills, len(acknowledged), len(seen), interrupted)
+	t.Logf("%d kills, %d calls answered, %d of them lost, %d recorded, %d interrupted", kills, len(acknowledged), lost, len(seen), interrupted)
 }
 
 // runAndKill feeds the command calls as fast as it takes them, kills it a
 // random while after its first answer, in one round of four after its start,
-// and notes every answer that came out whole.
-func runAndKill(t *testing.T, cmd *exec.Cmd, round int, acknowledged map[string]string) {
+// and returns every answer that came out whole.
+func runAndKill(t *testing.T, cmd *exec.Cmd, round int) (answered map[string]string) {
 	t.Helper()
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	stdin, noIn := cmd.StdinPipe()
+	stdout, noOut := cmd.StdoutPipe()
+	if err := errors.Join(noIn, noOut, cmd.Start()); err != nil {
+		t.Error(err)
+		return nil
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	answered = map[string]string{}
 	fed := make(chan struct{})
 	go func() {
 		defer close(fed)
@@ -161,8 +177,9 @@ func runAndKill(t *testing.T, cmd *exec.Cmd, round int, acknowledged map[string]
 			t.Errorf("not an answer: %s", line)
 			continue
 		}
-		acknowledged[answer.ID] = answer.Status
+		answered[answer.ID] = answer.Status
 	}
 	_ = cmd.Wait() // it was killed
 	<-fed
+	return answered
 }

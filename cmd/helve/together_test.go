@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -104,21 +107,23 @@ func (c *clerk) call(id, session, tool string, args map[string]any) (answer, err
 	}
 }
 
-// replace reads the file and replaces one line of it. Where others have
-// changed the file in between it tries again. Each failure is the success of
-// somebody else, so it has to succeed in as many tries as there are callers.
-func (c *clerk) replace(n int) (tries int, err error) {
+// replace reads the file and counts up the number in one line of it. Where
+// others have changed the file in between it tries again. Each failure is the
+// success of somebody else, so where everybody edits once it has to succeed in
+// as many tries as there are callers.
+func (c *clerk) replace(n, round, most int) (tries int, err error) {
 	session := fmt.Sprintf("ses_%d", n)
-	for tries = 1; tries <= processes*callers; tries++ {
-		a, err := c.call(fmt.Sprintf("%d-%d-read", n, tries), session, "read", map[string]any{"filePath": "shared.txt"})
+	for tries = 1; tries <= most; tries++ {
+		id := fmt.Sprintf("%d-%d-%d", n, round, tries)
+		a, err := c.call(id+"-read", session, "read", map[string]any{"filePath": "shared.txt"})
 		if err != nil {
 			return tries, err
 		}
 		if a.Status != "completed" {
 			return tries, fmt.Errorf("read: %+v", a)
 		}
-		a, err = c.call(fmt.Sprintf("%d-%d-edit", n, tries), session, "edit", map[string]any{
-			"filePath": "shared.txt", "oldString": fmt.Sprintf("line %d: 0\n", n), "newString": fmt.Sprintf("line %d: done\n", n),
+		a, err = c.call(id+"-edit", session, "edit", map[string]any{
+			"filePath": "shared.txt", "oldString": fmt.Sprintf("line %d: %d\n", n, round), "newString": fmt.Sprintf("line %d: %d\n", n, round+1),
 		})
 		switch {
 		case err != nil:
@@ -134,7 +139,8 @@ func (c *clerk) replace(n int) (tries int, err error) {
 
 // Callers of two processes edit one file at once, each in a session of its
 // own. Every edit that was accepted is there in the end, and who reads the
-// file meanwhile never sees half of one.
+// file meanwhile never sees half of one. They edit once each, or until the file
+// was read HELVE_READS times.
 func TestTogether(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("processes do not hold each other off there")
@@ -151,27 +157,34 @@ func TestTogether(t *testing.T) {
 	var clerks []*clerk
 	for range processes {
 		c := startClerk(t, w.command(bin, "call", "--jsonl"))
-		late := time.AfterFunc(3*time.Minute, func() { _ = c.cmd.Process.Kill() }) // ends the test, if nothing else does
+		late := time.AfterFunc(10*time.Minute, func() { _ = c.cmd.Process.Kill() }) // ends the test, if nothing else does
 		defer late.Stop()
 		clerks = append(clerks, c)
 	}
+	most := processes * callers
+	wanted, _ := strconv.ParseInt(os.Getenv("HELVE_READS"), 10, 64) // none where it says nothing
+	if wanted > 0 {
+		most = math.MaxInt
+	}
 	var working sync.WaitGroup
-	var mu sync.Mutex
-	total := 0
-	for n := range processes * callers {
+	var reads, total atomic.Int64
+	var accepted [processes * callers]int
+	for n := range accepted {
 		working.Go(func() {
-			tries, err := clerks[n%processes].replace(n)
-			if err != nil {
-				t.Errorf("caller %d: %v", n, err)
+			for accepted[n] == 0 || reads.Load() < wanted && !t.Failed() {
+				tries, err := clerks[n%processes].replace(n, accepted[n], most)
+				total.Add(int64(tries))
+				if err != nil {
+					t.Errorf("caller %d: %v", n, err)
+					return
+				}
+				accepted[n]++
 			}
-			mu.Lock()
-			total += tries
-			mu.Unlock()
 		})
 	}
 	done := make(chan struct{})
 	go func() { working.Wait(); close(done) }()
-	reads := watch(t, file, done)
+	watch(t, file, &reads, done)
 	for _, c := range clerks {
 		_ = c.stdin.Close() // the end of its work; what fails shows in Wait
 		<-c.ended
@@ -180,7 +193,13 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(file)
-	if want := strings.ReplaceAll(text.String(), ": 0\n", ": done\n"); err != nil || string(data) != want {
+	edits, missing := 0, 0
+	for n, times := range accepted {
+		if edits += times; !strings.Contains(string(data), fmt.Sprintf("line %d: %d\n", n, times)) {
+			missing++
+		}
+	}
+	if err != nil || missing > 0 || strings.Count(string(data), "\n") != len(accepted) {
 		t.Errorf("the file is %s: %v", data, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
@@ -189,38 +208,43 @@ func TestTogether(t *testing.T) {
 	if left, err := os.ReadDir(w.dir); err != nil || len(left) != 2 { // the other one is of the world
 		t.Errorf("in the folder are %v: %v", left, err)
 	}
-	t.Logf("%d tries for %d edits, %d reads meanwhile", total, processes*callers, reads)
+	t.Logf("%d tries for %d edits, %d callers whose edits are missing, %d reads meanwhile", total.Load(), edits, missing, reads.Load())
 }
 
 // watch reads the file again and again, until the others are done, and checks
-// that it is whole: as many lines as ever, and a line that was done stays so.
-func watch(t *testing.T, file string, done <-chan struct{}) (reads int) {
+// that it is whole: as many lines as ever, and no number lower than before.
+func watch(t *testing.T, file string, reads *atomic.Int64, done <-chan struct{}) {
 	t.Helper()
-	pattern := regexp.MustCompile(`^line (\d+): (0|done)$`)
-	was := map[int]bool{}
-	for ; ; reads++ {
+	pattern := regexp.MustCompile(`^line (\d+): (\d+)$`)
+	was := map[int]int{}
+	for ; ; reads.Add(1) {
 		select {
 		case <-done:
-			return reads
+			return
 		default:
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
-			t.Errorf("read %d: %v", reads, err)
+			t.Errorf("read %d: %v", reads.Load(), err)
 			<-done
-			return reads
+			return
 		}
 		lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 		whole := len(lines) == processes*callers && strings.HasSuffix(string(data), "\n")
 		for i, line := range lines {
 			m := pattern.FindStringSubmatch(line)
-			whole = whole && m != nil && m[1] == fmt.Sprint(i) && (m[2] == "done" || !was[i])
-			was[i] = was[i] || m != nil && m[2] == "done"
+			if m == nil || m[1] != fmt.Sprint(i) {
+				whole = false
+				break
+			}
+			value, _ := strconv.Atoi(m[2]) // it is digits
+			whole = whole && value >= was[i]
+			was[i] = value
 		}
 		if !whole {
-			t.Errorf("read %d shows %q", reads, data)
+			t.Errorf("read %d shows %q", reads.Load(), data)
 			<-done
-			return reads
+			return
 		}
 		runtime.Gosched()
 	}
