@@ -20,8 +20,8 @@ func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
 		"start": starts, "agent": agents, "patch": patches, "tail": tails, "spawn": spawns,
 		"search": searches, "mcp": mcp, "web": pages, "serve": serves,
-		"hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-bash": holdBash, "hold-edits": holdEdits,
-		"hold-kills": holdKills, "hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
+		"hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-bash": holdBash,
+		"hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
 	}
 }
 

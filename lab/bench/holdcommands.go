@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -68,17 +67,14 @@ func holdBash(ctx context.Context, b *bench) {
 // atOnce has commands wait for each other: none goes on before all are there.
 func (b *bench) atOnce(ctx context.Context, rt *helve.Runtime, w *proof.World) {
 	count := b.size(200, 20)
-	up, gate := filepath.Join(w.Project, "up"), filepath.Join(w.Project, "gate")
-	b.must(errors.Join(os.Mkdir(up, 0o755), exec.CommandContext(ctx, "mkfifo", gate).Run()))
+	up := filepath.Join(w.Project, "up")
+	b.must(os.Mkdir(up, 0o755))
 	began := time.Now()
 	group, running := errgroup.WithContext(ctx)
 	for i := range count {
 		group.Go(func() error {
-			said, err := sh(running, rt, fmt.Sprint("once-", i), fmt.Sprintf(": > up/%d; read x < gate; echo number %d", i, i))
-			if err == nil && !strings.Contains(said, fmt.Sprint("number ", i)) {
-				err = fmt.Errorf("command %d printed %q", i, said)
-			}
-			return err
+			said, err := sh(running, rt, fmt.Sprint("once-", i), fmt.Sprintf(": > up/%d; until [ -e gate ]; do sleep 0.1; done; echo number %d", i, i))
+			return errors.Join(err, says(fmt.Sprint("number ", i))(said))
 		})
 	}
 	there := 0
@@ -88,35 +84,28 @@ func (b *bench) atOnce(ctx context.Context, rt *helve.Runtime, w *proof.World) {
 		return there == count, err
 	}))
 	took := time.Since(began)
-	// The gate is opened until nobody stands before it: who reads sees a line,
-	// and some may come to it late.
-	f, err := os.OpenFile(gate, os.O_RDWR, 0)
-	b.must(err)
-	_, err = f.WriteString(strings.Repeat("go\n", count))
-	b.must(errors.Join(err, group.Wait(), f.Close()))
+	b.must(errors.Join(w.Write("gate", ""), group.Wait()))
 	b.add("hold.bash.off.at-once", float64(there), "", fmt.Sprintf("commands at work at the same time, after %.1f s", took.Seconds()))
 }
 
 // queue gives a process of the command more commands than can be at work, all at
 // once, and none is to be refused.
 func (b *bench) queue(ctx context.Context, w *proof.World) {
-	count := b.size(5000, 300)
-	c := b.caller(ctx, w)
+	count, good := b.size(5000, 300), 0
 	began := time.Now()
-	var calls errgroup.Group
-	var good atomic.Int64
-	for i := range count {
-		calls.Go(func() error {
-			a, err := c.call(fmt.Sprint("q", i), fmt.Sprint("q", i%100), "bash", map[string]any{"command": fmt.Sprint("echo number ", i), "description": "Says its number"})
-			ok := a.Status == "completed" && strings.Contains(a.Output, fmt.Sprintf("number %d\n", i))
-			if b.hold(ok, "a command in the queue was answered %+v", a); ok {
-				good.Add(1)
-			}
-			return err
-		})
-	}
-	b.must(errors.Join(calls.Wait(), c.leave()))
-	b.add("hold.bash.queue.process", float64(good.Load()), "", fmt.Sprintf("of %d commands given at once to a process of the command: run, in %.1f s", count, time.Since(began).Seconds()))
+	b.must(b.calls(ctx, w, count, func(i int) string {
+		return fmt.Sprintf(`{"id":"%d","session":"q%d","tool":"bash","args":{"command":"echo number %d","description":"Says its number"}}`, i, i%100, i)
+	}, func(_ *pipe, m message) bool {
+		if m.Event != nil {
+			return true
+		}
+		ok := m.Status == "completed" && strings.Contains(m.Output, "number "+m.ID+"\n")
+		if b.hold(ok, "a command in the queue was answered %+v", m); ok {
+			good++
+		}
+		return true
+	}))
+	b.add("hold.bash.queue.process", float64(good), "", fmt.Sprintf("of %d commands given at once to a process of the command: run, in %.1f s", count, time.Since(began).Seconds()))
 }
 
 // kinds is how many processes a command of holdTree starts, beside itself.

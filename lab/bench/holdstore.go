@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,134 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
-	"github.com/helve-dev/helve/record"
 )
-
-// crash starts a process that records calls as fast as it takes them, and kills
-// it: so long after it has given so many answers, or after its start. It returns
-// how each call of which the answer came was said to have ended.
-func (b *bench) crash(ctx context.Context, w *proof.World, answers int, delay time.Duration, request func(i int) string) (map[string]string, error) {
-	p, err := b.open(ctx, w, b.helve, "call", "--jsonl")
-	if err != nil {
-		return nil, err
-	}
-	p.reading.Go(func() {
-		for i := 0; ; i++ {
-			if _, err := fmt.Fprintln(p.in, request(i)); err != nil {
-				return // it is dead
-			}
-		}
-	})
-	said := map[string]string{}
-	late := time.AfterFunc(time.Hour, p.kill)
-	for {
-		if len(said) == answers {
-			late.Reset(delay)
-		}
-		text, err := p.out.ReadBytes('\n')
-		if err != nil {
-			break // what is left is no whole line, and so no answer
-		}
-		var a answer
-		err = json.Unmarshal(text, &a)
-		b.hold(err == nil, "not an answer: %.200s", text)
-		said[a.ID] = a.Status
-	}
-	late.Stop()
-	return said, errors.Join(p.close(), ctx.Err())
-}
-
-// holdKills kills processes again and again, several of which share a store, and
-// then looks for what they have acknowledged.
-func holdKills(ctx context.Context, b *bench) {
-	w := b.world(allowed)
-	count, hands := b.size(2000, 24), 3
-	var mu sync.Mutex
-	said := map[string]string{}
-	group, running := errgroup.WithContext(ctx)
-	group.SetLimit(hands)
-	began := time.Now()
-	for round := range count {
-		group.Go(func() error {
-			// Each at a moment of its own: every fourth so long after its start,
-			// which is mostly before its first answer.
-			answers, delay := 1+round%100, time.Duration(round/100)*97*time.Microsecond
-			if round%4 == 0 {
-				answers, delay = 0, time.Duration(round)*150*time.Millisecond/time.Duration(count)
-			}
-			came, err := b.crash(running, w, answers, delay, func(i int) string {
-				tool, args := "read", fmt.Sprintf(`{"filePath":%q}`, smallFile)
-				switch i % 10 {
-				case 4:
-					args = `{"filePath":"missing.txt"}`
-				case 9:
-					tool, args = "write", fmt.Sprintf(`{"filePath":"made/r%d-%d.txt","content":"made by r%d-%d\n"}`, round, i, round, i)
-				}
-				return fmt.Sprintf(`{"id":"r%d-%d","session":"r%d","tool":%q,"args":%s}`, round, i, round, tool, args)
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			for id, status := range came {
-				said[id] = status
-			}
-			return err
-		})
-	}
-	b.must(group.Wait())
-	b.add("hold.kills.count", float64(count), "", fmt.Sprintf("processes killed at different moments while they recorded calls, %d at a time with one store, in %.0f s", hands, time.Since(began).Seconds()))
-	kept := b.sound(ctx, w)
-	lost := 0
-	for id, status := range said {
-		if string(kept[id]) != status {
-			lost++
-			b.hold(false, "call %s was answered %s, and the store says %q", id, status, kept[id])
-		}
-		if strings.HasSuffix(id, "9") {
-			data, err := os.ReadFile(filepath.Join(w.Project, "made", id+".txt"))
-			b.hold(err == nil && string(data) == "made by "+id+"\n", "%s was said to be written, and holds %q: %v", id, data, err)
-		}
-	}
-	b.hold(len(said) >= count, "only %d calls were answered: there was no load", len(said))
-	b.add("hold.kills.lost", float64(lost), "", fmt.Sprintf("of %d acknowledged calls are not in the store as they were answered; %d others are", len(said), len(kept)-len(said)))
-}
-
-// sound looks whether the store of a world is whole, and no call of the dead
-// still runs, and returns what it says of every call.
-func (b *bench) sound(ctx context.Context, w *proof.World) map[string]string {
-	s, err := store.Open(store.Options{Dir: dataDir(w)})
-	b.must(err)
-	b.cleanup(s.Close)
-	damage := s.Check(ctx, true)
-	b.hold(damage == nil && len(s.Notices()) == 0, "the store is damaged: %v, %v", damage, s.Notices())
-	all := map[string]string{}
-	for before := ""; ; {
-		calls, err := s.Calls(ctx, record.CallQuery{Before: before, Limit: 1000, Brief: true})
-		b.must(err)
-		for _, c := range calls {
-			_, twice := all[c.ID]
-			b.hold(!twice && c.State != record.Running, "call %s still runs, or is there twice", c.ID)
-			all[c.ID], before = c.State, c.Cursor
-		}
-		if len(calls) < 1000 {
-			return all
-		}
-	}
-}
-
-// fill makes reads of a file, which are recorded in as many sessions.
-func (b *bench) fill(ctx context.Context, w *proof.World, reads, sessions int, file string) {
-	c := b.caller(ctx, w)
-	group, _ := errgroup.WithContext(ctx)
-	group.SetLimit(64)
-	for i := range reads {
-		group.Go(func() error {
-			a, err := c.call(fmt.Sprint("fill", i), fmt.Sprint("filled-", i%sessions), "read", map[string]any{"filePath": file})
-			b.hold(a.Status == "completed", "a read was answered %+v", a)
-			return err
-		})
-	}
-	b.must(errors.Join(group.Wait(), c.leave()))
-}
 
 // holdRestart fills a store, kills who works with it, and takes the time until
 // the next process has answered its first call.
@@ -155,22 +27,16 @@ func holdRestart(ctx context.Context, b *bench) {
 	b.fill(ctx, w, b.size(22_000, 400), b.size(1000, 20), "long.txt") // about 1 GiB
 	info, err := os.Stat(filepath.Join(dataDir(w), "helve.db"))
 	b.must(err)
-	crash := func() {
-		_, err := b.crash(ctx, w, b.size(2000, 50), 0, func(i int) string {
-			return fmt.Sprintf(`{"id":"%d","tool":"read","session":"crash","args":{"filePath":%q}}`, i, smallFile)
-		})
-		b.must(err)
-	}
 	var serve, whole []float64
 	for round := range b.size(10, 2) {
 		b.say("kill %d", round+1)
-		crash()
+		b.crash(ctx, w, b.size(2000, 50))
 		began := time.Now()
 		at := b.serveHelve(ctx, w)
 		_, err := at.once(ctx, at.call("first", "read", `{"filePath":"small.txt"}`, smallEnd))
 		serve = append(serve, time.Since(began).Seconds())
 		b.must(errors.Join(err, at.close()))
-		crash()
+		b.crash(ctx, w, b.size(2000, 50))
 		v, err := run(ctx, w, program{argv: []string{b.helve, "call", "read", "filePath=" + smallFile}})
 		b.must(errors.Join(err, says(smallEnd)(v.out)))
 		whole = append(whole, v.wall.Seconds())
@@ -178,7 +44,11 @@ func holdRestart(ctx context.Context, b *bench) {
 	note := fmt.Sprintf("after kill -9 in full work, with a store of %.0f MiB, %d times, the file in the system's memory", proof.MiB(info.Size()), len(serve))
 	b.add("hold.restart.serve.max", quantile(serve, 1), "s", "from start to the first call that helve serve has answered, "+note)
 	b.add("hold.restart.call.max", quantile(whole, 1), "s", "a whole helve call, "+note)
-	b.sound(ctx, w)
+	kept, err := store.Open(store.Options{Dir: dataDir(w)})
+	b.must(err)
+	b.cleanup(kept.Close)
+	damage := kept.Check(ctx, true)
+	b.hold(damage == nil && len(kept.Notices()) == 0, "the store is damaged: %v, %v", damage, kept.Notices())
 }
 
 // holdSessions measures the memory of a server with many sessions in its store,

@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick := []string{"start", "hold-edits", "hold-kills"}
+	quick := []string{"start", "hold-waiting"}
 	for _, part := range p.Parts {
 		measure := measurements()[part.Name]
 		if measure == nil {
@@ -152,22 +152,6 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// A command that answers every call and records none is found out.
-func TestKillsFindWhatIsLost(t *testing.T) {
-	b := tiny(t)
-	liar := filepath.Join(t.TempDir(), "liar")
-	text := "#!/bin/sh\nwhile read -r line; do id=${line#*:\\\"}; printf '{\"id\":\"%s\",\"status\":\"completed\"}\\n' \"${id%%\\\"*}\"; done\n"
-	if err := os.WriteFile(liar, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	b.helve = liar
-	err := b.measure(t.Context(), holdKills)
-	lost := slices.IndexFunc(b.figures, func(f proof.Figure) bool { return f.ID == "hold.kills.lost" })
-	if err == nil || !strings.Contains(err.Error(), "FAILED: call r") || lost < 0 || b.figures[lost].Value < 24 {
-		t.Errorf("%v, %+v", err, b.figures)
-	}
-}
-
 // A part that is interrupted ends soon, leaves nothing, and says so.
 func TestInterrupted(t *testing.T) {
 	if testing.Short() {
@@ -176,7 +160,7 @@ func TestInterrupted(t *testing.T) {
 	b := tiny(t)
 	b.quick = false
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, name := range []string{"hold-waiting", "hold-bash", "hold-edits", "hold-kills", "hold-tree"} {
+	for _, name := range []string{"hold-waiting", "hold-bash", "hold-restart", "hold-tree"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		err := b.measure(ctx, measurements()[name])
 		cancel()

@@ -160,8 +160,7 @@ type pipe struct {
 	in      io.WriteCloser
 	out     *bufio.Reader
 	kill    context.CancelFunc
-	reading sync.WaitGroup // who reads out besides
-	closed  sync.Once
+	reading sync.WaitGroup // who reads or writes besides
 }
 
 // open starts a program in a world. Who opens it closes it.
@@ -191,25 +190,11 @@ func (p *pipe) pid() int { return p.cmd.Process.Pid }
 
 // close ends the program with all that it has started, unless it has ended.
 func (p *pipe) close() error {
-	p.closed.Do(func() {
-		p.kill()
-		p.reading.Wait()
-		_, _ = io.Copy(io.Discard, p.out) // until it is gone
-		_ = p.cmd.Wait()                  // it was ended
-	})
+	p.kill()
+	p.reading.Wait()
+	_, _ = io.Copy(io.Discard, p.out) // until it is gone
+	_ = p.cmd.Wait()                  // it was ended
 	return nil
-}
-
-// leave lets the program come to its own end, and returns how that was.
-func (p *pipe) leave() (err error) {
-	p.closed.Do(func() {
-		err = p.in.Close()
-		p.reading.Wait()
-		_, copied := io.Copy(io.Discard, p.out)
-		err = errors.Join(err, copied, p.cmd.Wait())
-		p.kill()
-	})
-	return err
 }
 
 // start starts a server and waits until found is content with a line that it
