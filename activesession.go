@@ -37,7 +37,7 @@ type activeSessions struct {
 	last *Agent // who acted last, where that one is locked
 }
 
-func (s *activeSessions) of(session string) *activeSession {
+func (s *activeSessions) session(session string) *activeSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[session]
@@ -94,8 +94,8 @@ func (s *activeSessions) add(st *activeSession) (close func()) {
 	}
 }
 
-// limit is an agent as it may act here.
-func (st *activeSession) limit(a *Agent) *Agent {
+// limitAgent is an agent as it may act here.
+func (st *activeSession) limitAgent(a *Agent) *Agent {
 	if st == nil || a == nil {
 		return a
 	}
@@ -137,7 +137,7 @@ func (st *activeSession) restrict(caller *Agent) {
 // activeSession is the station of a session that a person goes on with: all that
 // its forebears were denied is denied there, as far as they are known.
 func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
-	st := &activeSession{session: row.ID, rules: row.Rules, budget: agent.NewPurse(nil, r.opt.Loop.Session.limit())}
+	st := &activeSession{session: row.ID, rules: row.Rules, budget: agent.NewPurse(nil, r.opt.Loop.Session.turnLimit())}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, record.ErrNotFound) {
@@ -162,7 +162,7 @@ func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.S
 // unknownParent stands for an agent that is no more: what it was denied is not
 // known, and so everything is.
 func unknownParent() *Agent {
-	return &Agent{Policy: permission.Policy{Rules: rules("an agent that is no more", "*", "*", "deny")}}
+	return &Agent{Policy: permission.Policy{Rules: originRules("an agent that is no more", "*", "*", "deny")}}
 }
 
 // maxDepth bounds how far up forebears are looked for.
@@ -171,7 +171,7 @@ const maxDepth = 100
 // chargeBudget takes a call that another call makes out of the session's purse; those of
 // the model are paid for by the loop.
 func (r *Runtime) chargeBudget(c *callState) error {
-	st := r.active.of(c.Session)
+	st := r.active.session(c.Session)
 	if c.Parent == "" || st == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (r *Runtime) chargeBudget(c *callState) error {
 
 // agentIn is the agent of that name as it may act in a session.
 func (r *Runtime) agentIn(session, name string) *Agent {
-	return r.active.of(session).limit(r.agent(name))
+	return r.active.session(session).limitAgent(r.agent(name))
 }
 
 // agentOf is the agent that makes a call, as it may act there.
@@ -194,7 +194,7 @@ func (r *Runtime) agentOf(c *tool.Call) *Agent {
 	return r.agentIn(c.Session, c.Agent)
 }
 
-// limit is a budget as the loop takes it.
-func (b Budget) limit() agent.Limit {
+// turnLimit is a budget as the loop takes it.
+func (b Budget) turnLimit() agent.Limit {
 	return agent.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
 }

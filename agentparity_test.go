@@ -406,7 +406,7 @@ func (k take) compare(t *testing.T, protocol string) []discrepancy {
 	}
 	c.list("child_sessions", sorted(sessions), sorted(got.ChildSessions))
 	for name, list := range want.ChildTools {
-		c.value("child_tools."+name, strings.Join(list, " "), strings.Join(known(got.ChildTools[name]), " "))
+		c.value("child_tools."+name, strings.Join(list, " "), strings.Join(notFoundError(got.ChildTools[name]), " "))
 	}
 	c.list("saved_output", plain(want.Saved), got.Saved)
 	names := maps.Clone(got.Files)
@@ -420,8 +420,8 @@ func (k take) compare(t *testing.T, protocol string) []discrepancy {
 	return c.found
 }
 
-// known leaves those tools that the reference has, too.
-func known(tools []string) []string {
+// notFoundError leaves those tools that the reference has, too.
+func notFoundError(tools []string) []string {
 	theirs := []string{
 		"question", "bash", "read", "glob", "grep", "edit", "write", "task", "webfetch", "todowrite", "todoread", "skill",
 		"websearch", "codesearch", "apply_patch", "batch", "lsp", "plan_enter", "plan_exit",

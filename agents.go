@@ -62,19 +62,19 @@ func Agents(o AgentOptions) []Agent {
 				agents = slices.Delete(agents, i, i+1)
 			}
 		case i >= 0:
-			agents[i] = m.change(agents[i], own)
+			agents[i] = m.applyConfig(agents[i], own)
 		default:
 			if own.Mode == "" {
 				own.Mode = "all"
 			}
-			agents = append(agents, m.change(m.make(AgentConfig{Name: own.Name}), own))
+			agents = append(agents, m.applyConfig(m.make(AgentConfig{Name: own.Name}), own))
 		}
 	}
 	for i := range agents {
 		agents[i].Policy.Rules = append(agents[i].Policy.Rules, m.tail(agents[i].Policy.Rules)...)
 		agents[i].Policy.Ceilings = slices.Concat(o.Ceilings, agents[i].Policy.Ceilings)
 	}
-	first := o.first(agents)
+	first := o.defaultAgent(agents)
 	if i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == first }); i > 0 {
 		a := agents[i]
 		agents = slices.Insert(slices.Delete(agents, i, i+1), 0, a)
@@ -82,9 +82,9 @@ func Agents(o AgentOptions) []Agent {
 	return agents
 }
 
-// first names the default agent: the one that was chosen, build, or the first
+// defaultAgent names the default agent: the one that was chosen, build, or the first
 // one that people talk to.
-func (o AgentOptions) first(agents []Agent) string {
+func (o AgentOptions) defaultAgent(agents []Agent) string {
 	for _, a := range agents {
 		if a.Name == cmp.Or(o.Default, "build") {
 			return a.Name
@@ -132,7 +132,7 @@ func (m agentMaker) make(b AgentConfig) Agent {
 	}
 }
 
-func (m agentMaker) change(a Agent, own AgentConfig) Agent {
+func (m agentMaker) applyConfig(a Agent, own AgentConfig) Agent {
 	if own.Description != "" {
 		a.Description = own.Description
 	}
@@ -171,8 +171,8 @@ func merged(below, above map[string]any) map[string]any {
 	return out
 }
 
-// rules makes rules of one origin from permission, pattern, action triples.
-func rules(origin string, triples ...string) permission.Ruleset {
+// originRules makes rules of one origin from permission, pattern, action triples.
+func originRules(origin string, triples ...string) permission.Ruleset {
 	var rs permission.Ruleset
 	for i := 0; i+2 < len(triples); i += 3 {
 		rs = append(rs, permission.Rule{
@@ -190,7 +190,7 @@ func (m agentMaker) outputs() (dir, glob string) {
 
 func (m agentMaker) defaults() permission.Ruleset {
 	dir, glob := m.outputs()
-	return rules("default rules",
+	return originRules("default rules",
 		"*", "*", "allow",
 		"doom_loop", "*", "ask",
 		"external_directory", "*", "ask",
@@ -215,12 +215,12 @@ func (m agentMaker) tail(rs permission.Ruleset) permission.Ruleset {
 			return nil
 		}
 	}
-	return readable(dir)
+	return readableFolder(dir)
 }
 
-// readable are the rules that let long outputs in a folder be read.
-func readable(dir string) permission.Ruleset {
-	return rules("default rules",
+// readableFolder are the rules that let long outputs in a folder be read.
+func readableFolder(dir string) permission.Ruleset {
+	return originRules("default rules",
 		"external_directory", dir, "allow", "external_directory", filepath.Join(dir, "*"), "allow")
 }
 
@@ -232,21 +232,21 @@ func (m agentMaker) builtin() []AgentConfig {
 	}
 	dir, glob := m.outputs()
 	// What no rule of a person can widen: planning changes nothing.
-	planning := rules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
-	nothing, hidden, half := rules("agent default", "*", "*", "deny"), true, 0.5
+	planning := originRules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
+	nothing, hidden, half := originRules("agent default", "*", "*", "deny"), true, 0.5
 	return []AgentConfig{
 		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
-			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
+			Rules: originRules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
 		{Name: "plan", Mode: "primary", Locked: true, Description: "Looks and plans: may edit nothing but its plan.",
-			Rules: append(rules("agent plan",
+			Rules: append(originRules("agent plan",
 				"question", "*", "allow",
 				"plan_exit", "*", "allow",
 				"external_directory", filepath.Join(plans, "*"), "allow"), planning...),
-			Ceilings: []permission.Ruleset{slices.Concat(planning, rules("agent plan", "worker", "*", "deny"))}},
+			Ceilings: []permission.Ruleset{slices.Concat(planning, originRules("agent plan", "worker", "*", "deny"))}},
 		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
-			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
+			Rules: originRules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
 		{Name: "explore", Mode: "subagent", ReadOnly: true, Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
-			Rules: rules("agent explore",
+			Rules: originRules("agent explore",
 				"*", "*", "deny",
 				"grep", "*", "allow", "glob", "*", "allow", "list", "*", "allow", "bash", "*", "allow",
 				"webfetch", "*", "allow", "websearch", "*", "allow", "codesearch", "*", "allow",

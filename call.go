@@ -30,10 +30,10 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 		return nil, err
 	}
 	defer release()
-	c := r.begin(req)
+	c := r.newCallState(req)
 	ctx, unregister, err := r.registerCall(ctx, c)
 	defer unregister()
-	defer func() { res, err = r.finish(ctx, c, res, err) }() // record, whatever happened
+	defer func() { res, err = r.finishCall(ctx, c, res, err) }() // record, whatever happened
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	if err := r.start(ctx, c); err != nil {
 		return nil, err
 	}
-	res, err = r.before(ctx, t, c) // a hook may answer instead of the tool
+	res, err = r.runBeforeHooks(ctx, t, c) // a hook may answer instead of the tool
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 		return nil, err
 	}
 	r.truncate(c, res)
-	if err := r.after(ctx, c, res); err != nil {
+	if err := r.runAfterHooks(ctx, c, res); err != nil {
 		return nil, err
 	}
 	return res, nil
@@ -117,8 +117,8 @@ type callState struct {
 	inTurn  bool // it is part of a conversation that is going on
 }
 
-// begin gives a call what it lacks and tells that it has arrived.
-func (r *Runtime) begin(req tool.Call) *callState {
+// newCallState gives a call what it lacks and tells that it has arrived.
+func (r *Runtime) newCallState(req tool.Call) *callState {
 	c := &callState{Call: req, arrived: r.now(), input: req.Input}
 	if c.ID == "" {
 		c.ID = r.newID("call")
@@ -140,7 +140,7 @@ func (r *Runtime) begin(req tool.Call) *callState {
 		c.Agent = c.agent.Name
 	}
 	c.Host = newHost(r, c.agent)
-	c.inTurn = c.Message != "" && r.active.of(c.Session) != nil
+	c.inTurn = c.Message != "" && r.active.session(c.Session) != nil
 	shown := c.Call
 	shown.Input = asJSON(bytes.Clone(c.input))
 	r.publishCall(c, event.CallStarted{Call: shown})
@@ -173,9 +173,9 @@ func (r *Runtime) lookup(ctx context.Context, c *callState) (tool.Tool, error) {
 		}
 	}
 	var specs []tool.Spec
-	_, err := r.await(ctx, func() (*tool.Result, error) {
+	_, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) {
 		r.loadCustom(ctx)
-		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.hides), c.agent.lacks)
+		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.hides), c.agent.hidesTool)
 		return nil, ctx.Err()
 	})
 	if err != nil {
@@ -216,7 +216,7 @@ func (r *Runtime) find(ctx context.Context, c *callState, a tool.Audience) (tool
 
 // selectTool notes which tool the call goes to. What asks for a tool from outside
 // says what that tool looks like, because it may change.
-func (c *callState) selectTool(e *entry) tool.Tool {
+func (c *callState) selectTool(e *registered) tool.Tool {
 	if h, ok := c.Host.(*host); ok {
 		h.policy = c.agent.Policy.Of(e.spec.Name, e.spec.Permission)
 		if e.spec.External {
@@ -226,18 +226,18 @@ func (c *callState) selectTool(e *entry) tool.Tool {
 	return e.tool
 }
 
-func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*entry, bool) {
+func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*registered, bool) {
 	e, ok := r.registry.newest(name)
 	if !ok || !e.spec.Catches && agent.hides(e.spec) {
 		return nil, false
 	}
-	if e.spec.External && agent.lacks(e.spec) {
+	if e.spec.External && agent.hidesTool(e.spec) {
 		return nil, false
 	}
 	if e.spec.Offer == nil {
 		return e, true
 	}
-	_, err := r.await(ctx, func() (*tool.Result, error) {
+	_, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) {
 		if _, ok := r.registry.offer(e, a); !ok {
 			return nil, errNotOffered
 		}
@@ -256,7 +256,7 @@ func (r *Runtime) invalidCall(ctx context.Context, c *callState, e *tool.Error) 
 	}
 	answering := c.Call
 	answering.Input = asJSON(map[string]string{"tool": c.Tool, "error": e.Error()})
-	res, err := r.await(ctx, func() (*tool.Result, error) { return catcher.tool.Run(ctx, &answering) })
+	res, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) { return catcher.tool.Run(ctx, &answering) })
 	if err == nil {
 		r.truncate(c, res)
 		e.Answer = res
@@ -302,15 +302,15 @@ func (r *Runtime) run(ctx context.Context, t tool.Tool, c *callState) (*tool.Res
 		return nil, err
 	}
 	own := c.Call // a tool that is left behind keeps its own copy
-	res, err := r.await(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
+	res, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
 	if e, ok := r.registry.newest(c.Tool); ok && !e.builtin && !e.spec.ReadOnly {
 		r.invalidateFiles()
 	}
-	return r.complete(res), err
+	return r.completeResult(res), err
 }
 
-// await waits for f, but not for one that does not end when it is told to.
-func (r *Runtime) await(ctx context.Context, f func() (*tool.Result, error)) (*tool.Result, error) {
+// waitOrAbandon waits for f, but not for one that does not end when it is told to.
+func (r *Runtime) waitOrAbandon(ctx context.Context, f func() (*tool.Result, error)) (*tool.Result, error) {
 	type outcome struct {
 		res *tool.Result
 		err error
@@ -346,8 +346,8 @@ func guard(f func() (*tool.Result, error)) (res *tool.Result, err error) {
 	return f()
 }
 
-// complete gives a result what the wire form promises.
-func (r *Runtime) complete(res *tool.Result) *tool.Result {
+// completeResult gives a result what the wire form promises.
+func (r *Runtime) completeResult(res *tool.Result) *tool.Result {
 	if res == nil {
 		return nil
 	}

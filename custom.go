@@ -116,7 +116,7 @@ func (r *Runtime) loadForCall(ctx context.Context, c *callState) error {
 	if r.custom == nil {
 		return nil
 	}
-	_, err := r.await(ctx, func() (*tool.Result, error) {
+	_, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) {
 		own := c.Call // one that is left behind keeps its own copy
 		r.custom.NeedFor(ctx, &own)
 		if lower := strings.ToLower(c.Tool); lower != c.Tool {
@@ -285,12 +285,12 @@ func (r *Runtime) refuseLocked(c *callState) error {
 func (r *Runtime) backgroundCall(name string) *tool.Call {
 	agent := r.agent("")
 	if agent == nil {
-		agent = &Agent{Policy: permission.Policy{Rules: rules("no agent", "*", "*", "deny")}}
+		agent = &Agent{Policy: permission.Policy{Rules: originRules("no agent", "*", "*", "deny")}}
 	}
 	if locked := r.active.locked(); locked != nil {
 		under := activeSession{}
 		under.restrict(locked)
-		agent = under.limit(agent)
+		agent = under.limitAgent(agent)
 	}
 	return &tool.Call{
 		ID: r.newID(backgroundPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
@@ -315,10 +315,10 @@ func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission
 	return err
 }
 
-// ask asks for a script of a user: plugins may answer for the person, but not
+// askScripted asks for a script of a user: plugins may answer for the person, but not
 // for their own scripts, and some tools need not be asked about. What a plugin
 // has allowed is no part of the question to the person.
-func (h *host) ask(ctx context.Context, reqs []permission.Request) error {
+func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
 	script, scripted := world.Working(ctx)
 	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
 	plugins := h.r.custom != nil && h.r.custom.Has(hookPermission)

@@ -248,7 +248,7 @@ func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session st
 		}
 		out = append(out, map[string]any{
 			"info":  map[string]any{"id": c.ID, "sessionID": session, "role": "assistant"},
-			"parts": []any{part(tool.Call{ID: c.ID, Session: session, Tool: c.Tool}, state)["part"]},
+			"parts": []any{partUpdate(tool.Call{ID: c.ID, Session: session, Tool: c.Tool}, state)["part"]},
 		})
 	}
 	return out, err

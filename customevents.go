@@ -38,9 +38,9 @@ func (r *Runtime) notifyHooks() {
 	}
 }
 
-// finish waits until commands have been told of what has happened, for a
+// drain waits until commands have been told of what has happened, for a
 // moment: a program that makes one call and ends has told of it as well.
-func (t *hookNotifier) finish(limit time.Duration) {
+func (t *hookNotifier) drain(limit time.Duration) {
 	if t == nil {
 		return
 	}
@@ -138,9 +138,9 @@ func (t *hookNotifier) translate(h event.Payload) []notification {
 		if t.firstEvent(h.Call.Session) {
 			add("session.created", map[string]any{"info": t.r.sessionInfo(h.Call.Session)})
 		}
-		add("message.part.updated", part(h.Call, map[string]any{"status": "pending", "input": h.Call.Input}))
+		add("message.part.updated", partUpdate(h.Call, map[string]any{"status": "pending", "input": h.Call.Input}))
 	case event.CallRunning:
-		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, map[string]any{"status": "running", "input": h.Input}))
+		add("message.part.updated", partUpdate(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, map[string]any{"status": "running", "input": h.Input}))
 	case event.CallFinished:
 		state := map[string]any{"status": h.State}
 		if h.Result != nil {
@@ -149,7 +149,7 @@ func (t *hookNotifier) translate(h event.Payload) []notification {
 		if h.Error != nil {
 			state["error"] = h.Error.Message
 		}
-		add("message.part.updated", part(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
+		add("message.part.updated", partUpdate(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
 	case event.CallProgress, event.PartDelta, event.ScriptLogged, event.HookRan, event.Missed:
 		// too many, or of interest to people only
 	default:
@@ -172,15 +172,15 @@ func (t *hookNotifier) firstEvent(session string) bool {
 	return true
 }
 
-// part is a call as a part of a message.
-func part(c tool.Call, state map[string]any) map[string]any {
+// partUpdate is a call as a part of a message.
+func partUpdate(c tool.Call, state map[string]any) map[string]any {
 	return map[string]any{"part": map[string]any{
 		"id": c.ID, "sessionID": c.Session, "messageID": c.Message, "type": "tool", "callID": c.ID, "tool": c.Tool, "state": state,
 	}}
 }
 
-// ended tells plugins that nothing more will come, before they are let go.
-func (r *Runtime) ended(ctx context.Context, session string) {
+// notifySessionDeleted tells plugins that nothing more will come, before they are let go.
+func (r *Runtime) notifySessionDeleted(ctx context.Context, session string) {
 	if ctx.Err() == nil {
 		r.Notify("session.deleted", asJSON(map[string]any{"info": r.sessionInfo(session)}))
 	}

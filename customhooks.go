@@ -34,7 +34,7 @@ const (
 func (r *Runtime) hookCommands() {
 	for _, h := range r.opt.Custom.Commands.Before {
 		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.called(), sees: func(_, tool string) bool { return p.Applies(tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+		r.hooks = append(r.hooks, Hook{Name: h.displayName(), sees: func(_, tool string) bool { return p.Applies(tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 			if ok, err := r.mayHook(h); !ok {
 				return nil, err
 			}
@@ -50,7 +50,7 @@ func (r *Runtime) hookCommands() {
 	}
 	for _, h := range r.opt.Custom.Commands.After {
 		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.called(), sees: func(_, tool string) bool { return p.Applies(tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
+		r.hooks = append(r.hooks, Hook{Name: h.displayName(), sees: func(_, tool string) bool { return p.Applies(tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
 			if ok, err := r.mayHook(h); !ok {
 				return err
 			}
@@ -74,11 +74,11 @@ func (r *Runtime) mayHook(h HookCommand) (bool, error) {
 	}
 	if h.Required {
 		return false, &tool.Error{Kind: tool.Denied, Code: "hook-failed",
-			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", h.called()),
+			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", h.displayName()),
 			Hint: "Look at it and run 'helve trust'.",
 		}
 	}
-	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", h.called())
+	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", h.displayName())
 	return false, nil
 }
 
@@ -88,9 +88,9 @@ func (r *Runtime) verdict(h HookCommand, v program.Verdict, err error) error {
 	case err != nil:
 		return err
 	case v.Block != "":
-		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + h.called() + " of " + h.From + " said so."}
+		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + h.displayName() + " of " + h.From + " said so."}
 	case v.Problem != "":
-		r.log.Warn("a hook failed and was passed over", "hook", h.called(), "problem", v.Problem)
+		r.log.Warn("a hook failed and was passed over", "hook", h.displayName(), "problem", v.Problem)
 	}
 	return nil
 }
@@ -101,8 +101,8 @@ func plainHook(h HookCommand) program.Hook {
 	}
 }
 
-// called is what messages call a command.
-func (h HookCommand) called() string { return plainHook(h).Called() }
+// displayName is what messages call a command.
+func (h HookCommand) displayName() string { return plainHook(h).Called() }
 
 // pluginHook is all plugins as one hook.
 func (r *Runtime) pluginHook() Hook {

@@ -60,7 +60,7 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	if a == nil {
 		return nil, fmt.Errorf("%q: %w", errand.Agent, builtin.ErrNoAgent)
 	}
-	above := d.r.active.of(c.Session)
+	above := d.r.active.session(c.Session)
 	if err := d.tooDeep(above); err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	}
 	st := above.child(d.r.agentOf(c), row, d.budget(above))
 	defer d.r.active.add(st)()
-	if l, ok := d.r.lent.of(c.Session); ok {
+	if l, ok := d.r.lent.sessionModel(c.Session); ok {
 		defer d.r.lent.add(row.ID, &l)()
 	}
-	return d.work(ctx, row, st, childSession{agent: a, ref: ref, task: errand})
+	return d.runChild(ctx, row, st, childSession{agent: a, ref: ref, task: errand})
 }
 
 // A childSession is what a child session is made for.
@@ -117,7 +117,7 @@ func (d subagents) tooDeep(above *activeSession) error {
 
 // budget is what a child may spend: out of the purse of its caller.
 func (d subagents) budget(above *activeSession) *agent.Purse {
-	limit := d.r.opt.Loop.Child.limit()
+	limit := d.r.opt.Loop.Child.turnLimit()
 	limit.Time = cmp.Or(limit.Time, childTime)
 	var parent *agent.Purse
 	if above != nil {
@@ -145,7 +145,7 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 	if id := child.task.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
-			row.Rules = slices.Concat(row.Rules, d.rules(child.agent))
+			row.Rules = slices.Concat(row.Rules, d.childRules(child.agent))
 			return row, nil
 		}
 		if err != nil && !errors.Is(err, record.ErrNotFound) {
@@ -155,12 +155,12 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 	row := d.r.newSession()
 	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, child.agent.Name, child.ref
 	row.Title = fmt.Sprintf("%s (@%s subagent)", child.task.Description, child.agent.Name)
-	row.Rules = d.rules(child.agent)
+	row.Rules = d.childRules(child.agent)
 	return d.r.createSession(ctx, s, row)
 }
 
-// rules are what no child may, unless its agent was made for it.
-func (d subagents) rules(a *Agent) permission.Ruleset {
+// childRules are what no child may, unless its agent was made for it.
+func (d subagents) childRules(a *Agent) permission.Ruleset {
 	names := []string{"todowrite", "todoread"}
 	own := func(r permission.Rule) bool { return r.Permission == "task" }
 	if !slices.ContainsFunc(a.Policy.Rules, own) {
@@ -170,19 +170,19 @@ func (d subagents) rules(a *Agent) permission.Ruleset {
 	for _, name := range append(names, d.r.opt.Loop.PrimaryTools...) {
 		triples = append(triples, name, "*", "deny")
 	}
-	return rules("subagent", triples...)
+	return originRules("subagent", triples...)
 }
 
 // runWorker lets the child work, and tells its caller how it gets on.
-func (d subagents) work(ctx context.Context, row store.Session, st *activeSession, child childSession) (*builtin.Report, error) {
+func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, child childSession) (*builtin.Report, error) {
 	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
 	}
 	w := &childProgress{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.task.Progress}
-	stop := w.follow(d.r, row.ID)
+	stop := w.watchCalls(d.r, row.ID)
 	own, done := d.r.registerTurn(ctx, row.ID)
-	out := d.r.loop.Run(own, d.r.work(row, st.budget))
+	out := d.r.loop.Run(own, d.r.newWork(row, st.budget))
 	done()
 	stop()
 	if ctx.Err() != nil {
@@ -270,8 +270,8 @@ type childProgress struct {
 	tell   func(builtin.Report)
 }
 
-// follow tells the caller of every call of a session until stop is called.
-func (w *childProgress) follow(r *Runtime, session string) (stop func()) {
+// watchCalls tells the caller of every call of a session until stop is called.
+func (w *childProgress) watchCalls(r *Runtime, session string) (stop func()) {
 	if w.tell == nil {
 		return func() {}
 	}

@@ -57,7 +57,7 @@ func newForm(server string, e mcpclient.Elicitation) form {
 	f := form{fields: e.Fields}
 	for _, field := range e.Fields {
 		f.questions = append(f.questions, tool.Question{
-			Question: said + " – " + describe(field), Header: header(field), Options: choices(field), Multiple: field.Type == "multi-enum",
+			Question: said + " – " + describeField(field), Header: header(field), Options: choices(field), Multiple: field.Type == "multi-enum",
 		})
 		said = fmt.Sprintf("The MCP server %s asks further", text.VisibleLine(server))
 	}
@@ -69,7 +69,7 @@ func newForm(server string, e mcpclient.Elicitation) form {
 	return f
 }
 
-func describe(f mcpclient.Field) string {
+func describeField(f mcpclient.Field) string {
 	said := text.VisibleLine(f.Name)
 	if f.Title != "" {
 		said = text.VisibleLine(f.Title)

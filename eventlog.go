@@ -82,9 +82,9 @@ func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
 	f.wake = make(chan struct{})
 }
 
-// after returns the kept events past seq, how many before them are gone, and
+// eventsAfter returns the kept events past seq, how many before them are gone, and
 // a channel that closes when there are more. It is closed for good at the end.
-func (f *eventLog) after(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
+func (f *eventLog) eventsAfter(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first := f.seq - uint64(len(f.events)) + 1
@@ -158,7 +158,7 @@ func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[Event] {
 		f.mu.Unlock()
 		defer func() { f.acknowledge(s, since, true) }()
 		for {
-			events, missed, more, end := f.after(since)
+			events, missed, more, end := f.eventsAfter(since)
 			if missed > 0 {
 				since += missed
 				if !yield(Event{Seq: since, Time: f.now().UTC(), Type: event.Missed{}.Type(), Properties: event.Missed{Count: missed}}) {

@@ -36,8 +36,8 @@ type Hook struct {
 	sees func(when, tool string) bool // whether it is of use for a call; nil is always
 }
 
-// runs reports whether there is something to run.
-func (h *Hook) runs(when string, c *callState) bool {
+// runsWhen reports whether there is something to run.
+func (h *Hook) runsWhen(when string, c *callState) bool {
 	there := when == "before" && h.Before != nil || when == "after" && h.After != nil
 	return there && (h.sees == nil || h.sees(when, c.Tool))
 }
@@ -46,13 +46,13 @@ func (h *Hook) runs(when string, c *callState) bool {
 // ends with.
 var errLate = errors.New("the hook is late")
 
-// before lets every hook see the call. Arguments that a hook rewrote are
+// runBeforeHooks lets every hook see the call. Arguments that a hook rewrote are
 // checked again, so that what runs is what was checked; nothing else that a
 // hook changes counts.
-func (r *Runtime) before(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
+func (r *Runtime) runBeforeHooks(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
 	for i := range r.hooks {
 		h := &r.hooks[i]
-		if !h.runs("before", c) {
+		if !h.runsWhen("before", c) {
 			continue
 		}
 		seen := c.Call
@@ -67,7 +67,7 @@ func (r *Runtime) before(ctx context.Context, t tool.Tool, c *callState) (*tool.
 		case err != nil:
 			return nil, refusal(ctx, err)
 		case res != nil:
-			res = r.complete(res)
+			res = r.completeResult(res)
 			clearRuntimeKeys(res.Metadata)
 			if h.Name != "" {
 				res.Metadata["answeredBy"] = h.Name
@@ -94,12 +94,12 @@ func hookInputError(h *Hook, err error) error {
 	return &e
 }
 
-// after lets every hook see the result. What a hook makes longer than an
+// runAfterHooks lets every hook see the result. What a hook makes longer than an
 // output may be is cut again.
-func (r *Runtime) after(ctx context.Context, c *callState, res *tool.Result) error {
+func (r *Runtime) runAfterHooks(ctx context.Context, c *callState, res *tool.Result) error {
 	for i := range r.hooks {
 		h := &r.hooks[i]
-		if !h.runs("after", c) {
+		if !h.runsWhen("after", c) {
 			continue
 		}
 		seen, own := c.Call, copyOf(res) // a hook that is left behind keeps its own copy
@@ -117,7 +117,7 @@ func (r *Runtime) after(ctx context.Context, c *callState, res *tool.Result) err
 		if err != nil {
 			return refusal(ctx, err)
 		}
-		r.complete(&own)
+		r.completeResult(&own)
 		for _, key := range truncationKeys() { // what the runtime says about an output is not for hooks to say
 			delete(own.Metadata, key)
 			if v, ok := res.Metadata[key]; ok {
@@ -154,7 +154,7 @@ func copyOf(res *tool.Result) tool.Result {
 // retruncate cuts what a hook has made too long. That a result was cut before is
 // still said.
 func (r *Runtime) retruncate(c *callState, res *tool.Result) {
-	r.complete(res)
+	r.completeResult(res)
 	before, was := res.Metadata["truncated"]
 	delete(res.Metadata, "truncated")
 	r.truncate(c, res)
@@ -166,21 +166,21 @@ func (r *Runtime) retruncate(c *callState, res *tool.Result) {
 // timed runs a hook, and goes on without one that takes longer than it may.
 func (r *Runtime) timed(ctx context.Context, h *Hook, f func(ctx context.Context) (*tool.Result, error)) (*tool.Result, error) {
 	if h.Timeout <= 0 {
-		return r.await(ctx, func() (*tool.Result, error) { return f(ctx) })
+		return r.waitOrAbandon(ctx, func() (*tool.Result, error) { return f(ctx) })
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
 	defer cancel()
-	res, err := r.await(bounded, func() (*tool.Result, error) { return f(bounded) })
+	res, err := r.waitOrAbandon(bounded, func() (*tool.Result, error) { return f(bounded) })
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		return nil, &tool.Error{Kind: tool.Denied, Code: "hook-timeout",
-			Err:  fmt.Errorf("%w: %s took longer than %s, and the call may not go on without it", errLate, h.called(), h.Timeout),
+			Err:  fmt.Errorf("%w: %s took longer than %s, and the call may not go on without it", errLate, h.displayName(), h.Timeout),
 			Hint: "Find out why the hook is slow, give it more time, or do not mark it as required.",
 		}
 	}
 	return res, err
 }
 
-func (h *Hook) called() string {
+func (h *Hook) displayName() string {
 	if h.Name == "" {
 		return "it"
 	}

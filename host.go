@@ -38,14 +38,14 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request
 		if err != nil {
 			return fmt.Errorf("the metadata of a request does not encode: %w", err)
 		}
-		own[i] = h.own(c, req)
+		own[i] = h.callRequest(c, req)
 		own[i].Metadata = metadata
 	}
-	return h.ask(ctx, own)
+	return h.askScripted(ctx, own)
 }
 
-// own is a request as one of the call.
-func (h *host) own(c *tool.Call, req permission.Request) permission.Request {
+// callRequest is a request as one of the call.
+func (h *host) callRequest(c *tool.Call, req permission.Request) permission.Request {
 	req.ID, req.Session, req.Fingerprint = "", c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
 	req.Call = &permission.CallRef{Message: c.Message, Call: c.ID}
 	return req
@@ -56,7 +56,7 @@ func (h *host) own(c *tool.Call, req permission.Request) permission.Request {
 func (h *host) Denied(c *tool.Call, reqs ...permission.Request) error {
 	own := make([]permission.Request, len(reqs))
 	for i, req := range reqs {
-		own[i] = h.own(c, req)
+		own[i] = h.callRequest(c, req)
 	}
 	_, err := h.r.engine.Weigh(own, h.policy)
 	return err
@@ -78,7 +78,7 @@ func (h *host) Sieve(_ *tool.Call, permission string) (passes func(names ...stri
 
 // Progress tells who watches; it says nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
-	if !h.r.running.has(c) {
+	if !h.r.running.contains(c) {
 		return
 	}
 	metadata, _, err := copied(metadata)

@@ -52,9 +52,9 @@ func (a *Agent) hides(s tool.Spec) bool {
 	return a.Policy.Of(s.Name, s.Permission).Hides(s.Permission)
 }
 
-// lacks reports whether a locked agent is not shown a tool: one that changes
+// hidesTool reports whether a locked agent is not shown a tool: one that changes
 // what it may not, or of which nobody knows what it changes.
-func (a *Agent) lacks(s tool.Spec) bool {
+func (a *Agent) hidesTool(s tool.Spec) bool {
 	if a == nil || !a.Locked || s.ReadOnly {
 		return false
 	}

@@ -132,7 +132,7 @@ func (d *loopDetector) finished(c *callState, res *tool.Result, err error) {
 }
 
 // removeTemporary drops what is remembered of a session.
-func (d *loopDetector) forget(session string) {
+func (d *loopDetector) removeSession(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.sessions, session)

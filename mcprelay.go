@@ -65,24 +65,24 @@ func hasPrompts(s mcp.Status) bool   { return s.Prompts }
 // are connected, in the order of the options: an error then tells which could
 // not say, and takes nothing from the others.
 func (m MCP) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error) {
-	return listed(ctx, m.r.pool, server, hasPrompts, m.r.pool.Prompts)
+	return listFromServers(ctx, m.r.pool, server, hasPrompts, m.r.pool.Prompts)
 }
 
 // Resources returns what a server lets others read, or for "" all that are
 // connected, as [MCP.Prompts] does.
 func (m MCP) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
-	return listed(ctx, m.r.pool, server, hasResources, m.r.pool.Resources)
+	return listFromServers(ctx, m.r.pool, server, hasResources, m.r.pool.Resources)
 }
 
 // Templates returns the families of what a server lets others read, or for ""
 // all that are connected, as [MCP.Prompts] does.
 func (m MCP) Templates(ctx context.Context, server string) ([]mcp.Template, error) {
-	return listed(ctx, m.r.pool, server, hasResources, m.r.pool.Templates)
+	return listFromServers(ctx, m.r.pool, server, hasResources, m.r.pool.Templates)
 }
 
-// listed asks one server, or for "" all that have something at the same time,
+// listFromServers asks one server, or for "" all that have something at the same time,
 // and returns what they say in their order. It takes nothing of one that fails.
-func listed[T any](ctx context.Context, pool *mcpclient.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
+func listFromServers[T any](ctx context.Context, pool *mcpclient.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
 	if server != "" {
 		return list(ctx, server)
 	}
@@ -177,14 +177,14 @@ type resourceHost struct{ *mcpclient.Pool }
 // Resources lists what a server has, families of resources among them, or for
 // "" all that are connected, of those that answer.
 func (l resourceHost) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
-	out, failed := listed(ctx, l.Pool, server, hasResources, l.contents)
+	out, failed := listFromServers(ctx, l.Pool, server, hasResources, l.resourcesAndTemplates)
 	if len(out) > 0 && server == "" {
 		return out, nil
 	}
 	return out, failed
 }
 
-func (l resourceHost) contents(ctx context.Context, server string) ([]mcp.Resource, error) {
+func (l resourceHost) resourcesAndTemplates(ctx context.Context, server string) ([]mcp.Resource, error) {
 	out, err := l.Pool.Resources(ctx, server)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func (l *lentModels) add(session string, m *lentModel) (take func()) {
 	}
 }
 
-func (l *lentModels) of(session string) (lentModel, bool) {
+func (l *lentModels) sessionModel(session string) (lentModel, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	got, ok := l.lent[session]
@@ -127,7 +127,7 @@ func (l *lentModels) of(session string) (lentModel, bool) {
 
 // findModel returns the model that a session works with.
 func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error) {
-	if l, ok := r.lent.of(session); ok && l.ref == ref {
+	if l, ok := r.lent.sessionModel(session); ok && l.ref == ref {
 		return Model{Provider: l.provider}, nil
 	}
 	if r.opt.Models.Find == nil {

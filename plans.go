@@ -89,7 +89,7 @@ func (p plans) Switch(_ context.Context, c *tool.Call, name, text string) error 
 	if a == nil {
 		return tool.Fail("not-found", "there is no agent called %q here: go on as you are", name)
 	}
-	if p.r.active.of(c.Session) == nil {
+	if p.r.active.session(c.Session) == nil {
 		return tool.Fail("no-conversation", "nobody works on this conversation here, so it can not be handed to %s: go on as you are", name)
 	}
 	p.r.loop.Next(c.Session, agent.Said{Agent: a.Name, Model: a.Model, Text: text, Synthetic: true})

@@ -15,19 +15,19 @@ func projectOf(worktree, dir string) string {
 		return real(dir)
 	}
 	if info.Mode().IsRegular() {
-		if common, ok := linked(worktree, git); ok {
+		if common, ok := linkedRepository(worktree, git); ok {
 			return real(common)
 		}
 	}
 	return real(worktree)
 }
 
-// linked finds the repository of a linked worktree, whose .git is a file with
+// linkedRepository finds the repository of a linked worktree, whose .git is a file with
 // "gitdir: …/.git/worktrees/name". It is believed only where that folder
 // points back: a file can say anything, and the project decides which
 // approvals hold.
-func linked(worktree, git string) (string, bool) {
-	to, ok := strings.CutPrefix(line(git), "gitdir:")
+func linkedRepository(worktree, git string) (string, bool) {
+	to, ok := strings.CutPrefix(readShortLine(git), "gitdir:")
 	if !ok {
 		return "", false
 	}
@@ -39,7 +39,7 @@ func linked(worktree, git string) (string, bool) {
 	if err != nil { // it is there, or it is not believed
 		return "", false
 	}
-	back := line(filepath.Join(to, "gitdir"))
+	back := readShortLine(filepath.Join(to, "gitdir"))
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(to, back)
 	}
@@ -51,8 +51,8 @@ func linked(worktree, git string) (string, bool) {
 	return filepath.Dir(common), filepath.Base(kept) == "worktrees" && filepath.Base(common) == ".git"
 }
 
-// line reads a file of one short line; "" for any other.
-func line(name string) string {
+// readShortLine reads a file of one short line; "" for any other.
+func readShortLine(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
 		return ""

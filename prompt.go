@@ -91,7 +91,7 @@ func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
 		} else if err := r.reopen(ctx, s, row.Session); err != nil {
 			return row, err
 		}
-		r.loops.forget(row.ID) // a person may want the same again
+		r.loops.removeSession(row.ID) // a person may want the same again
 		if err := r.chatMessage(ctx, row.ID, &said); err != nil {
 			return row, err
 		}
@@ -190,7 +190,7 @@ func (r *Runtime) turn(ctx context.Context, at sessionRef,
 	row := turnStart{Session: r.newSession()}
 	if at.session != "" {
 		if row.Session, err = s.Session(ctx, at.session); err != nil {
-			return nil, known("session", at.session, err)
+			return nil, notFoundError("session", at.session, err)
 		}
 	} else {
 		row.ID = cmp.Or(at.name, row.ID)
@@ -214,13 +214,13 @@ func (r *Runtime) turn(ctx context.Context, at sessionRef,
 	ctx, done := r.registerTurn(ctx, row.ID)
 	defer done()
 	named := r.makeTitle(ctx, row, st.budget)
-	out := r.loop.Run(ctx, r.work(row.Session, st.budget))
+	out := r.loop.Run(ctx, r.newWork(row.Session, st.budget))
 	named()
 	turn := turnOf(row.ID, st.budget, out)
 	return turn, out.Failed
 }
 
-func (r *Runtime) work(row store.Session, purse *agent.Purse) agent.Work {
+func (r *Runtime) newWork(row store.Session, purse *agent.Purse) agent.Work {
 	return agent.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
 }
 
@@ -288,7 +288,7 @@ func (r *Runtime) modelFor(session string, a *Agent, wished, before message.Mode
 		_, err := r.findModel(session, ref)
 		return ref, err
 	}
-	if l, ok := r.lent.of(session); ok {
+	if l, ok := r.lent.sessionModel(session); ok {
 		return l.ref, nil
 	}
 	if r.opt.Models.Find == nil {

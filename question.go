@@ -25,10 +25,10 @@ type questions struct {
 
 type pendingQuestion struct {
 	req    tool.QuestionRequest
-	answer chan answer // holds one, so that who answers never waits
+	answer chan questionReply // holds one, so that who answers never waits
 }
 
-type answer struct {
+type questionReply struct {
 	answers [][]string
 	err     error
 }
@@ -39,7 +39,7 @@ func (v *questions) Question(ctx context.Context, c *tool.Call, qs []tool.Questi
 	a := &pendingQuestion{
 		req: tool.QuestionRequest{ID: v.newID(), Session: c.Session, Questions: qs,
 			Call: &permission.CallRef{Message: c.Message, Call: c.ID}},
-		answer: make(chan answer, 1),
+		answer: make(chan questionReply, 1),
 	}
 	if !v.wait(a) {
 		return nil, errNobody()
@@ -79,19 +79,19 @@ func (v *questions) cancel(a *pendingQuestion) bool {
 	if v.waiting[a.req.ID] != a {
 		return false
 	}
-	v.drop(a, nil)
+	v.reject(a, nil)
 	return true
 }
 
-// drop ends a waiting set without an answer. The caller holds the lock.
-func (v *questions) drop(a *pendingQuestion, err error) {
+// reject ends a waiting set without an answer. The caller holds the lock.
+func (v *questions) reject(a *pendingQuestion, err error) {
 	delete(v.waiting, a.req.ID)
-	a.answer <- answer{err: err}
+	a.answer <- questionReply{err: err}
 	v.publish(event.QuestionRejected{Session: a.req.Session, Request: a.req.ID})
 }
 
 // resolveOptions gives a waiting set of questions its end and tells who watches.
-func (v *questions) resolve(id string, got answer, tell func(tool.QuestionRequest) event.Payload) error {
+func (v *questions) resolve(id string, got questionReply, tell func(tool.QuestionRequest) event.Payload) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a, ok := v.waiting[id]
@@ -104,15 +104,15 @@ func (v *questions) resolve(id string, got answer, tell func(tool.QuestionReques
 	return nil
 }
 
-func (v *questions) leave() { v.fail(errNobody()) }
-func (v *questions) close() { v.fail(permission.ErrClosed) }
+func (v *questions) markUnattended() { v.rejectAll(errNobody()) }
+func (v *questions) close()          { v.rejectAll(permission.ErrClosed) }
 
-func (v *questions) fail(err error) {
+func (v *questions) rejectAll(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.unattended = true
 	for _, a := range v.waiting {
-		v.drop(a, err)
+		v.reject(a, err)
 	}
 }
 
@@ -121,7 +121,7 @@ func (v *questions) endSession(session string) {
 	defer v.mu.Unlock()
 	for _, a := range v.waiting {
 		if a.req.Session == session {
-			v.drop(a, errDismissed())
+			v.reject(a, errDismissed())
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (v *questions) endSession(session string) {
 // Answer gives the answers to a set of questions: for each question, in
 // order, the labels picked or the person's own words.
 func (r Requests) Answer(id string, answers [][]string) error {
-	return r.rt.questions.resolve(id, answer{answers: answers}, func(q tool.QuestionRequest) event.Payload {
+	return r.rt.questions.resolve(id, questionReply{answers: answers}, func(q tool.QuestionRequest) event.Payload {
 		return event.QuestionReplied{Session: q.Session, Request: id, Answers: answers}
 	})
 }
@@ -144,7 +144,7 @@ func (r Requests) ExpireQuestion(id, why string) error {
 }
 
 func (r *Runtime) dismiss(id string, err error) error {
-	return r.questions.resolve(id, answer{err: err}, func(q tool.QuestionRequest) event.Payload {
+	return r.questions.resolve(id, questionReply{err: err}, func(q tool.QuestionRequest) event.Payload {
 		return event.QuestionRejected{Session: q.Session, Request: id}
 	})
 }

@@ -31,8 +31,8 @@ type runningCalls struct{ ids sync.Map }
 func (f *runningCalls) add(c *tool.Call) {
 	f.ids.Store(callKey(c), &tool.Call{ID: c.ID, Session: c.Session, Message: c.Message, Tool: c.Tool})
 }
-func (f *runningCalls) drop(c *tool.Call) { f.ids.Delete(callKey(c)) }
-func (f *runningCalls) has(c *tool.Call) bool {
+func (f *runningCalls) remove(c *tool.Call) { f.ids.Delete(callKey(c)) }
+func (f *runningCalls) contains(c *tool.Call) bool {
 	_, ok := f.ids.Load(callKey(c))
 	return ok
 }
@@ -107,12 +107,12 @@ func broken(doing string, err error) error {
 	return &tool.Error{Kind: tool.Internal, Code: "store", Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// finish gives the error its kind, records how the call ended, and tells who
+// finishCall gives the error its kind, records how the call ended, and tells who
 // watches. What it returns is the answer: when a result can not be recorded,
 // it is not given out either.
-func (r *Runtime) finish(ctx context.Context, c *callState, res *tool.Result, err error) (*tool.Result, error) {
+func (r *Runtime) finishCall(ctx context.Context, c *callState, res *tool.Result, err error) (*tool.Result, error) {
 	if c.started {
-		r.running.drop(&c.Call)
+		r.running.remove(&c.Call)
 	}
 	told := event.CallFinished{ID: c.ID, Session: c.Session}
 	if err == nil {
@@ -166,7 +166,7 @@ func (r *Runtime) copyResult(c *callState, res *tool.Result, told *event.CallFin
 	if res == nil {
 		return broken("running the tool", errors.New("it gave neither a result nor an error"))
 	}
-	r.complete(res)
+	r.completeResult(res)
 	res.Tool = c.Tool
 	if len(c.repairs) > 0 {
 		res.Metadata["repairs"] = c.repairs

@@ -20,8 +20,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// known names what there is not.
-func known(what, id string, err error) error {
+// notFoundError names what there is not.
+func notFoundError(what, id string, err error) error {
 	if errors.Is(err, record.ErrNotFound) {
 		return fmt.Errorf("%s %q: %w", what, id, record.ErrNotFound)
 	}
@@ -50,7 +50,7 @@ func (r Records) Call(ctx context.Context, session, id string) (record.Call, err
 		return record.Call{}, err
 	}
 	row, err := s.CallOf(ctx, session, id)
-	return row, known("call", id, err)
+	return row, notFoundError("call", id, err)
 }
 
 // Cancel ends a call that is under way in this runtime, whoever made it. It
@@ -117,7 +117,7 @@ func (r Records) MessagesBefore(ctx context.Context, q record.MessageQuery) (pag
 		return nil, false, err
 	}
 	if _, err := s.Session(ctx, q.Session); err != nil {
-		return nil, false, known("session", q.Session, err)
+		return nil, false, notFoundError("session", q.Session, err)
 	}
 	limit := cmp.Or(max(q.Limit, 0), 100)
 	msgs, err := s.MessagesBefore(ctx, q.Session, q.Before, limit+1)

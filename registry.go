@@ -26,26 +26,26 @@ type registry struct {
 	log *slog.Logger
 
 	mu      sync.RWMutex
-	entries []*entry
-	names   map[string][]*entry // each oldest first
+	entries []*registered
+	names   map[string][]*registered // each oldest first
 }
 
-type entry struct {
+type registered struct {
 	tool    tool.Tool
 	spec    tool.Spec
 	builtin bool
 }
 
 func newRegistry(log *slog.Logger) *registry {
-	return &registry{log: log, names: map[string][]*entry{}}
+	return &registry{log: log, names: map[string][]*registered{}}
 }
 
 func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
-	e := &entry{tool: t, spec: t.Spec(), builtin: builtin}
+	e := &registered{tool: t, spec: t.Spec(), builtin: builtin}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	of := g.names[e.spec.Name]
-	if e.spec.External && (reserved(e.spec.Name) || slices.ContainsFunc(of, func(o *entry) bool { return o.builtin })) {
+	if e.spec.External && (reserved(e.spec.Name) || slices.ContainsFunc(of, func(o *registered) bool { return o.builtin })) {
 		return nil, fmt.Errorf("a tool from outside can not be called %q: that is the name of a built-in tool, or of a permission that rules are about", e.spec.Name)
 	}
 	g.entries = append(g.entries, e)
@@ -57,7 +57,7 @@ func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
 func (g *registry) builtin(name string) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return slices.ContainsFunc(g.names[name], func(e *entry) bool { return e.builtin })
+	return slices.ContainsFunc(g.names[name], func(e *registered) bool { return e.builtin })
 }
 
 // reserved reports whether the default rules are about a permission of that
@@ -68,16 +68,16 @@ func reserved(name string) bool {
 	})
 }
 
-func (g *registry) remove(e *entry) {
+func (g *registry) remove(e *registered) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	is := func(o *entry) bool { return o == e }
+	is := func(o *registered) bool { return o == e }
 	g.entries = slices.DeleteFunc(g.entries, is)
 	g.names[e.spec.Name] = slices.DeleteFunc(g.names[e.spec.Name], is)
 }
 
 // newest returns the tool that counts for a name.
-func (g *registry) newest(name string) (*entry, bool) {
+func (g *registry) newest(name string) (*registered, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	of := g.names[name]
@@ -87,13 +87,13 @@ func (g *registry) newest(name string) (*entry, bool) {
 	return of[len(of)-1], true
 }
 
-// all returns one tool a name, the newest, each in the place of the first of
+// newestByName returns one tool a name, the newest, each in the place of the first of
 // its name.
-func (g *registry) all() []*entry {
+func (g *registry) newestByName() []*registered {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	seen := make(map[string]bool, len(g.names))
-	out := make([]*entry, 0, len(g.names))
+	out := make([]*registered, 0, len(g.names))
 	for _, e := range g.entries {
 		if seen[e.spec.Name] {
 			continue
@@ -106,7 +106,7 @@ func (g *registry) all() []*entry {
 }
 
 // offer asks a tool whether it is for a.
-func (g *registry) offer(e *entry, a tool.Audience) (spec tool.Spec, ok bool) {
+func (g *registry) offer(e *registered, a tool.Audience) (spec tool.Spec, ok bool) {
 	spec = e.spec
 	if spec.Offer == nil {
 		return spec, true
@@ -130,7 +130,7 @@ func (g *registry) offer(e *entry, a tool.Audience) (spec tool.Spec, ok bool) {
 
 // reason is what a tool says about why it is not offered, with a blank before;
 // most say nothing.
-func (g *registry) reason(e *entry, a tool.Audience) string {
+func (g *registry) reason(e *registered, a tool.Audience) string {
 	if spec, ok := g.offer(e, a); !ok && spec.Description != e.spec.Description {
 		return " " + spec.Description
 	}
@@ -140,7 +140,7 @@ func (g *registry) reason(e *entry, a tool.Audience) string {
 // offered asks all tools at once and returns the specs of those for a, in
 // order.
 func (g *registry) offered(a tool.Audience, hides func(tool.Spec) bool) []tool.Spec {
-	entries := g.all()
+	entries := g.newestByName()
 	specs := make([]tool.Spec, len(entries))
 	oks := make([]bool, len(entries))
 	var wg sync.WaitGroup
@@ -161,8 +161,8 @@ func (g *registry) offered(a tool.Audience, hides func(tool.Spec) bool) []tool.S
 }
 
 // catcher returns the tool that answers for calls that were not understood.
-func (g *registry) catcher() (*entry, bool) {
-	for _, e := range g.all() {
+func (g *registry) catcher() (*registered, bool) {
+	for _, e := range g.newestByName() {
 		if e.spec.Catches {
 			return e, true
 		}

@@ -168,7 +168,7 @@ func (r *Runtime) resolveOptions() error {
 	for i := range r.agents {
 		p := &r.agents[i].Policy
 		if p.Decide("external_directory", filepath.Join(r.outputs, "*")).Action == permission.Ask {
-			p.Rules = append(slices.Clip(p.Rules), readable(r.outputs)...)
+			p.Rules = append(slices.Clip(p.Rules), readableFolder(r.outputs)...)
 		}
 	}
 	r.protectRecords()
@@ -293,7 +293,7 @@ func (r *Runtime) shownTo(ctx context.Context, who *Agent, a tool.Audience) []to
 		return []tool.Spec{}
 	}
 	a = r.complement(a)
-	specs := slices.DeleteFunc(listedSpecs(r.registry.offered(a, who.hides), a), who.lacks)
+	specs := slices.DeleteFunc(listedSpecs(r.registry.offered(a, who.hides), a), who.hidesTool)
 	return r.redefine(ctx, specs)
 }
 
@@ -393,8 +393,8 @@ func (r Permissions) Revoke(id string) (bool, error) { return r.rt.engine.Revoke
 // approved for it alone, and ends its jobs.
 func (r *Runtime) EndSession(session string) error {
 	r.questions.endSession(session)
-	r.loops.forget(session)
-	r.ended(r.ctx, session)
+	r.loops.removeSession(session)
+	r.notifySessionDeleted(r.ctx, session)
 	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.ctx, session))
 }
 
@@ -402,7 +402,7 @@ func (r *Runtime) EndSession(session string) error {
 // wait fail, and so do those that would have waited from now on.
 func (r *Runtime) Leave() {
 	r.engine.Leave()
-	r.questions.leave()
+	r.questions.markUnattended()
 }
 
 // Close ends everything the runtime has started. Calls under way are
@@ -416,7 +416,7 @@ func (r *Runtime) Close() error {
 	if again {
 		return nil
 	}
-	r.notifier.finish(notifyGrace)
+	r.notifier.drain(notifyGrace)
 	r.cancel()
 	r.engine.Close()
 	r.questions.close()

@@ -15,7 +15,7 @@ func (r Records) Messages(ctx context.Context, session string) ([]message.Messag
 		return nil, err
 	}
 	if _, err := s.Session(ctx, session); err != nil {
-		return nil, known("session", session, err)
+		return nil, notFoundError("session", session, err)
 	}
 	msgs, err := messageStore{r.rt}.Messages(ctx, session)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r Records) Session(ctx context.Context, id string) (record.Session, error)
 		return record.Session{}, err
 	}
 	row, err := s.Session(ctx, id)
-	return sessionOf(row), known("session", id, err)
+	return sessionOf(row), notFoundError("session", id, err)
 }
 
 // Sessions returns at most limit sessions, those used last first; 100 when

@@ -35,22 +35,22 @@ type sourceState struct {
 // [Runtime.Tools] shows them: all of them, or those that are there when ctx
 // ends. The others follow, each with an event. A call that names such a tool
 // needs no Gather.
-func (r *Runtime) Gather(ctx context.Context) { r.gather(ctx, 0) }
+func (r *Runtime) Gather(ctx context.Context) { r.startSources(ctx, 0) }
 
 // Ready is [Runtime.Gather] for who lists tools and can list them again: it
 // waits a second for each source, once, and not at all for one that has been
 // starting for longer.
 func (r *Runtime) Ready(ctx context.Context) {
-	r.gather(ctx, cmp.Or(r.opt.Patience, patience))
+	r.startSources(ctx, cmp.Or(r.opt.Patience, patience))
 }
 
 // patience is how long a listing waits for a source that is still starting.
 const patience = time.Second
 
-// gather has all sources brought in side by side, each with its own limits,
+// startSources has all sources brought in side by side, each with its own limits,
 // and waits for each: until ctx ends, and where wait is not 0 until it has been
 // starting for that long. What nobody waits for goes on.
-func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
+func (r *Runtime) startSources(ctx context.Context, wait time.Duration) {
 	var waits sync.WaitGroup
 	for _, s := range r.sources {
 		own, release, err := r.acquire(context.WithoutCancel(ctx))
@@ -58,7 +58,7 @@ func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
 			break
 		}
 		done := make(chan struct{})
-		since := s.begin()
+		since := s.markStarting()
 		go func() {
 			defer release()
 			defer close(done)
@@ -80,7 +80,7 @@ func (r *Runtime) gather(ctx context.Context, wait time.Duration) {
 	waits.Wait()
 }
 
-func (s *sourceState) begin() (since time.Time) {
+func (s *sourceState) markStarting() (since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.under == 0 {
@@ -122,7 +122,7 @@ func (r *Runtime) load(ctx context.Context, name string) bool {
 	case e.spec.Offer == nil: // rules hide it, and nothing changes that
 		return false
 	default:
-		r.gather(ctx, gatherLimit)
+		r.startSources(ctx, gatherLimit)
 	}
 	return true
 }

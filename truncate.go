@@ -20,7 +20,7 @@ const (
 // truncate cuts an output that is too long and keeps the whole of it in a file.
 // A tool that has cut its own output says so in its metadata.
 func (r *Runtime) truncate(c *callState, res *tool.Result) {
-	r.complete(res)
+	r.completeResult(res)
 	lim := r.limits(&c.Call)
 	if _, ok := res.Metadata["truncated"]; ok && (!lim.Whole || len(res.Output) <= lim.Bytes) {
 		return
@@ -70,7 +70,7 @@ func (r *Runtime) hintFor(c *tool.Call, agent *Agent) string {
 		return hintSearch
 	}
 	a := r.audience(c)
-	for _, e := range r.registry.all() {
+	for _, e := range r.registry.newestByName() {
 		if !e.spec.Delegates || agent.hides(e.spec) || agent.Policy.Decide(e.spec.Permission, "*").Action == permission.Deny {
 			continue
 		}

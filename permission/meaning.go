@@ -10,11 +10,11 @@ import (
 // unknown stands in a spelling for any text.
 const unknown = '\x00'
 
-// A Doubt is a part of a thing that the rules can not see into.
-type Doubt struct {
+// A Uncertainty is a part of a thing that the rules can not see into.
+type Uncertainty struct {
 	Why string // in words, for the prompt
 
-	// Flag is what raises the doubt. A rule that allows and has it in its
+	// Flag is what raises the uncertainty. A rule that allows and has it in its
 	// pattern has meant it. When it is empty none can have.
 	Flag string
 
@@ -93,10 +93,10 @@ func strictest(a, b *Rule) *Rule {
 	return a
 }
 
-// doubts reports whether the rules leave a doubt about a thing standing. limit
+// leavesOpen reports whether the rules leave a uncertainty about a thing standing. limit
 // says that they are a limit, which has no say where it has no rule.
-func (rs Ruleset) doubts(d Doubt, said reading, limit bool) bool {
-	if r := said.names; r != nil && r.Action == Allow && d.meant(r.Pattern) {
+func (rs Ruleset) leavesOpen(d Uncertainty, said reading, limit bool) bool {
+	if r := said.names; r != nil && r.Action == Allow && d.clearedBy(r.Pattern) {
 		return false
 	}
 	if d.Permission != "" {
@@ -115,9 +115,9 @@ func (rs Ruleset) doubts(d Doubt, said reading, limit bool) bool {
 	return false
 }
 
-// meant reports whether a pattern that allows has seen what raises the doubt:
+// clearedBy reports whether a pattern that allows has seen what raises the uncertainty:
 // it names it, or is the whole text.
-func (d Doubt) meant(pattern string) bool {
+func (d Uncertainty) clearedBy(pattern string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return true
 	}

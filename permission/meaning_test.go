@@ -19,12 +19,12 @@ func TestMeaning(t *testing.T) {
 	list := rules("bash ask *", "bash allow git *", "bash deny git push *", "bash allow find * -exec grep *")
 	open := rules("bash allow *", "read allow *", "edit allow *")
 	for _, tc := range []struct {
-		name      string
-		rules     Ruleset
-		pattern   string
-		spellings []string
-		doubts    []Doubt
-		want      string
+		name          string
+		rules         Ruleset
+		pattern       string
+		spellings     []string
+		uncertainties []Uncertainty
+		want          string
 	}{
 		{"text", list, "git status", nil, nil, "allow"},
 		{"a spelling is denied", list, "'git' push", []string{"git push"}, nil, "deny"},
@@ -32,23 +32,23 @@ func TestMeaning(t *testing.T) {
 		{"an unknown word that may be denied", list, "git $X", []string{"git \x00"}, nil, "ask opaque"},
 		{"an unknown word that can not be", list, "git log $X", []string{"git log \x00"}, nil, "allow"},
 		{"denied whatever it is", list, "git push $X", []string{"git push \x00"}, nil, "deny"},
-		{"an unknown command", list, "git $X", nil, []Doubt{{Why: "code"}}, "ask opaque"},
-		{"an unknown command where all is allowed", open, "eval $X", nil, []Doubt{{Why: "code"}}, "allow"},
-		{"where a file is denied", append(open[:3:3], rules("read deny *.env")...), "eval $X", nil, []Doubt{{Why: "code"}}, "ask opaque"},
-		{"where a command is asked about", append(open[:3:3], rules("bash ask rm *")...), "eval $X", nil, []Doubt{{Why: "code"}}, "ask opaque"},
-		{"a restriction that was undone", rules("bash deny rm *", "bash allow *"), "eval $X", nil, []Doubt{{Why: "code"}}, "allow"},
-		{"named consent", list, "find . -exec grep x {} +", nil, []Doubt{{Why: "runs", Flag: "-exec"}}, "allow"},
-		{"consent that does not name it", list, "git -c a=b log", nil, []Doubt{{Why: "runs", Flag: "-c"}}, "ask opaque"},
-		{"consent that only looks like it", rules("bash ask *", "bash allow ssh my-other *"), "ssh my-other -o x", nil, []Doubt{{Why: "runs", Flag: "-o"}}, "ask opaque"},
-		{"consent that names it", rules("bash ask *", "bash allow ssh * -o *"), "ssh my-other -o x", nil, []Doubt{{Why: "runs", Flag: "-o"}}, "allow"},
-		{"consent to the whole text", rules("bash ask *", "bash allow eval $X"), "eval $X", nil, []Doubt{{Why: "code"}}, "allow"},
-		{"an unknown file where none is denied", list, "git log $X", nil, []Doubt{{Why: "file", Permission: "read"}}, "allow"},
-		{"an unknown file where one is", append(list[:4:4], rules("read deny *.env")...), "git log $X", nil, []Doubt{{Why: "file", Permission: "read"}}, "ask opaque"},
+		{"an unknown command", list, "git $X", nil, []Uncertainty{{Why: "code"}}, "ask opaque"},
+		{"an unknown command where all is allowed", open, "eval $X", nil, []Uncertainty{{Why: "code"}}, "allow"},
+		{"where a file is denied", append(open[:3:3], rules("read deny *.env")...), "eval $X", nil, []Uncertainty{{Why: "code"}}, "ask opaque"},
+		{"where a command is asked about", append(open[:3:3], rules("bash ask rm *")...), "eval $X", nil, []Uncertainty{{Why: "code"}}, "ask opaque"},
+		{"a restriction that was undone", rules("bash deny rm *", "bash allow *"), "eval $X", nil, []Uncertainty{{Why: "code"}}, "allow"},
+		{"named consent", list, "find . -exec grep x {} +", nil, []Uncertainty{{Why: "runs", Flag: "-exec"}}, "allow"},
+		{"consent that does not name it", list, "git -c a=b log", nil, []Uncertainty{{Why: "runs", Flag: "-c"}}, "ask opaque"},
+		{"consent that only looks like it", rules("bash ask *", "bash allow ssh my-other *"), "ssh my-other -o x", nil, []Uncertainty{{Why: "runs", Flag: "-o"}}, "ask opaque"},
+		{"consent that names it", rules("bash ask *", "bash allow ssh * -o *"), "ssh my-other -o x", nil, []Uncertainty{{Why: "runs", Flag: "-o"}}, "allow"},
+		{"consent to the whole text", rules("bash ask *", "bash allow eval $X"), "eval $X", nil, []Uncertainty{{Why: "code"}}, "allow"},
+		{"an unknown file where none is denied", list, "git log $X", nil, []Uncertainty{{Why: "file", Permission: "read"}}, "allow"},
+		{"an unknown file where one is", append(list[:4:4], rules("read deny *.env")...), "git log $X", nil, []Uncertainty{{Why: "file", Permission: "read"}}, "ask opaque"},
 		{"never looser than the text alone", rules("bash deny A=1 rm *", "bash ask rm *"), "A=1 rm x", []string{"rm x"}, nil, "deny"},
 	} {
 		req := Request{
 			Permission: "bash", Patterns: []string{tc.pattern},
-			Spellings: map[string][]string{tc.pattern: tc.spellings}, Doubts: map[string][]Doubt{tc.pattern: tc.doubts},
+			Spellings: map[string][]string{tc.pattern: tc.spellings}, Uncertainties: map[string][]Uncertainty{tc.pattern: tc.uncertainties},
 		}
 		said := func(d Decision) string {
 			if d.Opaque != "" {
@@ -66,11 +66,11 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// An approval of many commands answers no doubt about one; an approval of its
+// An approval of many commands answers no uncertainty about one; an approval of its
 // text does.
 func TestApprovalOfDoubt(t *testing.T) {
 	const text = "git $X"
-	req := Request{Permission: "bash", Patterns: []string{text}, Doubts: map[string][]Doubt{text: {{Why: "code"}}}}
+	req := Request{Permission: "bash", Patterns: []string{text}, Uncertainties: map[string][]Uncertainty{text: {{Why: "code"}}}}
 	p := Policy{Rules: Ruleset{{Permission: "bash", Pattern: "*", Action: Ask}}}
 	for _, tc := range []struct {
 		a    Approval

@@ -93,12 +93,12 @@ func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
 // A thing is what a rule is held against: all its names, other spellings that
 // only restrict, and the words of which an allow has to hold one.
 type thing struct {
-	permission string
-	names      []string
-	spellings  []string
-	guards     []string
-	doubts     []Doubt
-	address    bool
+	permission    string
+	names         []string
+	spellings     []string
+	guards        []string
+	uncertainties []Uncertainty
+	address       bool
 }
 
 // matches reports whether a rule speaks about one of the thing's names.
@@ -169,12 +169,12 @@ func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
 // request says about it. Approvals do not count.
 func (p Policy) Judge(req Request, pattern string) Decision {
 	t := thing{
-		permission: req.Permission,
-		names:      append([]string{pattern}, req.Forms[pattern]...),
-		spellings:  req.Spellings[pattern],
-		guards:     req.Guards[pattern],
-		doubts:     req.Doubts[pattern],
-		address:    req.Addresses,
+		permission:    req.Permission,
+		names:         append([]string{pattern}, req.Forms[pattern]...),
+		spellings:     req.Spellings[pattern],
+		guards:        req.Guards[pattern],
+		uncertainties: req.Uncertainties[pattern],
+		address:       req.Addresses,
 	}
 	if t.address {
 		for _, s := range append([]string{pattern}, t.spellings...) {
@@ -199,7 +199,7 @@ func (p Policy) decide(pattern string, t thing) Decision {
 		}
 		d.asks = append(d.asks, &Rule{Permission: t.permission, Pattern: named, Action: Ask})
 	}
-	d.doubt(t, p.Rules, said, false)
+	d.askIfUncertain(t, p.Rules, said, false)
 	for _, ceiling := range p.Ceilings {
 		said := ceiling.read(t)
 		if r := said.rule; r != nil {
@@ -210,14 +210,14 @@ func (p Policy) decide(pattern string, t thing) Decision {
 				d.decide(*r, true)
 			}
 		}
-		d.doubt(t, ceiling, said, true)
+		d.askIfUncertain(t, ceiling, said, true)
 	}
 	return d
 }
 
-// doubt makes the answer an ask where the rules may mean the thing, and it is
+// askIfUncertain makes the answer an ask where the rules may mean the thing, and it is
 // not known whether they do. Only an approval of the very text answers it.
-func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
+func (d *Decision) askIfUncertain(t thing, rules Ruleset, said reading, limit bool) {
 	why := ""
 	if r := said.maybe; r != nil {
 		written := r.Written()
@@ -227,14 +227,14 @@ func (d *Decision) doubt(t thing, rules Ruleset, said reading, limit bool) {
 		}
 	}
 	feared := said.maybe != nil && said.maybe.Action == Deny
-	for _, doubt := range t.doubts {
-		if !rules.doubts(doubt, said, limit) {
+	for _, uncertainty := range t.uncertainties {
+		if !rules.leavesOpen(uncertainty, said, limit) {
 			continue
 		}
 		if why == "" {
-			why = doubt.Why
+			why = uncertainty.Why
 		}
-		_, denies, _ := rules.restricts(cmp.Or(doubt.Permission, "bash"))
+		_, denies, _ := rules.restricts(cmp.Or(uncertainty.Permission, "bash"))
 		feared = feared || denies
 	}
 	if why == "" || d.Action == Deny {

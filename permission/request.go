@@ -32,8 +32,8 @@ type Request struct {
 	// that matches for some text makes the answer at least ask.
 	Spellings map[string][]string `json:"-"`
 
-	// Doubts says, by pattern, what in it could be anything.
-	Doubts map[string][]Doubt `json:"-"`
+	// Uncertainties says, by pattern, what in it could be anything.
+	Uncertainties map[string][]Uncertainty `json:"-"`
 
 	// Guards gives, by pattern, the words of which a rule has to hold one to
 	// allow it. What changes what runs later is not covered by a rule about

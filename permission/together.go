@@ -21,14 +21,14 @@ func Together(reqs []Request) []Request {
 		if i < 0 {
 			first := r
 			first.Patterns, first.Always, first.Metadata = nil, nil, map[string]any{}
-			first.Forms, first.Spellings, first.Guards, first.Doubts = nil, nil, nil, nil
+			first.Forms, first.Spellings, first.Guards, first.Uncertainties = nil, nil, nil, nil
 			out, i = append(out, first), len(out)
 			patterns, always, odds = append(patterns, map[string]bool{}), append(always, map[string]bool{}), append(odds, map[string]bool{})
 		}
 		o := &out[i]
 		o.Patterns, o.Always = added(o.Patterns, r.Patterns, patterns[i]), added(o.Always, r.Always, always[i])
 		o.Forms, o.Spellings, o.Guards = union(o.Forms, r.Forms), union(o.Spellings, r.Spellings), union(o.Guards, r.Guards)
-		o.Doubts = union(o.Doubts, r.Doubts)
+		o.Uncertainties = union(o.Uncertainties, r.Uncertainties)
 		for key, value := range r.Metadata {
 			if other, said := o.Metadata[key]; said && !reflect.DeepEqual(value, other) || odds[i][key] {
 				odds[i][key] = true
@@ -141,7 +141,7 @@ func (g *Gathering) Fail(ctx context.Context, err error) error {
 // within reports whether a request asks for nothing that another does not ask
 // for in the same words.
 func (r Request) within(o Request) bool {
-	if !r.joins(o) || len(r.Doubts) > 0 {
+	if !r.joins(o) || len(r.Uncertainties) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(r.Patterns, func(p string) bool {

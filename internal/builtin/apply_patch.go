@@ -37,10 +37,10 @@ func applyPatch(e editor) tool.Tool {
 			return nil, err
 		}
 		if len(p.Hunks) > maxHunks {
-			return nil, failed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
+			return nil, verificationFailed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
 		}
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			s := sheaf{editor: e, asks: asks, ctx: ctx, c: c, now: map[string]*leaf{}}
+			s := patchPlan{editor: e, asks: asks, ctx: ctx, c: c, now: map[string]*fileState{}}
 			paths, err := s.resolve(p)
 			if err != nil {
 				return nil, err
@@ -59,7 +59,7 @@ func applyPatch(e editor) tool.Tool {
 				}
 			}
 			s.draw()
-			return s.land(claim)
+			return s.apply(claim)
 		})
 	})
 }
@@ -79,28 +79,28 @@ func parsePatch(text string) (patch.Patch, error) {
 	return p, err
 }
 
-// A sheaf is the files of a patch, as they become while it is verified.
+// A patchPlan holds the files of a patch as they become while it is verified.
 // Nothing is written before all of it has been.
-type sheaf struct {
+type patchPlan struct {
 	editor
 	ctx   context.Context
 	c     *tool.Call
-	hunks []sheet
+	hunks []hunkTarget
 	asks  *permission.Gathering
-	now   map[string]*leaf // by real name
-	order []*leaf
+	now   map[string]*fileState // by real name
+	order []*fileState
 	files []patched
 	first string // what the result says first; "" for the words of a patch
 }
 
-// A sheet is one hunk with the files it is about.
-type sheet struct {
+// A hunkTarget is a hunk with the files it changes.
+type hunkTarget struct {
 	patch.Hunk
 	path, to workspace.Path
 }
 
-// A leaf is one file: what it held, and what it shall hold.
-type leaf struct {
+// A fileState is a file: what it held, and what it will hold.
+type fileState struct {
 	held     *workspace.Held
 	exists   bool
 	data     []byte
@@ -109,13 +109,13 @@ type leaf struct {
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
+func (s *patchPlan) resolve(p patch.Patch) ([]workspace.Path, error) {
 	var paths []workspace.Path
 	for _, h := range p.Hunks {
 		if s.ctx.Err() != nil {
 			return nil, context.Cause(s.ctx)
 		}
-		sh := sheet{Hunk: h}
+		sh := hunkTarget{Hunk: h}
 		var err error
 		if sh.path, err = s.editor.files.Resolve(s.ctx, s.asks, s.c.Dir, h.Path); err != nil {
 			return nil, badName(err)
@@ -126,7 +126,7 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 				return nil, badName(err)
 			}
 			if sh.to.Real() == sh.path.Real() {
-				return nil, failed("duplicate-target", "%s is moved onto itself", sh.path)
+				return nil, verificationFailed("duplicate-target", "%s is moved onto itself", sh.path)
 			}
 			paths = append(paths, sh.to)
 			// Under its new name the file could be read where it could not before.
@@ -141,12 +141,12 @@ func (s *sheaf) resolve(p patch.Patch) ([]workspace.Path, error) {
 	return paths, s.denied(s.c, s.asks, paths...)
 }
 
-func failed(code, format string, args ...any) *tool.Error {
+func verificationFailed(code, format string, args ...any) *tool.Error {
 	return tool.Fail(code, "apply_patch verification failed: "+format, args...)
 }
 
-// leaf returns a file as it has become so far.
-func (s *sheaf) leaf(claim *workspace.Claim, p workspace.Path) (*leaf, error) {
+// fileState returns a file as it has become so far.
+func (s *patchPlan) fileState(claim *workspace.Claim, p workspace.Path) (*fileState, error) {
 	if l := s.now[p.Real()]; l != nil {
 		return l, nil
 	}
@@ -154,14 +154,14 @@ func (s *sheaf) leaf(claim *workspace.Claim, p workspace.Path) (*leaf, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &leaf{held: held, exists: held.Exists(), data: held.Data}
+	l := &fileState{held: held, exists: held.Exists(), data: held.Data}
 	s.now[p.Real()] = l
 	s.order = append(s.order, l)
 	return l, nil
 }
 
-func (s *sheaf) verify(claim *workspace.Claim, h sheet) error {
-	l, err := s.leaf(claim, h.path)
+func (s *patchPlan) verify(claim *workspace.Claim, h hunkTarget) error {
+	l, err := s.fileState(claim, h.path)
 	switch h.Kind {
 	case patch.Add:
 		if err != nil {
@@ -174,7 +174,7 @@ func (s *sheaf) verify(claim *workspace.Claim, h sheet) error {
 	return s.update(claim, l, h, err)
 }
 
-func (s *sheaf) add(l *leaf, h sheet) error {
+func (s *patchPlan) add(l *fileState, h hunkTarget) error {
 	content := h.Content
 	if content != "" {
 		content += "\n" // every line of a new file ends
@@ -188,27 +188,27 @@ func (s *sheaf) add(l *leaf, h sheet) error {
 		before, data, content = d.before, d.change.Data, d.after
 	}
 	l.exists, l.data = true, data
-	s.note("add", h, before, content)
+	s.addPatched("add", h, before, content)
 	return nil
 }
 
-func (s *sheaf) remove(l *leaf, h sheet, err error) error {
+func (s *patchPlan) remove(l *fileState, h hunkTarget, err error) error {
 	switch fail := cannotRead(h.path, err); {
 	case s.editor.files.IsLink(h.path):
-		return failed("symlink", "%s is a symbolic link, and a patch deletes files only. Remove the link by other means.", h.path)
+		return verificationFailed("symlink", "%s is a symbolic link, and a patch deletes files only. Remove the link by other means.", h.path)
 	case fail != nil && fail.Code == "is-a-directory":
-		return failed(fail.Code, "Error: EISDIR: illegal operation on a directory, read")
+		return verificationFailed(fail.Code, "Error: EISDIR: illegal operation on a directory, read")
 	case fail != nil:
-		return failed(fail.Code, "Error: %w", fail)
+		return verificationFailed(fail.Code, "Error: %w", fail)
 	case !l.exists:
-		return failed("not-found", "Error: ENOENT: no such file or directory, open '%s'", h.path)
+		return verificationFailed("not-found", "Error: ENOENT: no such file or directory, open '%s'", h.path)
 	}
 	before, ok := decoded(l.data)
 	if !ok {
 		before = string(l.data)
 	}
 	l.exists, l.data = false, nil
-	s.note("delete", h, before, "")
+	s.addPatched("delete", h, before, "")
 	return nil
 }
 
@@ -223,15 +223,15 @@ func cannotRead(path workspace.Path, err error) *tool.Error {
 	return fail
 }
 
-func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) error {
+func (s *patchPlan) update(claim *workspace.Claim, l *fileState, h hunkTarget, err error) error {
 	if fail := cannotRead(h.path, err); fail != nil {
-		return failed(fail.Code, "Failed to read file to update: %s", h.path)
+		return verificationFailed(fail.Code, "Failed to read file to update: %s", h.path)
 	}
 	if !l.exists {
-		return failed("not-found", "Failed to read file to update: %s", h.path)
+		return verificationFailed("not-found", "Failed to read file to update: %s", h.path)
 	}
 	if h.MoveTo != "" && s.editor.files.IsLink(h.path) {
-		return failed("symlink", "%s is a symbolic link, and a patch moves files only. Move the link by other means.", h.path)
+		return verificationFailed("symlink", "%s is a symbolic link, and a patch moves files only. Move the link by other means.", h.path)
 	}
 	file, err := s.text(l, h.path)
 	if err != nil {
@@ -251,13 +251,13 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 	}
 	if h.MoveTo == "" {
 		if string(data) == string(l.data) {
-			return failed("patch-empty-hunk", "Error: line %d: the update of %s changes nothing", h.Line, h.path)
+			return verificationFailed("patch-empty-hunk", "Error: line %d: the update of %s changes nothing", h.Line, h.path)
 		}
 		l.data, l.encoding = data, file.Encoding().String()
-		s.note("update", h, file.Raw(), after.Raw())
+		s.addPatched("update", h, file.Raw(), after.Raw())
 		return nil
 	}
-	dest, err := s.leaf(claim, h.to)
+	dest, err := s.fileState(claim, h.to)
 	if err != nil {
 		return cannotChange(h.to, err)
 	}
@@ -270,13 +270,13 @@ func (s *sheaf) update(claim *workspace.Claim, l *leaf, h sheet, err error) erro
 		dest.mode = l.held.State.Mode.Perm()
 	}
 	l.exists, l.data = false, nil
-	s.note("move", h, file.Raw(), after.Raw())
+	s.addPatched("move", h, file.Raw(), after.Raw())
 	s.files[len(s.files)-1].over = over
 	return nil
 }
 
 // text reads a file as it has become so far, in the encoding it had.
-func (s *sheaf) text(l *leaf, path workspace.Path) (*charset.Text, error) {
+func (s *patchPlan) text(l *fileState, path workspace.Path) (*charset.Text, error) {
 	if enc, ok := charset.Named(l.encoding); ok && l.encoding != "" {
 		file, err := charset.DecodeAs(l.data, enc)
 		return file, notText(path, err)
@@ -295,20 +295,20 @@ func decoded(data []byte) (string, bool) {
 
 // mismatch words lines that are not in the file. What stands there instead
 // is shown only to who may read it.
-func (s *sheaf) mismatch(h sheet, err error) error {
+func (s *patchPlan) mismatch(h hunkTarget, err error) error {
 	miss, ok := errors.AsType[*patch.MatchError](err)
 	if !ok {
-		return failed("failed", "Error: %w", err)
+		return verificationFailed("failed", "Error: %w", err)
 	}
-	fail := failed(miss.Code(), "Error: %w", miss)
+	fail := verificationFailed(miss.Code(), "Error: %w", miss)
 	if s.editor.files.MayRead(s.c, h.path) {
 		fail.Hint = miss.Help()
 	}
 	return fail
 }
 
-// land asks once about everything, writes it, and says what was done.
-func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
+// apply asks once about everything, writes it, and says what was done.
+func (s *patchPlan) apply(claim *workspace.Claim) (*tool.Result, error) {
 	var names []string
 	var asked []workspace.Path
 	for _, f := range s.files {
@@ -317,7 +317,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 			asked = append(asked, f.dest)
 		}
 	}
-	files, diffs := s.told(true)
+	files, diffs := s.filesMetadata(true)
 	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": diffs, "files": files}
 	shown := !s.editor.files.MayEdit(s.c, asked...)               // to a person, who then lets it pass
 	_ = s.editor.files.AskEdit(s.ctx, s.asks, metadata, asked...) // it only notes
@@ -325,7 +325,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 		return nil, err
 	}
 	changes, drafts := s.changes()
-	before := s.before(s.ctx, changes...)
+	before := s.diagnosticsBaseline(s.ctx, changes...)
 	landing, err := claim.Commit(s.ctx, byCall(s.c), changes)
 	if err != nil {
 		return nil, cannotChange(s.culprit(err), err)
@@ -337,12 +337,12 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 	}
 	s.refresh(now)
 	for _, ch := range changes {
-		notes = append(notes, apart(ch)...)
+		notes = append(notes, hardLinkNotes(ch)...)
 	}
 	claim.Release() // nobody waits for a language server
 	found := s.diagnosed(s.ctx, s.c, checking{before: before, near: s.files[0].path, files: s.written()})
 	out := s.summary()
-	files, diffs = s.told(shown)
+	files, diffs = s.filesMetadata(shown)
 	return &tool.Result{
 		Title: out, Output: said(out, append(notes, found.notes...)),
 		Metadata: found.into(map[string]any{"diff": diffs, "files": files, "truncated": false}),
@@ -350,7 +350,7 @@ func (s *sheaf) land(claim *workspace.Claim) (*tool.Result, error) {
 }
 
 // written are the files that are there after the patch, once each.
-func (s *sheaf) written() (out []changedFile) {
+func (s *patchPlan) written() (out []changedFile) {
 	seen := map[string]bool{}
 	for _, f := range s.files {
 		if f.kind == "delete" || seen[f.dest.Real()] || !s.now[f.dest.Real()].exists {
@@ -364,7 +364,7 @@ func (s *sheaf) written() (out []changedFile) {
 
 // refresh shows what formatters have made of the files. Of several groups for
 // one file it is the last that does.
-func (s *sheaf) refresh(now []*workspace.Held) {
+func (s *patchPlan) refresh(now []*workspace.Held) {
 	last := map[string]*patched{}
 	for i := range s.files {
 		last[s.files[i].dest.Real()] = &s.files[i]
@@ -384,19 +384,19 @@ func (s *sheaf) refresh(now []*workspace.Held) {
 	}
 }
 
-func (s *sheaf) changes() (changes []workspace.Change, drafts []draft) {
+func (s *patchPlan) changes() (changes []workspace.Change, drafts []pendingChange) {
 	for _, l := range s.order {
 		if !l.exists && !l.held.Exists() {
 			continue // made and taken away again
 		}
 		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode, SetMode: l.mode != 0}
-		changes, drafts = append(changes, ch), append(drafts, draft{change: ch})
+		changes, drafts = append(changes, ch), append(drafts, pendingChange{change: ch})
 	}
 	return changes, drafts
 }
 
 // culprit is the file that an error of writing is about.
-func (s *sheaf) culprit(err error) workspace.Path {
+func (s *patchPlan) culprit(err error) workspace.Path {
 	at, ok := errors.AsType[*fs.PathError](err)
 	for _, f := range s.files {
 		for _, p := range []workspace.Path{f.dest, f.path} {
@@ -416,7 +416,7 @@ func oneLine(name string) string {
 	return name
 }
 
-func (s *sheaf) summary() string {
+func (s *patchPlan) summary() string {
 	var out strings.Builder
 	out.WriteString(cmp.Or(s.first, "Success. Updated the following files:"))
 	for _, f := range s.files {

@@ -60,7 +60,7 @@ func bash(s commands) tool.Tool {
 			return nil, err
 		}
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			dir, err := in.dir(ctx, c.Dir, s.files, asks)
+			dir, err := in.resolveWorkdir(ctx, c.Dir, s.files, asks)
 			if err != nil {
 				return nil, err
 			}
@@ -103,8 +103,8 @@ func (in bashInput) check() error {
 	return nil
 }
 
-// title is what people see: the description, or the command itself.
-func (in bashInput) title() string {
+// displayTitle is what people see: the description, or the command itself.
+func (in bashInput) displayTitle() string {
 	if in.Description != "" {
 		return in.Description
 	}
@@ -116,8 +116,8 @@ func (in bashInput) title() string {
 	return title
 }
 
-// dir is where a command runs. The folder is asked about as a file is.
-func (in bashInput) dir(ctx context.Context, from string, files *workspace.Files, asks *permission.Gathering) (string, error) {
+// resolveWorkdir is where a command runs. The folder is asked about as a file is.
+func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *workspace.Files, asks *permission.Gathering) (string, error) {
 	if in.Workdir == "" {
 		return from, nil
 	}
@@ -146,12 +146,12 @@ type bashCall struct {
 }
 
 func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
-	title := b.in.title()
+	title := b.in.displayTitle()
 	report := func(preview string) {
 		b.c.Progress(title, map[string]any{"output": preview, "description": title})
 	}
 	report("")
-	kept, err := b.keep(ctx, dir)
+	kept, err := b.checkpointLosses(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -159,20 +159,20 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 		b.c.Progress(title, map[string]any{"output": "", "description": title, "notKept": kept.Left})
 	}
 	cmd := run.Command{
-		Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report, Ended: kept.late(b.files.OnTrouble),
+		Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report, Ended: kept.recordLossesLater(b.files.OnTrouble),
 	}
 	if b.in.Timeout != nil {
 		cmd.Timeout = time.Duration(min(*b.in.Timeout, maxTimeout)) * time.Millisecond
 	}
 	out, err := b.shell.Run(ctx, b.c, cmd)
 	if err != nil {
-		return nil, errors.Join(bashError(err), kept.drop())
+		return nil, errors.Join(bashError(err), kept.cancel())
 	}
 	if out.Job != "" { // it is settled when the job has ended
-		return b.result(title, out, kept.promise()), nil
+		return b.buildResult(title, out, kept.promise()), nil
 	}
-	res := b.result(title, out, kept.settle())
-	kept.describe(res.Metadata)
+	res := b.buildResult(title, out, kept.recordLosses())
+	kept.addMetadata(res.Metadata)
 	return res, b.failure(ctx, out, res)
 }
 
@@ -180,8 +180,8 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 // be counted in nanoseconds.
 const maxTimeout = 1 << 40
 
-// result words how a command ended.
-func (b bashCall) result(title string, out *run.Outcome, notes []string) *tool.Result {
+// buildResult words how a command ended.
+func (b bashCall) buildResult(title string, out *run.Outcome, notes []string) *tool.Result {
 	said := append(outcomeNotes(out), notes...)
 	output, preview := out.Text, out.Preview
 	if len(said) > 0 {

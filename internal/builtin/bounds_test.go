@@ -69,13 +69,13 @@ func TestListLate(t *testing.T) {
 // is cut, says so, and no short one suffers.
 func TestPatchTold(t *testing.T) {
 	long := strings.Repeat("-some line that goes\n", maxDiff/21)
-	s := sheaf{}
+	s := patchPlan{}
 	for range 400 {
 		s.files = append(s.files, patched{kind: "delete", diff: long})
 	}
 	s.files = append(s.files, patched{kind: "update", diff: "+short\n"})
 	for _, person := range []bool{true, false} {
-		files, all := s.told(person)
+		files, all := s.filesMetadata(person)
 		sum := 0
 		for i, f := range files {
 			shown := f.(map[string]any)["diff"].(string)
@@ -89,7 +89,7 @@ func TestPatchTold(t *testing.T) {
 		}
 	}
 	s.files = s.files[398:]
-	if _, all := s.told(true); strings.Contains(all, "is cut: it is") || len(all) < 2*len(long) {
+	if _, all := s.filesMetadata(true); strings.Contains(all, "is cut: it is") || len(all) < 2*len(long) {
 		t.Errorf("%d bytes of what is not too much", len(all))
 	}
 }

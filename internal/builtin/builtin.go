@@ -61,7 +61,7 @@ type Calls interface {
 func All(r Rooms) []tool.Tool {
 	r.Search.Files = r.Files
 	e := editor{files: r.Files, format: r.Format, matching: r.Matching, languages: r.Languages}
-	plan := switchboard{plans: r.Plans, people: r.People}
+	plan := planTools{plans: r.Plans, people: r.People}
 	return []tool.Tool{
 		invalid(),
 		question(r.People),

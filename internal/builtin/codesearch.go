@@ -27,7 +27,7 @@ func codesearch(w Web) tool.Tool {
 			engine: firstEngine(w.Code, w.Exa), permission: "codesearch",
 			metadata: map[string]any{"query": in.Query, "tokensNum": in.Tokens},
 		}
-		out, err := s.ask(ctx, c, lookup.Query{Text: in.Query, Code: true, Tokens: in.Tokens})
+		out, err := s.runQuery(ctx, c, lookup.Query{Text: in.Query, Code: true, Tokens: in.Tokens})
 		if err != nil {
 			return nil, err
 		}

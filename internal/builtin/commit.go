@@ -45,9 +45,9 @@ type editor struct {
 	languages *lsp.Set // nil for none
 }
 
-// hold resolves a name and claims the file. What has to be asked is noted: it
+// claimFile resolves a name and claims the file. What has to be asked is noted: it
 // is asked with the change to see.
-func (e editor) hold(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*workspace.Held, *workspace.Claim, error) {
+func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*workspace.Held, *workspace.Claim, error) {
 	path, err := e.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, nil, badName(err)
@@ -129,8 +129,8 @@ func notEncodable(path workspace.Path, err error) error {
 	return tool.Fail("encoding", "Cannot write %s: %w", path, err)
 }
 
-// A draft is a change of one file on its way, with what it looks like.
-type draft struct {
+// A pendingChange is a change of one file that is not made yet, with its diff.
+type pendingChange struct {
 	change workspace.Change
 	before string // as text, with its line endings
 	after  string
@@ -143,14 +143,14 @@ type draft struct {
 	found checkup // what language servers say about it, once it is made
 }
 
-// newDraft shows what the change of a file from one text to another is like.
-func newDraft(change workspace.Change, before, after string) draft {
-	return draft{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
+// newPendingChange shows what the change of a file from one text to another is like.
+func newPendingChange(change workspace.Change, before, after string) pendingChange {
+	return pendingChange{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
 }
 
-// became is the draft with what was made of it in the end.
-func (d draft) became(after string) draft {
-	made := newDraft
+// became is the change with the text that was written in the end.
+func (d pendingChange) became(after string) pendingChange {
+	made := newPendingChange
 	if d.edited {
 		made = revised
 	}
@@ -186,16 +186,16 @@ func shownDiff(path workspace.Path, before, after string) string {
 	return shown + note
 }
 
-// revised is a draft of an edit.
-func revised(change workspace.Change, before, after string) draft {
-	d := newDraft(change, charset.Normalise(before), charset.Normalise(after))
+// revised is the pending change of an edit.
+func revised(change workspace.Change, before, after string) pendingChange {
+	d := newPendingChange(change, charset.Normalise(before), charset.Normalise(after))
 	d.before, d.after, d.edited = before, after, true
 	return d
 }
 
-// land asks about a change of one file, makes it, and returns the draft of
+// apply asks about a change of one file, makes it, and returns the change with
 // what came of it: a formatter may have changed more.
-func (e editor) land(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *workspace.Claim, d draft) (draft, []string, error) {
+func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *workspace.Claim, d pendingChange) (pendingChange, []string, error) {
 	path := d.change.Path
 	_, seen := e.files.Seen(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
@@ -208,12 +208,12 @@ func (e editor) land(ctx context.Context, c *tool.Call, asks *permission.Gatheri
 	if err := asks.Settle(ctx); err != nil {
 		return d, nil, err
 	}
-	before := e.before(ctx, d.change)
+	before := e.diagnosticsBaseline(ctx, d.change)
 	landing, err := claim.Commit(ctx, byCall(c), []workspace.Change{d.change})
 	if err != nil {
 		return d, nil, cannotChange(path, err)
 	}
-	notes := e.formatted(ctx, landing, []draft{d})
+	notes := e.formatted(ctx, landing, []pendingChange{d})
 	now, err := landing.Settle()
 	if err != nil {
 		notes = append(notes, "The change was made, but: "+err.Error())
@@ -228,11 +228,11 @@ func (e editor) land(ctx context.Context, c *tool.Call, asks *permission.Gatheri
 	}
 	claim.Release() // nobody waits for a language server
 	d.found = e.diagnosed(ctx, c, checking{before, path, []changedFile{{path, headingOwn, !d.visible}}, d.wide})
-	return d, append(notes, apart(d.change)...), nil
+	return d, append(notes, hardLinkNotes(d.change)...), nil
 }
 
-// apart says that a file had other names, which keep what it held.
-func apart(ch workspace.Change) []string {
+// hardLinkNotes says that a file had other names, which keep what it held.
+func hardLinkNotes(ch workspace.Change) []string {
 	if ch.State.Links < 2 || ch.Remove {
 		return nil
 	}
@@ -241,7 +241,7 @@ func apart(ch workspace.Change) []string {
 
 // formatted runs the formatters over what was written. A mark at the
 // beginning that a formatter dropped is put back.
-func (e editor) formatted(ctx context.Context, landing *workspace.Landing, drafts []draft) (notes []string) {
+func (e editor) formatted(ctx context.Context, landing *workspace.Landing, drafts []pendingChange) (notes []string) {
 	if e.format == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func byCall(c *tool.Call) workspace.By {
 
 // metadata is what programs read of a change. Who may not read the file is
 // not shown what it holds.
-func (d draft) metadata() map[string]any {
+func (d pendingChange) metadata() map[string]any {
 	out := map[string]any{"diff": hiddenDiff, "truncated": false}
 	if d.visible {
 		out["diff"], out["filediff"] = d.diff, d.filediff()
@@ -293,7 +293,7 @@ const withheldDiff = "(a rule denies reading this file, or asks about it by name
 // the difference: it is copied, recorded and sent.
 const maxWhole = 128 << 10
 
-func (d draft) filediff() map[string]any {
+func (d pendingChange) filediff() map[string]any {
 	added, removed := diff.Count(d.before, d.after)
 	out := map[string]any{"file": d.change.Path.String(), "additions": added, "deletions": removed}
 	if len(d.before)+len(d.after) <= maxWhole {

@@ -44,9 +44,11 @@ func pretty(d lsp.Diagnostic) string {
 	return fmt.Sprintf("%s [%d:%d] %s", severity, d.Range.Start.Line+1, d.Range.Start.Character+1, message)
 }
 
-// block shows what was found in a file: the first of it, and how much more.
+// diagnosticsBlock shows what was found in a file: the first of it, and how much more.
 // What is new comes before what was there.
-func block(path string, list []lsp.Diagnostic) string { return marked(path, list, "") }
+func diagnosticsBlock(path string, list []lsp.Diagnostic) string {
+	return markedDiagnostics(path, list, "")
+}
 
 // ownBlock shows the errors of a file that was changed. What was there before
 // the change is marked where there is both: it may not be the caller's.
@@ -55,11 +57,11 @@ func ownBlock(path string, list []lsp.Diagnostic) string {
 	if slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return !d.Old }) {
 		mark = " (there before this change)"
 	}
-	return marked(path, list, mark)
+	return markedDiagnostics(path, list, mark)
 }
 
-// marked is a block with a mark at what was there before.
-func marked(path string, list []lsp.Diagnostic, mark string) string {
+// markedDiagnostics is a block with a mark at what was there before.
+func markedDiagnostics(path string, list []lsp.Diagnostic, mark string) string {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b lsp.Diagnostic) int {
 		switch {
@@ -106,8 +108,8 @@ type changedFile struct {
 	hidden  bool // who calls may not see what it holds
 }
 
-// before is what the servers know before a change of files.
-func (e editor) before(ctx context.Context, changes ...workspace.Change) lsp.Baseline {
+// diagnosticsBaseline is what the servers know before a change of files.
+func (e editor) diagnosticsBaseline(ctx context.Context, changes ...workspace.Change) lsp.Baseline {
 	if e.languages == nil {
 		return nil
 	}
@@ -141,7 +143,7 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup
 	}
 	q.Others = k.others && len(q.Files) > 0
 	report := e.languages.Check(ctx, q)
-	told := &teller{left: toldBytes, metadata: out.metadata}
+	told := &otherFiles{left: toldBytes, metadata: out.metadata}
 	for _, f := range k.files {
 		for _, r := range report.Files {
 			if r.Path != f.path.String() {
@@ -169,7 +171,7 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup
 }
 
 // elsewhere shows the errors of other files, as far as who calls may read them.
-func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileReport, told *teller) (notes []string) {
+func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileReport, told *otherFiles) (notes []string) {
 	for _, r := range others {
 		path := e.files.Beside(near, r.Path)
 		if !e.files.MayRead(c, path) {
@@ -178,20 +180,20 @@ func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileRe
 		r.Diagnostics = e.discreet(c, near, r.Diagnostics)
 		told.add(r)
 		if len(notes) < shownOthers {
-			notes = append(notes, "LSP errors detected in other files:\n"+block(r.Path, errorsOf(r.Diagnostics)))
+			notes = append(notes, "LSP errors detected in other files:\n"+diagnosticsBlock(r.Path, errorsOf(r.Diagnostics)))
 		}
 	}
 	return notes
 }
 
-// A teller puts what was found into the metadata, as the servers have sent it,
-// as long as it is not too much.
-type teller struct {
+// otherFiles adds the findings in other files to the metadata, as the servers
+// have sent them, up to a limit.
+type otherFiles struct {
 	left     int
 	metadata map[string]any
 }
 
-func (t *teller) add(r lsp.FileReport) {
+func (t *otherFiles) add(r lsp.FileReport) {
 	if t.left -= len(r.Path); t.left < 0 {
 		return
 	}

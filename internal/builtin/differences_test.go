@@ -278,11 +278,11 @@ func (r recording) hold(t *testing.T, p place, m manner) (found []finding, last 
 	c := comparison{unstable: r.Expected.Unstable}
 	got, available, same := r.play(t, p, m)
 	c.available = available
-	c.list("calls", wanted(r.Expected.Calls), got.Calls)
-	c.list("inner", wanted(r.Expected.Inner), got.Inner)
-	c.list("asks", r.inOrder(wanted(r.Expected.Asks)), r.inOrder(got.Asks))
-	c.list("questions", wanted(r.Expected.Questions), got.Questions)
-	c.list("saved_output", wanted(r.Expected.Saved), got.Saved)
+	c.list("calls", addedLines(r.Expected.Calls), got.Calls)
+	c.list("inner", addedLines(r.Expected.Inner), got.Inner)
+	c.list("asks", r.inOrder(addedLines(r.Expected.Asks)), r.inOrder(got.Asks))
+	c.list("questions", addedLines(r.Expected.Questions), got.Questions)
+	c.list("saved_output", addedLines(r.Expected.Saved), got.Saved)
 	c.files("files", r.Expected.Files, got.Files)
 	c.files("files_outside", r.Expected.FilesOutside, got.FilesOutside)
 	c.files("files_beside_workspace", r.Expected.FilesBeside, got.FilesBeside)
@@ -292,7 +292,7 @@ func (r recording) hold(t *testing.T, p place, m manner) (found []finding, last 
 		}
 		m.askAll = true
 		got, _, same = r.play(t, p, m)
-		c.list("asks_when_everything_asks", r.inOrder(wanted(r.Expected.AsksAll)), r.inOrder(got.Asks))
+		c.list("asks_when_everything_asks", r.inOrder(addedLines(r.Expected.AsksAll)), r.inOrder(got.Asks))
 	}
 	return c.found, p, same
 }
@@ -306,10 +306,10 @@ func (r recording) inOrder(asks []any) []any {
 	return asks
 }
 
-// wanted leaves out of recorded values what is not compared: ids, the input
+// addedLines leaves out of recorded values what is not compared: ids, the input
 // that we sent, how a request was answered, and what another part tells the
 // model.
-func wanted(list []any) []any {
+func addedLines(list []any) []any {
 	drop := []string{"id", "to_model", "call", "answered", "sessionID", "messageID"}
 	var out []any
 	for _, v := range list {
@@ -321,18 +321,18 @@ func wanted(list []any) []any {
 			delete(m, key)
 		}
 		if text, ok := m["error"].(string); ok {
-			m["error"] = bare(text)
+			m["error"] = stripKeys(text)
 		}
 		if as, ok := m["attachments"].([]any); ok {
-			m["attachments"] = wanted(as)
+			m["attachments"] = addedLines(as)
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// bare takes away the prefix that the reference puts before an error.
-func bare(text string) string { return strings.TrimPrefix(text, "Error: ") }
+// stripKeys takes away the prefix that the reference puts before an error.
+func stripKeys(text string) string { return strings.TrimPrefix(text, "Error: ") }
 
 type comparison struct {
 	available []string

@@ -34,7 +34,7 @@ func edit(e editor) tool.Tool {
 			return nil, err
 		}
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, editing(held, err)
 			}
@@ -43,7 +43,7 @@ func edit(e editor) tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			d, notes, err := e.land(ctx, c, asks, claim, d)
+			d, notes, err := e.apply(ctx, c, asks, claim, d)
 			if err != nil {
 				return nil, err
 			}
@@ -75,8 +75,8 @@ func editing(held *workspace.Held, err error) error {
 	return err
 }
 
-// A landed match tells where an edit found its text, and how.
-type landedMatch struct {
+// A matchReport says where an edit found its text, and how.
+type matchReport struct {
 	Exact      bool     `json:"exact"`
 	Strategy   string   `json:"strategy"`
 	Similarity float64  `json:"similarity"`
@@ -91,7 +91,7 @@ type landedMatch struct {
 // maxTold is how many places are named.
 const maxTold = 100
 
-func (m landedMatch) sentence() string {
+func (m matchReport) sentence() string {
 	all := m.All
 	if all == nil {
 		all = [][2]int{{m.Lines[0], m.Lines[1]}}
@@ -114,11 +114,11 @@ func (m landedMatch) sentence() string {
 	if m.Fitted {
 		fitted = " newString was indented, and its last line ended, as the file is there."
 	}
-	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s).%s Check that this is what you meant.", at, m.words(), m.Strategy, fitted)
+	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s).%s Check that this is what you meant.", at, m.describeStrategy(), m.Strategy, fitted)
 }
 
-// words say what a strategy forgives.
-func (m landedMatch) words() string {
+// describeStrategy say what a strategy forgives.
+func (m matchReport) describeStrategy() string {
 	switch m.Strategy {
 	case "line_trimmed":
 		return "ignoring blanks at the beginning and end of lines"
@@ -134,29 +134,29 @@ func (m landedMatch) words() string {
 
 // revise makes the edits one after the other, in memory, and shows what
 // comes of them.
-func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, edits []editInput) (draft, []landedMatch, error) {
+func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, edits []editInput) (pendingChange, []matchReport, error) {
 	file, err := e.original(c, held, edits[0])
 	if err != nil {
-		return draft{}, nil, err
+		return pendingChange{}, nil, err
 	}
-	var matches []landedMatch
+	var matches []matchReport
 	now := file
 	for i, in := range edits {
 		if ctx.Err() != nil {
-			return draft{}, nil, context.Cause(ctx)
+			return pendingChange{}, nil, context.Cause(ctx)
 		}
 		next, m, err := e.replaceOnce(c, held, now, in)
 		if err != nil {
-			return draft{}, nil, numbered(err, i, len(edits))
+			return pendingChange{}, nil, numbered(err, i, len(edits))
 		}
 		now, matches = next, append(matches, m)
 	}
 	if held.Exists() && string(now.Bytes()) == string(held.Data) {
-		return draft{}, nil, tool.Fail("no-change", "The edit would change nothing: what it would write is what stands in %s.", held.Path)
+		return pendingChange{}, nil, tool.Fail("no-change", "The edit would change nothing: what it would write is what stands in %s.", held.Path)
 	}
 	change := workspace.Change{Held: held, Data: now.Bytes(), Encoding: now.Encoding().String()}
-	if slices.ContainsFunc(matches, func(m landedMatch) bool { return m.endings }) {
-		return newDraft(change, file.Raw(), now.Raw()), matches, nil
+	if slices.ContainsFunc(matches, func(m matchReport) bool { return m.endings }) {
+		return newPendingChange(change, file.Raw(), now.Raw()), matches, nil
 	}
 	return revised(change, file.Raw(), now.Raw()), matches, nil
 }
@@ -187,21 +187,21 @@ func oldEmpty() error {
 const maxPlaces = 1_000_000
 
 // replaceOnce makes one edit.
-func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, landedMatch, error) {
+func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
 	content := file.String()
 	if in.OldString == "" { // in an empty text it stands for all of it
 		if content != "" {
-			return nil, landedMatch{}, oldEmpty()
+			return nil, matchReport{}, oldEmpty()
 		}
 		data, err := file.Encode(in.NewString)
 		if err != nil {
-			return nil, landedMatch{}, notEncodable(held.Path, err)
+			return nil, matchReport{}, notEncodable(held.Path, err)
 		}
 		next, err := charset.DecodeAs(append(file.Mark(), data...), file.Encoding())
-		return next, landedMatch{Exact: true, Lines: []int{1, 1}, Places: 1}, err
+		return next, matchReport{Exact: true, Lines: []int{1, 1}, Places: 1}, err
 	}
 	if err := in.wholeEndings(file.Raw()); err != nil {
-		return nil, landedMatch{}, e.missed(c, held, in, err)
+		return nil, matchReport{}, e.missed(c, held, in, err)
 	}
 	if in.onlyEndings() {
 		if next, m, err := e.replaceEndings(c, held, file, in); next != nil || err != nil {
@@ -210,32 +210,32 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	}
 	old, fresh := charset.Normalise(in.OldString), charset.Normalise(in.NewString)
 	if in.ReplaceAll && strings.Count(content, old) > maxPlaces {
-		return nil, landedMatch{}, tooMany(held)
+		return nil, matchReport{}, tooMany(held)
 	}
 	m, err := replace.Find(content, old, replace.Options{All: in.ReplaceAll, Profile: e.matching})
 	if err != nil {
-		return nil, landedMatch{}, e.missed(c, held, in, err)
+		return nil, matchReport{}, e.missed(c, held, in, err)
 	}
 	grown := len(content) + len(m.Spans)*len(in.NewString)
 	for _, s := range m.Spans {
 		grown -= s.End - s.Start
 	}
 	if grown > workspace.MaxEdit {
-		return nil, landedMatch{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, workspace.MaxEdit>>20)
+		return nil, matchReport{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, workspace.MaxEdit>>20)
 	}
 	edits, err := m.Edits(fresh)
 	if err != nil {
-		return nil, landedMatch{}, e.missed(c, held, in, err)
+		return nil, matchReport{}, e.missed(c, held, in, err)
 	}
 	data, err := file.Splice(edits)
 	if err != nil {
-		return nil, landedMatch{}, notEncodable(held.Path, err)
+		return nil, matchReport{}, notEncodable(held.Path, err)
 	}
 	next, err := charset.DecodeAs(data, file.Encoding())
 	if err != nil {
-		return nil, landedMatch{}, notEncodable(held.Path, err)
+		return nil, matchReport{}, notEncodable(held.Path, err)
 	}
-	landed := landing(content, m)
+	landed := reportMatch(content, m)
 	landed.Fitted = slices.ContainsFunc(edits, func(e text.Edit) bool { return e.New != fresh })
 	return next, landed, nil
 }
@@ -271,26 +271,26 @@ func (in editInput) onlyEndings() bool {
 // become what they are in the new text. The match is never loose: that would
 // change blanks, and not the line endings. It returns nothing for an edit that is
 // about lone carriage returns which the file does not have.
-func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, landedMatch, error) {
+func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
 	content, raw := file.String(), file.Raw()
 	old, asText := in.OldString, false
 	if !strings.Contains(raw, old) {
 		old, asText = charset.Normalise(old), charset.Normalise(old) == charset.Normalise(in.NewString)
 		if !asText {
-			return nil, landedMatch{}, nil
+			return nil, matchReport{}, nil
 		}
 	} else {
 		content = raw
 	}
 	if in.ReplaceAll && strings.Count(content, old) > maxPlaces {
-		return nil, landedMatch{}, tooMany(held)
+		return nil, matchReport{}, tooMany(held)
 	}
 	m, err := replace.Find(content, old, replace.Options{All: in.ReplaceAll, Profile: e.matching})
 	if err != nil {
-		return nil, landedMatch{}, e.missed(c, held, in, err)
+		return nil, matchReport{}, e.missed(c, held, in, err)
 	}
 	if !m.Exact {
-		return nil, landedMatch{}, tool.Fail("context-not-found",
+		return nil, matchReport{}, tool.Fail("context-not-found",
 			"oldString and newString differ in nothing but line endings, and oldString does not stand in %s as it was quoted. Quote the text exactly as it is.", held.Path)
 	}
 	var edits []text.Edit
@@ -315,24 +315,24 @@ func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset
 	}
 	same, err := file.Encode(raw)
 	if err != nil || string(file.Mark())+string(same) != string(file.Bytes()) {
-		return nil, landedMatch{}, tool.Fail("encoding", "Cannot change line endings in %s: text in %s can not be edited in place.", held.Path, file.Encoding())
+		return nil, matchReport{}, tool.Fail("encoding", "Cannot change line endings in %s: text in %s can not be edited in place.", held.Path, file.Encoding())
 	}
 	data, err := file.Encode(text.Apply(raw, edits))
 	if err != nil {
-		return nil, landedMatch{}, notEncodable(held.Path, err)
+		return nil, matchReport{}, notEncodable(held.Path, err)
 	}
 	next, err := charset.DecodeAs(append(file.Mark(), data...), file.Encoding())
 	if err != nil {
-		return nil, landedMatch{}, notEncodable(held.Path, err)
+		return nil, matchReport{}, notEncodable(held.Path, err)
 	}
-	landed := landing(content, m)
+	landed := reportMatch(content, m)
 	landed.endings = true
 	return next, landed, nil
 }
 
-// landing tells where a match is.
-func landing(content string, m replace.Match) landedMatch {
-	landed := landedMatch{Exact: m.Exact, Strategy: m.Strategy, Similarity: m.Similarity, Places: len(m.Spans)}
+// reportMatch tells where a match is.
+func reportMatch(content string, m replace.Match) matchReport {
+	landed := matchReport{Exact: m.Exact, Strategy: m.Strategy, Similarity: m.Similarity, Places: len(m.Spans)}
 	line, at := 1, 0
 	for _, s := range m.Spans[:min(len(m.Spans), maxTold)] {
 		line += strings.Count(content[at:s.Start], "\n")

@@ -38,12 +38,12 @@ type Fetched struct {
 	Partial     bool     `json:"partial"`   // something of it is not shown
 }
 
-// show gives a page the form that was asked for.
-func (f *fetch) show(ctx context.Context, p *web.Page, cached bool) (*tool.Result, error) {
+// renderPage gives a page the form that was asked for.
+func (f *fetch) renderPage(ctx context.Context, p *web.Page, cached bool) (*tool.Result, error) {
 	if p.Status < 200 || p.Status > 299 {
 		return nil, f.unsuccessful(ctx, p)
 	}
-	res, partial, err := f.content(ctx, p)
+	res, partial, err := f.pageContent(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -121,15 +121,15 @@ func shortened(s string) string {
 
 // cutShort says why a page is not there to its end.
 func (f *fetch) cutShort(p *web.Page) string {
-	if int64(len(p.Body)) >= f.limit() {
+	if int64(len(p.Body)) >= f.sizeLimit() {
 		return fmt.Sprintf("The page is too large: this is what is in its first %d bytes", len(p.Body))
 	}
 	return fmt.Sprintf("The page did not come whole: this is what is in the %d bytes that could be read", len(p.Body))
 }
 
-// content gives the page itself. partial says that some of it was left out.
-func (f *fetch) content(ctx context.Context, p *web.Page) (res *tool.Result, partial bool, err error) {
-	switch kind := kindOf(p); kind {
+// pageContent gives the page itself. partial says that some of it was left out.
+func (f *fetch) pageContent(ctx context.Context, p *web.Page) (res *tool.Result, partial bool, err error) {
+	switch kind := pageKind(p); kind {
 	case "image", "pdf":
 		res, err = f.attach(ctx, p, kind)
 		return res, false, err
@@ -188,17 +188,17 @@ func pageText(p *web.Page) string {
 	return out
 }
 
-// kindOf says how to show a page: as html, text, image, pdf or, if it can not
+// pageKind says how to show a page: as html, text, image, pdf or, if it can not
 // be shown, as binary. What the server says counts, unless it says nothing or
 // what comes is plainly something else.
-func kindOf(p *web.Page) string {
+func pageKind(p *web.Page) string {
 	declared := declaredKind(p.Type)
 	switch {
 	case len(p.Body) == 0:
 		return "text"
 	case declared == "image", declared == "pdf":
 		return declared
-	case declared != "" && readable(p):
+	case declared != "" && looksLikeText(p):
 		return declared
 	}
 	switch media.Type(p.Body) {
@@ -209,7 +209,7 @@ func kindOf(p *web.Page) string {
 		return "image"
 	}
 	switch {
-	case !readable(p):
+	case !looksLikeText(p):
 		return "binary"
 	case p.Type == "" && strings.HasPrefix(http.DetectContentType(p.Body), "text/html"):
 		return "html"
@@ -242,10 +242,10 @@ func declaredKind(mime string) string {
 	return ""
 }
 
-// readable reports whether the beginning of a page is text. Bytes that are not
+// looksLikeText reports whether the beginning of a page is text. Bytes that are not
 // may be characters of another encoding, but a few controls are enough of a
 // sign.
-func readable(p *web.Page) bool {
+func looksLikeText(p *web.Page) bool {
 	head := p.Body[:min(len(p.Body), 64<<10)]
 	out, _ := htmlpage.Decode(head, p.Charset)
 	return controls([]byte(out)) <= 2+len(out)/50
@@ -254,7 +254,7 @@ func readable(p *web.Page) bool {
 // attach shows an image or a PDF.
 func (f *fetch) attach(ctx context.Context, p *web.Page, kind string) (*tool.Result, error) {
 	switch {
-	case p.Cut && int64(len(p.Body)) < f.limit():
+	case p.Cut && int64(len(p.Body)) < f.sizeLimit():
 		return nil, tool.Fail(web.CodeConnection, "%s is %s, and the connection ended after %d bytes of it. Try again.", shortened(p.Address.String()), aKind(kind), len(p.Body))
 	case p.Cut:
 		size := fmt.Sprintf("%d bytes", p.Size)
@@ -330,7 +330,7 @@ func (f *fetch) said(ctx context.Context, p *web.Page) string {
 		head.Body, head.Cut = head.Body[:most], true
 	}
 	var out string
-	switch kindOf(&head) {
+	switch pageKind(&head) {
 	case "html":
 		if doc, err := htmlpage.Parse(ctx, pageText(&head)); err == nil {
 			out, _ = doc.Text(ctx)

@@ -25,7 +25,7 @@ func glob(s Searching) tool.Tool {
 	spec := tool.Spec{Name: "glob", Description: globDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in globInput) (*tool.Result, error) {
 		req := searchRequest("glob", in.Pattern)
-		given(req.Metadata, "path", in.Path)
+		setIfGiven(req.Metadata, "path", in.Path)
 		asks := permission.Gather(c)
 		_ = asks.Ask(ctx, req) // it only notes
 		p, err := s.Files.ResolveFolder(ctx, asks, c.Dir, orHere(in.Path))
@@ -40,9 +40,9 @@ func glob(s Searching) tool.Tool {
 		case s.Files.Exists(p):
 			return nil, tool.Fail("not-a-directory", "glob path must be a directory: %s", p)
 		default:
-			return nil, s.missing(c, p)
+			return nil, s.pathNotFound(c, p)
 		}
-		query := search.Glob{Where: s.where(p), Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
+		query := search.Glob{Where: s.where(p), Limit: s.resultLimit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
 		if in.Pattern != "" {
 			query.Where.Globs = []string{from(c.Dir, p, in.Pattern)}
 		}

@@ -38,8 +38,8 @@ func grep(s Searching) tool.Tool {
 			return nil, err
 		}
 		req := searchRequest("grep", in.Pattern)
-		given(req.Metadata, "path", in.Path)
-		given(req.Metadata, "include", in.Include)
+		setIfGiven(req.Metadata, "path", in.Path)
+		setIfGiven(req.Metadata, "include", in.Include)
 		asks := permission.Gather(c)
 		_ = asks.Ask(ctx, req) // it only notes
 		p, err := s.Files.ResolveEither(ctx, asks, c.Dir, orHere(in.Path))
@@ -54,9 +54,9 @@ func grep(s Searching) tool.Tool {
 			return nil, err
 		}
 		if !s.Files.Exists(p) {
-			return nil, s.missing(c, p)
+			return nil, s.pathNotFound(c, p)
 		}
-		query := search.Grep{Pattern: pattern, Limit: s.limit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
+		query := search.Grep{Pattern: pattern, Limit: s.resultLimit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
 		bounded, cancel := s.bounded(ctx)
 		defer cancel()
 		hidden := s.aim(bounded, c, p, aim{&query, asked})
@@ -155,7 +155,7 @@ func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool
 	case found.Late:
 		body = "No matches in what was searched"
 	}
-	notes := notices(found.Skipped, "searched", found.hidden.names())
+	notes := notices(found.Skipped, "searched", found.hidden.shownNames())
 	if found.Late {
 		notes = append([]string{lateNotice(s.budget())}, notes...)
 	}
@@ -202,8 +202,8 @@ func searchRequest(name, pattern string) permission.Request {
 	}
 }
 
-// given adds an argument to what a request shows, where it was given.
-func given(metadata map[string]any, key string, value *string) {
+// setIfGiven adds an argument to what a request shows, where it was given.
+func setIfGiven(metadata map[string]any, key string, value *string) {
 	if value != nil {
 		metadata[key] = *value
 	}
@@ -230,8 +230,8 @@ func searchFailed(ctx context.Context, p workspace.Path, err error) error {
 	return fmt.Errorf("searching %s: %w", p, err)
 }
 
-// missing says that a path is not there, with names that are near to it.
-func (s Searching) missing(c *tool.Call, p workspace.Path) error {
+// pathNotFound says that a path is not there, with names that are near to it.
+func (s Searching) pathNotFound(c *tool.Call, p workspace.Path) error {
 	message := fmt.Sprintf("No such file or directory: '%s'", p)
 	if near := near(c, s.Files, p); len(near) > 0 {
 		message += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")

@@ -29,8 +29,8 @@ type instructions struct {
 // behind the result of reading it. The innermost come first.
 func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
 	var texts, loaded []string
-	for dir := filepath.Dir(p.String()); below(c.Dir, dir); dir = filepath.Dir(dir) {
-		name, text, ok := i.of(c, p, dir)
+	for dir := filepath.Dir(p.String()); strictlyWithin(c.Dir, dir); dir = filepath.Dir(dir) {
+		name, text, ok := i.folderInstructions(c, p, dir)
 		if !ok {
 			continue
 		}
@@ -48,10 +48,10 @@ func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
 	}
 }
 
-// of returns the instructions of one folder: of the first of the names that
+// folderInstructions returns the instructions of one folder: of the first of the names that
 // is there, unless it is the file that is being read, or was seen before, or
 // may not be read.
-func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (name, text string, ok bool) {
+func (i *instructions) folderInstructions(c *tool.Call, reading workspace.Path, dir string) (name, text string, ok bool) {
 	for _, base := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
 		p := i.files.Beside(reading, filepath.Join(dir, base))
 		file, info, err := i.files.Open(p)
@@ -68,7 +68,7 @@ func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (nam
 		if cut {
 			hash = "the beginning, " + hash // which is not to have read the file
 		}
-		if !i.claim(c.Session, p, hash) {
+		if !i.claimUnseen(c.Session, p, hash) {
 			return "", "", false
 		}
 		return p.String(), instructionText(data, cut), true
@@ -76,9 +76,9 @@ func (i *instructions) of(c *tool.Call, reading workspace.Path, dir string) (nam
 	return "", "", false
 }
 
-// claim reports whether a session has not been given what a file says now.
+// claimUnseen reports whether a session has not been given what a file says now.
 // From then on it has.
-func (i *instructions) claim(session string, p workspace.Path, hash string) bool {
+func (i *instructions) claimUnseen(session string, p workspace.Path, hash string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if s, seen := i.files.Seen(session, p); seen && s.Hash == hash {
@@ -101,5 +101,5 @@ func instructionText(data []byte, cut bool) string {
 	return text
 }
 
-// below reports whether dir lies below top, and is another folder.
-func below(top, dir string) bool { return disk.Within(top, dir) && !disk.Within(dir, top) }
+// strictlyWithin reports whether dir lies below top, and is another folder.
+func strictlyWithin(top, dir string) bool { return disk.Within(top, dir) && !disk.Within(dir, top) }

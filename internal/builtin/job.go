@@ -48,7 +48,7 @@ func jobTool(shell Shell) tool.Tool {
 		case errors.Is(err, job.ErrNoJob):
 			return nil, tool.Fail("not-found", "There is no job %q in this session. The action list shows those there are.", in.ID)
 		case errors.Is(err, job.ErrEnded):
-			return nil, j.late()
+			return nil, j.notRunning()
 		}
 		return res, err
 	})
@@ -65,7 +65,7 @@ func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
 	case "list":
 		return j.list(), nil
 	case "output":
-		return j.output(nil)
+		return j.showOutput(nil)
 	case "wait":
 		return j.wait(ctx)
 	case "write":
@@ -89,11 +89,11 @@ func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
 	if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
 		return nil, err
 	}
-	return j.output(nil)
+	return j.showOutput(nil)
 }
 
-// late is the error of what only a running job can do.
-func (j jobCall) late() error {
+// notRunning is the error of what only a running job can do.
+func (j jobCall) notRunning() error {
 	how := "ended"
 	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != job.Running {
 		how = info.Words()
@@ -133,7 +133,7 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 	case j.in.Until != "":
 		note = append(note, "it has ended and not printed what was waited for")
 	}
-	res, err := j.output(note)
+	res, err := j.showOutput(note)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func jobRequest(id, input string) permission.Request {
 	line := "job " + id + " <<< " + input
 	return permission.Request{
 		Permission: "bash", Patterns: []string{line},
-		Doubts:   map[string][]permission.Doubt{line: {{Why: "what a running program does with its input is not known"}}},
-		Metadata: map[string]any{"job": id, "input": input},
+		Uncertainties: map[string][]permission.Uncertainty{line: {{Why: "what a running program does with its input is not known"}}},
+		Metadata:      map[string]any{"job": id, "input": input},
 	}
 }
 
@@ -195,8 +195,8 @@ func (j jobCall) said(format string, args ...any) (*tool.Result, error) {
 	}, nil
 }
 
-// output shows what a job has printed since an offset.
-func (j jobCall) output(notes []string) (*tool.Result, error) {
+// showOutput shows what a job has printed since an offset.
+func (j jobCall) showOutput(notes []string) (*tool.Result, error) {
 	chunk, err := j.jobs.Output(j.in.ID, j.in.Offset, jobShown)
 	if err != nil {
 		return nil, err

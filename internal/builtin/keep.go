@@ -10,15 +10,14 @@ import (
 	"github.com/helve-dev/helve/internal/workspace"
 )
 
-// A keeping is what was put aside before a command that destroys things; nil
-// for none.
-type keeping struct {
+// A lossCheckpoint keeps what a command is about to destroy; nil for none.
+type lossCheckpoint struct {
 	*workspace.Checkpoint
 	unknown []string // what destroys more than could be known beforehand
 }
 
-// keep puts aside what the command is about to destroy.
-func (b bashCall) keep(ctx context.Context, dir string) (*keeping, error) {
+// checkpointLosses copies the files that the command is about to destroy.
+func (b bashCall) checkpointLosses(ctx context.Context, dir string) (*lossCheckpoint, error) {
 	if !b.checkpoint {
 		return nil, nil
 	}
@@ -31,20 +30,20 @@ func (b bashCall) keep(ctx context.Context, dir string) (*keeping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeping what the command may destroy: %w", err)
 	}
-	return &keeping{cp, unknown}, nil
+	return &lossCheckpoint{cp, unknown}, nil
 }
 
-// drop says that the command did not run.
-func (k *keeping) drop() error {
+// cancel drops the checkpoint of a command that did not run.
+func (k *lossCheckpoint) cancel() error {
 	if k == nil {
 		return nil
 	}
 	return k.Drop()
 }
 
-// settle records what the command has destroyed, and says what could not be
-// kept of it.
-func (k *keeping) settle() (notes []string) {
+// recordLosses records what the command has destroyed, and returns notes about
+// what could not be kept.
+func (k *lossCheckpoint) recordLosses() (notes []string) {
 	if k == nil {
 		return nil
 	}
@@ -60,11 +59,11 @@ func (k *keeping) settle() (notes []string) {
 	if len(lost) > 0 {
 		notes = append(notes, "Not kept for undo: "+some(lost))
 	}
-	return append(notes, k.lacks()...)
+	return append(notes, k.notKept()...)
 }
 
-// lacks says what was not kept.
-func (k *keeping) lacks() (notes []string) {
+// notKept says what was not kept.
+func (k *lossCheckpoint) notKept() (notes []string) {
 	if len(k.Left) > 0 {
 		notes = append(notes, "Not kept before the command ran: "+some(k.Left))
 	}
@@ -74,10 +73,10 @@ func (k *keeping) lacks() (notes []string) {
 	return notes
 }
 
-// late is what settles the keeping of a command that went on as a job, when
-// all of it has ended. There is nobody left to answer; trouble, if not nil, is
-// told what went wrong.
-func (k *keeping) late(trouble func(error)) func() {
+// recordLossesLater returns what records the losses of a command that went on
+// as a job, once all of it has ended. Nobody waits for the result by then, so
+// errors go to trouble if it is not nil.
+func (k *lossCheckpoint) recordLossesLater(trouble func(error)) func() {
 	if k == nil {
 		return nil
 	}
@@ -90,7 +89,7 @@ func (k *keeping) late(trouble func(error)) func() {
 
 // promise says what will be there for undo when the job has ended. The job may
 // be settling it meanwhile.
-func (k *keeping) promise() (notes []string) {
+func (k *lossCheckpoint) promise() (notes []string) {
 	if k == nil {
 		return nil
 	}
@@ -98,11 +97,11 @@ func (k *keeping) promise() (notes []string) {
 		notes = append(notes, fmt.Sprintf("Kept for undo: %s, as before the command ran. "+
 			"When the job has ended, undo can bring back what it destroyed of that.", count(n, "file")))
 	}
-	return append(notes, k.lacks()...)
+	return append(notes, k.notKept()...)
 }
 
-// describe says what undo can bring back.
-func (k *keeping) describe(meta map[string]any) {
+// addMetadata says what undo can bring back.
+func (k *lossCheckpoint) addMetadata(meta map[string]any) {
 	if k == nil || k.ID() == "" {
 		return
 	}
@@ -144,7 +143,7 @@ func endangered(start string, losses []shell.Loss) (at []workspace.Endangered, u
 
 func endangeredIn(dir string, l shell.Loss) (at []workspace.Endangered) {
 	e := workspace.Endangered{
-		Tree: l.Tree, Name: l.Name, Write: l.Kind == shell.Emptied, Move: l.Move, Whole: l.Whole, Discard: discard(l),
+		Tree: l.Tree, Name: l.Name, Write: l.Kind == shell.Emptied, Move: l.Move, Whole: l.Whole, Discard: discardKind(l),
 	}
 	pattern := func(w shell.Word) workspace.Pattern { return workspace.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
 	for _, w := range l.From {
@@ -161,7 +160,7 @@ func endangeredIn(dir string, l shell.Loss) (at []workspace.Endangered) {
 	return at
 }
 
-func discard(l shell.Loss) workspace.Discard {
+func discardKind(l shell.Loss) workspace.Discard {
 	switch {
 	case l.Kind == shell.Discarded:
 		return workspace.Changes

@@ -20,9 +20,9 @@ type page struct {
 	total int  // lines of the file, where end is set
 }
 
-func readPage(ls *lines, offset int, most room) (page, error) {
+func readPage(ls *lines, offset int, most textLimit) (page, error) {
 	var p page
-	skipped, err := ls.skip(offset)
+	skipped, err := ls.skipLines(offset)
 	if err != nil {
 		return p, err
 	}
@@ -97,9 +97,9 @@ func newLines(r io.Reader, size int) *lines {
 // lineKeep is enough bytes for readLineUnits units of any text.
 const lineKeep = readLineUnits*4 + 8
 
-// skip passes over n lines, counting and not looking, and returns how many
+// skipLines passes over n lines, counting and not looking, and returns how many
 // line feeds it passed.
-func (l *lines) skip(n int) (passed int, err error) {
+func (l *lines) skipLines(n int) (passed int, err error) {
 	for passed < n {
 		if _, err := l.r.Peek(1); err != nil {
 			if errors.Is(err, io.EOF) {

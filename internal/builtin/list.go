@@ -69,7 +69,7 @@ func list(files *workspace.Files) tool.Tool {
 
 // listing is the tree of a folder, as far as the time has sufficed.
 func listing(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (*tool.Result, error) {
-	found, skipped, err := listed(ctx, files, dir, ignore)
+	found, skipped, err := collectFiles(ctx, files, dir, ignore)
 	late := errors.Is(err, errListLate)
 	if err != nil && !late {
 		return nil, err
@@ -100,9 +100,9 @@ func checkGlobs(globs []string) error {
 	return nil
 }
 
-// listed finds the first files of a folder that are not left out. When the time
+// collectFiles finds the first files of a folder that are not left out. When the time
 // is over the error is errListLate, and what was found so far is returned too.
-func listed(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
+func collectFiles(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
 	globs := make([]string, 0, len(ignore))
 	for _, entry := range []string{
 		"node_modules/", "__pycache__/", ".git/", "dist/", "build/", "target/", "vendor/", "bin/", "obj/", ".idea/", ".vscode/",

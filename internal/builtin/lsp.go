@@ -51,7 +51,7 @@ type lspInput struct {
 func language(e editor) tool.Tool {
 	spec := tool.Spec{Name: "lsp", Description: lspDoc, Destructive: true, Offer: offerLanguage}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in lspInput) (*tool.Result, error) {
-		return (&consultation{editor: e, ctx: ctx, c: c, in: in}).run()
+		return (&lspCall{editor: e, ctx: ctx, c: c, in: in}).run()
 	})
 }
 
@@ -62,8 +62,8 @@ func offerLanguage(a tool.Audience) (string, bool) {
 	return `The tool lsp is off. "experimental": {"lsp_tool": true} in the config or HELVE_EXPERIMENTAL_LSP_TOOL=1 switches it on (in a program: the flag "lsp"). Until then, look for the text instead.`, false
 }
 
-// A consultation is one call of the tool.
-type consultation struct {
+// An lspCall is one call of the tool.
+type lspCall struct {
 	editor
 	ctx context.Context
 	c   *tool.Call
@@ -77,16 +77,16 @@ type consultation struct {
 }
 
 // run asks for what the operation needs, and does it.
-func (q *consultation) run() (*tool.Result, error) {
+func (q *lspCall) run() (*tool.Result, error) {
 	if err := q.in.check(); err != nil {
 		return nil, err
 	}
-	if err := q.ask(); err != nil {
+	if err := q.askPermission(); err != nil {
 		return nil, err
 	}
 	switch {
 	case q.in.FilePath != "" && (!q.editor.files.Exists(q.path) || q.editor.files.IsFolder(q.path)):
-		return nil, q.missing()
+		return nil, q.fileNotFound()
 	case q.languages == nil:
 		return nil, noLanguage("Language servers are off; \"lsp\": true in the config switches them on (in a program: Options.LSP). Until then, look for the text instead.")
 	}
@@ -151,8 +151,8 @@ func (in lspInput) checkName() error {
 // positioned reports whether a call says a place in a file.
 func (in lspInput) positioned() bool { return in.FilePath != "" && in.Line > 0 && in.Character > 0 }
 
-// title is what the call is about, as far as it says.
-func (q *consultation) title() string {
+// callTitle is what the call is about, as far as it says.
+func (q *lspCall) callTitle() string {
 	switch {
 	case q.in.positioned():
 		return fmt.Sprintf("%s %s:%d:%d", q.in.Operation, q.path.Title(), q.in.Line, q.in.Character)
@@ -162,9 +162,9 @@ func (q *consultation) title() string {
 	return q.in.Operation
 }
 
-// ask asks about the file, which a server reads and tells about, and about
+// askPermission asks about the file, which a server reads and tells about, and about
 // the operation.
-func (q *consultation) ask() (err error) {
+func (q *lspCall) askPermission() (err error) {
 	asks := permission.Gather(q.c)
 	if q.in.FilePath == "" {
 		q.path, err = q.editor.files.ResolveFolder(q.ctx, asks, q.c.Dir, ".")
@@ -174,14 +174,14 @@ func (q *consultation) ask() (err error) {
 	if err != nil {
 		return badName(err)
 	}
-	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.asked()}
+	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.requestMetadata()}
 	q.unasked = q.c.Allowed(req)
 	_ = asks.Ask(q.ctx, req) // it only notes
 	return asks.Settle(q.ctx)
 }
 
-// asked is what a person is shown who is asked.
-func (q *consultation) asked() map[string]any {
+// requestMetadata is what a person is shown who is asked.
+func (q *lspCall) requestMetadata() map[string]any {
 	out := map[string]any{"operation": q.in.Operation}
 	if q.in.FilePath == "" || q.in.Operation == opWorkspaceSymbol {
 		return out
@@ -199,8 +199,8 @@ func (q *consultation) asked() map[string]any {
 	return out
 }
 
-// missing says that there is no such file, with names near to it.
-func (q *consultation) missing() error {
+// fileNotFound says that there is no such file, with names near to it.
+func (q *lspCall) fileNotFound() error {
 	fail := tool.Fail("not-found", "File not found: %s", q.path)
 	if q.editor.files.IsFolder(q.path) {
 		fail.Hint = "It is a folder. Give a file of it."
@@ -220,7 +220,7 @@ func noLanguage(hint string) error {
 const instead = "Look for the text instead."
 
 // unserved words why a server could not be asked, or has not answered.
-func (q *consultation) unserved(err error) error {
+func (q *lspCall) unserved(err error) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)
 	}
@@ -253,7 +253,7 @@ func (s sentenced) Unwrap() error { return s.error }
 
 // open returns the servers of the file that answer a method, with the file
 // open in them.
-func (q *consultation) open(method string) ([]*lsp.View, error) {
+func (q *lspCall) open(method string) ([]*lsp.View, error) {
 	views, err := q.languages.Open(q.ctx, q.path.String())
 	if err != nil {
 		return nil, q.unserved(err)
@@ -266,7 +266,7 @@ func (q *consultation) open(method string) ([]*lsp.View, error) {
 
 // checkLine refuses a line that the file does not have, which servers take for
 // its end. Behind the last line break there is a line to servers and editors.
-func (q *consultation) checkLine(v *lsp.View, method string) error {
+func (q *lspCall) checkLine(v *lsp.View, method string) error {
 	text, _ := v.Text(q.path.String())
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
@@ -280,7 +280,7 @@ func (q *consultation) checkLine(v *lsp.View, method string) error {
 }
 
 // able are the servers that answer a method.
-func (q *consultation) able(views []*lsp.View, method string) ([]*lsp.View, error) {
+func (q *lspCall) able(views []*lsp.View, method string) ([]*lsp.View, error) {
 	able := slices.DeleteFunc(slices.Clone(views), func(v *lsp.View) bool { return !v.Supports(method) })
 	if len(able) > 0 {
 		return able, nil
@@ -299,7 +299,7 @@ func serverNames(views []*lsp.View) (names []string) {
 }
 
 // diagnostics shows everything that is wrong with a file as it is on disk.
-func (q *consultation) diagnostics() (*tool.Result, error) {
+func (q *lspCall) diagnostics() (*tool.Result, error) {
 	views, err := q.languages.Open(q.ctx, q.path.String())
 	if err != nil {
 		return nil, q.unserved(err)
@@ -310,13 +310,13 @@ func (q *consultation) diagnostics() (*tool.Result, error) {
 	}
 	working, failed := atWork(report.Pending)
 	pending, silent := serversOf(working), serversOf(report.Pending)
-	told := &teller{left: toldBytes, metadata: map[string]any{}}
+	told := &otherFiles{left: toldBytes, metadata: map[string]any{}}
 	var parts []string
 	for _, r := range report.Files {
 		r.Diagnostics = q.discreet(q.c, q.path, r.Diagnostics)
 		told.add(r)
 		if len(r.Diagnostics) > 0 {
-			parts = append(parts, block(r.Path, r.Diagnostics))
+			parts = append(parts, diagnosticsBlock(r.Path, r.Diagnostics))
 			continue
 		}
 		fine := slices.DeleteFunc(serverNames(views), func(name string) bool { return slices.Contains(silent, name) })
@@ -337,12 +337,12 @@ func (q *consultation) diagnostics() (*tool.Result, error) {
 	if len(pending) > 0 {
 		metadata["pending"] = pending
 	}
-	return &tool.Result{Title: q.title(), Output: strings.Join(parts, "\n\n"), Metadata: metadata}, nil
+	return &tool.Result{Title: q.callTitle(), Output: strings.Join(parts, "\n\n"), Metadata: metadata}, nil
 }
 
 // checked is what the servers find in the file. Who asks for nothing else can
 // wait a little longer than a change does.
-func (q *consultation) checked() lsp.Report {
+func (q *lspCall) checked() lsp.Report {
 	question := lsp.Question{Files: []string{q.path.String()}}
 	report := q.languages.Check(q.ctx, question)
 	if working, _ := atWork(report.Pending); len(working) > 0 {
@@ -352,7 +352,7 @@ func (q *consultation) checked() lsp.Report {
 }
 
 // restart starts servers anew.
-func (q *consultation) restart() (*tool.Result, error) {
+func (q *lspCall) restart() (*tool.Result, error) {
 	file := ""
 	if q.in.FilePath != "" {
 		file = q.path.String()
@@ -369,5 +369,5 @@ func (q *consultation) restart() (*tool.Result, error) {
 	if len(names) > 0 {
 		out = "Restarted: " + strings.Join(names, ", ") + "."
 	}
-	return &tool.Result{Title: q.title(), Output: out, Metadata: map[string]any{"servers": append([]string{}, names...)}}, nil
+	return &tool.Result{Title: q.callTitle(), Output: out, Metadata: map[string]any{"servers": append([]string{}, names...)}}, nil
 }

@@ -15,14 +15,14 @@ import (
 // A refactoring is a change that a server proposes on its way to the disk, in
 // the passage that patches take.
 type refactoring struct {
-	sheaf
+	patchPlan
 	proposal
-	steps []step
+	steps []fileStep
 	at    map[string]int // by the real name that it has now: which of files a file is
 }
 
-// A step is one thing to be done to a file.
-type step struct {
+// A fileStep is one thing to be done to a file.
+type fileStep struct {
 	lsp.FileEdit
 	path, to workspace.Path
 }
@@ -33,7 +33,7 @@ func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err
 		if r.ctx.Err() != nil {
 			return nil, context.Cause(r.ctx)
 		}
-		s := step{FileEdit: edit}
+		s := fileStep{FileEdit: edit}
 		if s.path, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.Path); err != nil {
 			return nil, badName(err)
 		}
@@ -56,47 +56,47 @@ func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err
 }
 
 // take does one step, in memory.
-func (r *refactoring) take(claim *workspace.Claim, s step) error {
-	l, err := r.leaf(claim, s.path)
+func (r *refactoring) take(claim *workspace.Claim, s fileStep) error {
+	l, err := r.fileState(claim, s.path)
 	if err != nil {
 		return cannotChange(s.path, err)
 	}
 	switch s.Kind {
 	case lsp.EditCreate:
-		return r.create(l, s)
+		return r.createFile(l, s)
 	case lsp.EditDelete:
 		return r.remove(l, s)
 	case lsp.EditRename:
-		dest, err := r.leaf(claim, s.to)
+		dest, err := r.fileState(claim, s.to)
 		if err != nil {
 			return cannotChange(s.to, err)
 		}
-		return r.move(l, dest, s)
+		return r.moveFile(l, dest, s)
 	}
 	return r.revise(l, s)
 }
 
-// misfit is the error for a step that does not fit what is there.
-func (r *refactoring) misfit(code, what string, path workspace.Path) error {
+// invalidEdit is the error for a step that does not fit what is there.
+func (r *refactoring) invalidEdit(code, what string, path workspace.Path) error {
 	return tool.Fail(code, "%s proposes to change %s, but %s. Nothing was changed; make the change by other means.", r.view.Server(), path, what)
 }
 
 // revise edits the text of a file.
-func (r *refactoring) revise(l *leaf, s step) error {
+func (r *refactoring) revise(l *fileState, s fileStep) error {
 	if !l.exists {
-		return r.misfit("not-found", "there is no such file", s.path)
+		return r.invalidEdit("not-found", "there is no such file", s.path)
 	}
 	file, err := r.text(l, s.path)
 	if err != nil {
 		return err
 	}
-	if err := r.fresh(l, s, file); err != nil {
+	if err := r.checkUnchanged(l, s, file); err != nil {
 		return err
 	}
 	before := file.Raw()
 	after, err := s.Apply(before)
 	if err != nil {
-		return r.misfit("bad-edit", plainError{err}.Error(), s.path)
+		return r.invalidEdit("bad-edit", plainError{err}.Error(), s.path)
 	}
 	if len(after) > workspace.MaxEdit {
 		return tool.Fail("too-large", "%s proposes to make %s larger than %d MiB. Make the change by other means.", r.view.Server(), s.path, workspace.MaxEdit>>20)
@@ -117,9 +117,9 @@ func (r *refactoring) revise(l *leaf, s step) error {
 	return nil
 }
 
-// fresh holds the text of a file against the one that the server has: edits
+// checkUnchanged holds the text of a file against the one that the server has: edits
 // for another text would land in the wrong places.
-func (r *refactoring) fresh(l *leaf, s step, file *charset.Text) error {
+func (r *refactoring) checkUnchanged(l *fileState, s fileStep, file *charset.Text) error {
 	if !l.held.Exists() || string(l.data) != string(l.held.Data) {
 		return nil // this change has made it what it is
 	}
@@ -135,12 +135,12 @@ func (r *refactoring) fresh(l *leaf, s step, file *charset.Text) error {
 	return nil
 }
 
-func (r *refactoring) create(l *leaf, s step) error {
+func (r *refactoring) createFile(l *fileState, s fileStep) error {
 	switch {
 	case l.exists && !s.Overwrite && s.IgnoreIfExists:
 		return nil
 	case l.exists && !s.Overwrite:
-		return r.misfit("exists", "it exists already", s.path)
+		return r.invalidEdit("exists", "it exists already", s.path)
 	case l.exists:
 		before, _ := decoded(l.data)
 		l.data = nil
@@ -152,32 +152,32 @@ func (r *refactoring) create(l *leaf, s step) error {
 	return nil
 }
 
-func (r *refactoring) remove(l *leaf, s step) error {
+func (r *refactoring) remove(l *fileState, s fileStep) error {
 	switch {
 	case !l.exists && s.IgnoreIfNotExists:
 		return nil
 	case !l.exists:
-		return r.misfit("not-found", "there is no such file", s.path)
+		return r.invalidEdit("not-found", "there is no such file", s.path)
 	case r.editor.files.IsLink(s.path):
-		return r.misfit("symlink", "it is a symbolic link, and only files are deleted", s.path)
+		return r.invalidEdit("symlink", "it is a symbolic link, and only files are deleted", s.path)
 	}
 	r.record(patched{kind: "delete", path: s.path, dest: s.path, before: shownText(l.data)})
 	l.exists, l.data = false, nil
 	return nil
 }
 
-func (r *refactoring) move(l, dest *leaf, s step) error {
+func (r *refactoring) moveFile(l, dest *fileState, s fileStep) error {
 	switch {
 	case !l.exists:
-		return r.misfit("not-found", "there is no such file", s.path)
+		return r.invalidEdit("not-found", "there is no such file", s.path)
 	case r.editor.files.IsLink(s.path):
-		return r.misfit("symlink", "it is a symbolic link, and only files are moved", s.path)
+		return r.invalidEdit("symlink", "it is a symbolic link, and only files are moved", s.path)
 	case l == dest:
-		return r.misfit("duplicate-target", "it is moved onto itself", s.path)
+		return r.invalidEdit("duplicate-target", "it is moved onto itself", s.path)
 	case dest.exists && !s.Overwrite && s.IgnoreIfExists:
 		return nil
 	case dest.exists && !s.Overwrite:
-		return r.misfit("exists", "there is a file already where it is moved to", s.to)
+		return r.invalidEdit("exists", "there is a file already where it is moved to", s.to)
 	}
 	p := patched{kind: "move", path: s.path, dest: s.to, before: shownText(l.data), after: shownText(l.data)}
 	if dest.exists {
@@ -228,7 +228,7 @@ func (r *refactoring) record(p patched) {
 	}
 }
 
-// tidy forgets the files of which nothing is left to tell.
-func (r *refactoring) tidy() {
+// dropUnchanged forgets the files of which nothing is left to tell.
+func (r *refactoring) dropUnchanged() {
 	r.files = slices.DeleteFunc(r.files, func(p patched) bool { return p.kind == "" })
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // rename gives a symbol another name, wherever it is used.
-func (q *consultation) rename() (*tool.Result, error) {
+func (q *lspCall) rename() (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open("textDocument/rename")
 	if err != nil {
@@ -53,7 +53,7 @@ type proposal struct {
 
 // adopt makes the change that a server proposes: as one change of all files,
 // asked about once, with its differences to see.
-func (q *consultation) adopt(p proposal) (*tool.Result, error) {
+func (q *lspCall) adopt(p proposal) (*tool.Result, error) {
 	steps, err := p.view.Edits(p.edit)
 	if err != nil {
 		return nil, tool.Fail("bad-edit", "%s proposes a change that can not be made: %w. Make it by other means.", p.view.Server(), plainError{err})
@@ -62,13 +62,13 @@ func (q *consultation) adopt(p proposal) (*tool.Result, error) {
 		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", p.view.Server(), len(steps), maxHunks)
 	}
 	return asking(q.ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
-		r := refactoring{sheaf: sheaf{editor: q.editor, asks: asks, ctx: q.ctx, c: q.c, now: map[string]*leaf{}}, proposal: p, at: map[string]int{}}
+		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, ctx: q.ctx, c: q.c, now: map[string]*fileState{}}, proposal: p, at: map[string]int{}}
 		paths, err := r.resolve(steps)
 		if err != nil {
 			return nil, err
 		}
 		if len(paths) == 0 {
-			return q.found([]json.RawMessage{}, nil), nil
+			return q.answersResult([]json.RawMessage{}, nil), nil
 		}
 		claim, err := q.editor.files.Claim(q.ctx, paths...)
 		if err != nil {
@@ -83,16 +83,16 @@ func (q *consultation) adopt(p proposal) (*tool.Result, error) {
 				return nil, err
 			}
 		}
-		if r.tidy(); len(r.files) == 0 {
-			return q.found([]json.RawMessage{}, nil), nil
+		if r.dropUnchanged(); len(r.files) == 0 {
+			return q.answersResult([]json.RawMessage{}, nil), nil
 		}
 		r.draw()
 		r.first = fmt.Sprintf("%s: %s changed.", p.done, count(len(r.files), "file"))
-		res, err := r.land(claim)
+		res, err := r.apply(claim)
 		if err != nil {
 			return nil, err
 		}
-		res.Title = q.title()
+		res.Title = q.callTitle()
 		return res, nil
 	})
 }
@@ -129,7 +129,7 @@ func (a wireAction) commands() bool {
 func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // codeAction lists what servers offer to do at a place, or makes one of it.
-func (q *consultation) codeAction() (*tool.Result, error) {
+func (q *lspCall) codeAction() (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open("textDocument/codeAction")
 	if err != nil {
@@ -141,7 +141,7 @@ func (q *consultation) codeAction() (*tool.Result, error) {
 	case err != nil:
 		return nil, q.unserved(err)
 	case len(offer.list) == 0 && len(offer.pending) == 0:
-		res := q.found([]json.RawMessage{}, offer.notes)
+		res := q.answersResult([]json.RawMessage{}, offer.notes)
 		res.Metadata = map[string]any{"actions": []any{}}
 		return res, nil
 	case len(offer.list) == 0 || q.in.Action == "":
@@ -152,7 +152,7 @@ func (q *consultation) codeAction() (*tool.Result, error) {
 		return nil, err
 	}
 	if !a.edits() {
-		if err := q.resolved(a); err != nil {
+		if err := q.resolveAction(a); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +176,7 @@ type offer struct {
 
 // actions are what the servers offer. Where something is wrong and nothing
 // helps, they are asked once more.
-func (q *consultation) actions(views []*lsp.View) (o offer, err error) {
+func (q *lspCall) actions(views []*lsp.View) (o offer, err error) {
 	for again := range 2 {
 		var wrong []json.RawMessage
 		wrong, o.pending = q.wrongHere(views)
@@ -196,7 +196,7 @@ func (q *consultation) actions(views []*lsp.View) (o offer, err error) {
 
 // wrongHere is what is wrong at the place of the call, and which of the servers
 // have not looked yet.
-func (q *consultation) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pending []string) {
+func (q *lspCall) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pending []string) {
 	report := q.checked()
 	for _, r := range report.Files {
 		wrong = append(wrong, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
@@ -208,7 +208,7 @@ func (q *consultation) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pe
 
 // offers asks the servers one after the other, so that what they offer has an
 // order.
-func (q *consultation) offers(views []*lsp.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
+func (q *lspCall) offers(views []*lsp.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
 	for _, v := range views {
 		at := v.At(q.in.Line, q.in.Character)
 		native := make([]json.RawMessage, len(wrong))
@@ -277,8 +277,8 @@ func (a *action) rank() int {
 	return 0
 }
 
-// told is the action for programs.
-func (a *action) told(number int) map[string]any {
+// actionMetadata is the action for programs.
+func (a *action) actionMetadata(number int) map[string]any {
 	out := map[string]any{"number": number, "title": a.Title, "server": a.view.Server()}
 	if a.Kind != "" {
 		out["kind"] = a.Kind
@@ -297,11 +297,11 @@ func (a *action) told(number int) map[string]any {
 
 // offered lists actions by number. Of what can not be done there is often
 // much, and it is told in short.
-func (q *consultation) offered(o offer) *tool.Result {
+func (q *lspCall) offered(o offer) *tool.Result {
 	var usable, commands, rest []string
 	told := []map[string]any{}
 	for i, a := range o.list {
-		told = append(told, a.told(i+1))
+		told = append(told, a.actionMetadata(i+1))
 		switch a.rank() {
 		case 1:
 			commands = append(commands, shortTitle(a.Title))
@@ -333,7 +333,7 @@ func (q *consultation) offered(o offer) *tool.Result {
 	if len(usable) > 0 {
 		parts = append(parts, o.unchecked()...)
 	}
-	return &tool.Result{Title: q.title(), Output: strings.Join(append(parts, o.notes...), "\n\n"), Metadata: metadata}
+	return &tool.Result{Title: q.callTitle(), Output: strings.Join(append(parts, o.notes...), "\n\n"), Metadata: metadata}
 }
 
 // unchecked says which servers may offer more once they know what is wrong.
@@ -408,8 +408,8 @@ func (o offer) choice() string {
 	return strings.Join(append([]string{"There are:\n" + o.numbered(usable)}, o.unchecked()...), "\n")
 }
 
-// resolved lets the server say what an action would change.
-func (q *consultation) resolved(a *action) error {
+// resolveAction lets the server say what an action would change.
+func (q *lspCall) resolveAction(a *action) error {
 	raw, err := a.view.Call(q.ctx, "codeAction/resolve", a.raw)
 	if err != nil {
 		return q.unserved(err)

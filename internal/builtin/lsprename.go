@@ -22,7 +22,7 @@ const (
 // renamed asks a server for the change that gives a symbol another name. A
 // change that would leave out the place where the symbol is defined, in a file
 // of the project, is not one: what is left would not fit together.
-func (q *consultation) renamed(v *lsp.View, at map[string]any) (json.RawMessage, error) {
+func (q *lspCall) renamed(v *lsp.View, at map[string]any) (json.RawMessage, error) {
 	homes := q.homes(v, at)
 	files := append([]string{q.path.String()}, homes...)
 	for try := 1; ; try++ {
@@ -54,7 +54,7 @@ func (q *consultation) renamed(v *lsp.View, at map[string]any) (json.RawMessage,
 
 // homes are the files of the project in which the symbol is defined under the
 // name that it has here. One that is called otherwise there keeps that name.
-func (q *consultation) homes(v *lsp.View, at map[string]any) (files []string) {
+func (q *lspCall) homes(v *lsp.View, at map[string]any) (files []string) {
 	name := q.nameHere(v)
 	raw, err := v.Call(q.ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
 	if err != nil || name == "" {
@@ -82,7 +82,7 @@ func (q *consultation) homes(v *lsp.View, at map[string]any) (files []string) {
 }
 
 // nameHere is the name at the place of the call; "" for none.
-func (q *consultation) nameHere(v *lsp.View) string {
+func (q *lspCall) nameHere(v *lsp.View) string {
 	text, _ := v.Text(q.path.String())
 	return nameAt(text, q.in.Line, q.in.Character)
 }

@@ -39,12 +39,12 @@ func (in lspInput) method() string {
 
 // lookUp asks all servers side by side, and shows what they say one after the
 // other.
-func (q *consultation) lookUp() (*tool.Result, error) {
+func (q *lspCall) lookUp() (*tool.Result, error) {
 	views, err := q.views()
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]answer, len(views))
+	answers := make([]serverAnswer, len(views))
 	var wg sync.WaitGroup
 	for i, v := range views {
 		wg.Go(func() { answers[i] = q.question(v) })
@@ -72,18 +72,18 @@ func (q *consultation) lookUp() (*tool.Result, error) {
 	if failures == len(views) {
 		return nil, q.unserved(failed)
 	}
-	return q.found(list, notes), nil
+	return q.answersResult(list, notes), nil
 }
 
 // views are the servers that are asked: those of the file, or for the symbols
 // of the project all that run.
-func (q *consultation) views() ([]*lsp.View, error) {
+func (q *lspCall) views() ([]*lsp.View, error) {
 	if q.in.Operation != opWorkspaceSymbol {
 		return q.open(q.in.method())
 	}
 	views := q.languages.Running()
 	if q.in.FilePath != "" {
-		q.knew = serverNames(slices.DeleteFunc(views, func(v *lsp.View) bool { return !q.opened(v) }))
+		q.knew = serverNames(slices.DeleteFunc(views, func(v *lsp.View) bool { return !q.openIn(v) }))
 		if _, err := q.languages.Open(q.ctx, q.path.String()); err != nil {
 			return nil, q.unserved(err)
 		}
@@ -95,14 +95,14 @@ func (q *consultation) views() ([]*lsp.View, error) {
 	return q.able(views, q.in.method())
 }
 
-// opened reports whether the file of the call is open in a server.
-func (q *consultation) opened(v *lsp.View) bool {
+// openIn reports whether the file of the call is open in a server.
+func (q *lspCall) openIn(v *lsp.View) bool {
 	_, open := v.Text(q.path.String())
 	return open && q.in.FilePath != ""
 }
 
-// An answer is what one server says.
-type answer struct {
+// A serverAnswer is what one server says.
+type serverAnswer struct {
 	list  []json.RawMessage
 	early bool // it may not have looked at everything yet
 	err   error
@@ -110,14 +110,14 @@ type answer struct {
 
 // symbols asks a server for the symbols of the project. One that knows none
 // may only have to read the file first.
-func (q *consultation) symbols(v *lsp.View) (a answer) {
+func (q *lspCall) symbols(v *lsp.View) (a serverAnswer) {
 	for again := range 2 {
 		raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
 		if err != nil {
-			return answer{err: err}
+			return serverAnswer{err: err}
 		}
 		a.list = entries(v.Plain(raw))
-		if len(a.list) > 0 || !q.opened(v) {
+		if len(a.list) > 0 || !q.openIn(v) {
 			return a
 		}
 		if again == 0 {
@@ -129,35 +129,35 @@ func (q *consultation) symbols(v *lsp.View) (a answer) {
 }
 
 // question asks one server.
-func (q *consultation) question(v *lsp.View) answer {
+func (q *lspCall) question(v *lsp.View) serverAnswer {
 	if q.in.Operation == opWorkspaceSymbol {
 		return q.symbols(v)
 	}
 	raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
 	if err != nil {
-		return answer{err: err}
+		return serverAnswer{err: err}
 	}
 	switch q.in.Operation {
 	case opHover: // that there is nothing is an answer, too
 		if len(raw) == 0 {
 			raw = json.RawMessage("null")
 		}
-		return answer{list: []json.RawMessage{v.Plain(raw)}}
+		return serverAnswer{list: []json.RawMessage{v.Plain(raw)}}
 	case opIncomingCalls, opOutgoingCalls:
 		items := entries(raw)
 		if len(items) == 0 {
-			return answer{}
+			return serverAnswer{}
 		}
 		raw, err = v.Call(q.ctx, "callHierarchy/"+q.in.Operation, map[string]any{"item": items[0]})
 		if err != nil {
-			return answer{err: err}
+			return serverAnswer{err: err}
 		}
 	}
-	return answer{list: entries(v.Plain(raw))}
+	return serverAnswer{list: entries(v.Plain(raw))}
 }
 
 // params are those of the first request.
-func (q *consultation) params(v *lsp.View) map[string]any {
+func (q *lspCall) params(v *lsp.View) map[string]any {
 	if q.in.Operation == opWorkspaceSymbol {
 		return map[string]any{"query": q.in.Query}
 	}
@@ -204,7 +204,7 @@ func (m *mention) uris() []string {
 
 // visible leaves out what lies in files that may not be read, and of symbols of
 // the project those of lesser kinds and those that are too many.
-func (q *consultation) visible(v *lsp.View, list []json.RawMessage) (out []json.RawMessage) {
+func (q *lspCall) visible(v *lsp.View, list []json.RawMessage) (out []json.RawMessage) {
 	limit := len(list)
 	if q.in.Operation == opWorkspaceSymbol {
 		limit = symbolsOfAll
@@ -236,7 +236,7 @@ func notable(kind int) bool { return slices.Contains([]int{5, 6, 10, 11, 12, 13,
 // is not the one that was asked about, the rules decide like for a search: what
 // they single out is kept back, and where they ask about everything, it needs
 // that a person has allowed this call.
-func (q *consultation) mayShow(v *lsp.View, uri string) bool {
+func (q *lspCall) mayShow(v *lsp.View, uri string) bool {
 	name, isFile, err := v.File(uri)
 	if err != nil || !isFile {
 		return !isFile
@@ -255,8 +255,8 @@ func (q *consultation) mayShow(v *lsp.View, uri string) bool {
 	return may
 }
 
-// found is the result of a question.
-func (q *consultation) found(list []json.RawMessage, notes []string) *tool.Result {
+// answersResult is the result of a question.
+func (q *lspCall) answersResult(list []json.RawMessage, notes []string) *tool.Result {
 	metadata := map[string]any{"result": list}
 	for i, size := 0, 0; i < len(list); i++ {
 		if size += len(list[i]); size > maxWhole {
@@ -276,7 +276,7 @@ func (q *consultation) found(list []json.RawMessage, notes []string) *tool.Resul
 	if len(list) > 0 {
 		out = indented(list)
 	}
-	return &tool.Result{Title: q.title(), Output: said(out, notes), Metadata: metadata}
+	return &tool.Result{Title: q.callTitle(), Output: said(out, notes), Metadata: metadata}
 }
 
 // indented is a list as people read JSON, keys in the order they came in.

@@ -66,7 +66,7 @@ func harmlessMessage(message string) string {
 
 // overt reports whether a hover may be shown: not where it describes something
 // that stands in a file which may not be read.
-func (q *consultation) overt(v *lsp.View, hover []json.RawMessage) bool {
+func (q *lspCall) overt(v *lsp.View, hover []json.RawMessage) bool {
 	if !slices.ContainsFunc(hover, isGiven) {
 		return true
 	}

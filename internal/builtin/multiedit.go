@@ -35,7 +35,7 @@ func multiedit(e editor) tool.Tool {
 			}
 		}
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, editing(held, err)
 			}
@@ -44,7 +44,7 @@ func multiedit(e editor) tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			d, notes, err := e.land(ctx, c, asks, claim, d)
+			d, notes, err := e.apply(ctx, c, asks, claim, d)
 			if err != nil {
 				return nil, err
 			}

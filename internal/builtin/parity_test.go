@@ -346,7 +346,7 @@ func (r recording) rules(t *testing.T, p place, askAll bool) permission.Ruleset 
 func outcome(t *testing.T, res *tool.Result, err error) map[string]any {
 	t.Helper()
 	if err == nil {
-		return merge(map[string]any{"tool": res.Tool, "status": "completed"}, shown(res))
+		return merge(map[string]any{"tool": res.Tool, "status": "completed"}, textPage(res))
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -354,13 +354,13 @@ func outcome(t *testing.T, res *tool.Result, err error) map[string]any {
 	}
 	out := map[string]any{"tool": e.Tool, "status": "error"}
 	if e.Answer != nil {
-		return merge(out, shown(e.Answer))
+		return merge(out, textPage(e.Answer))
 	}
 	out["error"] = e.Error()
 	return out
 }
 
-func shown(res *tool.Result) map[string]any {
+func textPage(res *tool.Result) map[string]any {
 	out := map[string]any{"title": res.Title, "output": res.Output, "metadata": res.Metadata}
 	if len(res.Attachments) > 0 {
 		list := []any{}
@@ -376,7 +376,7 @@ func inners(res *tool.Result) (out []any) {
 	for _, in := range res.Inner {
 		m := map[string]any{"tool": in.Tool, "status": in.Status, "input": in.Input}
 		if in.Result != nil {
-			m = merge(m, shown(in.Result))
+			m = merge(m, textPage(in.Result))
 		}
 		if in.Error != "" {
 			m["error"] = in.Error

@@ -21,21 +21,21 @@ type patched struct {
 	additions, deletions int
 
 	path, dest workspace.Path
-	sheets     []sheet // of the patch, that make it
+	sheets     []hunkTarget // of the patch, that make it
 }
 
 // How much of the contents of files is told.
-type telling int
+type detail int
 
 const (
-	request telling = iota // what the patch says, and nothing of the file
+	request detail = iota // what the patch says, and nothing of the file
 	nothing
 	differences
 	contents
 )
 
-// told is what programs read of it.
-func (p patched) told(what telling) map[string]any {
+// metadata is what programs read of it.
+func (p patched) metadata(what detail) map[string]any {
 	out := map[string]any{
 		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
 		"additions": p.additions, "deletions": p.deletions,
@@ -44,7 +44,7 @@ func (p patched) told(what telling) map[string]any {
 	case nothing:
 		out["diff"] = hiddenDiff
 	case request:
-		out["diff"] = withheldDiff + wanted(p.sheets)
+		out["diff"] = withheldDiff + addedLines(p.sheets)
 	}
 	if what == contents {
 		out["before"], out["after"] = p.before, p.after
@@ -57,13 +57,13 @@ func (p patched) told(what telling) map[string]any {
 
 // withholds reports whether a form must not show what a file holds: reading it
 // has to be asked about, and the session has not read it.
-func (s *sheaf) withholds(path workspace.Path) bool {
+func (s *patchPlan) withholds(path workspace.Path) bool {
 	_, seen := s.editor.files.Seen(s.c.Session, path)
 	return !seen && s.editor.files.Withheld(s.c, path)
 }
 
 // draw shows the differences, when all is verified.
-func (s *sheaf) draw() {
+func (s *patchPlan) draw() {
 	for i := range s.files {
 		p := &s.files[i]
 		p.hidden = !s.editor.files.MayRead(s.c, p.path) || p.over != "" && !s.editor.files.MayRead(s.c, p.dest)
@@ -86,10 +86,10 @@ func (p *patched) shows(after string) {
 	}
 }
 
-// told is what programs read of the files: whole, where they are not too
+// filesMetadata is what programs read of the files: whole, where they are not too
 // much. A person who is asked is shown what would have to be asked about
 // otherwise, but not what a rule singles out.
-func (s *sheaf) told(person bool) (files []any, diffs string) {
+func (s *patchPlan) filesMetadata(person bool) (files []any, diffs string) {
 	size := 0
 	for _, f := range s.files {
 		size += len(f.before) + len(f.after)
@@ -105,7 +105,7 @@ func (s *sheaf) told(person bool) (files []any, diffs string) {
 		case size > maxWhole:
 			what = differences
 		}
-		told[i] = f.told(what)
+		told[i] = f.metadata(what)
 		sizes[i] = len(told[i]["diff"].(string))
 	}
 	most := share(sizes, maxDiffs)
@@ -144,9 +144,9 @@ func cutDiff(shown string, most int) string {
 	return head + fmt.Sprintf("\n... (the difference is cut: it is %d bytes, and there are many)\n", len(shown))
 }
 
-// note keeps what a hunk does to its file, for people and programs.
-func (s *sheaf) note(kind string, h sheet, before, after string) {
-	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after, sheets: []sheet{h}}
+// addPatched keeps what a hunk does to its file, for people and programs.
+func (s *patchPlan) addPatched(kind string, h hunkTarget, before, after string) {
+	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after, sheets: []hunkTarget{h}}
 	if kind == "move" {
 		p.dest = h.to
 	}
@@ -158,8 +158,8 @@ func (s *sheaf) note(kind string, h sheet, before, after string) {
 	s.files = append(s.files, p)
 }
 
-// wanted are the lines that a patch puts in, as it has them.
-func wanted(sheets []sheet) string {
+// addedLines are the lines that a patch puts in, as it has them.
+func addedLines(sheets []hunkTarget) string {
 	var b strings.Builder
 	for _, h := range sheets {
 		for line := range strings.Lines(h.Content) {

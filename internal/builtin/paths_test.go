@@ -49,8 +49,8 @@ type setup struct {
 	To       string `json:"to"`
 }
 
-// below maps a symbolic absolute path below base.
-func below(base, path string) string {
+// strictlyWithin maps a symbolic absolute path below base.
+func strictlyWithin(base, path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "/proc") || strings.HasPrefix(path, "/dev") {
 		return path
 	}
@@ -59,18 +59,18 @@ func below(base, path string) string {
 
 func (s setup) build(t *testing.T, base string) {
 	t.Helper()
-	path := below(base, s.File+s.Dir+s.Symlink+s.Hardlink+s.Fifo)
+	path := strictlyWithin(base, s.File+s.Dir+s.Symlink+s.Hardlink+s.Fifo)
 	mkdir(t, filepath.Dir(path))
 	var err error
 	switch {
 	case s.Dir != "":
 		mkdir(t, path)
 	case s.Symlink != "":
-		err = os.Symlink(below(base, s.To), path)
+		err = os.Symlink(strictlyWithin(base, s.To), path)
 	case s.Fifo != "":
 		err = mkfifo(path)
 	case s.Hardlink != "":
-		err = os.Link(below(base, s.To), path)
+		err = os.Link(strictlyWithin(base, s.To), path)
 	default:
 		data := []byte(s.Content)
 		if s.Hex != "" {
@@ -191,7 +191,7 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 		if rest, ok := strings.CutPrefix(pattern, "~"); ok {
 			pattern = v.Home + rest
 		}
-		rules = append(rules, permission.Rule{Permission: r[0], Pattern: below(base, pattern), Action: permission.Action(r[2])})
+		rules = append(rules, permission.Rule{Permission: r[0], Pattern: strictlyWithin(base, pattern), Action: permission.Action(r[2])})
 	}
 	ws := base + v.Workspace
 	before := map[string]string{}
@@ -211,7 +211,7 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	name, args := v.call(below(base, generated(t, v.Path)))
+	name, args := v.call(strictlyWithin(base, generated(t, v.Path)))
 	input, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)

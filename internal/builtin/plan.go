@@ -33,18 +33,18 @@ type planExitInput struct {
 	Plan string `json:"plan,omitempty" jsonschema:"the whole plan, as Markdown; what was saved before stays when it is left out"`
 }
 
-// A switchboard asks people whether another agent shall go on.
-type switchboard struct {
+// planTools ask people whether another agent shall go on.
+type planTools struct {
 	plans  Plans
 	people People
 }
 
 // planEnter offers to plan first. It asks for no permission of its own: the
 // person is asked.
-func planEnter(s switchboard) tool.Tool {
+func planEnter(s planTools) tool.Tool {
 	spec := tool.Spec{Name: "plan_enter", Description: planEnterDoc, ReadOnly: true, Offer: s.offer}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, _ planEnterInput) (*tool.Result, error) {
-		shown, err := s.file(ctx, c)
+		shown, err := s.planFile(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -74,10 +74,10 @@ func planEnter(s switchboard) tool.Tool {
 // planExit keeps the plan and offers to carry it out. The plan belongs to the
 // session, as todos do, and its place is not the model's choice: so the file
 // needs no permission, not even where no other may be written.
-func planExit(s switchboard) tool.Tool {
+func planExit(s planTools) tool.Tool {
 	spec := tool.Spec{Name: "plan_exit", Description: planExitDoc, ReadOnly: true, Offer: s.offer}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in planExitInput) (*tool.Result, error) {
-		shown, err := s.file(ctx, c)
+		shown, err := s.planFile(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ const (
 	plansOff = "The tools that switch between planning and building are off; the flag \"plan\" switches them on. Until then, ask the user to switch."
 )
 
-func (s switchboard) offer(a tool.Audience) (string, bool) {
+func (s planTools) offer(a tool.Audience) (string, bool) {
 	switch {
 	case s.plans == nil:
 		return noPlans, false
@@ -122,8 +122,8 @@ func (s switchboard) offer(a tool.Audience) (string, bool) {
 	return "", true
 }
 
-// file is where the plan of the call's session is or will be.
-func (s switchboard) file(ctx context.Context, c *tool.Call) (shown string, err error) {
+// planFile is where the plan of the call's session is or will be.
+func (s planTools) planFile(ctx context.Context, c *tool.Call) (shown string, err error) {
 	if s.plans == nil {
 		return "", tool.Fail("no-plans", "%s", noPlans)
 	}
@@ -136,7 +136,7 @@ func (s switchboard) file(ctx context.Context, c *tool.Call) (shown string, err 
 
 // confirm returns nil when the person agrees. No answer is no consent: what they
 // decide about is a lock. What they say in their own words is for the model.
-func (s switchboard) confirm(ctx context.Context, c *tool.Call, q tool.Question) error {
+func (s planTools) confirm(ctx context.Context, c *tool.Call, q tool.Question) error {
 	answers, err := s.people.Question(ctx, c, []tool.Question{q})
 	if err != nil {
 		return err

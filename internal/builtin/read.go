@@ -42,30 +42,30 @@ type readInput struct {
 	Limit    *int   `json:"limit,omitempty" jsonschema:"how many lines to show" coerce:"number"`
 }
 
-func (in readInput) limit() int {
+func (in readInput) lineLimit() int {
 	if in.Limit != nil {
 		return *in.Limit
 	}
 	return readLines
 }
 
-// A room is how much of a text is shown.
-type room struct {
+// A textLimit is how much of a text is shown.
+type textLimit struct {
 	lines, bytes int
 	each         int // bytes that count for a line beside its own
 }
 
-// roomFor is the room of a call. Where the caller shows only so much, all that
-// stands around the lines counts too.
-func roomFor(c *tool.Call, in readInput) room {
+// textLimitFor is the limit of a call. Where the caller shows only so much, all
+// that stands around the lines counts too.
+func textLimitFor(c *tool.Call, in readInput) textLimit {
 	if c.Show == 0 {
-		return room{in.limit(), readBytes, 0}
+		return textLimit{in.lineLimit(), readBytes, 0}
 	}
-	return room{min(in.limit(), readLines-20), min(readBytes, c.Show-min(1000, c.Show/4)), len("0000000| ")}
+	return textLimit{min(in.lineLimit(), readLines-20), min(readBytes, c.Show-min(1000, c.Show/4)), len("0000000| ")}
 }
 
-// A reader is what the read tool works with.
-type reader struct {
+// A readTool is what the read tool works with.
+type readTool struct {
 	files     *workspace.Files
 	languages *lsp.Set // nil for none
 	*instructions
@@ -74,7 +74,7 @@ type reader struct {
 // read shows a file: text by numbered lines, notebooks by cells, images and
 // PDFs as attachments, folders by their entries.
 func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
-	r := reader{files: files, languages: languages, instructions: &instructions{files: files}}
+	r := readTool{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
 		asks := permission.Gather(c)
@@ -87,14 +87,14 @@ func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
 			if err := asks.Settle(ctx); err != nil {
 				return nil, err
 			}
-			return r.folder(c, path, in)
+			return r.listFolder(c, path, in)
 		}
 		file, info, err := files.OpenRead(ctx, asks, path)
 		if err != nil {
 			return nil, r.cannotOpen(c, path, err)
 		}
 		defer file.Close()
-		return r.show(ctx, c, source{path: path, file: file, info: info}, in)
+		return r.showFile(ctx, c, source{path: path, file: file, info: info}, in)
 	})
 }
 
@@ -107,9 +107,9 @@ type source struct {
 	all  bool   // the beginning is all of it
 }
 
-// show goes by what the file holds and not by what it is called, except for
+// showFile goes by what the file holds and not by what it is called, except for
 // notebooks, which are JSON.
-func (r reader) show(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func (r readTool) showFile(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	head := make([]byte, headSize(src.file))
 	n, err := io.ReadFull(src.file, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -149,7 +149,7 @@ func headSize(f fs.File) int {
 }
 
 // cannotOpen words why a file could not be opened, with names near to it.
-func (r reader) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
+func (r readTool) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
 	if errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrRejected) || errors.Is(err, permission.ErrUnattended) {
 		return err
 	}
@@ -191,14 +191,14 @@ func badName(err error) error {
 	return err
 }
 
-// folder lists a folder, as many entries from where it was asked for.
-func (r reader) folder(c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
+// listFolder lists a folder, as many entries from where it was asked for.
+func (r readTool) listFolder(c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
 	entries, err := r.files.List(path)
 	if err != nil {
 		return nil, r.cannotOpen(c, path, err)
 	}
 	from := min(in.Offset, len(entries))
-	room := roomFor(c, in)
+	room := textLimitFor(c, in)
 	to := min(from+max(room.lines, 0), len(entries))
 	names := make([]string, 0, to-from)
 	size := 0

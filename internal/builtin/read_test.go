@@ -21,9 +21,9 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// reader makes a runtime that may read everything and returns its folder and
+// readTool makes a runtime that may read everything and returns its folder and
 // a function that reads.
-func reader(t *testing.T) (dir string, read func(args map[string]any) (*tool.Result, error)) {
+func readTool(t *testing.T) (dir string, read func(args map[string]any) (*tool.Result, error)) {
 	t.Helper()
 	dir = t.TempDir()
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
@@ -46,7 +46,7 @@ func reader(t *testing.T) (dir string, read func(args map[string]any) (*tool.Res
 }
 
 func TestReadEdges(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	numbered := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
@@ -117,7 +117,7 @@ func TestReadEdges(t *testing.T) {
 }
 
 func TestReadBinary(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	text := func(n int) []byte { return []byte(strings.Repeat("a", n)) }
 	for _, c := range []struct {
 		name, file string
@@ -175,7 +175,7 @@ func sparse(t *testing.T, path string) {
 }
 
 func TestReadHugeFileInLittleMemory(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	sparse(t, filepath.Join(dir, "huge.txt"))
 	if _, err := read(map[string]any{"filePath": "huge.txt", "limit": 1}); err != nil { // opens the store
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func picture(t *testing.T, w, h int, encode func(io.Writer, image.Image) error) 
 }
 
 func TestReadMedia(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	asPNG := picture(t, 3, 2, png.Encode)
 	asJPEG := picture(t, 3, 2, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, nil) })
 	asGIF := picture(t, 3, 2, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) })
@@ -249,7 +249,7 @@ func TestReadMedia(t *testing.T) {
 }
 
 func TestReadScalesPictures(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	write(t, filepath.Join(dir, "wide.png"), []byte(picture(t, 3000, 40, png.Encode)))
 	res, err := read(map[string]any{"filePath": "wide.png"})
 	if err != nil {
@@ -277,7 +277,7 @@ func TestReadScalesPictures(t *testing.T) {
 // A folder that goes away and comes back while it is listed gives entries or
 // a clear error.
 func TestReadFolderThatGoesAway(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	sub := filepath.Join(dir, "d")
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {

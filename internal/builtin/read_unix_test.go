@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadSpecialFiles(t *testing.T) {
-	dir, read := reader(t)
+	dir, read := readTool(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -90,12 +90,12 @@ func readPDF(ctx context.Context, c *tool.Call, src source, in readInput) (*tool
 	if from > doc.Pages {
 		return nil, tool.Fail("range", "Offset %d is out of range for this PDF (%d pages)", in.Offset, doc.Pages)
 	}
-	to := min(doc.Pages, from+min(max(in.limit(), 1), 20)-1)
+	to := min(doc.Pages, from+min(max(in.lineLimit(), 1), 20)-1)
 	text, err := doc.Text(ctx, from, to)
 	if err != nil {
 		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
 	}
-	most := roomFor(c, in).bytes
+	most := textLimitFor(c, in).bytes
 	cut := len(text) > most
 	if cut {
 		text = wellFormed(text[:most])

@@ -21,7 +21,7 @@ import (
 // text shows the lines that were asked for, and notes what the session has
 // seen. It keeps no more than it shows, but for a file small enough to be
 // looked at whole.
-func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	sight := workspace.Sight{When: time.Now(), Hash: workspace.StampOf(src.info)}
 	var raw io.Reader = patient{ctx, src.file}
 	sample, whole := src.head, false
@@ -50,14 +50,14 @@ func (r reader) text(ctx context.Context, c *tool.Call, src source, in readInput
 	if whole && strings.EqualFold(filepath.Ext(src.path.String()), ".ipynb") {
 		if cells, err := media.Notebook(sample); err == nil {
 			r.files.See(c.Session, src.path, sight)
-			return shown(src, strings.NewReader(cells), shape{}, in.Offset, roomFor(c, in))
+			return textPage(src, strings.NewReader(cells), shape{}, in.Offset, textLimitFor(c, in))
 		}
 	}
 	s := shape{enc: enc, unknown: unknown}
 	if whole {
 		s.size = len(sample)
 	}
-	res, err := shown(src, raw, s, in.Offset, roomFor(c, in))
+	res, err := textPage(src, raw, s, in.Offset, textLimitFor(c, in))
 	if err == nil {
 		sight.Encoding = enc.String()
 		r.files.See(c.Session, src.path, sight)
@@ -89,8 +89,8 @@ func (s shape) byLines() bool {
 	return !strings.HasPrefix(s.enc.String(), "utf-16") && !strings.HasPrefix(s.enc.String(), "utf-32")
 }
 
-// shown gives a page of a text its form.
-func shown(src source, raw io.Reader, s shape, offset int, most room) (*tool.Result, error) {
+// textPage gives a page of a text its form.
+func textPage(src source, raw io.Reader, s shape, offset int, most textLimit) (*tool.Result, error) {
 	if !s.byLines() {
 		raw = charset.NewReader(raw, s.enc)
 	}

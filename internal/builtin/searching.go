@@ -31,7 +31,7 @@ const (
 
 const cutNotice = "(Results are truncated. Consider using a more specific path or pattern.)"
 
-func (s Searching) limit() int {
+func (s Searching) resultLimit() int {
 	if s.Limit == 0 {
 		return searchLimit
 	}
@@ -94,8 +94,8 @@ func (h *hidden) bar(s *workspace.Sift) *search.Bar {
 	return &search.Bar{Key: s.Key(), Suspect: s.Suspect, Shut: shut, Linked: s.Linked}
 }
 
-// names are some of those that were kept out, as a person reads them.
-func (h *hidden) names() string {
+// shownNames are some of those that were kept out, as a person reads them.
+func (h *hidden) shownNames() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	names := slices.Sorted(maps.Keys(h.found))

@@ -40,14 +40,14 @@ type skillInput struct {
 
 // loadSkill gives the text of a skill to the model.
 func loadSkill(s Skills) tool.Tool {
-	board := &blackboard{}
+	board := &skillList{}
 	spec := tool.Spec{Name: "skill", Description: skillDoc, ReadOnly: true, Lasts: true}
 	spec.Offer = func(a tool.Audience) (string, bool) {
 		if s == nil {
 			return "There are no skills here.", false
 		}
 		set := s.Skills()
-		return describeSkills(board.words(set), listedSkills(s, set, a.Agent)), true
+		return describeSkills(board.descriptions(set), listedSkills(s, set, a.Agent)), true
 	}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in skillInput) (*tool.Result, error) {
 		if s == nil {
@@ -81,7 +81,7 @@ func loadSkill(s Skills) tool.Tool {
 // an agent is shown, by name. It is what the skill costs there.
 func SkillEntries(s Skills, set *skill.Set, agent string) map[string]string {
 	entries := map[string]string{}
-	for _, e := range skillEntries((&blackboard{}).words(set), listedSkills(s, set, agent)) {
+	for _, e := range skillEntries((&skillList{}).descriptions(set), listedSkills(s, set, agent)) {
 		entries[e.name] = e.line
 	}
 	return entries
@@ -94,15 +94,15 @@ func listedSkills(s Skills, set *skill.Set, agent string) []skill.Skill {
 	})
 }
 
-// A blackboard keeps the descriptions of the last set as they stand in the
+// A skillList caches the descriptions of the last set as they stand in the
 // list, by name: sets seldom change, and are listed for every request.
-type blackboard struct {
+type skillList struct {
 	mu     sync.Mutex
 	of     *skill.Set
 	abouts map[string]string
 }
 
-func (b *blackboard) words(set *skill.Set) map[string]string {
+func (b *skillList) descriptions(set *skill.Set) map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of != set {
@@ -131,14 +131,14 @@ func noSkill(name string, listed []skill.Skill) error {
 // no bound on the output can cut it off.
 func showSkill(k skill.Skill, t *skill.Text) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Skill: %s\n\n**Base directory**: %s\n\n", k.Name, plainName(k.Dir))
+	fmt.Fprintf(&b, "## Skill: %s\n\n**Base directory**: %s\n\n", k.Name, oneLineName(k.Dir))
 	if len(t.Files) > 0 {
 		b.WriteString("**Files**: ")
 		for i, name := range t.Files {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString("`" + plainName(name) + "`")
+			b.WriteString("`" + oneLineName(name) + "`")
 		}
 		switch {
 		case t.Many:
@@ -154,8 +154,8 @@ func showSkill(k skill.Skill, t *skill.Text) string {
 	return strings.TrimRight(b.String()+t.Body, "\n")
 }
 
-// plainName is the name of a file on a line of its own.
-func plainName(name string) string {
+// oneLineName is the name of a file on a line of its own.
+func oneLineName(name string) string {
 	if text.HasHidden(name) || strings.Contains(name, "\n") {
 		return text.VisibleLine(name)
 	}

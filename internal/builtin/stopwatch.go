@@ -47,8 +47,8 @@ func (w *stopwatch) stop() {
 	w.end(context.Canceled)
 }
 
-// pause lets the time stand still until resume.
-func (w *stopwatch) pause() {
+// stopTimer lets the time stand still until resume.
+func (w *stopwatch) stopTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer.Stop()

@@ -119,7 +119,7 @@ func task(d Delegates) tool.Tool {
 		case err != nil:
 			return nil, err
 		}
-		return report.result(in.Description), nil
+		return report.toolResult(in.Description), nil
 	})
 }
 
@@ -175,7 +175,7 @@ func (r Report) live() map[string]any {
 	return map[string]any{"summary": steps, "sessionId": r.Session, "model": r.Model}
 }
 
-func (r Report) result(title string) *tool.Result {
+func (r Report) toolResult(title string) *tool.Result {
 	metadata := r.live()
 	metadata["cost"], metadata["tokens"] = r.Cost, r.Tokens
 	output := r.Text

@@ -45,7 +45,7 @@ func toolSearch(calls Calls) tool.Tool {
 	desk := &loader{calls: calls}
 	spec := tool.Spec{Name: "tool_search", Description: toolSearchDoc, ReadOnly: true, Offer: desk.offer}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in toolSearchInput) (*tool.Result, error) {
-		desk.gather(ctx)
+		desk.waitForSources(ctx)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -94,9 +94,9 @@ type loader struct {
 	index *rank.Index
 }
 
-// gather gives programs that are not connected yet a moment to bring their
+// waitForSources gives programs that are not connected yet a moment to bring their
 // tools.
-func (l *loader) gather(ctx context.Context) {
+func (l *loader) waitForSources(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, searchWait)
 	defer cancel()
 	l.calls.Gather(ctx)
@@ -172,7 +172,7 @@ func described(hits []tool.Spec, of int) string {
 	for _, s := range hits {
 		shown := ""
 		if len(rest) == 0 {
-			shown = describe(s, left)
+			shown = describeTool(s, left)
 		}
 		if shown == "" {
 			rest = append(rest, text.VisibleLine(s.Name))
@@ -187,9 +187,9 @@ func described(hits []tool.Spec, of int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// describe shows a tool in at most most tokens, or not at all. A schema that
+// describeTool shows a tool in at most most tokens, or not at all. A schema that
 // is too long is shown without its texts, or else by its parameters only.
-func describe(s tool.Spec, most int) string {
+func describeTool(s tool.Spec, most int) string {
 	about, cut := text.Cut(text.Visible(strings.TrimSpace(s.Description)), searchText)
 	if cut {
 		about += fmt.Sprintf(" … (cut: %d bytes in all)", len(s.Description))
@@ -226,7 +226,7 @@ func encodedSchema(s *jsonschema.Schema, without []string) string {
 		return text.VisibleJSON(string(data)) // it is true or false
 	}
 	delete(v, "$schema")
-	bare(v, without)
+	stripKeys(v, without)
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -236,9 +236,9 @@ func encodedSchema(s *jsonschema.Schema, without []string) string {
 	return text.VisibleJSON(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// bare takes keys out of a schema and the schemas in it, and leaves names of
+// stripKeys takes keys out of a schema and the schemas in it, and leaves names of
 // properties and values alone.
-func bare(v any, without []string) {
+func stripKeys(v any, without []string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range without {
@@ -250,15 +250,15 @@ func bare(v any, without []string) {
 			case "properties", "patternProperties", "dependentSchemas", "$defs", "definitions":
 				named, _ := x.(map[string]any)
 				for _, one := range named {
-					bare(one, without)
+					stripKeys(one, without)
 				}
 			default:
-				bare(x, without)
+				stripKeys(x, without)
 			}
 		}
 	case []any:
 		for _, x := range v {
-			bare(x, without)
+			stripKeys(x, without)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestStopwatchPauses(t *testing.T) {
 		child, cancel := context.WithCancel(w)
 		defer cancel()
 		time.Sleep(6 * time.Second)
-		w.pause()
+		w.stopTimer()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if w.Err() != nil || child.Err() != nil {
@@ -56,7 +56,7 @@ func TestStopwatchEnds(t *testing.T) {
 		if w.Err() != context.Canceled || context.Cause(child) != errWhy {
 			t.Errorf("it ends as %v, %v", w.Err(), context.Cause(child))
 		}
-		w.pause()
+		w.stopTimer()
 		w.resume() // which wakes nothing
 		done := newStopwatch(t.Context(), time.Minute)
 		done.stop()
@@ -173,7 +173,7 @@ func TestKindOf(t *testing.T) {
 		{"audio/mpeg", "ID3\x03\x00\x00\x00\x00", "binary"},
 		{"model/obj", "v 1 2 3", "text"},
 	} {
-		if got := kindOf(&web.Page{Type: c.mime, Body: []byte(c.body)}); got != c.want {
+		if got := pageKind(&web.Page{Type: c.mime, Body: []byte(c.body)}); got != c.want {
 			t.Errorf("%q of the type %q is taken for %s, want %s", c.body, c.mime, got, c.want)
 		}
 	}

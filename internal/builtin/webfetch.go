@@ -100,18 +100,18 @@ func (f *fetch) run(ctx context.Context) (*tool.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.judge(ctx, web.Hop{Address: f.address}); err != nil {
+	if err := f.askHop(ctx, web.Hop{Address: f.address}); err != nil {
 		return nil, err
 	}
 	clock := newStopwatch(ctx, patience)
 	defer clock.stop()
 	p, cached, err := f.load(ctx, clock)
 	if err != nil {
-		return nil, f.failed(ctx, patience, err)
+		return nil, f.fetchError(ctx, patience, err)
 	}
-	res, err := f.show(clock, p, cached)
+	res, err := f.renderPage(clock, p, cached)
 	if err != nil && clock.Err() != nil {
-		return nil, f.failed(ctx, patience, fmt.Errorf("the page has come and was still being converted: %w", clock.Err()))
+		return nil, f.fetchError(ctx, patience, fmt.Errorf("the page has come and was still being converted: %w", clock.Err()))
 	}
 	return res, err
 }
@@ -150,16 +150,16 @@ func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached
 	key := f.address.String() + "\n" + accept
 	if f.web.Cache != nil {
 		if p, ok := f.web.Cache.Get(f.call.Session, key); ok {
-			return p, true, f.again(ctx, p)
+			return p, true, f.askChain(ctx, p)
 		}
 	}
 	p, err = f.web.Client.Get(clock, web.Get{
-		Address: f.address, Limit: f.limit(),
+		Address: f.address, Limit: f.sizeLimit(),
 		Header: http.Header{"Accept": {accept}, "Accept-Language": {"en-US,en;q=0.9"}},
 		Judge: func(_ context.Context, h web.Hop) error {
-			clock.pause() // a person may take as long as they like
+			clock.stopTimer() // a person may take as long as they like
 			defer clock.resume()
-			return f.judge(ctx, h)
+			return f.askHop(ctx, h)
 		},
 		Progress: func(bytes int64) { f.call.Progress(f.in.URL, map[string]any{"bytes": bytes}) },
 	})
@@ -169,21 +169,21 @@ func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached
 	return p, false, err
 }
 
-// again asks about the way to a page that is kept: rules may have changed.
-func (f *fetch) again(ctx context.Context, p *web.Page) error {
+// askChain asks about the way to a page that is kept: rules may have changed.
+func (f *fetch) askChain(ctx context.Context, p *web.Page) error {
 	for i := range p.Chain {
 		next := p.Address
 		if i+1 < len(p.Chain) {
 			next = p.Chain[i+1].Address
 		}
-		if err := f.judge(ctx, web.Hop{Address: next, Via: p.Chain[:i+1]}); err != nil {
+		if err := f.askHop(ctx, web.Hop{Address: next, Via: p.Chain[:i+1]}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *fetch) limit() int64 { return cmp.Or(f.web.Limit, fetchBytes) }
+func (f *fetch) sizeLimit() int64 { return cmp.Or(f.web.Limit, fetchBytes) }
 
 // accepts is what a request says it wants, the best first.
 func accepts(format string) string {
@@ -196,9 +196,9 @@ func accepts(format string) string {
 	return "text/html;q=1.0, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1"
 }
 
-// judge asks about a hop: an address before anything of it is looked up, and
+// askHop asks about a hop: an address before anything of it is looked up, and
 // once more where its name turns out to lead inside.
-func (f *fetch) judge(ctx context.Context, h web.Hop) error {
+func (f *fetch) askHop(ctx context.Context, h web.Hop) error {
 	err := f.rules.Hop(ctx, h)
 	if _, ours := errors.AsType[*web.Error](err); ours {
 		err = webFailure(err)
@@ -218,8 +218,8 @@ func way(chain []web.Step) string {
 	return out.String()
 }
 
-// failed words why there is no page.
-func (f *fetch) failed(ctx context.Context, patience time.Duration, err error) error {
+// fetchError words why there is no page.
+func (f *fetch) fetchError(ctx context.Context, patience time.Duration, err error) error {
 	if f.refusal != nil {
 		return f.refusal
 	}

@@ -33,17 +33,17 @@ func websearch(w Web) tool.Tool {
 	}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in websearchInput) (*tool.Result, error) {
 		metadata := map[string]any{"query": in.Query}
-		given(metadata, "livecrawl", in.Livecrawl)
-		given(metadata, "type", in.Type)
+		setIfGiven(metadata, "livecrawl", in.Livecrawl)
+		setIfGiven(metadata, "type", in.Type)
 		q := lookup.Query{Text: in.Query, Livecrawl: orEmpty(in.Livecrawl), Depth: orEmpty(in.Type)}
 		if in.NumResults != nil {
-			metadata["numResults"], q.Count = *in.NumResults, whole(*in.NumResults)
+			metadata["numResults"], q.Count = *in.NumResults, wholeNumber(*in.NumResults)
 		}
 		if in.MaxChars != nil {
-			metadata["contextMaxCharacters"], q.MaxChars = *in.MaxChars, whole(*in.MaxChars)
+			metadata["contextMaxCharacters"], q.MaxChars = *in.MaxChars, wholeNumber(*in.MaxChars)
 		}
 		s := searchCall{engine: firstEngine(w.Search, w.Exa), permission: "websearch", metadata: metadata}
-		out, err := s.ask(ctx, c, q)
+		out, err := s.runQuery(ctx, c, q)
 		if err != nil {
 			return nil, err
 		}
@@ -87,9 +87,9 @@ type searchCall struct {
 	metadata   map[string]any
 }
 
-// ask asks for permission, and then the engine, which bounds its time and
+// runQuery asks for permission, and then the engine, which bounds its time and
 // makes the text of the answer safe to show.
-func (s searchCall) ask(ctx context.Context, c *tool.Call, q lookup.Query) (string, error) {
+func (s searchCall) runQuery(ctx context.Context, c *tool.Call, q lookup.Query) (string, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		e := tool.Fail("missing", "The query is empty. Say what to search for.")
 		e.Kind = tool.InvalidInput
@@ -123,8 +123,8 @@ func searchResult(title, out string) *tool.Result {
 	return &tool.Result{Title: text.VisibleLine(title), Output: out}
 }
 
-// whole makes a number of a model's one to count with; 0 is the default.
-func whole(n float64) int { return int(math.Ceil(min(max(n, 0), math.MaxInt32))) }
+// wholeNumber makes a number of a model's one to count with; 0 is the default.
+func wholeNumber(n float64) int { return int(math.Ceil(min(max(n, 0), math.MaxInt32))) }
 
 func orEmpty(s *string) string {
 	if s == nil {

@@ -25,7 +25,7 @@ func write(e editor) tool.Tool {
 	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Destructive: true, Idempotent: true, Offer: unlessPatches(writeDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			held, claim, err := e.hold(ctx, c, asks, in.FilePath)
+			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, err
 			}
@@ -38,7 +38,7 @@ func write(e editor) tool.Tool {
 				return nil, err
 			}
 			d.wide = true
-			d, notes, err := e.land(ctx, c, asks, claim, d)
+			d, notes, err := e.apply(ctx, c, asks, claim, d)
 			if err != nil {
 				return nil, err
 			}
@@ -52,25 +52,25 @@ func write(e editor) tool.Tool {
 
 // rewrite gives a file new contents as they were sent, in the encoding that
 // it has. A mark at its beginning stays.
-func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (draft, error) {
+func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (pendingChange, error) {
 	change := workspace.Change{Held: held, Data: []byte(content)}
 	if !held.Exists() {
-		return newDraft(change, "", content), nil
+		return newPendingChange(change, "", content), nil
 	}
 	old, err := e.decode(c, held)
 	if fail, ok := errors.AsType[*tool.Error](err); ok && fail.Code == "binary" { // there is no form to keep
-		return newDraft(change, "", content), nil
+		return newPendingChange(change, "", content), nil
 	}
 	if err != nil {
-		return draft{}, err
+		return pendingChange{}, err
 	}
 	if len(old.Mark()) > 0 || old.Encoding() != (charset.Encoding{}) {
 		content = strings.TrimPrefix(content, "\ufeff")
 	}
 	data, err := old.Encode(content)
 	if err != nil {
-		return draft{}, notEncodable(held.Path, err)
+		return pendingChange{}, notEncodable(held.Path, err)
 	}
 	change.Data, change.Encoding = append(old.Mark(), data...), old.Encoding().String()
-	return newDraft(change, old.Raw(), content), nil
+	return newPendingChange(change, old.Raw(), content), nil
 }

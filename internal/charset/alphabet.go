@@ -224,7 +224,7 @@ func (a alphabet) context(prev, t, next *token) (c float64) {
 // neighbours is what a letter costs between these two.
 func (a alphabet) neighbours(prev, t, next *token) (c float64) {
 	if (prev.class|next.class)&letter == 0 {
-		c += a.single(t.class)
+		c += a.letterCost(t.class)
 	}
 	if (prev.class|next.class)&figure != 0 {
 		c += 4
@@ -257,9 +257,9 @@ func caseCost(prev, t class, next *token) (c float64) {
 	return c
 }
 
-// single is the cost of a word of one letter. Most of them are vowels; in
+// letterCost is the cost of a word of one letter. Most of them are vowels; in
 // another script they stand among words of that script.
-func (a alphabet) single(c class) float64 {
+func (a alphabet) letterCost(c class) float64 {
 	switch {
 	case !a.latin:
 		return 6

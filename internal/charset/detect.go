@@ -43,7 +43,7 @@ func Detect(data []byte, whole bool) (Encoding, error) {
 		if d.check(e) == nil {
 			return e, nil
 		}
-		d.refuse(e)
+		d.reject(e)
 	}
 }
 
@@ -88,8 +88,8 @@ func newDetector(data []byte, whole bool) *detector {
 	d := &detector{data: data, whole: whole, none: ErrUnknown}
 	head := data[:min(len(data), headSize)]
 	nul := bytes.IndexByte(head, 0) >= 0
-	valid := utf8.Valid(d.complete())
-	switch mark := marked(data); {
+	valid := utf8.Valid(d.completeCharacters())
+	switch mark := byteOrderMarks(data); {
 	case len(mark) > 0:
 		for _, k := range mark {
 			if k == utf8Kind && !valid {
@@ -125,8 +125,8 @@ func newDetector(data []byte, whole bool) *detector {
 	return d
 }
 
-// complete is data without a character at its end that has been cut.
-func (d *detector) complete() []byte {
+// completeCharacters is data without a character at its end that has been cut.
+func (d *detector) completeCharacters() []byte {
 	if d.whole {
 		return d.data
 	}
@@ -142,8 +142,8 @@ func (d *detector) complete() []byte {
 	return d.data
 }
 
-// marked returns the encodings whose byte order mark data begins with.
-func marked(data []byte) (ks []kind) {
+// byteOrderMarks returns the encodings whose byte order mark data begins with.
+func byteOrderMarks(data []byte) (ks []kind) {
 	for _, k := range [...]kind{utf8Kind, utf32le, utf32be, utf16le, utf16be, gb18030} {
 		if bytes.HasPrefix(data, []byte(Encoding{k}.bom())) {
 			ks = append(ks, k)
@@ -195,7 +195,7 @@ func (d *detector) best() (Encoding, error) {
 			}
 			return Encoding{}, fmt.Errorf("%w: it may be %s or %s", d.none, e, other)
 		}
-		d.drop(rival)
+		d.dropFirst(rival)
 	}
 }
 
@@ -212,14 +212,14 @@ func (d *detector) rival() int {
 	return -1
 }
 
-// refuse takes back an encoding that [detector.best] gave.
-func (d *detector) refuse(e Encoding) {
+// reject takes back an encoding that [detector.best] gave.
+func (d *detector) reject(e Encoding) {
 	if len(d.readings) > 0 && d.readings[0].encs[0] == e.id {
-		d.drop(0)
+		d.dropFirst(0)
 	}
 }
 
-func (d *detector) drop(i int) {
+func (d *detector) dropFirst(i int) {
 	if r := &d.readings[i]; len(r.encs) > 1 {
 		r.encs = r.encs[1:]
 		return

@@ -104,9 +104,9 @@ func (e Encoding) codec() encoding.Encoding {
 // Named returns the encoding of a name, whatever its case, with "_" for "-" or
 // neither. The names of code pages and some other usual names are known too.
 func Named(name string) (Encoding, bool) {
-	want := plain(name)
+	want := normalizeName(name)
 	for id := range kinds {
-		if plain(Encoding{id}.String()) == want {
+		if normalizeName(Encoding{id}.String()) == want {
 			return Encoding{id}, true
 		}
 	}
@@ -133,8 +133,8 @@ func Named(name string) (Encoding, bool) {
 	return Encoding{}, false
 }
 
-// plain is a name without what people write in different ways.
-func plain(name string) string {
+// normalizeName is a name without what people write in different ways.
+func normalizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '-', '_', ' ', '.', ':':

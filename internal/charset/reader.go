@@ -12,17 +12,17 @@ import (
 // large to hold. A byte order mark is dropped, line endings stay, and bytes
 // that are not valid in e are read as U+FFFD.
 func NewReader(r io.Reader, e Encoding) io.Reader {
-	return &reader{r: transform.NewReader(r, e.codec().NewDecoder()), marked: e.bom() != ""}
+	return &decodingReader{r: transform.NewReader(r, e.codec().NewDecoder()), marked: e.bom() != ""}
 }
 
-type reader struct {
+type decodingReader struct {
 	r      io.Reader
 	marked bool   // a byte order mark may come
 	head   []byte // read, not yet handed on
 	err    error  // what to return after head
 }
 
-func (r *reader) Read(p []byte) (int, error) {
+func (r *decodingReader) Read(p []byte) (int, error) {
 	if r.marked && len(p) > 0 {
 		r.marked = false
 		r.head = make([]byte, len("\uFEFF"))

@@ -308,7 +308,7 @@ func cjkContext(prev, t, next *token) (c float64) {
 			c += 3
 		}
 		return c + voicing(prev.r, t.r)
-	case prev.r < utf8.RuneSelf && next.r < utf8.RuneSelf && script(t.r) == hanScript: // a word by itself
+	case prev.r < utf8.RuneSelf && next.r < utf8.RuneSelf && scriptOf(t.r) == hanScript: // a word by itself
 		c = 6
 	}
 	if prev.ascii() && next.ascii() {
@@ -435,7 +435,7 @@ func wideCJK(r rune) float64 {
 // wideContext is the cost of two scripts side by side. A letter of a script
 // that is not known here is likely after another one of it, but not the same.
 func wideContext(prev, t, _ *token) float64 {
-	a, b := script(prev.r), script(t.r)
+	a, b := scriptOf(prev.r), scriptOf(t.r)
 	switch {
 	case t.cost >= 15 && t.r < 0x3000 && t.r>>7 == prev.r>>7 && t.r != prev.r && (unicode.IsLetter(t.r) || unicode.IsMark(t.r)):
 		return -7
@@ -454,7 +454,7 @@ const (
 	hangulScript
 )
 
-func script(r rune) int {
+func scriptOf(r rune) int {
 	switch {
 	case r < utf8.RuneSelf && alpha(byte(r)), r >= 0xc0 && r < 0x250:
 		return latinScript

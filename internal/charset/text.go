@@ -41,7 +41,7 @@ func Decode(data []byte) (*Text, error) {
 		if err == nil && !(e.unit() > 1 && zeroUnit(data[t.bom:min(len(data), headSize)], e.unit())) {
 			return t, nil
 		}
-		d.refuse(e)
+		d.reject(e)
 	}
 }
 
@@ -82,18 +82,18 @@ func (t *Text) fromUTF8() {
 	n.out.Grow(len(body))
 	for at := t.bom; at < len(t.data); {
 		end := min(at+stride, len(t.data))
-		t.mark(&n, at)
+		t.addMark(&n, at)
 		n.add(t.data[at:end])
 		at = end
 	}
-	t.finish(&n)
+	t.takeText(&n)
 }
 
 func (t *Text) fromLegacy(exact bool) error {
 	var n normaliser
 	err := eachChunk(t.data[t.bom:], t.enc, rules{exact: exact, whole: true}, func(decoded []byte, at int) {
 		if !t.enc.stateful() {
-			t.mark(&n, t.bom+at)
+			t.addMark(&n, t.bom+at)
 		}
 		if have := n.out.Len(); at > 0 && have <= stride { // the rest will be as much longer than its bytes
 			n.out.Grow(int(1.02*float64(len(t.data))*float64(have)/float64(at)) - have)
@@ -103,7 +103,7 @@ func (t *Text) fromLegacy(exact bool) error {
 	if err != nil {
 		return err
 	}
-	t.finish(&n)
+	t.takeText(&n)
 	return nil
 }
 
@@ -124,9 +124,9 @@ func validPrefix(p []byte) int {
 	return at
 }
 
-// mark notes that what n gets next begins at raw. A mark never lies between
+// addMark notes that what n gets next begins at raw. A mark never lies between
 // the two halves of a CRLF.
-func (t *Text) mark(n *normaliser, raw int) {
+func (t *Text) addMark(n *normaliser, raw int) {
 	m := mark{n.out.Len(), raw}
 	if n.cr {
 		m.str--
@@ -135,7 +135,7 @@ func (t *Text) mark(n *normaliser, raw int) {
 	t.marks = append(t.marks, m)
 }
 
-func (t *Text) finish(n *normaliser) {
+func (t *Text) takeText(n *normaliser) {
 	t.str = n.out.String()
 	t.lf, t.crlf, t.cr = n.lf, n.crlf, n.loneCR
 }

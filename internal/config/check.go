@@ -20,9 +20,9 @@ type checker struct {
 
 func (c *checker) key() string { return strings.Join(c.path, ".") }
 
-// fail reports a mistake. In a policy it closes what it is about.
-func (c *checker) fail(n *node, s *shape, msg string) {
-	p := c.l.report(n.in, n.at, Problem{Key: c.key(), Message: msg, Severity: Error})
+// reportError reports a mistake. In a policy it closes what it is about.
+func (c *checker) reportError(n *node, s *shape, msg string) {
+	p := c.l.addProblem(n.in, n.at, Problem{Key: c.key(), Message: msg, Severity: Error})
 	if s.policy {
 		c.l.closed(p, c.path)
 	}
@@ -38,13 +38,13 @@ func (c *checker) value(n *node, s *shape) bool {
 	}
 	said := s.good(n)
 	if said != "" {
-		c.fail(n, s, fmt.Sprintf("%q %s", c.key(), said))
+		c.reportError(n, s, fmt.Sprintf("%q %s", c.key(), said))
 	}
 	return said == ""
 }
 
-// named is the key that is looked at, as a message names it.
-func (c *checker) named() string {
+// quotedKey is the key that is looked at, as a message names it.
+func (c *checker) quotedKey() string {
 	if key := c.key(); key != "" {
 		return strconv.Quote(key)
 	}
@@ -54,7 +54,7 @@ func (c *checker) named() string {
 // shaped reports whether n is what its shape says in kinds, words and keys.
 func (c *checker) shaped(n *node, s *shape) bool {
 	if n.kind == unresolved {
-		c.fail(n, s, n.text)
+		c.reportError(n, s, n.text)
 		return false
 	}
 	if s.kinds != "" && strings.IndexByte(s.kinds, n.kind) < 0 {
@@ -67,13 +67,13 @@ func (c *checker) shaped(n *node, s *shape) bool {
 			want += " such as " + s.like
 		}
 		if n.kind == 'a' && len(n.elems) == 0 && !s.helve { // as some programs write an object with nothing in it
-			c.l.report(n.in, n.at, Problem{Key: c.key(), Message: fmt.Sprintf("%s is an empty list; want %s", c.named(), want), Severity: Warning})
+			c.l.addProblem(n.in, n.at, Problem{Key: c.key(), Message: fmt.Sprintf("%s is an empty list; want %s", c.quotedKey(), want), Severity: Warning})
 			return false
 		}
 		if c.ruleless(n, s) {
 			s = anyShape()
 		}
-		c.fail(n, s, fmt.Sprintf("%s is %s; want %s", c.named(), got, want))
+		c.reportError(n, s, fmt.Sprintf("%s is %s; want %s", c.quotedKey(), got, want))
 		return false
 	}
 	if s.rules {
@@ -82,18 +82,18 @@ func (c *checker) shaped(n *node, s *shape) bool {
 	switch n.kind {
 	case 's':
 		if len(s.words) > 0 && !slices.Contains(s.words, n.text) {
-			c.fail(n, s, fmt.Sprintf("%q is %q; want %s", c.key(), shorten(n.text), s.want()))
+			c.reportError(n, s, fmt.Sprintf("%q is %q; want %s", c.key(), shorten(n.text), s.want()))
 			return false
 		}
 	case 'n':
 		if v, err := strconv.ParseInt(n.text, 10, 64); s.above && (err != nil || v <= 0) {
-			c.fail(n, s, fmt.Sprintf("%q is %s; want %s", c.key(), shorten(n.text), s.want()))
+			c.reportError(n, s, fmt.Sprintf("%q is %s; want %s", c.key(), shorten(n.text), s.want()))
 			return false
 		}
 	case 'a':
 		return c.list(n, s)
 	case 'o':
-		return c.object(n, s)
+		return c.checkObject(n, s)
 	}
 	return true
 }
@@ -113,7 +113,7 @@ func (c *checker) ruleless(n *node, s *shape) bool {
 
 func (c *checker) list(n *node, s *shape) bool {
 	if s.each == nil {
-		return c.resolved(n)
+		return c.checkResolved(n)
 	}
 	kept := make([]*node, 0, len(n.elems))
 	for i, e := range n.elems {
@@ -133,12 +133,12 @@ func (c *checker) list(n *node, s *shape) bool {
 	return len(kept) == len(n.elems)
 }
 
-func (c *checker) object(n *node, s *shape) bool {
+func (c *checker) checkObject(n *node, s *shape) bool {
 	if s.fields == nil && s.each == nil {
-		return c.resolved(n)
+		return c.checkResolved(n)
 	}
 	ok := true
-	n.keep(func(m member) bool {
+	n.filterMembers(func(m member) bool {
 		c.path = append(c.path, m.key)
 		defer func() { c.path = c.path[:len(c.path)-1] }()
 		f := s.fields[m.key]
@@ -149,7 +149,7 @@ func (c *checker) object(n *node, s *shape) bool {
 		case s.fields["permission"] != nil && c.stray(m, f):
 			return false
 		case f == nil && s.open:
-			return c.resolved(m.val)
+			return c.checkResolved(m.val)
 		case !f.counts(m.in):
 			ok = c.without(m, f, s) && ok
 			return false
@@ -164,12 +164,12 @@ func (c *checker) object(n *node, s *shape) bool {
 	return ok || !s.whole
 }
 
-// resolved reports whether a value that nobody looks into may stay: with a
+// checkResolved reports whether a value that nobody looks into may stay: with a
 // reference that leads nowhere it may not.
-func (c *checker) resolved(n *node) bool {
+func (c *checker) checkResolved(n *node) bool {
 	bad := n.find1(func(v *node) bool { return v.kind == unresolved })
 	if bad != nil {
-		c.l.report(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error})
+		c.l.addProblem(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error})
 	}
 	return bad == nil
 }
@@ -187,14 +187,14 @@ func (c *checker) setting(n *node, s *shape) (good, stays bool) {
 	return good, good || s.stops
 }
 
-// meant is the key that was probably meant by one that an object of the shape
+// nearestKey is the key that was probably meant by one that an object of the shape
 // does not have, "" for none, and the shape of what is missed by that. Of names
 // equally near it is one that guards. Once a file has too many problems only
 // those are looked for, since a file may have any number of keys.
-func (c *checker) meant(m member, s *shape) (string, *shape) {
+func (c *checker) nearestKey(m member, s *shape) (string, *shape) {
 	near := ""
 	if m.in.count <= maxProblems {
-		near = nearest(m.key, s.names())
+		near = nearest(m.key, s.keyNames())
 	}
 	if guard := nearest(m.key, s.guarded()); guard != "" && (near == "" || text.Slips(m.key, guard, 2) <= text.Slips(m.key, near, 2)) {
 		near = guard
@@ -214,7 +214,7 @@ func (c *checker) without(m member, f, object *shape) bool {
 	what, suggest := "is a setting of helve; it has an effect only in helve.json or helve.jsonc", ""
 	if f == nil {
 		what = "is not a setting"
-		suggest, f = c.meant(m, object)
+		suggest, f = c.nearestKey(m, object)
 	}
 	p := Problem{Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Error}
 	switch {
@@ -222,14 +222,14 @@ func (c *checker) without(m member, f, object *shape) bool {
 		if p.Message += "; only what it restricts is in force"; m.key == "agents" {
 			p.Message = fmt.Sprintf("%q %s; of its rules only what restricts is in force", c.key(), what)
 		}
-		c.l.report(m.in, m.at, p)
+		c.l.addProblem(m.in, m.at, p)
 		c.l.salvage(under(salvageable(suggest, m.val), suggest))
 		return false
-	case f == nil || !f.guards, !m.in.trusted && !c.l.believe, f.helve && !m.in.helve && !f.fits(m.val):
+	case f == nil || !f.guards, !m.in.trusted && !c.l.believe, f.helve && !m.in.helve && !f.looksLikeSection(m.val):
 		c.unknown(m, what, suggest)
 		return true
 	}
-	told := c.l.report(m.in, m.at, p)
+	told := c.l.addProblem(m.in, m.at, p)
 	if f.policy && m.in.trusted {
 		c.l.closed(told, c.path)
 	}
@@ -248,9 +248,9 @@ func salvageable(section string, n *node) *node {
 	return &out
 }
 
-// fits reports whether a value looks as if it was written for a section of
+// looksLikeSection reports whether a value looks as if it was written for a section of
 // helve's: it is an object with one of its keys, or a level of the wall.
-func (s *shape) fits(n *node) bool {
+func (s *shape) looksLikeSection(n *node) bool {
 	level := s.fields["level"]
 	return n.kind == 's' && level != nil && slices.Contains(level.words, n.text) || slices.ContainsFunc(n.members, func(m member) bool { return s.fields[m.key] != nil })
 }
@@ -260,7 +260,7 @@ func (c *checker) unknown(m member, what, suggest string) {
 	if m.in.count > maxProblems {
 		return
 	}
-	c.l.report(m.in, m.at, Problem{
+	c.l.addProblem(m.in, m.at, Problem{
 		Key: c.key(), Message: fmt.Sprintf("%q %s", c.key(), what), Suggest: suggest, Severity: Warning,
 	})
 }
@@ -275,7 +275,7 @@ func (c *checker) policy(n *node, s *shape) bool {
 		return c.permissions(n, "")
 	}
 	known := knownPermissions()
-	n.keep(func(m member) bool {
+	n.filterMembers(func(m member) bool {
 		c.path = append(c.path, m.key)
 		defer func() { c.path = c.path[:len(c.path)-1] }()
 		if c.claudeList(m) || !c.permissions(under(m.val, m.key), m.key) {
@@ -294,19 +294,19 @@ func (c *checker) policy(n *node, s *shape) bool {
 // permissions reports whether rules can be read.
 func (c *checker) permissions(n *node, name string) bool {
 	if bad := n.find1(func(v *node) bool { return v.kind == unresolved }); bad != nil {
-		c.l.closed(c.l.report(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error}), c.path)
+		c.l.closed(c.l.addProblem(bad.in, bad.at, Problem{Key: c.key(), Message: bad.text, Severity: Error}), c.path)
 		return false
 	}
 	if bad := n.find1((*node).garbled); bad != nil {
 		p := Problem{Key: c.key(), Message: fmt.Sprintf("%q holds bytes that are not UTF-8; save the file as UTF-8", c.key()), Severity: Error}
-		c.l.closed(c.l.report(bad.in, bad.at, p), c.path)
+		c.l.closed(c.l.addProblem(bad.in, bad.at, p), c.path)
 		return false
 	}
-	_, e, err := n.rules(c.l.opt.Home)
+	_, e, err := n.policyRules(c.l.opt.Home)
 	for i, ce := range configErrors(err) {
-		in, at := e.at(ce.Offset)
+		in, at := e.originOf(ce.Offset)
 		key := c.key() + strings.TrimPrefix(ce.Key, name)
-		p := c.l.report(in, at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, ce.Msg), Severity: Error})
+		p := c.l.addProblem(in, at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, ce.Msg), Severity: Error})
 		if i == 0 {
 			c.l.closed(p, c.path)
 		}
@@ -322,7 +322,7 @@ func (c *checker) enclosed(n *node) bool {
 		return false
 	}
 	m := n.members[i]
-	c.l.void(c.l.report(m.in, m.at, Problem{
+	c.l.void(c.l.addProblem(m.in, m.at, Problem{
 		Key: "permission.permission", Severity: Error,
 		Message: fmt.Sprintf(`%s holds the rules alone: leave the outer key "permission" out, as in {"bash": "ask"}`, m.in.path),
 	}))

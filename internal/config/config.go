@@ -307,7 +307,7 @@ func Check(opt Options) (*Config, error) {
 		for _, p := range c.Problems {
 			known[p] = true
 		}
-		for _, p := range l.finish().Problems {
+		for _, p := range l.buildConfig().Problems {
 			of := func(s Source) bool { return p.File == s.Path || disk.Within(s.Path, p.File) }
 			if !known[p] && slices.ContainsFunc(doubted, of) {
 				known[p] = true
@@ -329,7 +329,7 @@ func Load(opt Options) (*Config, error) {
 		return nil, err
 	}
 	l.load()
-	return l.finish(), nil
+	return l.buildConfig(), nil
 }
 
 func newLoader(opt Options) (*loader, error) {

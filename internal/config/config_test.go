@@ -386,7 +386,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		in := &input{path: "f", dir: opt.Dir, helve: true, guarded: guarded, data: append([]byte(nil), data...)}
 		l.text(in)
-		c := l.finish()
+		c := l.buildConfig()
 		lines := 1 + strings.Count(string(data), "\n")
 		inside := func(line int) {
 			if line < 0 || line > lines {
@@ -417,7 +417,7 @@ func FuzzLoad(f *testing.F) {
 // understood reports whether a text opens like an object, the least a config
 // file that was accepted must do.
 func understood(data []byte) bool {
-	if blank(bytes.ToValidUTF8(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("?"))) || strings.Trim(string(data), "[] \t\r\n") == "" {
+	if onlyComments(bytes.ToValidUTF8(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("?"))) || strings.Trim(string(data), "[] \t\r\n") == "" {
 		return true // nothing is said
 	}
 	s := strings.TrimPrefix(string(data), "\ufeff")

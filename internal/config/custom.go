@@ -62,11 +62,11 @@ func TrustedFolder(opt Options, path string) bool {
 	if !l.guards(path) {
 		return true
 	}
-	if !l.wanted(path) {
+	if !l.needsHash(path) {
 		return false
 	}
 	w := walker{root: path, keep: func(string, []byte) {}}
-	hash, err := w.digest()
+	hash, err := w.hashFiles()
 	if err != nil {
 		return false
 	}
@@ -204,7 +204,7 @@ func requires(n *node) bool {
 // unguarded makes the policy void: a hook that calls need can not be used.
 func (c *checker) unguarded(n *node) {
 	p := &Problem{File: n.in.path, Key: c.key(), Severity: Error, Message: fmt.Sprintf("%q is required and can not be used", c.key())}
-	p.Line, p.Col = n.in.position(n.at)
+	p.Line, p.Col = n.in.positionAt(n.at)
 	c.l.void(p)
 }
 
@@ -258,8 +258,8 @@ func (l *loader) brought() {
 	}
 	if v := l.merged.get("custom"); v != nil {
 		c.Custom = Custom{
-			Memory: number(v.get("memory")), LoadTimeoutMS: millis(v.get("load_timeout")), HookTimeoutMS: millis(v.get("hook_timeout")),
-			Full: texts(v.get("full")), Required: texts(v.get("required")), Worker: textOf(v.get("worker")),
+			Memory: intValue(v.get("memory")), LoadTimeoutMS: millis(v.get("load_timeout")), HookTimeoutMS: millis(v.get("hook_timeout")),
+			Full: elemTexts(v.get("full")), Required: elemTexts(v.get("required")), Worker: textOf(v.get("worker")),
 		}
 		if also := v.get("also"); also != nil {
 			for _, e := range also.elems {
@@ -288,13 +288,13 @@ func (l *loader) hooks(which string, list *node) (all []HookCommand) {
 	}
 	for _, e := range list.elems {
 		h := HookCommand{
-			Tools: texts(e.get("tools")), Events: texts(e.get("events")), TimeoutMS: millis(e.get("timeout")),
-			Required: truth(e.get("required")), Dir: e.in.dir, From: e.source(),
+			Tools: elemTexts(e.get("tools")), Events: elemTexts(e.get("events")), TimeoutMS: millis(e.get("timeout")),
+			Required: truth(e.get("required")), Dir: e.in.dir, From: e.sourceRule(),
 		}
 		if command := e.get("command"); command.kind == 's' {
 			h.Line = command.text
 		} else {
-			h.Command = texts(command)
+			h.Command = elemTexts(command)
 		}
 		all = append(all, h)
 		if tools := e.get("tools"); tools != nil {
@@ -313,7 +313,7 @@ func (l *loader) toolNames(key string, list *node) {
 			continue
 		}
 		if near := nearest(e.text, known); near != "" && text.Slips(e.text, near, 1) <= 1 {
-			l.report(e.in, e.at, Problem{
+			l.addProblem(e.in, e.at, Problem{
 				Key: key, Message: fmt.Sprintf("%q names %q, which is not a built-in tool", key, shorten(e.text)), Suggest: near, Severity: Warning,
 			})
 		}
@@ -321,4 +321,4 @@ func (l *loader) toolNames(key string, list *node) {
 }
 
 // millis is a number of milliseconds that no arithmetic on times overflows.
-func millis(n *node) int { return int(min(number(n), math.MaxInt32)) }
+func millis(n *node) int { return int(min(intValue(n), math.MaxInt32)) }

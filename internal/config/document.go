@@ -34,7 +34,7 @@ func (l *loader) document(folder *input, d document) {
 	key := func(of string) string { return strings.TrimSuffix("agent."+name+"."+of, ".") }
 	if d.err != nil {
 		p := Problem{Key: key(""), Message: fmt.Sprintf("cannot be read: %s; every tool is denied to this agent", plainError(d.err)), Severity: Error}
-		l.closed(l.report(in, 0, p), []string{"agent", name})
+		l.closed(l.addProblem(in, 0, p), []string{"agent", name})
 		return
 	}
 	doc := readDocument(in)
@@ -44,26 +44,26 @@ func (l *loader) document(folder *input, d document) {
 	for _, f := range doc.faults {
 		p := Problem{Key: key(f.key), Message: "front matter: " + f.msg, Severity: Warning}
 		if !f.policy {
-			l.report(in, f.at, p)
+			l.addProblem(in, f.at, p)
 			continue
 		}
 		p.Severity, p.Message = Error, p.Message+"; every tool is denied to this agent"
-		l.closed(l.report(in, f.at, p), []string{"agent", name})
+		l.closed(l.addProblem(in, f.at, p), []string{"agent", name})
 	}
 	for i := range doc.doubles {
 		doc.doubles[i].path = append([]string{"agent", name}, doc.doubles[i].path...)
 	}
 	l.doubles(in, doc.doubles)
 	for _, m := range doc.doubted.members {
-		l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q is not written as YAML wants it, with patterns in quotes, spaces for tabs, "+
+		l.addProblem(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q is not written as YAML wants it, with patterns in quotes, spaces for tabs, "+
 			"and --- above and below; only what it restricts is in force", m.key), Severity: Error})
 	}
 	if len(doc.doubted.members) > 0 {
 		l.salvage(under(doc.doubted, "agent", name))
 	}
-	doc.agent.keep(func(m member) bool {
+	doc.agent.filterMembers(func(m member) bool {
 		if m.val.kind == '0' {
-			l.report(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q has no value, and is left out", m.key), Severity: Warning})
+			l.addProblem(in, m.at, Problem{Key: key(m.key), Message: fmt.Sprintf("front matter: %q has no value, and is left out", m.key), Severity: Warning})
 		}
 		return m.val.kind != '0'
 	})
@@ -79,11 +79,11 @@ type frontMatter struct {
 	doubted *node // a policy that had to be mended to be read, or stands where no front matter should
 	guessed bool  // where the front matter begins or ends
 	doubles []double
-	faults  []fault
+	faults  []frontMatterError
 }
 
-// A fault is what could not be read of front matter.
-type fault struct {
+// A frontMatterError is what could not be read of front matter.
+type frontMatterError struct {
 	at     int
 	key    string // what it is about, "" for none
 	policy bool   // and that decides about permissions
@@ -107,14 +107,14 @@ func readDocument(in *input) *frontMatter {
 	}
 	doc := &frontMatter{agent: &node{kind: 'o', in: in}, doubted: &node{kind: 'o', in: in}}
 	if wide {
-		doc.faults = append(doc.faults, fault{policy: true, msg: "the file is UTF-16 text; save it as UTF-8"})
+		doc.faults = append(doc.faults, frontMatterError{policy: true, msg: "the file is UTF-16 text; save it as UTF-8"})
 		return doc
 	}
 	if in.mixed {
-		doc.fail(0, "", "the file is not UTF-8 text; save it as UTF-8")
+		doc.addError(0, "", "the file is not UTF-8 text; save it as UTF-8")
 	}
 	front, body := doc.split(in)
-	doc.late(in, len(in.data)-len(body))
+	doc.findLatePolicy(in, len(in.data)-len(body))
 	if prompt := strings.TrimSpace(body); prompt != "" {
 		defer func() {
 			doc.agent.put(member{"prompt", &node{kind: 's', text: prompt, in: in, at: len(in.data)}, in, len(in.data)})
@@ -124,7 +124,7 @@ func readDocument(in *input) *frontMatter {
 		return doc
 	}
 	if size := front[len(front)-1].at - front[0].at; size > maxFront {
-		doc.faults = append(doc.faults, fault{msg: fmt.Sprintf("it is larger than %d KiB", maxFront>>10), policy: true})
+		doc.faults = append(doc.faults, frontMatterError{msg: fmt.Sprintf("it is larger than %d KiB", maxFront>>10), policy: true})
 		return doc
 	}
 	if n, doubles, err := decodeYAML(in, front); err == nil {
@@ -136,14 +136,14 @@ func readDocument(in *input) *frontMatter {
 		for end < len(front) && !isKey(front[end].text) {
 			end++
 		}
-		doc.block(in, front[:end])
+		doc.readKey(in, front[:end])
 		front = front[end:]
 	}
 	return doc
 }
 
-func (doc *frontMatter) fail(at int, key, msg string) {
-	doc.faults = append(doc.faults, fault{at, key, meansPolicy(key), msg})
+func (doc *frontMatter) addError(at int, key, msg string) {
+	doc.faults = append(doc.faults, frontMatterError{at, key, meansPolicy(key), msg})
 }
 
 // meansPolicy reports whether a key of an agent decides about permissions, or
@@ -176,7 +176,7 @@ func (doc *frontMatter) take(n *node, doubles []double) {
 			continue
 		}
 		if word := policyWord(m.key); word != "" && word != m.key { // no blank stands behind the colon
-			doc.faults = append(doc.faults, fault{m.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
+			doc.faults = append(doc.faults, frontMatterError{m.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
 			continue
 		}
 		doc.agent.put(m)
@@ -272,10 +272,10 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	return front, ""
 }
 
-// late looks for a policy in front matter that is none because of what stands
+// findLatePolicy looks for a policy in front matter that is none because of what stands
 // before it, from at on: other front matter, a heading, a comment, the fence of
 // a code block, or blanks. Text that is meant for the model ends the look.
-func (doc *frontMatter) late(in *input, at int) {
+func (doc *frontMatter) findLatePolicy(in *input, at int) {
 	text, opened := string(in.data), false
 	var lines []frontLine
 	for at < len(text) {
@@ -294,7 +294,7 @@ func (doc *frontMatter) late(in *input, at int) {
 			}
 			if len(doc.doubted.members) > 0 {
 				doc.doubles = append(doc.doubles, doubles...)
-				doc.fail(lines[0].at, "", "it has to begin in the first line of the file, with nothing before it")
+				doc.addError(lines[0].at, "", "it has to begin in the first line of the file, with nothing before it")
 			}
 			return
 		case bare == "---":
@@ -317,11 +317,11 @@ func (doc *frontMatter) late(in *input, at int) {
 // guess notes that the bounds of the front matter are not sure.
 func (doc *frontMatter) guess(at int, why string) {
 	doc.guessed = true
-	doc.fail(at, "", why)
+	doc.addError(at, "", why)
 }
 
-// block reads the lines of one key, the first of which has the key.
-func (doc *frontMatter) block(in *input, lines []frontLine) {
+// readKey reads the lines of one key, the first of which has the key.
+func (doc *frontMatter) readKey(in *input, lines []frontLine) {
 	n, doubles, err := decodeYAML(in, lines)
 	if err == nil {
 		doc.take(n, doubles)
@@ -331,16 +331,16 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 	key, rest := keyOf(lines[0].text)
 	for i, line := range lines { // it must not be taken for the text of another key
 		if word := policyWord(line.text); word != "" && (i > 0 || key == "") {
-			doc.faults = append(doc.faults, fault{line.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
+			doc.faults = append(doc.faults, frontMatterError{line.at, word, true, fmt.Sprintf("%q can not be read: want a key, a colon, a space and a value", word)})
 			return
 		}
 		if word, _ := keyOf(strings.TrimSpace(line.text)); i > 0 && meansPolicy(word) {
-			doc.fail(line.at, word, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", word))
+			doc.addError(line.at, word, fmt.Sprintf("%q can not be read: it is indented as a part of what stands above it", word))
 			return
 		}
 	}
 	if key == "" {
-		doc.fail(at, "", "want a key, a colon, a space and a value")
+		doc.addError(at, "", "want a key, a colon, a space and a value")
 		return
 	}
 	if !meansPolicy(key) {
@@ -364,7 +364,7 @@ func (doc *frontMatter) block(in *input, lines []frontLine) {
 		}
 		return
 	}
-	doc.fail(at, key, fmt.Sprintf("%q can not be read: %v", key, err))
+	doc.addError(at, key, fmt.Sprintf("%q can not be read: %v", key, err))
 }
 
 // mendLine indents a line with blanks, and quotes what stands before an action
@@ -419,7 +419,7 @@ type yamlReader struct {
 	seen  int
 }
 
-func (r *yamlReader) at(y *yaml.Node) int {
+func (r *yamlReader) offsetOf(y *yaml.Node) int {
 	line := r.lines[min(max(y.Line, 1), len(r.lines))-1]
 	return line.at + min(max(y.Column-1, 0), len(line.text))
 }
@@ -428,7 +428,7 @@ func (r *yamlReader) value(y *yaml.Node, depth int) (*node, error) {
 	if r.seen++; r.seen > maxFrontNodes || depth > maxDepth/2 {
 		return nil, fmt.Errorf("it has too many values, or they nest too deep")
 	}
-	n := &node{in: r.in, at: r.at(y), shared: y.Anchor != ""}
+	n := &node{in: r.in, at: r.offsetOf(y), shared: y.Anchor != ""}
 	switch y.Kind {
 	case yaml.AliasNode:
 		return r.value(y.Alias, depth+1)
@@ -470,7 +470,7 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 				}
 			}
 		} else {
-			r.add(n, member{key.Value, val, r.in, r.at(key)})
+			r.add(n, member{key.Value, val, r.in, r.offsetOf(key)})
 		}
 		r.path = r.path[:len(r.path)-1]
 	}

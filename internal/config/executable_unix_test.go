@@ -20,7 +20,7 @@ func TestExecutableCounts(t *testing.T) {
 	}
 	digest := func() string {
 		w := walker{root: root, keep: func(string, []byte) {}}
-		hash, err := w.digest()
+		hash, err := w.hashFiles()
 		if err != nil {
 			t.Fatal(err)
 		}

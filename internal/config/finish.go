@@ -8,16 +8,16 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// finish turns the merged tree into the Config.
-func (l *loader) finish() *Config {
+// buildConfig turns the merged tree into the Config.
+func (l *loader) buildConfig() *Config {
 	c, m := l.cfg, l.merged
 	modesToAgents(m)
 	toolRules(m)
 	if policy := m.get("permission"); policy != nil {
-		rules, e, err := policy.rules(l.opt.Home)
+		rules, e, err := policy.policyRules(l.opt.Home)
 		for _, ce := range configErrors(err) {
-			in, at := e.at(ce.Offset)
-			l.void(l.report(in, at, Problem{Key: "permission", Message: ce.Error(), Severity: Error}))
+			in, at := e.originOf(ce.Offset)
+			l.void(l.addProblem(in, at, Problem{Key: "permission", Message: ce.Error(), Severity: Error}))
 		}
 		c.Rules = rules
 	}
@@ -27,10 +27,10 @@ func (l *loader) finish() *Config {
 	c.Experimental = experimental(m.get("experimental"))
 	if out := m.get("tool_output"); out != nil {
 		c.ToolOutput = ToolOutput{
-			MaxLines:      int(number(out.get("max_lines"))),
-			MaxBytes:      int(number(out.get("max_bytes"))),
-			RetentionDays: int(number(out.get("retention_days"))),
-			QuotaBytes:    number(out.get("quota_bytes")),
+			MaxLines:      int(intValue(out.get("max_lines"))),
+			MaxBytes:      int(intValue(out.get("max_bytes"))),
+			RetentionDays: int(intValue(out.get("retention_days"))),
+			QuotaBytes:    intValue(out.get("quota_bytes")),
 		}
 	}
 	c.Repair = maybe(m.get("repair"))
@@ -48,7 +48,7 @@ func (l *loader) finish() *Config {
 	l.network()
 	c.Bash.Shell = textOf(m.get("shell"))
 	if h := m.get("history"); h != nil {
-		c.HistoryBytes = number(h.get("quota_bytes"))
+		c.HistoryBytes = intValue(h.get("quota_bytes"))
 	}
 	l.languages()
 	c.LanguageServers, c.ProjectTrusted = serving(m.get("language_servers")), l.trustsProject()
@@ -69,8 +69,8 @@ func searching(v *node) Search {
 		return Search{}
 	}
 	s := Search{
-		Order: textOf(v.get("order")), Limit: int(number(v.get("limit"))),
-		BudgetMS: int(number(v.get("budget_ms"))), Memory: int(number(v.get("memory_bytes"))),
+		Order: textOf(v.get("order")), Limit: int(intValue(v.get("limit"))),
+		BudgetMS: int(intValue(v.get("budget_ms"))), Memory: int(intValue(v.get("memory_bytes"))),
 	}
 	s.Keep = maybe(v.get("keep"))
 	return s
@@ -81,10 +81,10 @@ func running(v *node) Bash {
 		return Bash{}
 	}
 	b := Bash{
-		TimeoutMS: int(number(v.get("timeout_ms"))), MaxTimeoutMS: int(number(v.get("max_timeout_ms"))),
-		PassEnv: texts(v.get("pass_env")), Jobs: int(number(v.get("jobs"))),
-		JobBytes: number(v.get("job_bytes")), JobsBytes: number(v.get("jobs_bytes")), Checkpoint: maybe(v.get("checkpoint")),
-		Detach: texts(v.get("detach")),
+		TimeoutMS: int(intValue(v.get("timeout_ms"))), MaxTimeoutMS: int(intValue(v.get("max_timeout_ms"))),
+		PassEnv: elemTexts(v.get("pass_env")), Jobs: int(intValue(v.get("jobs"))),
+		JobBytes: intValue(v.get("job_bytes")), JobsBytes: intValue(v.get("jobs_bytes")), Checkpoint: maybe(v.get("checkpoint")),
+		Detach: elemTexts(v.get("detach")),
 	}
 	if set := v.get("set_env"); set != nil {
 		b.SetEnv = map[string]string{}
@@ -100,8 +100,8 @@ func networked(v *node) Web {
 		return Web{}
 	}
 	return Web{
-		UserAgent: textOf(v.get("user_agent")), Proxy: textOf(v.get("proxy")), MaxBytes: number(v.get("max_bytes")),
-		TimeoutMS: int(number(v.get("timeout_ms"))), MaxTimeoutMS: int(number(v.get("max_timeout_ms"))), Cache: maybe(v.get("cache")),
+		UserAgent: textOf(v.get("user_agent")), Proxy: textOf(v.get("proxy")), MaxBytes: intValue(v.get("max_bytes")),
+		TimeoutMS: int(intValue(v.get("timeout_ms"))), MaxTimeoutMS: int(intValue(v.get("max_timeout_ms"))), Cache: maybe(v.get("cache")),
 	}
 }
 
@@ -111,7 +111,7 @@ func finding(v *node) Finder {
 	}
 	return Finder{
 		Provider: textOf(v.get("provider")), Endpoint: textOf(v.get("endpoint")), Key: textOf(v.get("key")),
-		Command: texts(v.get("command")), TimeoutMS: int(number(v.get("timeout_ms"))),
+		Command: elemTexts(v.get("command")), TimeoutMS: int(intValue(v.get("timeout_ms"))),
 	}
 }
 
@@ -121,7 +121,7 @@ func walled(v *node) Wall {
 	}
 	return Wall{
 		Level: textOf(v.get("level")), Required: maybe(v.get("required")),
-		Writable: texts(v.get("writable")), Readable: texts(v.get("readable")),
+		Writable: elemTexts(v.get("writable")), Readable: elemTexts(v.get("readable")),
 	}
 }
 
@@ -147,12 +147,12 @@ func (l *loader) denyAll() {
 
 func (l *loader) origins() {
 	for _, m := range l.merged.members {
-		l.cfg.Origins[m.key] = m.in.source(m.at)
+		l.cfg.Origins[m.key] = m.in.sourceAt(m.at)
 		if m.val.kind != 'o' {
 			continue
 		}
 		for _, sub := range m.val.members {
-			l.cfg.Origins[m.key+"."+sub.key] = sub.in.source(sub.at)
+			l.cfg.Origins[m.key+"."+sub.key] = sub.in.sourceAt(sub.at)
 		}
 	}
 	for _, m := range l.merged.members {
@@ -166,12 +166,12 @@ func (l *loader) origins() {
 func (l *loader) partOrigins(name string, n *node) {
 	for _, m := range n.members {
 		sub := name + "." + m.key
-		l.cfg.Origins[sub] = m.in.source(m.at)
+		l.cfg.Origins[sub] = m.in.sourceAt(m.at)
 		l.partOrigins(sub, m.val)
 	}
 	for i, e := range n.elems {
 		sub := name + "." + strconv.Itoa(i)
-		l.cfg.Origins[sub] = e.source()
+		l.cfg.Origins[sub] = e.sourceRule()
 		l.partOrigins(sub, e)
 	}
 }
@@ -205,7 +205,7 @@ func modesToAgents(m *node) {
 		moved.put(member{a.key, val, a.in, a.at})
 	}
 	top := m.members[m.find("mode")]
-	m.keep(func(x member) bool { return x.key != "mode" })
+	m.filterMembers(func(x member) bool { return x.key != "mode" })
 	m.merge(&node{kind: 'o', members: []member{{"agent", moved, top.in, top.at}}})
 }
 
@@ -236,7 +236,7 @@ func (l *loader) agents() {
 const inherited = "inherit"
 
 func (l *loader) agent(m member) Agent {
-	a := Agent{Name: m.key, From: m.in.source(m.at)}
+	a := Agent{Name: m.key, From: m.in.sourceAt(m.at)}
 	options := &node{kind: 'o', owned: true}
 	for _, f := range m.val.members {
 		switch f.key {
@@ -270,7 +270,7 @@ func (l *loader) agent(m member) Agent {
 		}
 	}
 	if a.Steps == 0 {
-		a.Steps = int(number(m.val.get("maxSteps")))
+		a.Steps = int(intValue(m.val.get("maxSteps")))
 	}
 	if len(options.members) > 0 {
 		a.Options = encode(options)
@@ -282,7 +282,7 @@ func (l *loader) agent(m member) Agent {
 func agentNumber(a *Agent, options *node, f member) {
 	switch f.key {
 	case "steps":
-		a.Steps = int(number(f.val))
+		a.Steps = int(intValue(f.val))
 	case "maxSteps":
 	case "temperature":
 		a.Temperature = float(f.val)
@@ -294,10 +294,10 @@ func agentNumber(a *Agent, options *node, f member) {
 }
 
 func (l *loader) agentRules(n *node) permission.Ruleset {
-	rules, e, err := n.rules(l.opt.Home)
+	rules, e, err := n.policyRules(l.opt.Home)
 	for _, ce := range configErrors(err) {
-		in, at := e.at(ce.Offset)
-		l.void(l.report(in, at, Problem{Key: "agent", Message: ce.Error(), Severity: Error}))
+		in, at := e.originOf(ce.Offset)
+		l.void(l.addProblem(in, at, Problem{Key: "agent", Message: ce.Error(), Severity: Error}))
 	}
 	return rules
 }
@@ -307,8 +307,8 @@ func experimental(n *node) Experimental {
 		BatchTool:          truth(n.get("batch_tool")),
 		ContinueLoopOnDeny: truth(n.get("continue_loop_on_deny")),
 		OpenTelemetry:      truth(n.get("openTelemetry")),
-		MCPTimeout:         int(number(n.get("mcp_timeout"))),
-		PrimaryTools:       texts(n.get("primary_tools")),
+		MCPTimeout:         int(intValue(n.get("mcp_timeout"))),
+		PrimaryTools:       elemTexts(n.get("primary_tools")),
 		LSPTool:            truth(n.get("lsp_tool")),
 		PlanMode:           truth(n.get("plan_mode")),
 	}
@@ -328,12 +328,12 @@ func entries(n *node) []Entry {
 	}
 	var all []Entry
 	for _, e := range n.elems {
-		all = append(all, Entry{Value: encode(e), Dir: e.in.dir, From: e.source()})
+		all = append(all, Entry{Value: encode(e), Dir: e.in.dir, From: e.sourceRule()})
 	}
 	return all
 }
 
-func texts(n *node) (all []string) {
+func elemTexts(n *node) (all []string) {
 	if n == nil {
 		return nil
 	}
@@ -352,7 +352,7 @@ func textOf(n *node) string {
 
 func truth(n *node) bool { return n != nil && n.kind == 'b' && n.text == "true" }
 
-func number(n *node) int64 {
+func intValue(n *node) int64 {
 	if n == nil {
 		return 0
 	}

@@ -21,9 +21,9 @@ const (
 	maxFolderDepth = 32
 )
 
-// folder takes in a config folder: its files, its agents, and, if it may be
+// loadFolder takes in a config folder: its files, its agents, and, if it may be
 // believed, the folder itself for others to look for tools and plugins in.
-func (l *loader) folder(p place) {
+func (l *loader) loadFolder(p location) {
 	if l.seen[p.path] {
 		return
 	}
@@ -38,7 +38,7 @@ func (l *loader) folder(p place) {
 	in := &input{path: p.path, kind: p.kind, guarded: p.guarded, trusted: !p.guarded}
 	switch {
 	case err != nil && absent(err):
-		l.report(in, 0, Problem{Message: "does not exist (named by " + p.named + ")", Severity: Warning})
+		l.addProblem(in, 0, Problem{Message: "does not exist (named by " + p.named + ")", Severity: Warning})
 		return
 	case err != nil:
 		l.unreadable(in, p, err)
@@ -48,10 +48,10 @@ func (l *loader) folder(p place) {
 	}
 	if p.kind != ofUser { // those were read with the global files
 		for _, name := range configNames(".jsonc", ".json") {
-			l.file(place{path: filepath.Join(p.path, name), kind: p.kind, guarded: p.guarded})
+			l.loadFile(location{path: filepath.Join(p.path, name), kind: p.kind, guarded: p.guarded})
 		}
 	}
-	docs, err := l.contents(in)
+	docs, err := l.readFolder(in)
 	if err != nil {
 		l.unreadable(in, p, err)
 		return
@@ -81,10 +81,10 @@ type document struct {
 	err  error // why it can not be read
 }
 
-// contents reads the agents of a folder and, for one that comes with the
+// readFolder reads the agents of a folder and, for one that comes with the
 // project, finds out whether it is trusted. Nothing is read twice: what was
 // hashed is what is used.
-func (l *loader) contents(in *input) ([]document, error) {
+func (l *loader) readFolder(in *input) ([]document, error) {
 	var docs []document
 	keep := func(rel string, data []byte) {
 		if _, _, ok := agentName(rel); ok {
@@ -105,15 +105,15 @@ func (l *loader) contents(in *input) ([]document, error) {
 		return nil, nil
 	}
 	hash := ""
-	if l.wanted(in.path) {
+	if l.needsHash(in.path) {
 		w.list = l.hashAll
-		if hash, err = w.digest(); err != nil {
-			l.report(in, 0, Problem{Message: "cannot be trusted: " + plainError(err), Severity: Error})
+		if hash, err = w.hashFiles(); err != nil {
+			l.addProblem(in, 0, Problem{Message: "cannot be trusted: " + plainError(err), Severity: Error})
 			hash = ""
 		}
 		in.files = w.listed
 	}
-	l.source(in, hash)
+	l.addSource(in, hash)
 	if !in.trusted {
 		for _, e := range entries {
 			if usable(e.Name()) {
@@ -203,22 +203,22 @@ type walker struct {
 // agents reads the agent files only.
 func (w *walker) agents() error {
 	for _, name := range []string{"agent", "agents", "mode", "modes"} {
-		if err := w.dir(name); err != nil && !absent(err) {
+		if err := w.walkDir(name); err != nil && !absent(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// digest hashes every file by name and contents.
-func (w *walker) digest() (string, error) {
+// hashFiles hashes every file by name and contents.
+func (w *walker) hashFiles() (string, error) {
 	h, keep := sha256.New(), w.keep
 	w.every, w.imports = true, map[string]bool{}
 	w.keep = func(rel string, data []byte) {
 		hashPart(h, "file")
 		hashPart(h, rel)
 		hashPart(h, string(data))
-		if w.runs(rel) {
+		if w.isExecutableTool(rel) {
 			hashPart(h, "executable")
 		}
 		w.learn(rel, data)
@@ -229,7 +229,7 @@ func (w *walker) digest() (string, error) {
 		hashPart(h, rel)
 		hashPart(h, leads)
 	}
-	if err := w.dir(""); err != nil {
+	if err := w.walkDir(""); err != nil {
 		return "", err
 	}
 	if err := w.imported(); err != nil {
@@ -238,9 +238,9 @@ func (w *walker) digest() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// runs reports whether a file is a tool because it is executable, which is then
+// isExecutableTool reports whether a file is a tool because it is executable, which is then
 // a part of what is trusted.
-func (w *walker) runs(rel string) bool {
+func (w *walker) isExecutableTool(rel string) bool {
 	if folder, _, ok := strings.Cut(rel, "/"); !ok || folder != "tool" && folder != "tools" {
 		return false
 	}
@@ -251,13 +251,13 @@ func (w *walker) runs(rel string) bool {
 // learn lists a file that was hashed, and where its imports lead.
 func (w *walker) learn(rel string, data []byte) {
 	if w.list {
-		half, _ := sum(data)
+		half, _ := shortHash(data)
 		w.listed = append(w.listed, TrustFile{Path: rel, Size: int64(len(data)), Hash: half})
 	}
 	if !mayImport(rel) || path.Ext(rel) == "" {
 		return
 	}
-	for _, lead := range leads(data) {
+	for _, lead := range importCandidates(data) {
 		for _, to := range places(filepath.Dir(filepath.Join(w.root, filepath.FromSlash(rel))), lead) {
 			if to, err := filepath.Rel(w.root, to); err == nil && filepath.IsLocal(to) && leftOut(filepath.ToSlash(to)) {
 				w.imports[filepath.ToSlash(to)] = true
@@ -282,7 +282,7 @@ func (w *walker) imported() error {
 				continue
 			}
 			done[rel] = true
-			if err := w.file(rel); err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
+			if err := w.readFile(rel); err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
 				return err
 			}
 		}
@@ -290,7 +290,7 @@ func (w *walker) imported() error {
 	return nil
 }
 
-func (w *walker) dir(rel string) error {
+func (w *walker) walkDir(rel string) error {
 	full := filepath.Join(w.root, filepath.FromSlash(rel))
 	info, err := os.Stat(full)
 	if err != nil {
@@ -300,7 +300,7 @@ func (w *walker) dir(rel string) error {
 		return nil
 	}
 	if slices.ContainsFunc(w.above, func(up fs.FileInfo) bool { return os.SameFile(up, info) }) {
-		w.note(rel, "up") // a link back up holds nothing new
+		w.reportLink(rel, "up") // a link back up holds nothing new
 		return nil
 	}
 	if len(w.above) >= maxFolderDepth {
@@ -316,20 +316,20 @@ func (w *walker) dir(rel string) error {
 		if rel == "" && ownWay(e.Name()) && (!IsSharedSkills(w.root) || e.Name() == "node_modules" || e.Name() == ".git") {
 			continue
 		}
-		if err := w.entry(path.Join(rel, e.Name()), e); err != nil {
+		if err := w.walkEntry(path.Join(rel, e.Name()), e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) note(rel, leads string) {
+func (w *walker) reportLink(rel, leads string) {
 	if w.link != nil {
 		w.link(rel, leads)
 	}
 }
 
-func (w *walker) entry(rel string, e fs.DirEntry) error {
+func (w *walker) walkEntry(rel string, e fs.DirEntry) error {
 	if w.files++; w.files > maxFolderFiles {
 		return fmt.Errorf("more than %d files", maxFolderFiles)
 	}
@@ -339,7 +339,7 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 		info, err := os.Stat(full)
 		switch {
 		case err != nil && absent(err):
-			w.note(rel, "nowhere")
+			w.reportLink(rel, "nowhere")
 			return nil
 		case err != nil && w.lose != nil && !w.every:
 			if _, _, ok := agentName(rel); ok {
@@ -352,12 +352,12 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 		isDir = info.IsDir()
 	}
 	if isDir {
-		return w.dir(rel)
+		return w.walkDir(rel)
 	}
 	if _, _, ok := agentName(rel); !ok && !w.every || stray(rel) {
 		return nil
 	}
-	err := w.file(rel)
+	err := w.readFile(rel)
 	switch {
 	case err != nil && w.lose != nil && !w.every:
 		w.lose(rel, err)
@@ -367,8 +367,8 @@ func (w *walker) entry(rel string, e fs.DirEntry) error {
 	return nil
 }
 
-// file reads one file.
-func (w *walker) file(rel string) error {
+// readFile reads one file.
+func (w *walker) readFile(rel string) error {
 	data, err := readRegular(filepath.Join(w.root, filepath.FromSlash(rel)), maxFolder-w.bytes)
 	switch {
 	case errors.Is(err, errTooBig):

@@ -17,7 +17,7 @@ func (s *shape) keys(path string, own bool, tell func(path, want string, own boo
 	if path != "" {
 		tell(path, s.wantWhole(), own)
 	}
-	for _, name := range s.names() {
+	for _, name := range s.keyNames() {
 		s.fields[name].keys(strings.TrimPrefix(path+"."+name, "."), own, tell)
 	}
 	switch {
@@ -25,7 +25,7 @@ func (s *shape) keys(path string, own bool, tell func(path, want string, own boo
 	case strings.Contains(s.kinds, "o"):
 		s.each.keys(path+".NAME", own, tell)
 	case len(s.each.fields) > 0:
-		for _, name := range s.each.names() {
+		for _, name := range s.each.keyNames() {
 			s.each.fields[name].keys(path+"[]."+name, own, tell)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A place is where a file or folder may be.
-type place struct {
+// A location is where a config file or folder may be.
+type location struct {
 	path    string
 	kind    Kind
 	guarded bool   // it comes with the project
@@ -21,21 +21,21 @@ type place struct {
 	awaited bool   // a folder that is told of also while it is not there
 }
 
-// file takes in one file, if there is one.
-func (l *loader) file(p place) {
+// loadFile takes in one file, if there is one.
+func (l *loader) loadFile(p location) {
 	if l.seen[p.path] {
 		return
 	}
 	data, err := readRegular(p.path, maxFile)
 	if err != nil && (absent(err) || errors.Is(err, syscall.ELOOP)) && p.named == "" {
 		if info, err := os.Lstat(p.path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			l.report(&input{path: p.path}, 0, Problem{Message: "is a link that leads nowhere; no settings are read from it", Severity: Warning})
+			l.addProblem(&input{path: p.path}, 0, Problem{Message: "is a link that leads nowhere; no settings are read from it", Severity: Warning})
 		}
 		return
 	}
 	l.seen[p.path] = true
 	if info, is := os.Stat(p.path); is == nil && info.IsDir() && p.named == "" {
-		l.report(&input{path: p.path}, 0, Problem{Message: "is a folder; no settings are read from it, so rename it", Severity: Warning})
+		l.addProblem(&input{path: p.path}, 0, Problem{Message: "is a folder; no settings are read from it, so rename it", Severity: Warning})
 		return
 	}
 	in := &input{
@@ -51,12 +51,12 @@ func (l *loader) file(p place) {
 	l.text(in)
 }
 
-func (l *loader) unreadable(in *input, p place, err error) {
+func (l *loader) unreadable(in *input, p location, err error) {
 	msg := "cannot be read: " + plainError(err)
 	if p.named != "" {
 		msg += " (named by " + p.named + ")"
 	}
-	l.void(l.report(in, 0, Problem{Message: msg, Severity: Error}))
+	l.void(l.addProblem(in, 0, Problem{Message: msg, Severity: Error}))
 	l.cfg.Sources = append(l.cfg.Sources, Source{Path: p.path, Kind: p.kind, Guarded: p.guarded})
 }
 
@@ -65,19 +65,19 @@ func (l *loader) text(in *input) {
 	raw := in.data
 	root, doubles, err := parse(in)
 	hash := ""
-	if !in.guarded || l.wanted(in.path) {
+	if !in.guarded || l.needsHash(in.path) {
 		var failed error
-		if hash, failed = l.digest(raw, root, in); failed != nil {
-			l.report(in, 0, Problem{Message: "cannot be trusted: " + failed.Error(), Severity: Error})
+		if hash, failed = l.hashInput(raw, root, in); failed != nil {
+			l.addProblem(in, 0, Problem{Message: "cannot be trusted: " + failed.Error(), Severity: Error})
 		}
 	}
-	l.source(in, hash)
+	l.addSource(in, hash)
 	if err != nil {
 		l.syntax(in, err)
 		return
 	}
 	if in.empty {
-		l.report(in, 0, Problem{Message: "the file is empty; write {} for no settings, or remove it", Severity: Warning})
+		l.addProblem(in, 0, Problem{Message: "the file is empty; write {} for no settings, or remove it", Severity: Warning})
 	}
 	l.doubles(in, doubles)
 	l.layer(in, root)
@@ -86,7 +86,7 @@ func (l *loader) text(in *input) {
 // permissionText takes in a text that is only a policy.
 func (l *loader) permissionText(in *input) {
 	n, doubles, err := parse(in)
-	l.source(in, "")
+	l.addSource(in, "")
 	if in.empty {
 		err = &syntaxError{0, "it is empty; write {} for no rules, or unset it"}
 	}
@@ -105,12 +105,12 @@ func (l *loader) permissionText(in *input) {
 func (l *loader) syntax(in *input, err error) {
 	var se *syntaxError
 	if errors.As(err, &se) {
-		l.void(l.report(in, se.at, Problem{Message: se.msg, Severity: Error}))
+		l.void(l.addProblem(in, se.at, Problem{Message: se.msg, Severity: Error}))
 	}
 }
 
-// source lists an input and finds out whether it may be believed.
-func (l *loader) source(in *input, hash string) {
+// addSource lists an input and finds out whether it may be believed.
+func (l *loader) addSource(in *input, hash string) {
 	s := Source{Path: in.path, Kind: in.kind, Guarded: in.guarded, Trusted: !in.guarded, Hash: hash}
 	if in.guarded {
 		s.Trusted, s.Changed = l.trusted(in.path, hash)
@@ -147,14 +147,14 @@ func (l *loader) doubles(in *input, all []double) {
 	for i, d := range all {
 		key := strings.Join(d.path, ".")
 		if i == maxProblems {
-			l.void(l.report(in, d.at, Problem{Key: key, Message: "too many keys stand twice; keep one of each", Severity: Error}))
+			l.void(l.addProblem(in, d.at, Problem{Key: key, Message: "too many keys stand twice; keep one of each", Severity: Error}))
 			return
 		}
 		p := Problem{Key: key, Message: fmt.Sprintf("%q stands twice; the last one counts; keep one", key), Severity: Warning}
 		switch {
 		case ofPolicy(d.path):
 			p.Message = fmt.Sprintf("%q stands twice; the last one counts, within what the other restricts; keep one", key)
-			l.report(in, d.at, p)
+			l.addProblem(in, d.at, p)
 			values := []*node{d.earlier}
 			if d.last.kind == 's' { // of patterns the order counts too, and JSON keeps the place of the first
 				values = append(values, d.last)
@@ -168,11 +168,11 @@ func (l *loader) doubles(in *input, all []double) {
 			}
 		case decides(d.path[0]) && d.path[0] != "agent" && d.path[0] != "mode":
 			p.Message, p.Severity = fmt.Sprintf("%q stands twice; keep one", key), Error
-			if p := l.report(in, d.at, p); in.helve {
+			if p := l.addProblem(in, d.at, p); in.helve {
 				l.void(p)
 			}
 		default:
-			l.report(in, d.at, p)
+			l.addProblem(in, d.at, p)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (l *loader) layer(in *input, root *node) {
 	}
 	normalise(root)
 	if !in.trusted {
-		l.limit(root)
+		l.restrictUntrusted(root)
 	}
 	l.combine(root)
 	if examples := root.get("permission_examples"); examples != nil {
@@ -261,7 +261,7 @@ func (l *loader) substitute(n *node) {
 		if !hasReference(*s) {
 			return
 		}
-		v, err := l.expand(*s, n.in)
+		v, err := l.expandReferences(*s, n.in)
 		if err == nil && s == &n.text && n.in.bare[n.at] {
 			err = n.become(v)
 			v = n.text
@@ -331,7 +331,7 @@ func toolRules(n *node) {
 	if explicit := n.get("permission"); explicit != nil {
 		rules.merge(explicit)
 	}
-	n.keep(func(m member) bool { return m.key != "tools" })
+	n.filterMembers(func(m member) bool { return m.key != "tools" })
 	n.put(own)
 }
 
@@ -352,7 +352,7 @@ func (l *loader) examples(examples *node) {
 	var rules permission.Ruleset
 	if policy := so.get("permission"); policy != nil {
 		var err error
-		if rules, _, err = policy.rules(l.opt.Home); err != nil {
+		if rules, _, err = policy.policyRules(l.opt.Home); err != nil {
 			return // reported where it was read
 		}
 	}
@@ -360,7 +360,7 @@ func (l *loader) examples(examples *node) {
 	for _, p := range examples.members {
 		for _, ex := range p.val.members {
 			if count++; count > maxExamples {
-				l.void(l.report(ex.in, ex.at, Problem{
+				l.void(l.addProblem(ex.in, ex.at, Problem{
 					Key: "permission_examples", Message: fmt.Sprintf("more than %d examples in one file", maxExamples), Severity: Error,
 				}))
 				return
@@ -373,7 +373,7 @@ func (l *loader) examples(examples *node) {
 			if got.From.File != "" {
 				why = fmt.Sprintf("the rule %q: %q at %s decides", got.Permission+" "+got.Pattern, got.Action, got.From)
 			}
-			l.void(l.report(ex.in, ex.at, Problem{
+			l.void(l.addProblem(ex.in, ex.at, Problem{
 				Key: "permission_examples." + p.key + "." + ex.key,
 				Message: fmt.Sprintf("the example %s %q should be %q but is %q: %s",
 					p.key, shorten(ex.key), ex.val.text, got.Action, why),

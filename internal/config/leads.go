@@ -30,10 +30,10 @@ func importable(path string) bool {
 // maxLead bounds the name of an imported file.
 const maxLead = 1000
 
-// leads finds the texts in a script that could be the names of files that it
+// importCandidates finds the texts in a script that could be the names of files that it
 // imports: all that are quoted and begin as a path does. Some are not, which
 // only means that more files are looked at.
-func leads(script []byte) (all []string) {
+func importCandidates(script []byte) (all []string) {
 	src := unescaped(script)
 	for i := 0; i+1 < len(src); i++ {
 		quote := src[i]

@@ -57,7 +57,7 @@ func serving(n *node) LanguageServers {
 	}
 	return LanguageServers{
 		WaitMS: millis(n.get("wait_ms")), RequestMS: millis(n.get("request_ms")),
-		StartMS: millis(n.get("start_ms")), IdleMS: millis(n.get("idle_ms")), Memory: number(n.get("memory_bytes")),
+		StartMS: millis(n.get("start_ms")), IdleMS: millis(n.get("idle_ms")), Memory: intValue(n.get("memory_bytes")),
 	}
 }
 
@@ -70,7 +70,7 @@ func (l *loader) languages() {
 	}
 	kept := &node{kind: 'o', in: all.in, at: all.at, owned: true}
 	for _, m := range all.members {
-		said := l.lacks(m)
+		said := l.missingSetting(m)
 		if said == "" {
 			kept.put(m)
 			continue
@@ -79,7 +79,7 @@ func (l *loader) languages() {
 		if near != "" {
 			said = strings.TrimSuffix(said, ".")
 		}
-		l.report(m.in, m.at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, said), Suggest: near, Severity: Error})
+		l.addProblem(m.in, m.at, Problem{Key: key, Message: fmt.Sprintf("%q: %s", key, said), Suggest: near, Severity: Error})
 	}
 	if len(kept.members) < len(all.members) {
 		top := l.merged.members[l.merged.find("lsp")]
@@ -88,8 +88,8 @@ func (l *loader) languages() {
 	}
 }
 
-// lacks says what is missing in a language server; "" for nothing.
-func (l *loader) lacks(m member) string {
+// missingSetting says what is missing in a language server; "" for nothing.
+func (l *loader) missingSetting(m member) string {
 	extensions, command := m.val.get("extensions"), m.val.get("command")
 	switch {
 	case truth(m.val.get("disabled")):

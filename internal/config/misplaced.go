@@ -14,7 +14,7 @@ import (
 // with a warning they would deny nothing, while somebody thinks that they do.
 func misplaced(m member, s *shape) bool {
 	tools := append(knownPermissions(), "write", "multiedit", "patch", "apply_patch", "batch", "job")
-	if !strings.Contains(m.key, "*") && !slices.Contains(tools, plainName(m.key)) {
+	if !strings.Contains(m.key, "*") && !slices.Contains(tools, normalizeToolName(m.key)) {
 		return false
 	}
 	return isAction(m.val) || slices.ContainsFunc(m.val.members, func(r member) bool {
@@ -22,9 +22,9 @@ func misplaced(m member, s *shape) bool {
 	})
 }
 
-// plainName is a name in small letters, without what cannot be seen around it,
+// normalizeToolName is a name in small letters, without what cannot be seen around it,
 // and with the dashes that names of tools have.
-func plainName(name string) string {
+func normalizeToolName(name string) string {
 	name = strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }
@@ -46,7 +46,7 @@ func policies(m member) (found []*node) {
 		case to != "" && (inner.val.kind == 'o' || isAction(inner.val)):
 			found = append(found, under(inner.val, to))
 		case misplaced(inner, nil):
-			found = append(found, under(rulesIn(inner, nil), "permission", plainName(inner.key)))
+			found = append(found, under(rulesIn(inner, nil), "permission", normalizeToolName(inner.key)))
 		default:
 			found = append(found, policies(inner)...)
 		}

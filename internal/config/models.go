@@ -143,7 +143,7 @@ func badHeaders(n *node) string {
 }
 
 func badTimeout(n *node) string {
-	if n.kind == 'b' && n.text == "true" || n.kind == 'n' && number(n) <= 0 {
+	if n.kind == 'b' && n.text == "true" || n.kind == 'n' && intValue(n) <= 0 {
 		return "is neither a whole number of milliseconds above 0 nor false, for no bound"
 	}
 	return ""
@@ -157,7 +157,7 @@ func below0(n *node) string {
 }
 
 func notCount(n *node) string {
-	if n.text != "0" && number(n) <= 0 {
+	if n.text != "0" && intValue(n) <= 0 {
 		return "is not a whole number of 0 or more"
 	}
 	return ""
@@ -192,15 +192,15 @@ func (l *loader) models() {
 			c.Providers = append(c.Providers, provided(p))
 		}
 	}
-	c.DisabledProviders = texts(m.get("disabled_providers"))
+	c.DisabledProviders = elemTexts(m.get("disabled_providers"))
 	if only := m.get("enabled_providers"); only != nil {
-		c.EnabledProviders = append([]string{}, texts(only)...)
+		c.EnabledProviders = append([]string{}, elemTexts(only)...)
 	}
 	if v := m.get("compaction"); v != nil {
-		c.Compaction = Compaction{Auto: maybe(v.get("auto")), Prune: maybe(v.get("prune")), Reserved: int(number(v.get("reserved")))}
+		c.Compaction = Compaction{Auto: maybe(v.get("auto")), Prune: maybe(v.get("prune")), Reserved: int(intValue(v.get("reserved")))}
 	}
 	if depth := m.get("subagent_depth"); depth != nil {
-		n := int(number(depth))
+		n := int(intValue(depth))
 		c.SubagentDepth = &n
 	}
 	c.Task, c.Session = budget(m.get("task")), budget(m.get("session"))
@@ -225,12 +225,12 @@ func provided(m member) Provider {
 	options := m.val.get("options")
 	p := Provider{
 		ID: m.key, Name: textOf(m.val.get("name")), NPM: textOf(m.val.get("npm")), API: strings.TrimSpace(textOf(m.val.get("api"))),
-		Env: texts(m.val.get("env")), Disabled: truth(m.val.get("disabled")),
+		Env: elemTexts(m.val.get("env")), Disabled: truth(m.val.get("disabled")),
 		BaseURL: strings.TrimSpace(textOf(options.get("baseURL"))), Key: strings.TrimSpace(textOf(options.get("apiKey"))),
-		From: m.in.source(m.at),
+		From: m.in.sourceAt(m.at),
 	}
 	if timeout := options.get("timeout"); timeout != nil {
-		p.TimeoutMS = int(number(timeout))
+		p.TimeoutMS = int(intValue(timeout))
 		if timeout.kind == 'b' {
 			p.TimeoutMS = -1
 		}
@@ -253,11 +253,11 @@ func modelled(m member) Model {
 	v, limit := m.val, m.val.get("limit")
 	out := Model{
 		ID: m.key, Serves: textOf(v.get("id")), Name: textOf(v.get("name")),
-		Context: int(number(limit.get("context"))), Output: int(number(limit.get("output"))),
+		Context: int(intValue(limit.get("context"))), Output: int(intValue(limit.get("output"))),
 		Images: maybe(v.get("attachment")), Options: section(v, "options"),
 	}
 	if takes := v.get("modalities").get("input"); takes != nil {
-		images := slices.Contains(texts(takes), "image")
+		images := slices.Contains(elemTexts(takes), "image")
 		out.Images = &images
 	}
 	if cost := v.get("cost"); cost != nil {
@@ -278,7 +278,7 @@ func budget(v *node) Budget {
 	if v == nil {
 		return Budget{}
 	}
-	count := func(name string) int { return int(number(v.get(name))) }
+	count := func(name string) int { return int(intValue(v.get(name))) }
 	b := Budget{TimeS: count("time_s"), IdleS: count("idle_s"), Tokens: count("tokens"), Steps: count("steps"), Calls: count("calls")}
 	if cost := v.get("cost"); cost != nil {
 		b.Cost = *float(cost)

@@ -34,17 +34,17 @@ type TrustFile struct {
 	State string `json:"state,omitempty"` // new, changed or gone against what was trusted; "" also where that is not known
 }
 
-// sum is the hash of one file as trust files keep it: it only serves to say
+// shortHash is the hash of one file as trust files keep it: it only serves to say
 // which file has changed, so that half of it does.
-func sum(data []byte) (half, whole string) {
+func shortHash(data []byte) (half, whole string) {
 	all := sha256.Sum256(data)
 	whole = hex.EncodeToString(all[:])
 	return whole[:len(whole)/2], whole
 }
 
-// named are the files of the project that a config file has run: what they
+// commandFiles are the files of the project that a config file has run: what they
 // hold is what the user trusts, and not their names.
-type named struct {
+type commandFiles struct {
 	l     *loader
 	dir   string // of the config file
 	seen  map[string]bool
@@ -59,7 +59,7 @@ type namedFile struct {
 
 // cover adds the files that a config file names to its hash.
 func (l *loader) cover(h hash.Hash, root *node, in *input) error {
-	n := &named{l: l, dir: in.dir, seen: map[string]bool{in.path: true}, files: map[string]namedFile{}}
+	n := &commandFiles{l: l, dir: in.dir, seen: map[string]bool{in.path: true}, files: map[string]namedFile{}}
 	if err := n.plugins(root.get("plugin"), in); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (l *loader) cover(h hash.Hash, root *node, in *input) error {
 }
 
 // plugins covers the files that a list of plugins names.
-func (n *named) plugins(list *node, in *input) error {
+func (n *commandFiles) plugins(list *node, in *input) error {
 	if list == nil {
 		return nil
 	}
@@ -93,12 +93,12 @@ func (n *named) plugins(list *node, in *input) error {
 		if e.kind == 'a' && len(e.elems) > 0 {
 			e = e.elems[0]
 		}
-		spec, err := n.l.expand(e.text, in)
+		spec, err := n.l.expandReferences(e.text, in)
 		if err != nil {
 			continue // the setting is left out then
 		}
 		path, ok := PluginPath(spec, in.dir)
-		if !ok || !n.inside(path) || n.l.folderHashes(path) {
+		if !ok || !n.inProject(path) || n.l.folderHashes(path) {
 			continue
 		}
 		if err := n.plugin(path); err != nil {
@@ -136,18 +136,18 @@ func PluginPath(spec, dir string) (path string, ok bool) {
 }
 
 // plugin covers a plugin: the file and what it imports, or all of a folder.
-func (n *named) plugin(path string) error {
+func (n *commandFiles) plugin(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return n.tree(path)
 	}
 	for _, ending := range []string{"", ".ts", ".js"} {
-		if err := n.script(path + ending); err != nil {
+		if err := n.addScript(path + ending); err != nil {
 			return err
 		}
 	}
 	// These can lead the names of packages to files of the project.
-	for dir := filepath.Dir(path); n.inside(dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); n.inProject(dir); dir = filepath.Dir(dir) {
 		for _, name := range []string{"tsconfig.json", "jsconfig.json", "package.json"} {
 			if err := n.settings(filepath.Join(dir, name)); err != nil {
 				return err
@@ -161,21 +161,21 @@ func (n *named) plugin(path string) error {
 }
 
 // settings covers a file that says where names lead, if it does.
-func (n *named) settings(path string) error {
+func (n *commandFiles) settings(path string) error {
 	data, err := readRegular(path, maxFile)
 	if err != nil || n.seen[path] {
 		return nil // what can not be read leads nowhere
 	}
 	for _, key := range []string{`"paths"`, `"baseUrl"`, `"extends"`, `"imports"`} {
 		if strings.Contains(string(data), key) {
-			return n.script(path)
+			return n.addScript(path)
 		}
 	}
 	return nil
 }
 
-// script covers a file and those that it may import, as far as they are there.
-func (n *named) script(path string) error {
+// addScript covers a file and those that it may import, as far as they are there.
+func (n *commandFiles) addScript(path string) error {
 	for todo := []string{path}; len(todo) > 0; todo = todo[1:] {
 		data, err := n.add(todo[0])
 		if err != nil {
@@ -184,7 +184,7 @@ func (n *named) script(path string) error {
 		if data == nil || !mayImport(todo[0]) {
 			continue
 		}
-		for _, lead := range leads(data) {
+		for _, lead := range importCandidates(data) {
 			todo = append(todo, places(filepath.Dir(todo[0]), lead)...)
 			if len(todo) > maxNamed*50 {
 				return fmt.Errorf("it may import more files than can be looked at")
@@ -196,7 +196,7 @@ func (n *named) script(path string) error {
 
 // tree covers the files below a folder that can be imported. Installed
 // packages are not among them.
-func (n *named) tree(dir string) error {
+func (n *commandFiles) tree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -206,12 +206,12 @@ func (n *named) tree(dir string) error {
 		case e.IsDir() || !importable(path):
 			return nil
 		}
-		return n.script(path)
+		return n.addScript(path)
 	})
 }
 
 // hooks covers the files that the commands of hooks name.
-func (n *named) hooks(list *node, in *input) error {
+func (n *commandFiles) hooks(list *node, in *input) error {
 	if list == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (n *named) hooks(list *node, in *input) error {
 		}
 		var words []string
 		for _, part := range parts {
-			if word, err := n.l.expand(part.text, in); err == nil {
+			if word, err := n.l.expandReferences(part.text, in); err == nil {
 				words = append(words, word)
 			}
 		}
@@ -235,7 +235,7 @@ func (n *named) hooks(list *node, in *input) error {
 		} else {
 			words = programWords(words)
 		}
-		if err := n.words(words); err != nil {
+		if err := n.addWords(words); err != nil {
 			return fmt.Errorf("a hook: %w", err)
 		}
 	}
@@ -289,10 +289,10 @@ func interpreter(program string) bool {
 	return false
 }
 
-// words covers the files that words are the names of. Where a command
+// addWords covers the files that words are the names of. Where a command
 // runs is the working folder, and a program is looked for beside the config
 // file, so that both are looked at.
-func (n *named) words(words []string) error {
+func (n *commandFiles) addWords(words []string) error {
 	if len(words) > maxHookWords {
 		return fmt.Errorf("its command has more than %d words", maxHookWords)
 	}
@@ -314,13 +314,13 @@ func (n *named) words(words []string) error {
 
 // add covers one file, if it is a regular one of the project, and returns what
 // it holds if it had not been seen before.
-func (n *named) add(path string) ([]byte, error) {
+func (n *commandFiles) add(path string) ([]byte, error) {
 	if n.seen[path] {
 		return nil, nil
 	}
 	n.seen[path] = true
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || !n.inside(path) {
+	if err != nil || !info.Mode().IsRegular() || !n.inProject(path) {
 		return nil, nil
 	}
 	name := path
@@ -335,14 +335,14 @@ func (n *named) add(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %s", name, plainError(err))
 	}
 	n.bytes += int64(len(data))
-	half, whole := sum(data)
+	half, whole := shortHash(data)
 	n.files[path] = namedFile{TrustFile{Path: name, Size: int64(len(data)), Hash: half}, whole}
 	return data, nil
 }
 
-// inside reports whether a path is one of the project, by its name or by
+// inProject reports whether a path is one of the project, by its name or by
 // where it really is.
-func (n *named) inside(path string) bool {
+func (n *commandFiles) inProject(path string) bool {
 	root := n.l.opt.Worktree
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
 		root = n.l.opt.Dir
@@ -381,7 +381,7 @@ func TrustedFile(opt Options, path string) bool {
 		return false
 	}
 	path = filepath.Clean(path)
-	if !l.wanted(path) {
+	if !l.needsHash(path) {
 		return false
 	}
 	data, err := readRegular(path, maxFile)
@@ -393,7 +393,7 @@ func TrustedFile(opt Options, path string) bool {
 	if err != nil {
 		return false
 	}
-	hash, err := l.digest(data, root, in)
+	hash, err := l.hashInput(data, root, in)
 	if err != nil {
 		return false
 	}

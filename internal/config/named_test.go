@@ -254,7 +254,7 @@ func TestLeads(t *testing.T) {
 		`require("file:///srv/x.ts")`:         {"/srv/x.ts"},
 		`"` + strings.Repeat("./", 600) + `"`: nil,
 	} {
-		if diff := cmp.Diff(want, leads([]byte(src))); diff != "" {
+		if diff := cmp.Diff(want, importCandidates([]byte(src))); diff != "" {
 			t.Errorf("%s: %s", src, diff)
 		}
 	}
@@ -267,7 +267,7 @@ func FuzzLeads(f *testing.F) {
 	f.Add([]byte(`\u{`))
 	f.Add([]byte(`\x`))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		all := leads(append(slices.Clone(src), "\n\"./found\"\n"...))
+		all := importCandidates(append(slices.Clone(src), "\n\"./found\"\n"...))
 		if !slices.Contains(all, "./found") {
 			t.Errorf("got %q", all)
 		}

@@ -26,7 +26,7 @@ func (l *loader) network() {
 
 // doubt warns of a value.
 func (l *loader) doubt(n *node, key, what string) {
-	l.report(n.in, n.at, Problem{Key: key, Message: fmt.Sprintf("%q %s", key, what), Severity: Warning})
+	l.addProblem(n.in, n.at, Problem{Key: key, Message: fmt.Sprintf("%q %s", key, what), Severity: Warning})
 }
 
 // finder warns of a service that lacks what it needs, or could not be asked.

@@ -39,10 +39,10 @@ type input struct {
 	files []TrustFile // that are trusted with it
 }
 
-// line gives the line of an offset, from 1; 0 when there is no text. Every rule
+// lineAt gives the line of an offset, from 1; 0 when there is no text. Every rule
 // asks for its line, so this must not walk along the line: a file may be one
 // long one.
-func (in *input) line(at int) int {
+func (in *input) lineAt(at int) int {
 	if in == nil || in.data == nil {
 		return 0
 	}
@@ -57,10 +57,10 @@ func (in *input) line(at int) int {
 	return sort.SearchInts(in.lines, min(max(at, 0), len(in.data))+1)
 }
 
-// position gives the line and column of an offset, both from 1; columns are
+// positionAt gives the line and column of an offset, both from 1; columns are
 // characters.
-func (in *input) position(at int) (line, col int) {
-	if line = in.line(at); line == 0 {
+func (in *input) positionAt(at int) (line, col int) {
+	if line = in.lineAt(at); line == 0 {
 		return 0, 0
 	}
 	start := in.lines[line-1]
@@ -68,8 +68,8 @@ func (in *input) position(at int) (line, col int) {
 	return line, 1 + utf8.RuneCount(in.data[start:at])
 }
 
-func (in *input) source(at int) permission.Source {
-	return permission.Source{File: in.path, Line: in.line(at)}
+func (in *input) sourceAt(at int) permission.Source {
+	return permission.Source{File: in.path, Line: in.lineAt(at)}
 }
 
 // A node is a JSON value that knows where it was written.
@@ -92,7 +92,7 @@ type member struct {
 	at  int // of the key
 }
 
-func (n *node) source() permission.Source { return n.in.source(n.at) }
+func (n *node) sourceRule() permission.Source { return n.in.sourceAt(n.at) }
 
 func stringNode(s string, like *node) *node {
 	return &node{kind: 's', text: s, in: like.in, at: like.at}
@@ -204,8 +204,8 @@ func (n *node) put(m member) {
 	}
 }
 
-// keep drops the members for which f says no.
-func (n *node) keep(f func(member) bool) {
+// filterMembers drops the members for which f says no.
+func (n *node) filterMembers(f func(member) bool) {
 	n.index = nil
 	n.members = slices.DeleteFunc(n.members, func(m member) bool { return !f(m) })
 }
@@ -273,11 +273,11 @@ func encode(n *node) []byte { return encodeMarked(n).buf }
 
 func encodeMarked(n *node) *encoding {
 	e := &encoding{}
-	e.node(n)
+	e.appendNode(n)
 	return e
 }
 
-func (e *encoding) node(n *node) {
+func (e *encoding) appendNode(n *node) {
 	e.marks = append(e.marks, mark{len(e.buf), n.in, n.at})
 	switch n.kind {
 	case 'o':
@@ -289,7 +289,7 @@ func (e *encoding) node(n *node) {
 			e.marks = append(e.marks, mark{len(e.buf), m.in, m.at})
 			e.buf = append(e.buf, hujson.String(m.key)...)
 			e.buf = append(e.buf, ':')
-			e.node(m.val)
+			e.appendNode(m.val)
 		}
 		e.buf = append(e.buf, '}')
 	case 'a':
@@ -298,7 +298,7 @@ func (e *encoding) node(n *node) {
 			if i > 0 {
 				e.buf = append(e.buf, ',')
 			}
-			e.node(v)
+			e.appendNode(v)
 		}
 		e.buf = append(e.buf, ']')
 	case 's':
@@ -310,21 +310,21 @@ func (e *encoding) node(n *node) {
 	}
 }
 
-// at returns where the text at an offset was written.
-func (e *encoding) at(off int) (*input, int) {
+// originOf returns where the text at an offset was written.
+func (e *encoding) originOf(off int) (*input, int) {
 	i := sort.Search(len(e.marks), func(i int) bool { return e.marks[i].off > off })
 	m := e.marks[max(i-1, 0)]
 	return m.in, m.at
 }
 
-// rules reads a policy; its rules carry the places they were written at.
-func (n *node) rules(home string) (permission.Ruleset, *encoding, error) {
+// policyRules reads a policy; its rules carry the places they were written at.
+func (n *node) policyRules(home string) (permission.Ruleset, *encoding, error) {
 	e := encodeMarked(n)
 	rules, err := permission.ParseConfig(e.buf, permission.ConfigOptions{
 		Home: home,
 		At: func(off int) permission.Source {
-			in, at := e.at(off)
-			return in.source(at)
+			in, at := e.originOf(off)
+			return in.sourceAt(at)
 		},
 	})
 	return rules, e, err
@@ -375,11 +375,11 @@ func parse(in *input) (*node, []double, error) {
 	if at := tooDeep(in.data); at >= 0 {
 		return nil, nil, &syntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 	}
-	if in.empty = blank(in.data); in.empty {
+	if in.empty = onlyComments(in.data); in.empty {
 		return &node{kind: 'o', in: in}, nil, nil
 	}
 	// A line comment that ends the file needs its line end for the parser.
-	v, err := hujson.Parse(append(in.quoted(), '\n'))
+	v, err := hujson.Parse(append(in.quoteReferences(), '\n'))
 	if err != nil {
 		return nil, nil, in.syntax(err)
 	}
@@ -392,8 +392,8 @@ func isUTF16(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
 }
 
-// blank reports whether a text has nothing in it but comments.
-func blank(data []byte) bool {
+// onlyComments reports whether a text has nothing in it but comments.
+func onlyComments(data []byte) bool {
 	v, err := hujson.Parse(append(bytes.Clone(data), "\n0"...))
 	if err != nil {
 		return false
@@ -457,9 +457,9 @@ func tooDeep(b []byte) int {
 	return found
 }
 
-// quoted is the text with quotes around the references that stand without, as
+// quoteReferences is the text with quotes around the references that stand without, as
 // in "port": {env:PORT}. No offset changes.
-func (in *input) quoted() []byte {
+func (in *input) quoteReferences() []byte {
 	out := bytes.Clone(in.data)
 	if in.literal || !hasReference(string(out)) {
 		return out

@@ -16,12 +16,12 @@ func (l *loader) load() {
 			names = append([]string{"config.json"}, names...)
 		}
 		for _, name := range names {
-			l.file(place{path: filepath.Join(dir, name), kind: ofUser})
+			l.loadFile(location{path: filepath.Join(dir, name), kind: ofUser})
 		}
 	}
 	for _, name := range bothNames("CONFIG") {
 		if path := l.opt.Env(name); path != "" {
-			l.file(place{path: l.abs(path), kind: ofEnv, named: name})
+			l.loadFile(location{path: l.abs(path), kind: ofEnv, named: name})
 		}
 	}
 	var levels []string // the instance directory and those above it, nearest first
@@ -37,7 +37,7 @@ func (l *loader) load() {
 	l.folders(global, levels)
 	for _, dir := range l.managedDirs() {
 		for _, name := range configNames(".jsonc", ".json") {
-			l.file(place{path: filepath.Join(dir, name), kind: ofMachine})
+			l.loadFile(location{path: filepath.Join(dir, name), kind: ofMachine})
 		}
 	}
 	for _, name := range bothNames("PERMISSION") {
@@ -52,7 +52,7 @@ func (l *loader) load() {
 // each the nearest wins.
 func (l *loader) projectFiles(levels []string) {
 	take := func(dir, name string) {
-		l.file(place{path: filepath.Join(dir, name), kind: ofProject, guarded: true})
+		l.loadFile(location{path: filepath.Join(dir, name), kind: ofProject, guarded: true})
 	}
 	for _, name := range []string{"opencode.jsonc", "opencode.json"} {
 		for _, dir := range slices.Backward(levels) {
@@ -69,7 +69,7 @@ func (l *loader) projectFiles(levels []string) {
 // comes first and so is overridden by the outer ones: OpenCode's order.
 func (l *loader) folders(global, levels []string) {
 	for _, dir := range global {
-		l.folder(place{path: dir, kind: ofUser, awaited: true})
+		l.loadFolder(location{path: dir, kind: ofUser, awaited: true})
 	}
 	names := []string{".opencode", ".helve"}
 	home := ""
@@ -82,18 +82,18 @@ func (l *loader) folders(global, levels []string) {
 		for _, name := range names {
 			// The user's own folder is no part of a project below it.
 			if dir != home {
-				l.folder(place{path: filepath.Join(dir, name), kind: ofFolder, guarded: true, awaited: awaited})
+				l.loadFolder(location{path: filepath.Join(dir, name), kind: ofFolder, guarded: true, awaited: awaited})
 			}
 		}
 	}
 	if home != "" {
 		for _, name := range names {
-			l.folder(place{path: filepath.Join(home, name), kind: ofFolder})
+			l.loadFolder(location{path: filepath.Join(home, name), kind: ofFolder})
 		}
 	}
 	for _, name := range bothNames("CONFIG_DIR") {
 		if dir := l.opt.Env(name); dir != "" {
-			l.folder(place{path: l.abs(dir), kind: ofFolder, named: name})
+			l.loadFolder(location{path: l.abs(dir), kind: ofFolder, named: name})
 		}
 	}
 }

@@ -59,13 +59,13 @@ func (e *policyError) Unwrap() error { return e.problem }
 // maxProblems bounds what one file may report.
 const maxProblems = 50
 
-// report adds a problem at an offset of an input and returns it. Past the
+// addProblem adds a problem at an offset of an input and returns it. Past the
 // bound it is returned only, without a column, which is slow to find.
-func (l *loader) report(in *input, at int, p Problem) *Problem {
-	p.File, p.Line = in.path, in.line(at)
+func (l *loader) addProblem(in *input, at int, p Problem) *Problem {
+	p.File, p.Line = in.path, in.lineAt(at)
 	switch in.count++; {
 	case in.count <= maxProblems:
-		p.Line, p.Col = in.position(at)
+		p.Line, p.Col = in.positionAt(at)
 		l.cfg.Problems = append(l.cfg.Problems, p)
 	case in.count == maxProblems+1:
 		more := Problem{File: p.File, Line: p.Line, Message: "more problems follow; fix the ones above first", Severity: p.Severity}

@@ -152,9 +152,9 @@ func nextReference(s, name string) (before, arg, after string, ok bool) {
 	}
 }
 
-// expand puts in the environment first, so that a path may hold a variable,
+// expandReferences puts in the environment first, so that a path may hold a variable,
 // and then the files, whose contents are taken as they are.
-func (l *loader) expand(s string, in *input) (string, error) {
+func (l *loader) expandReferences(s string, in *input) (string, error) {
 	s, err := l.replace(s, "env", func(arg string) (string, error) { return l.opt.Env(arg), nil })
 	if err != nil {
 		return "", err
@@ -217,14 +217,14 @@ func (l *loader) referredPath(arg string, in *input) string {
 	return absFrom(in.dir, arg)
 }
 
-// digest is the hash of a text and, if it needs trust, of every file it
+// hashInput is the hash of a text and, if it needs trust, of every file it
 // refers to or has run: a change in either is a change of what the user
 // trusted.
-func (l *loader) digest(raw []byte, root *node, in *input) (string, error) {
+func (l *loader) hashInput(raw []byte, root *node, in *input) (string, error) {
 	h := sha256.New()
 	h.Write(raw)
 	if root != nil && in.guarded {
-		half, _ := sum(raw)
+		half, _ := shortHash(raw)
 		in.files = []TrustFile{{Path: filepath.Base(in.path), Size: int64(len(raw)), Hash: half}}
 		done := map[string]bool{}
 		eachReference(root, func(s string) {

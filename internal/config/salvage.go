@@ -74,7 +74,7 @@ func (l *loader) eachPolicy(root *node, f func(agent, key string, rules permissi
 		if policy == nil {
 			return
 		}
-		if rules, _, err := policy.rules(l.opt.Home); err == nil && len(rules) > 0 {
+		if rules, _, err := policy.policyRules(l.opt.Home); err == nil && len(rules) > 0 {
 			f(agent, key, rules)
 		}
 	}
@@ -94,7 +94,7 @@ func (l *loader) eachPolicy(root *node, f func(agent, key string, rules permissi
 func policyOnly(agents *node) {
 	known := agentShape().fields
 	for _, a := range agents.members {
-		a.val.keep(func(m member) bool {
+		a.val.filterMembers(func(m member) bool {
 			return m.key == "permission" || m.key == "tools" || misplaced(m, known[m.key]) || known[m.key] == nil && nearest(m.key, []string{"permission"}) != ""
 		})
 	}
@@ -119,7 +119,7 @@ func (c *checker) stray(m member, f *shape) bool {
 	switch {
 	case misplaced(m, f):
 		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; did you mean "permission": {%q: …}?`, c.key(), m.key)
-		c.l.salvage(under(rulesIn(m, f), where(plainName(m.key))...))
+		c.l.salvage(under(rulesIn(m, f), where(normalizeToolName(m.key))...))
 	case f == nil && nearest(m.key, []string{"permission"}) != "":
 		p.Message, p.Suggest = fmt.Sprintf("%q is not a setting", c.key()), "permission"
 		switch {
@@ -145,7 +145,7 @@ func (c *checker) stray(m member, f *shape) bool {
 			agent, whom = root[1], " to this agent"
 		}
 		p.Message = fmt.Sprintf(`%q is a list; want an object such as {"write": false}; tools that it does not name are denied%s, and none is allowed by it`, c.key(), whom)
-		c.l.restrict(agent, listed(m.val))
+		c.l.restrict(agent, denyUnlisted(m.val))
 	case f == nil && (len(root) == 2 || nearest(m.key, []string{"agent", "mode", "tools"}) == "") && len(policies(m)) > 0:
 		p.Message = fmt.Sprintf(`%q holds rules, and no setting does; only what they restrict is in force; write them into "permission"`, c.key())
 		for _, found := range policies(m) {
@@ -154,7 +154,7 @@ func (c *checker) stray(m member, f *shape) bool {
 	default:
 		return false
 	}
-	c.l.report(m.in, m.at, p)
+	c.l.addProblem(m.in, m.at, p)
 	return true
 }
 
@@ -192,7 +192,7 @@ func (c *checker) newer(list *node) bool {
 		if resource != nil {
 			pattern = resource.text
 		}
-		if one, _, err := under(effect, name, pattern).rules(c.l.opt.Home); err == nil {
+		if one, _, err := under(effect, name, pattern).policyRules(c.l.opt.Home); err == nil {
 			rules = append(rules, one...)
 		}
 	}
@@ -206,7 +206,7 @@ func (c *checker) newer(list *node) bool {
 
 // toolNames are the names of tools in a list, or between commas.
 func toolNames(n *node) []string {
-	names := texts(n)
+	names := elemTexts(n)
 	if n.kind == 's' {
 		names = strings.Split(n.text, ",")
 	}
@@ -220,8 +220,8 @@ func toolNames(n *node) []string {
 // in parentheses behind it.
 func claudeName(s string) (name, pattern string) {
 	name, pattern, _ = strings.Cut(s, "(")
-	if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(knownTools(), plainName(name)) {
-		name = plainName(name)
+	if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(knownTools(), normalizeToolName(name)) {
+		name = normalizeToolName(name)
 	}
 	name = toolPermission(name)
 	if tool, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -233,11 +233,11 @@ func claudeName(s string) (name, pattern string) {
 	return name, strings.TrimSuffix(strings.TrimSpace(pattern), ")")
 }
 
-// listed denies the tools that a list does not name. The names may be those of
+// denyUnlisted denies the tools that a list does not name. The names may be those of
 // Claude Code; one with a pattern behind it is not taken.
-func listed(n *node) permission.Ruleset {
+func denyUnlisted(n *node) permission.Ruleset {
 	rule := func(name string, action permission.Action) permission.Rule {
-		return permission.Rule{Permission: name, Pattern: "*", Action: action, From: n.source()}
+		return permission.Rule{Permission: name, Pattern: "*", Action: action, From: n.sourceRule()}
 	}
 	rules := permission.Ruleset{rule("*", permission.Deny), rule("external_directory", permission.Allow), rule("doom_loop", permission.Allow)}
 	for _, item := range toolNames(n) {
@@ -269,7 +269,7 @@ func claudeRules(n *node, action permission.Action, home string) (rules permissi
 			pattern = ""
 		}
 		effect := stringNode(string(action), n)
-		if one, _, err := under(effect, name, cmp.Or(pattern, "*")).rules(home); err == nil {
+		if one, _, err := under(effect, name, cmp.Or(pattern, "*")).policyRules(home); err == nil {
 			rules = append(rules, one...)
 		}
 	}
@@ -287,7 +287,7 @@ func (c *checker) claudeList(m member) bool {
 	if len(c.path) == 4 {
 		agent = c.path[1]
 	}
-	c.l.report(m.in, m.at, Problem{Key: c.key(), Severity: Error, Message: fmt.Sprintf(
+	c.l.addProblem(m.in, m.at, Problem{Key: c.key(), Severity: Error, Message: fmt.Sprintf(
 		`%q is a list, as Claude Code has it; only what it restricts is in force; want {"bash": %q}`, c.key(), action)})
 	if action != permission.Allow {
 		c.l.restrict(agent, claudeRules(m.val, action, c.l.opt.Home))
@@ -306,7 +306,7 @@ func (c *checker) respelt(m member) (told bool) {
 		}
 		if !told {
 			said, _, _ := strings.Cut(item, "(")
-			if said = plainName(said); !slices.Contains(knownTools(), said) {
+			if said = normalizeToolName(said); !slices.Contains(knownTools(), said) {
 				said = name
 			}
 			c.unknown(m, "is not the name of a tool; only what it restricts is in force", said)

@@ -231,8 +231,8 @@ func ownFields() map[string]*shape {
 	}
 }
 
-// names gives the keys of an object's shape, sorted.
-func (s *shape) names() []string { return slices.Sorted(maps.Keys(s.fields)) }
+// keyNames gives the keys of an object's shape, sorted.
+func (s *shape) keyNames() []string { return slices.Sorted(maps.Keys(s.fields)) }
 
 // guarded gives those of the keys that guard something, sorted.
 func (s *shape) guarded() (names []string) {

@@ -183,7 +183,7 @@ func (l *loader) sharedSkills() (all []Source) {
 				continue
 			}
 			w := walker{root: s.Path, keep: func(string, []byte) {}, list: true}
-			hash, err := w.digest()
+			hash, err := w.hashFiles()
 			if err == nil { // else it is listed, and trusting it says so
 				s.Hash = hash
 			}
@@ -211,8 +211,8 @@ func (l *loader) trusted(path, hash string) (trusted, changed bool) {
 	return hash != "" && e.Hash == hash, hash == "" || e.Hash != hash
 }
 
-// wanted reports whether the hash of a guarded path decides anything.
-func (l *loader) wanted(path string) bool {
+// needsHash reports whether the hash of a guarded path decides anything.
+func (l *loader) needsHash(path string) bool {
 	_, ok := l.trustedPaths()[path]
 	return ok || l.hashAll
 }
@@ -227,7 +227,7 @@ func (l *loader) trustedPaths() map[string]trustEntry {
 	}
 	rec, err := readTrust(l.opt.TrustFile)
 	if err != nil { // nothing is trusted then
-		l.report(&input{path: l.opt.TrustFile}, 0, Problem{Message: err.Error(), Severity: Error})
+		l.addProblem(&input{path: l.opt.TrustFile}, 0, Problem{Message: err.Error(), Severity: Error})
 		return l.trust
 	}
 	l.trust = rec.Trusted

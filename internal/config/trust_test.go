@@ -98,7 +98,7 @@ func TestTrustNames(t *testing.T) {
 			write(t, filepath.Join(root, name), text)
 		}
 		w := walker{root: root, keep: func(string, []byte) {}}
-		h, err := w.digest()
+		h, err := w.hashFiles()
 		if err != nil {
 			t.Fatal(err)
 		}

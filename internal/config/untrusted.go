@@ -45,7 +45,7 @@ func (l *loader) withhold(root *node) {
 		return
 	}
 	known := fileShape().fields
-	root.keep(func(m member) bool {
+	root.filterMembers(func(m member) bool {
 		switch m.key {
 		case "permission", "tools":
 		case "agent", "mode":
@@ -96,7 +96,7 @@ func (l *loader) withholdSkills(skills member) {
 	if skills.val.kind != 'o' {
 		return
 	}
-	skills.val.keep(func(m member) bool {
+	skills.val.filterMembers(func(m member) bool {
 		if m.key == "paths" {
 			l.withholdPaths(m.val, "skills.paths")
 			return true
@@ -133,7 +133,7 @@ func (l *loader) withholdReferences(n *node, key string) {
 	refers := func(v *node) bool { return v.kind == 's' && hasReference(v.text) }
 	switch n.kind {
 	case 'o':
-		n.keep(func(m member) bool {
+		n.filterMembers(func(m member) bool {
 			if hasReference(m.key) || refers(m.val) {
 				l.withheld(m.in, key+"."+m.key, whyReference)
 				return false
@@ -155,9 +155,9 @@ func (l *loader) withholdReferences(n *node, key string) {
 	}
 }
 
-// limit turns the rules of an untrusted file into ceilings and takes them out
+// restrictUntrusted turns the rules of an untrusted file into ceilings and takes them out
 // of its settings. What they allow is withheld.
-func (l *loader) limit(root *node) {
+func (l *loader) restrictUntrusted(root *node) {
 	if l.believe {
 		return
 	}
@@ -170,7 +170,7 @@ func (l *loader) limit(root *node) {
 	if allowed.Rules > 0 {
 		l.cfg.Withheld = append(l.cfg.Withheld, allowed)
 	}
-	root.keep(func(m member) bool { return !decides(m.key) })
+	root.filterMembers(func(m member) bool { return !decides(m.key) })
 }
 
 // add counts the rules that allow something. The key is that of the first.

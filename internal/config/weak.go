@@ -37,7 +37,7 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 		if r.From.File != by.From.File {
 			continue // a file may loosen what another one says
 		}
-		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s has no effect: the last match wins, and the later %s (line %d) is about all of it; put that one first",
+		c.addRuleProblem(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s has no effect: the last match wins, and the later %s (line %d) is about all of it; put that one first",
 			ruleWords(r), ruleWords(by), by.From.Line))
 	}
 	for _, r := range rules {
@@ -48,7 +48,7 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 		if r.Action == permission.Ask {
 			verb = "asks about the bare command only"
 		}
-		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s %s; did you mean %q?", ruleWords(r), verb, r.Pattern+" *"))
+		c.addRuleProblem(r, Warning, key+"."+r.Permission, fmt.Sprintf("%s %s; did you mean %q?", ruleWords(r), verb, r.Pattern+" *"))
 	}
 }
 
@@ -56,7 +56,7 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 func (c *Config) odd(key string, r permission.Rule) {
 	unseen := func(char rune) bool { return char != ' ' && (unicode.IsSpace(char) || !unicode.IsPrint(char)) }
 	if strings.ContainsFunc(r.Pattern, unseen) {
-		c.tell(r, Warning, key+"."+r.Permission, fmt.Sprintf(`"%s": the pattern %q holds a character that cannot be seen, and stands for nothing without it`, shorten(r.Permission), r.Pattern))
+		c.addRuleProblem(r, Warning, key+"."+r.Permission, fmt.Sprintf(`"%s": the pattern %q holds a character that cannot be seen, and stands for nothing without it`, shorten(r.Permission), r.Pattern))
 	}
 	before, claude := strings.CutSuffix(r.Pattern, ":*")
 	if !claude || r.Permission != "bash" || r.Action == permission.Allow {
@@ -66,7 +66,7 @@ func (c *Config) odd(key string, r permission.Rule) {
 	if strings.Contains(before, " ") { // it may be a script, as in npm run test:*
 		how = note
 	}
-	c.tell(r, how, key+"."+r.Permission, fmt.Sprintf("%s is about %s with a colon; if it is meant as in Claude Code, write %q", ruleWords(r), before, before+" *"))
+	c.addRuleProblem(r, how, key+"."+r.Permission, fmt.Sprintf("%s is about %s with a colon; if it is meant as in Claude Code, write %q", ruleWords(r), before, before+" *"))
 }
 
 // uncovered notes which rules allow files to be read that are asked about by
@@ -87,7 +87,7 @@ func (c *Config) uncovered(defaults permission.Ruleset) {
 	for _, r := range c.Rules {
 		if patterns := lost[r]; patterns != nil {
 			delete(lost, r)
-			c.tell(r, note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
+			c.addRuleProblem(r, note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
 				ruleWords(r), list(patterns, `%q`, " and "), list(patterns, `%q: "ask"`, ", ")))
 		}
 	}
@@ -126,8 +126,8 @@ func ruleWords(r permission.Rule) string {
 	return fmt.Sprintf(`"%s": {"%s": "%s"}`, shorten(r.Permission), shorten(r.Pattern), r.Action)
 }
 
-// tell adds what is to be said about a rule.
-func (c *Config) tell(r permission.Rule, how Severity, key, message string) {
+// addRuleProblem adds what is to be said about a rule.
+func (c *Config) addRuleProblem(r permission.Rule, how Severity, key, message string) {
 	const most = 2 * maxProblems
 	if len(c.Problems) < most {
 		c.Problems = append(c.Problems, Problem{File: r.From.File, Line: r.From.Line, Key: key, Message: message, Severity: how})

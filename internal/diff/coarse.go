@@ -71,7 +71,7 @@ func (c *comparer) anchors(a, b []int32) []anchor {
 			all = append(all, anchor{x: i, y: int(n.posB)})
 		}
 	}
-	c.clear(a, b)
+	c.resetCounts(a, b)
 
 	// ends[n] is the anchor with the smallest y that ends a list of n+1.
 	var ends []int

@@ -77,7 +77,7 @@ func split(s string) lines {
 
 func (l lines) len() int { return len(l.at) - 1 }
 
-func (l lines) line(i int) string { return l.s[l.at[i]:l.at[i+1]] }
+func (l lines) lineAt(i int) string { return l.s[l.at[i]:l.at[i+1]] }
 
 // What a run of a script does with its lines.
 const (
@@ -110,7 +110,7 @@ func compare(old, now lines) []run {
 	head := sameHead(old, now)
 	script := push(nil, keep, head)
 	c := &comparer{work: maxWork}
-	a, b := c.number(old, now, head)
+	a, b := c.numberLines(old, now, head)
 	if exact, ok := c.exact(a, b); ok {
 		return join(script, exact)
 	}
@@ -131,7 +131,7 @@ func join(script, more []run) []run {
 func sameHead(old, now lines) int {
 	n := min(old.len(), now.len())
 	i := 0
-	for i < n && old.at[i+1] == now.at[i+1] && old.line(i) == now.line(i) {
+	for i < n && old.at[i+1] == now.at[i+1] && old.lineAt(i) == now.lineAt(i) {
 		i++
 	}
 	return i
@@ -152,13 +152,13 @@ type count struct {
 	posA, posB int32
 }
 
-// number gives every line from the given one on its number.
-func (c *comparer) number(old, now lines, from int) (a, b []int32) {
+// numberLines gives every line from the given one on its number.
+func (c *comparer) numberLines(old, now lines, from int) (a, b []int32) {
 	known := make(map[string]int32)
 	list := func(l lines) []int32 {
 		out := make([]int32, 0, l.len()-from)
 		for i := from; i < l.len(); i++ {
-			s := l.line(i)
+			s := l.lineAt(i)
 			id, ok := known[s]
 			if !ok {
 				id = int32(len(known))

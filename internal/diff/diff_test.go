@@ -196,7 +196,7 @@ func TestCoarse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, now := split(someText(t, "before")), split(someText(t, "after"))
 		c := &comparer{work: rapid.IntRange(0, 300).Draw(t, "work")}
-		a, b := c.number(old, now, 0)
+		a, b := c.numberLines(old, now, 0)
 		c.coarse(a, b, rapid.IntRange(0, maxDepth).Draw(t, "depth"))
 		x, y := 0, 0
 		for i, r := range c.script {
@@ -204,8 +204,8 @@ func TestCoarse(t *testing.T) {
 				t.Fatalf("runs of no length or not joined: %v", c.script)
 			}
 			for range r.n {
-				if r.kind == keep && old.line(x) != now.line(y) {
-					t.Fatalf("keeps %q as %q", old.line(x), now.line(y))
+				if r.kind == keep && old.lineAt(x) != now.lineAt(y) {
+					t.Fatalf("keeps %q as %q", old.lineAt(x), now.lineAt(y))
 				}
 				if r.kind != add {
 					x++

@@ -62,7 +62,7 @@ func (c *comparer) distance(a, b []int32) (least, common int) {
 			common++
 		}
 	}
-	c.clear(a, b)
+	c.resetCounts(a, b)
 	return len(a) + len(b) - 2*common, common
 }
 
@@ -82,7 +82,7 @@ func (c *comparer) tally(a, b []int32) []count {
 	return c.counts
 }
 
-func (c *comparer) clear(a, b []int32) {
+func (c *comparer) resetCounts(a, b []int32) {
 	for _, id := range a {
 		c.counts[id] = count{}
 	}

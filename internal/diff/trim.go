@@ -31,7 +31,7 @@ func Trim(d string) string {
 		first = false
 		if isContent(line) {
 			out.WriteByte(line[0])
-			line = skip(line[1:], cut)
+			line = skipRunes(line[1:], cut)
 		}
 		out.WriteString(line)
 	}
@@ -59,8 +59,8 @@ func indent(line string) (n int, blank bool) {
 	return n, true
 }
 
-// skip drops the first n characters.
-func skip(s string, n int) string {
+// skipRunes drops the first n characters.
+func skipRunes(s string, n int) string {
 	for ; n > 0 && s != ""; n-- {
 		_, size := utf8.DecodeRuneInString(s)
 		s = s[size:]

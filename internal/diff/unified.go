@@ -56,23 +56,23 @@ func (w *writer) hunk(old, now lines, script []run) []run {
 	w.out.WriteString(" +")
 	w.span(w.y, newN)
 	w.out.WriteString(" @@\n")
-	w.lines(keep, old, &w.x, lead)
+	w.writeLines(keep, old, &w.x, lead)
 	w.y += lead
 	for _, r := range script[:end] {
 		switch r.kind {
 		case add:
-			w.lines(add, now, &w.y, r.n)
+			w.writeLines(add, now, &w.y, r.n)
 		case remove:
-			w.lines(remove, old, &w.x, r.n)
+			w.writeLines(remove, old, &w.x, r.n)
 		default:
-			w.lines(keep, old, &w.x, r.n)
+			w.writeLines(keep, old, &w.x, r.n)
 			w.y += r.n
 		}
 	}
 	rest := script[end:]
 	if tail > 0 {
 		x := w.x // the tail belongs to the next hunk's lead too
-		w.lines(keep, old, &x, tail)
+		w.writeLines(keep, old, &x, tail)
 	}
 	return rest
 }
@@ -103,10 +103,10 @@ func (w *writer) span(at, n int) {
 	w.out.WriteString(strconv.Itoa(n))
 }
 
-// lines writes n lines of l from at on, and moves at.
-func (w *writer) lines(kind byte, l lines, at *int, n int) {
+// writeLines writes n lines of l from at on, and moves at.
+func (w *writer) writeLines(kind byte, l lines, at *int, n int) {
 	for end := *at + n; *at < end; *at++ {
-		line := l.line(*at)
+		line := l.lineAt(*at)
 		w.out.WriteByte(kind)
 		w.out.WriteString(line)
 		if !strings.HasSuffix(line, "\n") {

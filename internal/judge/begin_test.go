@@ -15,7 +15,7 @@ func TestBeginnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, write, visit := " ? read ? external_directory", " ? edit ? external_directory", " ? external_directory"
-	for _, c := range []struct{ command, outside, doubts string }{
+	for _, c := range []struct{ command, outside, uncertainties string }{
 		{"head -1 BASE/out/$(echo x)", "/out/*", read},
 		{"head -1 BASE/out/x$X", "/out/*", read},
 		{"head -1 \"BASE/out/$X\"", "/out/*", read},
@@ -45,16 +45,16 @@ func TestBeginnings(t *testing.T) {
 		{"cat '~/'$X", "", read},
 		{"cat x$X", "", read},
 	} {
-		var outside, doubts string
+		var outside, uncertainties string
 		for _, line := range s.listing(t, strings.ReplaceAll(c.command, "BASE", s.base)) {
 			if rest, ok := strings.CutPrefix(line, "external_directory "); ok && outside == "" {
 				outside = rest
 			}
 			if at := strings.Index(line, " ? "); at >= 0 && strings.HasPrefix(line, "bash ") {
-				doubts += line[at:]
+				uncertainties += line[at:]
 			}
 		}
-		if diff := cmp.Diff([]string{c.outside, c.doubts}, []string{outside, doubts}); diff != "" {
+		if diff := cmp.Diff([]string{c.outside, c.uncertainties}, []string{outside, uncertainties}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.command, diff)
 		}
 	}

@@ -68,17 +68,17 @@ func (f *finder) once(kind string, name string) bool {
 
 // unit asks about the files that a unit reaches. It returns what can not be
 // asked about, because it is not known.
-func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, error) {
-	var doubts []permission.Doubt
-	var told [shell.Connect + 1]bool // one doubt of a kind is enough
+func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Uncertainty, error) {
+	var uncertainties []permission.Uncertainty
+	var told [shell.Connect + 1]bool // one uncertainty of a kind is enough
 	f.nested = u.Inside != ""
-	doubts = append(doubts, f.gitDoubts(u, false)...)
+	uncertainties = append(uncertainties, f.gitUncertainties(u, false)...)
 	reached := f.table.Of(u)
 	certain := len(reached) // of what else variables may hold it is said there if it is not known
 	for _, trial := range f.line.Trials(u) {
-		for _, d := range f.gitDoubts(trial, true) {
-			if !slices.Contains(doubts, d) {
-				doubts = append(doubts, d)
+		for _, d := range f.gitUncertainties(trial, true) {
+			if !slices.Contains(uncertainties, d) {
+				uncertainties = append(uncertainties, d)
 			}
 		}
 		reached = append(reached, f.table.Of(trial)...)
@@ -89,7 +89,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 				continue
 			}
 			told[a.Kind] = true
-			doubts = append(doubts, permission.Doubt{Why: "it connects to " + a.Path.Value, Flag: "/dev/"})
+			uncertainties = append(uncertainties, permission.Uncertainty{Why: "it connects to " + a.Path.Value, Flag: "/dev/"})
 			continue
 		}
 		if a.Kind == shell.Write && a.Path == (shell.Word{}) && a.Why != "git" {
@@ -98,7 +98,7 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 		names, ok := f.meant(a)
 		if !ok && i < certain && !told[a.Kind] && (a.Kind != shell.Visit || a.Path.Raw != "") { // what xargs adds to ls is listed at most
 			told[a.Kind] = true
-			doubts = append(doubts, unknown(a)...)
+			uncertainties = append(uncertainties, unknown(a)...)
 		}
 		if !ok {
 			if err := f.begun(ctx, a); err != nil {
@@ -113,10 +113,10 @@ func (f *finder) unit(ctx context.Context, u shell.Unit) ([]permission.Doubt, er
 			if err != nil {
 				return nil, err
 			}
-			doubts = append(doubts, more...)
+			uncertainties = append(uncertainties, more...)
 		}
 	}
-	return doubts, nil
+	return uncertainties, nil
 }
 
 // stands reports whether there is such a file, or one may be made in a folder
@@ -131,19 +131,19 @@ func stands(name string) bool {
 }
 
 // unknown is what is said about a file that is not known: it may be any.
-func unknown(a shell.Access) []permission.Doubt {
+func unknown(a shell.Access) []permission.Uncertainty {
 	which := ""
 	if a.Path.Raw != "" {
 		which = ": " + a.Path.Raw
 	}
-	outside := permission.Doubt{Why: "it is not known where a file of " + a.Why + " lies" + which, Permission: "external_directory"}
+	outside := permission.Uncertainty{Why: "it is not known where a file of " + a.Why + " lies" + which, Permission: "external_directory"}
 	switch a.Kind {
 	case shell.Read:
-		return []permission.Doubt{{Why: "it is not known what " + a.Why + " reads" + which, Permission: "read"}, outside}
+		return []permission.Uncertainty{{Why: "it is not known what " + a.Why + " reads" + which, Permission: "read"}, outside}
 	case shell.Write:
-		return []permission.Doubt{{Why: "it is not known what " + a.Why + " writes" + which, Permission: "edit"}, outside}
+		return []permission.Uncertainty{{Why: "it is not known what " + a.Why + " writes" + which, Permission: "edit"}, outside}
 	}
-	return []permission.Doubt{outside}
+	return []permission.Uncertainty{outside}
 }
 
 // visit asks about a folder that is gone to.
@@ -156,7 +156,7 @@ func (f *finder) visit(ctx context.Context, name string) error {
 }
 
 // reach asks about one file by its full name.
-func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
+func (f *finder) reach(ctx context.Context, a shell.Access, name string) (uncertainties []permission.Uncertainty, err error) {
 	key := string(rune('0'+a.Kind)) + string(rune('0'+len(f.links))) // a link that was made since may lead elsewhere
 	if !f.once(key+f.kind(a), name) && len(a.Into) == 0 {
 		return nil, nil
@@ -176,17 +176,17 @@ func (f *finder) reach(ctx context.Context, a shell.Access, name string) (doubts
 		return f.reach(ctx, a, name)
 	}
 	if len(f.links) > 0 {
-		if doubts, err = f.linked(ctx, a, filepath.Clean(name)); err != nil {
+		if uncertainties, err = f.linked(ctx, a, filepath.Clean(name)); err != nil {
 			return nil, err
 		}
 	}
 	more, err := f.use(ctx, a, p, name)
-	return append(doubts, more...), err
+	return append(uncertainties, more...), err
 }
 
 // linked asks about what a file is if a link stands in its name that the line
 // itself makes.
-func (f *finder) linked(ctx context.Context, a shell.Access, name string) (doubts []permission.Doubt, err error) {
+func (f *finder) linked(ctx context.Context, a shell.Access, name string) (uncertainties []permission.Uncertainty, err error) {
 	for _, l := range f.links {
 		rest, ok := l.leads(name)
 		if !ok {
@@ -199,20 +199,20 @@ func (f *finder) linked(ctx context.Context, a shell.Access, name string) (doubt
 		if err != nil {
 			return nil, err
 		}
-		doubts = append(doubts, more...)
+		uncertainties = append(uncertainties, more...)
 	}
 	if len(f.links) == maxLinks { // there may be more
-		doubts = append(doubts, unknown(a)...)
+		uncertainties = append(uncertainties, unknown(a)...)
 	}
-	return doubts, nil
+	return uncertainties, nil
 }
 
 // use asks about what is done with a file. name is how it was written.
-func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name string) (doubts []permission.Doubt, err error) {
+func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name string) (uncertainties []permission.Uncertainty, err error) {
 	folder := f.files.IsFolder(p)
 	switch a.Kind {
 	case shell.Read:
-		if doubts, err = f.contents(ctx, a, p, folder); err != nil {
+		if uncertainties, err = f.contents(ctx, a, p, folder); err != nil {
 			return nil, err
 		}
 	case shell.Write:
@@ -228,15 +228,15 @@ func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name
 		}
 	}
 	if !folder || !a.Deep {
-		return doubts, nil
+		return uncertainties, nil
 	}
 	more, err := f.deep(ctx, a, p)
-	return append(doubts, more...), err
+	return append(uncertainties, more...), err
 }
 
 // contents asks whether a file may be read. Its other names are looked for as
 // long as that does not take long for all files together.
-func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path, folder bool) ([]permission.Doubt, error) {
+func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path, folder bool) ([]permission.Uncertainty, error) {
 	if folder || f.looked > maxLooking {
 		err := f.files.AskRead(ctx, f, p)
 		if folder || err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// gitDoubts are the doubts about a command of git that reads its settings
+// gitUncertainties are the uncertainties about a command of git that reads its settings
 // elsewhere than in the repository of the session, which is protected: they
 // name programs that it runs. Of a trial only what is known of it counts.
-func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt) {
+func (f *finder) gitUncertainties(u shell.Unit, trial bool) (uncertainties []permission.Uncertainty) {
 	for _, g := range shell.GitPlaces(u) {
 		names, ok := f.names(g.Path, g.Dir)
 		if !ok && !g.Serves && !trial {
-			doubts = append(doubts, permission.Doubt{Why: "it is not known where git reads its settings, which name programs that it runs", Flag: g.Flag})
+			uncertainties = append(uncertainties, permission.Uncertainty{Why: "it is not known where git reads its settings, which name programs that it runs", Flag: g.Flag})
 		}
 		for _, name := range names {
 			if _, err := os.Lstat(name); trial && err != nil && !f.makes(name) {
@@ -40,20 +40,20 @@ func (f *finder) gitDoubts(u shell.Unit, trial bool) (doubts []permission.Doubt)
 				at = f.pouredAround(name)
 			}
 			if at != "" {
-				doubts = append(doubts, permission.Doubt{Why: "git reads its settings in " + at + ", and they may name programs that it runs", Flag: g.Flag})
+				uncertainties = append(uncertainties, permission.Uncertainty{Why: "git reads its settings in " + at + ", and they may name programs that it runs", Flag: g.Flag})
 			}
 		}
 		if len(f.links) > 0 {
 			for _, name := range names {
 				for _, l := range f.links {
 					if _, ok := l.leads(filepath.Clean(name)); ok {
-						doubts = append(doubts, permission.Doubt{Why: "git reads its settings where a link leads that the line makes", Flag: g.Flag})
+						uncertainties = append(uncertainties, permission.Uncertainty{Why: "git reads its settings where a link leads that the line makes", Flag: g.Flag})
 					}
 				}
 			}
 		}
 	}
-	return doubts
+	return uncertainties
 }
 
 // pours notes a folder that files are put into under names that are not known.

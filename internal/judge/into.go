@@ -27,7 +27,7 @@ func (l link) leads(name string) (rest string, ok bool) {
 
 // into asks about the files that end up at a name: under their own names if it
 // is a folder.
-func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (doubts []permission.Doubt, err error) {
+func (f *finder) into(ctx context.Context, a shell.Access, at string, folder bool) (uncertainties []permission.Uncertainty, err error) {
 	switch {
 	case a.Flat && a.Deep:
 		folder = false // what is in the one ends up in the other
@@ -41,9 +41,9 @@ func (f *finder) into(ctx context.Context, a shell.Access, at string, folder boo
 		if err != nil {
 			return nil, err
 		}
-		doubts = append(doubts, more...)
+		uncertainties = append(uncertainties, more...)
 	}
-	return doubts, nil
+	return uncertainties, nil
 }
 
 // A spot is where files are put: under a name, or into a folder of that name.
@@ -79,17 +79,17 @@ func (s spot) dir() string {
 }
 
 // placed asks about one of the files that end up at a spot.
-func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spot) ([]permission.Doubt, error) {
+func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spot) ([]permission.Uncertainty, error) {
 	one := a
 	one.Into, one.Link, one.Path = nil, false, w
 	names, ok := f.sources(a, w, s)
-	var doubts []permission.Doubt
+	var uncertainties []permission.Uncertainty
 	if !ok {
-		doubts = unknown(one)
+		uncertainties = unknown(one)
 	}
 	read := shell.Access{Kind: shell.Read, Path: w, Deep: true, Why: a.Why}
 	if !ok && a.Soft {
-		doubts = append(doubts, unknown(read)...)
+		uncertainties = append(uncertainties, unknown(read)...)
 	}
 	for _, name := range names {
 		if s.folder {
@@ -97,14 +97,14 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 			if err != nil {
 				return nil, err
 			}
-			doubts = append(doubts, more...)
+			uncertainties = append(uncertainties, more...)
 		}
 		if a.Soft {
 			more, err := f.reach(ctx, read, name)
 			if err != nil {
 				return nil, err
 			}
-			doubts = append(doubts, more...)
+			uncertainties = append(uncertainties, more...)
 		}
 		if !a.Link && a.Deep && (s.of(name) == s.at || a.Why == "rsync" && strings.HasSuffix(w.Value, "/")) {
 			if err := f.poured(ctx, one, name, s.at); err != nil {
@@ -112,18 +112,18 @@ func (f *finder) placed(ctx context.Context, a shell.Access, w shell.Word, s spo
 			}
 		}
 		if !a.Link && a.Deep && f.holds(name) {
-			doubts = append(doubts, unknown(one)[:1]...)
+			uncertainties = append(uncertainties, unknown(one)[:1]...)
 		}
 	}
 	f.remember(a, w, s, names)
 	if !s.unsure {
-		return doubts, nil
+		return uncertainties, nil
 	}
 	if a.Soft {
 		names, _ = f.sources(a, w, s.other())
 	}
 	f.remember(a, w, s.other(), names)
-	return doubts, nil
+	return uncertainties, nil
 }
 
 // poured asks about what a folder holds that is put into another one, where it

@@ -82,30 +82,30 @@ func (l *Line) Requests(ctx context.Context, by Siever) ([]permission.Request, e
 		return nil, ErrNoCommand
 	}
 	found := &finder{Line: l, files: l.files.Inquiry(), by: by, left: maxEntries, words: maxNames, follow: maxFollow, globs: !l.changesGlobs()}
-	bash := commands{at: map[string]int{}, seen: map[doubtKey]bool{}, req: permission.Request{
+	bash := commands{at: map[string]int{}, seen: map[uncertaintyKey]bool{}, req: permission.Request{
 		Permission: "bash", Metadata: l.told(),
-		Spellings: map[string][]string{}, Doubts: map[string][]permission.Doubt{},
+		Spellings: map[string][]string{}, Uncertainties: map[string][]permission.Uncertainty{},
 	}}
 	if err := found.visit(ctx, l.place.Cwd); err != nil {
 		return nil, err
 	}
-	var loose []permission.Doubt // of files that units reach which nobody is asked about
+	var loose []permission.Uncertainty // of files that units reach which nobody is asked about
 	for _, u := range l.line.Units {
-		doubts, err := found.unit(ctx, u)
+		uncertainties, err := found.unit(ctx, u)
 		if err != nil {
 			return nil, err
 		}
 		if !asked(u) {
-			loose = append(loose, doubts...)
+			loose = append(loose, uncertainties...)
 			continue
 		}
-		for _, d := range u.Doubts {
+		for _, d := range u.Uncertainties {
 			if d.Match != "" && !found.dashed(u, d.Match) {
 				continue
 			}
-			doubts = append(doubts, permission.Doubt{Why: d.Why, Flag: d.Flag})
+			uncertainties = append(uncertainties, permission.Uncertainty{Why: d.Why, Flag: d.Flag})
 		}
-		bash.add(u.Text, u.Spellings, append(doubts, loose...))
+		bash.add(u.Text, u.Spellings, append(uncertainties, loose...))
 		loose = nil
 	}
 	if err := found.edits(ctx); err != nil {
@@ -151,7 +151,7 @@ func (l *Line) told() map[string]any {
 }
 
 // rest adds what is to be said about the text as a whole.
-func (l *Line) rest(bash *commands, loose []permission.Doubt) {
+func (l *Line) rest(bash *commands, loose []permission.Uncertainty) {
 	patterns := bash.req.Patterns
 	switch {
 	case len(l.line.Units) == 0 && !silent(l.command):
@@ -163,10 +163,10 @@ func (l *Line) rest(bash *commands, loose []permission.Doubt) {
 		bash.add(l.command, nil, loose)
 	}
 	if l.line.Opaque != "" {
-		bash.add(l.command, nil, []permission.Doubt{{Why: l.line.Opaque}})
+		bash.add(l.command, nil, []permission.Uncertainty{{Why: l.line.Opaque}})
 	}
 	if deceives(l.command, l.line.Units) {
-		bash.add(l.command, nil, []permission.Doubt{{Why: "it holds characters that can not be seen"}})
+		bash.add(l.command, nil, []permission.Uncertainty{{Why: "it holds characters that can not be seen"}})
 	}
 }
 
@@ -186,9 +186,9 @@ func (l *Line) always() []string {
 func asked(u shell.Unit) bool {
 	switch u.Kind {
 	case shell.Command, shell.Declaration, shell.Piece:
-		return len(u.Words) > 0 && u.Words[0].Value != "cd" || len(u.Doubts) > 0
+		return len(u.Words) > 0 && u.Words[0].Value != "cd" || len(u.Uncertainties) > 0
 	}
-	return len(u.Doubts) > 0
+	return len(u.Uncertainties) > 0
 }
 
 // silent reports whether a text has only blank lines and comments.
@@ -205,16 +205,16 @@ func silent(command string) bool {
 type commands struct {
 	req  permission.Request
 	at   map[string]int
-	seen map[doubtKey]bool
+	seen map[uncertaintyKey]bool
 }
 
-// A doubtKey is a doubt about the pattern with a number, whose text may be long.
-type doubtKey struct {
-	pattern int
-	doubt   permission.Doubt
+// A uncertaintyKey is a uncertainty about the pattern with a number, whose text may be long.
+type uncertaintyKey struct {
+	pattern     int
+	uncertainty permission.Uncertainty
 }
 
-func (c *commands) add(text string, spellings []string, doubts []permission.Doubt) {
+func (c *commands) add(text string, spellings []string, uncertainties []permission.Uncertainty) {
 	at, seen := c.at[text]
 	if !seen {
 		at = len(c.req.Patterns)
@@ -230,11 +230,11 @@ func (c *commands) add(text string, spellings []string, doubts []permission.Doub
 		}
 		c.req.Spellings[text] = known
 	}
-	var more []permission.Doubt
-	for _, d := range doubts {
-		key := doubtKey{at, d}
+	var more []permission.Uncertainty
+	for _, d := range uncertainties {
+		key := uncertaintyKey{at, d}
 		if d.Permission != "" {
-			key.doubt.Why = "" // one of a kind is enough
+			key.uncertainty.Why = "" // one of a kind is enough
 		}
 		if !c.seen[key] {
 			c.seen[key] = true
@@ -242,7 +242,7 @@ func (c *commands) add(text string, spellings []string, doubts []permission.Doub
 		}
 	}
 	if len(more) > 0 {
-		c.req.Doubts[text] = append(c.req.Doubts[text], more...)
+		c.req.Uncertainties[text] = append(c.req.Uncertainties[text], more...)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s stage) listing(t *testing.T, command string) []string {
 	for _, req := range reqs {
 		for _, p := range req.Patterns {
 			line := req.Permission + " " + p
-			for _, d := range req.Doubts[p] {
+			for _, d := range req.Uncertainties[p] {
 				line += " ? " + d.Permission
 				if d.Permission == "" {
 					line += "any"
@@ -289,7 +289,7 @@ func TestOtherFileSystems(t *testing.T) {
 			t.Errorf("%s asks %q, of the file there: want %v", line, got, listed)
 		}
 		if !listed && !strings.HasSuffix(got[len(got)-1], "? read") {
-			t.Errorf("%s asks %q, without a doubt", line, got)
+			t.Errorf("%s asks %q, without a uncertainty", line, got)
 		}
 	}
 }

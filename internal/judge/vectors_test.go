@@ -161,10 +161,10 @@ func (c *court) Ask(_ context.Context, reqs ...permission.Request) error {
 // that a rule denies: any command, or a file.
 func (c *court) mayDeny(req permission.Request, pattern string) bool {
 	return slices.ContainsFunc(c.policy.Rules, func(r permission.Rule) bool {
-		file := func(d permission.Doubt) bool {
+		file := func(d permission.Uncertainty) bool {
 			return d.Permission != "" && permission.Match(d.Permission, r.Permission)
 		}
-		return r.Action == permission.Deny && (permission.Match("bash", r.Permission) || slices.ContainsFunc(req.Doubts[pattern], file))
+		return r.Action == permission.Deny && (permission.Match("bash", r.Permission) || slices.ContainsFunc(req.Uncertainties[pattern], file))
 	})
 }
 

@@ -21,18 +21,18 @@ const maxNamed = 1000
 // A walk goes through a folder that a command reaches as a whole.
 type walk struct {
 	*finder
-	ctx     context.Context
-	access  shell.Access
-	passes  func(names ...string) bool // nil: every file is asked about
-	top     string
-	mounted map[string]bool
-	fresh   bool
-	named   int
-	doubts  []permission.Doubt
+	ctx           context.Context
+	access        shell.Access
+	passes        func(names ...string) bool // nil: every file is asked about
+	top           string
+	mounted       map[string]bool
+	fresh         bool
+	named         int
+	uncertainties []permission.Uncertainty
 }
 
 // deep asks about what lies below a folder.
-func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Doubt, error) {
+func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Uncertainty, error) {
 	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir
@@ -50,7 +50,7 @@ func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]
 		}
 	}
 	err := w.folder(p.Real())
-	return w.doubts, err
+	return w.uncertainties, err
 }
 
 // giveUp says that there is more below the folder than can be looked at.
@@ -58,7 +58,7 @@ func (w *walk) giveUp() error {
 	more := w.access
 	more.Path = shell.Word{Raw: "everything below " + w.access.Path.Raw}
 	w.stale = w.stale || w.access.Kind == shell.Write
-	w.doubts = unknown(more)[:1]
+	w.uncertainties = unknown(more)[:1]
 	return fs.SkipAll
 }
 

@@ -70,8 +70,8 @@ func (l *leashed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// size words a number of bytes for a message.
-func size(n int64) string {
+// formatSize words a number of bytes for a message.
+func formatSize(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d bytes", n)

@@ -44,7 +44,7 @@ type Limits struct {
 	Still bool
 }
 
-func (l Limits) filled() Limits {
+func (l Limits) withDefaults() Limits {
 	if l.MaxBytes <= 0 {
 		l.MaxBytes = MaxBytes
 	}
@@ -86,7 +86,7 @@ type Picture struct {
 // data, how large it is, and what to do. A call ends within a few seconds; if
 // a decoder is slower, its goroutine may outlive the call until it has read on.
 func Image(ctx context.Context, data []byte, lim Limits) (Picture, error) {
-	lim = lim.filled()
+	lim = lim.withDefaults()
 	mime := Type(data)
 	if err := checkKind(data, mime); err != nil {
 		return Picture{}, err
@@ -94,7 +94,7 @@ func Image(ctx context.Context, data []byte, lim Limits) (Picture, error) {
 	within, cancel := limited(ctx)
 	defer cancel()
 	p, err := guarded(within, func(ctx context.Context) (Picture, error) {
-		return prepare(ctx, &file{data: data, mime: mime, lim: lim})
+		return preparePicture(ctx, &file{data: data, mime: mime, lim: lim})
 	})
 	switch {
 	case err == nil:
@@ -103,7 +103,7 @@ func Image(ctx context.Context, data []byte, lim Limits) (Picture, error) {
 		return Picture{}, fmt.Errorf("read image: %w", context.Cause(ctx))
 	case errors.Is(err, errPatience):
 		return Picture{}, fmt.Errorf("%s image (%s) can not be shown: decoding it takes more than %s; make a smaller copy of it and read that",
-			label(mime), size(int64(len(data))), patience)
+			label(mime), formatSize(int64(len(data))), patience)
 	}
 	return Picture{}, err
 }
@@ -121,10 +121,10 @@ func checkKind(data []byte, mime string) error {
 	}
 	if kind := otherPicture(data); kind != "" {
 		return fmt.Errorf("%s image (%s) can not be shown: models take PNG, JPEG, GIF and WebP; convert it to PNG and read the copy",
-			kind, size(int64(len(data))))
+			kind, formatSize(int64(len(data))))
 	}
 	return fmt.Errorf("not an image (%s): its content is neither PNG, JPEG, GIF, WebP, BMP nor TIFF, whatever its name says",
-		size(int64(len(data))))
+		formatSize(int64(len(data))))
 }
 
 // A file is an image on its way through.
@@ -136,7 +136,7 @@ type file struct {
 	still  bool // only the first frame is wanted
 }
 
-func prepare(ctx context.Context, f *file) (Picture, error) {
+func preparePicture(ctx context.Context, f *file) (Picture, error) {
 	size, err := f.check(ctx)
 	if err != nil {
 		return Picture{}, err
@@ -148,7 +148,7 @@ func prepare(ctx context.Context, f *file) (Picture, error) {
 	if ctx.Err() != nil {
 		return Picture{}, context.Cause(ctx)
 	}
-	if f.fits(size) {
+	if f.sendable(size) {
 		return Picture{
 			Data: f.data, Mime: f.mime,
 			Width: size.X, Height: size.Y,
@@ -187,7 +187,7 @@ func (f *file) check(ctx context.Context) (image.Point, error) {
 	}
 	if cfg.Width > f.lim.MaxPixels/weight/cfg.Height {
 		return image.Point{}, fmt.Errorf("%s image of %dx%d pixels (%s) is too large to decode, the limit is %d million pixels; make a smaller copy of it and read that",
-			label(f.mime), cfg.Width, cfg.Height, size(int64(len(f.data))), f.lim.MaxPixels/weight/1e6)
+			label(f.mime), cfg.Width, cfg.Height, formatSize(int64(len(f.data))), f.lim.MaxPixels/weight/1e6)
 	}
 	if tooShort(f.mime, cfg.Width*cfg.Height, len(f.data)) {
 		return image.Point{}, f.damaged(io.ErrUnexpectedEOF)
@@ -216,8 +216,8 @@ func tooShort(mime string, pixels, n int) bool {
 	return false
 }
 
-// fits reports whether the file can be sent as it is.
-func (f *file) fits(size image.Point) bool {
+// sendable reports whether the file can be sent as it is.
+func (f *file) sendable(size image.Point) bool {
 	return !f.still && f.mime != BMP && f.mime != TIFF &&
 		len(f.data) <= f.lim.MaxBytes && max(size.X, size.Y) <= f.lim.MaxEdge
 }
@@ -227,7 +227,7 @@ func (f *file) damaged(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s image (%s) is damaged or of a kind that can not be read, so it is not shown: %w; get a sound copy of it, or convert it to PNG",
-		label(f.mime), size(int64(len(f.data))), err)
+		label(f.mime), formatSize(int64(len(f.data))), err)
 }
 
 func (f *file) config(ctx context.Context) (image.Config, error) {

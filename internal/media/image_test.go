@@ -98,7 +98,7 @@ func TestImage(t *testing.T) {
 // checkPicture checks that a picture is what it says and within the limits.
 func checkPicture(t testing.TB, p Picture, lim Limits) {
 	t.Helper()
-	lim = lim.filled()
+	lim = lim.withDefaults()
 	if len(p.Data) > lim.MaxBytes || p.Width > lim.MaxEdge || p.Height > lim.MaxEdge {
 		t.Errorf("%d bytes, %dx%d are beyond the limits", len(p.Data), p.Width, p.Height)
 	}

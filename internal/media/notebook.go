@@ -45,16 +45,16 @@ func Notebook(data []byte) (string, error) {
 	}
 	if n.sheets != nil && n.cells == nil {
 		err = jsonArray(n.sheets, func(sheet []byte) {
-			n.note(jsonObject(sheet, func(key string, v []byte) {
+			n.setError(jsonObject(sheet, func(key string, v []byte) {
 				if key == "cells" {
-					n.note(jsonArray(v, n.addCell))
+					n.setError(jsonArray(v, n.addCell))
 				}
 			}))
 		})
 	} else {
 		err = jsonArray(n.cells, n.addCell)
 	}
-	n.note(err)
+	n.setError(err)
 	if n.err != nil {
 		return "", fmt.Errorf("%w: its cells: %w", ErrNotNotebook, n.err)
 	}
@@ -74,7 +74,7 @@ type notebook struct {
 	err              error
 }
 
-func (n *notebook) note(err error) {
+func (n *notebook) setError(err error) {
 	if n.err == nil {
 		n.err = err
 	}
@@ -89,20 +89,20 @@ func (n *notebook) addCell(v []byte) {
 func (n *notebook) field(key string, v []byte) {
 	switch key {
 	case "nbformat":
-		n.major = number(v)
+		n.major = formatInt(v)
 	case "nbformat_minor":
-		n.minor = number(v)
+		n.minor = formatInt(v)
 	case "cells":
 		n.cells = v
 	case "worksheets":
 		n.sheets = v
 	case "metadata":
-		n.note(jsonObject(v, n.meta))
+		n.setError(jsonObject(v, n.meta))
 	}
 }
 
-// number returns a whole number as it is written, or "".
-func number(v []byte) string {
+// formatInt returns a whole number as it is written, or "".
+func formatInt(v []byte) string {
 	if i, err := strconv.Atoi(string(v[:min(len(v), 12)])); err == nil && len(v) <= 12 {
 		return strconv.Itoa(i)
 	}
@@ -117,26 +117,26 @@ func (n *notebook) meta(key string, v []byte) {
 			case "display_name":
 				n.kernel = text
 			case "name":
-				n.kernel = first(n.kernel, text)
+				n.kernel = firstNonEmpty(n.kernel, text)
 			case "language":
-				n.language = first(n.language, text)
+				n.language = firstNonEmpty(n.language, text)
 			}
 		})
 	case "language_info":
 		_ = jsonObject(v, func(key string, v []byte) {
 			switch text := oneLine(v); key {
 			case "name":
-				n.language = first(text, n.language)
+				n.language = firstNonEmpty(text, n.language)
 			case "version":
 				n.version = text
 			}
 		})
 	case "language":
-		n.language = first(n.language, oneLine(v))
+		n.language = firstNonEmpty(n.language, oneLine(v))
 	}
 }
 
-func first(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
@@ -197,9 +197,9 @@ func (n *notebook) cell(num int, v []byte) {
 		case "id":
 			c.id = oneLine(v)
 		case "execution_count", "prompt_number":
-			c.run = number(v)
+			c.run = formatInt(v)
 		case "level":
-			c.level = number(v)
+			c.level = formatInt(v)
 		case "language":
 			c.language = oneLine(v)
 		case "source", "input":
@@ -210,7 +210,7 @@ func (n *notebook) cell(num int, v []byte) {
 			c.attachments = v
 		}
 	})
-	fmt.Fprintf(&n.out, "\n--- cell %d: %s", num, first(c.kind, "unknown"))
+	fmt.Fprintf(&n.out, "\n--- cell %d: %s", num, firstNonEmpty(c.kind, "unknown"))
 	if c.id != "" {
 		n.out.WriteString(", id " + c.id)
 	}
@@ -271,7 +271,7 @@ func (n *notebook) outputs(num int, v []byte) {
 			left++
 			return
 		}
-		n.output(num, v)
+		n.writeOutput(num, v)
 	})
 	if left > 0 {
 		fmt.Fprintf(&n.out, "--- %d more outputs of cell %d are left out ---\n", left, num)

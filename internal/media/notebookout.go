@@ -63,22 +63,22 @@ func oldMime(key string) string {
 	return ""
 }
 
-func (n *notebook) output(num int, v []byte) {
+func (n *notebook) writeOutput(num int, v []byte) {
 	o := readOutput(v)
 	switch o.kind {
 	case "stream":
-		n.shown(num, first(o.stream, "stream"), o.text)
+		n.writeText(num, firstNonEmpty(o.stream, "stream"), o.text)
 	case "error", "pyerr":
 		n.failure(num, o)
 	case "execute_result", "pyout":
-		n.result(num, "result", o.data)
+		n.writeResult(num, "result", o.data)
 	default:
-		n.result(num, first(o.kind, "output"), o.data)
+		n.writeResult(num, firstNonEmpty(o.kind, "output"), o.data)
 	}
 }
 
-// shown writes a text under its title, cleaned of what a terminal would do.
-func (n *notebook) shown(num int, title string, v []byte) {
+// writeText writes a text under its title, cleaned of what a terminal would do.
+func (n *notebook) writeText(num int, title string, v []byte) {
 	t := &tape{most: maxOutput}
 	s := &screen{out: t}
 	readText(v, s.write)
@@ -103,9 +103,9 @@ func (n *notebook) failure(num int, o output) {
 	n.text(t)
 }
 
-// result writes the most readable form of a result, and names the forms that
+// writeResult writes the most readable form of a result, and names the forms that
 // say more than text can.
-func (n *notebook) result(num int, title string, data []datum) {
+func (n *notebook) writeResult(num int, title string, data []datum) {
 	best, rank := -1, 0
 	for i, d := range data {
 		if r := readability(d.mime); r > rank {
@@ -116,7 +116,7 @@ func (n *notebook) result(num int, title string, data []datum) {
 		if mime := data[best].mime; mime != "text/plain" {
 			title += ", " + typeName(mime)
 		}
-		n.shown(num, title, data[best].v)
+		n.writeText(num, title, data[best].v)
 	}
 	for _, d := range data {
 		if readability(d.mime) == 0 {
@@ -149,5 +149,5 @@ func unseen(mime string, v []byte) string {
 	if strings.HasPrefix(mime, "image/") && !strings.HasSuffix(mime, "+xml") || mime == "application/pdf" {
 		n = max(0, n-2) * 3 / 4 // of base64 in quotes
 	}
-	return fmt.Sprintf("%s, about %s, not shown", typeName(mime), size(n))
+	return fmt.Sprintf("%s, about %s, not shown", typeName(mime), formatSize(n))
 }

@@ -24,7 +24,7 @@ type Document struct {
 	Silent bool
 
 	src     source
-	xref    map[int]place
+	xref    map[int]objectLocation
 	trailer dict
 	key     *cipherKey // nil if the document is not encrypted
 
@@ -52,7 +52,7 @@ func OpenPDF(ctx context.Context, r io.ReaderAt, n int64) (*Document, error) {
 	defer cancel()
 	d := &Document{
 		src:     source{r: r, size: n, ctx: within},
-		xref:    map[int]place{},
+		xref:    map[int]objectLocation{},
 		trailer: dict{},
 		objects: map[int]any{},
 		busy:    map[int]bool{},
@@ -71,9 +71,9 @@ func OpenPDF(ctx context.Context, r io.ReaderAt, n int64) (*Document, error) {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("read PDF: %w", context.Cause(ctx))
 	case errors.Is(err, errPatience):
-		return nil, fmt.Errorf("PDF document (%s) can not be read: opening it takes more than %s; split it or convert it to text first, for example with pdftotext", size(n), patience)
+		return nil, fmt.Errorf("PDF document (%s) can not be read: opening it takes more than %s; split it or convert it to text first, for example with pdftotext", formatSize(n), patience)
 	}
-	return nil, fmt.Errorf("PDF document (%s) can not be read: %w", size(n), err)
+	return nil, fmt.Errorf("PDF document (%s) can not be read: %w", formatSize(n), err)
 }
 
 // What is wrong with a document, with the way out for the model.

@@ -17,7 +17,7 @@ type code struct {
 // A codeRange is a range of codes of one length.
 type codeRange struct{ lo, hi code }
 
-func (r codeRange) has(c code) bool {
+func (r codeRange) contains(c code) bool {
 	return c.len == r.lo.len && c.n >= r.lo.n && c.n <= r.hi.n
 }
 
@@ -154,7 +154,7 @@ func (m *cmap) next(s string) (code, bool) {
 		c.n = c.n<<8 | int(s[c.len])
 		c.len++
 		for _, r := range m.spaces {
-			if r.has(c) {
+			if r.contains(c) {
 				return c, true
 			}
 		}
@@ -172,7 +172,7 @@ func (m *cmap) text(c code) (string, bool) {
 	ranges := m.ranges[c.len]
 	i, _ := slices.BinarySearchFunc(ranges, c.n+1, func(r mapping, n int) int { return r.lo.n - n })
 	for j := i - 1; j >= 0 && j >= i-4; j-- {
-		if ranges[j].has(c) {
+		if ranges[j].contains(c) {
 			return ranges[j].text(c.n - ranges[j].lo.n)
 		}
 	}

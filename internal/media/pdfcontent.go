@@ -66,7 +66,7 @@ func (d *Document) pageText(i int) string {
 		now:   state{ctm: matrix{a: 1, d: 1}, stretch: 1},
 		forms: map[int]bool{},
 	}
-	p.run(d.contents(page["Contents"]), d.dict(sheet.resources))
+	p.run(d.pageStreams(page["Contents"]), d.dict(sheet.resources))
 	if text := p.out.String(); text != "" {
 		d.Silent = false
 		if p.out.full() || p.ops > maxOps || p.drawn > maxDrawn {
@@ -80,8 +80,8 @@ func (d *Document) pageText(i int) string {
 	return "(no text on this page)\n"
 }
 
-// contents joins the streams that make up a page.
-func (d *Document) contents(v any) []byte {
+// pageStreams joins the streams that make up a page.
+func (d *Document) pageStreams(v any) []byte {
 	switch v := d.get(v).(type) {
 	case *stream:
 		return d.decode(v, maxStream)
@@ -182,11 +182,11 @@ func (p *painter) do(op operator, args []any, resources dict) {
 	case "Tf":
 		p.setFont(args, resources)
 	case "Do":
-		p.object(args, resources)
+		p.drawObject(args, resources)
 	case "Tj", "'", "\"", "TJ":
-		p.show(op, args)
+		p.showText(op, args)
 	case "Td", "TD", "Tm", "T*":
-		p.move(op, args)
+		p.moveText(op, args)
 	default:
 		p.set(op, args)
 	}
@@ -252,8 +252,8 @@ func (p *painter) setFont(args []any, resources dict) {
 	p.now.font = f
 }
 
-// move moves to where text goes next.
-func (p *painter) move(op operator, args []any) {
+// moveText moves to where text goes next.
+func (p *painter) moveText(op operator, args []any) {
 	switch {
 	case op == "Tm":
 		if m, ok := asMatrix(args); ok {
@@ -272,8 +272,8 @@ func (p *painter) move(op operator, args []any) {
 	p.text = p.line
 }
 
-// object draws a form, which has operators of its own, or counts an image.
-func (p *painter) object(args []any, resources dict) {
+// drawObject draws a form, which has operators of its own, or counts an image.
+func (p *painter) drawObject(args []any, resources dict) {
 	if len(args) != 1 {
 		return
 	}
@@ -298,7 +298,7 @@ func (p *painter) object(args []any, resources dict) {
 	if own == nil {
 		own = resources
 	}
-	if m, ok := asMatrix(p.d.array(s.dict["Matrix"])); ok {
+	if m, ok := asMatrix(p.d.arrayOf(s.dict["Matrix"])); ok {
 		p.now.ctm = m.then(p.now.ctm)
 	}
 	p.run(p.d.decode(s, maxStream), own)
@@ -307,8 +307,8 @@ func (p *painter) object(args []any, resources dict) {
 	delete(p.forms, s.ref.num)
 }
 
-// show shows a string, or strings with gaps between them.
-func (p *painter) show(op operator, args []any) {
+// showText shows a string, or strings with gaps between them.
+func (p *painter) showText(op operator, args []any) {
 	if op == "\"" && len(args) == 3 {
 		p.now.word, p.now.char = p.d.float(args[0]), p.d.float(args[1])
 		args = args[2:]
@@ -357,7 +357,7 @@ func (p *painter) glyphs(s string) {
 			gap += now.word
 		}
 		if !again {
-			p.out.put(f.text(c), spot{
+			p.out.put(f.text(c), glyphPosition{
 				x: m.e, y: m.f,
 				dx: m.a * (w + gap*now.stretch), dy: m.b * (w + gap*now.stretch),
 				ux: m.a, uy: m.b,

@@ -104,7 +104,7 @@ func (d *Document) oldKey(enc dict, r, length int) []byte {
 		return nil
 	}
 	var id string
-	if ids := d.array(d.trailer["ID"]); len(ids) > 0 {
+	if ids := d.arrayOf(d.trailer["ID"]); len(ids) > 0 {
 		id = d.text(ids[0])
 	}
 	h := md5.New()

@@ -26,7 +26,7 @@ func (d *Document) encodingTable(table *[256]string, v dict) {
 		d.builtIn(table, v)
 	}
 	n := 0
-	for _, x := range d.array(details["Differences"]) {
+	for _, x := range d.arrayOf(details["Differences"]) {
 		switch x := d.get(x).(type) {
 		case int:
 			n = x

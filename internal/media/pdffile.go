@@ -66,8 +66,9 @@ func (s *source) window(off int64, parse func([]byte) error) error {
 	}
 }
 
-// A place is where an object is: at an offset in the file, or in a pack.
-type place struct {
+// An objectLocation is where an object is: at an offset in the file, or in a
+// pack.
+type objectLocation struct {
 	at   int64 // -1 if the object is free
 	gen  int
 	pack int // number of the stream of objects it is in; 0 if none
@@ -102,7 +103,7 @@ func (d *Document) dict(v any) dict {
 	return nil
 }
 
-func (d *Document) array(v any) array {
+func (d *Document) arrayOf(v any) array {
 	a, _ := d.get(v).(array)
 	return a
 }
@@ -157,7 +158,7 @@ func (d *Document) load(num int) any {
 		return d.load(num)
 	}
 	if d.src.err == nil {
-		d.keep(num, v, parts)
+		d.cacheObject(num, v, parts)
 	}
 	return v
 }
@@ -171,8 +172,8 @@ func (d *Document) defined(at int64, num int) (v any, parts int, ok bool) {
 	return v, parts, true
 }
 
-// keep remembers an object, and forgets all others when they are many.
-func (d *Document) keep(num int, v any, parts int) {
+// cacheObject remembers an object, and forgets all others when they are many.
+func (d *Document) cacheObject(num int, v any, parts int) {
 	if d.parts += parts + 1; d.parts > maxKept {
 		clear(d.objects)
 		d.parts = parts + 1
@@ -221,7 +222,7 @@ func (l *lexer) definition() (any, ref, error) {
 	if _, ok := v.(operator); ok { // nothing, or nonsense
 		return nil, id, nil
 	}
-	l.space()
+	l.skipSpace()
 	rest := l.src[l.pos:]
 	hdr, ok := v.(dict)
 	if !bytes.HasPrefix(rest, []byte("stream")) {

@@ -27,7 +27,7 @@ func (d *Document) decode(s *stream, most int) []byte {
 		if i < len(parms) {
 			parm = d.dict(parms[i])
 		}
-		b = d.undo(d.name(f), b, parm, most)
+		b = d.unfilter(d.name(f), b, parm, most)
 		if len(b) == 0 || d.src.spent() {
 			return nil
 		}
@@ -51,8 +51,8 @@ func (d *Document) list(of dict, key, short name) array {
 	}
 }
 
-// undo undoes one filter.
-func (d *Document) undo(filter name, b []byte, parm dict, most int) []byte {
+// unfilter undoes one filter.
+func (d *Document) unfilter(filter name, b []byte, parm dict, most int) []byte {
 	switch filter {
 	case "FlateDecode", "Fl":
 		return d.predicted(d.inflate(b, most), parm)

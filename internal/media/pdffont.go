@@ -19,12 +19,12 @@ type font struct {
 	table   [256]string
 
 	simple  [256]float64 // widths of codes of one byte, in sizes of the font
-	widths  []span       // of others, sorted
+	widths  []widthRange // of others, sorted
 	missing float64      // the width of codes that have none
 }
 
-// A span is a range of codes of one width.
-type span struct {
+// A widthRange is a range of codes of one width.
+type widthRange struct {
 	lo, hi int
 	width  float64
 }
@@ -72,7 +72,7 @@ func (d *Document) readFont(v dict) *font {
 // simpleWidths fills in the widths of a simple font, by a guess for those
 // fonts that a reader has to know by itself.
 func (d *Document) simpleWidths(f *font, v dict) {
-	widths := d.array(v["Widths"])
+	widths := d.arrayOf(v["Widths"])
 	if len(widths) == 0 {
 		base := strings.ToLower(string(d.name(v["BaseFont"])))
 		fixed := strings.Contains(base, "courier") || strings.Contains(base, "mono")
@@ -86,7 +86,7 @@ func (d *Document) simpleWidths(f *font, v dict) {
 	}
 	unit := 0.001
 	if d.name(v["Subtype"]) == "Type3" {
-		if m := d.array(v["FontMatrix"]); len(m) == 6 && d.float(m[0]) != 0 {
+		if m := d.arrayOf(v["FontMatrix"]); len(m) == 6 && d.float(m[0]) != 0 {
 			unit = d.float(m[0])
 		}
 	}
@@ -118,7 +118,7 @@ func (d *Document) readComposite(f *font, v dict) {
 		f.codes = nil
 	}
 	f.missing = 1000
-	kids := d.array(v["DescendantFonts"])
+	kids := d.arrayOf(v["DescendantFonts"])
 	if len(kids) == 0 {
 		return
 	}
@@ -126,17 +126,17 @@ func (d *Document) readComposite(f *font, v dict) {
 	if dw := d.get(kid["DW"]); dw != nil {
 		f.missing = d.float(dw)
 	}
-	d.readWidths(f, d.array(kid["W"]))
-	slices.SortStableFunc(f.widths, func(a, b span) int { return a.lo - b.lo })
+	d.readWidths(f, d.arrayOf(kid["W"]))
+	slices.SortStableFunc(f.widths, func(a, b widthRange) int { return a.lo - b.lo })
 }
 
 // readWidths reads "first [w w …]" and "first last w".
 func (d *Document) readWidths(f *font, w array) {
 	for len(w) >= 2 && len(f.widths) < maxWidths {
 		first := d.int(w[0])
-		if list := d.array(w[1]); list != nil {
+		if list := d.arrayOf(w[1]); list != nil {
 			for i, v := range list[:min(len(list), maxWidths)] {
-				f.widths = append(f.widths, span{first + i, first + i, d.float(v)})
+				f.widths = append(f.widths, widthRange{first + i, first + i, d.float(v)})
 			}
 			w = w[2:]
 			continue
@@ -144,7 +144,7 @@ func (d *Document) readWidths(f *font, w array) {
 		if len(w) < 3 {
 			return
 		}
-		f.widths = append(f.widths, span{first, d.int(w[1]), d.float(w[2])})
+		f.widths = append(f.widths, widthRange{first, d.int(w[1]), d.float(w[2])})
 		w = w[3:]
 	}
 }
@@ -191,7 +191,7 @@ func (f *font) width(c code) float64 {
 	if !f.wide {
 		return f.simple[c.n&0xff]
 	}
-	i, _ := slices.BinarySearchFunc(f.widths, c.n+1, func(s span, n int) int { return s.lo - n })
+	i, _ := slices.BinarySearchFunc(f.widths, c.n+1, func(s widthRange, n int) int { return s.lo - n })
 	if i > 0 && c.n <= f.widths[i-1].hi {
 		return f.widths[i-1].width / 1000
 	}

@@ -10,8 +10,8 @@ import (
 
 const maxPageText = 4 << 20 // bytes of one page
 
-// A spot is where a glyph stands on the page.
-type spot struct {
+// A glyphPosition is where a glyph stands on the page.
+type glyphPosition struct {
 	x, y   float64 // where it begins
 	dx, dy float64 // from there to where the next would begin
 	ux, uy float64 // along the line
@@ -33,7 +33,7 @@ type layout struct {
 func (l *layout) full() bool { return len(l.buf) >= maxPageText }
 
 // put adds the text of a glyph at its spot.
-func (l *layout) put(text string, s spot) {
+func (l *layout) put(text string, s glyphPosition) {
 	long := math.Hypot(s.ux, s.uy)
 	if sum := s.x + s.y + s.dx + s.dy + s.height + long; math.IsNaN(sum) || math.IsInf(sum, 0) || long == 0 {
 		return
@@ -41,7 +41,7 @@ func (l *layout) put(text string, s spot) {
 	if l.any {
 		l.separate(s, s.ux/long, s.uy/long)
 	}
-	text = readable(text) // if nothing is left, the glyph still takes its room
+	text = printableText(text) // if nothing is left, the glyph still takes its room
 	if text != " " || !l.atBreak() {
 		l.buf = append(l.buf, text...)
 	}
@@ -52,7 +52,7 @@ func (l *layout) put(text string, s spot) {
 }
 
 // separate writes what lies between the last glyph and one at s.
-func (l *layout) separate(s spot, ux, uy float64) {
+func (l *layout) separate(s glyphPosition, ux, uy float64) {
 	const (
 		word      = 0.17 // heights; the narrowest space of a justified line is wider
 		column    = 2.5
@@ -69,7 +69,7 @@ func (l *layout) separate(s spot, ux, uy float64) {
 	case turned || across > line*height || along < back*height:
 		l.newline()
 		if across > paragraph*height {
-			l.blank()
+			l.blankLine()
 		}
 	case along > column*height:
 		l.gap('\t')
@@ -97,7 +97,7 @@ func (l *layout) newline() {
 	}
 }
 
-func (l *layout) blank() {
+func (l *layout) blankLine() {
 	if n := len(l.buf); n > 1 && l.buf[n-2] != '\n' {
 		l.buf = append(l.buf, '\n')
 	}
@@ -112,9 +112,9 @@ func (l *layout) String() string {
 	return s + "\n"
 }
 
-// readable returns text without what can not be shown, with ligatures taken
+// printableText returns text without what can not be shown, with ligatures taken
 // apart: they are drawn for the eye, and nobody searches for them.
-func readable(text string) string {
+func printableText(text string) string {
 	if len(text) == 1 && text[0] >= ' ' && text[0] < 0x7f {
 		return text
 	}

@@ -62,8 +62,8 @@ func isDelim(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// space moves to the next byte that is neither space nor comment.
-func (l *lexer) space() {
+// skipSpace moves to the next byte that is neither space nor comment.
+func (l *lexer) skipSpace() {
 	for l.pos < len(l.src) {
 		switch c := l.src[l.pos]; {
 		case isSpace(c):
@@ -86,7 +86,7 @@ func (l *lexer) space() {
 func (l *lexer) value() (any, error) { return l.nested(0) }
 
 func (l *lexer) nested(depth int) (any, error) {
-	l.space()
+	l.skipSpace()
 	if l.pos >= len(l.src) {
 		return end, nil
 	}
@@ -100,10 +100,10 @@ func (l *lexer) nested(depth int) (any, error) {
 	case '/':
 		return l.name(), nil
 	case '(':
-		return l.literal()
+		return l.readString()
 	case '[':
 		l.pos++
-		return l.array(depth)
+		return l.readArray(depth)
 	case '<':
 		if l.peek(1) == '<' {
 			l.pos += 2
@@ -121,7 +121,7 @@ func (l *lexer) nested(depth int) (any, error) {
 		l.pos++
 		return operator(c), nil
 	}
-	return l.word(), nil
+	return l.readWord(), nil
 }
 
 // peek returns the byte n places on, or 0.
@@ -132,8 +132,8 @@ func (l *lexer) peek(n int) byte {
 	return 0
 }
 
-// word reads a number, a reference or an operator.
-func (l *lexer) word() any {
+// readWord reads a number, a reference or an operator.
+func (l *lexer) readWord() any {
 	start := l.pos
 	for l.pos < len(l.src) && !isSpace(l.src[l.pos]) && !isDelim(l.src[l.pos]) {
 		l.pos++
@@ -293,7 +293,7 @@ func dehex(raw []byte) []byte {
 	return out
 }
 
-func (l *lexer) literal() (string, error) {
+func (l *lexer) readString() (string, error) {
 	l.pos++
 	var out []byte
 	depth := 1
@@ -360,7 +360,7 @@ func (l *lexer) escape() (c byte, ok bool) {
 	return byte(v), true
 }
 
-func (l *lexer) array(depth int) (array, error) {
+func (l *lexer) readArray(depth int) (array, error) {
 	out := array{}
 	for {
 		v, err := l.nested(depth + 1)

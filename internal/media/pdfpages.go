@@ -68,7 +68,7 @@ func (d *Document) walkPages() error {
 // kind tells a branch, by its kids, from a page, from anything else.
 func (d *Document) kind(node dict) (kids array, isPage bool) {
 	kind := d.name(node["Type"])
-	if kids = d.array(node["Kids"]); kids != nil && kind != "Page" {
+	if kids = d.arrayOf(node["Kids"]); kids != nil && kind != "Page" {
 		return kids, false
 	}
 	return nil, kind == "Page" || kind == "" || node["Contents"] != nil

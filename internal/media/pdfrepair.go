@@ -14,7 +14,7 @@ func (d *Document) repair() error {
 	d.packs, d.parts = nil, 0
 	var packs []int
 	err := d.scan(func(at int64, id ref, v any) {
-		d.xref[id.num] = place{at: at, gen: id.gen}
+		d.xref[id.num] = objectLocation{at: at, gen: id.gen}
 		hdr := d.dict(v)
 		switch hdr["Type"] {
 		case name("Catalog"):
@@ -58,7 +58,7 @@ func (d *Document) placePack(num int) error {
 		if len(d.xref) >= maxObjects {
 			return errObjects
 		}
-		d.xref[in] = place{pack: num}
+		d.xref[in] = objectLocation{pack: num}
 	}
 	return nil
 }

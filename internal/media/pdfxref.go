@@ -60,9 +60,9 @@ func (d *Document) startXref() (int64, bool) {
 func (d *Document) section(at int64) (trailer dict, err error) {
 	head := d.src.read(at, 64)
 	if bytes.HasPrefix(bytes.TrimLeft(head, "\x00\t\n\f\r "), []byte("xref")) {
-		var found map[int]place
+		var found map[int]objectLocation
 		err = d.src.window(at, func(b []byte) error {
-			found = map[int]place{}
+			found = map[int]objectLocation{}
 			trailer, err = readTable(&lexer{src: b, refs: true}, found)
 			return err
 		})
@@ -70,7 +70,7 @@ func (d *Document) section(at int64) (trailer dict, err error) {
 			return nil, err
 		}
 		for num, p := range found {
-			if err := d.place(num, p); err != nil {
+			if err := d.addObject(num, p); err != nil {
 				return nil, err
 			}
 		}
@@ -88,8 +88,8 @@ func (d *Document) section(at int64) (trailer dict, err error) {
 	return s.dict, d.readTableStream(s)
 }
 
-// place notes where an object is, unless a newer section has told.
-func (d *Document) place(num int, p place) error {
+// addObject notes where an object is, unless a newer section has told.
+func (d *Document) addObject(num int, p objectLocation) error {
 	if _, ok := d.xref[num]; ok {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (d *Document) place(num int, p place) error {
 }
 
 // readTable reads a section of the old kind: lines of text, then the trailer.
-func readTable(l *lexer, found map[int]place) (dict, error) {
+func readTable(l *lexer, found map[int]objectLocation) (dict, error) {
 	if v, err := l.value(); err != nil || v != operator("xref") {
 		return nil, errSyntax
 	}
@@ -147,7 +147,7 @@ func (l *lexer) some() (any, error) {
 }
 
 // readLines reads the places of count objects.
-func readLines(l *lexer, first, count int, found map[int]place) error {
+func readLines(l *lexer, first, count int, found map[int]objectLocation) error {
 	for i := range count {
 		l.parts = 0 // a table may be longer than an object
 		var line [3]any
@@ -163,7 +163,7 @@ func readLines(l *lexer, first, count int, found map[int]place) error {
 		if !ok1 || !ok2 {
 			return errSyntax
 		}
-		p := place{at: int64(at), gen: gen}
+		p := objectLocation{at: int64(at), gen: gen}
 		if line[2] != operator("n") || at == 0 {
 			p.at = -1
 		}
@@ -178,7 +178,7 @@ func readLines(l *lexer, first, count int, found map[int]place) error {
 // readTableStream reads a section of the new kind: numbers of fixed width in
 // a stream.
 func (d *Document) readTableStream(s *stream) error {
-	w := d.array(s.dict["W"])
+	w := d.arrayOf(s.dict["W"])
 	if len(w) < 3 {
 		return errSyntax
 	}
@@ -191,7 +191,7 @@ func (d *Document) readTableStream(s *stream) error {
 		}
 		total += width[i]
 	}
-	index := d.array(s.dict["Index"])
+	index := d.arrayOf(s.dict["Index"])
 	if index == nil {
 		index = array{0, s.dict["Size"]}
 	}
@@ -222,14 +222,14 @@ func (d *Document) placeRow(num int, row []byte, width [3]int) error {
 	if width[0] == 0 {
 		field[0] = 1
 	}
-	p := place{at: -1}
+	p := objectLocation{at: -1}
 	switch field[0] {
 	case 1:
-		p = place{at: int64(field[1]), gen: field[2]}
+		p = objectLocation{at: int64(field[1]), gen: field[2]}
 	case 2:
 		if field[1] > 0 {
-			p = place{pack: field[1]}
+			p = objectLocation{pack: field[1]}
 		}
 	}
-	return d.place(num, p)
+	return d.addObject(num, p)
 }

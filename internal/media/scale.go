@@ -23,7 +23,7 @@ func (f *file) remake(ctx context.Context, m image.Image) (Picture, error) {
 	plain := f.mime != JPEG && fewColours(m)
 	edge := min(f.lim.MaxEdge, max(original.X, original.Y))
 	for {
-		target := fit(original, edge)
+		target := fitEdge(original, edge)
 		out, err := scaled(ctx, m, target)
 		if err != nil {
 			return Picture{}, err
@@ -51,13 +51,13 @@ func (f *file) remake(ctx context.Context, m image.Image) (Picture, error) {
 		edge = int(float64(edge) * shrink)
 		if edge < smallest {
 			return Picture{}, fmt.Errorf("%s image of %dx%d pixels (%s) can not be made to fit into %s; show a part of it instead",
-				label(f.mime), original.X, original.Y, size(int64(len(f.data))), size(int64(f.lim.MaxBytes)))
+				label(f.mime), original.X, original.Y, formatSize(int64(len(f.data))), formatSize(int64(f.lim.MaxBytes)))
 		}
 	}
 }
 
-// fit returns the size whose longer side is edge, or s if that is less.
-func fit(s image.Point, edge int) image.Point {
+// fitEdge returns the size whose longer side is edge, or s if that is less.
+func fitEdge(s image.Point, edge int) image.Point {
 	long := max(s.X, s.Y)
 	if long <= edge {
 		return s

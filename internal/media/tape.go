@@ -60,7 +60,7 @@ func (t *tape) String() string {
 	if n := len(head); n > 0 && head[n-1] != '\n' {
 		out.WriteByte('\n')
 	}
-	fmt.Fprintf(&out, "... (%s left out) ...\n", size(int64(t.total-len(head)-len(tail))))
+	fmt.Fprintf(&out, "... (%s left out) ...\n", formatSize(int64(t.total-len(head)-len(tail))))
 	out.Write(tail)
 	return string(bytes.ToValidUTF8(out.Bytes(), []byte("\ufffd")))
 }

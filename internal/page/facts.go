@@ -17,7 +17,7 @@ func (d *Doc) Refresh() (address string, ok bool) {
 		if n.tag != atom.Meta || !n.says("http-equiv", "refresh") {
 			continue
 		}
-		if address = d.complete(refreshTo(n.attr("content"))); address != "" {
+		if address = d.resolveAddress(refreshTo(n.attr("content"))); address != "" {
 			return address, true
 		}
 	}
@@ -44,9 +44,9 @@ func refreshTo(content string) string {
 	return harmless(strings.Trim(after, blanks))
 }
 
-// complete makes an address complete where the page has a base. One that runs
+// resolveAddress makes an address complete where the page has a base. One that runs
 // a program leads nowhere.
-func (d *Doc) complete(address string) string {
+func (d *Doc) resolveAddress(address string) string {
 	if address == "" || isScript(address) {
 		return ""
 	}

@@ -23,7 +23,7 @@ func (d *Doc) skips(n *node) bool {
 	}
 	switch n.name {
 	case "desc", "metadata", "defs", "symbol":
-		return d.within(n, atom.Svg)
+		return d.insideTag(n, atom.Svg)
 	}
 	if d.unseen(n) {
 		return true
@@ -32,8 +32,8 @@ func (d *Doc) skips(n *node) bool {
 	return there && !strings.EqualFold(value, "until-found") && !n.says("role", "tabpanel")
 }
 
-// within tells whether a node stands in an element of a tag.
-func (d *Doc) within(n *node, tag atom.Atom) bool {
+// insideTag tells whether a node stands in an element of a tag.
+func (d *Doc) insideTag(n *node, tag atom.Atom) bool {
 	for at := n.parent; at > 0; at = d.nodes[at].parent {
 		if d.nodes[at].tag == tag {
 			return true
@@ -88,21 +88,21 @@ func (m *measure) mainPart() (root int32, sure bool) {
 //	if !whole {
 //		d, partial = d.onlyMain(look)
 //	}
-func (d *Doc) onlyMain(look *watch) (page *Doc, partial bool) {
+func (d *Doc) onlyMain(look *stopCheck) (page *Doc, partial bool) {
 	m := d.measure(look)
 	root, sure := m.mainPart()
 	if !sure {
 		return d, false
 	}
 	parts := m.parts(root)
-	rest, size := m.all(0), int32(1)
+	rest, size := m.textIn(0), int32(1)
 	for _, part := range parts {
-		rest -= m.all(part)
+		rest -= m.textIn(part)
 		size += m.marks[part].end - part
 	}
 	c := newCutter(d, int(size))
 	c.out = m.frameIn(root)
-	c.watch = look
+	c.stopCheck = look
 	for _, part := range parts {
 		c.copy(part)
 	}

@@ -19,7 +19,7 @@ func (m *measure) bylines(root, heading int32) (all []int32) {
 			continue
 		}
 		at := i
-		for up := m.doc.nodes[at].parent; up >= from && m.marks[up].end <= root && m.all(up) <= longestByline; {
+		for up := m.doc.nodes[at].parent; up >= from && m.marks[up].end <= root && m.textIn(up) <= longestByline; {
 			at, up = up, m.doc.nodes[up].parent
 		}
 		all = append(all, at)
@@ -35,5 +35,5 @@ func (m *measure) bylines(root, heading int32) (all []int32) {
 
 // isByline tells a short element that is named for an author or a date.
 func (m *measure) isByline(i int32) bool {
-	return m.marks[i].purpose&isByline != 0 && m.all(i) > 0 && m.all(i) <= longestByline
+	return m.marks[i].purpose&isByline != 0 && m.textIn(i) > 0 && m.textIn(i) <= longestByline
 }

@@ -11,7 +11,7 @@ func (m *measure) choose() int32 {
 	var called, usual int32
 	for i := range m.marks {
 		k, at := &m.marks[i], int32(i)
-		if k.purpose&isMain != 0 && (called == 0 || m.all(at) > m.all(called)) {
+		if k.purpose&isMain != 0 && (called == 0 || m.textIn(at) > m.textIn(called)) {
 			called = at
 		}
 		if k.purpose&isContent != 0 && (usual == 0 || k.body > m.marks[usual].body) {
@@ -19,25 +19,25 @@ func (m *measure) choose() int32 {
 		}
 	}
 	switch {
-	case called != 0 && m.called(called):
+	case called != 0 && m.isNamedMain(called):
 		return m.lift(called)
 	case m.marks[0].mains > 0:
 		return 0 // the page says one thing and does another
-	case usual != 0 && m.holds(usual, 85):
+	case usual != 0 && m.holdsShare(usual, 85):
 		return m.lift(usual)
 	}
 	return m.lift(m.dense())
 }
 
-// called tells whether an element that is called the main one may be: more is
+// isNamedMain tells whether an element that is called the main one may be: more is
 // in it than outside.
-func (m *measure) called(i int32) bool {
-	return m.all(i) > 0 && m.all(i) >= m.marks[0].body-m.marks[i].body
+func (m *measure) isNamedMain(i int32) bool {
+	return m.textIn(i) > 0 && m.textIn(i) >= m.marks[0].body-m.marks[i].body
 }
 
-// holds tells whether an element has so many parts of a hundred of the page's
+// holdsShare tells whether an element has so many parts of a hundred of the page's
 // text, and all of its code and tables.
-func (m *measure) holds(i, percent int32) bool {
+func (m *measure) holdsShare(i, percent int32) bool {
 	page, part := &m.marks[0], &m.marks[i]
 	return part.body >= 100 && part.body+page.talk >= 200 && part.solid == page.solid &&
 		int64(part.body)*100 >= int64(page.body)*int64(percent) &&
@@ -52,7 +52,7 @@ func (m *measure) dense() int32 {
 	for {
 		next := int32(nobody)
 		for i := m.doc.nodes[at].first; i != nobody; i = m.doc.nodes[i].next {
-			if m.doc.nodes[i].name != "" && m.holds(i, 95) {
+			if m.doc.nodes[i].name != "" && m.holdsShare(i, 95) {
 				next = i
 			}
 		}
@@ -164,7 +164,7 @@ func (m *measure) titleBefore(root int32) int32 {
 		if m.marks[at].body >= 40 || m.doc.nodes[at].tag == atom.H1 {
 			return 0
 		}
-		if m.marks[at].tops > 0 && m.top(&m.doc.nodes[at], &m.marks[at]) > 0 {
+		if m.marks[at].tops > 0 && m.headingCount(&m.doc.nodes[at], &m.marks[at]) > 0 {
 			found := m.withTitle(at, root)
 			if m.marks[m.doc.nodes[found].parent].end > root {
 				return found
@@ -180,7 +180,7 @@ func (m *measure) titleBefore(root int32) int32 {
 func (m *measure) withTitle(at, root int32) int32 {
 	for at > 0 {
 		up := m.doc.nodes[at].parent
-		if m.marks[up].purpose&isTitle == 0 || m.marks[up].end > root || m.all(up) > 400 {
+		if m.marks[up].purpose&isTitle == 0 || m.marks[up].end > root || m.textIn(up) > 400 {
 			break
 		}
 		at = up

@@ -9,7 +9,7 @@ import (
 // A cutter copies parts of a page into a page of their own, whose nodes are
 // in the order of the text again.
 type cutter struct {
-	*watch
+	*stopCheck
 	from, to *Doc
 	out      func(int32) bool // what is not copied
 	left     int              // how many elements were not
@@ -28,7 +28,7 @@ func newCutter(from *Doc, size int) *cutter {
 func (c *cutter) copy(root int32) {
 	at, up, down := root, int32(0), true
 	for {
-		if c.over(0) {
+		if c.spendStep(0) {
 			return
 		}
 		n := &c.from.nodes[at]
@@ -82,8 +82,8 @@ func (c *cutter) put(n *node, up int32) int32 {
 func (m *measure) frameIn(root int32) func(int32) bool {
 	gone, left := int32(0), m.marks[root].plain
 	for i := root + 1; i < m.marks[root].end; i++ {
-		if m.leads(i) {
-			gone += m.all(i)
+		if m.isNavigation(i) {
+			gone += m.textIn(i)
 			left -= m.marks[i].plain
 			i = m.marks[i].end - 1
 		}
@@ -91,12 +91,12 @@ func (m *measure) frameIn(root int32) func(int32) bool {
 	if left < gone && left < 1000 {
 		return func(int32) bool { return false }
 	}
-	return m.leads
+	return m.isNavigation
 }
 
-// leads tells whether an element is there to lead elsewhere: navigation that
+// isNavigation tells whether an element is there to lead elsewhere: navigation that
 // is mostly links, a mark to link to a heading, a button to copy code.
-func (m *measure) leads(i int32) bool {
+func (m *measure) isNavigation(i int32) bool {
 	n, k := &m.doc.nodes[i], &m.marks[i]
 	switch {
 	case k.purpose == 0:
@@ -110,7 +110,7 @@ func (m *measure) leads(i int32) bool {
 	case k.chat && n.tag != atom.Nav:
 		return false // who said it, and when
 	case k.purpose&isEdit != 0:
-		return m.all(i) < 40
+		return m.textIn(i) < 40
 	case k.purpose&isNav != 0:
 		return k.links >= k.plain
 	case n.tag == atom.Header || k.purpose&(isFrame|isLead) == 0:

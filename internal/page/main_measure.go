@@ -5,7 +5,7 @@ import "golang.org/x/net/html/atom"
 // A measure knows how much text is where. All counts are bytes that are not
 // blanks; what is never shown is not counted.
 type measure struct {
-	*watch
+	*stopCheck
 	doc   *Doc
 	marks []mark // one for every node
 }
@@ -32,8 +32,8 @@ type mark struct {
 	skip, link, hard, chat, frame bool // it is in such a one
 }
 
-func (d *Doc) measure(look *watch) *measure {
-	m := &measure{watch: look, doc: d}
+func (d *Doc) measure(look *stopCheck) *measure {
+	m := &measure{stopCheck: look, doc: d}
 	if look.ended {
 		return m
 	}
@@ -49,7 +49,7 @@ func (d *Doc) measure(look *watch) *measure {
 func (m *measure) count() {
 	for i := range m.marks {
 		n, k := &m.doc.nodes[i], &m.marks[i]
-		if m.over(len(n.text)) {
+		if m.spendStep(len(n.text)) {
 			return
 		}
 		k.end = int32(i) + 1
@@ -100,7 +100,7 @@ func (m *measure) element(n *node, k *mark) {
 
 // add sums up.
 func (m *measure) add() {
-	for i := len(m.marks) - 1; i > 0 && !m.over(0); i-- {
+	for i := len(m.marks) - 1; i > 0 && !m.spendStep(0); i-- {
 		k := &m.marks[i]
 		if k.plain+k.links == 0 {
 			k.heads, k.codes, k.mains = 0, 0, 0
@@ -118,14 +118,14 @@ func (m *measure) add() {
 
 // frames finds the page's frame and sums up what is outside of it.
 func (m *measure) frames() {
-	for i := 1; i < len(m.marks) && !m.over(0); i++ {
+	for i := 1; i < len(m.marks) && !m.spendStep(0); i++ {
 		n, k := &m.doc.nodes[i], &m.marks[i]
 		k.frame = m.marks[n.parent].frame || m.framing(k)
 		if k.frame {
 			continue
 		}
 		if n.name != "" {
-			k.tops = m.top(n, k)
+			k.tops = m.headingCount(n, k)
 			continue
 		}
 		if k.chat {
@@ -137,7 +137,7 @@ func (m *measure) frames() {
 			k.prose = k.plain
 		}
 	}
-	for i := len(m.marks) - 1; i > 0 && !m.over(0); i-- {
+	for i := len(m.marks) - 1; i > 0 && !m.spendStep(0); i-- {
 		k, up := &m.marks[i], &m.marks[m.doc.nodes[i].parent]
 		up.body += k.body
 		up.prose += k.prose
@@ -147,8 +147,8 @@ func (m *measure) frames() {
 	}
 }
 
-// top counts a heading below h1.
-func (m *measure) top(n *node, k *mark) int32 {
+// headingCount counts a heading below h1.
+func (m *measure) headingCount(n *node, k *mark) int32 {
 	switch n.tag {
 	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		if k.plain+k.links > 0 && !k.chat {
@@ -168,8 +168,8 @@ func (m *measure) framing(k *mark) bool {
 	return k.purpose&isFrame != 0 || k.purpose&isAround != 0 && k.stiff == 0
 }
 
-// all is the text in a node, of any kind.
-func (m *measure) all(i int32) int32 { return m.marks[i].plain + m.marks[i].links }
+// textIn is the text in a node, of any kind.
+func (m *measure) textIn(i int32) int32 { return m.marks[i].plain + m.marks[i].links }
 
 // inked counts the bytes of a text that are not blanks.
 func inked(s string) int32 {

@@ -59,7 +59,7 @@ func TestMainPartOfPages(t *testing.T) {
 	for _, c := range mainCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			d := parsed(t, c.html)
-			part, partial := d.onlyMain(newWatch(t.Context()))
+			part, partial := d.onlyMain(newStopCheck(t.Context()))
 			if partial == c.whole {
 				t.Errorf("partial = %v", partial)
 			}
@@ -118,11 +118,11 @@ func FuzzMainPart(f *testing.F) {
 	f.Add("<div role=main><nav><a href=x>y")
 	f.Fuzz(func(t *testing.T, src string) {
 		d := parsed(t, src)
-		root, sure := d.measure(newWatch(t.Context())).mainPart()
+		root, sure := d.measure(newStopCheck(t.Context())).mainPart()
 		if sure != (root != 0) || root < 0 || int(root) >= len(d.nodes) || sure && d.nodes[root].name == "" {
 			t.Fatalf("mainPart = %d, %v", root, sure)
 		}
-		part, partial := d.onlyMain(newWatch(t.Context()))
+		part, partial := d.onlyMain(newStopCheck(t.Context()))
 		if partial && !sure || partial != (part != d) {
 			t.Fatalf("onlyMain says %v", partial)
 		}
@@ -162,7 +162,7 @@ func BenchmarkMainPart(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()
 			for b.Loop() {
-				d.onlyMain(newWatch(b.Context()))
+				d.onlyMain(newStopCheck(b.Context()))
 			}
 		})
 	}
@@ -218,7 +218,7 @@ func TestOnlyMain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := parsed(t, c.html)
-			part, partial := d.onlyMain(newWatch(t.Context()))
+			part, partial := d.onlyMain(newStopCheck(t.Context()))
 			if partial != (c.want != "") {
 				t.Errorf("partial = %v", partial)
 			}
@@ -267,7 +267,7 @@ func TestMainPartKeepsItsText(t *testing.T) {
 		page.WriteString("<nav><a href=y>Elsewhere</a></nav><main>")
 		add(5, false)
 		page.WriteString("</main>")
-		part, _ := parsed(t, page.String()).onlyMain(newWatch(t.Context()))
+		part, _ := parsed(t, page.String()).onlyMain(newStopCheck(t.Context()))
 		text := textOf(t, part)
 		for _, w := range kept {
 			if !strings.Contains(text, w) {

@@ -23,12 +23,12 @@ func (d *Doc) unseen(n *node) bool {
 	if inFormula(n.tag) && d.isFurtherForm(n) {
 		return true
 	}
-	for word := range strings.FieldsSeq(n.names()) {
+	for word := range strings.FieldsSeq(n.classNames()) {
 		switch {
 		case word == "katex-html", strings.HasPrefix(word, "mwe-math-fallback-image"):
 			return d.hasFormula(n.parent)
 		case isNumbering(word, n.tag):
-			return d.numbers(n, 0) && (n.tag == atom.Td || d.within(n, atom.Pre) || d.within(n, atom.Code))
+			return d.numbers(n, 0) && (n.tag == atom.Td || d.insideTag(n, atom.Pre) || d.insideTag(n, atom.Code))
 		}
 	}
 	return d.copies(n)
@@ -133,7 +133,7 @@ func (d *Doc) numbers(n *node, depth int) bool {
 
 // copies tells the buttons that stand at code to copy it.
 func (d *Doc) copies(n *node) bool {
-	if n.tag != atom.Button && n.name != "clipboard-copy" && !strings.Contains(n.names(), "copy") {
+	if n.tag != atom.Button && n.name != "clipboard-copy" && !strings.Contains(n.classNames(), "copy") {
 		return false
 	}
 	switch n.tag {
@@ -142,7 +142,7 @@ func (d *Doc) copies(n *node) bool {
 	}
 	said := strings.ToLower(d.little(n))
 	if len(said) > 24 || said != "" && !strings.HasPrefix(said, "cop") ||
-		said == "" && !strings.Contains(strings.ToLower(headOf(n.attr("aria-label"), mostNames)+headOf(n.attr("title"), mostNames)+n.names()), "copy") {
+		said == "" && !strings.Contains(strings.ToLower(headOf(n.attr("aria-label"), mostNames)+headOf(n.attr("title"), mostNames)+n.classNames()), "copy") {
 		return false
 	}
 	return d.atCode(n)

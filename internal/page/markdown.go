@@ -12,7 +12,7 @@ import (
 // one, unless the whole page is asked for. partial says that something was
 // left out. Its only error is that of ctx.
 func (d *Doc) Markdown(ctx context.Context, whole bool) (text string, partial bool, err error) {
-	page, look := d, newWatch(ctx)
+	page, look := d, newStopCheck(ctx)
 	if !whole {
 		page, partial = d.onlyMain(look)
 	}
@@ -26,16 +26,16 @@ func (d *Doc) Markdown(ctx context.Context, whole bool) (text string, partial bo
 }
 
 // markdown writes a node and what is in it.
-func (d *Doc) markdown(look *watch, root int32) (string, error) {
+func (d *Doc) markdown(look *stopCheck, root int32) (string, error) {
 	if len(d.nodes) == 0 || look.ended {
 		return "", look.err()
 	}
-	return newScribe(d, look).page(root)
+	return newMarkdownWriter(d, look).page(root)
 }
 
-// A scribe writes a page as Markdown. Every element becomes a chain of pieces
+// A markdownWriter writes a page as Markdown. Every element becomes a chain of pieces
 // made of those of its children; the text is put together once, at the end.
-type scribe struct {
+type markdownWriter struct {
 	chains
 	doc          *Doc
 	shapes       []shape
@@ -54,14 +54,14 @@ type scribe struct {
 	pictures     map[int32]string  // where pictures are from
 }
 
-func newScribe(d *Doc, look *watch) *scribe {
-	w := &scribe{doc: d, base: baseOf(d.base), waiting: nobody, boxes: map[int32]codeBox{}, pictures: map[int32]string{}}
-	w.watch, w.free = look, noChain()
+func newMarkdownWriter(d *Doc, look *stopCheck) *markdownWriter {
+	w := &markdownWriter{doc: d, base: baseOf(d.base), waiting: nobody, boxes: map[int32]codeBox{}, pictures: map[int32]string{}}
+	w.stopCheck, w.free = look, noChain()
 	return w
 }
 
 // page writes a node and what is in it as a page of its own.
-func (w *scribe) page(root int32) (string, error) {
+func (w *markdownWriter) page(root int32) (string, error) {
 	w.shape(root)
 	w.spare = 1 << 20
 	for _, at := range w.texts {
@@ -69,7 +69,7 @@ func (w *scribe) page(root int32) (string, error) {
 	}
 	var c chain
 	if w.doc.nodes[root].name == "" {
-		c = w.inside(root)
+		c = w.writeChildren(root)
 	} else {
 		c = w.element(root)
 	}
@@ -80,13 +80,13 @@ func (w *scribe) page(root int32) (string, error) {
 	return strings.TrimRightFunc(text, isBlank), nil
 }
 
-// inside writes the children of a node.
-func (w *scribe) inside(at int32) chain {
+// writeChildren writes the children of a node.
+func (w *markdownWriter) writeChildren(at int32) chain {
 	if w.waiting != nobody {
-		return w.linked(at)
+		return w.writePendingLink(at)
 	}
 	out, apart := noChain(), false
-	for c := w.doc.nodes[at].first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
+	for c := w.doc.nodes[at].first; c != nobody && !w.spendStep(0); c = w.doc.nodes[c].next {
 		if w.shapes[c].gone {
 			continue
 		}
@@ -99,7 +99,7 @@ func (w *scribe) inside(at int32) chain {
 			continue
 		case w.raw+w.code > 0:
 		case (was || apart) && !w.endsOpen(out) && !w.startsOpen(next):
-			out = w.add(out, w.of(" "))
+			out = w.add(out, w.chainOf(" "))
 		default:
 			next = w.oneBlank(out, next)
 		}
@@ -109,20 +109,20 @@ func (w *scribe) inside(at int32) chain {
 }
 
 // child writes a node that is shown.
-func (w *scribe) child(at int32) chain {
+func (w *markdownWriter) child(at int32) chain {
 	me := &w.shapes[at]
 	switch {
 	case w.doc.nodes[at].name != "":
 		return w.element(at)
 	case w.code+w.raw > 0:
-		return w.of(me.text)
+		return w.chainOf(me.text)
 	}
-	return w.of(escape(me.text, me.fresh && !w.inCell))
+	return w.chainOf(escape(me.text, me.fresh && !w.inCell))
 }
 
 // isApart tells the inline elements that a browser shows as boxes, or in
 // places, of their own.
-func (w *scribe) isApart(n *node) bool {
+func (w *markdownWriter) isApart(n *node) bool {
 	switch n.tag {
 	case atom.Button, atom.Select, atom.Textarea, atom.Meter, atom.Progress, atom.Label, atom.Iframe, atom.Frame, atom.Video:
 		return true
@@ -138,14 +138,14 @@ func (w *scribe) isApart(n *node) bool {
 
 // element writes an element. Blanks at the edges of an inline one are put
 // outside of it, for marks do not work next to them.
-func (w *scribe) element(at int32) chain {
+func (w *markdownWriter) element(at int32) chain {
 	n, me := &w.doc.nodes[at], &w.shapes[at]
 	isBlock := w.isBlock(n)
 	if isBlock {
 		if me.blank {
-			return w.of("\n\n")
+			return w.chainOf("\n\n")
 		}
-		return w.block(at, n)
+		return w.writeBlock(at, n)
 	}
 	before, after := w.flanks(at, n)
 	out := noChain()
@@ -155,18 +155,18 @@ func (w *scribe) element(at int32) chain {
 	return w.around(before, out, after)
 }
 
-// block writes an element that stands on lines of its own.
-func (w *scribe) block(at int32, n *node) chain {
+// writeBlock writes an element that stands on lines of its own.
+func (w *markdownWriter) writeBlock(at int32, n *node) chain {
 	switch n.tag {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return w.heading(at, n)
 	case atom.Hr:
 		if w.inCell {
-			return w.of("\n\n")
+			return w.chainOf("\n\n")
 		}
-		return w.of("\n\n---\n\n")
+		return w.chainOf("\n\n---\n\n")
 	case atom.Blockquote:
-		return w.quote(w.inside(at))
+		return w.quote(w.writeChildren(at))
 	case atom.Ul, atom.Ol:
 		return w.list(at, n)
 	case atom.Li:
@@ -183,44 +183,44 @@ func (w *scribe) block(at int32, n *node) chain {
 	case atom.Audio:
 		return w.around("\n\n", w.media(at, n), "\n\n")
 	}
-	return w.around("\n\n", w.inside(at), "\n\n")
+	return w.around("\n\n", w.writeChildren(at), "\n\n")
 }
 
 // inlineElement writes an element that is a part of a line. With trim the
 // blanks at its edges are already written.
-func (w *scribe) inlineElement(at int32, n *node, trim bool) chain {
+func (w *markdownWriter) inlineElement(at int32, n *node, trim bool) chain {
 	var c chain
 	switch n.tag {
 	case atom.Code:
 		if w.code == 0 {
 			return w.inlineCode(at, trim)
 		}
-		c = w.inside(at)
+		c = w.writeChildren(at)
 	case atom.B, atom.Strong:
-		return w.marked(at, &w.bold, trim)
+		return w.writeEmphasis(at, &w.bold, trim)
 	case atom.I, atom.Em:
-		return w.marked(at, &w.italic, trim)
+		return w.writeEmphasis(at, &w.italic, trim)
 	case atom.Del, atom.S, atom.Strike:
-		return w.marked(at, &w.struck, trim)
+		return w.writeEmphasis(at, &w.struck, trim)
 	case atom.A:
 		if w.shapes[at].blocky && w.code == 0 {
 			return w.linkBlocks(at)
 		}
-		c = w.inside(at)
+		c = w.writeChildren(at)
 	case atom.Video:
 		c = w.media(at, n)
 	default:
 		if n.name == "annotation" {
 			return w.formula(at)
 		}
-		c = w.inside(at)
+		c = w.writeChildren(at)
 	}
 	if trim {
 		c = w.trim(c)
 	}
 	switch {
 	case n.tag == atom.A:
-		return w.link(n, c)
+		return w.writeLink(n, c)
 	case w.doc.placeOf(n) != onLine:
 		return w.raise(at, n, c)
 	}
@@ -229,15 +229,15 @@ func (w *scribe) inlineElement(at int32, n *node, trim bool) chain {
 
 // replaced writes the inline elements that stand for something else than the
 // text in them.
-func (w *scribe) replaced(at int32, n *node, c chain) chain {
+func (w *markdownWriter) replaced(at int32, n *node, c chain) chain {
 	switch n.tag {
 	case atom.Br:
 		if w.raw > 0 {
-			return w.of("\n")
+			return w.chainOf("\n")
 		}
-		return w.of("  \n")
+		return w.chainOf("  \n")
 	case atom.Img:
-		return w.of(w.image(at, n))
+		return w.chainOf(w.image(at, n))
 	case atom.Option:
 		return w.around("\n", c, "\n")
 	case atom.Iframe, atom.Frame:
@@ -247,21 +247,21 @@ func (w *scribe) replaced(at int32, n *node, c chain) chain {
 			return c
 		}
 		if _, checked := n.find("checked"); checked {
-			return w.of("[x]")
+			return w.chainOf("[x]")
 		}
-		return w.of("[ ]")
+		return w.chainOf("[ ]")
 	}
 	return c
 }
 
-// marked puts the marks of emphasis around a text. What is emphasised already,
+// writeEmphasis puts the marks of emphasis around a text. What is emphasised already,
 // and what has blocks in it, can not have them.
-func (w *scribe) marked(at int32, open *int, trim bool) chain {
+func (w *markdownWriter) writeEmphasis(at int32, open *int, trim bool) chain {
 	plain := *open > 0 || w.code+w.raw > 0 || w.shapes[at].blocky
 	if !plain {
 		*open++
 	}
-	c := w.inside(at)
+	c := w.writeChildren(at)
 	if trim {
 		c = w.trim(c)
 	}
@@ -285,7 +285,7 @@ func (w *scribe) marked(at int32, open *int, trim bool) chain {
 
 // flanks returns the blanks at the edges of an inline element, but for those
 // next to a blank outside.
-func (w *scribe) flanks(at int32, n *node) (before, after string) {
+func (w *markdownWriter) flanks(at int32, n *node) (before, after string) {
 	me := &w.shapes[at]
 	before, all := w.leading(me)
 	if !all {
@@ -294,7 +294,7 @@ func (w *scribe) flanks(at int32, n *node) (before, after string) {
 	if before != "" && isGap(before[0]) && w.endsBlank(me.prev) {
 		before = strings.TrimLeft(before, " \t\r\n")
 	}
-	if after != "" && isGap(after[len(after)-1]) && w.startsBlank(w.shown(n.next)) {
+	if after != "" && isGap(after[len(after)-1]) && w.startsBlank(w.nextShown(n.next)) {
 		after = strings.TrimRight(after, " \t\r\n")
 	}
 	return before, after
@@ -310,7 +310,7 @@ const (
 
 // leading returns the blanks that an element starts with, and whether it has
 // nothing else.
-func (w *scribe) leading(me *shape) (blanks string, all bool) {
+func (w *markdownWriter) leading(me *shape) (blanks string, all bool) {
 	for i := me.from; i < me.to && i < me.from+farthest && len(blanks) < widest; i++ {
 		text := &w.shapes[w.texts[i]]
 		if text.things != me.things {
@@ -325,7 +325,7 @@ func (w *scribe) leading(me *shape) (blanks string, all bool) {
 }
 
 // trailing returns the blanks that an element ends with.
-func (w *scribe) trailing(me *shape) (blanks string) {
+func (w *markdownWriter) trailing(me *shape) (blanks string) {
 	for i := me.to - 1; i >= me.from && i > me.to-farthest && len(blanks) < widest; i-- {
 		text := &w.shapes[w.texts[i]]
 		if text.things != me.thingsTo {
@@ -340,8 +340,8 @@ func (w *scribe) trailing(me *shape) (blanks string) {
 	return blanks
 }
 
-// shown returns the first node from here on that is shown.
-func (w *scribe) shown(at int32) int32 {
+// nextShown returns the first node from here on that is shown.
+func (w *markdownWriter) nextShown(at int32) int32 {
 	for at != nobody && w.shapes[at].gone {
 		at = w.doc.nodes[at].next
 	}
@@ -349,7 +349,7 @@ func (w *scribe) shown(at int32) int32 {
 }
 
 // endsBlank tells whether the text of a node ends with a space.
-func (w *scribe) endsBlank(at int32) bool {
+func (w *markdownWriter) endsBlank(at int32) bool {
 	if at == nobody {
 		return false
 	}
@@ -366,7 +366,7 @@ func (w *scribe) endsBlank(at int32) bool {
 }
 
 // startsBlank tells whether the text of a node starts with a space.
-func (w *scribe) startsBlank(at int32) bool {
+func (w *markdownWriter) startsBlank(at int32) bool {
 	if at == nobody {
 		return false
 	}

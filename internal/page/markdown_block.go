@@ -8,7 +8,7 @@ import (
 )
 
 // quote puts the mark of a quote before every line.
-func (w *scribe) quote(c chain) chain {
+func (w *markdownWriter) quote(c chain) chain {
 	if w.inCell {
 		return w.around("\n\n", c, "\n\n")
 	}
@@ -20,14 +20,14 @@ func (w *scribe) quote(c chain) chain {
 // list writes a list. One that ends an item of another list stands right
 // under the item's text, and so does one that should have been in the item
 // before it.
-func (w *scribe) list(at int32, n *node) chain {
+func (w *markdownWriter) list(at int32, n *node) chain {
 	out, loose := noChain(), noChain()
 	flush := func() {
 		if !loose.empty() {
 			out, loose = w.join(out, w.around("\n\n", loose, "\n\n")), noChain()
 		}
 	}
-	for c := n.first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
+	for c := n.first; c != nobody && !w.spendStep(0); c = w.doc.nodes[c].next {
 		child := &w.doc.nodes[c]
 		switch {
 		case w.shapes[c].gone:
@@ -55,7 +55,7 @@ func (w *scribe) list(at int32, n *node) chain {
 
 // listInCell writes a list on the line of a cell, one that is in another list
 // in parentheses.
-func (w *scribe) listInCell(n *node, items chain) chain {
+func (w *markdownWriter) listInCell(n *node, items chain) chain {
 	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li {
 		if items = w.trim(items); !items.empty() {
 			items = w.around("(", items, ")")
@@ -65,42 +65,42 @@ func (w *scribe) listInCell(n *node, items chain) chain {
 }
 
 // itemInCell writes an item of a list in a cell.
-func (w *scribe) itemInCell(at int32, n *node, c chain) chain {
+func (w *markdownWriter) itemInCell(at int32, n *node, c chain) chain {
 	before, end := "", ""
-	if mark := w.mark(at, n); mark[0] != '-' {
+	if mark := w.itemMarker(at, n); mark[0] != '-' {
 		before = strings.TrimRight(mark, " ") + " "
 	}
-	if w.shown(n.next) != nobody {
+	if w.nextShown(n.next) != nobody {
 		end = ";"
 	}
 	return w.inLine(before, c, end)
 }
 
 // item writes an item of a list, its lines indented under its mark.
-func (w *scribe) item(at int32, n *node) chain {
+func (w *markdownWriter) item(at int32, n *node) chain {
 	if w.inCell {
-		return w.itemInCell(at, n, w.inside(at))
+		return w.itemInCell(at, n, w.writeChildren(at))
 	}
-	c, _ := w.cutHead(w.inside(at))
+	c, _ := w.cutHead(w.writeChildren(at))
 	c, lines := w.cutTail(c)
 	if lines > 0 {
 		c = w.around("", c, "\n")
 	}
-	c = w.around(w.mark(at, n), w.indent(c, "    "), "")
-	if w.shown(n.next) != nobody {
+	c = w.around(w.itemMarker(at, n), w.indent(c, "    "), "")
+	if w.nextShown(n.next) != nobody {
 		c = w.around("", c, "\n")
 	}
 	return c
 }
 
 // term writes a term or what is said about it.
-func (w *scribe) term(at int32, n *node) chain {
-	c := w.inside(at)
+func (w *markdownWriter) term(at int32, n *node) chain {
+	c := w.writeChildren(at)
 	if !w.inCell {
 		return w.around("\n\n", c, "\n\n")
 	}
 	end := ""
-	if w.shown(n.next) != nobody {
+	if w.nextShown(n.next) != nobody {
 		end = ";"
 		if n.tag == atom.Dt {
 			end = ":"
@@ -109,8 +109,8 @@ func (w *scribe) term(at int32, n *node) chain {
 	return w.inLine("", c, end)
 }
 
-// mark returns what stands before an item: a dash or its number.
-func (w *scribe) mark(at int32, n *node) string {
+// itemMarker returns what stands before an item: a dash or its number.
+func (w *markdownWriter) itemMarker(at int32, n *node) string {
 	if n.parent == nobody || w.doc.nodes[n.parent].tag != atom.Ol {
 		return "-   "
 	}
@@ -118,7 +118,7 @@ func (w *scribe) mark(at int32, n *node) string {
 }
 
 // startOf returns the number of the first item of a list.
-func (w *scribe) startOf(n *node) int32 {
+func (w *markdownWriter) startOf(n *node) int32 {
 	start := n.attr("start")
 	w.made += len(start)
 	if s := strings.TrimSpace(start); s != "" && len(s) < 10 {
@@ -130,14 +130,14 @@ func (w *scribe) startOf(n *node) int32 {
 }
 
 // heading writes a heading, which has one line.
-func (w *scribe) heading(at int32, n *node) chain {
+func (w *markdownWriter) heading(at int32, n *node) chain {
 	if w.headings > 0 {
-		return w.around("\n\n", w.inside(at), "\n\n")
+		return w.around("\n\n", w.writeChildren(at), "\n\n")
 	}
 	w.headings++
-	text := oneLine(w.spend(w.inside(at)))
+	text := oneLine(w.spend(w.writeChildren(at)))
 	w.headings--
-	return w.of("\n\n"+"######"[:n.name[1]-'0']+" ", text, "\n\n")
+	return w.chainOf("\n\n"+"######"[:n.name[1]-'0']+" ", text, "\n\n")
 }
 
 // oneLine makes one line of a text.

@@ -9,41 +9,41 @@ import (
 // preformatted writes code between fences, and other text too where it would
 // not be read as it is. A line of it, and lines that are links, stay text
 // without any marks.
-func (w *scribe) preformatted(at int32, n *node) chain {
+func (w *markdownWriter) preformatted(at int32, n *node) chain {
 	inner := w.onlyCode(n)
 	language, isCode := w.language(n, inner)
 	if w.inCell && w.code == 0 {
-		return w.around("\n\n", w.ticked(oneLine(w.plain(&w.shapes[at]))), "\n\n")
+		return w.around("\n\n", w.ticked(oneLine(w.plainText(&w.shapes[at]))), "\n\n")
 	}
 	if inner == nobody && !isCode && n.tag != atom.Table && (w.raw > 0 || !w.needsFence(at)) {
 		w.raw++
-		c := w.inside(at)
+		c := w.writeChildren(at)
 		w.raw--
 		return w.around("\n\n", c, "\n\n")
 	}
-	text := strings.TrimSuffix(w.plain(&w.shapes[at]), "\n")
+	text := strings.TrimSuffix(w.plainText(&w.shapes[at]), "\n")
 	fence := fenceFor(text)
-	return w.of("\n\n"+fence, language, "\n", text, "\n"+fence+"\n\n")
+	return w.chainOf("\n\n"+fence, language, "\n", text, "\n"+fence+"\n\n")
 }
 
 // needsFence tells whether preformatted text has lines, or a line that would
 // be read as Markdown.
-func (w *scribe) needsFence(at int32) bool {
+func (w *markdownWriter) needsFence(at int32) bool {
 	me := &w.shapes[at]
 	if me.listing {
 		return false
 	}
-	if w.lines(me) > 1 {
+	if w.codeLines(me) > 1 {
 		return true
 	}
-	text := strings.TrimRightFunc(w.plain(me), isBlank)
+	text := strings.TrimRightFunc(w.plainText(me), isBlank)
 	line := strings.TrimLeft(text, "\n")
 	return escape(line, true) != line || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
 }
 
 // onlyCode returns the element of code that a preformatted one starts with.
-func (w *scribe) onlyCode(n *node) int32 {
-	for at := w.shown(n.first); at != nobody; at = w.shown(w.doc.nodes[at].next) {
+func (w *markdownWriter) onlyCode(n *node) int32 {
+	for at := w.nextShown(n.first); at != nobody; at = w.nextShown(w.doc.nodes[at].next) {
 		if w.doc.nodes[at].tag == atom.Code {
 			return at
 		}
@@ -54,11 +54,11 @@ func (w *scribe) onlyCode(n *node) int32 {
 	return nobody
 }
 
-// plain returns the text of an element without any marks.
-func (w *scribe) plain(me *shape) string {
+// plainText returns the text of an element without any marks.
+func (w *markdownWriter) plainText(me *shape) string {
 	var out strings.Builder
 	for _, at := range w.texts[me.from:me.to] {
-		if w.over(len(w.shapes[at].text)) {
+		if w.spendStep(len(w.shapes[at].text)) {
 			break
 		}
 		out.WriteString(w.shapes[at].text)
@@ -69,7 +69,7 @@ func (w *scribe) plain(me *shape) string {
 // language returns the language that preformatted text, the code in it or the
 // boxes around it name; and whether these say that it is code. Only boxes that
 // are there to show code count.
-func (w *scribe) language(n *node, inner int32) (name string, isCode bool) {
+func (w *markdownWriter) language(n *node, inner int32) (name string, isCode bool) {
 	if inner != nobody {
 		name = languageOf(&w.doc.nodes[inner])
 	}
@@ -100,12 +100,12 @@ type codeBox struct {
 
 // box reads the names of an element around code, once: much code may be in
 // it.
-func (w *scribe) box(at int32) codeBox {
+func (w *markdownWriter) box(at int32) codeBox {
 	box, known := w.boxes[at]
 	if !known {
 		n := &w.doc.nodes[at]
-		box = codeBox{languageOf(n), showsCode(n), strings.Contains(n.names(), "language-")}
-		w.made += len(n.names())
+		box = codeBox{languageOf(n), showsCode(n), strings.Contains(n.classNames(), "language-")}
+		w.made += len(n.classNames())
 		w.boxes[at] = box
 	}
 	return box
@@ -114,7 +114,7 @@ func (w *scribe) box(at int32) codeBox {
 // showsCode tells from the classes of an element whether it shows code with
 // its words in colours.
 func showsCode(n *node) bool {
-	for word := range strings.FieldsSeq(n.names()) {
+	for word := range strings.FieldsSeq(n.classNames()) {
 		switch {
 		case strings.HasPrefix(word, "highlight"), word == "codehilite", word == "sourceCode", word == "prettyprint":
 			return true
@@ -131,7 +131,7 @@ func languageOf(n *node) string {
 			return name
 		}
 	}
-	words := strings.Fields(n.names())
+	words := strings.Fields(n.classNames())
 	for _, start := range []string{"language-", "lang-", "highlight-source-", "highlight-"} {
 		for _, word := range words {
 			if rest, ok := strings.CutPrefix(word, start); ok && languageName(rest) != "" {
@@ -174,9 +174,9 @@ func fenceFor(text string) string {
 // inlineCode writes code within a line between backticks, more of them than
 // the code has in a row anywhere. Within it there are no marks; where all of
 // it is a link, the link goes around it.
-func (w *scribe) inlineCode(at int32, trim bool) chain {
+func (w *markdownWriter) inlineCode(at int32, trim bool) chain {
 	w.code++
-	c := w.inside(at)
+	c := w.writeChildren(at)
 	w.code--
 	if trim {
 		c = w.trim(c)
@@ -185,15 +185,15 @@ func (w *scribe) inlineCode(at int32, trim bool) chain {
 		return c
 	}
 	c = w.ticked(strings.ReplaceAll(w.spend(c), "\n", " "))
-	if only := w.shown(w.doc.nodes[at].first); only != nobody && w.shown(w.doc.nodes[only].next) == nobody &&
+	if only := w.nextShown(w.doc.nodes[at].first); only != nobody && w.nextShown(w.doc.nodes[only].next) == nobody &&
 		w.doc.nodes[only].tag == atom.A {
-		return w.link(&w.doc.nodes[only], c)
+		return w.writeLink(&w.doc.nodes[only], c)
 	}
 	return c
 }
 
 // ticked puts backticks around code.
-func (w *scribe) ticked(code string) chain {
+func (w *markdownWriter) ticked(code string) chain {
 	if code == "" {
 		return noChain()
 	}
@@ -203,7 +203,7 @@ func (w *scribe) ticked(code string) chain {
 		len(code) > 2 && code[0] == ' ' && code[len(code)-1] == ' ' && strings.Trim(code, " ") != "" {
 		pad = " "
 	}
-	return w.of(mark+pad, code, pad+mark)
+	return w.chainOf(mark+pad, code, pad+mark)
 }
 
 // ticksFor returns the shortest row of backticks that a code does not have.

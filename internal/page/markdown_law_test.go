@@ -77,14 +77,14 @@ func anyTree() *rapid.Generator[*Doc] {
 func TestMarkdownLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := anyTree().Draw(t, "tree")
-		text, err := d.markdown(newWatch(t.Context()), 0)
+		text, err := d.markdown(newStopCheck(t.Context()), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := markdownFault(d, text); err != nil {
 			t.Errorf("%v in %q", err, text)
 		}
-		again, err := d.markdown(newWatch(t.Context()), 0)
+		again, err := d.markdown(newStopCheck(t.Context()), 0)
 		if err != nil || again != text {
 			t.Errorf("a second time: %q, %v", again, err)
 		}
@@ -122,7 +122,7 @@ func lostText(d *Doc, text string) error {
 			return nil
 		}
 		if n.tag == atom.Video || n.tag == atom.Audio {
-			if _, link, found := strings.Cut(rest, "["+n.name+"]("); found && newScribe(d, newWatch(context.Background())).recording(at, n) != "" {
+			if _, link, found := strings.Cut(rest, "["+n.name+"]("); found && newMarkdownWriter(d, newStopCheck(context.Background())).recording(at, n) != "" {
 				rest = link // in place of what is said to those who can not play it
 				return nil
 			}
@@ -238,7 +238,7 @@ func effort(t *testing.T, html string) (written, text int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newScribe(d, newWatch(t.Context()))
+	w := newMarkdownWriter(d, newStopCheck(t.Context()))
 	out, err := w.page(0)
 	if err != nil {
 		t.Fatal(err)

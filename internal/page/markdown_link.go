@@ -24,29 +24,29 @@ func baseOf(base string) *url.URL {
 	return u
 }
 
-// link writes a link around its text. Links that would run a program, or are
+// writeLink writes a link around its text. Links that would run a program, or are
 // all there is of a document, keep their text only; those that show nothing
 // and lead to a place on the page are only there to be led to.
-func (w *scribe) link(n *node, text chain) chain {
+func (w *markdownWriter) writeLink(n *node, text chain) chain {
 	href := w.address(n.attr("href"))
 	if href == "" || w.code > 0 || isScript(href) || scheme(href) == "data" || text.empty() && strings.HasPrefix(n.attr("href"), "#") {
 		return text
 	}
-	return w.around("[", text, "]("+parentheses(href)+title(n)+")")
+	return w.around("[", text, "]("+parentheses(href)+linkTitle(n)+")")
 }
 
 // linkBlocks writes a link that has blocks in it: a link can not be around
 // them, so it is on the first words, and on an image before them.
-func (w *scribe) linkBlocks(at int32) chain {
+func (w *markdownWriter) linkBlocks(at int32) chain {
 	outer := w.waiting
 	w.waiting = at
-	c := w.inside(at)
+	c := w.writeChildren(at)
 	w.waiting = outer
 	return c
 }
 
-// linked writes the children of a node while a link waits for words to be on.
-func (w *scribe) linked(at int32) chain {
+// writePendingLink writes the children of a node while a link waits for words to be on.
+func (w *markdownWriter) writePendingLink(at int32) chain {
 	out, words := noChain(), noChain()
 	link, said := w.waiting, false
 	cost := len(w.doc.nodes[link].attr("href")) + len(w.doc.nodes[link].attr("title")) // once more for every image
@@ -57,11 +57,11 @@ func (w *scribe) linked(at int32) chain {
 			} else {
 				w.spare -= cost
 			}
-			words = w.link(&w.doc.nodes[link], w.trim(words))
+			words = w.writeLink(&w.doc.nodes[link], w.trim(words))
 		}
 		out, words = w.join(out, words), noChain()
 	}
-	for c := w.doc.nodes[at].first; c != nobody && !w.over(0); c = w.doc.nodes[c].next {
+	for c := w.doc.nodes[at].first; c != nobody && !w.spendStep(0); c = w.doc.nodes[c].next {
 		n, me := &w.doc.nodes[c], &w.shapes[c]
 		if me.gone {
 			continue
@@ -82,7 +82,7 @@ func (w *scribe) linked(at int32) chain {
 }
 
 // says tells whether there are words in a node, and not just images.
-func (w *scribe) says(at int32) bool {
+func (w *markdownWriter) says(at int32) bool {
 	me := &w.shapes[at]
 	if w.doc.nodes[at].name == "" {
 		return me.tail > 0
@@ -98,7 +98,7 @@ func (w *scribe) says(at int32) bool {
 // address returns an address as a browser reads it: without the blanks around
 // it and the line ends in it, and complete where the page has a base. Blanks
 // are encoded, for they would end it.
-func (w *scribe) address(raw string) string {
+func (w *markdownWriter) address(raw string) string {
 	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		s = strings.Map(func(r rune) rune {
@@ -152,9 +152,9 @@ func parentheses(s string) string {
 	return strings.NewReplacer("(", `\(`, ")", `\)`).Replace(s)
 }
 
-// title returns the title of a link or an image as it stands after the
+// linkTitle returns the title of a link or an image as it stands after the
 // address.
-func title(n *node) string {
+func linkTitle(n *node) string {
 	s := onOneLine(n.attr("title"))
 	if s == "" {
 		return ""
@@ -178,8 +178,8 @@ func onOneLine(s string) string {
 }
 
 // image writes an image.
-func (w *scribe) image(at int32, n *node) string {
-	src := w.source(at, n)
+func (w *markdownWriter) image(at int32, n *node) string {
+	src := w.imageSource(at, n)
 	if scheme(src) == "data" { // what it is, without what it shows
 		src, _, _ = strings.Cut(src, ",")
 		src, _, _ = strings.Cut(src, ";")
@@ -187,12 +187,12 @@ func (w *scribe) image(at int32, n *node) string {
 	if src = w.address(src); src == "" || isScript(src) {
 		return ""
 	}
-	return "![" + altOf(n) + "](" + src + title(n) + ")"
+	return "![" + altOf(n) + "](" + src + linkTitle(n) + ")"
 }
 
-// source returns where an image is from. Pages that load their images late
+// imageSource returns where an image is from. Pages that load their images late
 // have something else in src until then.
-func (w *scribe) source(at int32, n *node) string {
+func (w *markdownWriter) imageSource(at int32, n *node) string {
 	src := strings.TrimSpace(n.attr("src"))
 	if !isPlaceholder(src) {
 		return src
@@ -244,7 +244,7 @@ func firstOf(set string) string {
 
 // pictured returns where a picture is from, and looks for it once: there may
 // be many images in it.
-func (w *scribe) pictured(at int32) string {
+func (w *markdownWriter) pictured(at int32) string {
 	src, known := w.pictures[at]
 	if !known {
 		src = w.firstSource(at)
@@ -255,7 +255,7 @@ func (w *scribe) pictured(at int32) string {
 
 // firstSource returns the source of a picture, a film or a sound that its
 // children name.
-func (w *scribe) firstSource(at int32) string {
+func (w *markdownWriter) firstSource(at int32) string {
 	for c := w.doc.nodes[at].first; c != nobody && !w.ended; c = w.doc.nodes[c].next {
 		w.made++
 		n := &w.doc.nodes[c]
@@ -302,16 +302,16 @@ func (s *shaping) solid(at int32) int32 {
 
 // media writes a sound or a film: a link to it, or else what the page says to
 // those who can not play it.
-func (w *scribe) media(at int32, n *node) chain {
+func (w *markdownWriter) media(at int32, n *node) chain {
 	if src := w.recording(at, n); src != "" {
-		return w.of("[" + n.name + "](" + parentheses(src) + ")")
+		return w.chainOf("[" + n.name + "](" + parentheses(src) + ")")
 	}
-	return w.inside(at)
+	return w.writeChildren(at)
 }
 
 // recording returns where a sound or a film is from, "" where no link can lead
 // there.
-func (w *scribe) recording(at int32, n *node) string {
+func (w *markdownWriter) recording(at int32, n *node) string {
 	src := strings.TrimSpace(n.attr("src"))
 	if isPlaceholder(src) {
 		src = w.firstSource(at)
@@ -324,7 +324,7 @@ func (w *scribe) recording(at int32, n *node) string {
 
 // frame writes a page within the page: what it says to those who can not show
 // it, or else a link to it. Frames nobody can see are for counting visitors.
-func (w *scribe) frame(n *node, text chain) chain {
+func (w *markdownWriter) frame(n *node, text chain) chain {
 	if w.hasText(text) || isDot(n.attr("width")) || isDot(n.attr("height")) ||
 		strings.Contains(strings.ReplaceAll(n.attr("style"), " ", ""), "display:none") {
 		return text
@@ -342,12 +342,12 @@ func isDot(size string) bool {
 }
 
 // beside writes a link with a text after it.
-func (w *scribe) beside(name, src string, text chain) chain {
+func (w *markdownWriter) beside(name, src string, text chain) chain {
 	src = w.address(src)
 	if isPlaceholder(src) || isScript(src) {
 		return text
 	}
-	c := w.of("[" + name + "](" + parentheses(src) + ")")
+	c := w.chainOf("[" + name + "](" + parentheses(src) + ")")
 	if text = w.trim(text); !text.empty() {
 		c = w.around("", c, " ")
 	}

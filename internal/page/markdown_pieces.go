@@ -25,7 +25,7 @@ type chain struct{ head, tail int32 }
 
 // chains holds the pieces of all chains.
 type chains struct {
-	*watch
+	*stopCheck
 	blocks [][]piece // of blockSize; they never move, for that would cost as much again
 	free   chain     // pieces that are in no chain any more
 	made   int       // how many bytes were ever put in pieces: the measure of what a page costs
@@ -35,8 +35,8 @@ func noChain() chain { return chain{nobody, nobody} }
 
 func (c chain) empty() bool { return c.head == nobody }
 
-// of makes a chain of strings.
-func (cs *chains) of(texts ...string) chain {
+// chainOf makes a chain of strings.
+func (cs *chains) chainOf(texts ...string) chain {
 	out := noChain()
 	for _, s := range texts {
 		if s != "" {
@@ -51,10 +51,10 @@ func (cs *chains) piece(text string, kind pieceKind) chain {
 	at := cs.free.head
 	if at == nobody {
 		at = cs.more()
-	} else if cs.free.head = cs.at(at).next; cs.free.head == nobody {
+	} else if cs.free.head = cs.pieceAt(at).next; cs.free.head == nobody {
 		cs.free = noChain()
 	}
-	*cs.at(at) = piece{text: text, kind: kind, prev: nobody, next: nobody}
+	*cs.pieceAt(at) = piece{text: text, kind: kind, prev: nobody, next: nobody}
 	return chain{at, at}
 }
 
@@ -65,8 +65,8 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// at returns a piece by its number.
-func (cs *chains) at(i int32) *piece {
+// pieceAt returns a piece by its number.
+func (cs *chains) pieceAt(i int32) *piece {
 	return &cs.blocks[i>>blockBits][i&(blockSize-1)]
 }
 
@@ -96,14 +96,14 @@ func (cs *chains) add(a, b chain) chain {
 	if b.empty() {
 		return a
 	}
-	cs.at(a.tail).next = b.head
-	cs.at(b.head).prev = a.tail
+	cs.pieceAt(a.tail).next = b.head
+	cs.pieceAt(b.head).prev = a.tail
 	return chain{a.head, b.tail}
 }
 
 // around puts strings before and after a chain.
 func (cs *chains) around(before string, c chain, after string) chain {
-	return cs.add(cs.add(cs.of(before), c), cs.of(after))
+	return cs.add(cs.add(cs.chainOf(before), c), cs.chainOf(after))
 }
 
 // indent gives every line of a chain but the first a prefix.
@@ -118,9 +118,9 @@ func (cs *chains) join(a, b chain) chain {
 	b, before := cs.cutHead(b)
 	switch min(2, max(after, before)) {
 	case 1:
-		a = cs.add(a, cs.of("\n"))
+		a = cs.add(a, cs.chainOf("\n"))
 	case 2:
-		a = cs.add(a, cs.of("\n\n"))
+		a = cs.add(a, cs.chainOf("\n\n"))
 	}
 	return cs.add(a, b)
 }
@@ -128,7 +128,7 @@ func (cs *chains) join(a, b chain) chain {
 // cutHead takes the line ends off the start and says how many there were.
 func (cs *chains) cutHead(c chain) (rest chain, lines int) {
 	for !c.empty() {
-		p := cs.at(c.head)
+		p := cs.pieceAt(c.head)
 		if p.kind != plainPiece {
 			break
 		}
@@ -137,7 +137,7 @@ func (cs *chains) cutHead(c chain) (rest chain, lines int) {
 		if p.text = left; left != "" {
 			break
 		}
-		c = cs.drop(c, c.head)
+		c = cs.unlink(c, c.head)
 	}
 	return c, lines
 }
@@ -145,7 +145,7 @@ func (cs *chains) cutHead(c chain) (rest chain, lines int) {
 // cutTail takes the line ends off the end and says how many there were.
 func (cs *chains) cutTail(c chain) (rest chain, lines int) {
 	for !c.empty() {
-		p := cs.at(c.tail)
+		p := cs.pieceAt(c.tail)
 		if p.kind != plainPiece {
 			break
 		}
@@ -154,25 +154,25 @@ func (cs *chains) cutTail(c chain) (rest chain, lines int) {
 		if p.text = left; left != "" {
 			break
 		}
-		c = cs.drop(c, c.tail)
+		c = cs.unlink(c, c.tail)
 	}
 	return c, lines
 }
 
-// drop takes a piece out of a chain.
-func (cs *chains) drop(c chain, at int32) chain {
-	p := *cs.at(at)
+// unlink takes a piece out of a chain.
+func (cs *chains) unlink(c chain, at int32) chain {
+	p := *cs.pieceAt(at)
 	if p.prev == nobody {
 		c.head = p.next
 	} else {
-		cs.at(p.prev).next = p.next
+		cs.pieceAt(p.prev).next = p.next
 	}
 	if p.next == nobody {
 		c.tail = p.prev
 	} else {
-		cs.at(p.next).prev = p.prev
+		cs.pieceAt(p.next).prev = p.prev
 	}
-	cs.at(at).prev, cs.at(at).next = nobody, nobody
+	cs.pieceAt(at).prev, cs.pieceAt(at).next = nobody, nobody
 	cs.release(chain{at, at})
 	return c
 }
@@ -180,24 +180,24 @@ func (cs *chains) drop(c chain, at int32) chain {
 // trim takes all blanks off both ends.
 func (cs *chains) trim(c chain) chain {
 	for at := c.head; at != nobody; {
-		p := cs.at(at)
+		p := cs.pieceAt(at)
 		next := p.next
 		if p.kind == plainPiece {
 			if p.text = strings.TrimLeftFunc(p.text, isBlank); p.text != "" {
 				break
 			}
-			c = cs.drop(c, at)
+			c = cs.unlink(c, at)
 		}
 		at = next
 	}
 	for at := c.tail; at != nobody; {
-		p := cs.at(at)
+		p := cs.pieceAt(at)
 		prev := p.prev
 		if p.kind == plainPiece {
 			if p.text = strings.TrimRightFunc(p.text, isBlank); p.text != "" {
 				break
 			}
-			c = cs.drop(c, at)
+			c = cs.unlink(c, at)
 		}
 		at = prev
 	}
@@ -206,8 +206,8 @@ func (cs *chains) trim(c chain) chain {
 
 // hasText tells whether there is anything but blanks in a chain.
 func (cs *chains) hasText(c chain) bool {
-	for at := c.head; at != nobody; at = cs.at(at).next {
-		if p := cs.at(at); p.kind == plainPiece && strings.TrimLeftFunc(p.text, isBlank) != "" {
+	for at := c.head; at != nobody; at = cs.pieceAt(at).next {
+		if p := cs.pieceAt(at); p.kind == plainPiece && strings.TrimLeftFunc(p.text, isBlank) != "" {
 			return true
 		}
 	}
@@ -219,7 +219,7 @@ func (cs *chains) endsOpen(c chain) bool {
 	if c.empty() {
 		return true
 	}
-	p := cs.at(c.tail)
+	p := cs.pieceAt(c.tail)
 	return p.kind != plainPiece || isGap(p.text[len(p.text)-1])
 }
 
@@ -228,7 +228,7 @@ func (cs *chains) startsOpen(c chain) bool {
 	if c.empty() {
 		return true
 	}
-	p := cs.at(c.head)
+	p := cs.pieceAt(c.head)
 	return p.kind != plainPiece || isGap(p.text[0])
 }
 
@@ -237,13 +237,13 @@ func (cs *chains) oneBlank(a, b chain) chain {
 	if a.empty() || b.empty() {
 		return b
 	}
-	p, q := cs.at(a.tail), cs.at(b.head)
+	p, q := cs.pieceAt(a.tail), cs.pieceAt(b.head)
 	if p.kind != plainPiece || q.kind != plainPiece || !strings.HasSuffix(p.text, " ") ||
 		!strings.HasPrefix(q.text, " ") || strings.HasPrefix(q.text, "  \n") {
 		return b
 	}
 	if q.text = q.text[1:]; q.text == "" {
-		b = cs.drop(b, b.head)
+		b = cs.unlink(b, b.head)
 	}
 	return b
 }
@@ -252,9 +252,9 @@ func (cs *chains) oneBlank(a, b chain) chain {
 // up.
 func (cs *chains) spend(c chain) string {
 	var out strings.Builder
-	for at := c.head; at != nobody && !cs.ended; at = cs.at(at).next {
-		if p := cs.at(at); p.kind == plainPiece {
-			cs.over(len(p.text))
+	for at := c.head; at != nobody && !cs.ended; at = cs.pieceAt(at).next {
+		if p := cs.pieceAt(at); p.kind == plainPiece {
+			cs.spendStep(len(p.text))
 			out.WriteString(p.text)
 		}
 	}
@@ -272,13 +272,13 @@ type printer struct {
 // print returns the text of a chain.
 func (cs *chains) print(c chain) string {
 	size := 0
-	for at := c.head; at != nobody && !cs.over(0); at = cs.at(at).next {
-		size += len(cs.at(at).text)
+	for at := c.head; at != nobody && !cs.spendStep(0); at = cs.pieceAt(at).next {
+		size += len(cs.pieceAt(at).text)
 	}
 	p := printer{spare: 4*size + 64<<10}
 	p.out.Grow(size + size/8)
-	for at := c.head; at != nobody && !cs.over(len(cs.at(at).text)); at = cs.at(at).next {
-		switch q := cs.at(at); q.kind {
+	for at := c.head; at != nobody && !cs.spendStep(len(cs.pieceAt(at).text)); at = cs.pieceAt(at).next {
+		switch q := cs.pieceAt(at); q.kind {
 		case indentPiece:
 			p.prefix = append(p.prefix, q.text...)
 		case outdentPiece:

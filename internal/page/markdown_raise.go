@@ -10,7 +10,7 @@ import (
 
 // raise writes raised and lowered text: 2^32 is not 232. What links to a note
 // is a link, which needs no mark.
-func (w *scribe) raise(at int32, n *node, c chain) chain {
+func (w *markdownWriter) raise(at int32, n *node, c chain) chain {
 	if c.empty() || w.raw > 0 || w.isNote(at, n) {
 		return c
 	}
@@ -27,7 +27,7 @@ const mostRaised = 256
 // raiseRaw is raise for preformatted text, which is text only.
 func (s *shaping) raiseRaw(at int32, n *node) {
 	me := &s.shapes[at]
-	if s.size(me, mostRaised) > mostRaised {
+	if s.textSize(me, mostRaised) > mostRaised {
 		return // it would be copied for each of those it stands in
 	}
 	before, after := s.raised(at, n)
@@ -42,13 +42,13 @@ func (s *shaping) raiseRaw(at int32, n *node) {
 }
 
 // isNote tells a raised link, and a link that is all raised.
-func (w *scribe) isNote(at int32, n *node) bool {
+func (w *markdownWriter) isNote(at int32, n *node) bool {
 	me, up := &w.shapes[at], n.parent
 	if up != nobody && w.doc.nodes[up].tag == atom.A && w.shapes[up].from == me.from && w.shapes[up].to == me.to {
 		return true
 	}
 	for range shallow {
-		at = w.shown(n.first)
+		at = w.nextShown(n.first)
 		if at == nobody {
 			break
 		}
@@ -61,7 +61,7 @@ func (w *scribe) isNote(at int32, n *node) bool {
 
 // raised returns the marks of raised or lowered text. It has none where
 // nothing is right before it.
-func (w *scribe) raised(at int32, n *node) (before, after string) {
+func (w *markdownWriter) raised(at int32, n *node) (before, after string) {
 	me := &w.shapes[at]
 	if me.blocky || me.from == me.to || w.shapes[w.texts[me.from]].lead > 0 || w.shapes[w.texts[me.to-1]].tail == 0 {
 		return "", ""
@@ -173,7 +173,7 @@ func isOrdinal(text string) bool {
 
 // start returns what an element starts with: all of it, or enough to know
 // that it is long.
-func (w *scribe) start(me *shape) string {
+func (w *markdownWriter) start(me *shape) string {
 	var out strings.Builder
 	for i := me.from; i < me.to && i < me.from+farthest && out.Len() < 64; i++ {
 		out.WriteString(headOf(w.shapes[w.texts[i]].text, 64))
@@ -182,7 +182,7 @@ func (w *scribe) start(me *shape) string {
 }
 
 // runeBefore returns the character right before an element on its line.
-func (w *scribe) runeBefore(at int32) rune {
+func (w *markdownWriter) runeBefore(at int32) rune {
 	me := &w.shapes[at]
 	if me.from == 0 || w.shapes[w.texts[me.from]].fresh {
 		return utf8.RuneError
@@ -196,7 +196,7 @@ func (w *scribe) runeBefore(at int32) rune {
 }
 
 // runeAfter returns the character right after an element on its line.
-func (w *scribe) runeAfter(at int32) rune {
+func (w *markdownWriter) runeAfter(at int32) rune {
 	me := &w.shapes[at]
 	if int(me.to) >= len(w.texts) {
 		return utf8.RuneError
@@ -210,9 +210,9 @@ func (w *scribe) runeAfter(at int32) rune {
 }
 
 // formula writes a formula in TeX, as it is.
-func (w *scribe) formula(at int32) chain {
+func (w *markdownWriter) formula(at int32) chain {
 	w.code++
-	c := w.trim(w.inside(at))
+	c := w.trim(w.writeChildren(at))
 	w.code--
 	if w.code+w.raw > 0 {
 		return c
@@ -221,5 +221,5 @@ func (w *scribe) formula(at int32) chain {
 	if text == "" {
 		return noChain()
 	}
-	return w.of("$", text, "$")
+	return w.chainOf("$", text, "$")
 }

@@ -29,7 +29,7 @@ type shape struct {
 // shaping goes over a page once, as a browser does that lays out lines: blanks
 // at the edges of blocks and after other blanks vanish.
 type shaping struct {
-	*scribe
+	*markdownWriter
 	held   int32 // the text before, whose last blank may still vanish
 	keep   bool  // a blank stays although no text is before it, for an image is
 	pre    int   // how many preformatted elements are open
@@ -46,24 +46,24 @@ type shaping struct {
 }
 
 // shape fills in the shapes of the nodes of a tree.
-func (w *scribe) shape(root int32) {
+func (w *markdownWriter) shape(root int32) {
 	w.shapes = make([]shape, len(w.doc.nodes))
-	s := shaping{scribe: w, held: nobody, last: nobody, fresh: true, first: true}
+	s := shaping{markdownWriter: w, held: nobody, last: nobody, fresh: true, first: true}
 	w.shapes[root].prev = nobody
 	at, down := root, true
 	for {
 		n := &w.doc.nodes[at]
 		if down {
-			if w.over(len(n.text)) {
+			if w.spendStep(len(n.text)) {
 				return
 			}
-			if s.enter(at, n) && n.first != nobody {
+			if s.openNode(at, n) && n.first != nobody {
 				at, s.last = n.first, nobody
 				continue
 			}
 		}
 		if n.name != "" || at == root {
-			s.leave(at, n)
+			s.closeNode(at, n)
 		}
 		if at == root {
 			break
@@ -80,13 +80,13 @@ func (w *scribe) shape(root int32) {
 	s.endLine()
 }
 
-// enter starts a node and tells whether to look into it.
-func (s *shaping) enter(at int32, n *node) bool {
+// openNode starts a node and tells whether to look into it.
+func (s *shaping) openNode(at int32, n *node) bool {
 	me := &s.shapes[at]
 	me.prev, me.last = s.last, nobody
 	me.things, me.thingsTo = s.things, s.things
 	if n.name == "" && at != 0 {
-		s.words(at, n, me)
+		s.addText(at, n, me)
 		return false
 	}
 	if me.gone || s.doc.skips(n) {
@@ -149,8 +149,8 @@ func (s *shaping) noData() {
 	s.shapes[s.tables[len(s.tables)-1]].layout = true
 }
 
-// leave ends an element.
-func (s *shaping) leave(at int32, n *node) {
+// closeNode ends an element.
+func (s *shaping) closeNode(at int32, n *node) {
 	me := &s.shapes[at]
 	if me.gone {
 		return
@@ -170,7 +170,7 @@ func (s *shaping) close(at int32, n *node, me *shape) {
 	case atom.Table:
 		s.tables = s.tables[:len(s.tables)-1]
 	case atom.Td, atom.Th:
-		if len(s.tables) > 0 && s.bulky > at && s.size(me, mostInCell) > mostInCell {
+		if len(s.tables) > 0 && s.bulky > at && s.textSize(me, mostInCell) > mostInCell {
 			s.noData()
 		}
 	case atom.Sup, atom.Sub:
@@ -180,7 +180,7 @@ func (s *shaping) close(at int32, n *node, me *shape) {
 	}
 	if s.isRaw(n) {
 		if s.pre--; s.pre == 0 {
-			lines := s.lines(me)
+			lines := s.codeLines(me)
 			me.listing = 2*s.links >= max(lines, 1)
 			if lines > 1 && len(s.tables) > 0 {
 				s.noData()
@@ -192,20 +192,20 @@ func (s *shaping) close(at int32, n *node, me *shape) {
 // mostInCell is how long a list or another block in a cell may be.
 const mostInCell = 500
 
-// size counts the bytes of text in an element, up to a number and a bit.
-func (w *scribe) size(me *shape, most int) (bytes int) {
+// textSize counts the bytes of text in an element, up to a number and a bit.
+func (w *markdownWriter) textSize(me *shape, most int) (bytes int) {
 	for i := me.from; i < me.to && i <= me.from+int32(most) && bytes <= most; i++ {
 		bytes += len(w.shapes[w.texts[i]].text)
 	}
 	return bytes
 }
 
-// lines counts the lines of preformatted text, but for empty ones at its ends.
-func (w *scribe) lines(me *shape) (lines int) {
+// codeLines counts the lines of preformatted text, but for empty ones at its ends.
+func (w *markdownWriter) codeLines(me *shape) (lines int) {
 	empty := 0
 	for i := me.from; i < me.to && !w.ended; i++ {
 		text := &w.shapes[w.texts[i]]
-		w.over(len(text.text))
+		w.spendStep(len(text.text))
 		before := text.text[:text.lead]
 		if text.tail > 0 {
 			if lines == 0 {
@@ -282,8 +282,8 @@ func (s *shaping) dropBreaks(keep int) {
 	s.breaks = s.breaks[:0]
 }
 
-// words takes a text in.
-func (s *shaping) words(at int32, n *node, me *shape) {
+// addText takes a text in.
+func (s *shaping) addText(at int32, n *node, me *shape) {
 	switch {
 	case s.pre > 0 && s.betweenCells(n) || s.doc.isPadding(n):
 	case s.pre > 0:
@@ -335,7 +335,7 @@ func (s *shaping) newLine(at int32, always bool) {
 }
 
 // isBlock tells the elements that stand on lines of their own.
-func (w *scribe) isBlock(n *node) bool {
+func (w *markdownWriter) isBlock(n *node) bool {
 	switch n.tag {
 	case atom.Title: // of the page; an image's is a part of its line
 		return n.parent == nobody || !isDrawing(&w.doc.nodes[n.parent])
@@ -382,7 +382,7 @@ func (s *shaping) betweenCells(n *node) bool {
 
 // isRaw tells the elements whose blanks are shown as they are: preformatted
 // ones, and tables that have a line of code in every row.
-func (w *scribe) isRaw(n *node) bool {
+func (w *markdownWriter) isRaw(n *node) bool {
 	return isRaw(n.tag) || n.tag == atom.Table && w.doc.isCodeTable(n)
 }
 

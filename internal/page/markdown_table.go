@@ -10,21 +10,21 @@ import (
 // table writes a table of data as rows between bars. Where a table is there
 // for the layout, or has in its cells what does not fit on a line, its cells
 // follow each other as paragraphs.
-func (w *scribe) table(at int32) chain {
-	g := grid{scribe: w}
+func (w *markdownWriter) table(at int32) chain {
+	g := grid{markdownWriter: w}
 	if w.code > 0 || w.shapes[at].layout || !g.read(at) || !g.isData(&w.doc.nodes[at]) {
-		return w.around("\n\n", w.inside(at), "\n\n")
+		return w.around("\n\n", w.writeChildren(at), "\n\n")
 	}
 	out := noChain()
 	for _, caption := range g.captions {
 		out = w.join(out, w.element(caption))
 	}
-	return w.join(out, w.of("\n\n"+g.write()+"\n\n"))
+	return w.join(out, w.chainOf("\n\n"+g.write()+"\n\n"))
 }
 
 // A grid is a table laid out.
 type grid struct {
-	*scribe
+	*markdownWriter
 	captions []int32
 	cells    []int32 // of all rows; nobody for a place without a cell of its own
 	rows     []gridRow
@@ -44,7 +44,7 @@ type gridRow struct {
 // read lays a table out. It reports false where the table holds anything but
 // rows of cells, and where the page asks for far more places than it fills.
 func (g *grid) read(table int32) bool {
-	for at := g.shown(g.doc.nodes[table].first); at != nobody && !g.over(0); at = g.shown(g.doc.nodes[at].next) {
+	for at := g.nextShown(g.doc.nodes[table].first); at != nobody && !g.spendStep(0); at = g.nextShown(g.doc.nodes[at].next) {
 		switch n := &g.doc.nodes[at]; n.tag {
 		case atom.Caption:
 			if g.real > 0 {
@@ -54,7 +54,7 @@ func (g *grid) read(table int32) bool {
 		case atom.Colgroup, atom.Col:
 		case atom.Thead, atom.Tbody, atom.Tfoot:
 			g.taken = g.taken[:0]
-			for row := g.shown(n.first); row != nobody && !g.over(0); row = g.shown(g.doc.nodes[row].next) {
+			for row := g.nextShown(n.first); row != nobody && !g.spendStep(0); row = g.nextShown(g.doc.nodes[row].next) {
 				if !g.row(row) {
 					return false
 				}
@@ -76,7 +76,7 @@ func (g *grid) row(at int32) bool {
 		return g.nothing(at)
 	}
 	start, heads := len(g.cells), g.heads
-	for at := g.shown(n.first); at != nobody && !g.over(0); at = g.shown(g.doc.nodes[at].next) {
+	for at := g.nextShown(n.first); at != nobody && !g.spendStep(0); at = g.nextShown(g.doc.nodes[at].next) {
 		cell := &g.doc.nodes[at]
 		if cell.tag != atom.Td && cell.tag != atom.Th {
 			if !g.nothing(at) {
@@ -87,7 +87,7 @@ func (g *grid) row(at int32) bool {
 		for c := len(g.cells) - start; c < len(g.taken) && g.taken[c] > g.number; c++ {
 			g.cells = append(g.cells, nobody)
 		}
-		g.place(at, cell, start)
+		g.addCell(at, cell, start)
 		if len(g.cells) > 5*g.real+64 {
 			return false
 		}
@@ -100,8 +100,8 @@ func (g *grid) row(at int32) bool {
 	return true
 }
 
-// place adds a cell to the row that began at start.
-func (g *grid) place(at int32, n *node, start int) {
+// addCell adds a cell to the row that began at start.
+func (g *grid) addCell(at int32, n *node, start int) {
 	g.real++
 	if n.tag == atom.Th {
 		g.heads++
@@ -158,10 +158,10 @@ func (g *grid) write() string {
 	var out strings.Builder
 	start := 0
 	for _, row := range g.rows {
-		if g.over(0) {
+		if g.spendStep(0) {
 			break
 		}
-		texts := g.texts(g.cells[start:row.end])
+		texts := g.rowTexts(g.cells[start:row.end])
 		start = row.end
 		first := out.Len() == 0
 		if strings.Join(texts, "") == "" && !row.head {
@@ -183,14 +183,14 @@ func (g *grid) write() string {
 	return out.String()
 }
 
-// texts writes the cells of a row, each on one line, and keeps their bars from
+// rowTexts writes the cells of a row, each on one line, and keeps their bars from
 // ending a cell.
-func (g *grid) texts(cells []int32) []string {
+func (g *grid) rowTexts(cells []int32) []string {
 	texts := make([]string, len(cells))
 	g.inCell = true
 	for i, at := range cells {
 		if at != nobody && !g.ended {
-			texts[i] = strings.ReplaceAll(oneLine(g.spend(g.trim(g.inside(at)))), "|", `\|`)
+			texts[i] = strings.ReplaceAll(oneLine(g.spend(g.trim(g.writeChildren(at)))), "|", `\|`)
 		}
 	}
 	g.inCell = false
@@ -220,12 +220,12 @@ func isBulky(tag atom.Atom) bool {
 
 // inLine puts a part of a cell on a line of its own, which will be joined with
 // the others, and ends it so that it stays apart.
-func (w *scribe) inLine(before string, c chain, end string) chain {
+func (w *markdownWriter) inLine(before string, c chain, end string) chain {
 	c = w.trim(c)
 	if c.empty() {
 		return c
 	}
-	switch text := w.at(c.tail).text; text[len(text)-1] {
+	switch text := w.pieceAt(c.tail).text; text[len(text)-1] {
 	case '.', ',', ';', ':', '!', '?':
 		end = ""
 	}

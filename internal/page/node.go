@@ -34,8 +34,8 @@ func (n *node) attr(name string) string {
 // may be asked for again and again.
 const mostNames = 1 << 10
 
-// names returns the classes of an element, the first ones.
-func (n *node) names() string { return headOf(n.attr("class"), mostNames) }
+// classNames returns the classes of an element, the first ones.
+func (n *node) classNames() string { return headOf(n.attr("class"), mostNames) }
 
 // A Doc is a page that was read. Its nodes are in the order of the text; node
 // 0 is the root, which has no name.

@@ -55,11 +55,11 @@ func newBuilder(src string) *builder {
 	return b
 }
 
-// missing guesses how many nodes are still to come: as many as so far for the
+// estimateNodes guesses how many nodes are still to come: as many as so far for the
 // same size of page, with a bit to spare. An element for each start tag and a
 // text after each tag are the most; the few end tags that make an element are
 // why there is always room for more.
-func (b *builder) missing() int {
+func (b *builder) estimateNodes() int {
 	have, src := len(b.doc.nodes), b.scan.src
 	rate := float64(have) / float64(max(b.scan.pos, 1))
 	most := 2*strings.Count(src, "<") - strings.Count(src, "</") + 2
@@ -78,7 +78,7 @@ func (b *builder) run(ctx context.Context) error {
 		}
 		switch b.scan.next() {
 		case atEnd:
-			b.finish()
+			b.flushSpill()
 			return nil
 		case atText:
 			b.text(b.scan.words.prose(b.scan.text))
@@ -89,7 +89,7 @@ func (b *builder) run(ctx context.Context) error {
 		case atData:
 			if b.inForeign() || b.xml {
 				b.scan.data()
-				b.text(b.scan.words.literal(b.scan.text, false))
+				b.text(b.scan.words.readVerbatim(b.scan.text, false))
 			} else {
 				b.scan.skipTo(b.scan.pos+2, ">")
 			}
@@ -98,7 +98,7 @@ func (b *builder) run(ctx context.Context) error {
 }
 
 func (b *builder) inForeign() bool {
-	top := b.open.top()
+	top := b.open.last()
 	return top.foreign && top.traits&fence == 0
 }
 
@@ -109,9 +109,9 @@ func (b *builder) full() bool { return len(b.doc.nodes) >= maxNodes }
 // one is added.
 func (b *builder) add() (int32, *node) {
 	if len(b.doc.nodes) == cap(b.doc.nodes) {
-		b.doc.nodes = slices.Grow(b.doc.nodes, b.missing())
+		b.doc.nodes = slices.Grow(b.doc.nodes, b.estimateNodes())
 	}
-	id, top := int32(len(b.doc.nodes)), b.open.top()
+	id, top := int32(len(b.doc.nodes)), b.open.last()
 	b.doc.nodes = b.doc.nodes[:id+1]
 	n := &b.doc.nodes[id]
 	n.parent, n.first, n.next = top.node, nobody, nobody
@@ -124,8 +124,8 @@ func (b *builder) add() (int32, *node) {
 	return id, n
 }
 
-// words adds a text.
-func (b *builder) words(s string) {
+// addText adds a text.
+func (b *builder) addText(s string) {
 	_, n := b.add()
 	n.text = s
 }
@@ -168,7 +168,7 @@ func isWeighty(name string) bool {
 // of the one that is open.
 func (b *builder) push(o open) {
 	if len(b.open.list) > maxDepth {
-		b.open.cut(maxDepth)
+		b.open.truncate(maxDepth)
 		b.lost++
 	}
 	o.node = b.element()
@@ -185,7 +185,7 @@ func (b *builder) closeTo(at int) {
 	for at > 1 && b.open.list[at-1].done {
 		at--
 	}
-	b.open.cut(at)
+	b.open.truncate(at)
 	if at < maxDepth {
 		b.lost = 0
 	}
@@ -209,14 +209,14 @@ func (b *builder) text(s string) {
 		b.spill.WriteString(s)
 		return
 	}
-	b.words(s)
+	b.addText(s)
 }
 
-// finish adds what has not been added yet.
-func (b *builder) finish() {
+// flushSpill adds what has not been added yet.
+func (b *builder) flushSpill() {
 	if b.spill.Len() > 0 {
-		b.open.cut(1)
-		b.words(b.spill.String())
+		b.open.truncate(1)
+		b.addText(b.spill.String())
 	}
 }
 

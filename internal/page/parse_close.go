@@ -11,7 +11,7 @@ func (b *builder) stop() {
 	switch {
 	case alone && b.inForeign():
 		b.leaveForeign()
-	case !alone && b.open.top().foreign && b.stopForeign():
+	case !alone && b.open.last().foreign && b.stopForeign():
 		return
 	}
 	traits := b.scan.traits

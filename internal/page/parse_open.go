@@ -36,7 +36,7 @@ func slotOf(name string, traits trait) uint8 {
 	return uint8(len(name))*228 + name[0]*196 + name[len(name)/2]*154 + name[len(name)-1]*59
 }
 
-func (l *opens) top() *open { return &l.list[len(l.list)-1] }
+func (l *opens) last() *open { return &l.list[len(l.list)-1] }
 
 func (l *opens) push(o open) {
 	o.slot = slotOf(o.name, o.traits)
@@ -47,8 +47,8 @@ func (l *opens) push(o open) {
 	l.list = append(l.list, o)
 }
 
-// cut closes all from a place on.
-func (l *opens) cut(at int) {
+// truncate closes all from a place on.
+func (l *opens) truncate(at int) {
 	for i := at; i < len(l.list); i++ {
 		o := &l.list[i]
 		if !o.done {
@@ -61,8 +61,8 @@ func (l *opens) cut(at int) {
 	l.list = l.list[:at]
 }
 
-// finish makes an element end with the last block inside it.
-func (l *opens) finish(at int) {
+// markDone makes an element end with the last block inside it.
+func (l *opens) markDone(at int) {
 	o := &l.list[at]
 	o.done = true
 	l.counts[o.slot]--

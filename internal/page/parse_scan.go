@@ -249,7 +249,7 @@ func (s *scanner) readAttr(keep bool) bool {
 		value, ok = s.value()
 	}
 	if keep && len(s.attrs) < maxAttrs {
-		s.keep(name, value)
+		s.addAttr(name, value)
 	}
 	return ok && s.pos < len(s.src)
 }
@@ -275,8 +275,8 @@ func (s *scanner) value() (string, bool) {
 	return s.src[start:s.pos], true
 }
 
-// keep adds an attribute to those of the tag, if it is the first of its name.
-func (s *scanner) keep(name, value string) {
+// addAttr adds an attribute to those of the tag, if it is the first of its name.
+func (s *scanner) addAttr(name, value string) {
 	if len(name) > maxValue {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // inHead says whether the page's head is open, and nothing in it but perhaps a
 // noscript.
 func (b *builder) inHead() bool {
-	switch b.open.top().tag {
+	switch b.open.last().tag {
 	case atom.Head:
 		return true
 	case atom.Noscript:
@@ -20,7 +20,7 @@ func (b *builder) inHead() bool {
 
 // leaveHead closes the head: something has come that can not stand there.
 func (b *builder) leaveHead() {
-	if b.open.top().tag == atom.Noscript {
+	if b.open.last().tag == atom.Noscript {
 		b.closeTop()
 	}
 	b.closeTop()
@@ -109,7 +109,7 @@ func (b *builder) startVerbatim(traits trait) {
 	if tag == atom.Textarea {
 		b.skipNewline()
 	}
-	text := b.scan.words.literal(b.scan.verbatim(tag.String()), traits&entities != 0)
+	text := b.scan.words.readVerbatim(b.scan.verbatim(tag.String()), traits&entities != 0)
 	if tag == atom.Title && b.doc.title == "" {
 		b.doc.title = strings.Join(strings.Fields(text), " ")
 	}
@@ -124,7 +124,7 @@ func (b *builder) startVerbatim(traits trait) {
 		if b.full() {
 			b.spill.WriteString(text)
 		} else {
-			b.words(text)
+			b.addText(text)
 		}
 	}
 	b.closeTop()
@@ -166,7 +166,7 @@ func (b *builder) closeFor(traits trait) {
 	}
 	switch tag := b.scan.tag; {
 	case traits&heading != 0:
-		if b.open.top().traits&heading != 0 {
+		if b.open.last().traits&heading != 0 {
 			b.closeTop()
 		}
 	case traits&tabular != 0:
@@ -188,7 +188,7 @@ func (b *builder) closeFor(traits trait) {
 
 // closeRuby closes the part of ruby text that the start of another ends.
 func (b *builder) closeRuby(tag atom.Atom) {
-	switch b.open.top().tag {
+	switch b.open.last().tag {
 	case atom.Rb, atom.Rp, atom.Rt:
 		b.closeTop()
 	case atom.Rtc:
@@ -200,10 +200,10 @@ func (b *builder) closeRuby(tag atom.Atom) {
 
 // closeOptions closes what an option or a group of them ends.
 func (b *builder) closeOptions(tag atom.Atom) {
-	if b.open.top().tag == atom.Option {
+	if b.open.last().tag == atom.Option {
 		b.closeTop()
 	}
-	if tag == atom.Optgroup && b.open.top().tag == atom.Optgroup {
+	if tag == atom.Optgroup && b.open.last().tag == atom.Optgroup {
 		b.closeTop()
 	}
 }
@@ -232,7 +232,7 @@ func (b *builder) closeForTable(tag atom.Atom, traits trait) {
 func (b *builder) closeInline(tag atom.Atom) {
 	at, crossed := b.open.findInline(tag)
 	if crossed {
-		b.open.finish(at)
+		b.open.markDone(at)
 	} else {
 		b.closeTo(at)
 	}

@@ -47,8 +47,8 @@ func (w *words) value(s string) string {
 	return w.read(s, reading{refs: true, attr: true, null: broken})
 }
 
-// literal reads the content of a verbatim element.
-func (w *words) literal(s string, refs bool) string {
+// readVerbatim reads the content of a verbatim element.
+func (w *words) readVerbatim(s string, refs bool) string {
 	return w.read(s, reading{refs: refs, null: broken})
 }
 
@@ -60,7 +60,7 @@ func (w *words) read(s string, r reading) string {
 	if at == len(s) {
 		return s
 	}
-	start := w.room(len(s) + len(s)/5 + 8 + len(r.null)*strings.Count(s, "\x00"))
+	start := w.reserve(len(s) + len(s)/5 + 8 + len(r.null)*strings.Count(s, "\x00"))
 	for {
 		w.block.WriteString(s[:at])
 		if s = s[at:]; s == "" {
@@ -98,9 +98,9 @@ func (w *words) nextMark(s string, r reading) int {
 	return len(s)
 }
 
-// room makes sure that a text of a size fits into the block, and returns where
+// reserve makes sure that a text of a size fits into the block, and returns where
 // it starts there.
-func (w *words) room(size int) int {
+func (w *words) reserve(size int) int {
 	if w.block.Cap()-w.block.Len() < size {
 		w.block = strings.Builder{}
 		w.block.Grow(max(size, w.size))
@@ -112,10 +112,10 @@ func (w *words) room(size int) int {
 // for, or the ampersand where it is none. It returns how long it is.
 func (w *words) reference(s string, attr bool) int {
 	if strings.HasPrefix(s, "&#") {
-		return w.number(s)
+		return w.numericReference(s)
 	}
 	n := nameEnd(s)
-	meaning, ok := w.named(s[:n])
+	meaning, ok := w.namedReference(s[:n])
 	if attr && n < len(s) && s[n] == '=' && s[n-1] != ';' {
 		ok = false
 	}
@@ -145,8 +145,8 @@ func nameEnd(s string) int {
 	return n
 }
 
-// named returns what a whole reference stands for.
-func (w *words) named(ref string) (string, bool) {
+// namedReference returns what a whole reference stands for.
+func (w *words) namedReference(ref string) (string, bool) {
 	switch ref {
 	case "&amp;":
 		return "&", true
@@ -178,8 +178,8 @@ func (w *words) named(ref string) (string, bool) {
 	return meaning, true
 }
 
-// number writes the character that a numeric reference stands for.
-func (w *words) number(s string) int {
+// numericReference writes the character that a numeric reference stands for.
+func (w *words) numericReference(s string) int {
 	n, base := 2, rune(10)
 	if n < len(s) && s[n]|0x20 == 'x' {
 		n, base = 3, 16
@@ -231,7 +231,7 @@ func (w *words) lower(s string) string {
 }
 
 func (w *words) lowered(s string) string {
-	start := w.room(len(s) + len(broken)*strings.Count(s, "\x00"))
+	start := w.reserve(len(s) + len(broken)*strings.Count(s, "\x00"))
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == 0:

@@ -61,16 +61,16 @@ func largePages() map[string]string {
 // After its context has ended, nothing looks at more nodes than are open, in
 // whatever it was.
 func TestStops(t *testing.T) {
-	jobs := map[string]func(*Doc, *watch){
-		"main part": func(d *Doc, look *watch) { d.onlyMain(look) },
-		"markdown":  func(d *Doc, look *watch) { _, _ = d.markdown(look, 0) },
-		"text":      func(d *Doc, look *watch) { _, _ = d.text(look, d.skipsText) },
+	jobs := map[string]func(*Doc, *stopCheck){
+		"main part": func(d *Doc, look *stopCheck) { d.onlyMain(look) },
+		"markdown":  func(d *Doc, look *stopCheck) { _, _ = d.markdown(look, 0) },
+		"text":      func(d *Doc, look *stopCheck) { _, _ = d.text(look, d.skipsText) },
 	}
 	for name, src := range largePages() {
 		d := mustParse(t, src)
 		for job, do := range jobs {
 			free := &countdown{Context: t.Context(), left: endless}
-			all := newWatch(free)
+			all := newStopCheck(free)
 			do(d, all)
 			if passes := 4 * (len(d.nodes) - 1); job == "main part" && all.done < passes {
 				t.Errorf("%s: some passes do not look: %d steps of %d", name, all.done, passes)
@@ -80,14 +80,14 @@ func TestStops(t *testing.T) {
 			}
 			for _, k := range someOf(free.looks) {
 				at := 0
-				var look *watch
+				var look *stopCheck
 				ctx := &countdown{Context: t.Context(), left: k}
 				ctx.ended = func() {
 					if look != nil {
 						at = look.done
 					}
 				}
-				look = newWatch(ctx)
+				look = newStopCheck(ctx)
 				do(d, look)
 				if look.err() == nil {
 					t.Fatalf("%s, %s: look %d is not believed", name, job, k)

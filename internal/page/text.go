@@ -12,7 +12,7 @@ import (
 // tab between the cells of a table, preformatted text as it is. Pictures have
 // no text. Its only error is that of ctx.
 func (d *Doc) Text(ctx context.Context) (string, error) {
-	look := newWatch(ctx)
+	look := newStopCheck(ctx)
 	text, err := d.text(look, d.skipsText)
 	if text == "" && err == nil {
 		return d.text(look, d.skips) // a page for those without scripts only
@@ -31,7 +31,7 @@ func (d *Doc) skipsText(n *node) bool {
 }
 
 // text writes the page's text but for what skip names.
-func (d *Doc) text(look *watch, skip func(*node) bool) (string, error) {
+func (d *Doc) text(look *stopCheck, skip func(*node) bool) (string, error) {
 	if len(d.nodes) == 0 || look.ended {
 		return "", look.err()
 	}
@@ -40,12 +40,12 @@ func (d *Doc) text(look *watch, skip func(*node) bool) (string, error) {
 	for at := int32(0); at != nobody; {
 		n := &d.nodes[at]
 		if enter {
-			if look.over(len(n.text)) {
+			if look.spendStep(len(n.text)) {
 				return "", look.err()
 			}
 			skipped := skip(n)
 			if !skipped {
-				w.enter(n, d.gapAround(n))
+				w.openNode(n, d.gapAround(n))
 				d.raise(&w, at)
 			}
 			if !skipped && n.first != nobody {
@@ -56,7 +56,7 @@ func (d *Doc) text(look *watch, skip func(*node) bool) (string, error) {
 		}
 		if !enter {
 			w.lower(at)
-			w.leave(n, d.gapAround(n))
+			w.closeNode(n, d.gapAround(n))
 		}
 		if enter = n.next != nobody && at != 0; enter {
 			at = n.next
@@ -111,7 +111,7 @@ func (d *Doc) raise(w *textWriter, at int32) {
 	if place == over || place == under {
 		before, after = fractionMarks(place, text)
 	}
-	w.fill()
+	w.writeGap()
 	w.out.WriteString(before)
 	if after != "" {
 		w.ups = append(w.ups, raisedText{at, after})
@@ -126,12 +126,12 @@ func (w *textWriter) lower(at int32) {
 	}
 }
 
-func (w *textWriter) enter(n *node, around gap) {
+func (w *textWriter) openNode(n *node, around gap) {
 	if n.name == "" {
 		if w.pre > 0 {
 			w.raw(n.text)
 		} else {
-			w.words(n.text)
+			w.writeWords(n.text)
 		}
 		return
 	}
@@ -141,7 +141,7 @@ func (w *textWriter) enter(n *node, around gap) {
 	w.widen(around)
 }
 
-func (w *textWriter) leave(n *node, around gap) {
+func (w *textWriter) closeNode(n *node, around gap) {
 	if isPreformatted(n.tag) {
 		w.pre--
 	}
@@ -150,8 +150,8 @@ func (w *textWriter) leave(n *node, around gap) {
 
 func (w *textWriter) widen(g gap) { w.gap = max(w.gap, g) }
 
-// fill writes the gap before a word.
-func (w *textWriter) fill() {
+// writeGap writes the gap before a word.
+func (w *textWriter) writeGap() {
 	if w.out.Len() > 0 {
 		switch w.gap {
 		case blank:
@@ -165,8 +165,8 @@ func (w *textWriter) fill() {
 	w.gap = glued
 }
 
-// words writes text with its blanks collapsed.
-func (w *textWriter) words(s string) {
+// writeWords writes text with its blanks collapsed.
+func (w *textWriter) writeWords(s string) {
 	s = harmless(s)
 	for at := 0; at < len(s); {
 		if isBlankByte(s[at]) {
@@ -178,7 +178,7 @@ func (w *textWriter) words(s string) {
 		for at < len(s) && (!isBlankByte(s[at]) || s[at] == ' ' && at+1 < len(s) && !isBlankByte(s[at+1])) {
 			at++
 		}
-		w.fill()
+		w.writeGap()
 		w.out.WriteString(s[from:at])
 	}
 }
@@ -192,7 +192,7 @@ func (w *textWriter) raw(s string) {
 	s = strings.ReplaceAll(harmless(s), "\f", "")
 	body := strings.TrimRight(s, "\n")
 	if body != "" {
-		w.fill()
+		w.writeGap()
 		w.out.WriteString(body)
 	}
 	for range len(s) - len(body) {
@@ -247,7 +247,7 @@ func isPreformatted(tag atom.Atom) bool {
 func (d *Doc) gapAround(n *node) gap {
 	switch n.name {
 	case "title", "text", "tspan":
-		if d.within(n, atom.Svg) {
+		if d.insideTag(n, atom.Svg) {
 			return blank
 		}
 	}

@@ -46,7 +46,7 @@ func TestTextOfNoPage(t *testing.T) {
 	if got := textOf(t, &Doc{}); got != "" {
 		t.Errorf("got %q", got)
 	}
-	if d, partial := (&Doc{}).onlyMain(newWatch(t.Context())); partial || len(d.nodes) != 0 {
+	if d, partial := (&Doc{}).onlyMain(newStopCheck(t.Context())); partial || len(d.nodes) != 0 {
 		t.Error("a page without nodes has a main part")
 	}
 }

@@ -14,17 +14,17 @@ import (
 // A chunk that only adds lines adds them at the end. Name is for the
 // [*MatchError] that tells of a chunk whose place was not found.
 func Edits(content, name string, chunks []Chunk) ([]text.Edit, error) {
-	m := &matcher{file: newFile(content, words(chunks))}
+	m := &matcher{file: newFile(content, searchedLines(chunks))}
 	for i := range chunks {
-		if kind := m.place(&chunks[i]); kind != "" {
+		if kind := m.placeChunk(&chunks[i]); kind != "" {
 			return nil, m.explain(kind, name, &chunks[i])
 		}
 	}
 	return m.edits(), nil
 }
 
-// words returns every line that may be looked for.
-func words(chunks []Chunk) []string {
+// searchedLines returns every line that may be looked for.
+func searchedLines(chunks []Chunk) []string {
 	var list []string
 	for i := range chunks {
 		c := &chunks[i]
@@ -56,9 +56,9 @@ type op struct {
 	lines    []string
 }
 
-// place finds a chunk's place and notes its changes. If there is none it says
+// placeChunk finds a chunk's place and notes its changes. If there is none it says
 // what was not found.
-func (m *matcher) place(c *Chunk) (missing MatchKind) {
+func (m *matcher) placeChunk(c *Chunk) (missing MatchKind) {
 	sole := false // the lines must have one place only, as nothing says which
 	if c.Context != "" {
 		hit, ok := m.context(c)
@@ -88,7 +88,7 @@ func (m *matcher) place(c *Chunk) (missing MatchKind) {
 				return MissingContext
 			}
 		}
-		m.change(lines, hit)
+		m.addChanges(lines, hit)
 		return ""
 	}
 	return MissingLines
@@ -204,8 +204,8 @@ func unnumber(line string) (string, bool) {
 	return strings.TrimPrefix(rest[1:], " "), true
 }
 
-// change notes the changes of lines that were found at hit.
-func (m *matcher) change(lines []Line, hit int) {
+// addChanges notes the changes of lines that were found at hit.
+func (m *matcher) addChanges(lines []Line, hit int) {
 	at, open := hit, false
 	for _, l := range lines {
 		if l.Kind == ' ' {

@@ -43,13 +43,13 @@ func isSpace(r rune) bool {
 
 // fold replaces typographic quotes, dashes, dots and spaces.
 func fold(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return plain(r) != "" }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return asciiFor(r) != "" }) {
 		return s
 	}
 	var b strings.Builder
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
-		if p := plain(r); p != "" {
+		if p := asciiFor(r); p != "" {
 			b.WriteString(p)
 		} else {
 			b.WriteString(s[:size])
@@ -59,8 +59,8 @@ func fold(s string) string {
 	return b.String()
 }
 
-// plain returns what is written for a typographic mark; empty for all else.
-func plain(r rune) string {
+// asciiFor returns what is written for a typographic mark; empty for all else.
+func asciiFor(r rune) string {
 	switch {
 	case r >= 0x2018 && r <= 0x201B:
 		return "'"

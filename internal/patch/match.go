@@ -20,16 +20,16 @@ const (
 // A MatchError tells that a file does not have the lines a chunk is for.
 type MatchError struct {
 	Kind    MatchKind
-	Name    string // of the file
-	Wanted  string // the lines, joined
-	Line    int    // where the chunk begins in the patch, from 1
-	Near    Place  // the place in the file that is most like it
-	Applied bool   // Near is what the chunk would have made of the file
-	Earlier bool   // Near is the very place, but not after the chunk before and the context
+	Name    string  // of the file
+	Wanted  string  // the lines, joined
+	Line    int     // where the chunk begins in the patch, from 1
+	Near    Excerpt // the place in the file that is most like it
+	Applied bool    // Near is what the chunk would have made of the file
+	Earlier bool    // Near is the very place, but not after the chunk before and the context
 }
 
-// A Place is some lines of a file, from 1, both included. Zero is no place.
-type Place struct {
+// An Excerpt is some lines of a file, from 1, both included. Zero is none.
+type Excerpt struct {
 	Start, End int
 	Text       string // as in the file, without the last newline
 }
@@ -97,25 +97,25 @@ func (m *matcher) explain(kind MatchKind, name string, c *Chunk) *MatchError {
 	if kind == MissingLines { // so there are lines
 		if start, n, ok := f.applied(c); ok {
 			e.Applied = true
-			e.Near = f.show(start, n)
+			e.Near = f.excerptAt(start, n)
 			return e
 		}
 	}
 	if hit, ok := f.seek(old, 0, false); ok {
 		e.Earlier = hit < m.at
-		e.Near = f.show(hit, len(old))
+		e.Near = f.excerptAt(hit, len(old))
 	} else if hit, ok := f.nearest(old, m.at); ok {
-		e.Near = f.show(hit, len(old))
+		e.Near = f.excerptAt(hit, len(old))
 	}
 	return e
 }
 
-// show returns the place of n lines from start on, both cut to the file.
-func (f *file) show(start, n int) Place {
+// excerptAt returns the place of n lines from start on, both cut to the file.
+func (f *file) excerptAt(start, n int) Excerpt {
 	end := min(start+n, f.len())
 	start = max(start, 0)
 	end = min(end, start+nearLines)
-	return Place{Start: start + 1, End: end, Text: strings.TrimSuffix(f.content[f.at[start]:f.at[end]], "\n")}
+	return Excerpt{Start: start + 1, End: end, Text: strings.TrimSuffix(f.content[f.at[start]:f.at[end]], "\n")}
 }
 
 // applied finds the lines a chunk would have made. No line that it removes may
@@ -128,7 +128,7 @@ func (f *file) applied(c *Chunk) (start, n int, ok bool) {
 	framed := c.Lines[0].Kind == ' ' && c.Lines[last].Kind == ' '
 	tells := false
 	for _, l := range c.Lines {
-		heavy := weight(l.Text) == telling
+		heavy := lineWeight(l.Text) == telling
 		if l.Kind != '-' {
 			now = append(now, l.Text)
 			tells = tells || heavy && (framed || l.Kind == '+')
@@ -154,7 +154,7 @@ func (f *file) nearest(wanted []string, start int) (int, bool) {
 		places := x.places[x.number[loosen(w, folded)]]
 		for _, p := range places[:min(len(places), nearPlaces)] {
 			at := int(p) - i
-			score[at] += weight(w)
+			score[at] += lineWeight(w)
 			if s := score[at]; s > best || s == best && better(at, hit, start) {
 				best, hit = s, at
 			}
@@ -174,8 +174,8 @@ func better(a, b, start int) bool {
 	return a < b
 }
 
-// weight says how much it tells that two places share a line.
-func weight(line string) int {
+// lineWeight says how much it tells that two places share a line.
+func lineWeight(line string) int {
 	if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return telling
 	}
@@ -201,7 +201,7 @@ func (f *file) alike(wanted []string) (int, bool) {
 	}
 	best, hit := 0.5, -1
 	for i := range f.len() {
-		other := trim(f.line(i))
+		other := trim(f.lineAt(i))
 		other = other[:min(len(other), nearBytes)]
 		shared := 0
 		for j := 0; j+1 < len(other); j++ {

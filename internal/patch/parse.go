@@ -38,7 +38,7 @@ func Parse(patchText string) (Patch, error) {
 	}
 	if len(p.patch.Hunks) == 0 {
 		msg := "no hunks found"
-		if p.bare(begin) {
+		if p.onlyMarks(begin) {
 			msg = "patch rejected: empty patch"
 		}
 		return Patch{}, &SyntaxError{Code: "patch-empty", Msg: msg}
@@ -54,8 +54,8 @@ type parser struct {
 	patch Patch
 }
 
-// fail returns an error about the line with the index i.
-func (p *parser) fail(code string, i int, format string, args ...any) error {
+// syntaxError returns an error about the line with the index i.
+func (p *parser) syntaxError(code string, i int, format string, args ...any) error {
 	return &SyntaxError{Code: code, Line: i + 1, Msg: fmt.Sprintf(format, args...)}
 }
 
@@ -103,12 +103,12 @@ func (p *parser) end() bool {
 func (p *parser) outside(begin int) error {
 	for i, line := range p.lines[:begin] {
 		if isMark(trim(line)) {
-			return p.fail("patch-markers", i, "%s stands before %s", quote(line), beginMark)
+			return p.syntaxError("patch-markers", i, "%s stands before %s", quote(line), beginMark)
 		}
 	}
 	for i, line := range p.lines[p.at+1:] {
 		if t := trim(line); isMark(t) || strings.HasPrefix(t, "@@") {
-			return p.fail("patch-trailing", p.at+1+i, "%s stands after %s; put all changes into one patch", quote(line), endMark)
+			return p.syntaxError("patch-trailing", p.at+1+i, "%s stands after %s; put all changes into one patch", quote(line), endMark)
 		}
 	}
 	return nil
@@ -124,8 +124,8 @@ func isMark(line string) bool {
 	return line == beginMark || line == endMark || line == eofMark
 }
 
-// bare reports whether the text is the two marks and nothing else.
-func (p *parser) bare(begin int) bool {
+// onlyMarks reports whether the text is the two marks and nothing else.
+func (p *parser) onlyMarks(begin int) bool {
 	for i, line := range p.lines {
 		if i != begin && i != p.at && trim(line) != "" {
 			return false
@@ -149,9 +149,9 @@ func (p *parser) hunks() error {
 		case strings.HasPrefix(line, updMark):
 			err = p.update()
 		case strings.HasPrefix(line, "***"):
-			err = p.fail("patch-header", p.at, "unknown header %s: expected %s, %s or %s and a path", quote(line), addMark, updMark, delMark)
+			err = p.syntaxError("patch-header", p.at, "unknown header %s: expected %s, %s or %s and a path", quote(line), addMark, updMark, delMark)
 		default:
-			err = p.fail("patch-unknown-line", p.at, "unexpected line %s: expected %s, %s, %s or %s", quote(line), addMark, updMark, delMark, endMark)
+			err = p.syntaxError("patch-unknown-line", p.at, "unexpected line %s: expected %s, %s, %s or %s", quote(line), addMark, updMark, delMark, endMark)
 		}
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (p *parser) hunks() error {
 
 // open reads a header and adds its hunk.
 func (p *parser) open(kind Kind, mark string) (*Hunk, error) {
-	path, err := p.path(mark)
+	path, err := p.headerPath(mark)
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +171,11 @@ func (p *parser) open(kind Kind, mark string) (*Hunk, error) {
 	return &p.patch.Hunks[len(p.patch.Hunks)-1], nil
 }
 
-// path returns what follows the mark.
-func (p *parser) path(mark string) (string, error) {
+// headerPath returns what follows the mark.
+func (p *parser) headerPath(mark string) (string, error) {
 	path := trim(strings.TrimPrefix(trim(p.lines[p.at]), mark))
 	if path == "" {
-		return "", p.fail("patch-header", p.at, "%s has no path: expected one after the colon", mark)
+		return "", p.syntaxError("patch-header", p.at, "%s has no path: expected one after the colon", mark)
 	}
 	return path, nil
 }
@@ -208,7 +208,7 @@ func (p *parser) add() error {
 			at = blank
 		}
 		if blank >= 0 || line[0] != '+' {
-			return p.fail("patch-unknown-line", at, "unexpected line %s: every line of a new file starts with +, also an empty one", quote(p.lines[at]))
+			return p.syntaxError("patch-unknown-line", at, "unexpected line %s: every line of a new file starts with +, also an empty one", quote(p.lines[at]))
 		}
 		lines = append(lines, line[1:])
 	}
@@ -227,7 +227,7 @@ func (p *parser) update() error {
 		return err
 	}
 	if strings.HasPrefix(p.lines[p.at], moveMark) {
-		if h.MoveTo, err = p.path(moveMark); err != nil {
+		if h.MoveTo, err = p.headerPath(moveMark); err != nil {
 			return err
 		}
 		p.at++
@@ -237,7 +237,7 @@ func (p *parser) update() error {
 		line := strings.TrimSuffix(p.lines[p.at], "\r")
 		if strings.HasPrefix(line, "***") && !isEOF(line) {
 			if strings.HasPrefix(line, moveMark) {
-				return p.fail("patch-header", p.at, "%s must be the line after %s", moveMark, updMark)
+				return p.syntaxError("patch-header", p.at, "%s must be the line after %s", moveMark, updMark)
 			}
 			break
 		}
@@ -251,7 +251,7 @@ func (p *parser) update() error {
 		if len(h.Chunks) > 0 {
 			at = h.Chunks[0].Line
 		}
-		return p.fail("patch-empty-hunk", at-1, "the update of %s changes nothing: expected at least one @@ chunk with lines that start with - or +", quote(h.Path))
+		return p.syntaxError("patch-empty-hunk", at-1, "the update of %s changes nothing: expected at least one @@ chunk with lines that start with - or +", quote(h.Path))
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ type chunker struct {
 func (c *chunker) take(line string, n int) *SyntaxError {
 	switch {
 	case strings.HasPrefix(line, "@@"):
-		c.begin(trim(line[2:]), n)
+		c.openChunk(trim(line[2:]), n)
 	case isEOF(line):
 		if !c.open {
 			return &SyntaxError{Code: "patch-header", Msg: eofMark + " stands after no chunk"}
@@ -294,7 +294,7 @@ func (c *chunker) take(line string, n int) *SyntaxError {
 			return &SyntaxError{Code: "patch-unknown-line", Msg: fmt.Sprintf("unexpected line %s after %s: expected @@ or a header", quote(line), eofMark)}
 		}
 		if !c.open {
-			c.begin("", n)
+			c.openChunk("", n)
 		}
 		k := &c.h.Chunks[len(c.h.Chunks)-1]
 		for ; c.blanks > 0; c.blanks-- {
@@ -307,8 +307,8 @@ func (c *chunker) take(line string, n int) *SyntaxError {
 	return nil
 }
 
-// begin opens a chunk. Empty lines before it only set it apart.
-func (c *chunker) begin(context string, n int) {
+// openChunk opens a chunk. Empty lines before it only set it apart.
+func (c *chunker) openChunk(context string, n int) {
 	c.h.Chunks = append(c.h.Chunks, Chunk{Context: context, Line: n})
 	c.open, c.closed, c.blanks = true, false, 0
 }

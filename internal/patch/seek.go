@@ -38,8 +38,8 @@ func newFile(content string, words []string) *file {
 // len counts the lines. A newline at the end begins no further one.
 func (f *file) len() int { return len(f.at) - 1 }
 
-// line returns a line without its newline.
-func (f *file) line(i int) string {
+// lineAt returns a line without its newline.
+func (f *file) lineAt(i int) string {
 	return strings.TrimSuffix(f.content[f.at[i]:f.at[i+1]], "\n")
 }
 
@@ -57,7 +57,7 @@ func (f *file) index(way int) *index {
 	}
 	x.places = make([][]int32, len(x.number))
 	for i := range x.ids {
-		id, ok := x.number[loosen(f.line(i), way)]
+		id, ok := x.number[loosen(f.lineAt(i), way)]
 		if !ok {
 			x.ids[i] = -1
 			continue
@@ -87,7 +87,7 @@ func (f *file) seek(pattern []string, start int, atEnd bool) (int, bool) {
 			}
 			ids[i] = id
 		}
-		if atEnd && x.holds(ids, last) {
+		if atEnd && x.matchesAt(ids, last) {
 			return last, true
 		}
 		if hit, ok := x.find(ids, start); ok {
@@ -97,8 +97,8 @@ func (f *file) seek(pattern []string, start int, atEnd bool) (int, bool) {
 	return 0, false
 }
 
-// holds reports whether the lines from at on are the given ones.
-func (x *index) holds(ids []int32, at int) bool {
+// matchesAt reports whether the lines from at on are the given ones.
+func (x *index) matchesAt(ids []int32, at int) bool {
 	for i, id := range ids {
 		if x.ids[at+i] != id {
 			return false
@@ -125,7 +125,7 @@ func (x *index) find(ids []int32, start int) (int, bool) {
 		if at+len(ids) > len(x.ids) {
 			break
 		}
-		if x.holds(ids, at) {
+		if x.matchesAt(ids, at) {
 			return at, true
 		}
 		if cost += len(ids); cost > len(x.ids) {

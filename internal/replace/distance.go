@@ -38,7 +38,7 @@ func utf16Of(s string) []uint16 {
 // lineSimilarity is 1 for equal lines and 0 for lines with nothing in common.
 // Two empty lines count as 0, as they do for the reference. It is not ok if it
 // would cost more steps than are left.
-func (f *finder) lineSimilarity(a, b string) (similarity float64, ok bool) {
+func (f *search) lineSimilarity(a, b string) (similarity float64, ok bool) {
 	f.steps -= (len(a) + len(b)) / 8
 	longest := max(units(a), units(b))
 	if longest == 0 {
@@ -85,7 +85,7 @@ func distance(a, b []uint16, steps *int) (d int, ok bool) {
 	top := uint64(1) << ((len(a) - 1) % 64)
 	d = len(a)
 	for _, u := range b {
-		d += column(where.of(u), more, less, top)
+		d += column(where.rowsOf(u), more, less, top)
 	}
 	return d, true
 }
@@ -113,7 +113,7 @@ type positions struct {
 }
 
 func (p *positions) add(u uint16, row int) {
-	rows := p.of(u)
+	rows := p.rowsOf(u)
 	if &rows[0] == &p.none[0] {
 		rows = make([]uint64, len(p.none))
 		if u < 128 {
@@ -125,7 +125,7 @@ func (p *positions) add(u uint16, row int) {
 	rows[row/64] |= 1 << (row % 64)
 }
 
-func (p *positions) of(u uint16) []uint64 {
+func (p *positions) rowsOf(u uint16) []uint64 {
 	rows := p.none
 	if u < 128 && p.ascii[u] != nil {
 		rows = p.ascii[u]

@@ -110,8 +110,8 @@ func (m *Missing) already(newString string) int {
 	if len(inner) < recognisable || !hasWord(inner) || strings.Contains(m.old, inner) {
 		return 0
 	}
-	f := newFinder(m.content, inner, Options{})
-	for at := range f.literal() {
+	f := newSearch(m.content, inner, Options{})
+	for at := range f.exactPlaces() {
 		if f.trusted(at, edge{}) {
 			return f.lineOf(at.Start)
 		}
@@ -133,7 +133,7 @@ type Many struct {
 // mostLines is how many places are named.
 const mostLines = 20
 
-func (f *finder) many(spans []Span) *Many {
+func (f *search) many(spans []Span) *Many {
 	m := &Many{Count: len(spans), profile: f.opt.Profile}
 	for _, s := range spans[:min(len(spans), mostLines)] {
 		m.Lines = append(m.Lines, f.lineOf(s.Start))

@@ -8,7 +8,7 @@ import (
 
 // normalized yields what is equal when every run of blanks counts as one:
 // whole lines, parts of a line, and runs of as many lines as were quoted.
-func (f *finder) normalized() iter.Seq[Span] {
+func (f *search) normalized() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		words := strings.FieldsFunc(f.old, isSpace)
 		if len(words) == 0 {
@@ -33,11 +33,11 @@ func (f *finder) normalized() iter.Seq[Span] {
 
 // normalizedLines yields the lines, and of a line that says more the part. In
 // the seed profile that is the first, else every one.
-func (f *finder) normalizedLines(folded, longest string, yield func(Span) bool) bool {
-	t := f.lines().c
+func (f *search) normalizedLines(folded, longest string, yield func(Span) bool) bool {
+	t := f.indexLines().c
 	var buf []byte
 	for i := range t.len() {
-		line := t.line(i)
+		line := t.lineAt(i)
 		if len(line) < len(folded) || !strings.Contains(line, longest) {
 			continue
 		}
@@ -110,8 +110,8 @@ func appendNormal(dst []byte, s string) []byte {
 // normalizedRuns yields the runs of lines. They are looked for in the normal
 // form of the whole content, in which a run is equal if the quoted text begins
 // where it begins and ends where it ends.
-func (f *finder) normalizedRuns(folded string, yield func(Span) bool) {
-	t, n := f.lines().c, f.lines().o.len()
+func (f *search) normalizedRuns(folded string, yield func(Span) bool) {
+	t, n := f.indexLines().c, f.indexLines().o.len()
 	if n > t.len() {
 		return
 	}
@@ -119,14 +119,14 @@ func (f *finder) normalizedRuns(folded string, yield func(Span) bool) {
 	start := make([]int32, t.len()+1)
 	for i := range t.len() {
 		before := len(all)
-		if all = appendNormal(all, t.line(i)); len(all) > before {
+		if all = appendNormal(all, t.lineAt(i)); len(all) > before {
 			all = append(all, ' ')
 		}
 		start[i+1] = int32(len(all))
 	}
 	pattern := append([]byte(folded), ' ')
 	i := 0
-	for at := range matches(all, pattern) {
+	for at := range allMatches(all, pattern) {
 		for i < t.len() && int(start[i]) < at {
 			i++
 		}
@@ -140,11 +140,11 @@ func (f *finder) normalizedRuns(folded string, yield func(Span) bool) {
 
 // blanks yields what a quoted text of blanks alone is equal to: blank lines,
 // the empty text in all others, and runs of blank lines.
-func (f *finder) blanks(yield func(Span) bool) {
-	t, n := f.lines().c, f.lines().o.len()
+func (f *search) blanks(yield func(Span) bool) {
+	t, n := f.indexLines().c, f.indexLines().o.len()
 	for i := range t.len() {
 		s := t.span(i, i)
-		if trim(t.line(i)) != "" {
+		if trim(t.lineAt(i)) != "" {
 			s.End = s.Start
 		}
 		if !yield(s) {
@@ -157,11 +157,11 @@ func (f *finder) blanks(yield func(Span) bool) {
 }
 
 // blankRuns yields every run of n blank lines.
-func (f *finder) blankRuns(n int, yield func(Span) bool) {
-	t, run := f.lines().c, 0
+func (f *search) blankRuns(n int, yield func(Span) bool) {
+	t, run := f.indexLines().c, 0
 	for i := range t.len() {
 		run++
-		if trim(t.line(i)) != "" {
+		if trim(t.lineAt(i)) != "" {
 			run = 0
 		}
 		if run >= n && !yield(t.span(i-n+1, i)) {
@@ -205,7 +205,7 @@ func escaped(c byte) (byte, bool) {
 }
 
 // unescaped yields what is equal once escapes are replaced in both texts.
-func (f *finder) unescaped() iter.Seq[Span] {
+func (f *search) unescaped() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		plain := unescape(f.old)
 		if at := strings.Index(f.content, plain); at >= 0 {
@@ -228,8 +228,8 @@ func (f *finder) unescaped() iter.Seq[Span] {
 // unescapedRuns yields the runs of lines that are equal to plain once their
 // escapes are replaced. A backslash at the end of a line goes with the line
 // feed, so it counts in the last line only.
-func (f *finder) unescapedRuns(plain string, yield func(Span) bool) {
-	t, o := f.lines().c, newTable(plain)
+func (f *search) unescapedRuns(plain string, yield func(Span) bool) {
+	t, o := f.indexLines().c, newTable(plain)
 	n := o.len()
 	if n > t.len() {
 		return
@@ -237,16 +237,16 @@ func (f *finder) unescapedRuns(plain string, yield func(Span) bool) {
 	known := map[string]int32{}
 	pattern := make([]int32, n-1)
 	for j := range pattern {
-		id, ok := known[o.line(j)]
+		id, ok := known[o.lineAt(j)]
 		if !ok {
 			id = int32(len(known))
-			known[o.line(j)] = id
+			known[o.lineAt(j)] = id
 		}
 		pattern[j] = id
 	}
 	last := func(i int) bool {
-		line := t.line(i + n - 1)
-		return len(line) >= len(o.line(n-1)) && unescape(line) == o.line(n-1) && !yield(t.span(i, i+n-1))
+		line := t.lineAt(i + n - 1)
+		return len(line) >= len(o.lineAt(n-1)) && unescape(line) == o.lineAt(n-1) && !yield(t.span(i, i+n-1))
 	}
 	if n == 1 {
 		for i := range t.len() {
@@ -258,7 +258,7 @@ func (f *finder) unescapedRuns(plain string, yield func(Span) bool) {
 	}
 	ids := make([]int32, t.len()-1)
 	for i := range ids {
-		line := t.line(i)
+		line := t.lineAt(i)
 		if strings.Contains(line, `\`) {
 			line = strings.TrimSuffix(unescape(line+"\n"), "\n")
 		}
@@ -268,7 +268,7 @@ func (f *finder) unescapedRuns(plain string, yield func(Span) bool) {
 		}
 		ids[i] = id
 	}
-	for i := range matches(ids, pattern) {
+	for i := range allMatches(ids, pattern) {
 		if last(i) {
 			return
 		}
@@ -277,7 +277,7 @@ func (f *finder) unescapedRuns(plain string, yield func(Span) bool) {
 
 // bounded yields the quoted text without the blanks around it, and the runs of
 // as many lines as were quoted that hold nothing else.
-func (f *finder) bounded() iter.Seq[Span] {
+func (f *search) bounded() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		inner := trim(f.old)
 		at := strings.Index(f.content, inner)
@@ -296,10 +296,10 @@ func (f *finder) bounded() iter.Seq[Span] {
 			return
 		}
 		if inner == "" {
-			f.blankRuns(f.lines().o.len(), yield)
+			f.blankRuns(f.indexLines().o.len(), yield)
 			return
 		}
-		for at := range matches([]byte(f.content), []byte(inner)) {
+		for at := range allMatches([]byte(f.content), []byte(inner)) {
 			if !f.boundedRuns(Span{at, at + len(inner)}, yield) {
 				return
 			}
@@ -308,17 +308,17 @@ func (f *finder) bounded() iter.Seq[Span] {
 }
 
 // boundedRuns yields the runs of lines that hold the span and blanks.
-func (f *finder) boundedRuns(s Span, yield func(Span) bool) bool {
+func (f *search) boundedRuns(s Span, yield func(Span) bool) bool {
 	if !startsLine(f.content[:s.Start]) || !endsLine(f.content[s.End:]) {
 		return true
 	}
-	t, n := f.lines().c, f.lines().o.len()
-	first, last := t.at(s.Start), t.at(s.End-1)
+	t, n := f.indexLines().c, f.indexLines().o.len()
+	first, last := t.lineOf(s.Start), t.lineOf(s.End-1)
 	low, high := first, last
-	for low > max(0, last-n+1) && trim(t.line(low-1)) == "" {
+	for low > max(0, last-n+1) && trim(t.lineAt(low-1)) == "" {
 		low--
 	}
-	for high+1 < t.len() && high < first+n-1 && trim(t.line(high+1)) == "" {
+	for high+1 < t.len() && high < first+n-1 && trim(t.lineAt(high+1)) == "" {
 		high++
 	}
 	for i := low; i <= first && i+n-1 <= high; i++ {

@@ -122,7 +122,7 @@ func FuzzFind(f *testing.F) {
 
 // fuzzStrategy compares what a strategy yields with what the oracle does. Only
 // the order of different texts counts: the oracle names texts, not places.
-func fuzzStrategy(f *testing.F, fast func(*finder) iter.Seq[Span], slow func(*oracle, string, string) []string) {
+func fuzzStrategy(f *testing.F, fast func(*search) iter.Seq[Span], slow func(*oracle, string, string) []string) {
 	seedCorpus(f)
 	o := newOracle()
 	f.Fuzz(func(t *testing.T, content, old string, _ bool) {
@@ -138,7 +138,7 @@ func fuzzStrategy(f *testing.F, fast func(*finder) iter.Seq[Span], slow func(*or
 			return out
 		}
 		var got []string
-		for s := range fast(newFinder(content, old, Options{Profile: Seed})) {
+		for s := range fast(newSearch(content, old, Options{Profile: Seed})) {
 			got = append(got, content[s.Start:s.End])
 		}
 		got, want := distinct(got), distinct(slow(o, content, old))
@@ -148,14 +148,14 @@ func fuzzStrategy(f *testing.F, fast func(*finder) iter.Seq[Span], slow func(*or
 	})
 }
 
-func FuzzLineTrimmed(f *testing.F) { fuzzStrategy(f, (*finder).trimmedLines, (*oracle).lineTrimmed) }
-func FuzzBlockAnchor(f *testing.F) { fuzzStrategy(f, (*finder).anchored, (*oracle).blockAnchor) }
+func FuzzLineTrimmed(f *testing.F) { fuzzStrategy(f, (*search).trimmedLines, (*oracle).lineTrimmed) }
+func FuzzBlockAnchor(f *testing.F) { fuzzStrategy(f, (*search).anchored, (*oracle).blockAnchor) }
 func FuzzWhitespaceNormalized(f *testing.F) {
-	fuzzStrategy(f, (*finder).normalized, (*oracle).whitespace)
+	fuzzStrategy(f, (*search).normalized, (*oracle).whitespace)
 }
-func FuzzEscapeNormalized(f *testing.F) { fuzzStrategy(f, (*finder).unescaped, (*oracle).escape) }
-func FuzzTrimmedBoundary(f *testing.F)  { fuzzStrategy(f, (*finder).bounded, (*oracle).boundary) }
-func FuzzContextAware(f *testing.F)     { fuzzStrategy(f, (*finder).contextual, (*oracle).context) }
+func FuzzEscapeNormalized(f *testing.F) { fuzzStrategy(f, (*search).unescaped, (*oracle).escape) }
+func FuzzTrimmedBoundary(f *testing.F)  { fuzzStrategy(f, (*search).bounded, (*oracle).boundary) }
+func FuzzContextAware(f *testing.F)     { fuzzStrategy(f, (*search).contextual, (*oracle).context) }
 
 // FuzzIndentationFlexible holds the package to what it says of the strategy
 // it leaves out: others before it name all it would.

@@ -23,8 +23,8 @@ func (m Match) Edits(newText string) ([]text.Edit, error) {
 			continue
 		}
 		var ok bool
-		if edits[i], ok = m.finder.fit(m.Strategy, edits[i]); !ok {
-			missing := m.finder.missing()
+		if edits[i], ok = m.finder.fitIndent(m.Strategy, edits[i]); !ok {
+			missing := m.finder.findNearest()
 			missing.uneven = true
 			return nil, missing
 		}
@@ -32,9 +32,9 @@ func (m Match) Edits(newText string) ([]text.Edit, error) {
 	return edits, nil
 }
 
-// fit fits a new text into the lines that it is for. A part of a line is
+// fitIndent fits a new text into the lines that it is for. A part of a line is
 // replaced as it was found.
-func (f *finder) fit(strategy string, e text.Edit) (text.Edit, bool) {
+func (f *search) fitIndent(strategy string, e text.Edit) (text.Edit, bool) {
 	core := f.core(Span{e.Start, e.End})
 	before, after := f.content[:core.Start], f.content[core.End:]
 	if !startsLine(before) || !endsLine(after) {

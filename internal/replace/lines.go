@@ -109,14 +109,14 @@ func newTable(text string) *table {
 
 func (t *table) len() int { return len(t.start) - 1 }
 
-func (t *table) line(i int) string { return t.text[t.start[i] : t.start[i+1]-1] }
+func (t *table) lineAt(i int) string { return t.text[t.start[i] : t.start[i+1]-1] }
 
 // span is the part from the start of line i to the end of line j, without its
 // line feed.
 func (t *table) span(i, j int) Span { return Span{int(t.start[i]), int(t.start[j+1]) - 1} }
 
-// at returns which line an offset is on, from 0.
-func (t *table) at(offset int) int {
+// lineOf returns which line an offset is on, from 0.
+func (t *table) lineOf(offset int) int {
 	low, high := 0, t.len()-1
 	for low < high {
 		mid := (low + high + 1) / 2
@@ -137,34 +137,34 @@ type pair struct {
 	cid, oid []int32 // oid leaves out one empty line at the end
 }
 
-// lines indexes both texts, once.
-func (f *finder) lines() *pair {
+// indexLines indexes both texts, once.
+func (f *search) indexLines() *pair {
 	if f.index != nil {
 		return f.index
 	}
 	p := &pair{c: newTable(f.content), o: newTable(f.old)}
 	n := p.o.len()
-	if p.o.line(n-1) == "" {
+	if p.o.lineAt(n-1) == "" {
 		n--
 	}
 	p.cid, p.oid = make([]int32, p.c.len()), make([]int32, n)
 	// The numbers come from the text of fewer lines, so that the other one,
 	// however long, needs no memory for its own.
 	if len(p.cid) < len(p.oid) {
-		known := number(p.c, p.cid)
+		known := numberLines(p.c, p.cid)
 		look(p.o, p.oid, known, -2)
 	} else {
-		known := number(p.o, p.oid)
+		known := numberLines(p.o, p.oid)
 		look(p.c, p.cid, known, -1)
 	}
 	f.index = p
 	return p
 }
 
-func number(t *table, id []int32) map[string]int32 {
+func numberLines(t *table, id []int32) map[string]int32 {
 	known := make(map[string]int32)
 	for i := range id {
-		key := trim(t.line(i))
+		key := trim(t.lineAt(i))
 		n, ok := known[key]
 		if !ok {
 			n = int32(len(known))
@@ -177,7 +177,7 @@ func number(t *table, id []int32) map[string]int32 {
 
 func look(t *table, id []int32, known map[string]int32, unknown int32) {
 	for i := range id {
-		n, ok := known[trim(t.line(i))]
+		n, ok := known[trim(t.lineAt(i))]
 		if !ok {
 			n = unknown
 		}
@@ -186,11 +186,11 @@ func look(t *table, id []int32, known map[string]int32, unknown int32) {
 }
 
 // lineOf returns the number of the line an offset is on, from 1.
-func (f *finder) lineOf(offset int) int { return f.lines().c.at(offset) + 1 }
+func (f *search) lineOf(offset int) int { return f.indexLines().c.lineOf(offset) + 1 }
 
-// matches yields every index of text at which pattern begins, also where the
+// allMatches yields every index of text at which pattern begins, also where the
 // places overlap. It takes linear time however the two repeat themselves.
-func matches[S ~[]E, E comparable](text, pattern S) iter.Seq[int] {
+func allMatches[S ~[]E, E comparable](text, pattern S) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if len(pattern) == 0 || len(pattern) > len(text) {
 			return

@@ -7,10 +7,10 @@ import (
 
 // trimmedLines yields the runs of whole lines that are equal to the quoted
 // ones but for the blanks at their ends.
-func (f *finder) trimmedLines() iter.Seq[Span] {
+func (f *search) trimmedLines() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
-		p := f.lines()
-		for i := range matches(p.cid, p.oid) {
+		p := f.indexLines()
+		for i := range allMatches(p.cid, p.oid) {
 			if !yield(p.c.span(i, i+len(p.oid)-1)) {
 				return
 			}
@@ -23,12 +23,12 @@ type block struct{ first, last int }
 
 // anchors yields, for every line equal to the first quoted one, the block that
 // ends with the next line equal to the last quoted one, at least two lines on.
-func (f *finder) anchors() iter.Seq[block] {
+func (f *search) anchors() iter.Seq[block] {
 	return func(yield func(block) bool) {
 		if strings.Count(f.old, "\n") < 2 {
 			return
 		}
-		p := f.lines()
+		p := f.indexLines()
 		first, last := p.oid[0], p.oid[len(p.oid)-1]
 		end := 0
 		for i, id := range p.cid {
@@ -50,9 +50,9 @@ const enough = 0.3
 
 // anchored yields the block between the anchors: the only one however
 // different it is, else the one most alike.
-func (f *finder) anchored() iter.Seq[Span] {
+func (f *search) anchored() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
-		p := f.lines()
+		p := f.indexLines()
 		var blocks []block
 		for b := range f.anchors() {
 			blocks = append(blocks, b)
@@ -78,8 +78,8 @@ func (f *finder) anchored() iter.Seq[Span] {
 }
 
 // alike compares the lines between the anchors one by one, from 0 to 1.
-func (f *finder) alike(b block) (similarity float64, ok bool) {
-	p := f.lines()
+func (f *search) alike(b block) (similarity float64, ok bool) {
+	p := f.indexLines()
 	n := min(len(p.oid), b.last-b.first+1) - 2
 	if n <= 0 {
 		return 1, true
@@ -90,12 +90,12 @@ func (f *finder) alike(b block) (similarity float64, ok bool) {
 			return 0, false
 		}
 		if p.cid[b.first+t] == p.oid[t] {
-			if trim(p.o.line(t)) != "" {
+			if trim(p.o.lineAt(t)) != "" {
 				sum++
 			}
 			continue
 		}
-		s, ok := f.lineSimilarity(trim(p.c.line(b.first+t)), trim(p.o.line(t)))
+		s, ok := f.lineSimilarity(trim(p.c.lineAt(b.first+t)), trim(p.o.lineAt(t)))
 		if !ok {
 			return 0, false
 		}
@@ -106,9 +106,9 @@ func (f *finder) alike(b block) (similarity float64, ok bool) {
 
 // contextual yields the blocks between the anchors that have as many lines as
 // were quoted, at least half of them equal.
-func (f *finder) contextual() iter.Seq[Span] {
+func (f *search) contextual() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
-		p := f.lines()
+		p := f.indexLines()
 		for b := range f.anchors() {
 			if b.last-b.first+1 == len(p.oid) && f.halfEqual(b) && !yield(p.c.span(b.first, b.last)) {
 				return
@@ -120,12 +120,12 @@ func (f *finder) contextual() iter.Seq[Span] {
 // halfEqual reports whether of the lines between the anchors, blank ones not
 // counted, at least half are equal but for the blanks at their ends. Blocks of
 // the right size overlap in two lines at most, so this reads each line once.
-func (f *finder) halfEqual(b block) bool {
-	p := f.lines()
+func (f *search) halfEqual(b block) bool {
+	p := f.indexLines()
 	equal, all := 0, 0
 	for t := 1; t < len(p.oid)-1; t++ {
 		same := p.cid[b.first+t] == p.oid[t]
-		if same && trim(p.o.line(t)) == "" {
+		if same && trim(p.o.lineAt(t)) == "" {
 			continue
 		}
 		all++

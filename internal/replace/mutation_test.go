@@ -192,7 +192,7 @@ func draw(r *rand.Rand, file string) (Span, bool) {
 		i := r.IntN(t.len() - 1)
 		j := min(i+r.IntN(14), t.len()-2)
 		s := t.span(i, j)
-		if trim(t.line(i)) != "" && trim(t.line(j)) != "" && hasWord(file[s.Start:s.End]) && strings.Count(file, file[s.Start:s.End]) == 1 {
+		if trim(t.lineAt(i)) != "" && trim(t.lineAt(j)) != "" && hasWord(file[s.Start:s.End]) && strings.Count(file, file[s.Start:s.End]) == 1 {
 			return s, true
 		}
 	}
@@ -272,7 +272,7 @@ func judge(t *testing.T, c *tally, file, quoted string, at Span) {
 	switch {
 	case errors.As(err, &missing):
 		c.missed++
-		if f := newFinder(file, quoted, Options{}); missing.Start <= f.lineOf(at.End) && missing.End >= f.lineOf(at.Start) {
+		if f := newSearch(file, quoted, Options{}); missing.Start <= f.lineOf(at.End) && missing.End >= f.lineOf(at.Start) {
 			c.near++
 		}
 		if again, err := Find(file, missing.Text, Options{}); err == nil && again.Exact && again.Strategy == simple && len(again.Spans) == 1 {

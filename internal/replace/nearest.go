@@ -13,8 +13,8 @@ const (
 	nearBytes = 8 << 10
 )
 
-// missing looks for the text nearest to the quoted one.
-func (f *finder) missing() *Missing {
+// findNearest looks for the text nearest to the quoted one.
+func (f *search) findNearest() *Missing {
 	m := &Missing{content: f.content, old: f.old, profile: f.opt.Profile}
 	old := f.old
 	if numbered(old) {
@@ -28,9 +28,9 @@ func (f *finder) missing() *Missing {
 		return m
 	}
 	if old != f.old { // the search is for what was meant
-		f = newFinder(f.content, old, f.opt)
+		f = newSearch(f.content, old, f.opt)
 	}
-	n := near{finder: f}
+	n := near{search: f}
 	b, told := n.byLines()
 	if told < tells {
 		if by, ok := n.byLetters(); ok {
@@ -40,13 +40,13 @@ func (f *finder) missing() *Missing {
 	if told == 0 {
 		return m
 	}
-	n.fill(m, b)
+	n.setBlock(m, b)
 	return m
 }
 
 // A near is the search for the text nearest to old.
 type near struct {
-	*finder
+	*search
 	letters *letters
 }
 
@@ -55,7 +55,7 @@ type near struct {
 const tells = 0.5
 
 // height is how many lines the quoted text has.
-func (n *near) height() int { return len(n.lines().oid) }
+func (n *near) height() int { return len(n.indexLines().oid) }
 
 // What of repeated lines is looked at. The rest tells nothing about the place.
 const (
@@ -82,7 +82,7 @@ func (n *near) byLines() (b block, told float64) {
 	if best == 0 {
 		return block{}, 0
 	}
-	height, last := n.height(), n.lines().c.len()-1
+	height, last := n.height(), n.indexLines().c.len()-1
 	reach := 2 + height/4
 	b = block{max(at, 0), min(at+height-1, last)}
 	first, end := -1, -1
@@ -106,7 +106,7 @@ func (n *near) byLines() (b block, told float64) {
 // text begins there. The pairs are the lines that say so: first is the line of
 // the content, last that of the quoted text.
 func (n *near) votes() (map[int]float64, []block) {
-	p := n.lines()
+	p := n.indexLines()
 	there := map[int32][]int{}
 	for j, id := range p.oid {
 		if id >= 0 && len(there[id]) < mostThere {
@@ -126,7 +126,7 @@ func (n *near) votes() (map[int]float64, []block) {
 			continue
 		}
 		used[id]++
-		line := trim(p.c.line(i))
+		line := trim(p.c.lineAt(i))
 		if line == "" {
 			continue
 		}
@@ -142,10 +142,10 @@ func (n *near) votes() (map[int]float64, []block) {
 	return votes, pairs
 }
 
-// fill puts the block into m, cut to what may be shown and then widened until
+// setBlock puts the block into m, cut to what may be shown and then widened until
 // its text is unique.
-func (n *near) fill(m *Missing, b block) {
-	t := n.lines().c
+func (n *near) setBlock(m *Missing, b block) {
+	t := n.indexLines().c
 	s := t.span(b.first, b.last)
 	most := max(nearLines, n.height()+n.height()/4+2)
 	if b.last-b.first+1 > most || s.End-s.Start > nearBytes {
@@ -161,7 +161,7 @@ func (n *near) fill(m *Missing, b block) {
 	}
 	if s.End-s.Start > nearBytes {
 		m.part = true
-		s = n.part(s)
+		s = n.nearestPart(s)
 	} else {
 		s = n.widen(b)
 	}
@@ -174,7 +174,7 @@ func (n *near) fill(m *Missing, b block) {
 // widen adds lines around the block, twice as many each time, until its text
 // is unique or would be too long.
 func (n *near) widen(b block) Span {
-	t := n.lines().c
+	t := n.indexLines().c
 	s := t.span(b.first, b.last)
 	for step := 1; n.elsewhere(s); step *= 2 {
 		wide := block{max(b.first-step, 0), min(b.last+step, t.len()-1)}
@@ -187,8 +187,8 @@ func (n *near) widen(b block) Span {
 	return s
 }
 
-// part finds in a line too long to show the part that is nearest.
-func (n *near) part(s Span) Span {
+// nearestPart finds in a line too long to show the part that is nearest.
+func (n *near) nearestPart(s Span) Span {
 	line := n.content[s.Start:s.End]
 	g := n.grams()
 	size := min(len(n.old)+len(n.old)/4+16, nearBytes)
@@ -315,7 +315,7 @@ func (n *near) byLetters() (block, bool) {
 	if len(g.grams) == 0 {
 		return block{}, false
 	}
-	t := n.lines().c
+	t := n.indexLines().c
 	score := n.lineScores()
 	height := min(n.height(), t.len())
 	type ranked struct {
@@ -361,10 +361,10 @@ func (n *near) byLetters() (block, bool) {
 // lineScores says of every line how much it has of the quoted text's letters,
 // rare ones counting more. Each run counts once a line.
 func (n *near) lineScores() []float64 {
-	g, t := n.grams(), n.lines().c
+	g, t := n.grams(), n.indexLines().c
 	seen := make([]int32, len(g.weight)) // the line a run was last seen in
 	for i := range t.len() {
-		g.each(t.line(i), func(number int16, _ int) {
+		g.each(t.lineAt(i), func(number int16, _ int) {
 			if seen[number] != int32(i+1) {
 				seen[number] = int32(i + 1)
 				g.weight[number]++
@@ -374,7 +374,7 @@ func (n *near) lineScores() []float64 {
 	clear(seen)
 	score := make([]float64, t.len())
 	for i := range score {
-		g.each(t.line(i), func(number int16, _ int) {
+		g.each(t.lineAt(i), func(number int16, _ int) {
 			if seen[number] != int32(i+1) {
 				seen[number] = int32(i + 1)
 				score[i] += 1 / g.weight[number]
@@ -423,9 +423,9 @@ func (n *near) difference(m *Missing, s Span) {
 	offset := s.Start + at + best
 	m.Quoted = naming(n.old[best:])
 	m.There = naming(n.content[offset:])
-	row := n.lines().c.at(offset)
+	row := n.indexLines().c.lineOf(offset)
 	m.Line = row + 1
-	m.Column = utf8.RuneCountInString(n.content[n.lines().c.start[row]:offset]) + 1
+	m.Column = utf8.RuneCountInString(n.content[n.indexLines().c.start[row]:offset]) + 1
 }
 
 // common returns how many bytes two texts begin with alike, in whole

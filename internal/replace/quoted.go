@@ -17,24 +17,24 @@ const alikeEnough = 0.65
 //
 // With context false the block must be alike and of about the size quoted;
 // else it must have as many lines as quoted, half of them equal.
-func (f *finder) quotedBlocks(context bool) iter.Seq[Span] {
+func (f *search) quotedBlocks(context bool) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if strings.Count(f.old, "\n") < 2 || !f.anchorsThere() {
 			return
 		}
 		q := f.quote()
-		for a := range matches(q.keys, q.pattern) {
-			b, ok := q.block(f, a)
+		for a := range allMatches(q.keys, q.pattern) {
+			b, ok := q.matchedLines(f, a)
 			if !ok {
 				continue
 			}
 			f.steps -= len(q.quoted)
 			if context {
-				ok = b.last-b.first+1 == len(f.lines().oid) && f.halfEqual(b)
+				ok = b.last-b.first+1 == len(f.indexLines().oid) && f.halfEqual(b)
 			} else {
 				ok = f.alikeQuoted(q, a)
 			}
-			if f.steps < 0 || ok && !yield(f.lines().c.span(b.first, b.last)) {
+			if f.steps < 0 || ok && !yield(f.indexLines().c.span(b.first, b.last)) {
 				return
 			}
 		}
@@ -42,8 +42,8 @@ func (f *finder) quotedBlocks(context bool) iter.Seq[Span] {
 }
 
 // anchorsThere reports whether the content has the first and the last line.
-func (f *finder) anchorsThere() bool {
-	p := f.lines()
+func (f *search) anchorsThere() bool {
+	p := f.indexLines()
 	first, last := false, false
 	for _, id := range p.cid {
 		first = first || id == p.oid[0]
@@ -61,16 +61,16 @@ type quote struct {
 	quoted  []int   // where they are in the quoted text
 }
 
-func (f *finder) quote() *quote {
+func (f *search) quote() *quote {
 	if f.quotes != nil {
 		return f.quotes
 	}
-	p, q := f.lines(), &quote{}
+	p, q := f.indexLines(), &quote{}
 	f.quotes = q
 	known := map[string]int32{}
 	var buf []byte
 	for j := range p.oid {
-		line := trim(p.o.line(j))
+		line := trim(p.o.lineAt(j))
 		if line == "" {
 			continue
 		}
@@ -83,7 +83,7 @@ func (f *finder) quote() *quote {
 		q.pattern, q.quoted = append(q.pattern, key), append(q.quoted, j)
 	}
 	for i := range p.cid {
-		line := trim(p.c.line(i))
+		line := trim(p.c.lineAt(i))
 		if line == "" {
 			continue
 		}
@@ -97,11 +97,11 @@ func (f *finder) quote() *quote {
 	return q
 }
 
-// block returns the lines that the match at a stands for, with as many blank
+// matchedLines returns the lines that the match at a stands for, with as many blank
 // lines before and after as were quoted, and whether it fits: the anchors
 // equal, and the size about as quoted.
-func (q *quote) block(f *finder, a int) (block, bool) {
-	p := f.lines()
+func (q *quote) matchedLines(f *search, a int) (block, bool) {
+	p := f.indexLines()
 	n, end := len(p.oid), a+len(q.quoted)-1
 	b := block{
 		first: int(q.lines[a]) - q.quoted[0],
@@ -122,8 +122,8 @@ func (q *quote) block(f *finder, a int) (block, bool) {
 }
 
 // alikeQuoted compares the lines the match at a pairs, but for the anchors.
-func (f *finder) alikeQuoted(q *quote, a int) bool {
-	p := f.lines()
+func (f *search) alikeQuoted(q *quote, a int) bool {
+	p := f.indexLines()
 	sum, n := 0.0, 0
 	for k, j := range q.quoted {
 		i := int(q.lines[a+k])
@@ -135,7 +135,7 @@ func (f *finder) alikeQuoted(q *quote, a int) bool {
 			sum++
 			continue
 		}
-		s, ok := f.lineSimilarity(trim(p.c.line(i)), trim(p.o.line(j)))
+		s, ok := f.lineSimilarity(trim(p.c.lineAt(i)), trim(p.o.lineAt(j)))
 		if !ok {
 			return false
 		}

@@ -65,7 +65,7 @@ type Match struct {
 	Exact      bool    // the spans hold the quoted text byte for byte
 	Similarity float64 // of the quoted text and the first span: 1 is equal, 0 has nothing in common
 
-	finder *finder
+	finder *search
 }
 
 // ErrEmpty and ErrSize are about input nothing can be looked for in.
@@ -85,7 +85,7 @@ func Find(content, old string, opt Options) (Match, error) {
 	case len(content) >= math.MaxInt32 || len(old) >= math.MaxInt32:
 		return Match{}, ErrSize
 	}
-	f := newFinder(content, old, opt)
+	f := newSearch(content, old, opt)
 	if m, ok := f.exact(); ok {
 		return m, nil
 	}
@@ -102,7 +102,7 @@ type strategy struct {
 }
 
 // A finder is one search, with what the strategies share.
-type finder struct {
+type search struct {
 	content, old string
 	opt          Options
 
@@ -116,12 +116,12 @@ type finder struct {
 	scans int // bytes that may still be read to see whether a text is unique
 }
 
-func newFinder(content, old string, opt Options) *finder {
-	return &finder{content: content, old: old, opt: opt, steps: maxSteps + stepFactor*len(content), scans: maxScan + scanFactor*len(content)}
+func newSearch(content, old string, opt Options) *search {
+	return &search{content: content, old: old, opt: opt, steps: maxSteps + stepFactor*len(content), scans: maxScan + scanFactor*len(content)}
 }
 
 // exact is the answer where old is there as it stands, and clearly.
-func (f *finder) exact() (Match, bool) {
+func (f *search) exact() (Match, bool) {
 	at := strings.Index(f.content, f.old)
 	if at < 0 {
 		return Match{}, false
@@ -137,7 +137,7 @@ func (f *finder) exact() (Match, bool) {
 
 // strategies are the loose ones. In the safe profile two of them look for
 // something stricter than their namesakes.
-func (f *finder) strategies() []strategy {
+func (f *search) strategies() []strategy {
 	anchored, context := f.anchored(), f.contextual()
 	if f.opt.Profile != Seed {
 		anchored, context = f.quotedBlocks(false), f.quotedBlocks(true)
@@ -152,16 +152,16 @@ func (f *finder) strategies() []strategy {
 	}
 }
 
-// literal yields the places of old itself.
-func (f *finder) literal() iter.Seq[Span] {
+// exactPlaces yields the places of old itself.
+func (f *search) exactPlaces() iter.Seq[Span] {
 	return slices.Values(allPlaces(f.content, f.old))
 }
 
 // seed takes the first candidate whose text is unique in the content.
-func (f *finder) seed() (Match, error) {
+func (f *search) seed() (Match, error) {
 	first := strategy{}
 	if strings.Contains(f.content, f.old) {
-		first = strategy{simple, f.literal()}
+		first = strategy{simple, f.exactPlaces()}
 	}
 	for _, s := range f.strategies() {
 		found, ok := f.firstUnique(s.spans)
@@ -173,7 +173,7 @@ func (f *finder) seed() (Match, error) {
 		}
 	}
 	if first.spans == nil {
-		return Match{}, f.missing()
+		return Match{}, f.findNearest()
 	}
 	return Match{}, f.many(slices.Collect(limited(first.spans)))
 }
@@ -181,7 +181,7 @@ func (f *finder) seed() (Match, error) {
 // firstUnique returns the span whose text is nowhere else. If there is none it
 // returns some span or, where nothing was found, nil. If all are meant, the
 // text of the first span is, wherever it is.
-func (f *finder) firstUnique(spans iter.Seq[Span]) (found []Span, ok bool) {
+func (f *search) firstUnique(spans iter.Seq[Span]) (found []Span, ok bool) {
 	seen := map[fingerprint]bool{}
 	var judged []Span // the first, until there is a second to compare it with
 	last := ""
@@ -228,12 +228,12 @@ const cheap = 256
 
 // safe takes the places of the first strategy that finds any, if they are
 // clear.
-func (f *finder) safe() (Match, error) {
+func (f *search) safe() (Match, error) {
 	if strings.Contains(f.content, f.old) {
 		return Match{}, f.many(allPlaces(f.content, f.old))
 	}
 	if trim(f.old) == "" { // there is nothing to recognise it by
-		return Match{}, f.missing()
+		return Match{}, f.findNearest()
 	}
 	for _, s := range f.strategies() {
 		spans := f.places(s.spans)
@@ -271,11 +271,11 @@ func (f *finder) safe() (Match, error) {
 		}
 		return f.loose(s.name, spans), nil
 	}
-	return Match{}, f.missing()
+	return Match{}, f.findNearest()
 }
 
 // alikeSpans reports whether all places hold the same text.
-func (f *finder) alikeSpans(spans []Span) bool {
+func (f *search) alikeSpans(spans []Span) bool {
 	first := f.content[spans[0].Start:spans[0].End]
 	for _, s := range spans[1:] {
 		if f.content[s.Start:s.End] != first {
@@ -287,14 +287,14 @@ func (f *finder) alikeSpans(spans []Span) bool {
 
 // seedFinds reports whether the seed profile finds so many places, too. The
 // safe one is never looser.
-func (f *finder) seedFinds(places int) bool {
-	m, err := newFinder(f.content, f.old, Options{All: f.opt.All, Profile: Seed}).seed()
+func (f *search) seedFinds(places int) bool {
+	m, err := newSearch(f.content, f.old, Options{All: f.opt.All, Profile: Seed}).seed()
 	return err == nil && len(m.Spans) >= places
 }
 
 // shrink leaves blanks around the text where none were quoted: the
 // indentation of a line that was quoted without it is not to be replaced.
-func (f *finder) shrink(spans []Span) {
+func (f *search) shrink(spans []Span) {
 	quoted := f.edge()
 	for i, s := range spans {
 		core := f.core(s)
@@ -309,7 +309,7 @@ func (f *finder) shrink(spans []Span) {
 
 // places sorts the spans and keeps one for each place. Spans that differ only
 // in the blanks around their text are the same place, and the first is kept.
-func (f *finder) places(spans iter.Seq[Span]) []Span {
+func (f *search) places(spans iter.Seq[Span]) []Span {
 	type place struct {
 		core, span Span
 	}
@@ -338,7 +338,7 @@ func (f *finder) places(spans iter.Seq[Span]) []Span {
 }
 
 // core is the span without the blanks around its text.
-func (f *finder) core(s Span) Span {
+func (f *search) core(s Span) Span {
 	text := f.content[s.Start:s.End]
 	left := trimLeft(text)
 	start := s.End - len(left)
@@ -348,7 +348,7 @@ func (f *finder) core(s Span) Span {
 // An edge is the blanks that were quoted before and after the text.
 type edge struct{ lead, tail string }
 
-func (f *finder) edge() edge {
+func (f *search) edge() edge {
 	return edge{f.old[:len(f.old)-len(trimLeft(f.old))], f.old[len(trimRight(f.old)):]}
 }
 
@@ -356,10 +356,10 @@ func (f *finder) edge() edge {
 // stand for the quoted one. A part of a line is too easily found in a wrong
 // place: it must not begin or end inside a word, must have a word, and where
 // blanks were quoted around the text there must be some, or a line's end.
-func (f *finder) trusted(s Span, e edge) bool {
+func (f *search) trusted(s Span, e edge) bool {
 	text := f.content[s.Start:s.End]
 	before, after := f.content[:s.Start], f.content[s.End:]
-	if joined(before, text) || joined(text, after) {
+	if splitsWord(before, text) || splitsWord(text, after) {
 		return false
 	}
 	atStart, atEnd := startsLine(before), endsLine(after)
@@ -374,19 +374,19 @@ func (f *finder) trusted(s Span, e edge) bool {
 	return hasWord(text)
 }
 
-// joined reports whether a word goes from the end of a into b.
-func joined(a, b string) bool { return lastIsWord(a) && firstIsWord(b) }
+// splitsWord reports whether a word goes from the end of a into b.
+func splitsWord(a, b string) bool { return lastIsWord(a) && firstIsWord(b) }
 
 func hasLines(s string) bool { return strings.Contains(s, "\n") }
 
 // loose is the match of a strategy that is not exact.
-func (f *finder) loose(name string, spans []Span) Match {
+func (f *search) loose(name string, spans []Span) Match {
 	text := f.content[spans[0].Start:spans[0].End]
 	return Match{Spans: spans, Strategy: name, Exact: text == f.old, Similarity: similarity(f.old, text), finder: f}
 }
 
 // oversized reports whether a span is out of proportion to what was quoted.
-func (f *finder) oversized(s Span) bool {
+func (f *search) oversized(s Span) bool {
 	text := f.content[s.Start:s.End]
 	lines, quoted := strings.Count(text, "\n")+1, strings.Count(f.old, "\n")+1
 	if lines >= max(quoted+3, 2*quoted) {

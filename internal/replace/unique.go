@@ -44,7 +44,7 @@ func allPlaces(content, text string) []Span {
 }
 
 // elsewhere reports whether the text of s is also at another place.
-func (f *finder) elsewhere(s Span) bool {
+func (f *search) elsewhere(s Span) bool {
 	text := f.content[s.Start:s.End]
 	if text == "" {
 		return f.content != ""
@@ -77,12 +77,12 @@ type prefix struct {
 	upTo []uint64
 }
 
-func (f *finder) fingerprint(s Span) fingerprint {
+func (f *search) fingerprint(s Span) fingerprint {
 	if f.raw == nil {
-		f.raw = newPrefix(f.lines().c)
+		f.raw = newPrefix(f.indexLines().c)
 	}
-	size, t := s.End-s.Start, f.lines().c
-	i, j := t.at(s.Start), t.at(s.End)
+	size, t := s.End-s.Start, f.indexLines().c
+	i, j := t.lineOf(s.Start), t.lineOf(s.End)
 	if int(t.start[i]) != s.Start || int(t.start[j+1])-1 != s.End {
 		return fingerprint{size, maphash.String(f.raw.seed, f.content[s.Start:s.End])}
 	}
@@ -95,7 +95,7 @@ func newPrefix(t *table) *prefix {
 	p.base = maphash.String(p.seed, "base")%(prime-512) + 256
 	h := uint64(0)
 	for i := range t.len() {
-		line := t.line(i)
+		line := t.lineAt(i)
 		for j := range len(line) {
 			h = mulmod(h, p.base) + uint64(line[j]) + 1
 		}

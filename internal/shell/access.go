@@ -89,12 +89,12 @@ func (r *Reach) Of(u Unit) []Access {
 	}
 	if (u.Kind == Command || u.Kind == Piece) && len(words) > 0 && words[0].Literal {
 		f.why = baseName(words[0].Value)
-		f.command(f.why, words[1:])
+		f.commandFiles(f.why, words[1:])
 		f.carried(words)
 		f.globs(words[1:])
 	} else if u.Kind == Command && len(words) > 1 {
 		f.why = "a command that is computed"
-		f.named(words)
+		f.unknownCommand(words)
 	}
 	f.handedCode()
 	return f.out
@@ -179,9 +179,9 @@ func (r *fileReader) redirect(re Redirect) {
 	r.add(Access{Kind: kind, Path: target, Why: re.Op})
 }
 
-// part is the rest of a word from a place in its value on: the file of
+// suffixFrom is the rest of a word from a place in its value on: the file of
 // --file=x or of -fx.
-func (w Word) part(at int) Word {
+func (w Word) suffixFrom(at int) Word {
 	raw := w.Value[at:]
 	if strings.HasPrefix(w.Raw, w.Value[:at]) {
 		raw = w.Raw[at:]
@@ -193,14 +193,14 @@ func (w Word) part(at int) Word {
 	return Word{Raw: raw, Value: w.Value[at:], Literal: w.Literal || w.Glob, Shape: shape} // no file is called --file=…
 }
 
-// known is a word that stands for itself.
-func known(value string) Word { return Word{Raw: value, Value: value, Literal: true} }
+// knownWord is a word that stands for itself.
+func knownWord(value string) Word { return Word{Raw: value, Value: value, Literal: true} }
 
 // maxFollowed is how long the name of a folder grows that options lead to.
 const maxFollowed = 256
 
-// below is a folder as seen from another.
-func (d Dir) below(w Word) Dir {
+// joinWord is a folder as seen from another.
+func (d Dir) joinWord(w Word) Dir {
 	if !w.Literal || len(d.Path) > maxFollowed {
 		return Dir{}
 	}
@@ -225,8 +225,8 @@ func (d Dir) or(other Dir) Dir {
 	return out
 }
 
-// folder is a word that names a folder, whether there is one yet or not.
-func (w Word) folder() Word {
+// asFolder is a word that names a folder, whether there is one yet or not.
+func (w Word) asFolder() Word {
 	if w.Literal && !strings.HasSuffix(w.Value, "/") {
 		w.Value, w.Raw = w.Value+"/", w.Raw+"/"
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// command adds the files that the arguments of a command name.
-func (r *fileReader) command(name string, args []Word) {
+// commandFiles adds the files that the arguments of a command name.
+func (r *fileReader) commandFiles(name string, args []Word) {
 	switch name {
 	case "cd", "pushd":
 		r.changeDir(name, args)
@@ -17,7 +17,7 @@ func (r *fileReader) command(name string, args []Word) {
 	case "dd":
 		r.dd(args)
 	case "ln":
-		r.link(args)
+		r.linkFiles(args)
 	case "tar", "bsdtar", "gtar":
 		r.tar(args)
 	case "unzip":
@@ -31,9 +31,9 @@ func (r *fileReader) command(name string, args []Word) {
 	case "sqlite3", "duckdb":
 		r.sqlite()
 	case "psql":
-		r.client(psqlFiles())
+		r.clientFiles(psqlFiles())
 	case "mysql", "mariadb":
-		r.client(mysqlFiles())
+		r.clientFiles(mysqlFiles())
 	case "jq", "gojq", "jaq":
 		r.loads("import", "include")
 	case "yq":
@@ -46,7 +46,7 @@ func (r *fileReader) command(name string, args []Word) {
 		r.received(name, args)
 	case "parallel":
 		if at := slices.IndexFunc(args, func(w Word) bool { return strings.HasPrefix(w.Value, ":::") }); at >= 0 {
-			r.named(args[at:])
+			r.unknownCommand(args[at:])
 		}
 	case "socat":
 		r.addresses()
@@ -66,10 +66,10 @@ func (r *fileReader) command(name string, args []Word) {
 	case "sed", "gsed", "ssed":
 		reads, writes := sedFiles(r.unit.Words)
 		for _, file := range reads {
-			r.add(Access{Kind: Read, Path: known(file)})
+			r.add(Access{Kind: Read, Path: knownWord(file)})
 		}
 		for _, file := range writes {
-			r.add(Access{Kind: Write, Path: known(file)})
+			r.add(Access{Kind: Write, Path: knownWord(file)})
 		}
 	case "awk", "gawk", "mawk", "nawk":
 		if inPlace(args) {
@@ -80,10 +80,10 @@ func (r *fileReader) command(name string, args []Word) {
 		for _, w := range r.unit.Words[1:] {
 			if w.Literal {
 				for _, file := range awkWrites(w.Value) {
-					r.add(Access{Kind: Write, Path: known(file)})
+					r.add(Access{Kind: Write, Path: knownWord(file)})
 				}
 				for _, file := range awkReads(w.Value, args) {
-					r.add(Access{Kind: Read, Path: known(file), Maybe: true})
+					r.add(Access{Kind: Read, Path: knownWord(file), Maybe: true})
 				}
 			}
 		}
@@ -129,7 +129,7 @@ type argReader struct {
 
 // table adds the files of a command of the table.
 func (r *fileReader) table(spec fileSpec, args []Word) {
-	for r.begin(); r.again(); {
+	for r.resetWays(); r.nextWay(); {
 		a := argReader{fileReader: r, spec: spec, args: spec.args, deep: spec.is("deep"), visible: spec.is("shy"), fresh: spec.is("fresh"), inDir: spec.is("+w")}
 		a.split(args)
 		a.assign()
@@ -146,7 +146,7 @@ func (r *fileReader) table(spec fileSpec, args []Word) {
 // anywhere adds that a command writes where it runs, under names that only it
 // knows.
 func (r *fileReader) anywhere() {
-	r.add(Access{Kind: Write, Path: known(".")})
+	r.add(Access{Kind: Write, Path: knownWord(".")})
 	r.add(Access{Kind: Write})
 }
 
@@ -154,9 +154,9 @@ func (r *fileReader) anywhere() {
 func (a *argReader) alone() {
 	switch {
 	case a.spec.is("@v") && len(a.unit.Redirects) == 0:
-		a.add(Access{Kind: Visit, Path: known(".")})
+		a.add(Access{Kind: Visit, Path: knownWord(".")})
 	case a.spec.is("@F"):
-		a.use("F", known("."))
+		a.addUse("F", knownWord("."))
 	}
 }
 
@@ -173,7 +173,7 @@ func (a *argReader) backups() {
 	for _, w := range a.plain {
 		_, base := cutLast(w.Value)
 		if w.Literal {
-			a.add(Access{Kind: Write, Path: known(strings.ReplaceAll(a.suffix.Value, "*", base))})
+			a.add(Access{Kind: Write, Path: knownWord(strings.ReplaceAll(a.suffix.Value, "*", base))})
 		} else {
 			a.add(Access{Kind: Write, Path: Word{Raw: a.suffix.Raw, Value: a.suffix.Value, Shape: Unknown}})
 		}
@@ -196,7 +196,7 @@ func (a *argReader) split(args []Word) {
 				return
 			}
 			if a.spec.is("resp") && strings.HasPrefix(w.Value, "@") {
-				a.use("l", w.part(1))
+				a.addUse("l", w.suffixFrom(1))
 				a.add(Access{Kind: Write}) // there may be options in it
 				continue
 			}
@@ -227,7 +227,7 @@ func (a *argReader) value(use string, w Word) {
 		return
 	case "d":
 		a.add(Access{Kind: Visit, Path: w})
-		a.dir = a.dir.below(w)
+		a.dir = a.dir.joinWord(w)
 		return
 	case "D":
 		a.deep = a.deep || strings.HasPrefix("recurse", w.Value) || !w.Literal
@@ -252,14 +252,14 @@ func (a *argReader) value(use string, w Word) {
 		return
 	}
 	a.named = true
-	a.use(use, w)
+	a.addUse(use, w)
 }
 
 // narrow notes a pattern about which files of folders are meant.
 func (a *argReader) narrow(use string, w Word) {
 	switch use {
 	case "p", "P":
-		a.filter.whole(use, w)
+		a.filter.addNamePattern(use, w)
 	case "A": // a type means other names from here on
 		a.filter.lifted = true
 	default:
@@ -278,7 +278,7 @@ func (a *argReader) assign() {
 		if len(words) == 0 {
 			return
 		}
-		a.use(use, words[0])
+		a.addUse(use, words[0])
 		words = words[1:]
 	}
 	var tail []Word
@@ -307,10 +307,10 @@ func (a *argReader) starred(list argList, words []Word) {
 		use = "r"
 	}
 	for _, w := range words {
-		a.use(use, w)
+		a.addUse(use, w)
 	}
 	if len(words) == 0 && len(list.tail) == 0 && a.deep && use == "r" && (a.spec.is("@r") || !a.spec.is("deep")) {
-		a.use(use, known("."))
+		a.addUse(use, knownWord("."))
 	}
 }
 
@@ -319,7 +319,7 @@ func (a *argReader) into(use string, w Word, from []Word) {
 		a.add(Access{Kind: Write, Path: w, Into: from, Deep: a.deep, Link: a.soft, Soft: a.soft, Flat: a.flat})
 		a.kept(w, from)
 	} else if use != "W" {
-		a.use(use, w)
+		a.addUse(use, w)
 	}
 }
 
@@ -329,7 +329,7 @@ func (a *argReader) kept(to Word, from []Word) {
 		switch {
 		case !a.parents:
 		case to.Literal && w.Literal:
-			a.add(Access{Kind: Write, Path: known(beneath(to.Value, w.Value)), Deep: a.deep})
+			a.add(Access{Kind: Write, Path: knownWord(beneath(to.Value, w.Value)), Deep: a.deep})
 		default:
 			a.add(Access{Kind: Write, Path: w.hazy()})
 		}
@@ -355,8 +355,8 @@ func name(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// use adds a file by what is done with it.
-func (a *argReader) use(use string, w Word) {
+// addUse adds a file by what is done with it.
+func (a *argReader) addUse(use string, w Word) {
 	if use == "-" || a.skipped(w) {
 		return
 	}
@@ -382,7 +382,7 @@ func (a *argReader) use(use string, w Word) {
 		a.add(at)
 	case "F":
 		a.add(Access{Kind: Write, Path: w})
-		a.add(Access{Kind: Write, Path: w.folder(), Into: []Word{known("new")}})
+		a.add(Access{Kind: Write, Path: w.asFolder(), Into: []Word{knownWord("new")}})
 	case "m", "M":
 		a.maybe(use, at)
 	case "u", "U", "o":
@@ -390,12 +390,12 @@ func (a *argReader) use(use string, w Word) {
 	case "@", "k", "s", "S":
 		a.mentioned(use, w)
 	case "l", "L", "B":
-		a.listed(use, w)
+		a.addNameList(use, w)
 	}
 }
 
-// listed adds a file with the names of files, and those.
-func (a *argReader) listed(use string, w Word) {
+// addNameList adds a file with the names of files, and those.
+func (a *argReader) addNameList(use string, w Word) {
 	a.add(Access{Kind: Read, Path: w})
 	if use != "L" {
 		a.add(Access{Kind: Read})
@@ -435,7 +435,7 @@ func (a *argReader) maybe(use string, at Access) {
 	if use == "M" {
 		at.Kind, at.Maybe = Write, at.Maybe && at.Path == a.plain[0]
 	} else if rev, file, ok := strings.Cut(at.Path.Value, ":"); ok && a.why == "git" && file != "" && !strings.Contains(rev, "/../") {
-		at.Path, at.Maybe = at.Path.part(len(rev)+1), false
+		at.Path, at.Maybe = at.Path.suffixFrom(len(rev)+1), false
 	}
 	if at.Path.Literal || at.Path.Glob {
 		a.add(at)

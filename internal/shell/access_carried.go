@@ -18,7 +18,7 @@ func (r *fileReader) carried(words []Word) {
 	shapes[0] = name
 	var starts []int
 	if w, ok := wrapperOf(name); ok {
-		if len(w.unwrap(words).doubts) > 0 {
+		if len(w.unwrap(words).uncertainties) > 0 {
 			for i := 1; i < min(len(words), maxLevel); i++ {
 				starts = append(starts, i)
 			}
@@ -35,7 +35,7 @@ func (r *fileReader) carried(words []Word) {
 			continue
 		}
 		r.why = baseName(words[at].Value)
-		r.command(r.why, words[at+1:])
+		r.commandFiles(r.why, words[at+1:])
 		r.dir = dir
 		r.carried(words[at:])
 	}
@@ -67,7 +67,7 @@ func (r *fileReader) guessed(words []Word) (out []Word) {
 			continue // in code of another kind it is a comparison
 		}
 		if !strings.ContainsAny(rest, "$`*?[{") && !digits(rest) {
-			r.add(Access{Kind: kind, Path: known(rest), Why: op[:1]})
+			r.add(Access{Kind: kind, Path: knownWord(rest), Why: op[:1]})
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ func (r *fileReader) handedCode() {
 			r.settingsIn(name, value)
 		}
 	}
-	if doubtful(r.unit) {
+	if mayRunWords(r.unit) {
 		for _, w := range r.unit.Words[min(1, len(r.unit.Words)):] {
 			if name, value, ok := assignment(w); ok {
 				r.settingsIn(name, value.Value)
@@ -31,7 +31,7 @@ func (r *fileReader) handedCode() {
 		}
 	}
 	r.inner++
-	if doubtful(r.unit) && !distant(r.unit) && len(r.unit.Words) > 2 && len(r.unit.Words) < maxLevel {
+	if mayRunWords(r.unit) && !distant(r.unit) && len(r.unit.Words) > 2 && len(r.unit.Words) < maxLevel {
 		if _, known := r.specOf(baseName(r.unit.Words[0].Value)); !known {
 			r.run(r.unit.Words[1:])
 		}
@@ -47,9 +47,9 @@ func (r *fileReader) handedCode() {
 // maxHandedCode is how long a text is in which commands are looked for.
 const maxHandedCode = 4096
 
-// doubtful reports whether a unit may run what its words say.
-func doubtful(u Unit) bool {
-	return slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Match == "" })
+// mayRunWords reports whether a unit may run what its words say.
+func mayRunWords(u Unit) bool {
+	return slices.ContainsFunc(u.Uncertainties, func(d Uncertainty) bool { return d.Match == "" })
 }
 
 // distant reports whether the words of a unit are commands of another machine.
@@ -90,7 +90,7 @@ func (r *fileReader) run(words []Word) {
 	}
 	why, dir := r.why, r.dir
 	r.why = name
-	r.command(r.why, words[1:])
+	r.commandFiles(r.why, words[1:])
 	r.why, r.dir = why, dir
 }
 
@@ -104,13 +104,13 @@ func (r *fileReader) settingsIn(name, value string) {
 		return
 	}
 	if value = strings.Trim(value, `'"`); !strings.ContainsAny(value, "$`'\"\\{") {
-		r.add(Access{Kind: Read, Path: known(value), Why: name})
+		r.add(Access{Kind: Read, Path: knownWord(value), Why: name})
 	}
 }
 
-// named adds the files among the words of a command that is not known, which may
+// unknownCommand adds the files among the words of a command that is not known, which may
 // read them.
-func (r *fileReader) named(words []Word) {
+func (r *fileReader) unknownCommand(words []Word) {
 	for _, w := range words[1:] {
 		if (w.Literal || w.Glob) && !strings.HasPrefix(w.Value, "-") {
 			r.add(Access{Kind: Read, Path: w, Maybe: true})
@@ -118,7 +118,7 @@ func (r *fileReader) named(words []Word) {
 	}
 	if base := baseName(words[0].Value); words[0].Glob && !strings.ContainsAny(base, "*?[\\") {
 		r.why = base
-		r.command(base, words[1:])
+		r.commandFiles(base, words[1:])
 	}
 }
 

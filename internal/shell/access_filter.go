@@ -49,10 +49,10 @@ func (f *nameFilter) add(use string, w Word) {
 	}
 }
 
-// whole adds a pattern about whole names, p for those that are meant and P for
+// addNamePattern adds a pattern about whole names, p for those that are meant and P for
 // those that are not. It is about the last part of names too if it begins with
 // a star and is plain otherwise.
-func (f *nameFilter) whole(use string, w Word) {
+func (f *nameFilter) addNamePattern(use string, w Word) {
 	end, ok := strings.CutPrefix(w.Value, "*")
 	ok = ok && f.heeds(w) && w.Literal && !strings.ContainsAny(end, "*?[\\/")
 	switch {

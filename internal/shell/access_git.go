@@ -12,7 +12,7 @@ func (r *fileReader) git(args []Word) {
 	)}
 	top.split(args)
 	for _, w := range top.target { // seen from where all the -C lead
-		r.dir = r.dir.or(r.dir.below(w))
+		r.dir = r.dir.or(r.dir.joinWord(w))
 	}
 	if len(top.plain) == 0 || !top.plain[0].Literal {
 		return
@@ -72,21 +72,21 @@ func (r *fileReader) stash(args []Word) {
 	case "list", "show", "drop", "clear", "create", "store", "export", "import":
 		return
 	}
-	for r.begin(); r.again(); {
+	for r.resetWays(); r.nextWay(); {
 		a := argReader{fileReader: r, deep: true, spec: parseSpec(
 			"-m=- --message=- -u:u --include-untracked:u -a:a --all:a --pathspec-from-file=L",
 		)}
 		a.split(args)
 		if sub == "push" {
 			for _, w := range a.plain {
-				a.use("w", w)
+				a.addUse("w", w)
 			}
 		}
 		if sub != "push" || len(a.plain) == 0 {
 			r.anywhere()
 		}
 		if a.effects != "" {
-			r.add(Access{Kind: Read, Path: known("."), Deep: true, Fresh: !strings.Contains(a.effects, "a")})
+			r.add(Access{Kind: Read, Path: knownWord("."), Deep: true, Fresh: !strings.Contains(a.effects, "a")})
 		}
 	}
 }

@@ -9,7 +9,7 @@ func (a *argReader) further(use string, w Word) {
 		a.settings(w)
 	case "a":
 		if at := strings.IndexByte(w.Value, '='); at >= 0 {
-			a.add(Access{Kind: Write, Path: w.part(at + 1)})
+			a.add(Access{Kind: Write, Path: w.suffixFrom(at + 1)})
 		}
 	case "h":
 		if !w.Literal {
@@ -54,12 +54,12 @@ func (a *argReader) handedFile(option, file string) {
 	}
 	switch option = "-" + strings.TrimLeft(option, "-"); option {
 	case "-MD", "-MMD", "-MF", "-Map", "-o", "-output", "-dependency-file", "-out-implib":
-		a.add(Access{Kind: Write, Path: known(file)})
+		a.add(Access{Kind: Write, Path: knownWord(file)})
 	case "-include", "-imacros", "-T", "-script", "-version-script", "-dynamic-list":
-		a.add(Access{Kind: Read, Path: known(file)})
+		a.add(Access{Kind: Read, Path: knownWord(file)})
 	default:
 		if strings.HasPrefix(option, "-a") && strings.Trim(option, "-acdghilmns") == "" {
-			a.add(Access{Kind: Write, Path: known(file)})
+			a.add(Access{Kind: Write, Path: knownWord(file)})
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (r *fileReader) temporary() {
 		case strings.ContainsAny(value, "$`'\"\\(){}<>*?[~"):
 			r.add(Access{Kind: Write})
 		default:
-			r.add(Access{Kind: Write, Path: known(value).folder(), Into: []Word{known("new")}})
+			r.add(Access{Kind: Write, Path: knownWord(value).asFolder(), Into: []Word{knownWord("new")}})
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (a *argReader) option(w Word, rest []Word) (taken int, stop bool) {
 		case !ok:
 		case len(o.values) > 0 && !last:
 			a.apply(o)
-			a.value(o.values[0], w.part(i+1))
+			a.value(o.values[0], w.suffixFrom(i+1))
 			return 0, false
 		default:
 			if n := a.take(o, rest); n > 0 || o.stopped {
@@ -56,7 +56,7 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 	case !ok && a.spec.is("whole"):
 		if o, ok = a.glued(w.Value); ok {
 			a.apply(o)
-			a.value(o.values[0], w.part(len(o.name)))
+			a.value(o.values[0], w.suffixFrom(len(o.name)))
 			return 0, false
 		}
 		if attached {
@@ -68,7 +68,7 @@ func (a *argReader) longOption(w Word, rest []Word) (taken int, stop bool) {
 		return a.shortened(w, name, rest)
 	case attached && len(o.values) > 0:
 		a.apply(o)
-		a.value(o.values[0], w.part(len(name)+1))
+		a.value(o.values[0], w.suffixFrom(len(name)+1))
 		return 0, o.stopped
 	}
 	return a.take(o, rest), o.stopped
@@ -106,7 +106,7 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 		return 0, false
 	}
 	if a.why == "git" {
-		a.undo(name)
+		a.negateFlags(name)
 	}
 	attached := len(name) < len(w.Value)
 	var all []optionSpec
@@ -133,7 +133,7 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 			stop = stop || o.stopped
 		case attached:
 			a.apply(o)
-			a.value(o.values[0], w.part(len(name)+1))
+			a.value(o.values[0], w.suffixFrom(len(name)+1))
 		case swallowed:
 			taken = max(taken, a.take(o, rest))
 		}
@@ -145,13 +145,13 @@ func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop
 // if it is the name of a file.
 func (a *argReader) loosely(w Word, at int) {
 	if a.spec.is("loose") {
-		a.use("m", w.part(at))
+		a.addUse("m", w.suffixFrom(at))
 	}
 }
 
-// undo takes back flags of git by which it leaves files alone: --no-x, or the
+// negateFlags takes back flags of git by which it leaves files alone: --no-x, or the
 // beginning of that.
-func (a *argReader) undo(name string) {
+func (a *argReader) negateFlags(name string) {
 	flag, ok := strings.CutPrefix(name, "--no")
 	if !ok || flag != "" && flag[0] != '-' {
 		return
@@ -233,7 +233,7 @@ func (a *argReader) apply(o optionSpec) {
 	case "+w":
 		a.inDir = true
 	case "@r":
-		a.add(Access{Kind: Read, Path: known("."), Deep: true})
+		a.add(Access{Kind: Read, Path: knownWord("."), Deep: true})
 	case "force":
 		a.force = true
 	default:

@@ -15,7 +15,7 @@ func (r *fileReader) changeDir(name string, args []Word) {
 	}
 	switch {
 	case len(args) == 0 && name == "cd":
-		r.add(Access{Kind: Visit, Path: known("~")})
+		r.add(Access{Kind: Visit, Path: knownWord("~")})
 	case len(args) == 0 || args[0].Literal && (args[0].Value == "" || name == "pushd" && args[0].Value[0] == '+'):
 	default:
 		r.add(Access{Kind: Visit, Path: args[0]})
@@ -33,7 +33,7 @@ func (r *fileReader) find(args []Word) {
 	}
 	roots := args[:n]
 	if n == 0 {
-		roots = []Word{known(".")}
+		roots = []Word{knownWord(".")}
 	}
 	for _, w := range roots {
 		r.add(Access{Kind: Visit, Path: w})
@@ -45,13 +45,13 @@ func (r *fileReader) find(args []Word) {
 		}
 		switch args[i].Value {
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
-			r.all(Write, next)
+			r.addAll(Write, next)
 		case "-newer", "-anewer", "-cnewer", "-samefile":
-			r.all(Visit, next)
+			r.addAll(Visit, next)
 		case "-files0-from": // what is named in it is only looked at
-			r.all(Read, next)
+			r.addAll(Read, next)
 		case "-delete":
-			r.all(Write, roots) // which files that are is not known
+			r.addAll(Write, roots) // which files that are is not known
 		}
 	}
 }
@@ -61,7 +61,7 @@ func findExpression(w Word) bool {
 	return strings.HasPrefix(v, "-") && len(v) > 1 || v == "(" || v == ")" || v == "!" || v == ","
 }
 
-func (r *fileReader) all(kind AccessKind, words []Word) {
+func (r *fileReader) addAll(kind AccessKind, words []Word) {
 	for _, w := range words {
 		r.add(Access{Kind: kind, Path: w})
 	}
@@ -71,10 +71,10 @@ func (r *fileReader) all(kind AccessKind, words []Word) {
 func (r *fileReader) dd(args []Word) {
 	for _, w := range args {
 		if strings.HasPrefix(w.Value, "if=") {
-			r.add(Access{Kind: Read, Path: w.part(len("if="))})
+			r.add(Access{Kind: Read, Path: w.suffixFrom(len("if="))})
 		}
 		if strings.HasPrefix(w.Value, "of=") {
-			r.add(Access{Kind: Write, Path: w.part(len("of="))})
+			r.add(Access{Kind: Write, Path: w.suffixFrom(len("of="))})
 		}
 		if w.Shape != "" && strings.HasPrefix(w.Shape, Unknown) {
 			r.add(Access{Kind: Read, Path: w, Operand: "if="})
@@ -86,11 +86,11 @@ func (r *fileReader) dd(args []Word) {
 // linkOptions is what the table would say about ln.
 const linkOptions = "-s:s --symbolic:s -r:r --relative:r -n:n --no-dereference:n -T:n --no-target-directory:n -t=T --target-directory=T -S=- --suffix=-"
 
-// link adds the files that ln links, which can be read under their new names
+// linkFiles adds the files that ln links, which can be read under their new names
 // and, where a name is as good as the other, changed; and the links. What a
 // symbolic one leads to is known by who knows whether it lies in a folder.
-func (r *fileReader) link(args []Word) {
-	for r.begin(); r.again(); {
+func (r *fileReader) linkFiles(args []Word) {
+	for r.resetWays(); r.nextWay(); {
 		a := argReader{fileReader: r, spec: parseSpec(linkOptions)}
 		a.split(args)
 		from, to := a.plain, a.target
@@ -99,7 +99,7 @@ func (r *fileReader) link(args []Word) {
 			continue
 		case len(to) > 0:
 		case n == 1:
-			to = []Word{known(".")}
+			to = []Word{knownWord(".")}
 		default:
 			from, to = from[:n-1], from[n-1:]
 		}
@@ -142,7 +142,7 @@ func (r *fileReader) tar(args []Word) {
 	if len(args) > 0 && args[0].Literal && args[0].Value != "" && args[0].Value[0] != '-' {
 		args = oldTar(args)
 	}
-	for r.begin(); r.again(); {
+	for r.resetWays(); r.nextWay(); {
 		a := tarReader{argReader: argReader{fileReader: r, spec: parseSpec(tarOptions)}}
 		start := r.dir
 		a.read(args)
@@ -211,7 +211,7 @@ func oldTar(args []Word) []Word {
 	letters, rest := args[0].Value, args[1:]
 	var out []Word
 	for i := range len(letters) {
-		out = append(out, known("-"+letters[i:i+1]))
+		out = append(out, knownWord("-"+letters[i:i+1]))
 		if strings.Contains("fCTXbIFgHKLNV", letters[i:i+1]) && len(rest) > 0 {
 			out = append(out, rest[0])
 			rest = rest[1:]
@@ -231,12 +231,12 @@ func (r *fileReader) unzip(args []Word) {
 	if a.star == "t" && !slices.ContainsFunc(args, undone) {
 		return
 	}
-	to := append(a.target, known("."))
+	to := append(a.target, knownWord("."))
 	r.add(Access{Kind: Write, Path: to[0]})
 	r.add(Access{Kind: Write}) // under names that the archive has
 	for _, w := range a.plain[1:] {
 		if w.Literal && to[0].Literal {
-			w = known(beneath(to[0].Value, w.Value))
+			w = knownWord(beneath(to[0].Value, w.Value))
 		}
 		r.add(Access{Kind: Write, Path: w})
 	}

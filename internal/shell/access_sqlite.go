@@ -22,7 +22,7 @@ func (r *fileReader) history() {
 		if !ok {
 			continue
 		}
-		file := known(value)
+		file := knownWord(value)
 		if bare := strings.Trim(value, `'"`); strings.ContainsAny(bare, "'\"$`\\{") {
 			file = Word{Raw: value, Value: value, Shape: Unknown}
 		} else if bare != value {
@@ -82,7 +82,7 @@ func (r *fileReader) sqliteText(text string) {
 
 // dotFiles adds the files of one command of sqlite3's own.
 func (r *fileReader) dotFiles(name string, args []string) {
-	last := known(args[len(args)-1])
+	last := knownWord(args[len(args)-1])
 	switch name {
 	case "backup", "save", "clone", "log", "once", "output", "testcase", "trace", "iotrace", "session":
 		r.add(Access{Kind: Write, Path: last})
@@ -99,7 +99,7 @@ func (r *fileReader) dotFiles(name string, args []string) {
 		r.mention(Write, args)
 	case "cd":
 		r.add(Access{Kind: Visit, Path: last})
-		r.dir = r.dir.below(last)
+		r.dir = r.dir.joinWord(last)
 	}
 }
 

@@ -27,24 +27,24 @@ func quotedTexts(code string) (all []string) {
 func (r *fileReader) mention(kind AccessKind, names []string) {
 	for _, name := range names {
 		if !strings.HasPrefix(name, "-") {
-			r.add(Access{Kind: kind, Path: known(name)})
+			r.add(Access{Kind: kind, Path: knownWord(name)})
 		}
 	}
 }
 
-// texts are what a program is handed to run: its words, and what of its input
+// programTexts are what a program is handed to run: its words, and what of its input
 // stands in the line.
-func (r *fileReader) texts() []string {
-	all := values(r.unit.Words[1:])
+func (r *fileReader) programTexts() []string {
+	all := wordValues(r.unit.Words[1:])
 	if r.unit.Input != "" {
 		all = append(all, r.unit.Input)
 	}
 	return all
 }
 
-// client adds the files of commands that a client of a database is handed.
-func (r *fileReader) client(commands map[string]AccessKind) {
-	for _, text := range r.texts() {
+// clientFiles adds the files of commands that a client of a database is handed.
+func (r *fileReader) clientFiles(commands map[string]AccessKind) {
+	for _, text := range r.programTexts() {
 		for line := range strings.Lines(text) {
 			r.clientLine(line, commands)
 		}
@@ -65,7 +65,7 @@ func (r *fileReader) clientLine(line string, commands map[string]AccessKind) {
 			continue
 		}
 		if name := strings.Trim(words[i], `'",)`); name != "" && !strings.HasPrefix(name, "|") {
-			r.add(Access{Kind: kind, Path: known(name), Maybe: kind == Read})
+			r.add(Access{Kind: kind, Path: knownWord(name), Maybe: kind == Read})
 		}
 	}
 }
@@ -161,8 +161,8 @@ func (r *fileReader) addresses() {
 				}
 			}
 			if name, _, _ = strings.Cut(name, ","); ok && name != "" {
-				r.add(Access{Kind: Read, Path: known(name)})
-				r.add(Access{Kind: Write, Path: known(name)})
+				r.add(Access{Kind: Read, Path: knownWord(name)})
+				r.add(Access{Kind: Write, Path: knownWord(name)})
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (r *fileReader) addresses() {
 func (r *fileReader) behind(marks string, args []Word) {
 	for _, w := range args {
 		if at := strings.LastIndexAny(w.Value, marks); at >= 0 && w.Literal {
-			r.add(Access{Kind: Read, Path: w.part(at + 1), Maybe: true})
+			r.add(Access{Kind: Read, Path: w.suffixFrom(at + 1), Maybe: true})
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (r *fileReader) received(name string, args []Word) {
 	}
 	before := r.dir
 	if last := args[len(args)-1]; name != "wget" && !isOption(last.Value) {
-		r.dir = r.dir.below(last)
+		r.dir = r.dir.joinWord(last)
 	}
 	r.add(Access{Kind: Write})
 	r.dir = before
@@ -232,7 +232,7 @@ func (r *fileReader) container(args []Word) {
 		}
 		name, _, attached := strings.Cut(w.Value, "=")
 		if attached {
-			next = w.part(len(name) + 1)
+			next = w.suffixFrom(len(name) + 1)
 		}
 		switch {
 		case (sub == "run" || sub == "create") && (name == "-v" || name == "--volume" || name == "--mount"):

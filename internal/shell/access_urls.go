@@ -22,7 +22,7 @@ func (a *argReader) address(use string, w Word) {
 	if strings.Contains(after, "/") && !strings.HasSuffix(file, "/") {
 		base = path.Base(file)
 	}
-	a.add(Access{Kind: Write, Path: known(base)})
+	a.add(Access{Kind: Write, Path: knownWord(base)})
 }
 
 // addressed adds the file that a URL is read from or sent to.
@@ -43,7 +43,7 @@ func (a *argReader) addressed(use string, w Word) {
 	}
 	a.add(at)
 	if use == "o" && strings.HasSuffix(at.Path.Value, "/") {
-		a.use("F", at.Path)
+		a.addUse("F", at.Path)
 	} else if use == "o" {
 		a.add(Access{Kind: Write, Path: at.Path})
 	}
@@ -56,7 +56,7 @@ func fileOf(w Word, at int) Word {
 		at += len("//")
 		at += max(strings.IndexAny(w.Value[at:], "/$`"), 0)
 	}
-	file := w.part(at)
+	file := w.suffixFrom(at)
 	if !file.Literal {
 		return file
 	}
@@ -68,7 +68,7 @@ func fileOf(w Word, at int) Word {
 	if plain, err := url.PathUnescape(name); err == nil {
 		name = plain
 	}
-	return known(name)
+	return knownWord(name)
 }
 
 // mentioned adds the file that a text such as @file or name=@file names; s and
@@ -81,21 +81,21 @@ func (a *argReader) mentioned(use string, w Word) {
 		if use == "S" {
 			kind = Write
 		}
-		a.add(Access{Kind: kind, Path: w.part(strings.IndexByte(v, '=') + 1)})
+		a.add(Access{Kind: kind, Path: w.suffixFrom(strings.IndexByte(v, '=') + 1)})
 	case use == "k":
 		if !strings.Contains(v, "=") {
 			a.add(Access{Kind: Read, Path: w})
 		}
 	case strings.HasPrefix(v, "@"):
-		a.add(Access{Kind: Read, Path: w.part(1)})
+		a.add(Access{Kind: Read, Path: w.suffixFrom(1)})
 	case at >= 0 || strings.Contains(v, "=<"):
 		from := max(at, strings.Index(v, "=<")) + 2
-		file := w.part(from)
+		file := w.suffixFrom(from)
 		if end := strings.IndexByte(file.Value, ';'); end >= 0 && file.Literal {
-			file = known(file.Value[:end])
+			file = knownWord(file.Value[:end])
 		}
 		a.add(Access{Kind: Read, Path: file})
 	case strings.Contains(v, "@") && a.why == "curl" && !strings.ContainsAny(v, "=: "): // --data-urlencode name@file
-		a.add(Access{Kind: Read, Path: w.part(strings.IndexByte(v, '@') + 1), Maybe: true})
+		a.add(Access{Kind: Read, Path: w.suffixFrom(strings.IndexByte(v, '@') + 1), Maybe: true})
 	}
 }

@@ -25,7 +25,7 @@ func (l Line) Constants() (values map[string][]Word) {
 		c.statement(s)
 	}
 	for _, s := range l.parsed {
-		syntax.Walk(s, c.node)
+		syntax.Walk(s, c.visitNode)
 	}
 	if c.lost {
 		return nil
@@ -86,10 +86,10 @@ func (c *constants) statement(s *syntax.Stmt) {
 	}
 }
 
-func (c *constants) node(n syntax.Node) bool {
+func (c *constants) visitNode(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.ForClause:
-		c.loop(n)
+		c.forLoop(n)
 	case *syntax.Assign:
 		if n.Name != nil && !slices.Contains(c.known, n) {
 			c.spoiled[n.Name.Value] = true
@@ -112,7 +112,7 @@ func (c *constants) node(n syntax.Node) bool {
 	return true
 }
 
-func (c *constants) loop(n *syntax.ForClause) {
+func (c *constants) forLoop(n *syntax.ForClause) {
 	it, ok := n.Loop.(*syntax.WordIter)
 	if !ok || it.Name == nil {
 		return
@@ -159,14 +159,14 @@ func (c *constants) call(args []*syntax.Word) {
 		case "eval", "source", ".", "trap", "alias", "shopt", "set", "enable", "let":
 			c.lost = true
 		case "read", "mapfile", "readarray", "getopts", "printf", "unset", "export", "declare", "local", "typeset", "readonly", "wait":
-			c.names(args)
+			c.spoilNames(args)
 		}
 		return
 	}
 }
 
-// names notes the arguments of a command that sets variables.
-func (c *constants) names(args []*syntax.Word) {
+// spoilNames notes the arguments of a command that sets variables.
+func (c *constants) spoilNames(args []*syntax.Word) {
 	for _, a := range args {
 		w, ok := simpleWord(a)
 		if !ok {

@@ -24,15 +24,15 @@ const maxForks, manyWords = 3, 256
 // them.
 const maxCompared = 64
 
-// begin makes ready for a command; again is true for each way to read it.
-func (r *fileReader) begin() {
+// resetWays makes ready for a command; again is true for each way to read it.
+func (r *fileReader) resetWays() {
 	r.ways = ways{dir: r.dir, first: len(r.out), limit: maxForks}
 	if len(r.unit.Words) > manyWords {
 		r.ways.limit = 1
 	}
 }
 
-func (r *fileReader) again() bool {
+func (r *fileReader) nextWay() bool {
 	w := &r.ways
 	if w.begun {
 		r.merge()
@@ -61,14 +61,14 @@ func (r *fileReader) merge() {
 	}
 	kept := r.out[:r.ways.from]
 	for _, a := range r.out[r.ways.from:] {
-		if !slices.ContainsFunc(before, a.same) {
+		if !slices.ContainsFunc(before, a.equal) {
 			kept = append(kept, a)
 		}
 	}
 	r.out = kept
 }
 
-func (a Access) same(b Access) bool {
+func (a Access) equal(b Access) bool {
 	return a.Kind == b.Kind && a.Path == b.Path && a.Why == b.Why && a.flags() == b.flags() && a.Dir.Path == b.Dir.Path &&
 		slices.Equal(a.Dir.Else, b.Dir.Else) && slices.Equal(a.Into, b.Into) &&
 		slices.Equal(a.Only, b.Only) && slices.Equal(a.Except, b.Except) && slices.Equal(a.Shut, b.Shut)

@@ -19,11 +19,11 @@ func ansiC(s string) string {
 		switch c := s[i]; c {
 		case 'x', 'u', 'U':
 			width := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-			if n, end = code(&out, s[i+1:], width, 16); n == 0 {
+			if n, end = writeCodePoint(&out, s[i+1:], width, 16); n == 0 {
 				out.WriteString(s[i-1 : i+1])
 			}
 		case '0', '1', '2', '3', '4', '5', '6', '7':
-			n, end = code(&out, s[i:], 3, 8)
+			n, end = writeCodePoint(&out, s[i:], 3, 8)
 			n--
 		case 'c':
 			if i+1 < len(s) {
@@ -45,9 +45,9 @@ func ansiC(s string) string {
 	return out.String()
 }
 
-// code writes the character whose number stands at the beginning of s, in at
+// writeCodePoint writes the character whose number stands at the beginning of s, in at
 // most width digits. It returns how many there were, and whether it is NUL.
-func code(out *strings.Builder, s string, width, base int) (n int, end bool) {
+func writeCodePoint(out *strings.Builder, s string, width, base int) (n int, end bool) {
 	v := 0
 	for n < min(width, len(s)) {
 		d, err := strconv.ParseUint(s[n:n+1], base, 8)

@@ -6,16 +6,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assigned notes what a variable is set to, and returns what is doubtful in
+// assigned notes what a variable is set to, and returns what is uncertain in
 // it. prefix says that it is set for one command only.
-func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
+func (c *collector) assigned(a *syntax.Assign, prefix bool) []Uncertainty {
 	if a.Name == nil || a.Naked {
 		return nil
 	}
-	var out []Doubt
+	var out []Uncertainty
 	value, guess := readWord(c.src, a.Value, c.r.known)
 	if hidesCode(value.Shape) {
-		out = append(out, Doubt{Why: "text that bash runs where it takes it for a number"})
+		out = append(out, Uncertainty{Why: "text that bash runs where it takes it for a number"})
 	}
 	if value.Literal && substitutes(value.Value) {
 		c.r.hidden = append(c.r.hidden, value.Value)
@@ -40,9 +40,9 @@ func (c *collector) assigned(a *syntax.Assign, prefix bool) []Doubt {
 	case prefix:
 	case a.Array != nil:
 		c.handArray(a.Name.Value, a.Array)
-		c.forget(a.Name.Value)
+		c.markUnknown(a.Name.Value)
 	case a.Index != nil || !value.Literal:
-		c.forget(a.Name.Value)
+		c.markUnknown(a.Name.Value)
 	default:
 		c.learn(a.Name.Value, value.Value, a.Append)
 	}
@@ -73,5 +73,5 @@ func (c *collector) learn(name, value string, more bool) {
 	c.r.known[name] = value
 }
 
-// forget notes that the value of a variable is not known.
-func (c *collector) forget(name string) { c.r.known[name] = Unknown }
+// markUnknown notes that the value of a variable is not known.
+func (c *collector) markUnknown(name string) { c.r.known[name] = Unknown }

@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// awkDoubts are the doubts about an awk command: whether its program runs a
+// awkUncertainties are the uncertainties about an awk command: whether its program runs a
 // command, or reads or writes files, or is not known.
-func awkDoubts(words []Word) []Doubt {
+func awkUncertainties(words []Word) []Uncertainty {
 	s := grammar{
 		short: "f:F:v:e:E:i:l:L::d::D::o::p::W:bcCghMnNOPrsStVI",
 		long: "file: field-separator: assign: source: exec: include: load: lint:: dump-variables:: debug:: pretty-print:: profile:: " +
@@ -12,7 +12,7 @@ func awkDoubts(words []Word) []Doubt {
 			"no-optimize sandbox lint-old version csv",
 	}.scan(words)
 	var programs []Word
-	out := scanned{strange: s.strange}.doubts(words[0].Value)
+	out := scanned{strange: s.strange}.uncertainties(words[0].Value)
 	code := len(out)
 	for _, o := range s.options {
 		switch o.name {
@@ -21,23 +21,23 @@ func awkDoubts(words []Word) []Doubt {
 			if len(o.name) > 1 {
 				flag = "-" + flag
 			}
-			out = append(out, Doubt{Why: "a program in a file", Flag: flag})
+			out = append(out, Uncertainty{Why: "a program in a file", Flag: flag})
 		case "W": // to mawk any option, or a program in a file
-			out = append(out, Doubt{Why: "an option that may run a program", Flag: "-W"})
+			out = append(out, Uncertainty{Why: "an option that may run a program", Flag: "-W"})
 		case "e", "source":
 			programs = append(programs, o.value)
 		}
 	}
-	if len(programs) == 0 && len(out) == code && len(s.rest(words)) > 0 {
-		programs = append(programs, s.rest(words)[0])
+	if len(programs) == 0 && len(out) == code && len(s.operands(words)) > 0 {
+		programs = append(programs, s.operands(words)[0])
 	}
 	for _, w := range programs {
 		if !w.Literal {
-			out = append(out, Doubt{Why: "a program that is computed"})
+			out = append(out, Uncertainty{Why: "a program that is computed"})
 			continue
 		}
 		if why := awkReaches(w.Value); why != "" {
-			out = append(out, Doubt{Why: why})
+			out = append(out, Uncertainty{Why: why})
 		}
 	}
 	return out
@@ -96,7 +96,7 @@ func (p *awkProgram) token() string {
 	}
 	switch {
 	case c == '"':
-		p.quoted('"')
+		p.skipQuoted('"')
 		p.operand = true
 	case c == '/' && !p.operand:
 		p.regex()
@@ -204,7 +204,7 @@ func (p *awkProgram) rewrites(start int) bool {
 	return false
 }
 
-func (p *awkProgram) quoted(end byte) {
+func (p *awkProgram) skipQuoted(end byte) {
 	for p.i++; p.i < len(p.s); p.i++ {
 		switch p.s[p.i] {
 		case '\\':

@@ -27,14 +27,14 @@ func (c *collector) builtinCode(unit int, name string, in input) bool {
 		s := grammar{short: "d:n:O:s:u:C:c:t", anywhere: true}.scan(words)
 		c.strange(unit, s)
 		if o, ok := s.get("C"); ok {
-			c.called(unit, o.value, "")
+			c.codeWithArgs(unit, o.value, "")
 		}
 	case "complete", "compgen":
 		c.completes(unit, words)
 	case "bind":
-		c.doubt(unit, Doubt{Why: "code behind a key"})
+		c.addUncertainty(unit, Uncertainty{Why: "code behind a key"})
 	case "fc":
-		c.doubt(unit, Doubt{Why: "commands from the history"})
+		c.addUncertainty(unit, Uncertainty{Why: "commands from the history"})
 	default:
 		return false
 	}
@@ -44,7 +44,7 @@ func (c *collector) builtinCode(unit int, name string, in input) bool {
 // trapped reads the code of trap. ended says that its options are at an end.
 func (c *collector) trapped(unit int, rest []Word, ended bool) {
 	if len(rest) > 0 && rest[0].Split {
-		c.doubt(unit, Doubt{Why: "code that is computed"})
+		c.addUncertainty(unit, Uncertainty{Why: "code that is computed"})
 	}
 	if len(rest) < 2 || rest[0].Shape == "-" {
 		return
@@ -54,9 +54,9 @@ func (c *collector) trapped(unit int, rest []Word, ended bool) {
 	}
 	before := c.r.moved
 	c.r.moved = false
-	c.code(unit, rest[0], later)
+	c.codeWord(unit, rest[0], later)
 	if c.r.moved && slices.ContainsFunc(rest[1:], func(w Word) bool { return w.Shape != "EXIT" && w.Shape != "0" }) {
-		c.place = place{lost: true} // what follows may be interrupted by it
+		c.cwd = workDirs{lost: true} // what follows may be interrupted by it
 	}
 	c.r.moved = c.r.moved || before
 }
@@ -65,7 +65,7 @@ func (c *collector) aliases(unit int, words []Word) {
 	for _, w := range words {
 		if _, code, ok := cutWord(w, "="); ok || strings.Contains(w.Shape, Unknown) {
 			code.Literal = code.Literal && w.Literal
-			c.called(unit, code, "")
+			c.codeWithArgs(unit, code, "")
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (c *collector) sourced(unit int, rest []Word, in input) {
 	if len(rest) == 0 || plainFile(rest[0]) {
 		return
 	}
-	c.doubt(unit, Doubt{Why: "code from something that is no plain file"})
+	c.addUncertainty(unit, Uncertainty{Why: "code from something that is no plain file"})
 	if stream(rest[0]) {
 		c.nested(unit, in.text, here)
 	}
@@ -86,9 +86,9 @@ func (c *collector) completes(unit int, words []Word) {
 	for _, o := range s.options {
 		switch {
 		case o.name == "C":
-			c.called(unit, o.value, "")
+			c.codeWithArgs(unit, o.value, "")
 		case o.name == "W" && (!o.value.Literal || strings.ContainsAny(o.value.Value, "$`<>")):
-			c.doubt(unit, Doubt{Why: "words that are expanded", Flag: "-W"})
+			c.addUncertainty(unit, Uncertainty{Why: "words that are expanded", Flag: "-W"})
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (c *collector) programCode(unit int, name string, in input) bool {
 	case "flock":
 		c.flock(unit, words, in)
 	case "script":
-		c.script(unit, words, in)
+		c.scriptCommand(unit, words, in)
 	case "su":
 		c.su(unit, words, in)
 	case "runuser":
@@ -120,12 +120,12 @@ func (c *collector) programCode(unit int, name string, in input) bool {
 		}.scan(words)
 		c.strange(unit, scanned{strange: s.strange})
 		if o, ok := s.get("filter"); ok {
-			c.code(unit, o.value, child)
+			c.codeWord(unit, o.value, child)
 		}
 	case "parallel":
 		c.parallel(unit, words)
 	case "at", "batch":
-		c.at(unit, words, in)
+		c.atCommand(unit, words, in)
 	case "git":
 		c.gitCode(unit, words)
 	default:
@@ -140,11 +140,11 @@ func (c *collector) otherCode(unit int, name string) bool {
 	switch name {
 	case "crontab":
 		if len(words) == 1 || words[1].Shape != "-l" {
-			c.doubt(unit, Doubt{Why: "commands that are run later"})
+			c.addUncertainty(unit, Uncertainty{Why: "commands that are run later"})
 		}
 	case "tmux", "tmate", "screen":
 		if !looksOn(words) {
-			c.doubt(unit, Doubt{Why: "commands in another terminal"})
+			c.addUncertainty(unit, Uncertainty{Why: "commands in another terminal"})
 		}
 	case "hyperfine":
 		s := grammar{
@@ -157,19 +157,19 @@ func (c *collector) otherCode(unit int, name string) bool {
 		for _, o := range s.options {
 			switch o.name {
 			case "setup", "prepare", "conclude", "cleanup", "s", "p", "c", "reference":
-				c.code(unit, o.value, child)
+				c.codeWord(unit, o.value, child)
 			}
 		}
-		for _, w := range s.rest(words) {
-			c.code(unit, w, child)
+		for _, w := range s.operands(words) {
+			c.codeWord(unit, w, child)
 		}
 	case "entr":
 		s := grammar{short: "acdnprsxz"}.scan(words)
 		c.strange(unit, s)
 		if _, ok := s.get("s"); ok {
-			c.codes(unit, s.rest(words), child)
+			c.codes(unit, s.operands(words), child)
 		} else {
-			c.payload(unit, filled(s.rest(words), "/_"), input{file: true})
+			c.payload(unit, fillHole(s.operands(words), "/_"), input{file: true})
 		}
 	case "npx", "pnpx", "npm":
 		return c.npmCode(unit, words)
@@ -194,11 +194,11 @@ func (c *collector) npmCode(unit int, words []Word) bool {
 	for i := 0; i < len(rest) && isOption(shapes[i]) && shapes[i] != "--"; {
 		switch opt := shapes[i]; {
 		case (opt == "-c" || opt == "--call") && i+1 < len(rest):
-			c.code(unit, rest[i+1], child)
+			c.codeWord(unit, rest[i+1], child)
 			return true
 		case strings.HasPrefix(opt, "--call="):
 			_, value, _ := cutWord(rest[i], "=")
-			c.code(unit, value, child)
+			c.codeWord(unit, value, child)
 			return true
 		}
 		i += runnerOption(shapes[i], false)
@@ -217,7 +217,7 @@ func shapesOf(words []Word) []string {
 // perf reads what perf record and the like run.
 func (c *collector) perf(unit int, words []Word) bool {
 	top := grammar{short: "hv", long: "help version"}.scan(words)
-	rest := top.rest(words)
+	rest := top.operands(words)
 	if len(rest) < 2 {
 		return false
 	}
@@ -236,7 +236,7 @@ func (c *collector) perf(unit int, words []Word) bool {
 		long:  "event: output: freq: count: pid: tid: cpu: mmap-pages: repeat: delay: cgroup: uid: field-separator: interval-print: call-graph: all-cpus detailed verbose quiet no-inherit",
 	}.scan(rest)
 	c.strange(unit, s)
-	c.payload(unit, s.rest(rest), input{file: true})
+	c.payload(unit, s.operands(rest), input{file: true})
 	return true
 }
 
@@ -261,7 +261,7 @@ func (c *collector) watch(unit int, words []Word) {
 		short: "n:q:s:d::bcCefghprtvwx", long: "interval: equexit: shotsdir: differences:: beep color no-color errexit follow chgexit no-rerun precise no-title no-wrap exec help version",
 	}.scan(words)
 	c.strange(unit, s)
-	rest := s.rest(words)
+	rest := s.operands(words)
 	if _, ok := s.get("x", "exec"); ok {
 		c.payload(unit, rest, input{file: true})
 		return
@@ -273,7 +273,7 @@ func (c *collector) flock(unit int, words []Word, in input) {
 	s := grammar{
 		short: "w:E:c:sxeunoFvhV", long: "timeout: wait: conflict-exit-code: command: shared exclusive unlock nonblock nb close no-fork verbose fcntl help version",
 	}.scan(words)
-	rest := s.rest(words)
+	rest := s.operands(words)
 	c.strange(unit, s, rest[:min(1, len(rest))]...)
 	if len(rest) < 2 {
 		return
@@ -283,23 +283,23 @@ func (c *collector) flock(unit int, words []Word, in input) {
 		return
 	}
 	if o, ok := s.get("c", "command"); ok {
-		c.code(unit, o.value, child)
+		c.codeWord(unit, o.value, child)
 		return
 	}
 	c.payload(unit, rest[1:], in)
 }
 
-func (c *collector) script(unit int, words []Word, in input) {
+func (c *collector) scriptCommand(unit int, words []Word, in input) {
 	s := grammar{
 		short: "c:E:I:O:B:T:m:o:t::aefqhVr", long: "command: echo: log-in: log-out: log-io: log-timing: logging-format: output-limit: timing:: append return flush force quiet help version",
 		anywhere: true,
 	}.scan(words)
-	c.strange(unit, s, s.rest(words)...)
+	c.strange(unit, s, s.operands(words)...)
 	if o, ok := s.get("c", "command"); ok {
-		c.code(unit, o.value, child)
+		c.codeWord(unit, o.value, child)
 		return
 	}
-	if rest := s.rest(words); len(rest) > 1 { // script file command …
+	if rest := s.operands(words); len(rest) > 1 { // script file command …
 		c.payload(unit, rest[1:], in)
 		return
 	}
@@ -311,23 +311,23 @@ func (c *collector) su(unit int, words []Word, in input) {
 		short: "c:s:g:G:w:T:flmpPhV", long: "command: session-command: shell: group: supp-group: whitelist-environment: login preserve-environment fast pty help version",
 		anywhere: true,
 	}.scan(words)
-	c.strange(unit, s, s.rest(words)...)
+	c.strange(unit, s, s.operands(words)...)
 	if _, ok := s.get("s", "shell"); ok {
-		c.doubt(unit, Doubt{Why: "a shell of its own", Flag: "-s"})
+		c.addUncertainty(unit, Uncertainty{Why: "a shell of its own", Flag: "-s"})
 	}
 	found := false
 	for _, o := range s.options {
 		if o.name == "c" || o.name == "command" || o.name == "session-command" {
 			found = true
-			c.code(unit, o.value, child)
+			c.codeWord(unit, o.value, child)
 		}
 	}
 	// what stands behind the user is handed to the shell
-	rest := s.rest(words)
+	rest := s.operands(words)
 	for i, w := range rest {
 		if i > 0 && w.Shape == "-c" && i+1 < len(rest) {
 			found = true
-			c.code(unit, rest[i+1], child)
+			c.codeWord(unit, rest[i+1], child)
 		}
 	}
 	if !found {
@@ -339,15 +339,15 @@ func (c *collector) su(unit int, words []Word, in input) {
 func (c *collector) loginShell(unit int, words []Word) bool {
 	w, _ := wrapperOf(baseName(words[0].Value))
 	s := w.scan(words)
-	if _, ok := s.get("s", "i", "shell", "login"); !ok || len(s.rest(words)) == 0 {
+	if _, ok := s.get("s", "i", "shell", "login"); !ok || len(s.operands(words)) == 0 {
 		return false
 	}
-	c.codes(unit, s.rest(words), child)
-	c.doubt(unit, w.unwrap(words).doubts...)
+	c.codes(unit, s.operands(words), child)
+	c.addUncertainty(unit, w.unwrap(words).uncertainties...)
 	return true
 }
 
-func (c *collector) at(unit int, words []Word, in input) {
+func (c *collector) atCommand(unit int, words []Word, in input) {
 	s := grammar{short: "q:f:t:mMVldbvcr", anywhere: true}.scan(words)
 	c.strange(unit, scanned{strange: s.strange})
 	if _, ok := s.get("l", "d", "r", "c"); ok {
@@ -355,7 +355,7 @@ func (c *collector) at(unit int, words []Word, in input) {
 	}
 	if o, ok := s.get("f"); ok {
 		if !plainFile(o.value) {
-			c.doubt(unit, Doubt{Why: "code from something that is no plain file"})
+			c.addUncertainty(unit, Uncertainty{Why: "code from something that is no plain file"})
 		}
 		return
 	}
@@ -374,9 +374,9 @@ func (c *collector) parallel(unit int, words []Word) {
 	}.scan(words)
 	c.strange(unit, s)
 	if o, ok := s.get("compress-program", "decompress-program", "rpl", "profile"); ok {
-		c.doubt(unit, Doubt{Why: "parallel runs another program", Flag: "--" + o.name})
+		c.addUncertainty(unit, Uncertainty{Why: "parallel runs another program", Flag: "--" + o.name})
 	}
-	rest := s.rest(words)
+	rest := s.operands(words)
 	end := 0
 	for end < len(rest) && !strings.HasPrefix(rest[end].Shape, ":::") {
 		end++
@@ -385,11 +385,11 @@ func (c *collector) parallel(unit int, words []Word) {
 	if end == 0 {
 		for _, w := range args {
 			if !strings.HasPrefix(w.Shape, ":::") {
-				c.code(unit, w, child)
+				c.codeWord(unit, w, child)
 			}
 		}
 		if len(args) == 0 || strings.HasPrefix(args[0].Shape, "::::") {
-			c.doubt(unit, Doubt{Why: "code from its input"})
+			c.addUncertainty(unit, Uncertainty{Why: "code from its input"})
 		}
 		return
 	}
@@ -398,8 +398,8 @@ func (c *collector) parallel(unit int, words []Word) {
 	if o, ok := s.get("I"); ok {
 		hole = o.value.Shape
 	}
-	c.called(unit, joined(rest[:end]), hole)
-	if strings.Contains(strings.ReplaceAll(joined(rest[:end]).Shape, "{}", ""), "{") {
-		c.doubt(unit, Doubt{Why: "what parallel puts in is not followed"}) // {1}, {.}, {= perl =}
+	c.codeWithArgs(unit, joinWords(rest[:end]), hole)
+	if strings.Contains(strings.ReplaceAll(joinWords(rest[:end]).Shape, "{}", ""), "{") {
+		c.addUncertainty(unit, Uncertainty{Why: "what parallel puts in is not followed"}) // {1}, {.}, {= perl =}
 	}
 }

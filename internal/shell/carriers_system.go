@@ -42,7 +42,7 @@ func (c *collector) systemCode(unit int, name string) bool {
 		c.startStop(unit, words)
 	case "run-parts":
 		if !hasAny(words, "--test", "--list") {
-			c.doubt(unit, Doubt{Why: "programs that are only found then"})
+			c.addUncertainty(unit, Uncertainty{Why: "programs that are only found then"})
 		}
 	case "apt", "apt-get", "aptitude", "apt-cache", "apt-config", "apt-mark", "apt-cdrom", "apt-key":
 		c.apt(unit, words)
@@ -63,7 +63,7 @@ func (c *collector) handedCode(unit int, name string) bool {
 		}
 	case "pee", "mispipe", "concurrently":
 		for _, w := range words[1:] {
-			c.code(unit, w, child)
+			c.codeWord(unit, w, child)
 		}
 	case "dpkg-architecture":
 		if i := slices.IndexFunc(words, func(w Word) bool { return w.Shape == "-c" || w.Shape == "--command" }); i > 0 {
@@ -76,12 +76,12 @@ func (c *collector) handedCode(unit int, name string) bool {
 				"restart no-vcs-ignore clear:: notify verbose quiet help postpone timings no-process-group print-events",
 		}.scan(words)
 		c.strange(unit, s)
-		c.codes(unit, s.rest(words), child)
+		c.codes(unit, s.operands(words), child)
 	case "nodemon", "bpftrace":
 		s := grammar{short: "x:e:w:i:d:c:p:I:o:f:B:qvVLhk", long: "exec: ext: watch: ignore: delay: signal: config: include: cwd: quiet verbose legacy-watch help", anywhere: true}.scan(words)
 		for _, o := range s.options {
 			if o.name == "x" || o.name == "exec" || o.name == "c" && name == "bpftrace" {
-				c.code(unit, o.value, child)
+				c.codeWord(unit, o.value, child)
 			}
 		}
 	case "sops":
@@ -91,13 +91,13 @@ func (c *collector) handedCode(unit int, name string) bool {
 	case "pm2":
 		for _, w := range words[1:] {
 			if strings.Contains(w.Shape, " ") { // what has none is a file
-				c.code(unit, w, child)
+				c.codeWord(unit, w, child)
 			}
 		}
 	case "nix-shell":
 		for i, w := range words[:len(words)-1] {
 			if w.Shape == "--run" || w.Shape == "--command" {
-				c.code(unit, words[i+1], child)
+				c.codeWord(unit, words[i+1], child)
 			}
 		}
 	case "debconf-apt-progress", "op", "doppler", "chamber", "aws-vault", "infisical", "dotenv", "dotenvx", "nix", "guix", "devbox", "distrobox", "toolbox", "coresched", "wait-for-it", "wait-for-it.sh":
@@ -134,7 +134,7 @@ func (c *collector) optionCode(unit int, name string) bool {
 		return false
 	}
 	if slices.ContainsFunc(c.r.units[unit].Words[1:], runs) {
-		c.doubt(unit, Doubt{Why: name + " may run a program, or reach a file, because of what it is handed"})
+		c.addUncertainty(unit, Uncertainty{Why: name + " may run a program, or reach a file, because of what it is handed"})
 	}
 	return true
 }
@@ -149,9 +149,9 @@ func (c *collector) capsh(unit int, words []Word) {
 	for i, w := range words {
 		switch s := w.Shape; {
 		case strings.HasPrefix(s, "--shell="):
-			c.doubt(unit, Doubt{Why: "a shell of its own", Flag: "--shell"})
+			c.addUncertainty(unit, Uncertainty{Why: "a shell of its own", Flag: "--shell"})
 		case s == "--" || s == "-+":
-			c.payload(unit, append([]Word{literal("bash")}, words[i+1:]...), input{file: true})
+			c.payload(unit, append([]Word{literalWord("bash")}, words[i+1:]...), input{file: true})
 			return
 		case s == "==" || s == "=+":
 			c.payload(unit, append([]Word{words[0]}, words[i+1:]...), input{file: true})
@@ -171,17 +171,17 @@ func (c *collector) startStop(unit int, words []Word) {
 	if _, stops := s.get("K", "stop", "T", "status", "t", "test"); stops {
 		return
 	}
-	rest := s.rest(words)
-	before := c.place
+	rest := s.operands(words)
+	before := c.cwd
 	if _, moved := s.get("d", "chdir", "r", "chroot"); moved {
-		c.place = place{lost: true}
+		c.cwd = workDirs{lost: true}
 	}
 	for _, name := range []string{"exec", "x", "startas", "a"} {
 		if o, ok := s.get(name); ok {
 			c.payload(unit, append([]Word{o.value}, rest...), input{file: true})
 		}
 	}
-	c.place = before
+	c.cwd = before
 }
 
 // apt reads the settings that apt is handed. Most of them may name a program.
@@ -194,9 +194,9 @@ func (c *collector) apt(unit int, words []Word) {
 	for _, o := range s.options {
 		switch {
 		case o.name == "c" || o.name == "config-file":
-			c.doubt(unit, Doubt{Why: "settings that may run a program", Flag: "-" + o.name})
+			c.addUncertainty(unit, Uncertainty{Why: "settings that may run a program", Flag: "-" + o.name})
 		case (o.name == "o" || o.name == "option") && aptRuns(o.value.Shape):
-			c.doubt(unit, Doubt{Why: "a setting that may run a program", Flag: "-o"})
+			c.addUncertainty(unit, Uncertainty{Why: "a setting that may run a program", Flag: "-o"})
 		}
 	}
 }

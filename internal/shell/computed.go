@@ -26,7 +26,7 @@ func optionsOf(name string) (flags, bool) {
 	return flagsOf(name)
 }
 
-// computed adds a doubt where a word of a command may turn out to be an option
+// computed adds a uncertainty where a word of a command may turn out to be an option
 // that runs a program. A variable is held to be none; what a command prints
 // without quotes is, unless that prints names or numbers.
 func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
@@ -41,19 +41,19 @@ func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 	c.r.parameters = append(c.r.parameters, unit)
 	calm := harmlessGit(u.Words)
 	for i, w := range u.Words[1:] {
-		if w.Shape == "--" && !f.goes && f.ends(u.Words[:i+1]) {
+		if w.Shape == "--" && !f.goes && f.endsOptions(u.Words[:i+1]) {
 			return
 		}
-		if (open(w) || !calm && single(u.Words[:i+2], f)) && c.suspicious(cmd.Args[i+1].Parts, f) {
-			c.doubt(unit, Doubt{Why: "an option may be computed that runs a program"})
+		if (open(w) || !calm && mayBeOneOption(u.Words[:i+2], f)) && c.suspicious(cmd.Args[i+1].Parts, f) {
+			c.addUncertainty(unit, Uncertainty{Why: "an option may be computed that runs a program"})
 			return
 		}
 	}
 }
 
-// single reports whether the last of some words may be one of some options, and
+// mayBeOneOption reports whether the last of some words may be one of some options, and
 // is one word.
-func single(words []Word, f flags) bool {
+func mayBeOneOption(words []Word, f flags) bool {
 	w, before := words[len(words)-1], words[:len(words)-1]
 	return !w.Split && strings.HasPrefix(w.Shape, Unknown) && !f.value(before)
 }
@@ -166,7 +166,7 @@ func (c *collector) handArray(name string, array *syntax.ArrayExpr) {
 	words := make([]Word, 0, len(array.Elems))
 	for _, e := range array.Elems {
 		if e.Value != nil {
-			words = append(words, c.word(e.Value))
+			words = append(words, c.parseWord(e.Value))
 		}
 	}
 	c.hand(name, words)
@@ -230,12 +230,12 @@ func (c *collector) reads(name string, words []Word, in input) {
 	case "read", "mapfile", "readarray":
 		c.r.value(in.text)
 		c.r.sets(words[1:]...)
-		for _, name := range append(slices.Clip(words[1:]), literal("REPLY"), literal("MAPFILE")) {
+		for _, name := range append(slices.Clip(words[1:]), literalWord("REPLY"), literalWord("MAPFILE")) {
 			c.give(bareName(name.Shape), source{input: true})
 		}
 	case "printf":
 		if to, ok := printfName(words); ok {
-			c.r.value(strings.Join(values(words[min(3, len(words)):]), " "))
+			c.r.value(strings.Join(wordValues(words[min(3, len(words)):]), " "))
 			c.r.sets(to)
 			c.giveRaw(bareName(to.Shape), []Word{{Raw: "$(printf " + rawText(words[min(3, len(words)):]) + ")"}})
 		}
@@ -280,10 +280,10 @@ func cutsOut(w Word) bool {
 	return ok && strings.HasPrefix(w.Shape, Unknown) && strings.ContainsAny(raw, "#%:/^,@")
 }
 
-// doubtParameters is done when everything has been read. It adds doubts to
+// markParameters is done when everything has been read. It adds uncertainties to
 // commands that are handed what the line gives to a variable, or calls a function
 // with.
-func (r *reading) doubtParameters() {
+func (r *reading) markParameters() {
 	type found struct{ given, called, within bool }
 	programs := map[string]found{}
 	for _, i := range r.parameters {
@@ -292,24 +292,24 @@ func (r *reading) doubtParameters() {
 		p, ok := programs[name]
 		if !ok {
 			f, _ := optionsOf(name)
-			p = found{slices.ContainsFunc(r.values, f.inText), r.called(f), slices.ContainsFunc(r.values, f.within)}
+			p = found{slices.ContainsFunc(r.values, f.inText), r.calledWith(f), slices.ContainsFunc(r.values, f.occursIn)}
 			programs[name] = p
 		}
 		if p.given && slices.ContainsFunc(u.Words, r.varies) {
-			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a variable is given runs a program"})
+			u.Uncertainties = append(u.Uncertainties, Uncertainty{Why: "an option that a variable is given runs a program"})
 		}
 		if p.within && slices.ContainsFunc(u.Words, cutsOut) {
-			u.Doubts = append(u.Doubts, Doubt{Why: "a part of what a variable is given runs a program as an option"})
+			u.Uncertainties = append(u.Uncertainties, Uncertainty{Why: "a part of what a variable is given runs a program as an option"})
 		}
 		if p.called && slices.ContainsFunc(u.Words, parameter) {
-			u.Doubts = append(u.Doubts, Doubt{Why: "an option that a function is handed runs a program"})
+			u.Uncertainties = append(u.Uncertainties, Uncertainty{Why: "an option that a function is handed runs a program"})
 		}
 	}
 }
 
-// called reports whether a function of the line is called with one of some
+// calledWith reports whether a function of the line is called with one of some
 // options.
-func (r *reading) called(f flags) bool {
+func (r *reading) calledWith(f flags) bool {
 	if len(r.functions) == 0 {
 		return false
 	}

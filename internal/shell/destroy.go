@@ -53,7 +53,7 @@ func (l Line) Losses() []Loss {
 		}
 		if u.Kind == Command && len(u.Words) > 0 && u.Words[0].Literal {
 			d.why = baseName(u.Words[0].Value)
-			d.command(u.Words[1:])
+			d.commandLosses(u.Words[1:])
 			found[u.Text] = found[u.Text] || len(d.out) > 0 && (d.why == "find" || d.why == "gfind")
 		}
 		if u.Inside != "" && found[u.Inside] {
@@ -120,7 +120,7 @@ func knownFolder(w Word) (Word, bool) {
 	if at <= 0 || strings.ContainsAny(head, "*?[{") {
 		return Word{}, false
 	}
-	return known(head[:at]), true
+	return knownWord(head[:at]), true
 }
 
 // redirect adds a file that is emptied before the command runs.
@@ -143,8 +143,8 @@ func (d *destroyer) redirect(r Redirect) {
 	d.add(Loss{Kind: Emptied, Why: r.Op, Paths: []Word{r.Target}})
 }
 
-// command adds the losses of a command by its name.
-func (d *destroyer) command(args []Word) {
+// commandLosses adds the losses of a command by its name.
+func (d *destroyer) commandLosses(args []Word) {
 	switch d.why {
 	case "rm", "srm", "wipe", "unlink", "shred", "rimraf", "del-cli":
 		d.remove(args)
@@ -157,7 +157,7 @@ func (d *destroyer) command(args []Word) {
 	case "sed", "gsed", "perl", "ruby", "awk", "gawk":
 		d.inPlace(args)
 	case "tar", "gtar", "bsdtar", "unzip", "patch", "cpio", "7z", "unrar":
-		d.unpack(args)
+		d.addUnpacked(args)
 	case "git":
 		d.git(args)
 	}
@@ -170,7 +170,7 @@ type arguments struct {
 	behind  int // how many of rest stood behind --; -1 without one
 }
 
-func (p arguments) has(names ...string) bool {
+func (p arguments) hasOption(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { _, ok := p.options[n]; return ok })
 }
 
@@ -203,7 +203,7 @@ func readArgs(args []Word, valued, rests string) arguments {
 			name, _, attached := strings.Cut(v, "=")
 			switch {
 			case attached:
-				p.options[name] = append(p.options[name], w.part(len(name)+1))
+				p.options[name] = append(p.options[name], w.suffixFrom(len(name)+1))
 			case takes(name) && i+1 < len(args):
 				i++
 				p.options[name] = append(p.options[name], args[i])
@@ -224,10 +224,10 @@ func (p arguments) letters(w Word, next []Word, takes func(string) bool, rests s
 		name := "-" + w.Value[k:k+1]
 		switch {
 		case strings.Contains(rests, name[1:]):
-			p.options[name] = append(p.options[name], w.part(k+1))
+			p.options[name] = append(p.options[name], w.suffixFrom(k+1))
 			return 0
 		case takes(name) && k+1 < len(w.Value):
-			p.options[name] = append(p.options[name], w.part(k+1))
+			p.options[name] = append(p.options[name], w.suffixFrom(k+1))
 			return 0
 		case takes(name) && len(next) > 0:
 			p.options[name] = append(p.options[name], next[0])
@@ -238,8 +238,8 @@ func (p arguments) letters(w Word, next []Word, takes func(string) bool, rests s
 	return 0
 }
 
-// begins reports whether a long option is given, maybe shortened.
-func (p arguments) begins(full string, least int) bool {
+// hasLong reports whether a long option is given, maybe shortened.
+func (p arguments) hasLong(full string, least int) bool {
 	for name := range p.options {
 		if len(name) >= least && strings.HasPrefix(full, name) {
 			return true

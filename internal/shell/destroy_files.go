@@ -12,7 +12,7 @@ func (d *destroyer) remove(args []Word) {
 		valued = "-n --iterations -s --size --random-source"
 	}
 	p := readArgs(args, valued, "")
-	tree := p.has("-r", "-R") || p.begins("--recursive", 3) || d.why == "rimraf" || d.why == "del-cli"
+	tree := p.hasOption("-r", "-R") || p.hasLong("--recursive", 3) || d.why == "rimraf" || d.why == "del-cli"
 	l := Loss{Kind: Deleted, Paths: p.rest, Tree: tree}
 	if tree && d.why == "rm" {
 		l.Why = "rm -r"
@@ -62,7 +62,7 @@ func findRoots(args []Word) (roots, tests []Word) {
 	}
 	roots = slices.DeleteFunc(slices.Clone(args[:n]), func(w Word) bool { return len(w.Value) == 2 && w.Value[0] == '-' })
 	if len(roots) == 0 {
-		roots = []Word{known(".")}
+		roots = []Word{knownWord(".")}
 	}
 	return roots, args[n:]
 }
@@ -88,9 +88,9 @@ func (d *destroyer) transfer(args []Word) {
 	}
 	p := readArgs(args, "-t --target-directory -S --suffix -m --mode -o --owner -g --group --strip-program --backup-suffix", "")
 	switch {
-	case p.has("-n") && name != "ln", p.begins("--no-clobber", 6),
-		name == "ln" && !p.has("-f") && !p.begins("--force", 4),
-		name == "install" && (p.has("-d") || p.begins("--directory", 4)):
+	case p.hasOption("-n") && name != "ln", p.hasLong("--no-clobber", 6),
+		name == "ln" && !p.hasOption("-f") && !p.hasLong("--force", 4),
+		name == "install" && (p.hasOption("-d") || p.hasLong("--directory", 4)):
 		return
 	}
 	l := Loss{Kind: Replaced, From: p.rest, Move: name == "mv"}
@@ -99,7 +99,7 @@ func (d *destroyer) transfer(args []Word) {
 	} else if n := len(p.rest); n > 1 {
 		l.Paths, l.From = p.rest[n-1:], p.rest[:n-1]
 	} else if name == "ln" && n == 1 {
-		l.Paths = []Word{known(".")}
+		l.Paths = []Word{knownWord(".")}
 	} else {
 		l.Unknown = d.unit.Inside != "" && n > 0 // xargs cp x
 	}
@@ -113,7 +113,7 @@ func (d *destroyer) transfer(args []Word) {
 func (d *destroyer) rsync(args []Word) {
 	p := readArgs(args, "-e --rsh -f --filter --exclude --include --exclude-from --include-from --files-from -M --remote-option -B -T --temp-dir "+
 		"--compare-dest --copy-dest --link-dest --log-file --password-file --port --bwlimit --max-size --min-size --backup-dir --suffix --chmod --chown", "")
-	if p.has("-n", "--dry-run", "--list-only") {
+	if p.hasOption("-n", "--dry-run", "--list-only") {
 		return
 	}
 	n := len(p.rest)
@@ -130,7 +130,7 @@ func (d *destroyer) rsync(args []Word) {
 		}
 	}
 	d.add(l)
-	if p.has("--remove-source-files") {
+	if p.hasOption("--remove-source-files") {
 		d.add(Loss{Kind: Deleted, Paths: p.rest[:n-1], Tree: true})
 	}
 }
@@ -142,12 +142,12 @@ func (d *destroyer) overwrite(args []Word) {
 	case "dd":
 		for _, w := range args {
 			if strings.HasPrefix(w.Value, "of=") {
-				l.Paths = append(l.Paths, w.part(len("of=")))
+				l.Paths = append(l.Paths, w.suffixFrom(len("of=")))
 			}
 		}
 	case "tee":
 		p := readArgs(args, "--output-error", "")
-		if p.has("-a") || p.begins("--append", 3) {
+		if p.hasOption("-a") || p.hasLong("--append", 3) {
 			return
 		}
 		l.Paths = p.rest
@@ -155,7 +155,7 @@ func (d *destroyer) overwrite(args []Word) {
 		l.Paths = readArgs(args, "-s --size -r --reference", "").rest
 	case "sponge":
 		p := readArgs(args, "", "")
-		if p.has("-a") {
+		if p.hasOption("-a") {
 			return
 		}
 		l.Paths = p.rest
@@ -181,17 +181,17 @@ func (d *destroyer) inPlace(args []Word) {
 	switch d.why {
 	case "sed", "gsed":
 		p = readArgs(args, "-e --expression -f --file -l --line-length", "i")
-		edits = p.has("-i") || p.begins("--in-place", 4)
-		script = !p.has("-e", "--expression", "-f", "--file")
+		edits = p.hasOption("-i") || p.hasLong("--in-place", 4)
+		script = !p.hasOption("-e", "--expression", "-f", "--file")
 	case "perl", "ruby":
 		p = readArgs(args, "-e -E -I -M -m -r", "iFC0x")
-		edits = p.has("-i")
-		script = !p.has("-e", "-E")
+		edits = p.hasOption("-i")
+		script = !p.hasOption("-e", "-E")
 	default:
 		p = readArgs(args, "-f --file -v --assign -F --field-separator -i --include -e --source", "")
 		with, ok := p.last("-i", "--include")
 		edits = ok && with.Value == "inplace"
-		script = !p.has("-f", "--file", "-e", "--source")
+		script = !p.hasOption("-f", "--file", "-e", "--source")
 	}
 	if !edits {
 		return
@@ -205,8 +205,8 @@ func (d *destroyer) inPlace(args []Word) {
 	d.add(l)
 }
 
-// unpack adds that names are written which only an archive or a patch knows.
-func (d *destroyer) unpack(args []Word) {
+// addUnpacked adds that names are written which only an archive or a patch knows.
+func (d *destroyer) addUnpacked(args []Word) {
 	p := readArgs(args, "-C --directory -f --file -d -i -T -X", "")
 	first := ""
 	if len(args) > 0 {
@@ -220,7 +220,7 @@ func (d *destroyer) unpack(args []Word) {
 		names = []string{"-d", "--directory"}
 	}
 	if dir, ok := p.last(names...); ok {
-		d.dir = d.dir.below(dir)
+		d.dir = d.dir.joinWord(dir)
 	}
 	d.add(Loss{Kind: Replaced, Unknown: true})
 }
@@ -229,14 +229,14 @@ func (d *destroyer) unpack(args []Word) {
 func (d *destroyer) unpacks(p arguments, first string) bool {
 	switch d.why {
 	case "tar", "gtar", "bsdtar":
-		extracts := p.has("-x") || p.begins("--extract", 5) || p.begins("--get", 5) || !strings.HasPrefix(first, "-") && strings.Contains(first, "x")
-		return extracts && !p.has("-k", "-O", "--keep-old-files", "--skip-old-files", "--to-stdout")
+		extracts := p.hasOption("-x") || p.hasLong("--extract", 5) || p.hasLong("--get", 5) || !strings.HasPrefix(first, "-") && strings.Contains(first, "x")
+		return extracts && !p.hasOption("-k", "-O", "--keep-old-files", "--skip-old-files", "--to-stdout")
 	case "unzip":
-		return p.has("-o") && !p.has("-l", "-p", "-t", "-v", "-Z")
+		return p.hasOption("-o") && !p.hasOption("-l", "-p", "-t", "-v", "-Z")
 	case "patch":
-		return !p.has("--dry-run")
+		return !p.hasOption("--dry-run")
 	case "cpio":
-		return p.has("-u", "--unconditional")
+		return p.hasOption("-u", "--unconditional")
 	}
 	return strings.HasPrefix(first, "x") || strings.HasPrefix(first, "e")
 }

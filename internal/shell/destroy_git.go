@@ -55,7 +55,7 @@ func (d *destroyer) gitOptions(args []Word) (rest []Word, elsewhere bool) {
 			return nil, elsewhere
 		}
 		if name == "-C" {
-			d.dir = d.dir.below(args[0])
+			d.dir = d.dir.joinWord(args[0])
 		}
 		args = args[1:]
 	}
@@ -74,12 +74,12 @@ func discards(sub string, p arguments) (how string, ok bool) {
 	case "merge", "rebase", "am", "cherry-pick", "revert":
 		options = "--abort --skip"
 	case "read-tree":
-		if p.has("-u") {
+		if p.hasOption("-u") {
 			options = "--reset"
 		}
 	}
 	for how := range strings.FieldsSeq(options) {
-		if p.has(how) {
+		if p.hasOption(how) {
 			return how, true
 		}
 	}
@@ -94,18 +94,18 @@ func forgets(sub string, p arguments) bool {
 	}
 	switch sub {
 	case "branch":
-		return p.has("-D", "-M", "-C", "-f", "-d", "--delete", "--force")
+		return p.hasOption("-D", "-M", "-C", "-f", "-d", "--delete", "--force")
 	case "push":
-		return p.has("-f", "--force", "--force-with-lease", "--mirror", "--prune", "-d", "--delete") ||
+		return p.hasOption("-f", "--force", "--force-with-lease", "--mirror", "--prune", "-d", "--delete") ||
 			slices.ContainsFunc(p.rest, func(w Word) bool { return strings.HasPrefix(w.Value, "+") || strings.HasPrefix(w.Value, ":") })
 	case "tag":
-		return p.has("-d", "-f", "--delete", "--force")
+		return p.hasOption("-d", "-f", "--delete", "--force")
 	case "update-ref":
-		return p.has("-d")
+		return p.hasOption("-d")
 	case "reflog":
 		return first == "expire" || first == "delete"
 	case "gc":
-		return p.has("--prune")
+		return p.hasOption("--prune")
 	}
 	return sub == "prune" || sub == "filter-branch" || sub == "filter-repo"
 }
@@ -113,16 +113,16 @@ func forgets(sub string, p arguments) bool {
 // gitFiles adds what the commands throw away that are given names of files.
 func (d *destroyer) gitFiles(sub string, args []Word) {
 	p := readArgs(args, "-s --source --conflict --pathspec-from-file --prefix --stage", "")
-	listed := p.has("--pathspec-from-file")
+	listed := p.hasOption("--pathspec-from-file")
 	n := len(p.rest)
 	switch {
-	case sub == "restore" && (p.has("-W", "--worktree") || !p.has("-S", "--staged")):
+	case sub == "restore" && (p.hasOption("-W", "--worktree") || !p.hasOption("-S", "--staged")):
 		d.specs(Loss{Kind: Discarded, Unknown: listed}, p.rest)
-	case sub == "rm" && !p.has("--cached", "-n", "--dry-run"):
-		d.specs(Loss{Kind: Deleted, Tree: p.has("-r"), Unknown: listed}, p.rest)
-	case sub == "mv" && n > 1 && p.has("-f", "--force"):
+	case sub == "rm" && !p.hasOption("--cached", "-n", "--dry-run"):
+		d.specs(Loss{Kind: Deleted, Tree: p.hasOption("-r"), Unknown: listed}, p.rest)
+	case sub == "mv" && n > 1 && p.hasOption("-f", "--force"):
 		d.add(Loss{Kind: Replaced, Paths: p.rest[n-1:], From: p.rest[:n-1], Move: true})
-	case sub == "checkout-index" && p.has("-f", "--force") && (n > 0 || p.has("-a", "--all")):
+	case sub == "checkout-index" && p.hasOption("-f", "--force") && (n > 0 || p.hasOption("-a", "--all")):
 		d.specs(Loss{Kind: Discarded}, p.rest)
 	}
 }
@@ -134,7 +134,7 @@ func (d *destroyer) gitTrees(p arguments) {
 		return
 	}
 	switch how := p.rest[0].Value; {
-	case how == "remove", how == "deinit", how == "update" && p.has("-f", "--force"):
+	case how == "remove", how == "deinit", how == "update" && p.hasOption("-f", "--force"):
 		d.add(Loss{Kind: Deleted, Paths: p.rest[1:], Tree: true, Unknown: len(p.rest) == 1})
 	}
 }
@@ -143,14 +143,14 @@ func (d *destroyer) gitTrees(p arguments) {
 // a word may be either, and as a file it counts if there is one.
 func (d *destroyer) gitCheckout(args []Word) {
 	p := readArgs(args, "-b -B --orphan --conflict --pathspec-from-file", "")
-	if p.has("-f", "--force") && p.behind < 1 {
+	if p.hasOption("-f", "--force") && p.behind < 1 {
 		d.add(Loss{Kind: Discarded, Why: "git checkout -f", Whole: true})
 	}
 	paths := p.rest
 	if p.behind >= 0 {
 		paths = p.rest[len(p.rest)-p.behind:]
 	}
-	l := Loss{Kind: Discarded, Unknown: p.has("--pathspec-from-file")}
+	l := Loss{Kind: Discarded, Unknown: p.hasOption("--pathspec-from-file")}
 	if len(paths) > 0 || l.Unknown {
 		d.specs(l, paths)
 	}
@@ -158,12 +158,12 @@ func (d *destroyer) gitCheckout(args []Word) {
 
 func (d *destroyer) gitClean(args []Word) {
 	p := readArgs(args, "-e --exclude", "")
-	if p.has("-n", "--dry-run") {
+	if p.hasOption("-n", "--dry-run") {
 		return
 	}
-	l := Loss{Kind: Cleaned, Ignored: p.has("-x", "-X"), Only: p.has("-X")}
+	l := Loss{Kind: Cleaned, Ignored: p.hasOption("-x", "-X"), Only: p.hasOption("-X")}
 	if len(p.rest) == 0 { // it stays in the folder it runs in
-		l.Paths = []Word{known(".")}
+		l.Paths = []Word{knownWord(".")}
 		d.add(l)
 		return
 	}
@@ -185,7 +185,7 @@ func (d *destroyer) gitStash(args []Word) {
 			paths = nil
 		}
 		d.specs(Loss{Kind: Discarded}, paths)
-		if all := p.has("-a", "--all"); all || p.has("-u", "--include-untracked") {
+		if all := p.hasOption("-a", "--all"); all || p.hasOption("-u", "--include-untracked") {
 			d.specs(Loss{Kind: Cleaned, Ignored: all}, paths)
 		}
 	}
@@ -217,7 +217,7 @@ func (d *destroyer) specs(l Loss, specs []Word) {
 			if at := strings.LastIndexByte(head, '/'); at > 0 {
 				folder = head[:at]
 			}
-			folders = append(folders, known(folder))
+			folders = append(folders, knownWord(folder))
 		default:
 			names = append(names, w)
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// flagsIn gives the flags of all doubts about a command line, and ! for those
+// flagsIn gives the flags of all uncertainties about a command line, and ! for those
 // without one.
 func flagsIn(command string) string {
 	var all []string
 	for _, u := range Parse(command).Units {
-		for _, d := range u.Doubts {
+		for _, d := range u.Uncertainties {
 			f := d.Flag
 			if f == "" {
 				f = "!"

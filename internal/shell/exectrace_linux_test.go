@@ -164,7 +164,7 @@ func seenIn(text string) (names []string, any bool) {
 		if len(u.Words) == 0 {
 			continue
 		}
-		if !u.Words[0].Literal || len(u.Doubts) > 0 {
+		if !u.Words[0].Literal || len(u.Uncertainties) > 0 {
 			any = true
 		}
 		for _, w := range u.Words[:1] {

@@ -6,43 +6,43 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// within gathers the units of the substitutions below a node, and the doubts
+// substitutions gathers the units of the substitutions below a node, and the uncertainties
 // that its expansions give about a unit.
-func (c *collector) within(unit int, n syntax.Node) {
+func (c *collector) substitutions(unit int, n syntax.Node) {
 	c.expands(unit, n)
 	c.weigh(unit, n, "")
 }
 
-// expands adds the doubts about what is expanded in a part of the text.
+// expands adds the uncertainties about what is expanded in a part of the text.
 func (c *collector) expands(unit int, n syntax.Node) {
 	e := expansions{c: c}
 	e.walk(n)
-	c.doubt(unit, e.doubts...)
+	c.addUncertainty(unit, e.uncertainties...)
 }
 
-// bare reads a part of the text that belongs to no command: the head of a
-// loop, or a test. It becomes a unit only if there is some doubt about it.
-func (c *collector) bare(n syntax.Node, more []Doubt) { c.bareFrom(n.Pos(), n, more) }
+// readLoose reads a part of the text that belongs to no command: the head of a
+// loop, or a test. It becomes a unit only if there is some uncertainty about it.
+func (c *collector) readLoose(n syntax.Node, more []Uncertainty) { c.readLooseFrom(n.Pos(), n, more) }
 
-// bareFrom is bare for a part that begins before its node.
-func (c *collector) bareFrom(start syntax.Pos, n syntax.Node, more []Doubt) {
-	e := expansions{c: c, doubts: more}
+// readLooseFrom is bare for a part that begins before its node.
+func (c *collector) readLooseFrom(start syntax.Pos, n syntax.Node, more []Uncertainty) {
+	e := expansions{c: c, uncertainties: more}
 	e.walk(n)
 	u := Unit{Kind: Test, Text: c.src[offset(start):min(offset(n.End()), len(c.src))]}
-	if len(e.doubts) == 0 {
+	if len(e.uncertainties) == 0 {
 		c.weigh(-1, n, u.Text)
 		return
 	}
 	unit := c.add(u, nil)
-	c.doubt(unit, e.doubts...)
+	c.addUncertainty(unit, e.uncertainties...)
 	c.weigh(unit, n, "")
 }
 
 // expansions walks over the expansions of a node.
 type expansions struct {
-	c      *collector
-	doubts []Doubt
-	stack  []around
+	c             *collector
+	uncertainties []Uncertainty
+	stack         []around
 }
 
 // An around is what is around a node.
@@ -64,24 +64,24 @@ func (e *expansions) visit(n syntax.Node) bool {
 		e.stack = e.stack[:len(e.stack)-1]
 		return true
 	}
-	if e.runs(n) {
+	if e.gatherCode(n) {
 		return false
 	}
 	var in around
 	if len(e.stack) > 0 {
 		in = e.stack[len(e.stack)-1]
 	}
-	e.enter(n, &in)
+	e.setContext(n, &in)
 	switch n := n.(type) {
 	case *syntax.ExtGlob:
 		e.glob(n)
 		return false
 	case *syntax.SglQuoted:
-		e.single(n, in)
+		e.singleQuoted(n, in)
 	case *syntax.Lit:
-		e.number(n.Value, in.computes)
+		e.checkNumber(n.Value, in.computes)
 		e.c.r.hide(n.Value)
-		e.literal(n, in.quoted)
+		e.literalText(n, in.quoted)
 	case *syntax.BinaryTest:
 		e.compare(n)
 	case *syntax.UnaryTest:
@@ -95,28 +95,28 @@ func (e *expansions) visit(n syntax.Node) bool {
 	return true
 }
 
-// runs gathers the units of a node that is code.
-func (e *expansions) runs(n syntax.Node) bool {
+// gatherCode gathers the units of a node that is code.
+func (e *expansions) gatherCode(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CmdSubst:
-		e.c.apart(func() { e.c.stmts(n.Stmts) })
+		e.c.inSubshell(func() { e.c.stmts(n.Stmts) })
 	case *syntax.ProcSubst:
-		e.c.apart(func() { e.c.stmts(n.Stmts) })
+		e.c.inSubshell(func() { e.c.stmts(n.Stmts) })
 	case *syntax.Stmt: // none other is known, but none must be missed
-		e.c.apart(func() { e.c.stmt(n, -1) })
+		e.c.inSubshell(func() { e.c.stmt(n, -1) })
 	default:
 		return false
 	}
 	return true
 }
 
-// enter says what is around the parts of a node.
-func (e *expansions) enter(n syntax.Node, in *around) {
+// setContext says what is around the parts of a node.
+func (e *expansions) setContext(n syntax.Node, in *around) {
 	switch n := n.(type) {
 	case *syntax.ParamExp:
 		e.param(n)
 		if n.Exp != nil && n.Exp.Word != nil {
-			e.c.r.value(e.c.word(n.Exp.Word).Value)
+			e.c.r.value(e.c.parseWord(n.Exp.Word).Value)
 		}
 		in.inner, in.quoted = true, in.quoted && isDefault(n)
 	case *syntax.DblQuoted:
@@ -149,10 +149,10 @@ func isDefault(p *syntax.ParamExp) bool {
 	return false
 }
 
-// single reads what stands in single quotes.
-func (e *expansions) single(q *syntax.SglQuoted, in around) {
+// singleQuoted reads what stands in single quotes.
+func (e *expansions) singleQuoted(q *syntax.SglQuoted, in around) {
 	for _, s := range readings(q) {
-		e.number(s, in.computes)
+		e.checkNumber(s, in.computes)
 		e.inQuotes(s, in)
 		e.c.r.hide(s)
 	}
@@ -178,9 +178,9 @@ func (e *expansions) inQuotes(s string, in around) {
 	}
 }
 
-// literal reads text that the parser takes as it is. Inside ${ } and in the
+// literalText reads text that the parser takes as it is. Inside ${ } and in the
 // groups of a regular expression it does not look for process substitutions.
-func (e *expansions) literal(l *syntax.Lit, quoted bool) {
+func (e *expansions) literalText(l *syntax.Lit, quoted bool) {
 	from, to := min(offset(l.Pos()), len(e.c.src)), min(offset(l.End()), len(e.c.src))
 	if strings.HasPrefix(e.c.src[to:], "(") {
 		to++
@@ -238,7 +238,7 @@ func (e *expansions) overlooked(from, to int) {
 		}
 		inner := expansions{c: &n}
 		inner.walk(part)
-		e.doubts = append(e.doubts, inner.doubts...)
+		e.uncertainties = append(e.uncertainties, inner.uncertainties...)
 		at += max(offset(part.End()), 1)
 	}
 }
@@ -273,12 +273,12 @@ func (e *expansions) glob(g *syntax.ExtGlob) {
 }
 
 func (e *expansions) add(why string) {
-	e.doubts = append(e.doubts, Doubt{Why: why})
+	e.uncertainties = append(e.uncertainties, Uncertainty{Why: why})
 }
 
-// number reads text that may stand where bash takes it for a number. There it
+// checkNumber reads text that may stand where bash takes it for a number. There it
 // runs what stands in brackets.
-func (e *expansions) number(s string, computes bool) {
+func (e *expansions) checkNumber(s string, computes bool) {
 	if computes && hidesCode(s) {
 		e.add("a number that may hold code")
 	}
@@ -309,11 +309,11 @@ func (e *expansions) param(p *syntax.ParamExp) {
 			e.add("code in the value of a variable")
 		}
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		e.c.forget(p.Param.Value)
+		e.c.markUnknown(p.Param.Value)
 		if p.Exp.Word != nil {
 			e.c.give(p.Param.Value, source{word: p.Exp.Word})
 		}
-		e.doubts = append(e.doubts, varDoubts(literal("="), literal(p.Param.Value))...)
+		e.uncertainties = append(e.uncertainties, varUncertainties(literalWord("="), literalWord(p.Param.Value))...)
 	}
 }
 
@@ -339,7 +339,7 @@ func (e *expansions) index(x syntax.ArithmExpr) {
 				e.add("an index that may hold code")
 			}
 		case *syntax.Lit:
-			e.number(p.Value, true)
+			e.checkNumber(p.Value, true)
 		}
 	}
 }
@@ -351,7 +351,7 @@ func (e *expansions) compare(b *syntax.BinaryTest) {
 		e.c.r.counts = true
 		for _, x := range []syntax.TestExpr{b.X, b.Y} {
 			if w, ok := x.(*syntax.Word); ok {
-				e.number(e.c.word(w).Shape, true)
+				e.checkNumber(e.c.parseWord(w).Shape, true)
 			}
 		}
 	}
@@ -361,6 +361,6 @@ func (e *expansions) compare(b *syntax.BinaryTest) {
 func (e *expansions) isSet(u *syntax.UnaryTest) {
 	w, ok := u.X.(*syntax.Word)
 	if ok && (u.Op == syntax.TsVarSet || u.Op == syntax.TsRefVar) {
-		e.doubts = append(e.doubts, nameDoubts(e.c.word(w))...)
+		e.uncertainties = append(e.uncertainties, nameUncertainties(e.c.parseWord(w))...)
 	}
 }

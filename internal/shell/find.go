@@ -19,22 +19,22 @@ func (c *collector) find(unit int, words []Word) {
 			for end < len(words) && words[end].Shape != ";" && !(words[end].Shape == "+" && words[end-1].Shape == "{}") {
 				end++
 			}
-			before := c.place
+			before := c.cwd
 			if strings.HasSuffix(words[i].Shape, "dir") {
-				c.place = place{lost: true}
+				c.cwd = workDirs{lost: true}
 			}
-			c.payload(unit, filled(words[i+1:end], "{}"), input{})
-			c.place = before
+			c.payload(unit, fillHole(words[i+1:end], "{}"), input{})
+			c.cwd = before
 			if predicate(words[:i]) && !slices.ContainsFunc(words[i:end], func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
 				i = end
 			} else if c.r.again += end - i; c.r.again > maxAgain {
-				c.doubt(unit, Doubt{Why: "words of find that may be commands, too many to be read"})
+				c.addUncertainty(unit, Uncertainty{Why: "words of find that may be commands, too many to be read"})
 				return
 			}
 		case "-delete":
 			n := *c
 			n.inside = c.r.units[unit].Text
-			n.add(Unit{Text: "rm", Words: []Word{literal("rm"), {Shape: Unknown, Split: true}}}, nil)
+			n.add(Unit{Text: "rm", Words: []Word{literalWord("rm"), {Shape: Unknown, Split: true}}}, nil)
 		}
 	}
 }
@@ -55,13 +55,13 @@ func predicate(before []Word) bool {
 	return true
 }
 
-// findDoubts are the doubts about words of find that may be an option which runs
+// findUncertainties are the uncertainties about words of find that may be an option which runs
 // a program: they begin with a dash and go on computed.
-func findDoubts(words []Word) []Doubt {
+func findUncertainties(words []Word) []Uncertainty {
 	f := flags{runs: "-exec -execdir -ok -okdir -delete", lone: true}
 	for i, w := range words[1:] {
 		if f.may(w) && !measures(words[i].Shape) {
-			return []Doubt{{Why: "find may run a program because of an option that is computed"}}
+			return []Uncertainty{{Why: "find may run a program because of an option that is computed"}}
 		}
 	}
 	return nil

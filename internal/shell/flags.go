@@ -32,29 +32,29 @@ func flagsOf(name string) (flags, bool) {
 	return flags{}, false
 }
 
-// find returns a doubt for each of the options that a command has, and for words
+// find returns a uncertainty for each of the options that a command has, and for words
 // that may be one.
-func (f flags) find(name string, words []Word) []Doubt {
-	var out []Doubt
+func (f flags) find(name string, words []Word) []Uncertainty {
+	var out []Uncertainty
 	if f.half != "" && !slices.ContainsFunc(words[1:], func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
 		f.exact += " " + f.half // no word may be the other half
 	}
 	for i, w := range words[1:] {
-		if w.Shape == "--" && f.ends(words[:i+1]) {
+		if w.Shape == "--" && f.endsOptions(words[:i+1]) {
 			break
 		}
 		if opt := f.match(w.Shape, i == 0); opt != "" {
-			out = append(out, Doubt{Why: name + " runs a program because of " + opt, Flag: opt})
+			out = append(out, Uncertainty{Why: name + " runs a program because of " + opt, Flag: opt})
 		} else if f.may(w) {
-			out = append(out, Doubt{Why: name + " may run a program because of an option that is computed"})
+			out = append(out, Uncertainty{Why: name + " may run a program because of an option that is computed"})
 		}
 	}
 	return out
 }
 
-// ends reports whether -- behind some words surely ends the options, and is not
+// endsOptions reports whether -- behind some words surely ends the options, and is not
 // the value of one.
-func (f flags) ends(before []Word) bool {
+func (f flags) endsOptions(before []Word) bool {
 	shape := before[len(before)-1].Shape
 	switch {
 	case len(before) == 1:
@@ -133,9 +133,9 @@ func (f flags) inText(text string) bool {
 	return false
 }
 
-// within reports whether one of the options that are words stands anywhere in a
+// occursIn reports whether one of the options that are words stands anywhere in a
 // text.
-func (f flags) within(text string) bool {
+func (f flags) occursIn(text string) bool {
 	text = strings.ToLower(text)
 	for r := range strings.FieldsSeq(f.runs) {
 		if len(r) > 2 && strings.Contains(text, strings.ToLower(r)) {
@@ -156,7 +156,7 @@ func (f flags) value(before []Word) bool {
 	case f.goes:
 		return predicate(before[:last]) && (measures(shape) || slices.Contains(strings.Fields("-name -iname -path -ipath -wholename -regex -iregex -type -newer -user -group -maxdepth -mindepth -samefile -fstype"), shape))
 	}
-	return len(shape) == 2 && !f.lone && !f.any && !f.old && strings.IndexByte(f.takes, shape[1]) >= 0 && f.ends(before[:last])
+	return len(shape) == 2 && !f.lone && !f.any && !f.old && strings.IndexByte(f.takes, shape[1]) >= 0 && f.endsOptions(before[:last])
 }
 
 // match returns the option that a word is, or has among its letters.

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A place is where commands may run, as far as it is known. It is a value:
-// what it holds is never changed.
-type place struct {
+// workDirs are the folders where commands may run, as far as they are known. It
+// is a value: what it holds is never changed.
+type workDirs struct {
 	dirs []string // the folders it may be; the first is where it is if nothing failed
 	lost bool     // it may be anywhere
 
@@ -18,8 +18,8 @@ type place struct {
 	failed     []string
 	failedLost bool
 
-	stack   []place // of pushd
-	endless bool    // there are more of them than are followed
+	stack   []workDirs // of pushd
+	endless bool       // there are more of them than are followed
 }
 
 // maxPlaces is how many folders are followed at once.
@@ -30,19 +30,19 @@ const (
 	maxPath  = 4096 // how long the name of a folder may grow
 )
 
-func (p place) dir() Dir {
+func (p workDirs) currentDir() Dir {
 	if p.lost || len(p.dirs) == 0 {
 		return Dir{Else: slices.DeleteFunc(slices.Clone(p.dirs), func(d string) bool { return d == "" })}
 	}
 	return Dir{Path: p.dirs[0], Known: true, Else: p.dirs[1:len(p.dirs):len(p.dirs)]}
 }
 
-func (p place) same(q place) bool {
+func (p workDirs) equal(q workDirs) bool {
 	return p.lost == q.lost && slices.Equal(p.dirs, q.dirs) && len(p.stack) == len(q.stack) && p.endless == q.endless
 }
 
 // or is a place that is one of two.
-func (p place) or(q place) place {
+func (p workDirs) or(q workDirs) workDirs {
 	p.lost = p.lost || q.lost
 	p.dirs = union(p.dirs, q.dirs)
 	p.failed = union(p.failed, q.failed)
@@ -65,15 +65,15 @@ func union(a, b []string) []string {
 	return out
 }
 
-// settle is done where it no longer matters whether a cd has failed.
-func (p *place) settle() {
+// mergeFailed is done where it no longer matters whether a cd has failed.
+func (p *workDirs) mergeFailed() {
 	p.dirs = union(p.dirs, p.failed)
 	p.lost = p.lost || p.failedLost || len(p.dirs) > maxPlaces
 	p.failed, p.failedLost = nil, false
 }
 
-// move goes to a folder, or to an unknown one.
-func (p *place) move(to string, known bool) {
+// changeTo goes to a folder, or to an unknown one.
+func (p *workDirs) changeTo(to string, known bool) {
 	old := *p
 	p.failed = union(p.failed, p.dirs)
 	p.failedLost = p.failedLost || p.lost
@@ -94,13 +94,13 @@ func (p *place) move(to string, known bool) {
 				p.dirs, p.lost = nil, true
 				return
 			}
-			p.dirs = union(p.dirs, []string{below(d, to)})
+			p.dirs = union(p.dirs, []string{joinDir(d, to)})
 		}
 	}
 }
 
-// below is a folder as cd finds it from another: without regard to links.
-func below(dir, to string) string {
+// joinDir is a folder as cd finds it from another: without regard to links.
+func joinDir(dir, to string) string {
 	switch {
 	case strings.HasPrefix(dir, "~"): // where that is decides what .. means
 		return dir + "/" + to
@@ -113,43 +113,43 @@ func below(dir, to string) string {
 	return ""
 }
 
-// follow notes where a command goes that changes the folder of the shell.
-func (c *collector) follow(words []Word) {
+// trackDir notes where a command goes that changes the folder of the shell.
+func (c *collector) trackDir(words []Word) {
 	if len(words) == 0 || !words[0].Literal {
 		return
 	}
 	switch words[0].Value {
 	case "cd":
 		c.r.moved = true
-		if rest, ok := c.top(words); ok {
-			c.place.move(Top+rest, true)
-			c.place.dirs = union(c.place.dirs, []string{strings.TrimPrefix(rest, "/")}) // there may be another one by now
+		if rest, ok := c.repoTop(words); ok {
+			c.cwd.changeTo(Top+rest, true)
+			c.cwd.dirs = union(c.cwd.dirs, []string{strings.TrimPrefix(rest, "/")}) // there may be another one by now
 			return
 		}
-		before := c.place
+		before := c.cwd
 		to, known := target(words)
-		c.place.move(to, known)
+		c.cwd.changeTo(to, known)
 		if guess := c.guess(words[len(words)-1]); !known && guess != "" { // restrictions hold there too
-			before.move(guess, true)
-			c.place.dirs = before.dirs
+			before.changeTo(guess, true)
+			c.cwd.dirs = before.dirs
 		}
 	case "pushd":
 		c.r.moved = true
-		saved := c.place
+		saved := c.cwd
 		to, known := target(words)
 		known = known && len(words) > 1 && strings.Trim(to, "+-0123456789") != ""
-		c.place.move(to, known)
-		c.place.push(saved)
+		c.cwd.changeTo(to, known)
+		c.cwd.push(saved)
 	case "popd":
 		c.r.moved = true
-		n := len(c.place.stack)
-		if n == 0 || len(words) > 1 || c.place.endless {
-			c.place.move("", false)
+		n := len(c.cwd.stack)
+		if n == 0 || len(words) > 1 || c.cwd.endless {
+			c.cwd.changeTo("", false)
 			return
 		}
-		back := c.place.stack[n-1]
-		failed, lost := union(c.place.failed, c.place.dirs), c.place.failedLost || c.place.lost
-		c.place = place{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.place.stack[:n-1]}
+		back := c.cwd.stack[n-1]
+		failed, lost := union(c.cwd.failed, c.cwd.dirs), c.cwd.failedLost || c.cwd.lost
+		c.cwd = workDirs{dirs: back.dirs, lost: back.lost, failed: failed, failedLost: lost, stack: c.cwd.stack[:n-1]}
 	}
 }
 
@@ -177,17 +177,17 @@ func BelowTop(w Word) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$`\\'*?[{~ \t\n")
 }
 
-// top reads a cd to a folder below the top of the repository that the line starts
+// repoTop reads a cd to a folder below the top of the repository that the line starts
 // in.
-func (c *collector) top(words []Word) (string, bool) {
-	if len(words) != 2 || c.place.lost || !slices.Equal(c.place.dirs, []string{""}) || slices.Contains(c.r.functions, "git") || strings.Contains(c.src, "GIT_") {
+func (c *collector) repoTop(words []Word) (string, bool) {
+	if len(words) != 2 || c.cwd.lost || !slices.Equal(c.cwd.dirs, []string{""}) || slices.Contains(c.r.functions, "git") || strings.Contains(c.src, "GIT_") {
 		return "", false
 	}
 	return BelowTop(words[1])
 }
 
 // push keeps a place on the stack.
-func (p *place) push(saved place) {
+func (p *workDirs) push(saved workDirs) {
 	stack := saved.stack
 	saved.stack = nil
 	if p.endless = p.endless || len(stack) >= maxStack; p.endless {
@@ -221,7 +221,7 @@ func goal(words []Word, i int) (to string, known bool) {
 	if i+1 < len(words) || words[i].Raw == "-" {
 		return "", false
 	}
-	if to, ok := home(words[i]); ok {
+	if to, ok := homePath(words[i]); ok {
 		return to, true
 	}
 	w := words[i]
@@ -231,8 +231,8 @@ func goal(words []Word, i int) (to string, known bool) {
 	return w.Value, w.Literal && w.Value != "-"
 }
 
-// home reads a word that begins with $HOME and is otherwise known.
-func home(w Word) (string, bool) {
+// homePath reads a word that begins with $HOME and is otherwise known.
+func homePath(w Word) (string, bool) {
 	for _, head := range []string{"$HOME", "${HOME}"} {
 		rest, ok := strings.CutPrefix(w.Value, head)
 		if ok && !w.Literal && (rest == "" || rest[0] == '/') && w.Shape == Unknown+rest {

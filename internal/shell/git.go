@@ -18,13 +18,13 @@ func gitGlobals() grammar {
 // its subcommand on.
 func gitCommand(words []Word) (scanned, []Word) {
 	s := gitGlobals().scan(words)
-	return s, s.rest(words)
+	return s, s.operands(words)
 }
 
-// gitDoubts are the doubts about a git command.
-func gitDoubts(words []Word) []Doubt {
+// gitUncertainties are the uncertainties about a git command.
+func gitUncertainties(words []Word) []Uncertainty {
 	s, rest := gitCommand(words)
-	out := scanned{strange: s.strange}.doubts("git")
+	out := scanned{strange: s.strange}.uncertainties("git")
 	for _, o := range s.options {
 		switch {
 		case o.name == "c":
@@ -70,8 +70,8 @@ func bisects(rest []Word) bool {
 	return false
 }
 
-func gitRuns(flag string) Doubt {
-	return Doubt{Why: "git may run a program because of " + flag, Flag: flag}
+func gitRuns(flag string) Uncertainty {
+	return Uncertainty{Why: "git may run a program because of " + flag, Flag: flag}
 }
 
 // gitFlags are the options of a subcommand that run a program.
@@ -158,7 +158,7 @@ func (c *collector) gitCode(unit int, words []Word) {
 		c.strange(unit, scanned{strange: s.strange})
 		for _, o := range s.options {
 			if o.name == "x" || o.name == "exec" {
-				c.code(unit, o.value, child)
+				c.codeWord(unit, o.value, child)
 			}
 		}
 	case "submodule":
@@ -170,11 +170,11 @@ func (c *collector) gitCode(unit int, words []Word) {
 	case "remote-ext":
 		c.payload(unit, rest[min(2, len(rest)):], input{})
 	case "merge-index":
-		c.payload(unit, (grammar{short: "oq"}).scan(rest).rest(rest), input{file: true})
+		c.payload(unit, (grammar{short: "oq"}).scan(rest).operands(rest), input{file: true})
 	case "filter-branch":
 		for i, w := range rest[:len(rest)-1] {
 			if strings.HasSuffix(w.Shape, "-filter") {
-				c.code(unit, rest[i+1], child)
+				c.codeWord(unit, rest[i+1], child)
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func (c *collector) foreach(unit int, words []Word) {
 	for i < len(words) && strings.HasPrefix(words[i].Shape, "-") {
 		i++
 	}
-	c.apart(func() {
-		c.place = place{lost: true}
+	c.inSubshell(func() {
+		c.cwd = workDirs{lost: true}
 		c.codes(unit, words[i:], child)
 	})
 }

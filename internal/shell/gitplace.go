@@ -21,9 +21,9 @@ func GitPlaces(u Unit) []GitPlace {
 	}
 	words := u.Words
 	name := programName(words[0].Value)
-	here := []GitPlace{{Path: known("."), Dir: u.Dir}}
+	here := []GitPlace{{Path: knownWord("."), Dir: u.Dir}}
 	if sub, ok := strings.CutPrefix(name, "git-"); ok {
-		words = append([]Word{known("git"), known(sub)}, words[1:]...)
+		words = append([]Word{knownWord("git"), knownWord(sub)}, words[1:]...)
 		name = "git"
 	}
 	switch name {
@@ -42,7 +42,7 @@ func GitPlaces(u Unit) []GitPlace {
 		switch o.name {
 		case "C":
 			if place.Flag != "" {
-				place.Dir, place.Path = place.Dir.below(place.Path), known(".")
+				place.Dir, place.Path = place.Dir.joinWord(place.Path), knownWord(".")
 			}
 			place.Path, place.Flag = o.value, strings.TrimSpace(place.Flag+" -C "+o.value.Raw)
 		}
@@ -55,7 +55,7 @@ func GitPlaces(u Unit) []GitPlace {
 			named.Flag = "--bare"
 		case o.name == "git-dir":
 			if place.Flag != "" {
-				named.Dir = place.Dir.below(place.Path)
+				named.Dir = place.Dir.joinWord(place.Path)
 			}
 			named.Path, named.Flag = o.value, "--git-dir"
 		default:
@@ -82,7 +82,7 @@ func GitPlaces(u Unit) []GitPlace {
 		"add", "stage": // a repository that is added is a submodule, into which git goes from then on
 		from := u.Dir
 		if place.Flag != "" {
-			from = place.Dir.below(place.Path)
+			from = place.Dir.joinWord(place.Path)
 		}
 		for _, w := range rest[1:] {
 			for _, head := range []string{"--repo=", "--remote=", "--reference=", "--reference-if-able=", "file://"} {
@@ -92,14 +92,14 @@ func GitPlaces(u Unit) []GitPlace {
 			}
 			takes := sub == "add" || sub == "stage"
 			if takes && (w.Value == "-A" || w.Value == "--all") {
-				w = known(".")
+				w = knownWord(".")
 			}
 			if w.Value == "" || w.Value[0] == '-' || strings.Contains(w.Value, "://") {
 				continue
 			}
 			flag := w.Raw
 			if w.Literal {
-				w = known(w.Value)
+				w = knownWord(w.Value)
 			}
 			out = append(out, GitPlace{Path: w, Dir: from, Serves: true, Takes: takes, Flag: flag})
 		}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// note looks for what decides about the line as a whole: whether bash takes
+// inspectUnit looks for what decides about the line as a whole: whether bash takes
 // something for a number, and whether it expands aliases or the history. The
 // unit is the last one.
-func (r *reading) note(u Unit) {
+func (r *reading) inspectUnit(u Unit) {
 	if len(u.Words) == 0 {
 		return
 	}
@@ -16,7 +16,7 @@ func (r *reading) note(u Unit) {
 	r.counts = r.counts || counts(name, u.Words)
 	if recalls(name, u.Words) {
 		last := &r.units[len(r.units)-1]
-		last.Doubts = append(last.Doubts, Doubt{Why: "lines that stand for earlier ones"})
+		last.Uncertainties = append(last.Uncertainties, Uncertainty{Why: "lines that stand for earlier ones"})
 	}
 	switch name {
 	case "alias":
@@ -72,7 +72,7 @@ func (r *reading) hide(s string) {
 // uncover is done when all has been read. It adds the parts of text that may
 // turn out to be code, and says why.
 func (c *collector) uncover() string {
-	c.doubtNumbers()
+	c.checkNumbers()
 	switch {
 	case c.r.aliased && c.r.expanded:
 		return "it uses aliases"

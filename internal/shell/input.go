@@ -19,8 +19,8 @@ type input struct {
 	from  *syntax.Stmt // the pipe that it comes from
 }
 
-// known reports whether there is no more to it than is seen.
-func (in input) known() bool { return in.exact || in.file || in.plain || in.none }
+// fullyKnown reports whether there is no more to it than is seen.
+func (in input) fullyKnown() bool { return in.exact || in.file || in.plain || in.none }
 
 // input finds out what a statement gets on its input, which may come from
 // another one.
@@ -28,7 +28,7 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 	in := input{none: from == nil && !c.fed}
 	c.giveInput(s, from)
 	if from != nil {
-		in.text, in.plain = c.output(from)
+		in.text, in.plain = c.guessOutput(from)
 	}
 	for _, r := range s.Redirs {
 		if !fromZero(r) {
@@ -38,10 +38,10 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 		case syntax.Hdoc, syntax.DashHdoc:
 			in = c.document(r)
 		case syntax.WordHdoc:
-			w := c.word(r.Word)
+			w := c.parseWord(r.Word)
 			in = input{text: w.Value, exact: w.Literal}
 		case syntax.RdrIn, syntax.RdrInOut:
-			w := c.word(r.Word)
+			w := c.parseWord(r.Word)
 			in = input{file: plainFile(w), wrote: c.r.wrote(w.Value), text: c.processText(r.Word)}
 		case syntax.DplIn:
 			in = input{}
@@ -50,9 +50,9 @@ func (c *collector) input(s, from *syntax.Stmt) input {
 	return in
 }
 
-// names reports whether an input is a list of names that has none of some
+// isNameList reports whether an input is a list of names that has none of some
 // options in it, or all of it stands in the line.
-func (c *collector) names(in input, f flags) bool {
+func (c *collector) isNameList(in input, f flags) bool {
 	switch {
 	case in.exact || in.none || in.plain && in.text != "":
 		return true
@@ -77,7 +77,7 @@ func (c *collector) processText(w *syntax.Word) string {
 	if !ok || len(p.Stmts) != 1 {
 		return ""
 	}
-	text, _ := c.output(p.Stmts[0])
+	text, _ := c.guessOutput(p.Stmts[0])
 	return text
 }
 
@@ -88,7 +88,7 @@ func (c *collector) document(r *syntax.Redirect) input {
 		in.file = true // it is empty
 		return in
 	}
-	delimiter := c.word(r.Word)
+	delimiter := c.parseWord(r.Word)
 	var text strings.Builder
 	for _, p := range r.Hdoc.Parts {
 		lit, ok := p.(*syntax.Lit)
@@ -106,18 +106,18 @@ func (c *collector) document(r *syntax.Redirect) input {
 	return in
 }
 
-// output guesses what a statement prints, if it is a plain one. plain says that
+// guessOutput guesses what a statement prints, if it is a plain one. plain says that
 // this is all, or that the rest stands in files.
-func (c *collector) output(s *syntax.Stmt) (text string, plain bool) {
+func (c *collector) guessOutput(s *syntax.Stmt) (text string, plain bool) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
 		return "", false
 	}
 	args := make([]Word, len(call.Args)-1)
 	for i, w := range call.Args[1:] {
-		args[i] = c.word(w)
+		args[i] = c.parseWord(w)
 	}
-	name := baseName(c.word(call.Args[0]).Value)
+	name := baseName(c.parseWord(call.Args[0]).Value)
 	switch {
 	case c.defined(name):
 		return "", false
@@ -130,10 +130,10 @@ func (c *collector) output(s *syntax.Stmt) (text string, plain bool) {
 
 // printedText is output for a command that reads no input.
 func printedText(name string, args []Word) (text string, plain bool) {
-	all := strings.Join(values(args), "\n")
+	all := strings.Join(wordValues(args), "\n")
 	switch name {
 	case "echo":
-		return strings.Join(values(args), " "), written(args)
+		return strings.Join(wordValues(args), " "), written(args)
 	case "printf":
 		return strings.NewReplacer(`\n`, "\n", "%s", " ", "%b", " ").Replace(all), written(args) && len(args) == 1 && !strings.Contains(all, "%")
 	case "zcat", "xzcat", "bzcat", "gunzip":

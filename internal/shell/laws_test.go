@@ -98,8 +98,8 @@ func marks(line Line) map[string]bool {
 		for _, s := range spellings(u) {
 			all[s] = true
 		}
-		for _, d := range u.Doubts {
-			all["doubt: "+d.Why] = true
+		for _, d := range u.Uncertainties {
+			all["uncertainty: "+d.Why] = true
 		}
 	}
 	return all
@@ -159,7 +159,7 @@ func FuzzParse(f *testing.F) {
 // doubted reports whether a command line holds code that could not be read.
 func doubted(line Line) bool {
 	for _, u := range line.Units {
-		for _, d := range u.Doubts {
+		for _, d := range u.Uncertainties {
 			if strings.HasPrefix(d.Why, "code ") {
 				return true
 			}

@@ -32,7 +32,7 @@ func (l lists) stmt(s *syntax.Stmt, depth int, fed bool) bool {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.RdrInOut:
 			return false
 		case syntax.RdrIn:
-			if w := l.c.word(r.Word); !plainFile(w) || l.c.r.wrote(w.Value) {
+			if w := l.c.parseWord(r.Word); !plainFile(w) || l.c.r.wrote(w.Value) {
 				return false
 			}
 			fed = true
@@ -52,7 +52,7 @@ const maxFunctions = 64
 
 // call is listing for a simple command.
 func (l lists) call(cmd *syntax.CallExpr, fed bool) bool {
-	words, ok := l.words(cmd)
+	words, ok := l.commandWords(cmd)
 	switch {
 	case !ok || l.c.defined(words[0]):
 		return false
@@ -66,8 +66,8 @@ func (l lists) call(cmd *syntax.CallExpr, fed bool) bool {
 	return (fed || !awaits(words)) && printsNames(words)
 }
 
-// words are the words of a command, unless it may print one that the line makes.
-func (l lists) words(cmd *syntax.CallExpr) (words []string, ok bool) {
+// commandWords are the words of a command, unless it may print one that the line makes.
+func (l lists) commandWords(cmd *syntax.CallExpr) (words []string, ok bool) {
 	words = make([]string, len(cmd.Args))
 	for i, a := range cmd.Args {
 		w, guess := readWord(l.c.src, a, l.c.r.known)
@@ -104,7 +104,7 @@ func (l lists) says(args []*syntax.Word) bool {
 	}
 	given := slices.ContainsFunc(l.c.r.values, func(s string) bool { return len(s) > maxGivenSize || l.f.inText(s) })
 	for i, a := range args {
-		w := l.c.word(a)
+		w := l.c.parseWord(a)
 		if i == 0 && w.Value == `%s\n` {
 			continue
 		}
@@ -122,7 +122,7 @@ func printsNames(words []string) bool {
 	}
 	never, ok := makesText(words)
 	return ok && !slices.ContainsFunc(words[1:], func(w string) bool {
-		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return begins(w, head) })
+		return slices.ContainsFunc(strings.Fields(never), func(head string) bool { return matchesOption(w, head) })
 	})
 }
 
@@ -131,9 +131,9 @@ func (c *collector) defined(name string) bool {
 	return len(c.r.functions) > maxFunctions || slices.Contains(c.r.functions, name)
 }
 
-// begins reports whether a word is an option, which may be shortened, or begins
+// matchesOption reports whether a word is an option, which may be shortened, or begins
 // with it.
-func begins(w, head string) bool {
+func matchesOption(w, head string) bool {
 	given, _, _ := strings.Cut(w, "=")
 	return strings.HasPrefix(w, head) || len(given) > 2 && strings.HasPrefix(given, "--") && strings.HasPrefix(head, given)
 }
@@ -198,12 +198,12 @@ func (c *collector) writes(s, from *syntax.Stmt) {
 			continue
 		}
 		if !names() {
-			c.r.writes(c.word(r.Word).Shape)
+			c.r.writes(c.parseWord(r.Word).Shape)
 		}
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 1 && call.Args[0].Lit() == "tee" {
 		for _, w := range call.Args[1:] {
-			c.r.writes(c.word(w).Shape)
+			c.r.writes(c.parseWord(w).Shape)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // asked about.
 func stops(line Line) bool {
 	return line.Opaque != "" || slices.ContainsFunc(line.Units, func(u Unit) bool {
-		return len(u.Doubts) > 0 || slices.ContainsFunc(spellings(u), func(s string) bool { return s == "evil" || strings.HasPrefix(s, "evil ") })
+		return len(u.Uncertainties) > 0 || slices.ContainsFunc(spellings(u), func(s string) bool { return s == "evil" || strings.HasPrefix(s, "evil ") })
 	})
 }
 

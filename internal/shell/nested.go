@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// runs reads what a unit runs besides itself: code that it is handed, or
+// carriedCode reads what a unit runs besides itself: code that it is handed, or
 // another command. It also follows where it goes.
-func (c *collector) runs(unit int, in input) {
+func (c *collector) carriedCode(unit int, in input) {
 	u := c.r.units[unit]
 	if u.Kind != Command || len(u.Words) == 0 {
 		return
 	}
 	if !u.Words[0].Literal {
 		if mayRun(u.Words[0]) {
-			c.doubt(unit, Doubt{Why: "a command whose name is computed"})
+			c.addUncertainty(unit, Uncertainty{Why: "a command whose name is computed"})
 		}
 		return
 	}
-	c.follow(u.Words)
+	c.trackDir(u.Words)
 	name := programName(u.Words[0].Value)
 	c.reads(name, u.Words, in)
 	switch {
@@ -62,30 +62,30 @@ const (
 	later             // at some time
 )
 
-// code reads a word that is code.
-func (c *collector) code(unit int, w Word, at when) {
+// codeWord reads a word that is code.
+func (c *collector) codeWord(unit int, w Word, at when) {
 	if !w.Literal {
-		c.doubt(unit, Doubt{Why: "code that is computed"})
+		c.addUncertainty(unit, Uncertainty{Why: "code that is computed"})
 	}
 	c.nested(unit, w.Value, at)
 }
 
-// called reads code that is run with words behind it which only come then, or
+// codeWithArgs reads code that is run with words behind it which only come then, or
 // with something put in the place of hole.
-func (c *collector) called(unit int, w Word, hole string) {
+func (c *collector) codeWithArgs(unit int, w Word, hole string) {
 	first := len(c.r.units)
-	c.code(unit, w, later)
+	c.codeWord(unit, w, later)
 	filledIn := false
 	last := -1
 	for i := first; i < len(c.r.units); i++ {
 		u := &c.r.units[i]
-		words := filled(u.Words, hole)
+		words := fillHole(u.Words, hole)
 		if !slices.Equal(words, u.Words) {
 			filledIn = true
 			u.Words = words
 			u.Spellings = spell(*u, nil)
 			if strings.HasPrefix(words[0].Shape, Unknown) {
-				c.doubt(i, Doubt{Why: "a command whose name is computed"})
+				c.addUncertainty(i, Uncertainty{Why: "a command whose name is computed"})
 			}
 		}
 		if u.Kind == Command && len(u.Words) > 0 && u.Inside == c.r.units[unit].Text {
@@ -101,12 +101,12 @@ func (c *collector) called(unit int, w Word, hole string) {
 
 // codes reads words that are put together to code.
 func (c *collector) codes(unit int, words []Word, at when) {
-	c.code(unit, joined(words), at)
+	c.codeWord(unit, joinWords(words), at)
 }
 
-// joined makes one word of several.
-func joined(words []Word) Word {
-	all := Word{Value: strings.Join(values(words), " "), Literal: true}
+// joinWords makes one word of several.
+func joinWords(words []Word) Word {
+	all := Word{Value: strings.Join(wordValues(words), " "), Literal: true}
 	shapes := make([]string, len(words))
 	for i, w := range words {
 		all.Literal = all.Literal && w.Literal
@@ -122,20 +122,20 @@ func (c *collector) nested(unit int, text string, at when) {
 		return
 	}
 	if c.level >= maxLevel || c.r.budget < len(text) {
-		c.doubt(unit, Doubt{Why: "code inside code, too much to be read"})
+		c.addUncertainty(unit, Uncertainty{Why: "code inside code, too much to be read"})
 		return
 	}
 	c.r.budget -= len(text)
-	n := &collector{inside: c.r.units[unit].Text, level: c.level + 1, place: c.place, fed: at != here || c.fed, r: c.r}
+	n := &collector{inside: c.r.units[unit].Text, level: c.level + 1, cwd: c.cwd, fed: at != here || c.fed, r: c.r}
 	first := len(c.r.units)
 	if why := n.read(text); why != "" {
-		c.doubt(unit, Doubt{Why: "code that can not be read: " + why})
+		c.addUncertainty(unit, Uncertainty{Why: "code that can not be read: " + why})
 	}
 	switch at {
 	case here:
-		c.place = n.place
+		c.cwd = n.cwd
 	case later:
-		c.r.later = append(c.r.later, span{first, len(c.r.units)})
+		c.r.later = append(c.r.later, unitRange{first, len(c.r.units)})
 	}
 }
 
@@ -145,7 +145,7 @@ func (c *collector) stdin(unit int, in input) {
 		return
 	}
 	if !in.exact {
-		c.doubt(unit, Doubt{Why: "code from its input"})
+		c.addUncertainty(unit, Uncertainty{Why: "code from its input"})
 	}
 	c.nested(unit, in.text, child)
 }
@@ -153,7 +153,7 @@ func (c *collector) stdin(unit int, in input) {
 // plainFile reports whether a word names a file: no stream of the process, and
 // nothing that might be an option.
 func plainFile(w Word) bool {
-	if _, ok := home(w); ok {
+	if _, ok := homePath(w); ok {
 		return true
 	}
 	switch {

@@ -130,8 +130,8 @@ func TestDeep(t *testing.T) {
 		}
 	}
 	line := Parse(strings.Repeat("eval ", 5000) + "rm y")
-	if u := line.Units[len(line.Units)-1]; len(u.Doubts) == 0 {
-		t.Errorf("no doubt about %.40q", u.Text)
+	if u := line.Units[len(line.Units)-1]; len(u.Uncertainties) == 0 {
+		t.Errorf("no uncertainty about %.40q", u.Text)
 	}
 }
 

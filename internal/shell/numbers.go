@@ -43,15 +43,15 @@ type formula struct {
 	unless string // it is none if this is an array with keys
 }
 
-func (f *flows) keep(n syntax.Node, o origin) {
+func (f *flows) setOrigin(n syntax.Node, o origin) {
 	if f.origins == nil {
 		f.origins = map[syntax.Node]origin{}
 	}
 	f.origins[n] = o
 }
 
-// fill notes that a variable may hold something.
-func (f *flows) fill(name string, o origin) {
+// addOrigin notes that a variable may hold something.
+func (f *flows) addOrigin(name string, o origin) {
 	if name == "" { // that is none
 		return
 	}
@@ -63,13 +63,13 @@ func (f *flows) fill(name string, o origin) {
 	f.from[name] = old
 	if name[0] != '*' { // what it is where it becomes names of files
 		if names := files(o.names); o.globs || len(names) > 0 {
-			f.fill("*"+name, origin{open: o.globs, names: names})
+			f.addOrigin("*"+name, origin{open: o.globs, names: names})
 		}
 	}
 }
 
-// mark notes how a variable was declared.
-func (f *flows) mark(name, letters string) {
+// addKinds notes how a variable was declared.
+func (f *flows) addKinds(name, letters string) {
 	if f.kinds == nil {
 		f.kinds = map[string]string{}
 	}
@@ -108,8 +108,8 @@ type weigher struct {
 	text string
 }
 
-// number notes a formula.
-func (w *weigher) number(f formula) {
+// addFormula notes a formula.
+func (w *weigher) addFormula(f formula) {
 	f.unit, f.text, f.inside = w.unit, w.text, w.c.inside
 	if f.into != "" {
 		f.of.named = f.of.named || f.of.spelt
@@ -123,13 +123,13 @@ func (w *weigher) number(f formula) {
 func (w *weigher) formula(n syntax.Node) {
 	o := w.c.origin(n)
 	o.formula(w.c.formula(n))
-	w.number(formula{of: o})
+	w.addFormula(formula{of: o})
 }
 
 // set notes that a variable is set.
 func (w *weigher) set(name string, o origin) {
-	w.c.r.flows.fill(name, o)
-	w.number(formula{of: o, into: name})
+	w.c.r.flows.addOrigin(name, o)
+	w.addFormula(formula{of: o, into: name})
 }
 
 func (w *weigher) visit(n syntax.Node) bool {
@@ -154,7 +154,7 @@ func (w *weigher) visit(n syntax.Node) bool {
 		w.compare(n)
 	case *syntax.UnaryTest:
 		if x, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			w.index(w.c.word(x).Value)
+			w.index(w.c.parseWord(x).Value)
 		}
 	default:
 		return w.statement(n)
@@ -181,7 +181,7 @@ func (w *weigher) statement(n syntax.Node) bool {
 	case *syntax.CallExpr:
 		words := make([]Word, len(n.Args))
 		for i, a := range n.Args {
-			words[i] = w.c.word(a)
+			words[i] = w.c.parseWord(a)
 		}
 		w.call(words, n.Args)
 	case *syntax.Redirect:
@@ -203,9 +203,9 @@ func (w *weigher) subscript(name string, x syntax.ArithmExpr) {
 		return
 	}
 	o := w.c.origin(x)
-	w.c.r.flows.fill("!"+name, o)
+	w.c.r.flows.addOrigin("!"+name, o)
 	o.formula(w.c.formula(x))
-	w.number(formula{of: o, unless: name})
+	w.addFormula(formula{of: o, unless: name})
 }
 
 // index reads a name that stands in a word, and may have an index.
@@ -213,7 +213,7 @@ func (w *weigher) index(text string) {
 	if _, index, ok := strings.Cut(text, "["); ok {
 		var o origin
 		o.text(index)
-		w.number(formula{of: o})
+		w.addFormula(formula{of: o})
 	}
 }
 
@@ -254,7 +254,7 @@ func (w *weigher) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	w.subscript(name, a.Index)
 	if a.Index != nil || a.Array != nil {
-		w.c.r.flows.mark(name, "a")
+		w.c.r.flows.addKinds(name, "a")
 	}
 	if a.Value != nil {
 		w.set(name, w.c.origin(a.Value))
@@ -265,7 +265,7 @@ func (w *weigher) assign(a *syntax.Assign) {
 	for _, e := range a.Array.Elems {
 		w.subscript(name, e.Index)
 		if e.Value != nil {
-			w.set(name, w.c.listed(e.Value))
+			w.set(name, w.c.fileNamesOrigin(e.Value))
 		}
 	}
 }
@@ -279,7 +279,7 @@ func (w *weigher) items(it *syntax.WordIter) {
 		w.set(it.Name.Value, origin{names: []string{"@"}})
 	}
 	for _, item := range it.Items {
-		w.set(it.Name.Value, w.c.listed(item))
+		w.set(it.Name.Value, w.c.fileNamesOrigin(item))
 	}
 }
 
@@ -292,11 +292,11 @@ func (w *weigher) redirect(r *syntax.Redirect) {
 	}
 	switch {
 	case r.Op == syntax.WordHdoc:
-		w.c.r.flows.fill(inputOf(w.unit), w.c.origin(r.Word))
+		w.c.r.flows.addOrigin(inputOf(w.unit), w.c.origin(r.Word))
 	case (r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc) && r.Hdoc != nil:
-		w.c.r.flows.fill(inputOf(w.unit), w.c.origin(r.Hdoc))
+		w.c.r.flows.addOrigin(inputOf(w.unit), w.c.origin(r.Hdoc))
 	case r.Op == syntax.RdrIn || r.Op == syntax.RdrInOut || r.Op == syntax.DplIn:
-		w.c.r.flows.fill(inputOf(w.unit), origin{open: true})
+		w.c.r.flows.addOrigin(inputOf(w.unit), origin{open: true})
 	}
 }
 
@@ -313,20 +313,20 @@ func (w *weigher) declare(words []Word, parts []syntax.Node) {
 			continue
 		}
 		name, value, _ := cutWord(word, "=")
-		w.c.r.flows.mark(bareName(name), letters)
+		w.c.r.flows.addKinds(bareName(name), letters)
 		if strings.Contains(letters, "i") && outer(bareName(name)) {
-			w.number(formula{of: origin{open: true}})
+			w.addFormula(formula{of: origin{open: true}})
 		}
 		if part := parts[i+1]; part != nil {
-			w.set(bareName(name), given(value, w.c.origin(part)))
+			w.set(bareName(name), assignedOrigin(value, w.c.origin(part)))
 			w.index(name)
 		}
 	}
 }
 
-// given is the origin of the value in a word like name=value, which has that of
+// assignedOrigin is the origin of the value in a word like name=value, which has that of
 // the whole word.
-func given(value Word, whole origin) origin {
+func assignedOrigin(value Word, whole origin) origin {
 	if strings.Contains(value.Shape, Unknown) {
 		whole.puts = strings.ContainsAny(value.Shape, "=+-")
 		return whole
@@ -371,33 +371,33 @@ func (w *weigher) reads(words []Word, args []*syntax.Word) {
 	switch words[0].Value {
 	case "read":
 		s := grammar{short: "a:d:i:n:N:p:t:u:ersE"}.scan(words)
-		names := s.rest(words)
+		names := s.operands(words)
 		if o, ok := s.get("a"); ok {
 			names = append(names, o.value)
-			w.c.r.flows.mark(o.value.Value, "a")
+			w.c.r.flows.addKinds(o.value.Value, "a")
 		}
 		_, input.open = s.get("u")
 		w.into(names, "REPLY", input)
 	case "mapfile", "readarray":
 		s := grammar{short: "d:n:O:s:u:C:c:t"}.scan(words)
 		_, input.open = s.get("u")
-		names := s.rest(words)
+		names := s.operands(words)
 		w.into(names, "MAPFILE", input)
 		for _, name := range names {
-			w.c.r.flows.mark(name.Value, "a")
+			w.c.r.flows.addKinds(name.Value, "a")
 		}
 	case "printf":
 		if name, ok := printfName(words); ok {
 			var o origin
 			p := printer{c: w.c, o: &o, words: words, args: args[1:]}
-			p.given()
+			p.addArguments()
 			w.into([]Word{name}, "", o)
 		}
 	case "getopts":
 		if len(words) > 2 {
 			o := origin{names: []string{"@"}}
 			for _, a := range args[3:] {
-				o.add(w.c.listed(a))
+				o.add(w.c.fileNamesOrigin(a))
 			}
 			w.into(words[2:3], "", o)
 			w.set("OPTARG", o)
@@ -408,7 +408,7 @@ func (w *weigher) reads(words []Word, args []*syntax.Word) {
 // into notes that variables are set; unnamed is the one that is without a name.
 func (w *weigher) into(names []Word, unnamed string, o origin) {
 	if len(names) == 0 {
-		names = []Word{literal(unnamed)}
+		names = []Word{literalWord(unnamed)}
 	}
 	for _, n := range names {
 		w.index(n.Value)
@@ -416,37 +416,37 @@ func (w *weigher) into(names []Word, unnamed string, o origin) {
 	}
 }
 
-// given notes what commands are given, once.
-func (r *reading) given() {
+// callsArguments notes what commands are given, once.
+func (r *reading) callsArguments() {
 	for _, call := range r.flows.calls {
 		c := collector{src: call.src, r: r}
-		c.arguments(call)
+		c.callArguments(call)
 	}
 	r.flows.calls = nil
 }
 
-// arguments notes what a command is given: a function and a shell have it as
+// callArguments notes what a command is given: a function and a shell have it as
 // $1 and so on, and some have variables among it.
-func (c *collector) arguments(call called) {
+func (c *collector) callArguments(call called) {
 	f, words := &c.r.flows, call.words
 	var all origin
 	code := false
 	for i, a := range call.args[1:] {
-		o := c.listedAs(a, words[i+1])
+		o := c.fileNamesOriginAs(a, words[i+1])
 		all.add(o)
 		code = code || posixShell(baseName(words[i+1].Value))
 		if name, value, ok := assignment(words[i+1]); ok && words[0].Value != "let" {
-			f.fill(name, given(value, o))
+			f.addOrigin(name, assignedOrigin(value, o))
 		}
 	}
 	switch name := baseName(words[0].Value); {
 	case name == "set" || name == "source" || name == "." || posixShell(name):
-		f.fill("@", all)
+		f.addOrigin("@", all)
 	case code:
 		all.open = all.open || name == "xargs" || name == "parallel" || name == "find" || name == "fd"
-		f.fill("@", all)
+		f.addOrigin("@", all)
 	default:
-		f.fill("f "+words[0].Value, all)
+		f.addOrigin("f "+words[0].Value, all)
 	}
 }
 
@@ -459,8 +459,8 @@ func integer(name string) bool {
 	return false
 }
 
-// array knows the variables that are arrays from the beginning.
-func array(name string) bool {
+// isArrayVar knows the variables that are arrays from the beginning.
+func isArrayVar(name string) bool {
 	switch name {
 	case "DIRSTACK", "GROUPS", "PIPESTATUS", "FUNCNAME", "MAPFILE", "COPROC", "COMP_WORDS", "COMPREPLY":
 		return true

@@ -66,7 +66,7 @@ func TestPlainNumbers(t *testing.T) {
 	}
 }
 
-// TestNumberFlags: what a number sets can be named by a rule, and the doubt
+// TestNumberFlags: what a number sets can be named by a rule, and the uncertainty
 // stands with the unit that holds the number.
 func TestNumberFlags(t *testing.T) {
 	for command, want := range map[string]string{
@@ -80,8 +80,8 @@ func TestNumberFlags(t *testing.T) {
 		"n=$(cat f); echo $((n))": "echo $((n))", "n=$(cat f); ((n)) && ls": "((n))", "n=$(cat f); sh -c 'ls $((n))'": "ls $((n))", "while read n; do ((s+=n)); done < f": "((s+=n))",
 	} {
 		for _, u := range Parse(command).Units {
-			if len(u.Doubts) > 0 && u.Text != want || len(u.Doubts) == 0 && u.Text == want {
-				t.Errorf("%q: %q has the doubts %v", command, u.Text, u.Doubts)
+			if len(u.Uncertainties) > 0 && u.Text != want || len(u.Uncertainties) == 0 && u.Text == want {
+				t.Errorf("%q: %q has the uncertainties %v", command, u.Text, u.Uncertainties)
 			}
 		}
 	}

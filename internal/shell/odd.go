@@ -31,7 +31,7 @@ func oddity(text string, all []*syntax.Stmt) string {
 	for _, s := range all {
 		syntax.Walk(s, o.visit)
 	}
-	return o.found()
+	return o.reason()
 }
 
 // oddities looks for places that bash may read in another way.
@@ -56,21 +56,21 @@ func (s *spots) add(at int) {
 	s.at, s.fine = append(s.at, at), append(s.fine, false)
 }
 
-// clear notes that the places in a part of the text are harmless.
-func (s *spots) clear(from, to int) {
+// markFine notes that the places in a part of the text are harmless.
+func (s *spots) markFine(from, to int) {
 	first, _ := slices.BinarySearch(s.at, from)
 	for i := first; i < len(s.at) && s.at[i] < to; i++ {
 		s.fine[i] = true
 	}
 }
 
-// inside reports whether there is one in a part of the text.
-func (s *spots) inside(from, to int) bool {
+// anyIn reports whether there is one in a part of the text.
+func (s *spots) anyIn(from, to int) bool {
 	first, _ := slices.BinarySearch(s.at, from)
 	return first < len(s.at) && s.at[first] < to
 }
 
-func (o *oddities) found() string {
+func (o *oddities) reason() string {
 	switch {
 	case slices.Contains(o.hashes.fine, false):
 		return "a comment that ends in a backslash"
@@ -123,12 +123,12 @@ func quotedDollars(text string) (all spots) {
 func (o *oddities) visit(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Lit:
-		o.hashes.clear(offset(n.Pos()), offset(n.End()))
+		o.hashes.markFine(offset(n.Pos()), offset(n.End()))
 	case *syntax.SglQuoted:
-		o.hashes.clear(offset(n.Pos()), offset(n.End()))
-		o.dollars.clear(offset(n.Pos()), offset(n.End()))
+		o.hashes.markFine(offset(n.Pos()), offset(n.End()))
+		o.dollars.markFine(offset(n.Pos()), offset(n.End()))
 	case *syntax.ParamExp:
-		if o.quoted.inside(offset(n.Pos())+1, offset(n.End())) {
+		if o.quoted.anyIn(offset(n.Pos())+1, offset(n.End())) {
 			o.why = "a $ that quotes part from what is behind it"
 		}
 	case *syntax.CallExpr:
@@ -173,7 +173,7 @@ func (o *oddities) document(r *syntax.Redirect) {
 	}
 	delimiter, _ := readWord(o.text, r.Word, nil)
 	if delimiter.Raw != delimiter.Value {
-		o.dollars.clear(offset(r.Hdoc.Pos()), offset(r.Hdoc.End())) // nothing in it is expanded
+		o.dollars.markFine(offset(r.Hdoc.Pos()), offset(r.Hdoc.End())) // nothing in it is expanded
 		return
 	}
 	body := o.text[min(offset(r.Hdoc.Pos()), len(o.text)):min(offset(r.Hdoc.End()), len(o.text))]

@@ -41,8 +41,8 @@ type scanned struct {
 	from int
 }
 
-// rest returns the words that are neither options nor their values.
-func (s scanned) rest(words []Word) []Word {
+// operands returns the words that are neither options nor their values.
+func (s scanned) operands(words []Word) []Word {
 	if len(s.some) == 0 {
 		return words[s.from:]
 	}

@@ -91,7 +91,7 @@ func seen(line Line) bool {
 		return true
 	}
 	for _, u := range line.Units {
-		if len(u.Doubts) > 0 {
+		if len(u.Uncertainties) > 0 {
 			return true
 		}
 		for _, s := range spellings(u) {

@@ -177,7 +177,7 @@ func (c *collector) formula(n syntax.Node) string {
 // origin says what a part of the text is made of. What it has found about a
 // word or a substitution it keeps, as these stand inside one another.
 func (c *collector) origin(n syntax.Node) (o origin) {
-	if s, ok := c.plain(n); ok {
+	if s, ok := c.simpleText(n); ok {
 		o.text(s)
 		return o
 	}
@@ -186,7 +186,7 @@ func (c *collector) origin(n syntax.Node) (o origin) {
 		if o, ok := c.r.flows.origins[n]; ok {
 			return o
 		}
-		defer func() { c.r.flows.keep(n, o) }()
+		defer func() { c.r.flows.setOrigin(n, o) }()
 	}
 	syntax.Walk(n, func(m syntax.Node) bool {
 		switch m := m.(type) {
@@ -206,17 +206,17 @@ func (c *collector) origin(n syntax.Node) (o origin) {
 		case *syntax.ProcSubst, *syntax.ArithmExp: // a file of the shell's, and a number
 			return false
 		default:
-			return c.part(&o, m)
+			return c.addPartOrigin(&o, m)
 		}
 		return true
 	})
 	return o
 }
 
-// plain gives the text of a word that is short and has nothing in it that bash
+// simpleText gives the text of a word that is short and has nothing in it that bash
 // takes for anything else, as most have: to read it again is less than to keep
 // what was found.
-func (c *collector) plain(n syntax.Node) (string, bool) {
+func (c *collector) simpleText(n syntax.Node) (string, bool) {
 	w, ok := n.(*syntax.Word)
 	if !ok || len(w.Parts) != 1 {
 		return "", false
@@ -232,8 +232,8 @@ func (c *collector) plain(n syntax.Node) (string, bool) {
 // maxPlain is how long a word may be that is read again.
 const maxPlain = 128
 
-// part adds a part of a word.
-func (c *collector) part(o *origin, n syntax.Node) bool {
+// addPartOrigin adds a part of a word.
+func (c *collector) addPartOrigin(o *origin, n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Lit:
 		o.text(n.Value)
@@ -252,11 +252,13 @@ func (c *collector) part(o *origin, n syntax.Node) bool {
 	return true
 }
 
-// listed is the origin of a word that may become the names of files.
-func (c *collector) listed(w *syntax.Word) origin { return c.listedAs(w, c.word(w)) }
+// fileNamesOrigin is the origin of a word that may become the names of files.
+func (c *collector) fileNamesOrigin(w *syntax.Word) origin {
+	return c.fileNamesOriginAs(w, c.parseWord(w))
+}
 
-// listedAs is listed for a word that was read.
-func (c *collector) listedAs(w *syntax.Word, word Word) origin {
+// fileNamesOriginAs is listed for a word that was read.
+func (c *collector) fileNamesOriginAs(w *syntax.Word, word Word) origin {
 	o := c.origin(w)
 	o.open = o.open || word.Glob || word.Split && o.globs
 	if word.Split {

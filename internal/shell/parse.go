@@ -18,7 +18,7 @@ const (
 	Declaration             // export, declare, local, readonly, typeset, nameref
 	Assignment              // variables set for the shell itself: A=1
 	Redirection             // redirections without a command of their own: > f, or of a group
-	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave a doubt
+	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave a uncertainty
 	Piece                   // a part of a text that could not be parsed
 )
 
@@ -49,8 +49,8 @@ type Unit struct {
 	// stands in them for what is not known.
 	Spellings []string
 
-	// Doubts are what in it could be anything. They count whatever the Kind is.
-	Doubts []Doubt
+	// Uncertainties are what in it could be anything. They count whatever the Kind is.
+	Uncertainties []Uncertainty
 
 	Dir Dir // where it runs
 }
@@ -58,15 +58,15 @@ type Unit struct {
 // Unknown stands in a spelling for any text, also none.
 const Unknown = "\x00"
 
-// A Doubt is something in a unit that may run what its words do not say.
-type Doubt struct {
+// A Uncertainty is something in a unit that may run what its words do not say.
+type Uncertainty struct {
 	Why string // in words: code from a variable
 
 	// Flag is a part of the text that a person who names it in a rule has
 	// meant: --pre, or GIT_PAGER=. It is empty when no rule can mean it.
 	Flag string
 
-	// Match is a pattern: there is a doubt only where a file that it matches
+	// Match is a pattern: there is a uncertainty only where a file that it matches
 	// has a name which begins with a dash.
 	Match string
 }
@@ -139,7 +139,7 @@ func parse(command string) Line {
 	if why := c.uncover(); opaque == "" {
 		opaque = why
 	}
-	c.r.settle()
+	c.r.finalize()
 	return Line{Units: c.r.units, Functions: c.r.functions, Opaque: opaque, parsed: c.parsed, values: c.r.vars()}
 }
 
@@ -150,7 +150,7 @@ type collector struct {
 	parsed []*syntax.Stmt // of src, as far as it could be read
 	inside string         // the unit whose code this is
 	level  int            // how many such units there are around it
-	place  place          // where the next command runs
+	cwd    workDirs       // where the next command runs
 	fed    bool           // something around it hands it an input
 	r      *reading
 }
@@ -163,7 +163,7 @@ type reading struct {
 	budget     int               // how much code inside the line may still be read
 	again      int               // how many words of find were read a second time
 	moved      bool              // something changes the folder
-	later      []span            // units that run at some later time
+	later      []unitRange       // units that run at some later time
 	counts     bool              // bash takes something for a number, which may run code
 	hiding     []int             // units with words that would be such code
 	hidden     []string          // other text in quotes that would be
@@ -180,8 +180,8 @@ type reading struct {
 	loose      []int             // units of programs with words that may be options
 }
 
-// A span is a row of units.
-type span struct{ from, to int }
+// A unitRange is a row of units.
+type unitRange struct{ from, to int }
 
 const (
 	// maxLevel is how deep code and payloads may stand inside one another.
@@ -195,8 +195,8 @@ const (
 
 func newCollector(size int) *collector {
 	return &collector{
-		place: place{dirs: []string{""}},
-		r:     &reading{units: make([]Unit, 0, 1+min(size/24, 64)), known: map[string]string{}, budget: codeBytes + codeFactor*size},
+		cwd: workDirs{dirs: []string{""}},
+		r:   &reading{units: make([]Unit, 0, 1+min(size/24, 64)), known: map[string]string{}, budget: codeBytes + codeFactor*size},
 	}
 }
 
@@ -298,12 +298,12 @@ func oddComment(text string, all []*syntax.Stmt) (found bool) {
 // add adds a unit, and returns its number.
 func (c *collector) add(u Unit, guesses []string) int {
 	u.Inside = c.inside
-	u.Dir = c.place.dir()
+	u.Dir = c.cwd.currentDir()
 	u.Spellings = spell(u, guesses)
-	u.Doubts = append(u.Doubts, doubts(u)...)
+	u.Uncertainties = append(u.Uncertainties, uncertainties(u)...)
 	c.r.units = append(c.r.units, u)
 	unit := len(c.r.units) - 1
-	c.r.note(u)
+	c.r.inspectUnit(u)
 	c.lists(unit)
 	c.mayOption(unit)
 	if slices.ContainsFunc(u.Words, func(w Word) bool { return hidesCode(w.Shape) && w.Raw != w.Value }) {
@@ -312,25 +312,25 @@ func (c *collector) add(u Unit, guesses []string) int {
 	return unit
 }
 
-// doubt adds doubts to a unit, none twice.
-func (c *collector) doubt(unit int, all ...Doubt) {
+// addUncertainty adds uncertainties to a unit, none twice.
+func (c *collector) addUncertainty(unit int, all ...Uncertainty) {
 	u := &c.r.units[unit]
 	for _, d := range all {
-		if !slices.Contains(u.Doubts, d) {
-			u.Doubts = append(u.Doubts, d)
+		if !slices.Contains(u.Uncertainties, d) {
+			u.Uncertainties = append(u.Uncertainties, d)
 		}
 	}
 }
 
-// settle is done when everything has been read.
-func (r *reading) settle() {
-	r.doubtParameters()
+// finalize is done when everything has been read.
+func (r *reading) finalize() {
+	r.markParameters()
 	r.vars().moved = r.moved
-	r.doubtSplit()
+	r.markSplit()
 	if r.counts {
 		for _, i := range r.hiding {
-			if u := &r.units[i]; !slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Flag == "" }) {
-				u.Doubts = append(u.Doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+			if u := &r.units[i]; !slices.ContainsFunc(u.Uncertainties, func(d Uncertainty) bool { return d.Flag == "" }) {
+				u.Uncertainties = append(u.Uncertainties, Uncertainty{Why: "text that bash runs where it takes it for a number"})
 			}
 		}
 	}
@@ -338,7 +338,7 @@ func (r *reading) settle() {
 		return
 	}
 	if len(r.functions) > 0 { // who knows where they are called
-		r.later = []span{{0, len(r.units)}}
+		r.later = []unitRange{{0, len(r.units)}}
 	}
 	for _, s := range r.later {
 		for i := s.from; i < s.to; i++ {

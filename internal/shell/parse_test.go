@@ -163,9 +163,9 @@ func TestParseParts(t *testing.T) {
 	want := []Unit{{
 		Text:    `A=1 B="$c" cmd 2>>log <in {fd}>&1 'x y'`,
 		Assigns: []Assign{{"A", "A=1"}, {"B", `B="$c"`}},
-		Words:   []Word{literal("cmd"), quoted("'x y'", "x y")},
+		Words:   []Word{literalWord("cmd"), quoted("'x y'", "x y")},
 		Redirects: []Redirect{
-			{">>", "2", literal("log")}, {"<", "", literal("in")}, {">&", "{fd}", literal("1")},
+			{">>", "2", literalWord("log")}, {"<", "", literalWord("in")}, {">&", "{fd}", literalWord("1")},
 		},
 		Spellings: []string{"cmd x y"},
 		Dir:       Dir{Known: true},
@@ -177,7 +177,7 @@ func TestParseParts(t *testing.T) {
 	want = []Unit{{
 		Kind: Declaration, Text: `export -n A='b c' D=$e F`,
 		Words: []Word{
-			literal("export"), literal("-n"), quoted("A='b c'", "A=b c"), {Raw: "D=$e", Value: "D=$e", Shape: "D=" + Unknown}, literal("F"),
+			literalWord("export"), literalWord("-n"), quoted("A='b c'", "A=b c"), {Raw: "D=$e", Value: "D=$e", Shape: "D=" + Unknown}, literalWord("F"),
 		},
 		Spellings: []string{"export -n A=b c D=" + Unknown + " F"},
 		Dir:       Dir{Known: true},

@@ -55,7 +55,7 @@ func (c *collector) printedBy(o *origin, s, from *syntax.Stmt) {
 	}
 	p := printer{c: c, o: o, args: call.Args[1:], stmt: s, from: from}
 	for _, w := range call.Args {
-		p.words = append(p.words, c.word(w))
+		p.words = append(p.words, c.parseWord(w))
 	}
 	name := p.words[0].Value
 	o.name("()" + name) // it may be a function
@@ -80,24 +80,24 @@ func (p printer) echoes(name string) bool {
 	case ":", "true", "false", "test", "[", "sleep", "exit", "return":
 		return true
 	case "echo", "expr", "basename", "dirname", "seq", "wc":
-		p.given()
+		p.addArguments()
 		return true
 	case "printf":
-		p.given()
+		p.addArguments()
 		return true
 	case "du":
-		p.given()
+		p.addArguments()
 		return p.option("s")
 	case "grep", "egrep":
-		return p.matches()
+		return p.grepNumbers()
 	}
 	return false
 }
 
-// matches reads grep -c, and grep -o with a pattern of digits.
-func (p printer) matches() bool {
+// grepNumbers reads grep -c, and grep -o with a pattern of digits.
+func (p printer) grepNumbers() bool {
 	s := grammar{short: "cohsEiwxvm:", anywhere: true}.scan(p.words)
-	rest := s.rest(p.words)
+	rest := s.operands(p.words)
 	if len(s.strange) > 0 || len(rest) == 0 || len(rest) > 2 || rest[len(rest)-1].Split { // of one file it prints no name
 		return false
 	}
@@ -109,9 +109,9 @@ func (p printer) matches() bool {
 	return ok
 }
 
-// given adds the arguments.
-func (p printer) given() {
-	if rest := (grammar{short: "v:"}).scan(p.words).rest(p.words); p.words[0].Value == "printf" && len(rest) > 0 && numeric(rest[0]) {
+// addArguments adds the arguments.
+func (p printer) addArguments() {
+	if rest := (grammar{short: "v:"}).scan(p.words).operands(p.words); p.words[0].Value == "printf" && len(rest) > 0 && numeric(rest[0]) {
 		return
 	}
 	prints := slices.Contains([]string{"echo", "printf", "expr"}, p.words[0].Value)
@@ -120,7 +120,7 @@ func (p printer) given() {
 		if word.Literal && strings.HasPrefix(word.Value, "-") && !prints && !strings.ContainsAny(word.Value, "$`") {
 			continue // an option, and no name
 		}
-		p.o.add(p.c.listed(w))
+		p.o.add(p.c.fileNamesOrigin(w))
 		p.o.open = p.o.open || strings.Contains(strings.ReplaceAll(word.Shape, "\\n", ""), "\\")
 	}
 }
@@ -171,7 +171,7 @@ func (p printer) counts(name string) bool {
 	case "pgrep":
 		return !p.option("a") && !p.option("l")
 	case "git":
-		return p.word("rev-list") && p.word("--count")
+		return p.hasWord("rev-list") && p.hasWord("--count")
 	case "stat":
 		return p.sizes()
 	}
@@ -207,7 +207,7 @@ func (p printer) date() {
 	p.o.spelt = true // the names of days
 }
 
-func (p printer) word(s string) bool {
+func (p printer) hasWord(s string) bool {
 	for _, w := range p.words[1:] {
 		if w.Literal && w.Value == s {
 			return true
@@ -236,10 +236,10 @@ func (p printer) filters(name string) bool {
 		return false
 	}
 	s := g.scan(p.words)
-	if len(s.rest(p.words)) > 0 {
+	if len(s.operands(p.words)) > 0 {
 		return false
 	}
-	p.given()
+	p.addArguments()
 	p.input()
 	return true
 }

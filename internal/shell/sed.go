@@ -5,43 +5,43 @@ import (
 	"strings"
 )
 
-// sedScripts are the scripts of a sed command, and the doubts about others.
-func sedScripts(words []Word) (scripts []Word, out []Doubt) {
+// sedScripts are the scripts of a sed command, and the uncertainties about others.
+func sedScripts(words []Word) (scripts []Word, out []Uncertainty) {
 	s := grammar{
 		short: "e:f:l:i::bnrEsuzVh",
 		long: "expression: file: line-length: in-place:: quiet silent regexp-extended separate unbuffered null-data posix sandbox debug follow-symlinks " +
 			"binary help version",
 		anywhere: true,
 	}.scan(words)
-	out = scanned{strange: s.strange}.doubts(words[0].Value)
+	out = scanned{strange: s.strange}.uncertainties(words[0].Value)
 	for _, o := range s.options {
 		switch o.name {
 		case "e", "expression":
 			scripts = append(scripts, o.value)
 		case "f", "file":
-			out = append(out, Doubt{Why: "a script in a file", Flag: "-f"})
+			out = append(out, Uncertainty{Why: "a script in a file", Flag: "-f"})
 		case "sandbox":
 			return nil, nil // it refuses to run, read or write anything
 		}
 	}
-	if len(scripts) == 0 && len(out) == len(s.strange) && len(s.rest(words)) > 0 {
-		scripts = append(scripts, s.rest(words)[0])
+	if len(scripts) == 0 && len(out) == len(s.strange) && len(s.operands(words)) > 0 {
+		scripts = append(scripts, s.operands(words)[0])
 	}
 	return scripts, out
 }
 
-// sedDoubts are the doubts about a sed command: whether its script runs a
+// sedUncertainties are the uncertainties about a sed command: whether its script runs a
 // command, or writes a file, or is not known.
-func sedDoubts(words []Word) []Doubt {
+func sedUncertainties(words []Word) []Uncertainty {
 	scripts, out := sedScripts(words)
 	for _, w := range scripts {
 		switch {
 		case !w.Literal:
-			out = append(out, Doubt{Why: "a script that is computed"})
+			out = append(out, Uncertainty{Why: "a script that is computed"})
 		default:
 			p := sedScript{s: w.Value}
 			p.read()
-			out = append(out, p.doubts...)
+			out = append(out, p.uncertainties...)
 		}
 	}
 	return out
@@ -63,18 +63,18 @@ func sedFiles(words []Word) (reads, writes []string) {
 // A sedScript reads the commands of a script as far as is needed to find those
 // that run a command or write a file.
 type sedScript struct {
-	s      string
-	i      int
-	starts []int // where it is read from, also
-	doubts []Doubt
-	files  []string // that it reads
-	writes []string // that it writes
+	s             string
+	i             int
+	starts        []int // where it is read from, also
+	uncertainties []Uncertainty
+	files         []string // that it reads
+	writes        []string // that it writes
 }
 
 // fileName reads the name of a file, which ends with the line.
 func (p *sedScript) fileName() string {
 	start := p.i
-	p.line()
+	p.skipLine()
 	return strings.TrimLeft(strings.TrimRight(p.s[start:p.i], "\n"), " \t")
 }
 
@@ -85,8 +85,8 @@ func (p *sedScript) read() {
 	p.starts = []int{0}
 	for n := 0; n < len(p.starts); n++ {
 		for p.i = p.starts[n]; p.i < len(p.s); {
-			if !p.command() || n > maxStarts {
-				p.doubts = append(p.doubts, Doubt{Why: "a script that is not understood"})
+			if !p.parseCommand() || n > maxStarts {
+				p.uncertainties = append(p.uncertainties, Uncertainty{Why: "a script that is not understood"})
 				return
 			}
 		}
@@ -100,28 +100,28 @@ func (p *sedScript) peek() byte {
 	return 0
 }
 
-func (p *sedScript) skip(chars string) {
+func (p *sedScript) skipAny(chars string) {
 	for p.i < len(p.s) && strings.IndexByte(chars, p.s[p.i]) >= 0 {
 		p.i++
 	}
 }
 
-// command reads one command with its addresses.
-func (p *sedScript) command() bool {
-	p.skip(" \t\n;{}")
+// parseCommand reads one command with its addresses.
+func (p *sedScript) parseCommand() bool {
+	p.skipAny(" \t\n;{}")
 	if !p.address() {
 		return false
 	}
-	p.skip(" \t")
+	p.skipAny(" \t")
 	if p.peek() == ',' {
 		p.i++
-		p.skip(" \t")
-		p.skip("+~")
+		p.skipAny(" \t")
+		p.skipAny("+~")
 		if !p.address() {
 			return false
 		}
 	}
-	p.skip(" \t!{")
+	p.skipAny(" \t!{")
 	if p.i >= len(p.s) {
 		return true
 	}
@@ -143,21 +143,21 @@ func (p *sedScript) function(c byte) bool {
 		}
 		return p.until(d, false)
 	case 'e':
-		p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
-		p.line()
+		p.uncertainties = append(p.uncertainties, Uncertainty{Why: "a script that runs a command"})
+		p.skipLine()
 	case 'w', 'W':
-		p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
+		p.uncertainties = append(p.uncertainties, Uncertainty{Why: "a script that writes a file"})
 		p.writes = append(p.writes, p.fileName())
 	case 'a', 'i', 'c':
 		p.text()
 	case 'r', 'R':
 		p.files = append(p.files, p.fileName())
 	case '#':
-		p.line()
+		p.skipLine()
 	case ':', 'b', 't', 'T', 'v':
 		p.label()
 	default:
-		p.skip(" \t0123456789") // q and l may have a number
+		p.skipAny(" \t0123456789") // q and l may have a number
 		return strings.IndexByte("pPdDgGhHxnNqQlLz=F\n;}", c) >= 0
 	}
 	return true
@@ -167,19 +167,19 @@ func (p *sedScript) function(c byte) bool {
 // semicolon, to others with the line, so the script is read in both ways.
 func (p *sedScript) label() {
 	start := p.i
-	p.line()
+	p.skipLine()
 	if p.i < len(p.s) && !slices.Contains(p.starts, p.i) && len(p.starts) <= maxStarts+1 {
 		p.starts = append(p.starts, p.i)
 	}
 	p.i = start
-	p.skip(" \t")
+	p.skipAny(" \t")
 	for p.i < len(p.s) && strings.IndexByte(" \t\n;}", p.s[p.i]) < 0 {
 		p.i++
 	}
 }
 
-// line skips to the end of the line.
-func (p *sedScript) line() {
+// skipLine skips to the end of the line.
+func (p *sedScript) skipLine() {
 	if i := strings.IndexByte(p.s[p.i:], '\n'); i >= 0 {
 		p.i += i
 	} else {
@@ -202,19 +202,19 @@ func (p *sedScript) text() {
 func (p *sedScript) address() bool {
 	switch c := p.peek(); {
 	case c >= '0' && c <= '9':
-		p.skip("0123456789~")
+		p.skipAny("0123456789~")
 	case c == '$':
 		p.i++
 	case c == '/':
 		p.i++
 		ok := p.until('/', true)
-		p.skip("IM")
+		p.skipAny("IM")
 		return ok
 	case c == '\\' && p.i+1 < len(p.s):
 		d := p.s[p.i+1]
 		p.i += 2
 		ok := p.until(d, true)
-		p.skip("IM")
+		p.skipAny("IM")
 		return ok
 	}
 	return true
@@ -236,7 +236,7 @@ func (p *sedScript) until(d byte, pattern bool) bool {
 			return bracket < 0
 		case c == '[' && pattern && bracket < 0:
 			bracket = p.i
-			p.skip("^")
+			p.skipAny("^")
 			if p.peek() == ']' && d != ']' { // the first is one of the set
 				p.i++
 			}
@@ -258,9 +258,9 @@ func (p *sedScript) substitute() bool {
 		c := p.s[p.i]
 		switch {
 		case c == 'e':
-			p.doubts = append(p.doubts, Doubt{Why: "a script that runs a command"})
+			p.uncertainties = append(p.uncertainties, Uncertainty{Why: "a script that runs a command"})
 		case c == 'w':
-			p.doubts = append(p.doubts, Doubt{Why: "a script that writes a file"})
+			p.uncertainties = append(p.uncertainties, Uncertainty{Why: "a script that writes a file"})
 			p.i++
 			p.writes = append(p.writes, p.fileName())
 			return true

@@ -6,19 +6,19 @@ import "strings"
 func (c *collector) shell(unit int, in input) {
 	words := c.r.units[unit].Words
 	if otherShell(baseName(words[0].Value)) {
-		c.doubt(unit, Doubt{Why: "code for another shell"})
+		c.addUncertainty(unit, Uncertainty{Why: "code for another shell"})
 	}
 	coded, fromInput, rest := c.shellOptions(unit, words)
 	switch {
 	case len(words) == 2 && (words[1].Shape == "--version" || words[1].Shape == "--help"):
 	case coded:
 		if len(rest) > 0 {
-			c.handed(rest[1:], func() { c.code(unit, rest[0], child) })
+			c.handed(rest[1:], func() { c.codeWord(unit, rest[0], child) })
 		}
 	case len(rest) == 0 || fromInput:
 		c.handed(append([]Word{words[0]}, rest...), func() { c.stdin(unit, in) })
 	case !plainFile(rest[0]):
-		c.doubt(unit, Doubt{Why: "a script that is no plain file"})
+		c.addUncertainty(unit, Uncertainty{Why: "a script that is no plain file"})
 		if stream(rest[0]) {
 			c.nested(unit, in.text, child)
 		}
@@ -42,13 +42,13 @@ func (c *collector) shellOptions(unit int, words []Word) (coded, fromInput bool,
 		}
 		switch {
 		case strings.Contains(s, Unknown):
-			c.doubt(unit, Doubt{Why: "an option that is computed"})
+			c.addUncertainty(unit, Uncertainty{Why: "an option that is computed"})
 		case strings.HasPrefix(s, "--"), long && longShellOption(s):
 			i += c.shellOption(unit, words, i)
 		default:
 			long = false
 			if strings.Trim(s[1:], shellLetters(name)) != "" || longShellOption(s) {
-				c.doubt(unit, Doubt{Why: "an option that is not known", Flag: s})
+				c.addUncertainty(unit, Uncertainty{Why: "an option that is not known", Flag: s})
 			}
 			coded = coded || strings.Contains(s, "c") // bash takes +c for -c
 			fromInput = fromInput || strings.Contains(s, "s")
@@ -64,13 +64,13 @@ func (c *collector) shellOption(unit int, words []Word, i int) int {
 	name, value, given := cutWord(words[i], "=")
 	switch strings.TrimLeft(name, "-") {
 	case "rcfile", "init-file", "init-command":
-		c.doubt(unit, Doubt{Why: "a file that the shell reads first", Flag: name})
+		c.addUncertainty(unit, Uncertainty{Why: "a file that the shell reads first", Flag: name})
 		return 1
 	case "command":
 		if given {
-			c.code(unit, value, child)
+			c.codeWord(unit, value, child)
 		} else if i+1 < len(words) {
-			c.code(unit, words[i+1], child)
+			c.codeWord(unit, words[i+1], child)
 			return 1
 		}
 	}

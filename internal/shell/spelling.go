@@ -15,9 +15,9 @@ func (s *speller) add(text string) {
 	}
 }
 
-// words adds a command: as it is, by its base name, and without the options
+// addCommand adds a command: as it is, by its base name, and without the options
 // that stand before a subcommand (git -C dir push).
-func (s *speller) words(words []string) {
+func (s *speller) addCommand(words []string) {
 	if len(words) == 0 {
 		return
 	}
@@ -108,7 +108,7 @@ func runnerOption(word string, valued bool) int {
 }
 
 // spell returns the other ways to write a unit: its words without quotes and
-// assignments, one space between them; then as speller.words has it; then all
+// assignments, one space between them; then as speller.addCommand has it; then all
 // of this without the words that may turn out to be none, and with the values
 // of variables that are known. Unknown stands for what is not known.
 func spell(u Unit, guesses []string) []string {
@@ -128,9 +128,9 @@ func spell(u Unit, guesses []string) []string {
 		shapes = append([]string{Unknown + shapes[1]}, shapes[2:]...)
 		fewer = shapes[:1]
 	}
-	s.words(shapes)
+	s.addCommand(shapes)
 	if len(fewer) < len(shapes) {
-		s.words(fewer)
+		s.addCommand(fewer)
 	}
 	s.valued(u.Words)
 	if guesses != nil {
@@ -140,7 +140,7 @@ func spell(u Unit, guesses []string) []string {
 				guessed[i] = u.Words[i].Shape
 			}
 		}
-		s.words(guessed)
+		s.addCommand(guessed)
 	}
 	return slices.Clip(s.all[1:])
 }
@@ -170,7 +170,7 @@ func (s *speller) valued(words []Word) {
 	}
 }
 
-func values(words []Word) []string {
+func wordValues(words []Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w.Value

@@ -18,36 +18,36 @@ func (c *collector) mayOption(unit int) {
 // several reports whether bash may make other words of one than it seems.
 func several(w Word) bool { return w.Split && !w.Literal && w.Raw != "" }
 
-// doubtSplit is done when everything has been read. Text that is expanded
+// markSplit is done when everything has been read. Text that is expanded
 // outside of quotes may be any words, unless the line gives it all its values.
-func (r *reading) doubtSplit() {
+func (r *reading) markSplit() {
 	if len(r.loose) == 0 {
 		return
 	}
 	v := r.vars()
-	v.prepare(r.units, r.functions)
+	v.collect(r.units, r.functions)
 	var reach Reach
 	for _, unit := range r.loose {
 		u := &r.units[unit]
 		options, f := reach.dangerous(u.Words)
-		if !options || slices.ContainsFunc(u.Doubts, func(d Doubt) bool { return d.Flag == "" && d.Match == "" }) {
+		if !options || slices.ContainsFunc(u.Uncertainties, func(d Uncertainty) bool { return d.Flag == "" && d.Match == "" }) {
 			continue
 		}
 		for i, w := range u.Words[1:] {
-			if w.Shape == "--" && !f.goes && f.ends(u.Words[:i+1]) {
+			if w.Shape == "--" && !f.goes && f.endsOptions(u.Words[:i+1]) {
 				break
 			}
 			if !several(w) {
 				continue
 			}
 			if w.Glob {
-				if d := (Doubt{Why: "a file may have the name of an option", Match: w.Value}); w.Shape[:1] == Unknown && !slices.Contains(u.Doubts, d) {
-					u.Doubts = append(u.Doubts, d)
+				if d := (Uncertainty{Why: "a file may have the name of an option", Match: w.Value}); w.Shape[:1] == Unknown && !slices.Contains(u.Uncertainties, d) {
+					u.Uncertainties = append(u.Uncertainties, d)
 				}
 				continue
 			}
 			if r.splits(v, w, f) {
-				u.Doubts = append(u.Doubts, Doubt{Why: "what is expanded outside of quotes may be an option: " + w.Raw})
+				u.Uncertainties = append(u.Uncertainties, Uncertainty{Why: "what is expanded outside of quotes may be an option: " + w.Raw})
 				break
 			}
 		}

@@ -31,14 +31,14 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string, in 
 	}
 	words, ok := c.spreadArgs(u.Words, cmd, guesses)
 	if !ok {
-		c.doubt(unit, Doubt{Why: "a list in braces that is too long"})
+		c.addUncertainty(unit, Uncertainty{Why: "a list in braces that is too long"})
 	}
 	if words == nil {
 		return
 	}
-	saved, count, place := *c.r, len(c.r.units), c.place
+	saved, count, place := *c.r, len(c.r.units), c.cwd
 	c.payload(unit, words, in)
-	c.place = place
+	c.cwd = place
 	if len(c.r.units) == count { // it is nested too deeply
 		return
 	}
@@ -47,7 +47,7 @@ func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string, in 
 		saved.budget, saved.flows.calls = c.r.budget, c.r.flows.calls
 		*c.r = saved
 	}
-	c.doubt(unit, again.Doubts...)
+	c.addUncertainty(unit, again.Uncertainties...)
 	c.respell(unit, again.Spellings)
 }
 
@@ -106,7 +106,7 @@ func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i 
 		return nil, true
 	}
 	if !word.Split {
-		return []Word{literal(guesses[i])}, true
+		return []Word{literalWord(guesses[i])}, true
 	}
 	all = []Word{}
 	for f := range strings.FieldsSeq(guesses[i]) {
@@ -120,7 +120,7 @@ func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i 
 func unquotedField(s string) Word {
 	at := strings.IndexAny(s, "*?[")
 	if at < 0 {
-		return literal(s)
+		return literalWord(s)
 	}
 	return Word{Raw: s, Value: s, Glob: true, Split: true, Shape: s[:at] + Unknown}
 }
@@ -135,7 +135,7 @@ func (c *collector) spreadWords(lists [][]syntax.WordPart) (all []Word) {
 	for _, parts := range lists {
 		u := unquoter{src: c.src, known: c.r.known, bracket: -1, brace: -1}
 		for _, p := range parts {
-			u.part(p, false)
+			u.addPart(p, false)
 		}
 		value := u.guess.String()
 		word := Word{Raw: strings.ReplaceAll(value, Unknown, "?"), Value: value, Shape: value, Split: u.split || u.glob}

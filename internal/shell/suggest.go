@@ -61,14 +61,14 @@ func suggest(u Unit) (Suggestion, bool) {
 	case u.Kind != Command || !u.Words[0].Literal || u.Words[0].Value == "":
 		return Suggestion{}, false
 	}
-	words := values(u.Words)
+	words := wordValues(u.Words)
 	words[0] = baseName(words[0])
 	switch {
 	case words[0] == "cd":
 		return Suggestion{}, false
 	case carries(words):
 		return exact, !computed(u) && !codeFromElsewhere(u, words)
-	case len(u.Doubts) > 0:
+	case len(u.Uncertainties) > 0:
 		return exact, !computed(u)
 	}
 	if prefix := beginning(u, words); prefix != "" {
@@ -81,7 +81,7 @@ func suggest(u Unit) (Suggestion, bool) {
 // stand in a pattern that allows the command.
 func beginning(u Unit, words []string) string {
 	n := max(prefixLen(words), runner(words)+1)
-	if n > len(words) || len(u.Assigns) > 0 || !plain(u.Words[:n]) {
+	if n > len(words) || len(u.Assigns) > 0 || !plainWords(u.Words[:n]) {
 		return ""
 	}
 	prefix := rawText(u.Words[:n])
@@ -91,9 +91,9 @@ func beginning(u Unit, words []string) string {
 	return prefix
 }
 
-// plain reports whether words can stand in a pattern: known, not quoted, no
+// plainWords reports whether words can stand in a pattern: known, not quoted, no
 // option, and without a character that is a wildcard.
-func plain(words []Word) bool {
+func plainWords(words []Word) bool {
 	for i, w := range words {
 		if !w.Literal || w.Raw != w.Value || strings.ContainsAny(w.Raw, "*?") || i > 0 && (isOption(w.Raw) || w.Raw == "-") {
 			return false

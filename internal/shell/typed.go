@@ -22,14 +22,14 @@ func (c *collector) typed(unit int, name string, in input) {
 	default:
 		return
 	}
-	if !in.known() && name != "dc" { // most that is computed is for it
-		c.doubt(unit, Doubt{Why: "commands from its input"})
+	if !in.fullyKnown() && name != "dc" { // most that is computed is for it
+		c.addUncertainty(unit, Uncertainty{Why: "commands from its input"})
 	}
 	for line := range strings.Lines(in.text) {
 		if !runs(line) {
 			continue
 		}
-		c.doubt(unit, Doubt{Why: name + " may run a program because of its input"})
+		c.addUncertainty(unit, Uncertainty{Why: name + " may run a program because of its input"})
 		for _, mark := range []string{"!", "shell ", "system "} {
 			if _, code, ok := strings.Cut(line, mark); ok {
 				c.nested(unit, code, child)
@@ -38,11 +38,11 @@ func (c *collector) typed(unit int, name string, in input) {
 	}
 }
 
-// scripted adds a doubt where a program that runs what stands in a file is
+// scripted adds a uncertainty where a program that runs what stands in a file is
 // handed one that a command of the line writes.
 func (c *collector) scripted(unit int, words []Word) {
 	if slices.ContainsFunc(words, func(w Word) bool { return strings.HasPrefix(w.Raw, "<(") || strings.Contains(w.Raw, "=<(") }) {
-		c.doubt(unit, Doubt{Why: "a script that is no plain file"})
+		c.addUncertainty(unit, Uncertainty{Why: "a script that is no plain file"})
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *collector) scripted(unit int, words []Word) {
 func (c *collector) editorFiles(unit int, words []Word) {
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Shape, "!") {
-			c.code(unit, glued(w, 1), child)
+			c.codeWord(unit, glued(w, 1), child)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (c *collector) makefile(unit int, words []Word, in input) {
 	c.strange(unit, scanned{strange: s.strange})
 	for _, o := range s.options {
 		if (o.name == "f" || o.name == "file" || o.name == "makefile") && !plainFile(o.value) && o.value.Literal && !(stream(o.value) && in.file) {
-			c.doubt(unit, Doubt{Why: "a makefile that is no plain file"})
+			c.addUncertainty(unit, Uncertainty{Why: "a makefile that is no plain file"})
 		}
 	}
 }
@@ -77,44 +77,44 @@ func (c *collector) sqliteCode(unit int, words []Word, in input) {
 	texts, reads := sqliteTexts(words)
 	for _, w := range texts {
 		if strings.HasPrefix(w.Shape, Unknown) || strings.HasPrefix(w.Shape, "."+Unknown) {
-			c.doubt(unit, Doubt{Why: "a command of sqlite3 that is computed"})
+			c.addUncertainty(unit, Uncertainty{Why: "a command of sqlite3 that is computed"})
 		}
 		c.sqliteLines(unit, w.Value)
 	}
 	if !reads {
 		return
 	}
-	if !in.known() {
-		c.doubt(unit, Doubt{Why: "commands from its input"})
+	if !in.fullyKnown() {
+		c.addUncertainty(unit, Uncertainty{Why: "commands from its input"})
 	}
 	c.r.units[unit].Input = in.text
 	c.sqliteLines(unit, in.text)
 	for line := range strings.Lines(in.text) {
 		if name, args := dotCommand(line); len(args) > 0 && slices.Contains([]string{"backup", "save", "clone", "log", "once", "output", "import", "read", "restore", "open"}, name) {
-			c.doubt(unit, Doubt{Why: "sqlite3 reaches another file"})
+			c.addUncertainty(unit, Uncertainty{Why: "sqlite3 reaches another file"})
 		}
 	}
 }
 
 func (c *collector) sqliteLines(unit int, text string) {
 	if edits(strings.ToLower(text)) {
-		c.doubt(unit, Doubt{Why: "SQL that runs a program"})
+		c.addUncertainty(unit, Uncertainty{Why: "SQL that runs a program"})
 	}
 	for line := range strings.Lines(text) {
 		if first, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(first, ".") && strings.ContainsAny(first, "\"'\\") {
-			c.doubt(unit, Doubt{Why: "a command of sqlite3 whose name is quoted"})
+			c.addUncertainty(unit, Uncertainty{Why: "a command of sqlite3 whose name is quoted"})
 		}
 		name, args := dotCommand(line)
 		rest := strings.Join(args, " ")
 		switch name {
 		case "":
 			if strings.Contains(strings.ToLower(line), "load_extension") {
-				c.doubt(unit, Doubt{Why: "SQL that runs a program"})
+				c.addUncertainty(unit, Uncertainty{Why: "SQL that runs a program"})
 			}
 		case "shell", "system":
 			c.nested(unit, rest, child)
 		case "archive", "edit", "excel", "load", "www":
-			c.doubt(unit, Doubt{Why: "sqlite3 runs a program because of ." + name})
+			c.addUncertainty(unit, Uncertainty{Why: "sqlite3 runs a program because of ." + name})
 		default:
 			if at := strings.IndexByte(rest, '|'); at >= 0 && name != "mode" && name != "separator" {
 				c.nested(unit, rest[at+1:], child)
@@ -146,15 +146,15 @@ func (c *collector) editorInput(unit int, in input) {
 		return
 	}
 	if !in.exact {
-		c.doubt(unit, Doubt{Why: "commands from its input"})
+		c.addUncertainty(unit, Uncertainty{Why: "commands from its input"})
 	}
 	for line := range strings.Lines(in.text) {
 		if at := strings.IndexByte(line, '!'); at >= 0 {
 			c.nested(unit, line[at+1:], child)
-			c.doubt(unit, Doubt{Why: "an editor that may run a command"})
+			c.addUncertainty(unit, Uncertainty{Why: "an editor that may run a command"})
 		}
 		if reachesFile(line) {
-			c.doubt(unit, Doubt{Why: "an editor that may reach another file"})
+			c.addUncertainty(unit, Uncertainty{Why: "an editor that may reach another file"})
 		}
 	}
 }

@@ -133,20 +133,20 @@ func (l Line) Trials(u Unit) (all []Unit) {
 	if v == nil || v.budget <= 0 {
 		return nil
 	}
-	l.ready()
+	l.collectValues()
 	words := make([][][]Word, 0, len(u.Words)+len(u.Redirects))
 	ways, changed := 1, false
 	goes := len(u.Words) > 0 && (u.Words[0].Value == "cd" || u.Words[0].Value == "pushd")
 	look := func(w Word) {
 		alts := [][]Word{{w}}
 		if goes && w.Literal && w.Value != "" && len(v.given["CDPATH"])+len(v.texts["CDPATH"]) > 0 {
-			for _, list := range v.of("CDPATH").texts {
+			for _, list := range v.valuesOf("CDPATH").texts {
 				for _, from := range strings.Split(list, ":") {
 					alts, changed = append(alts, split([]bit{{text: from + "/" + w.Value}}, blanks)), true
 				}
 			}
 		}
-		if computedWord(w) && !v.plain(w.Raw) {
+		if computedWord(w) && !v.inKnownFolder(w.Raw) {
 			more, _ := v.fields(w.Raw)
 			if !goes { // cd without a folder goes home
 				more = slices.DeleteFunc(more, func(words []Word) bool { return len(words) == 0 })
@@ -156,7 +156,7 @@ func (l Line) Trials(u Unit) (all []Unit) {
 			}
 		}
 		if strings.Contains(w.Shape, Unknown) && (w.Raw == "" || strings.Contains(w.Raw, "{}")) { // what xargs is handed
-			for _, text := range v.source(source{input: true}) {
+			for _, text := range v.sourceTexts(source{input: true}) {
 				text = strings.ReplaceAll(w.Shape, Unknown, text)
 				alts, changed = append(alts, split([]bit{{text: text, split: w.Raw == ""}}, blanks)), true
 			}
@@ -192,9 +192,9 @@ func (l Line) Trials(u Unit) (all []Unit) {
 	return all
 }
 
-// plain reports whether a word begins with one of the folders that every shell
+// inKnownFolder reports whether a word begins with one of the folders that every shell
 // knows, and is otherwise known: whoever looks for files reads that as it is.
-func (v *varValues) plain(raw string) bool {
+func (v *varValues) inKnownFolder(raw string) bool {
 	raw = strings.ReplaceAll(raw, `"`, "")
 	for _, name := range []string{"HOME", "PWD"} {
 		for _, head := range []string{"$" + name, "${" + name + "}"} {
@@ -221,10 +221,10 @@ func informs(alts [][]Word) bool {
 	})
 }
 
-// ready is done once all was read: it finds the values that stand in words.
-func (l Line) ready() { l.values.prepare(l.Units, l.Functions) }
+// collectValues is done once all was read: it finds the values that stand in words.
+func (l Line) collectValues() { l.values.collect(l.Units, l.Functions) }
 
-func (v *varValues) prepare(units []Unit, functions []string) {
+func (v *varValues) collect(units []Unit, functions []string) {
 	if v.ready {
 		return
 	}
@@ -267,7 +267,7 @@ func (v *varValues) assembled(raw string) []string {
 	if w == nil {
 		return nil
 	}
-	return flat(v.word(raw, w, true))
+	return flat(v.wordReadings(raw, w, true))
 }
 
 // fields are the words that a word may become. all says that it becomes nothing
@@ -289,14 +289,14 @@ func (v *varValues) fields(raw string) (alts [][]Word, all bool) {
 		lists = spread
 	}
 	breaks := blanks
-	for _, text := range v.of("IFS").texts {
+	for _, text := range v.valuesOf("IFS").texts {
 		breaks += text
 	}
 	alts = [][]Word{nil}
 	for _, parts := range lists { // one behind the other
 		var next [][]Word
 		for _, head := range alts {
-			for _, alt := range v.word(raw, &syntax.Word{Parts: parts}, false) {
+			for _, alt := range v.wordReadings(raw, &syntax.Word{Parts: parts}, false) {
 				if len(next) < maxTexts {
 					next = append(next, append(slices.Clip(head), split(alt, breaks)...))
 				} else {
@@ -320,15 +320,15 @@ type bit struct {
 	gap   bool // another word begins
 }
 
-// word are the ways in which a word reads.
-func (v *varValues) word(src string, w *syntax.Word, assign bool) [][]bit {
+// wordReadings are the ways in which a word reads.
+func (v *varValues) wordReadings(src string, w *syntax.Word, assign bool) [][]bit {
 	alts := [][]bit{nil}
 	for i, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok {
-			alts = v.join(alts, [][]bit{bare(lit.Value, i == 0, assign)})
+			alts = v.join(alts, [][]bit{unquotedBits(lit.Value, i == 0, assign)})
 			continue
 		}
-		alts = v.join(alts, v.part(src, p, false))
+		alts = v.join(alts, v.partReadings(src, p, false))
 	}
 	return alts
 }
@@ -348,8 +348,8 @@ func (v *varValues) join(alts, more [][]bit) [][]bit {
 	return out
 }
 
-// bare reads text without quotes.
-func bare(s string, first, assign bool) (out []bit) {
+// unquotedBits reads text without quotes.
+func unquotedBits(s string, first, assign bool) (out []bit) {
 	s = printable(s)
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -391,7 +391,7 @@ func printable(s string) string {
 	return s
 }
 
-func (v *varValues) part(src string, p syntax.WordPart, quoted bool) [][]bit {
+func (v *varValues) partReadings(src string, p syntax.WordPart, quoted bool) [][]bit {
 	plain := func(s string) [][]bit { return [][]bit{{{text: printable(s)}}} }
 	if v.budget--; v.budget < 0 {
 		v.opening = true
@@ -408,7 +408,7 @@ func (v *varValues) part(src string, p syntax.WordPart, quoted bool) [][]bit {
 	case *syntax.DblQuoted:
 		alts := plain("")
 		for _, q := range p.Parts {
-			alts = v.join(alts, v.part(src, q, true))
+			alts = v.join(alts, v.partReadings(src, q, true))
 		}
 		return alts
 	case *syntax.ParamExp:
@@ -430,8 +430,8 @@ func (v *varValues) part(src string, p syntax.WordPart, quoted bool) [][]bit {
 	return [][]bit{{{text: Unknown, split: !quoted, live: !quoted}}}
 }
 
-// number knows the parameters that hold a number.
-func number(p *syntax.ParamExp) bool {
+// isNumericParam knows the parameters that hold a number.
+func isNumericParam(p *syntax.ParamExp) bool {
 	if p.Length {
 		return true
 	}
@@ -457,7 +457,7 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 		name, all = "@", name
 	}
 	switch {
-	case !p.Excl && number(p) && (p.Length || len(v.given[name])+len(v.texts[name]) == 0): // another shell, or unset, makes them variables as others
+	case !p.Excl && isNumericParam(p) && (p.Length || len(v.given[name])+len(v.texts[name]) == 0): // another shell, or unset, makes them variables as others
 		alts := [][]bit{{{text: "0"}}}
 		if p.Repl != nil { // any digit may be one that is replaced
 			for _, text := range v.changed(src, p, []string{Unknown}) {
@@ -471,10 +471,10 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 	case strings.Trim(name, "0123456789") == "":
 		name = "@"
 	}
-	h := v.of(name)
+	h := v.valuesOf(name)
 	switch {
 	case p.Names != 0:
-		h = v.called(name)
+		h = v.namesWithPrefix(name)
 	case p.Excl:
 		h = v.behind(h)
 	}
@@ -501,8 +501,8 @@ func (v *varValues) parameter(src string, p *syntax.ParamExp, quoted bool) [][]b
 	return alts
 }
 
-// called are the names of variables that begin with a text: ${!HO*}.
-func (v *varValues) called(head string) (h holding) {
+// namesWithPrefix are the names of variables that begin with a text: ${!HO*}.
+func (v *varValues) namesWithPrefix(head string) (h holding) {
 	names := []string{"HOME", "PWD", "IFS"}
 	for name := range v.given {
 		names = append(names, name)
@@ -523,7 +523,7 @@ func (v *varValues) behind(names holding) holding {
 	for _, name := range names.texts {
 		of := holding{texts: []string{Unknown}}
 		if identifier(name) {
-			of = v.of(name)
+			of = v.valuesOf(name)
 		}
 		h.texts, h.all = append(h.texts, of.texts...), h.all && of.all
 	}
@@ -541,7 +541,7 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 		if w == nil {
 			return []string{""}
 		}
-		return flat(v.word(src, w, false))
+		return flat(v.wordReadings(src, w, false))
 	}
 	known := func(w *syntax.Word) (string, bool) {
 		if w == nil {
@@ -550,7 +550,7 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 		if strings.ContainsAny(sourceText(src, w), `*?[$`+"`") {
 			return "", false
 		}
-		all := flat(v.word(src, w, false))
+		all := flat(v.wordReadings(src, w, false))
 		return strings.Join(all, ""), len(all) == 1
 	}
 	each := func(change func(string) string) []string {
@@ -598,7 +598,7 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 				return each(func(t string) string { return strings.TrimPrefix(t, head) })
 			}
 			if lit, ok := strings.CutPrefix(sourceText(src, p.Exp.Word), "*"); ok && plainText(lit) && !slices.ContainsFunc(texts, blurred(lit)) {
-				return each(func(t string) string { return after(t, lit, p.Exp.Op == syntax.RemLargePrefix) })
+				return each(func(t string) string { return cutHead(t, lit, p.Exp.Op == syntax.RemLargePrefix) })
 			}
 		case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 			tail, ok := known(p.Exp.Word)
@@ -607,7 +607,7 @@ func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []st
 				return each(func(t string) string { return strings.TrimSuffix(t, tail) })
 			}
 			if lit, ok := strings.CutSuffix(sourceText(src, p.Exp.Word), "*"); ok && plainText(lit) && !slices.ContainsFunc(texts, blurred(lit)) {
-				return each(func(t string) string { return before(t, lit, p.Exp.Op == syntax.RemLargeSuffix) })
+				return each(func(t string) string { return cutTail(t, lit, p.Exp.Op == syntax.RemLargeSuffix) })
 			}
 		}
 	}
@@ -658,8 +658,8 @@ func blurred(lit string) func(string) bool {
 	}
 }
 
-// after is what ${x#*lit} leaves of a text, or ${x##*lit}.
-func after(t, lit string, far bool) string {
+// cutHead is what ${x#*lit} leaves of a text, or ${x##*lit}.
+func cutHead(t, lit string, far bool) string {
 	_, end, home := strings.Cut(t, homeClose)
 	switch {
 	case far && home && strings.Contains(end, lit):
@@ -677,8 +677,8 @@ func after(t, lit string, far bool) string {
 	return t[at+len(lit):]
 }
 
-// before is what ${x%lit*} leaves of a text, or ${x%%lit*}.
-func before(t, lit string, far bool) string {
+// cutTail is what ${x%lit*} leaves of a text, or ${x%%lit*}.
+func cutTail(t, lit string, far bool) string {
 	head, end, home := strings.Cut(t, homeClose)
 	switch {
 	case home && far:
@@ -739,8 +739,8 @@ func flat(alts [][]bit) (out []string) {
 	return out
 }
 
-// of is what a variable may hold.
-func (v *varValues) of(name string) holding {
+// valuesOf is what a variable may hold.
+func (v *varValues) valuesOf(name string) holding {
 	if h, ok := v.held[name]; ok {
 		return h
 	}
@@ -756,7 +756,7 @@ func (v *varValues) of(name string) holding {
 		h.texts = append(h.texts, v.fixed(name).texts...)
 	}
 	for _, s := range given {
-		more := v.source(s)
+		more := v.sourceTexts(s)
 		if s.more {
 			if len(h.texts) == 0 {
 				h.texts = []string{Unknown, ""}
@@ -802,17 +802,17 @@ func (v *varValues) fixed(name string) holding {
 	return holding{texts: []string{Unknown, unset}}
 }
 
-// source are the texts of a source.
-func (v *varValues) source(s source) (out []string) {
+// sourceTexts are the texts of a source.
+func (v *varValues) sourceTexts(s source) (out []string) {
 	switch {
 	case s.name != "":
-		h := v.of(s.name)
+		h := v.valuesOf(s.name)
 		v.opening = v.opening || !h.all
 		out = h.texts
 	case s.input:
 		v.opening = true
 		for _, in := range v.inputs {
-			for _, text := range v.source(in) {
+			for _, text := range v.sourceTexts(in) {
 				out = append(append(out, strings.TrimRight(text, "\n")), strings.Fields(text)...)
 				if len(out) > maxTexts {
 					return out[:maxTexts]
@@ -830,7 +830,7 @@ func (v *varValues) source(s source) (out []string) {
 			}
 			return out
 		}
-		alts := v.word(s.src, s.word, true)
+		alts := v.wordReadings(s.src, s.word, true)
 		for i := range alts {
 			if s.item {
 				alts[i] = unmatched(alts[i])
@@ -880,11 +880,11 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 		says := name == "echo" || name == "printf"
 		all := [][]bit{nil}
 		for i, a := range args {
-			alts := v.word(src, a, false)
+			alts := v.wordReadings(src, a, false)
 			switch {
 			case !says:
 				for _, text := range flat(alts) {
-					out = append(out, v.told(name, text)...)
+					out = append(out, v.printedTexts(name, text)...)
 				}
 			case name == "echo" && i == 0 && strings.HasPrefix(a.Lit(), "-"):
 			case name == "printf" && i == 0:
@@ -909,17 +909,17 @@ func (v *varValues) printed(src string, s *syntax.Stmt) (out []string) {
 	return out[:min(len(out), maxTexts)]
 }
 
-// told are texts that a command may print which is given one.
-func (v *varValues) told(name, text string) []string {
+// printedTexts are texts that a command may print which is given one.
+func (v *varValues) printedTexts(name, text string) []string {
 	out := []string{text}
 	switch {
 	case name == "dirname" && (strings.Contains(text, "/") || hasHome(text)):
-		if text = before(text, "/", false); text == "" {
+		if text = cutTail(text, "/", false); text == "" {
 			text = "/"
 		}
 		out = append(out, text)
 	case name == "printenv" && identifier(text):
-		out = append(out, v.of(text).texts...)
+		out = append(out, v.valuesOf(text).texts...)
 	case name == "eval" || posixShell(name):
 		code, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 		if err != nil {

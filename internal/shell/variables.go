@@ -44,38 +44,38 @@ func changesRun(name string) bool {
 	return false
 }
 
-// sets is the doubt about setting a variable, if there is one.
-func sets(name string) []Doubt {
+// sets is the uncertainty about setting a variable, if there is one.
+func sets(name string) []Uncertainty {
 	if !changesRun(name) {
 		return nil
 	}
-	return []Doubt{{Why: "sets " + name + ", which changes what runs", Flag: name + "="}}
+	return []Uncertainty{{Why: "sets " + name + ", which changes what runs", Flag: name + "="}}
 }
 
-// varDoubts are the doubts about the names of variables that a command sets.
-func varDoubts(command Word, names ...Word) []Doubt {
-	var out []Doubt
+// varUncertainties are the uncertainties about the names of variables that a command sets.
+func varUncertainties(command Word, names ...Word) []Uncertainty {
+	var out []Uncertainty
 	for _, n := range names {
 		name := bareName(n.Shape)
 		if strings.Contains(name, Unknown) {
-			out = append(out, Doubt{Why: command.Value + " sets a variable whose name is computed"})
+			out = append(out, Uncertainty{Why: command.Value + " sets a variable whose name is computed"})
 			continue
 		}
 		out = append(out, sets(name)...)
 		if hidesCode(n.Shape) || openIndex(n.Shape) {
-			out = append(out, Doubt{Why: "an index that may hold code"})
+			out = append(out, Uncertainty{Why: "an index that may hold code"})
 		}
 	}
 	return out
 }
 
-// nameDoubts are the doubts about a word that bash takes for a variable's name.
-func nameDoubts(w Word) []Doubt {
+// nameUncertainties are the uncertainties about a word that bash takes for a variable's name.
+func nameUncertainties(w Word) []Uncertainty {
 	if !w.Literal {
-		return []Doubt{{Why: "a variable whose name is computed"}}
+		return []Uncertainty{{Why: "a variable whose name is computed"}}
 	}
 	if hidesCode(w.Value) {
-		return []Doubt{{Why: "an index that may hold code"}}
+		return []Uncertainty{{Why: "an index that may hold code"}}
 	}
 	return nil
 }
@@ -105,10 +105,10 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// assignDoubts are the doubts about the variables set in front of a command, or
+// assignUncertainties are the uncertainties about the variables set in front of a command, or
 // on their own.
-func assignDoubts(u Unit) []Doubt {
-	var out []Doubt
+func assignUncertainties(u Unit) []Uncertainty {
+	var out []Uncertainty
 	for _, a := range u.Assigns {
 		if a.Name == "IFS" && len(u.Words) > 0 {
 			switch u.Words[0].Value {
@@ -121,19 +121,19 @@ func assignDoubts(u Unit) []Doubt {
 	return out
 }
 
-// unsetDoubts are the doubts about unset. Without a PATH, bash looks for
+// unsetUncertainties are the uncertainties about unset. Without a PATH, bash looks for
 // commands where it stands.
-func unsetDoubts(words []Word) []Doubt {
-	var out []Doubt
+func unsetUncertainties(words []Word) []Uncertainty {
+	var out []Uncertainty
 	for _, w := range words[1:] {
 		name := bareName(w.Shape)
 		switch {
 		case strings.HasPrefix(name, "-f"):
 			return nil // of functions
 		case strings.Contains(name, Unknown):
-			out = append(out, Doubt{Why: "unset of a variable whose name is computed"})
+			out = append(out, Uncertainty{Why: "unset of a variable whose name is computed"})
 		case findsCommands(name):
-			out = append(out, Doubt{Why: "unset of " + name + ", which changes what runs", Flag: name})
+			out = append(out, Uncertainty{Why: "unset of " + name + ", which changes what runs", Flag: name})
 		}
 	}
 	return out
@@ -145,9 +145,9 @@ func findsCommands(name string) bool {
 	return name == "PATH" || name == "BASH_CMDS" || strings.HasPrefix(name, "GIT_CONFIG_")
 }
 
-// keywordDoubts are the doubts about an option of the shell, with which words
+// keywordUncertainties are the uncertainties about an option of the shell, with which words
 // of the form a=b set variables wherever they stand.
-func keywordDoubts(words []Word) []Doubt {
+func keywordUncertainties(words []Word) []Uncertainty {
 	for i, w := range words[1:] {
 		s := w.Shape
 		if s == "" || s == "--" || s[0] != '-' && s != "keyword" {
@@ -157,15 +157,15 @@ func keywordDoubts(words []Word) []Doubt {
 			continue
 		}
 		if s == "keyword" || !strings.HasPrefix(s, "--") && strings.Contains(s, "k") {
-			return []Doubt{{Why: "words that set variables wherever they stand", Flag: s}}
+			return []Uncertainty{{Why: "words that set variables wherever they stand", Flag: s}}
 		}
 	}
 	return nil
 }
 
-// declareDoubts are the doubts about a declaration.
-func declareDoubts(words []Word) []Doubt {
-	out := arrayDoubts(words)
+// declareUncertainties are the uncertainties about a declaration.
+func declareUncertainties(words []Word) []Uncertainty {
+	out := arrayUncertainties(words)
 	reference := words[0].Value == "nameref"
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Shape, "-") || strings.HasPrefix(w.Shape, "+") {
@@ -175,14 +175,14 @@ func declareDoubts(words []Word) []Doubt {
 		name, value, set := cutWord(w, "=")
 		switch {
 		case strings.Contains(name, Unknown):
-			out = append(out, Doubt{Why: words[0].Value + " sets a variable whose name is computed"})
+			out = append(out, Uncertainty{Why: words[0].Value + " sets a variable whose name is computed"})
 		case set:
 			out = append(out, sets(bareName(name))...)
 		default:
 			out = append(out, hides(words, name)...)
 		}
 		if hidesCode(name) || openIndex(name) || hidesCode(value.Shape) {
-			out = append(out, Doubt{Why: "an index that may hold code"})
+			out = append(out, Uncertainty{Why: "an index that may hold code"})
 		}
 		if reference && set {
 			out = append(out, referTo(value)...)
@@ -191,17 +191,17 @@ func declareDoubts(words []Word) []Doubt {
 	return out
 }
 
-// referTo are the doubts about a name reference.
-func referTo(value Word) []Doubt {
+// referTo are the uncertainties about a name reference.
+func referTo(value Word) []Uncertainty {
 	if !value.Literal || !identifier(value.Value) {
-		return []Doubt{{Why: "a name reference to something computed"}}
+		return []Uncertainty{{Why: "a name reference to something computed"}}
 	}
 	return sets(value.Value)
 }
 
-// hides are the doubts about a declaration without a value, which in a function
+// hides are the uncertainties about a declaration without a value, which in a function
 // hides the variable that bash finds commands by.
-func hides(words []Word, name string) []Doubt {
+func hides(words []Word, name string) []Uncertainty {
 	if name != "PATH" {
 		return nil
 	}
@@ -216,13 +216,13 @@ func hides(words []Word, name string) []Doubt {
 	default:
 		return nil
 	}
-	return []Doubt{{Why: words[0].Value + " of PATH, which changes what runs", Flag: name}}
+	return []Uncertainty{{Why: words[0].Value + " of PATH, which changes what runs", Flag: name}}
 }
 
-// arrayDoubts are the doubts about a declaration that makes an array of a text
+// arrayUncertainties are the uncertainties about a declaration that makes an array of a text
 // which is computed. Such a text may be a list in brackets, which is read as
 // one: what it holds is code.
-func arrayDoubts(words []Word) []Doubt {
+func arrayUncertainties(words []Word) []Uncertainty {
 	makes := false
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w.Shape, "-") {
@@ -230,7 +230,7 @@ func arrayDoubts(words []Word) []Doubt {
 			continue
 		}
 		if value, _ := listText(w); makes && value == Unknown {
-			return []Doubt{{Why: "a list that is computed"}}
+			return []Uncertainty{{Why: "a list that is computed"}}
 		}
 	}
 	return nil

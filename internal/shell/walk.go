@@ -11,7 +11,7 @@ import (
 func (c *collector) stmts(all []*syntax.Stmt) {
 	for _, s := range all {
 		c.stmt(s, -1)
-		c.place.settle()
+		c.cwd.mergeFailed()
 	}
 }
 
@@ -19,7 +19,7 @@ func (c *collector) stmts(all []*syntax.Stmt) {
 // stands before it, or negative. Lists and pipes lean to the left and may be
 // very long, so they are not descended into but unrolled.
 func (c *collector) stmt(s *syntax.Stmt, lead int) {
-	before := c.place
+	before := c.cwd
 	background := s.Background || s.Coprocess
 	var right []*syntax.BinaryCmd
 	for {
@@ -43,7 +43,7 @@ func (c *collector) stmt(s *syntax.Stmt, lead int) {
 		c.element(right[i].Y, f)
 	}
 	if background {
-		c.place = before
+		c.cwd = before
 	}
 }
 
@@ -60,24 +60,24 @@ type flow struct {
 
 // element gathers the units of one element of a list or pipe.
 func (c *collector) element(s *syntax.Stmt, f flow) {
-	before := c.place
+	before := c.cwd
 	if f.op == syntax.OrStmt {
-		c.place.settle() // it runs where something before has failed
+		c.cwd.mergeFailed() // it runs where something before has failed
 	}
 	if _, ok := s.Cmd.(*syntax.BinaryCmd); ok {
 		c.stmt(s, f.lead)
 	} else {
-		c.command(s, f)
+		c.readCommand(s, f)
 	}
 	switch {
 	case f.piped || s.Background:
-		c.place = before
+		c.cwd = before
 	case f.op == syntax.OrStmt && leaves(s):
-		c.place = before
-		c.place.failed, c.place.failedLost = nil, false
+		c.cwd = before
+		c.cwd.failed, c.cwd.failedLost = nil, false
 	case f.op == syntax.OrStmt:
-		c.place.settle()
-		c.place = before.or(c.place)
+		c.cwd.mergeFailed()
+		c.cwd = before.or(c.cwd)
 	}
 }
 
@@ -94,8 +94,8 @@ func leaves(s *syntax.Stmt) bool {
 	return false
 }
 
-// command gathers the units of a command.
-func (c *collector) command(s *syntax.Stmt, f flow) {
+// readCommand gathers the units of a command.
+func (c *collector) readCommand(s *syntax.Stmt, f flow) {
 	if cmd, ok := s.Cmd.(*syntax.CallExpr); ok {
 		c.simple(s, cmd, f)
 		return
@@ -119,7 +119,7 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 		}
 		if cmd.Body != nil {
 			c.fed = true // who knows where it is called
-			c.apart(func() { c.stmt(cmd.Body, -1) })
+			c.inSubshell(func() { c.stmt(cmd.Body, -1) })
 		}
 	case *syntax.CoprocClause:
 		c.coproc(cmd)
@@ -134,35 +134,35 @@ func (c *collector) command(s *syntax.Stmt, f flow) {
 // sh <<< x for the name of the coprocess. So that is read again.
 func (c *collector) coproc(cmd *syntax.CoprocClause) {
 	c.fed = true
-	c.apart(func() {
-		var more []Doubt
+	c.inSubshell(func() {
+		var more []Uncertainty
 		if cmd.Name != nil {
-			more = varDoubts(literal("coproc"), c.word(cmd.Name))
+			more = varUncertainties(literalWord("coproc"), c.parseWord(cmd.Name))
 		}
 		if _, ok := cmd.Stmt.Cmd.(*syntax.CallExpr); ok || cmd.Stmt.Cmd == nil {
-			why := c.again(c.src[offset(cmd.Coproc)+len("coproc") : min(offset(cmd.Stmt.End()), len(c.src))])
+			why := c.reread(c.src[offset(cmd.Coproc)+len("coproc") : min(offset(cmd.Stmt.End()), len(c.src))])
 			if len(why) == 0 {
 				return
 			}
 			more = append(more, why...)
 		}
-		c.bareFrom(cmd.Coproc, cmd.Stmt, more)
+		c.readLooseFrom(cmd.Coproc, cmd.Stmt, more)
 	})
 }
 
-// again reads a part of the text once more, which the parser has read in a way
+// reread reads a part of the text once more, which the parser has read in a way
 // that is not bash's.
-func (c *collector) again(text string) []Doubt {
+func (c *collector) reread(text string) []Uncertainty {
 	n := *c
 	n.level++
 	if n.level > maxLevel || c.r.budget < len(text) {
-		return []Doubt{{Why: "code inside code, too much to be read"}}
+		return []Uncertainty{{Why: "code inside code, too much to be read"}}
 	}
 	c.r.budget -= len(text)
 	why := n.read(text)
-	c.place = n.place
+	c.cwd = n.cwd
 	if why != "" {
-		return []Doubt{{Why: "code that can not be read: " + why}}
+		return []Uncertainty{{Why: "code that can not be read: " + why}}
 	}
 	return nil
 }
@@ -173,92 +173,92 @@ func (c *collector) compound(cmd syntax.Command) {
 	case *syntax.Block:
 		c.stmts(cmd.Stmts)
 	case *syntax.Subshell:
-		c.apart(func() { c.stmts(cmd.Stmts) })
+		c.inSubshell(func() { c.stmts(cmd.Stmts) })
 	case *syntax.IfClause:
 		c.branches(cmd)
 	case *syntax.WhileClause:
-		c.loop(func() {
+		c.inLoop(func() {
 			c.stmts(cmd.Cond)
 			c.stmts(cmd.Do)
 		})
 	case *syntax.ForClause:
 		c.head(cmd)
-		c.loop(func() { c.stmts(cmd.Do) })
+		c.inLoop(func() { c.stmts(cmd.Do) })
 	case *syntax.CaseClause:
 		c.cases(cmd)
 	default: // [[ ]], (( )) and what else there may be
-		c.bare(cmd, nil)
+		c.readLoose(cmd, nil)
 	}
 }
 
-// apart gathers units that run in a shell of their own.
-func (c *collector) apart(gather func()) {
-	before := c.place
-	c.place.settle()
+// inSubshell gathers units that run in a shell of their own.
+func (c *collector) inSubshell(gather func()) {
+	before := c.cwd
+	c.cwd.mergeFailed()
 	gather()
-	c.place = before
+	c.cwd = before
 }
 
-// loop gathers units that may run several times, or not at all.
-func (c *collector) loop(gather func()) {
-	before, first := c.place, len(c.r.units)
+// inLoop gathers units that may run several times, or not at all.
+func (c *collector) inLoop(gather func()) {
+	before, first := c.cwd, len(c.r.units)
 	gather()
-	if c.place.same(before) {
+	if c.cwd.equal(before) {
 		return
 	}
-	c.place = place{lost: true}
+	c.cwd = workDirs{lost: true}
 	for i := first; i < len(c.r.units); i++ {
 		c.r.units[i].Dir = Dir{}
 	}
 }
 
 func (c *collector) branches(cmd *syntax.IfClause) {
-	var ends []place
+	var ends []workDirs
 	for cmd != nil {
 		c.stmts(cmd.Cond)
-		start := c.place
+		start := c.cwd
 		c.stmts(cmd.Then)
-		ends = append(ends, c.place)
+		ends = append(ends, c.cwd)
 		if len(cmd.Cond) > 0 {
-			c.place = start
+			c.cwd = start
 		}
 		cmd = cmd.Else
 	}
 	for _, p := range ends {
-		c.place = c.place.or(p)
+		c.cwd = c.cwd.or(p)
 	}
 }
 
 func (c *collector) cases(cmd *syntax.CaseClause) {
-	c.bare(cmd.Word, nil)
-	start := c.place
+	c.readLoose(cmd.Word, nil)
+	start := c.cwd
 	end := start
 	for _, item := range cmd.Items {
 		for _, w := range item.Patterns {
-			c.bare(w, nil)
+			c.readLoose(w, nil)
 		}
-		c.place = start.or(end) // a branch may fall through into the next
+		c.cwd = start.or(end) // a branch may fall through into the next
 		c.stmts(item.Stmts)
-		end = end.or(c.place)
+		end = end.or(c.cwd)
 	}
-	c.place = end
+	c.cwd = end
 }
 
 // head reads what stands between for and do.
 func (c *collector) head(cmd *syntax.ForClause) {
-	var all []Doubt
+	var all []Uncertainty
 	if it, ok := cmd.Loop.(*syntax.WordIter); ok && it.Name != nil {
-		all = varDoubts(literal("for"), literal(it.Name.Value))
-		c.forget(it.Name.Value)
+		all = varUncertainties(literalWord("for"), literalWord(it.Name.Value))
+		c.markUnknown(it.Name.Value)
 		c.giveWords(it.Name.Value, it.Items)
 		if !it.InPos.IsValid() {
 			c.giveRaw(it.Name.Value, []Word{{Raw: "$@"}})
 		}
 		for _, w := range it.Items {
-			c.r.value(c.word(w).Value)
+			c.r.value(c.parseWord(w).Value)
 		}
 	}
-	c.bareFrom(cmd.ForPos, cmd.Loop, all)
+	c.readLooseFrom(cmd.ForPos, cmd.Loop, all)
 }
 
 // simple gathers the units of a simple command.
@@ -278,31 +278,31 @@ func (c *collector) simple(s *syntax.Stmt, cmd *syntax.CallExpr, f flow) {
 		timed.Text = c.src[f.lead:end]
 		unit := c.add(timed, nil)
 		if len(u.Words) > 1 && u.Words[0].Raw == "--" { // it ends the options of time, which the parser does not know
-			c.doubt(unit, c.again(c.src[offset(cmd.Args[1].Pos()):end])...)
+			c.addUncertainty(unit, c.reread(c.src[offset(cmd.Args[1].Pos()):end])...)
 		}
 	}
 	unit := c.add(u, guesses)
 	for _, a := range cmd.Assigns {
-		c.doubt(unit, c.assigned(a, len(u.Words) > 0)...)
+		c.addUncertainty(unit, c.assigned(a, len(u.Words) > 0)...)
 	}
-	before := c.place
+	before := c.cwd
 	in := c.input(s, f.from)
 	if f.from != nil && !feeds(s) {
 		in.from = f.pipe
 	}
 	c.writes(s, f.from)
 	fed := c.fed
-	c.runs(unit, in)
+	c.carriedCode(unit, in)
 	c.fed = c.fed || !in.none
-	after := c.place
-	c.place = before
+	after := c.cwd
+	c.cwd = before
 	c.spread(unit, cmd, guesses, in)
 	c.computed(unit, cmd)
-	c.place = before
+	c.cwd = before
 	c.expands(unit, cmd)
 	c.weighCall(unit, cmd, u.Words)
 	c.withinRedirects(unit, s)
-	c.place = after
+	c.cwd = after
 	if len(u.Words) != 1 || u.Words[0].Value != "exec" { // that hands it to all that follow
 		c.fed = fed
 	}
@@ -315,13 +315,13 @@ func (c *collector) clause(s *syntax.Stmt, cmd syntax.Command, u Unit) {
 	unit := c.add(u, nil)
 	if d, ok := cmd.(*syntax.DeclClause); ok {
 		for _, a := range d.Args {
-			c.doubt(unit, c.assigned(a, false)...)
+			c.addUncertainty(unit, c.assigned(a, false)...)
 			if a.Value != nil && slices.ContainsFunc(u.Words, reference) {
-				c.r.sets(c.word(a.Value))
+				c.r.sets(c.parseWord(a.Value))
 			}
 		}
 	}
-	c.within(unit, cmd)
+	c.substitutions(unit, cmd)
 	c.withinRedirects(unit, s)
 }
 
@@ -338,11 +338,11 @@ func (c *collector) redirections(s *syntax.Stmt) {
 
 func (c *collector) withinRedirects(unit int, s *syntax.Stmt) {
 	for _, r := range s.Redirs {
-		c.within(unit, r)
+		c.substitutions(unit, r)
 		c.twice(unit, r)
 		if name := c.descriptor(unit, r); name != "" {
 			c.r.counts = c.r.counts || strings.Contains(name, "[")
-			c.doubt(unit, varDoubts(literal("{"), literal(name))...)
+			c.addUncertainty(unit, varUncertainties(literalWord("{"), literalWord(name))...)
 		}
 	}
 }
@@ -353,11 +353,11 @@ func (c *collector) twice(unit int, r *syntax.Redirect) {
 	if r.Op != syntax.DplOut || r.N != nil && strings.TrimLeft(r.N.Value, "0") != "1" {
 		return
 	}
-	switch w := c.word(r.Word); {
+	switch w := c.parseWord(r.Word); {
 	case !w.Literal:
-		c.doubt(unit, Doubt{Why: "a file whose name is expanded twice"})
+		c.addUncertainty(unit, Uncertainty{Why: "a file whose name is expanded twice"})
 	case strings.ContainsAny(w.Value, "$`<>(~\"'\\*?[{"):
-		c.doubt(unit, Doubt{Why: "a file whose name is expanded twice"})
+		c.addUncertainty(unit, Uncertainty{Why: "a file whose name is expanded twice"})
 		again := *c
 		again.inside = c.r.units[unit].Text
 		again.pieces(w.Value)
@@ -385,7 +385,7 @@ func (c *collector) descriptor(unit int, r *syntax.Redirect) string {
 	return ""
 }
 
-func (c *collector) word(w *syntax.Word) Word {
+func (c *collector) parseWord(w *syntax.Word) Word {
 	word, _ := readWord(c.src, w, nil)
 	return word
 }
@@ -456,7 +456,7 @@ func (c *collector) call(cmd *syntax.CallExpr) (u Unit, guesses []string) {
 
 // declared gives the words of a declaration.
 func (c *collector) declared(cmd *syntax.DeclClause) []Word {
-	words := []Word{literal(cmd.Variant.Value)}
+	words := []Word{literalWord(cmd.Variant.Value)}
 	for _, a := range cmd.Args {
 		raw := c.src[offset(a.Pos()):offset(a.End())]
 		w := Word{Raw: raw, Value: raw}
@@ -468,7 +468,7 @@ func (c *collector) declared(cmd *syntax.DeclClause) []Word {
 		case a.Value == nil:
 			w.Literal, w.Shape = true, raw
 		default:
-			v := c.word(a.Value)
+			v := c.parseWord(a.Value)
 			head := raw[:len(raw)-len(v.Raw)]
 			w.Value, w.Shape = head+v.Value, head+v.Shape
 			w.Literal, w.Split = v.Literal, v.Split && head == ""
@@ -483,7 +483,7 @@ func (c *collector) declared(cmd *syntax.DeclClause) []Word {
 func (c *collector) fields(start, end int) []Word {
 	var words []Word
 	for f := range strings.FieldsSeq(c.src[start:end]) {
-		w := literal(f)
+		w := literalWord(f)
 		if strings.ContainsAny(f, "$`'\"\\") {
 			w.Literal, w.Shape = false, Unknown
 		}
@@ -495,7 +495,7 @@ func (c *collector) fields(start, end int) []Word {
 func (c *collector) redirects(s *syntax.Stmt) []Redirect {
 	var all []Redirect
 	for _, r := range s.Redirs {
-		re := Redirect{Op: r.Op.String(), Target: c.word(r.Word)}
+		re := Redirect{Op: r.Op.String(), Target: c.parseWord(r.Word)}
 		if r.N != nil {
 			re.FD = r.N.Value
 		}

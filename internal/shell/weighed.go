@@ -6,45 +6,45 @@ import (
 	"sync"
 )
 
-// doubtNumbers is done when all has been read. It adds doubts where a number
+// checkNumbers is done when all has been read. It adds uncertainties where a number
 // may hold code.
-func (c *collector) doubtNumbers() {
+func (c *collector) checkNumbers() {
 	f := &c.r.flows
 	if len(f.formulas) == 0 && len(f.lists) == 0 {
 		return // as of most lines
 	}
 	for _, name := range c.r.functions {
-		f.fill("@", origin{names: []string{"f " + name}})
-		f.fill("()"+name, origin{open: true})
+		f.addOrigin("@", origin{names: []string{"f " + name}})
+		f.addOrigin("()"+name, origin{open: true})
 	}
 	if len(f.kinds) > 0 { // what is declared may stand for what is given elsewhere
-		c.r.given()
+		c.r.callsArguments()
 	}
 	f.join()
 	hold := sync.OnceValue(func() *held { // of most lines it is not needed
-		c.r.given()
+		c.r.callsArguments()
 		return f.held()
 	})
 	none := func(string) bool { return false }
-	integers, arrays, keyed := f.of("i", integer), f.of("a", array), f.of("A", none)
+	integers, arrays, keyed := f.declaredAs("i", integer), f.declaredAs("a", isArrayVar), f.declaredAs("A", none)
 	seen := map[string]bool{}
 	for _, n := range f.formulas {
 		if n.into != "" && !integers(n.into) || n.unless != "" && keyed(n.unless) {
 			continue
 		}
-		var all []Doubt
+		var all []Uncertainty
 		for _, name := range n.of.sets {
 			all = append(all, setsNumber(name)...)
 		}
-		if hold().code(n.of) {
+		if hold().mayHoldCode(n.of) {
 			c.r.counts = true
-			all = append(all, Doubt{Why: "a number that may hold code"})
+			all = append(all, Uncertainty{Why: "a number that may hold code"})
 		}
-		c.doubtNumber(n, all, seen)
+		c.uncertaintyNumber(n, all, seen)
 	}
 	for _, l := range f.lists {
 		if arrays(l.name) || keyed(l.name) {
-			c.doubt(l.unit, Doubt{Why: "a list that is computed"})
+			c.addUncertainty(l.unit, Uncertainty{Why: "a list that is computed"})
 		}
 	}
 }
@@ -70,24 +70,24 @@ func (f *flows) held() *held {
 	return h
 }
 
-// code reports whether a number may hold code.
-func (h *held) code(o origin) bool {
+// mayHoldCode reports whether a number may hold code.
+func (h *held) mayHoldCode(o origin) bool {
 	return o.open || o.puzzle || h.foreign && o.named || slices.ContainsFunc(o.names, func(name string) bool {
 		return h.open[name] || outer(name) || h.puzzles[name] || h.foreign && h.named[name]
 	})
 }
 
-// setsNumber are the doubts about a variable that a number sets.
-func setsNumber(name string) []Doubt {
+// setsNumber are the uncertainties about a variable that a number sets.
+func setsNumber(name string) []Uncertainty {
 	if strings.Contains(name, Unknown) {
-		return []Doubt{{Why: "a number that sets a variable whose name is computed"}}
+		return []Uncertainty{{Why: "a number that sets a variable whose name is computed"}}
 	}
 	return sets(name)
 }
 
-// doubtNumber adds doubts about a formula to its unit, which may have to be
+// uncertaintyNumber adds uncertainties about a formula to its unit, which may have to be
 // made.
-func (c *collector) doubtNumber(n formula, all []Doubt, seen map[string]bool) {
+func (c *collector) uncertaintyNumber(n formula, all []Uncertainty, seen map[string]bool) {
 	if len(all) == 0 {
 		return
 	}
@@ -102,9 +102,9 @@ func (c *collector) doubtNumber(n formula, all []Doubt, seen map[string]bool) {
 		n.unit = at.add(Unit{Kind: Test, Text: n.text}, nil)
 	}
 	for _, d := range all {
-		bare := func(d Doubt) bool { return d.Flag == "" }
-		if d.Flag != "" || !slices.ContainsFunc(c.r.units[n.unit].Doubts, bare) {
-			c.doubt(n.unit, d)
+		bare := func(d Uncertainty) bool { return d.Flag == "" }
+		if d.Flag != "" || !slices.ContainsFunc(c.r.units[n.unit].Uncertainties, bare) {
+			c.addUncertainty(n.unit, d)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (f *flows) join() {
 	for name, kinds := range f.kinds {
 		for _, to := range f.from[name].names {
 			if strings.Contains(kinds, "n") && identifier(to) {
-				f.fill(to, origin{names: []string{name}})
+				f.addOrigin(to, origin{names: []string{name}})
 			}
 		}
 	}
@@ -167,9 +167,9 @@ func (f *flows) knows(name string) bool {
 	return ok
 }
 
-// of finds the variables that were declared with a letter, or are known to be of
+// declaredAs finds the variables that were declared with a letter, or are known to be of
 // a kind; also as references to others.
-func (f *flows) of(letter string, known func(string) bool) func(string) bool {
+func (f *flows) declaredAs(letter string, known func(string) bool) func(string) bool {
 	users := map[string][]string{}
 	found := map[string]bool{}
 	var next []string

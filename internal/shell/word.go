@@ -31,8 +31,8 @@ type Word struct {
 	Shape string
 }
 
-// literal makes a word of a text that is known.
-func literal(s string) Word { return Word{Raw: s, Value: s, Literal: true, Shape: s} }
+// literalWord makes a word of a text that is known.
+func literalWord(s string) Word { return Word{Raw: s, Value: s, Literal: true, Shape: s} }
 
 // vanishes reports whether bash may make no word at all of w.
 func (w Word) vanishes() bool { return w.Split && w.Shape == Unknown }
@@ -45,11 +45,11 @@ func readWord(src string, w *syntax.Word, known map[string]string) (word Word, g
 	}
 	raw := src[offset(w.Pos()):min(offset(w.End()), len(src))]
 	if lit, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && lit.Value == raw && !strings.ContainsAny(raw, "\\*?[{") {
-		return literal(raw), ""
+		return literalWord(raw), ""
 	}
 	u := unquoter{src: src, known: known, bracket: -1, brace: -1}
 	for _, p := range w.Parts {
-		u.part(p, false)
+		u.addPart(p, false)
 	}
 	word = Word{Raw: raw, Value: u.value.String(), Literal: true, Shape: string(u.shape)}
 	switch {
@@ -83,23 +83,23 @@ type unquoter struct {
 	braces  int // how much of {, then a comma or two dots, then } was seen
 }
 
-func (u *unquoter) part(p syntax.WordPart, quoted bool) {
+func (u *unquoter) addPart(p syntax.WordPart, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		if quoted {
-			u.quoted(unescape(p.Value, "$`\"\\\n"))
+			u.addQuoted(unescape(p.Value, "$`\"\\\n"))
 		} else {
-			u.bare(p.Value)
+			u.addUnquoted(p.Value)
 		}
 	case *syntax.SglQuoted:
 		if p.Dollar {
-			u.quoted(ansiC(p.Value))
+			u.addQuoted(ansiC(p.Value))
 		} else {
-			u.quoted(p.Value)
+			u.addQuoted(p.Value)
 		}
 	case *syntax.DblQuoted:
 		for _, q := range p.Parts {
-			u.part(q, true)
+			u.addPart(q, true)
 		}
 	default:
 		u.expansion(p, quoted)
@@ -115,7 +115,7 @@ func (u *unquoter) expansion(p syntax.WordPart, quoted bool) {
 	u.anything()
 	switch p := p.(type) {
 	case *syntax.ParamExp:
-		if p.Param != nil && number(p) && (p.Length || !identifier(p.Param.Value)) {
+		if p.Param != nil && isNumericParam(p) && (p.Length || !identifier(p.Param.Value)) {
 			break
 		}
 		if !quoted || list(p) {
@@ -158,14 +158,14 @@ func (u *unquoter) anything() {
 	}
 }
 
-// cut makes all of the shape from a place on unknown.
-func (u *unquoter) cut(from int) {
+// truncateShape makes all of the shape from a place on unknown.
+func (u *unquoter) truncateShape(from int) {
 	u.shape = u.shape[:min(from, len(u.shape))]
 	u.anything()
 }
 
-// quoted adds text that bash takes as it is.
-func (u *unquoter) quoted(s string) {
+// addQuoted adds text that bash takes as it is.
+func (u *unquoter) addQuoted(s string) {
 	u.value.WriteString(s)
 	u.guess.WriteString(s)
 	u.shape = append(u.shape, s...)
@@ -177,13 +177,13 @@ func (u *unquoter) quoted(s string) {
 	}
 }
 
-// bare reads text that stands outside of quotes.
-func (u *unquoter) bare(s string) {
+// addUnquoted reads text that stands outside of quotes.
+func (u *unquoter) addUnquoted(s string) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) {
 			i++
 			if s[i] != '\n' {
-				u.quoted(s[i : i+1])
+				u.addQuoted(s[i : i+1])
 			}
 			continue
 		}
@@ -213,11 +213,11 @@ func (u *unquoter) special(s string) {
 	u.shape = append(u.shape, c)
 	if c == ']' && u.bracket >= 0 {
 		u.glob = true
-		u.cut(u.bracket)
+		u.truncateShape(u.bracket)
 	}
 	if c == '}' && u.braces >= 2 {
 		u.braces = 3
-		u.cut(u.brace)
+		u.truncateShape(u.brace)
 	}
 }
 

@@ -7,14 +7,14 @@ import (
 
 // unwrapped is what a wrapper runs.
 type unwrapped struct {
-	payload []Word
-	doubts  []Doubt
-	shell   bool  // it runs a shell that reads its input
-	code    *Word // env -S: words that are written as one
-	dir     *Word // where the payload runs
-	moved   bool  // the payload runs somewhere else
-	same    bool  // the payload runs in the shell itself
-	counted bool  // as in scanned
+	payload       []Word
+	uncertainties []Uncertainty
+	shell         bool  // it runs a shell that reads its input
+	code          *Word // env -S: words that are written as one
+	dir           *Word // where the payload runs
+	moved         bool  // the payload runs somewhere else
+	same          bool  // the payload runs in the shell itself
+	counted       bool  // as in scanned
 }
 
 // unwrap finds the payload of a wrapper.
@@ -22,21 +22,21 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 	s := w.scan(words)
 	name := words[0].Value
 	out := unwrapped{same: w.same, shell: w.shell, counted: s.counted}
-	out.doubts = s.doubts(name)
+	out.uncertainties = s.uncertainties(name)
 	for _, o := range s.options {
 		out.option(w, o)
 	}
 	if out.query(w, s) {
 		return unwrapped{}
 	}
-	rest := s.rest(words)
+	rest := s.operands(words)
 	rest = out.assignments(w, name, rest)
 	if _, given := s.get("t", "u", "r", "l", "c", "type", "user", "role", "range", "compute"); given && baseName(name) == "runcon" {
 		w.args = 0 // they are the context that else comes first
 	}
 	for range min(w.args, len(rest)) {
 		if rest[0].Split {
-			out.doubts = append(out.doubts, Doubt{Why: "what " + name + " runs is computed"})
+			out.uncertainties = append(out.uncertainties, Uncertainty{Why: "what " + name + " runs is computed"})
 		}
 		rest = rest[1:]
 	}
@@ -44,7 +44,7 @@ func (w wrapper) unwrap(words []Word) unwrapped {
 		out.moved = true
 	}
 	if len(rest) > 0 && strings.HasPrefix(rest[0].Shape, "-") {
-		out.doubts = append(out.doubts, Doubt{Why: name + " has an option behind its words", Flag: strings.Trim(rest[0].Shape, Unknown)})
+		out.uncertainties = append(out.uncertainties, Uncertainty{Why: name + " has an option behind its words", Flag: strings.Trim(rest[0].Shape, Unknown)})
 	}
 	out.payload = rest
 	return out
@@ -62,11 +62,11 @@ func (u *unwrapped) assignments(w wrapper, name string, rest []Word) []Word {
 			break
 		}
 		if substituted(rest[0]) {
-			u.doubts = append(u.doubts, Doubt{Why: "what " + name + " runs is computed"})
+			u.uncertainties = append(u.uncertainties, Uncertainty{Why: "what " + name + " runs is computed"})
 		}
-		u.doubts = append(u.doubts, sets(n)...)
+		u.uncertainties = append(u.uncertainties, sets(n)...)
 		if hidesCode(value.Shape) {
-			u.doubts = append(u.doubts, Doubt{Why: "text that bash runs where it takes it for a number"})
+			u.uncertainties = append(u.uncertainties, Uncertainty{Why: "text that bash runs where it takes it for a number"})
 		}
 		rest = rest[1:]
 	}
@@ -97,13 +97,13 @@ func (u *unwrapped) option(w wrapper, o option) {
 	case "E", "env", "setenv":
 		if o.given { // strace, systemd-run
 			n, _, _ := cutWord(o.value, "=")
-			u.doubts = append(u.doubts, varDoubts(literal("option"), Word{Shape: n, Value: n})...)
+			u.uncertainties = append(u.uncertainties, varUncertainties(literalWord("option"), Word{Shape: n, Value: n})...)
 		}
 	case "preload", "audit":
-		u.doubts = append(u.doubts, Doubt{Why: "code that is loaded first", Flag: "--" + o.name})
+		u.uncertainties = append(u.uncertainties, Uncertainty{Why: "code that is loaded first", Flag: "--" + o.name})
 	case "o", "output":
 		if strings.IndexAny(strings.TrimLeft(o.value.Shape, " "), "|!") == 0 {
-			u.doubts = append(u.doubts, Doubt{Why: "output that goes to a command"})
+			u.uncertainties = append(u.uncertainties, Uncertainty{Why: "output that goes to a command"})
 		}
 	}
 	if w.moves == "" || !slices.Contains(strings.Fields(w.moves), o.name) {
@@ -134,15 +134,15 @@ func (c *collector) payloads(unit int, name string, in input) {
 		return
 	}
 	u := w.unwrap(words)
-	c.doubt(unit, u.doubts...)
+	c.addUncertainty(unit, u.uncertainties...)
 	c.counts(unit, u.counted)
-	before := c.place
+	before := c.cwd
 	switch {
 	case u.dir != nil:
 		to, known := goal([]Word{*u.dir}, 0)
-		c.place.move(to, known)
+		c.cwd.changeTo(to, known)
 	case u.moved:
-		c.place = place{lost: true}
+		c.cwd = workDirs{lost: true}
 	}
 	switch {
 	case u.code != nil:
@@ -153,7 +153,7 @@ func (c *collector) payloads(unit int, name string, in input) {
 		c.stdin(unit, in)
 	}
 	if !u.same || u.moved {
-		c.place = before
+		c.cwd = before
 	}
 }
 
@@ -161,10 +161,10 @@ func (c *collector) payloads(unit int, name string, in input) {
 func (c *collector) splitString(unit int, s Word, rest []Word) {
 	text := "env " + s.Value + " " + rawText(rest)
 	if !s.Literal {
-		c.doubt(unit, Doubt{Why: "code that is computed"})
+		c.addUncertainty(unit, Uncertainty{Why: "code that is computed"})
 	}
 	if strings.ContainsAny(s.Value, "$\\;&|<>()`*?[{#~") {
-		c.doubt(unit, Doubt{Why: "words that env splits in its own way", Flag: "-S"})
+		c.addUncertainty(unit, Uncertainty{Why: "words that env splits in its own way", Flag: "-S"})
 	}
 	c.nested(unit, text, child)
 }
@@ -178,7 +178,7 @@ func (c *collector) payload(unit int, words []Word, in input) {
 	n.inside = c.r.units[unit].Text
 	n.level++
 	if n.level > maxLevel {
-		c.doubt(unit, Doubt{Why: "commands inside commands, too many to be read"})
+		c.addUncertainty(unit, Uncertainty{Why: "commands inside commands, too many to be read"})
 		for inner := words; len(inner) > 0; {
 			words = inner
 			inner = crudePayload(inner)
@@ -188,8 +188,8 @@ func (c *collector) payload(unit int, words []Word, in input) {
 		return
 	}
 	inner := n.add(Unit{Text: rawText(words), Words: words}, nil)
-	n.runs(inner, in)
-	c.place = n.place
+	n.carriedCode(inner, in)
+	c.cwd = n.cwd
 }
 
 // crudePayload is the payload of a plain wrapper, or nil.
@@ -204,9 +204,9 @@ func crudePayload(words []Word) []Word {
 	return w.unwrap(words).payload
 }
 
-// filled is a command in some words of which something else is put in when it
+// fillHole is a command in some words of which something else is put in when it
 // is run.
-func filled(words []Word, hole string) []Word {
+func fillHole(words []Word, hole string) []Word {
 	if hole == "" {
 		return words
 	}
@@ -230,53 +230,53 @@ func (c *collector) xargs(unit int, words []Word, in input) {
 	s := g.scan(words)
 	c.strange(unit, s)
 	if o, ok := s.get("process-slot-var"); ok {
-		c.doubt(unit, varDoubts(words[0], o.value)...)
+		c.addUncertainty(unit, varUncertainties(words[0], o.value)...)
 	}
-	rest := s.rest(words)
+	rest := s.operands(words)
 	if len(rest) == 0 {
 		return
 	}
-	if f, ok := optionsOf(programName(rest[0].Value)); ok && (f.inText(in.text) || !harmlessGit(rest) && !c.names(in, f)) {
-		c.doubt(unit, Doubt{Why: "an option may come from its input that runs a program"})
+	if f, ok := optionsOf(programName(rest[0].Value)); ok && (f.inText(in.text) || !harmlessGit(rest) && !c.isNameList(in, f)) {
+		c.addUncertainty(unit, Uncertainty{Why: "an option may come from its input that runs a program"})
 	}
 	if o, ok := s.get("I", "i", "replace"); ok {
 		hole := "{}"
 		if o.given && o.value.Shape != "" {
 			hole = o.value.Shape
 		}
-		rest = filled(rest, hole)
+		rest = fillHole(rest, hole)
 	} else {
 		rest = append(slices.Clip(rest), Word{Shape: Unknown, Split: true})
 	}
 	c.payload(unit, rest, input{file: true})
 }
 
-// strange adds the doubts about the options of a command that runs another, and
+// strange adds the uncertainties about the options of a command that runs another, and
 // about words that stand before that: one that is several moves it.
 func (c *collector) strange(unit int, s scanned, before ...Word) {
 	name := c.r.units[unit].Words[0].Value
 	for _, w := range before {
 		s.valued(w)
 	}
-	c.doubt(unit, s.doubts(name)...)
+	c.addUncertainty(unit, s.uncertainties(name)...)
 	c.counts(unit, s.counted)
 }
 
-// doubts are the doubts about the options of a command.
-func (s scanned) doubts(name string) (out []Doubt) {
+// uncertainties are the uncertainties about the options of a command.
+func (s scanned) uncertainties(name string) (out []Uncertainty) {
 	for _, o := range s.strange {
-		out = append(out, Doubt{Why: name + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
+		out = append(out, Uncertainty{Why: name + " has an option that is not known", Flag: strings.Trim(o, Unknown)})
 	}
 	if s.split {
-		out = append(out, Doubt{Why: "what " + name + " runs is computed"})
+		out = append(out, Uncertainty{Why: "what " + name + " runs is computed"})
 	}
 	return out
 }
 
-// counts adds a doubt where what is taken for a number is no longer one.
+// counts adds a uncertainty where what is taken for a number is no longer one.
 func (c *collector) counts(unit int, counted bool) {
 	if counted && slices.Contains(c.r.functions, "nproc") {
-		c.doubt(unit, Doubt{Why: "a number that is computed by the line itself"})
+		c.addUncertainty(unit, Uncertainty{Why: "a number that is computed by the line itself"})
 	}
 }
 
@@ -305,7 +305,7 @@ func (c *collector) fd(unit int, words []Word) {
 			rest = rest[:end]
 		}
 		if hasHole(rest) {
-			rest = filled(rest, "{}")
+			rest = fillHole(rest, "{}")
 		} else {
 			rest = append(slices.Clip(rest), Word{Shape: Unknown, Split: true})
 		}

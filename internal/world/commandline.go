@@ -101,7 +101,7 @@ func (v variables) before(line string) string {
 
 // changesWhatRuns knows the variables that make a command another one.
 func changesWhatRuns(name string) bool {
-	return slices.ContainsFunc(shell.Parse(name+"=x").Units, func(u shell.Unit) bool { return len(u.Doubts) > 0 })
+	return slices.ContainsFunc(shell.Parse(name+"=x").Units, func(u shell.Unit) bool { return len(u.Uncertainties) > 0 })
 }
 
 // A commandLine is what a program is judged as.

@@ -2,35 +2,35 @@ package shell
 
 import "strings"
 
-// doubts returns what a unit by itself leaves unclear: it sets a variable that
+// uncertainties returns what a unit by itself leaves unclear: it sets a variable that
 // changes what runs, or has an option that runs a program.
-func doubts(u Unit) []Doubt {
-	out := assignDoubts(u)
+func uncertainties(u Unit) []Uncertainty {
+	out := assignUncertainties(u)
 	if len(u.Words) == 0 || !u.Words[0].Literal && u.Kind != Piece {
 		return out
 	}
 	name := programName(u.Words[0].Value)
 	switch name {
 	case "export", "declare", "typeset", "local", "readonly", "nameref":
-		return append(out, declareDoubts(u.Words)...)
+		return append(out, declareUncertainties(u.Words)...)
 	case "sed", "gsed", "ssed":
-		return append(out, sedDoubts(u.Words)...)
+		return append(out, sedUncertainties(u.Words)...)
 	case "awk", "gawk", "mawk", "nawk", "original-awk", "goawk":
-		return append(out, awkDoubts(u.Words)...)
+		return append(out, awkUncertainties(u.Words)...)
 	case "git":
-		return append(out, gitDoubts(u.Words)...)
+		return append(out, gitUncertainties(u.Words)...)
 	case "find", "gfind", "bfs":
-		return append(out, findDoubts(u.Words)...)
+		return append(out, findUncertainties(u.Words)...)
 	}
 	if posixShell(name) {
-		out = append(out, keywordDoubts(u.Words)...)
+		out = append(out, keywordUncertainties(u.Words)...)
 	}
-	out = append(out, builtinDoubts(name, u.Words)...)
+	out = append(out, builtinUncertainties(name, u.Words)...)
 	if word, ok := runningWord(name, u.Words); ok {
-		out = append(out, Doubt{Why: name + " runs another program because of " + word, Flag: word})
+		out = append(out, Uncertainty{Why: name + " runs another program because of " + word, Flag: word})
 	}
 	if words, ok := keepsSetting(name, u.Words); ok {
-		out = append(out, Doubt{Why: name + " keeps a setting that may run a program: " + words, Flag: words})
+		out = append(out, Uncertainty{Why: name + " keeps a setting that may run a program: " + words, Flag: words})
 	}
 	if f, ok := flagsOf(name); ok {
 		out = append(out, f.find(name, u.Words)...)
@@ -38,61 +38,61 @@ func doubts(u Unit) []Doubt {
 	return out
 }
 
-// builtinDoubts are the doubts about commands of the shell that set variables.
-func builtinDoubts(name string, words []Word) []Doubt {
+// builtinUncertainties are the uncertainties about commands of the shell that set variables.
+func builtinUncertainties(name string, words []Word) []Uncertainty {
 	switch name {
 	case "read":
 		s := grammar{short: "a:d:i:n:N:p:t:u:ersE"}.scan(words)
-		names := s.rest(words)
+		names := s.operands(words)
 		if o, ok := s.get("a"); ok {
 			names = append(names, o.value)
 		}
-		return varDoubts(words[0], names...)
+		return varUncertainties(words[0], names...)
 	case "mapfile", "readarray":
-		return varDoubts(words[0], grammar{short: "d:n:O:s:u:C:c:t"}.scan(words).rest(words)...)
+		return varUncertainties(words[0], grammar{short: "d:n:O:s:u:C:c:t"}.scan(words).operands(words)...)
 	case "printf":
-		return printfDoubts(words)
+		return printfUncertainties(words)
 	case "wait":
 		if o, ok := (grammar{short: "p:fn"}).scan(words).get("p"); ok {
-			return varDoubts(words[0], o.value)
+			return varUncertainties(words[0], o.value)
 		}
 	case "getopts":
 		if len(words) > 2 {
-			return varDoubts(words[0], words[2])
+			return varUncertainties(words[0], words[2])
 		}
 	case "let":
-		return indexDoubts(words)
+		return indexUncertainties(words)
 	case "unset":
-		return append(indexDoubts(words), unsetDoubts(words)...)
+		return append(indexUncertainties(words), unsetUncertainties(words)...)
 	case "set", "shopt":
-		return keywordDoubts(words)
+		return keywordUncertainties(words)
 	case "test", "[":
-		return testDoubts(words)
+		return testUncertainties(words)
 	}
 	return nil
 }
 
-// indexDoubts are the doubts about unset and let, which evaluate an index.
-func indexDoubts(words []Word) []Doubt {
-	var out []Doubt
+// indexUncertainties are the uncertainties about unset and let, which evaluate an index.
+func indexUncertainties(words []Word) []Uncertainty {
+	var out []Uncertainty
 	for _, w := range words[1:] {
 		let := words[0].Value == "let" && hidesCode(w.Raw) && !strings.Contains(w.Raw, "'")
 		if let || hidesCode(w.Shape) || openIndex(w.Shape) {
-			out = append(out, nameDoubts(w)...)
+			out = append(out, nameUncertainties(w)...)
 		}
 	}
 	return out
 }
 
-// printfDoubts are the doubts about printf -v.
-func printfDoubts(words []Word) []Doubt {
+// printfUncertainties are the uncertainties about printf -v.
+func printfUncertainties(words []Word) []Uncertainty {
 	if o, ok := (grammar{short: "v:"}).scan(words).get("v"); ok {
-		return varDoubts(words[0], o.value)
+		return varUncertainties(words[0], o.value)
 	}
 	name, ok := printfName(words)
 	switch {
 	case ok && hidesCode(name.Shape):
-		return nameDoubts(name)
+		return nameUncertainties(name)
 	case ok:
 		return sets(bareName(name.Shape))
 	}
@@ -111,16 +111,16 @@ func printfName(words []Word) (name Word, ok bool) {
 	return Word{}, false
 }
 
-// testDoubts are the doubts about test -v, which evaluates an index. A word
+// testUncertainties are the uncertainties about test -v, which evaluates an index. A word
 // that is not known may be the option.
-func testDoubts(words []Word) []Doubt {
-	var out []Doubt
+func testUncertainties(words []Word) []Uncertainty {
+	var out []Uncertainty
 	for i, w := range words {
 		switch {
 		case hidesCode(w.Shape):
-			out = append(out, Doubt{Why: "an index that may hold code"})
+			out = append(out, Uncertainty{Why: "an index that may hold code"})
 		case (w.Shape == "-v" || w.Shape == "-R") && i+1 < len(words) && !words[i+1].Literal:
-			out = append(out, nameDoubts(words[i+1])...)
+			out = append(out, nameUncertainties(words[i+1])...)
 		}
 	}
 	return out
