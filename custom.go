@@ -14,10 +14,8 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
-	"github.com/helve-dev/helve/internal/program"
-	"github.com/helve-dev/helve/internal/run"
-	"github.com/helve-dev/helve/internal/worker"
-	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -171,8 +169,8 @@ func (r *Runtime) showConfig(ctx context.Context) {
 func (r *Runtime) openCustom() error {
 	opt := r.opt.Custom
 	r.hooks = slices.Clone(r.opt.Hooks)
-	r.programs = program.New(program.Options{
-		Shell: r.shell.Room, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.backgroundCall, Logger: r.log,
+	r.programs = custom.NewPrograms(custom.ProgramsOptions{
+		Shell: r.shell.Executor, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.backgroundCall, Logger: r.log,
 	})
 	for _, h := range slices.Concat(opt.Commands.Before, opt.Commands.After, opt.Commands.Event) {
 		if len(h.Command) == 0 || h.Command[0] == "" {
@@ -189,11 +187,11 @@ func (r *Runtime) openCustom() error {
 	}
 	o := custom.Options{
 		Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(), Programs: r.programs,
-		World: world.Options{
-			Files: r.files, Shell: r.shell.Room, Programs: r.programsOf, Variables: r.variables, Web: r.web,
+		World: scripthost.Options{
+			Files: r.files, Shell: r.shell.Executor, Programs: r.programsOf, Variables: r.variables, Web: r.web,
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
-		Worker:   worker.Options{Shell: r.shell.Room, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
+		Worker:   custom.WorkerOptions{Shell: r.shell.Executor, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
 		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(event.ScriptsChanged{}) },
 		Watch: opt.Watch, Memory: opt.Memory, LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
 	}
@@ -230,19 +228,19 @@ func (r *Runtime) customReadable() (out []string) {
 
 // programsOf says how the programs of a call run: as the commands of its agent
 // do.
-func (r *Runtime) programsOf(c *tool.Call) run.Program {
-	p := run.Program{AsCommands: true}
+func (r *Runtime) programsOf(c *tool.Call) process.Program {
+	p := process.Program{AsCommands: true}
 	if agent := r.agentOf(c); agent != nil {
 		p.ReadOnly, p.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
 	passes, key := c.Sieve("read")
-	p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(c.Dir)}
+	p.Sieve = process.PathFilter{Passes: passes, Key: key, Names: r.files.Names(c.Dir)}
 	return p
 }
 
 // variables are those that scripts see: the ones that commands get.
 func (r *Runtime) variables() map[string]string {
-	env, _ := run.Environment{Pass: r.opt.Shell.PassEnv, Set: r.opt.Shell.SetEnv}.Build(os.Environ())
+	env, _ := process.Environment{Pass: r.opt.Shell.PassEnv, Set: r.opt.Shell.SetEnv}.Build(os.Environ())
 	out := make(map[string]string, len(env))
 	for _, v := range env {
 		if name, value, ok := strings.Cut(v, "="); ok {
@@ -253,7 +251,7 @@ func (r *Runtime) variables() map[string]string {
 }
 
 // scriptSaid passes on what a script has logged.
-func (r *Runtime) scriptSaid(l world.Line) {
+func (r *Runtime) scriptSaid(l scripthost.Line) {
 	r.events.publish(event.ScriptLogged{Tool: l.Tool, Level: l.Level, Text: l.Text})
 }
 
@@ -319,7 +317,7 @@ func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission
 // for their own scripts, and some tools need not be asked about. What a plugin
 // has allowed is no part of the question to the person.
 func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
-	script, scripted := world.Working(ctx)
+	script, scripted := scripthost.Working(ctx)
 	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
 	plugins := h.r.custom != nil && h.r.custom.Has(hookPermission)
 	if !full && !plugins {

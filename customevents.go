@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/program"
+	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -21,7 +21,7 @@ func (r *Runtime) Notify(name string, properties json.RawMessage) {
 
 // notifyHooks lets plugins and commands know what happens, if there are any.
 func (r *Runtime) notifyHooks() {
-	var commands []program.Hook
+	var commands []custom.ProgramHook
 	trusted := map[int]func() bool{}
 	for i, h := range r.opt.Custom.Commands.Event {
 		commands = append(commands, plainHook(h))
@@ -61,7 +61,7 @@ func (t *hookNotifier) drain(limit time.Duration) {
 // A hookNotifier passes events on to plugins and commands, in their words.
 type hookNotifier struct {
 	r        *Runtime
-	commands []program.Hook
+	commands []custom.ProgramHook
 	trusted  map[int]func() bool // by the place of the command
 	queue    chan notification   // for the commands; what does not fit is dropped
 
@@ -86,7 +86,7 @@ func (t *hookNotifier) observe(h event.Payload) {
 		if plugins {
 			t.r.custom.Event(e.name, e.body)
 		}
-		if slices.ContainsFunc(t.commands, func(c program.Hook) bool { return c.Hears(e.name) }) {
+		if slices.ContainsFunc(t.commands, func(c custom.ProgramHook) bool { return c.Hears(e.name) }) {
 			select {
 			case t.queue <- e:
 			default:

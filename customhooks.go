@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/custom"
-	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 
@@ -83,7 +82,7 @@ func (r *Runtime) mayHook(h HookCommand) (bool, error) {
 }
 
 // verdict is what a command said, as an error if it refused the call.
-func (r *Runtime) verdict(h HookCommand, v program.Verdict, err error) error {
+func (r *Runtime) verdict(h HookCommand, v custom.HookVerdict, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -95,8 +94,8 @@ func (r *Runtime) verdict(h HookCommand, v program.Verdict, err error) error {
 	return nil
 }
 
-func plainHook(h HookCommand) program.Hook {
-	return program.Hook{
+func plainHook(h HookCommand) custom.ProgramHook {
+	return custom.ProgramHook{
 		Command: h.Command, Tools: h.Tools, Events: h.Events, Timeout: h.Timeout, Required: h.Required, Dir: h.Dir, From: h.From,
 	}
 }

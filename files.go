@@ -10,20 +10,18 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/format"
-	"github.com/helve-dev/helve/internal/history"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 )
 
 // openFiles makes the door to the disk.
 func (r *Runtime) openFiles() {
-	r.files = &workspace.Files{
+	r.files = &files.Workspace{
 		Worktree: r.worktree, Project: r.project, Own: slices.Clone(r.opt.Protected),
 		Unchecked: r.opt.Unread, Sync: true, Now: r.now,
-		History: history.New(history.Options{
+		History: files.NewHistory(files.HistoryOptions{
 			Dir: r.ownFolder("history"), Quota: r.opt.Limits.History, Sync: r.opt.Durable, Now: r.now, Logger: r.log,
 		}),
-		OnChange: func(ch workspace.Changed) {
+		OnChange: func(ch files.Changed) {
 			publish := r.events.publish
 			if isBackgroundID(ch.Call) {
 				publish = r.events.publishQuietly // or the plugin that did it would hear of it, and do it again
@@ -68,20 +66,20 @@ func (r *Runtime) formatters() builtin.Formatters {
 	if r.opt.Formatters == nil {
 		return nil
 	}
-	opt := format.Options{
+	opt := files.FormatterOptions{
 		Builtin: r.opt.Formatters.Builtin, Experimental: r.opt.Formatters.Experimental, Dir: r.dir, Worktree: r.worktree, Logger: r.log,
 	}
 	for _, f := range r.opt.Formatters.Own {
-		opt.Formatters = append(opt.Formatters, format.Formatter(f))
+		opt.Formatters = append(opt.Formatters, files.Formatter(f))
 	}
-	return formatterHost{format.New(opt)}
+	return formatterHost{files.NewFormatters(opt)}
 }
 
-type formatterHost struct{ *format.Set }
+type formatterHost struct{ *files.Formatters }
 
 // Run formats a file and returns what failed.
 func (f formatterHost) Run(ctx context.Context, file string) (failures []builtin.FormatFailure) {
-	reports, err := f.Set.Run(ctx, file)
+	reports, err := f.Formatters.Run(ctx, file)
 	if err != nil {
 		failures = append(failures, builtin.FormatFailure{Name: "of this file", Err: err})
 	}

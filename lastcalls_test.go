@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -53,17 +53,17 @@ func TestLastCalls(t *testing.T) {
 	}
 }
 
-func setsOf(t *testing.T, lines []string) (sets []history.Set) {
+func setsOf(t *testing.T, lines []string) (sets []files.ChangeSet) {
 	t.Helper()
 	for _, l := range lines {
-		var s history.Set
-		var call, files, state string
-		if n, err := fmt.Sscan(l, &s.ID, &call, &files, &state); n < 3 {
+		var s files.ChangeSet
+		var call, paths, state string
+		if n, err := fmt.Sscan(l, &s.ID, &call, &paths, &state); n < 3 {
 			t.Fatal(err)
 		}
 		s.Session, s.Call, _ = strings.Cut(call, "/")
-		for f := range strings.SplitSeq(files, ",") {
-			s.Changes = append(s.Changes, history.Change{Path: "/p/" + f})
+		for f := range strings.SplitSeq(paths, ",") {
+			s.Changes = append(s.Changes, files.KeptChange{Path: "/p/" + f})
 		}
 		switch state {
 		case "undone":

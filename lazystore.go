@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/store"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -108,17 +108,17 @@ func (t todoHost) SetTodos(session string, todos []tool.Todo) error {
 type readMarks struct{ v *lazyStore }
 
 // Sight returns what a session saw of a file.
-func (m readMarks) Sight(session, file string) (workspace.Sight, bool, error) {
+func (m readMarks) Sight(session, file string) (files.ReadMark, bool, error) {
 	s, err := m.v.get()
 	if err != nil {
-		return workspace.Sight{}, false, err
+		return files.ReadMark{}, false, err
 	}
 	sight, ok, err := s.Sight(context.Background(), session, file)
-	return workspace.Sight(sight), ok, err
+	return files.ReadMark(sight), ok, err
 }
 
 // See keeps it, when there is a next write to keep it with.
-func (m readMarks) See(session, file string, sight workspace.Sight) {
+func (m readMarks) See(session, file string, sight files.ReadMark) {
 	if s, err := m.v.get(); err == nil {
 		s.See(session, file, store.Sight(sight))
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
-	"github.com/helve-dev/helve/internal/proc"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/process"
 )
 
 // LSP says which language servers look at files that tools change. A server is
@@ -85,7 +85,7 @@ func (r *Runtime) openLSP() error {
 	}
 	o := lsp.Options{
 		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
-		Start: func(ctx context.Context, s lsp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+		Start: func(ctx context.Context, s lsp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
 			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
@@ -103,7 +103,7 @@ func (r *Runtime) openLSP() error {
 
 // notifyServers tells the language servers of a file that a tool has
 // changed.
-func (r *Runtime) notifyServers(ch workspace.Changed) {
+func (r *Runtime) notifyServers(ch files.Changed) {
 	if r.languages == nil {
 		return
 	}

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/mcpclient"
-	"github.com/helve-dev/helve/internal/proc"
-	"github.com/helve-dev/helve/internal/run"
-	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
@@ -30,7 +29,7 @@ func (r *Runtime) openMCP() error {
 	o := mcpclient.Options{
 		Dir: r.dir, Version: r.opt.MCP.Version, CallTimeout: r.opt.MCP.Timeout, Logger: r.log, Servers: r.opt.MCP.Servers,
 		Register: r.Register, Ask: r.elicit,
-		Start: func(ctx context.Context, s mcp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+		Start: func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
 			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Changed: func(s mcp.Status) {
@@ -43,7 +42,7 @@ func (r *Runtime) openMCP() error {
 	}
 	if r.opt.DataDir != "" {
 		o.Pins, o.Logs = r.ownFolder("mcp-pins.json"), r.ownFolder("mcp-logs")
-		o.SignIn = signin.Open(r.ownFolder("mcp-auth.json"))
+		o.SignIn = auth.OpenSignIns(r.ownFolder("mcp-auth.json"))
 	}
 	for i, s := range o.Servers {
 		if slices.ContainsFunc(o.Servers[:i], func(have mcp.Server) bool { return have.Name == s.Name }) {
@@ -67,11 +66,11 @@ type serverProcess struct {
 
 // startServer starts a server as commands are started, but for its own
 // variables.
-func (r *Runtime) startServer(ctx context.Context, m serverProcess, cmd proc.Command, out *os.File) (*proc.Process, error) {
-	p := run.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: m.env, Stderr: cmd.Stderr, Walled: m.wall}
+func (r *Runtime) startServer(ctx context.Context, m serverProcess, cmd process.Command, out *os.File) (*process.Process, error) {
+	p := process.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: m.env, Stderr: cmd.Stderr, Walled: m.wall}
 	if agent := r.agent(""); m.wall && agent != nil {
 		passes, key := agent.Policy.Sieve("read")
-		p.Sieve = run.Sieve{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
+		p.Sieve = process.PathFilter{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
 	}
 	return r.shell.Start(ctx, p, out)
 }
@@ -131,8 +130,8 @@ func (m MCP) SignIn(ctx context.Context, server string, way mcp.SignIn) error {
 	pool := mcpclient.New(mcpclient.Options{
 		Servers: []mcp.Server{s}, Dir: r.dir, Version: r.opt.MCP.Version, Logger: r.log,
 		Register: func(tool.Tool) (func(), error) { return func() {}, nil },
-		SignIn:   signin.Open(r.ownFolder("mcp-auth.json")),
-		Person:   signin.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell},
+		SignIn:   auth.OpenSignIns(r.ownFolder("mcp-auth.json")),
+		Person:   auth.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell},
 	})
 	return errors.Join(pool.Connect(ctx, server), pool.Close())
 }

@@ -22,14 +22,13 @@ import (
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/mcpclient"
-	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/search"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/web"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -56,14 +55,14 @@ type Runtime struct {
 	events      *eventLog
 	loops       *loopDetector
 	store       *lazyStore
-	files       *workspace.Files
+	files       *files.Workspace
 	search      *search.Engine
 	shell       *shellHost
 	pool        *mcpclient.Pool
-	custom      *custom.Set   // what users bring; nil for nothing
-	skills      *skillHost    // nil for none
-	programs    *program.Room // hooks and tools that are programs
-	notifier    *hookNotifier // tells commands of events; nil where there are none
+	custom      *custom.Set      // what users bring; nil for nothing
+	skills      *skillHost       // nil for none
+	programs    *custom.Programs // hooks and tools that are programs
+	notifier    *hookNotifier    // tells commands of events; nil where there are none
 	web         *web.Client
 	languages   *lsp.Set       // nil for none
 	configShown atomic.Bool    // plugins have seen the configuration
@@ -103,7 +102,7 @@ func Open(opt Options) (*Runtime, error) {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	if r.worktree == "" {
-		r.worktree = workspace.FindWorktree(dir)
+		r.worktree = files.FindWorktree(dir)
 	}
 	if r.project == "" {
 		r.project = projectOf(r.worktree, dir)

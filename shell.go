@@ -14,8 +14,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/job"
-	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -88,14 +87,14 @@ type Wall struct {
 // started for, and does not return then. It is to be called first in main by a
 // program that names itself in [Shell.Helper].
 func RunHelper() {
-	if code, ok := run.Helper(os.Args[1:]); ok {
+	if code, ok := process.HelperMain(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 }
 
 // A shellHost is where the tools that run commands work.
 type shellHost struct {
-	*run.Room
+	*process.Executor
 	r *Runtime
 }
 
@@ -103,17 +102,17 @@ type shellHost struct {
 // first of them.
 func (r *Runtime) openShell() error {
 	opt := r.opt.Shell
-	wall := run.Wall{
+	wall := process.SandboxOptions{
 		Level: opt.Wall.Level, Optional: opt.Wall.Optional, Roots: r.roots(), Protected: r.files.Protected(r.dir, slices.Concat(r.roots(), opt.Wall.Writable)...),
 		Hidden: slices.Concat(r.records(), opt.Wall.Hidden), Writable: opt.Wall.Writable, Readable: slices.Concat(opt.Wall.Readable, []string{r.outputs}, r.customReadable()),
 	}
-	room, err := run.New(run.Options{
+	room, err := process.NewExecutor(process.ExecutorOptions{
 		Dir: r.dir, Shell: opt.Path, Timeout: opt.Timeout, MaxTimeout: opt.MaxTimeout,
-		Env: run.Environment{Pass: opt.PassEnv, Set: opt.SetEnv}, Helper: opt.Helper, Wall: wall, Ephemeral: opt.Ephemeral,
+		Env: process.Environment{Pass: opt.PassEnv, Set: opt.SetEnv}, Helper: opt.Helper, Wall: wall, Ephemeral: opt.Ephemeral,
 		Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, Quota: r.opt.Limits.Quota / 4, Spill: r.keepOutput, Private: r.ownFolder,
-		Jobs: job.Options{
+		Jobs: process.JobsOptions{
 			Dir: r.ownFolder("jobs"), Max: opt.Jobs, PerJob: opt.JobBytes, Total: opt.JobsBytes, Keep: r.opt.Limits.Retention,
-			OnChange: func(info job.Info) {
+			OnChange: func(info process.JobInfo) {
 				r.invalidateFiles()
 				r.events.publish(event.JobChanged{Job: jobOf(info)})
 			},
@@ -124,7 +123,7 @@ func (r *Runtime) openShell() error {
 	if err != nil {
 		return fmt.Errorf("setting up the shell: %w", err)
 	}
-	r.shell = &shellHost{Room: room, r: r}
+	r.shell = &shellHost{Executor: room, r: r}
 	return nil
 }
 
@@ -163,7 +162,7 @@ func (s Shell) detaches() func(command string) bool {
 }
 
 // Run runs a command under the rules of the agent that makes the call.
-func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error) {
+func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd process.ShellCommand) (*process.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
 	if c.Show > 0 {
 		cmd.Show = s.r.limits(c).Bytes
@@ -175,9 +174,9 @@ func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd run.Command) (*ru
 	}
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
 	passes, key := c.Sieve("read")
-	cmd.Sieve = run.Sieve{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
+	cmd.Sieve = process.PathFilter{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
 	defer s.r.invalidateFiles()
-	return s.Room.Run(ctx, cmd)
+	return s.Executor.Run(ctx, cmd)
 }
 
 var _ builtin.Shell = (*shellHost)(nil)
@@ -186,7 +185,7 @@ var _ builtin.Shell = (*shellHost)(nil)
 // the call return. It reports whether there was one.
 func (r Jobs) Background(session, call string) bool { return r.rt.shell.Detach(session, call) }
 
-func jobOf(i job.Info) record.Job {
+func jobOf(i process.JobInfo) record.Job {
 	out := record.Job{
 		ID: i.ID, Session: i.Session, Call: i.Call, Command: i.Command, Title: i.Title, Dir: i.Dir, State: string(i.State),
 		Exited: i.Exited, Signal: i.Signal, Began: i.Began, Ended: i.Ended, Bytes: i.Bytes,
@@ -214,7 +213,7 @@ var ErrNoJob = errors.New("there is no such job")
 // there is not is [ErrNoJob].
 func (r Jobs) Stop(ctx context.Context, id string) (record.Job, error) {
 	info, err := r.rt.shell.Jobs().Stop(ctx, id)
-	if errors.Is(err, job.ErrNoJob) {
+	if errors.Is(err, process.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
 	return jobOf(info), err
@@ -227,7 +226,7 @@ const maxJobOutput = 256 << 10
 // from the end. It gives what is there and does not wait.
 func (r Jobs) Output(id string, offset int64) (record.JobOutput, error) {
 	c, err := r.rt.shell.Jobs().Output(id, offset, maxJobOutput)
-	if errors.Is(err, job.ErrNoJob) {
+	if errors.Is(err, process.ErrNoJob) {
 		err = fmt.Errorf("job %q: %w", id, ErrNoJob)
 	}
 	data := c.Data

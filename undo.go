@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/helve-dev/helve/internal/diff"
-	"github.com/helve-dev/helve/internal/history"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -23,7 +22,7 @@ func (r Records) Changes(ctx context.Context, q record.ChangeQuery) ([]record.Ch
 	return changeSets(sets), err
 }
 
-func (r *Runtime) sets(ctx context.Context, q record.ChangeQuery) ([]history.Set, error) {
+func (r *Runtime) sets(ctx context.Context, q record.ChangeQuery) ([]files.ChangeSet, error) {
 	var t storeError
 	out := slices.Collect(r.eachSet(ctx, q, &t))
 	return out, errors.Join(t...)
@@ -42,12 +41,12 @@ func (t storeError) text() (out []string) {
 
 // eachSet yields change sets, newest first, and reads no more of them than are
 // taken. What can not be read is passed over and noted.
-func (r *Runtime) eachSet(ctx context.Context, q record.ChangeQuery, t *storeError) iter.Seq[history.Set] {
-	hq := history.Query{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
+func (r *Runtime) eachSet(ctx context.Context, q record.ChangeQuery, t *storeError) iter.Seq[files.ChangeSet] {
+	hq := files.HistoryQuery{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
 	if q.AllProjects {
 		hq.Project = ""
 	}
-	return func(yield func(history.Set) bool) {
+	return func(yield func(files.ChangeSet) bool) {
 		if err := r.files.Recover(ctx); err != nil {
 			*t = append(*t, err)
 		}
@@ -61,7 +60,7 @@ func (r *Runtime) eachSet(ctx context.Context, q record.ChangeQuery, t *storeErr
 	}
 }
 
-func changeSet(s history.Set) record.ChangeSet {
+func changeSet(s files.ChangeSet) record.ChangeSet {
 	out := record.ChangeSet{
 		ID: s.ID, Time: s.Time, Session: s.Session, Message: s.Message, Call: s.Call, Tool: s.Tool, Agent: s.Agent,
 		Undoes: s.Undoes, UndoneBy: s.UndoneBy, Files: []record.FileChange{},
@@ -100,7 +99,7 @@ func (r Records) Undo(ctx context.Context, req record.UndoRequest) (*record.Undo
 	if req.Preview {
 		return &record.UndoReport{Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Preview: true, Problems: t.text()}, nil
 	}
-	by := workspace.By{Session: req.Session, Tool: "undo", Dir: r.rt.dir}
+	by := files.By{Session: req.Session, Tool: "undo", Dir: r.rt.dir}
 	plan, id, err := r.rt.files.Undo(ctx, by, sets)
 	if err != nil {
 		return nil, fmt.Errorf("undoing: %w", err)
@@ -134,7 +133,7 @@ func checkUndo(req record.UndoRequest) error {
 
 // chosen finds the change sets that a request is about, newest first. It reads
 // no further back than it has to.
-func (r *Runtime) chosen(ctx context.Context, req record.UndoRequest, t *storeError) (out []history.Set, err error) {
+func (r *Runtime) chosen(ctx context.Context, req record.UndoRequest, t *storeError) (out []files.ChangeSet, err error) {
 	if err := checkUndo(req); err != nil {
 		return nil, err
 	}
@@ -159,7 +158,7 @@ func (r *Runtime) chosen(ctx context.Context, req record.UndoRequest, t *storeEr
 
 // between finds the sets that are named, or those after the one that is to stay,
 // or takes all.
-func between(all iter.Seq[history.Set], req record.UndoRequest) (out []history.Set, err error) {
+func between(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []files.ChangeSet, err error) {
 	oldest := req.To
 	if len(req.Sets) > 0 {
 		oldest = slices.Min(req.Sets)
@@ -185,10 +184,10 @@ func between(all iter.Seq[history.Set], req record.UndoRequest) (out []history.S
 // so many calls as asked for, of the session asked for or of any. Sets that were
 // taken back, and the taking back itself, are no part of it. Sets of one call
 // follow each other; one of no call stands for itself.
-func lastCalls(all iter.Seq[history.Set], req record.UndoRequest) (out []history.Set) {
-	var sets []history.Set // as far as the oldest one that was chosen
+func lastCalls(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []files.ChangeSet) {
+	var sets []files.ChangeSet // as far as the oldest one that was chosen
 	calls, end := 0, 0
-	var last history.Set
+	var last files.ChangeSet
 	chosen := map[string]bool{}
 	for s := range all {
 		foreign := req.Session != "" && s.Session != req.Session
@@ -216,11 +215,11 @@ func lastCalls(all iter.Seq[history.Set], req record.UndoRequest) (out []history
 
 // withEvents chooses also what was done while hearing an event to a file that a
 // chosen set had changed before: the file could not be put back otherwise.
-func withEvents(sets []history.Set, chosen map[string]bool) {
+func withEvents(sets []files.ChangeSet, chosen map[string]bool) {
 	changed := map[string]bool{}
 	for _, s := range slices.Backward(sets) {
 		heard := s.UndoneBy == "" && isBackgroundID(s.Call)
-		if heard && slices.ContainsFunc(s.Changes, func(c history.Change) bool { return changed[c.Path] }) {
+		if heard && slices.ContainsFunc(s.Changes, func(c files.KeptChange) bool { return changed[c.Path] }) {
 			chosen[s.ID] = true
 		}
 		for _, c := range s.Changes {
@@ -231,7 +230,7 @@ func withEvents(sets []history.Set, chosen map[string]bool) {
 	}
 }
 
-func changeSets(sets []history.Set) []record.ChangeSet {
+func changeSets(sets []files.ChangeSet) []record.ChangeSet {
 	out := make([]record.ChangeSet, len(sets))
 	for i, s := range sets {
 		out[i] = changeSet(s)
@@ -242,16 +241,16 @@ func changeSets(sets []history.Set) []record.ChangeSet {
 // An undoChange is something that becomes of a file.
 type undoChange struct {
 	path  string
-	state history.State
+	state files.UndoState
 }
 
 // undoDiffs are the differences that a plan makes to texts. They have to be
 // looked at before it is carried out.
-func (r *Runtime) undoDiffs(plan history.Plan) map[undoChange]string {
+func (r *Runtime) undoDiffs(plan files.UndoPlan) map[undoChange]string {
 	out := map[undoChange]string{}
 	for _, item := range plan.Items {
 		switch item.State {
-		case history.Restore, history.Remove, history.Create:
+		case files.UndoRestore, files.UndoRemove, files.UndoCreate:
 			out[undoChange{item.Path, item.State}] = r.undoDiff(item)
 		}
 	}
@@ -259,7 +258,7 @@ func (r *Runtime) undoDiffs(plan history.Plan) map[undoChange]string {
 }
 
 // undoFiles says what becomes of each file of a plan.
-func undoFiles(plan history.Plan, diffs map[undoChange]string) []record.UndoFile {
+func undoFiles(plan files.UndoPlan, diffs map[undoChange]string) []record.UndoFile {
 	out := []record.UndoFile{}
 	for _, item := range plan.Items {
 		out = append(out, record.UndoFile{
@@ -269,7 +268,7 @@ func undoFiles(plan history.Plan, diffs map[undoChange]string) []record.UndoFile
 	return out
 }
 
-func (r *Runtime) undoDiff(item history.Item) string {
+func (r *Runtime) undoDiff(item files.UndoItem) string {
 	const most = 1 << 20
 	var now, want []byte
 	if item.Now.Exists && item.Now.Size <= most {

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/lookup"
-	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/web"
 )
@@ -83,11 +82,11 @@ func (r *Runtime) openWeb() builtin.Web {
 }
 
 // finder makes the engine of a finder; nil where there is none.
-func (r *Runtime) finder(client *web.Client, f Finder, section string) lookup.Engine {
+func (r *Runtime) finder(client *web.Client, f Finder, section string) web.SearchEngine {
 	if f.Provider == "" {
 		return nil
 	}
-	engine, err := lookup.New(lookup.Options{
+	engine, err := web.NewSearchEngine(web.SearchOptions{
 		Section: section, Provider: f.Provider, Endpoint: f.Endpoint, Key: f.Key, Command: f.Command, Timeout: f.Timeout,
 		Client: client, Run: r.runFinder,
 	})
@@ -101,7 +100,7 @@ func (r *Runtime) finder(client *web.Client, f Finder, section string) lookup.En
 type brokenSearch struct{ err error }
 
 // Search fails.
-func (m brokenSearch) Search(context.Context, lookup.Query) (string, error) { return "", m.err }
+func (m brokenSearch) Search(context.Context, web.SearchQuery) (string, error) { return "", m.err }
 
 // Where is nowhere.
 func (m brokenSearch) Where() string { return "" }
@@ -112,8 +111,8 @@ const maxFound = 4 << 20
 // runFinder runs a command that searches, with the variables that commands
 // get.
 func (r *Runtime) runFinder(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-	found, err := r.shell.Answer(ctx, run.Program{Path: argv[0], Args: argv[1:], Dir: r.dir}, stdin, maxFound)
-	if refusal, ok := errors.AsType[*run.Refusal](err); ok {
+	found, err := r.shell.Answer(ctx, process.Program{Path: argv[0], Args: argv[1:], Dir: r.dir}, stdin, maxFound)
+	if refusal, ok := errors.AsType[*process.Refusal](err); ok {
 		refusal.Said = text.VisibleLine(refusal.Said)
 	}
 	return found, err

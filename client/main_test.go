@@ -14,7 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/client"
-	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tooltest"
@@ -119,7 +119,7 @@ func (h *house) serve(t testing.TB) {
 	for _, p := range server.Public() {
 		public.Handle(p, http.NotFoundHandler())
 	}
-	g, err := gate.New(gate.Options{Token: token, Hosts: []string{h.cuts.Addr().String()}, Public: func(r *http.Request) bool {
+	g, err := auth.NewGuard(auth.GuardOptions{Token: token, Hosts: []string{h.cuts.Addr().String()}, Public: func(r *http.Request) bool {
 		_, pattern := public.Handler(r)
 		return pattern != ""
 	}})

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/patch"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -96,12 +96,12 @@ type patchPlan struct {
 // A hunkTarget is a hunk with the files it changes.
 type hunkTarget struct {
 	patch.Hunk
-	path, to workspace.Path
+	path, to files.Path
 }
 
 // A fileState is a file: what it held, and what it will hold.
 type fileState struct {
-	held     *workspace.Held
+	held     *files.Held
 	exists   bool
 	data     []byte
 	encoding string
@@ -109,8 +109,8 @@ type fileState struct {
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (s *patchPlan) resolve(p patch.Patch) ([]workspace.Path, error) {
-	var paths []workspace.Path
+func (s *patchPlan) resolve(p patch.Patch) ([]files.Path, error) {
+	var paths []files.Path
 	for _, h := range p.Hunks {
 		if s.ctx.Err() != nil {
 			return nil, context.Cause(s.ctx)
@@ -146,7 +146,7 @@ func verificationFailed(code, format string, args ...any) *tool.Error {
 }
 
 // fileState returns a file as it has become so far.
-func (s *patchPlan) fileState(claim *workspace.Claim, p workspace.Path) (*fileState, error) {
+func (s *patchPlan) fileState(claim *files.Claim, p files.Path) (*fileState, error) {
 	if l := s.now[p.Real()]; l != nil {
 		return l, nil
 	}
@@ -160,7 +160,7 @@ func (s *patchPlan) fileState(claim *workspace.Claim, p workspace.Path) (*fileSt
 	return l, nil
 }
 
-func (s *patchPlan) verify(claim *workspace.Claim, h hunkTarget) error {
+func (s *patchPlan) verify(claim *files.Claim, h hunkTarget) error {
 	l, err := s.fileState(claim, h.path)
 	switch h.Kind {
 	case patch.Add:
@@ -181,7 +181,7 @@ func (s *patchPlan) add(l *fileState, h hunkTarget) error {
 	}
 	before, data := "", []byte(content)
 	if l.exists {
-		d, err := s.rewrite(s.c, &workspace.Held{Path: h.path, State: l.held.State, Data: l.data}, content)
+		d, err := s.rewrite(s.c, &files.Held{Path: h.path, State: l.held.State, Data: l.data}, content)
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (s *patchPlan) remove(l *fileState, h hunkTarget, err error) error {
 	return nil
 }
 
-func cannotRead(path workspace.Path, err error) *tool.Error {
+func cannotRead(path files.Path, err error) *tool.Error {
 	if err == nil {
 		return nil
 	}
@@ -223,7 +223,7 @@ func cannotRead(path workspace.Path, err error) *tool.Error {
 	return fail
 }
 
-func (s *patchPlan) update(claim *workspace.Claim, l *fileState, h hunkTarget, err error) error {
+func (s *patchPlan) update(claim *files.Claim, l *fileState, h hunkTarget, err error) error {
 	if fail := cannotRead(h.path, err); fail != nil {
 		return verificationFailed(fail.Code, "Failed to read file to update: %s", h.path)
 	}
@@ -276,12 +276,12 @@ func (s *patchPlan) update(claim *workspace.Claim, l *fileState, h hunkTarget, e
 }
 
 // text reads a file as it has become so far, in the encoding it had.
-func (s *patchPlan) text(l *fileState, path workspace.Path) (*charset.Text, error) {
+func (s *patchPlan) text(l *fileState, path files.Path) (*charset.Text, error) {
 	if enc, ok := charset.Named(l.encoding); ok && l.encoding != "" {
 		file, err := charset.DecodeAs(l.data, enc)
 		return file, notText(path, err)
 	}
-	return s.decode(s.c, &workspace.Held{Path: path, State: l.held.State, Data: l.data})
+	return s.decode(s.c, &files.Held{Path: path, State: l.held.State, Data: l.data})
 }
 
 // decoded is data as text, where it is text.
@@ -308,9 +308,9 @@ func (s *patchPlan) mismatch(h hunkTarget, err error) error {
 }
 
 // apply asks once about everything, writes it, and says what was done.
-func (s *patchPlan) apply(claim *workspace.Claim) (*tool.Result, error) {
+func (s *patchPlan) apply(claim *files.Claim) (*tool.Result, error) {
 	var names []string
-	var asked []workspace.Path
+	var asked []files.Path
 	for _, f := range s.files {
 		names, asked = append(names, f.path.Title()), append(asked, f.path)
 		if f.kind == "move" {
@@ -364,7 +364,7 @@ func (s *patchPlan) written() (out []changedFile) {
 
 // refresh shows what formatters have made of the files. Of several groups for
 // one file it is the last that does.
-func (s *patchPlan) refresh(now []*workspace.Held) {
+func (s *patchPlan) refresh(now []*files.Held) {
 	last := map[string]*patched{}
 	for i := range s.files {
 		last[s.files[i].dest.Real()] = &s.files[i]
@@ -384,22 +384,22 @@ func (s *patchPlan) refresh(now []*workspace.Held) {
 	}
 }
 
-func (s *patchPlan) changes() (changes []workspace.Change, drafts []pendingChange) {
+func (s *patchPlan) changes() (changes []files.Change, drafts []pendingChange) {
 	for _, l := range s.order {
 		if !l.exists && !l.held.Exists() {
 			continue // made and taken away again
 		}
-		ch := workspace.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode, SetMode: l.mode != 0}
+		ch := files.Change{Held: l.held, Data: l.data, Remove: !l.exists, Encoding: l.encoding, Mode: l.mode, SetMode: l.mode != 0}
 		changes, drafts = append(changes, ch), append(drafts, pendingChange{change: ch})
 	}
 	return changes, drafts
 }
 
 // culprit is the file that an error of writing is about.
-func (s *patchPlan) culprit(err error) workspace.Path {
+func (s *patchPlan) culprit(err error) files.Path {
 	at, ok := errors.AsType[*fs.PathError](err)
 	for _, f := range s.files {
-		for _, p := range []workspace.Path{f.dest, f.path} {
+		for _, p := range []files.Path{f.dest, f.path} {
 			if ok && at.Path == p.Real() {
 				return p
 			}

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
-	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -28,11 +27,11 @@ const maxCommand = 128<<10 - 1
 
 // A Shell runs command lines, and knows what it does.
 type Shell interface {
-	Run(ctx context.Context, c *tool.Call, cmd run.Command) (*run.Outcome, error)
+	Run(ctx context.Context, c *tool.Call, cmd process.ShellCommand) (*process.Outcome, error)
 	// Facts are what models are told about it.
-	Facts() run.Facts
+	Facts() process.Facts
 	// Jobs are the commands that go on in the background.
-	Jobs() *job.Jobs
+	Jobs() *process.Jobs
 }
 
 type bashInput struct {
@@ -45,7 +44,7 @@ type bashInput struct {
 
 // commands is what running commands takes.
 type commands struct {
-	files      *workspace.Files
+	files      *files.Workspace
 	shell      Shell
 	checkpoint bool // keep what is about to be destroyed
 }
@@ -79,7 +78,7 @@ func bash(s commands) tool.Tool {
 }
 
 // bashWords is what models are told.
-func bashWords(f run.Facts) string {
+func bashWords(f process.Facts) string {
 	return strings.NewReplacer("${shell}", f.Shell, "${directory}", f.Dir, "${timeout}", fmt.Sprint(f.Timeout.Milliseconds()),
 		"${maxLines}", fmt.Sprint(f.Lines), "${maxBytes}", fmt.Sprint(f.Bytes)).Replace(bashDoc)
 }
@@ -117,7 +116,7 @@ func (in bashInput) displayTitle() string {
 }
 
 // resolveWorkdir is where a command runs. The folder is asked about as a file is.
-func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *workspace.Files, asks *permission.Gathering) (string, error) {
+func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *files.Workspace, asks *permission.Gathering) (string, error) {
 	if in.Workdir == "" {
 		return from, nil
 	}
@@ -158,7 +157,7 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 	if kept != nil && len(kept.Left) > 0 {
 		b.c.Progress(title, map[string]any{"output": "", "description": title, "notKept": kept.Left})
 	}
-	cmd := run.Command{
+	cmd := process.ShellCommand{
 		Line: b.in.Command, Dir: dir, Title: title, Background: b.in.Background, Watch: report, Ended: kept.recordLossesLater(b.files.OnTrouble),
 	}
 	if b.in.Timeout != nil {
@@ -181,7 +180,7 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 const maxTimeout = 1 << 40
 
 // buildResult words how a command ended.
-func (b bashCall) buildResult(title string, out *run.Outcome, notes []string) *tool.Result {
+func (b bashCall) buildResult(title string, out *process.Outcome, notes []string) *tool.Result {
 	said := append(outcomeNotes(out), notes...)
 	output, preview := out.Text, out.Preview
 	if len(said) > 0 {
@@ -208,7 +207,7 @@ func (b bashCall) buildResult(title string, out *run.Outcome, notes []string) *t
 }
 
 // outcomeNotes are what a model is told beside the output of a command.
-func outcomeNotes(o *run.Outcome) (notes []string) {
+func outcomeNotes(o *process.Outcome) (notes []string) {
 	if o.TimedOut {
 		notes = append(notes, fmt.Sprintf("bash tool terminated command after exceeding timeout %d ms", o.Timeout.Milliseconds()))
 	}
@@ -241,7 +240,7 @@ func outcomeNotes(o *run.Outcome) (notes []string) {
 // failure is the error of a command that was ended before its time; nil for
 // one that ended by itself, whatever its exit code. The error carries the
 // result, which a model is shown all the same.
-func (b bashCall) failure(ctx context.Context, out *run.Outcome, res *tool.Result) error {
+func (b bashCall) failure(ctx context.Context, out *process.Outcome, res *tool.Result) error {
 	if !out.TimedOut && !out.Cancelled {
 		return nil
 	}
@@ -256,17 +255,17 @@ func (b bashCall) failure(ctx context.Context, out *run.Outcome, res *tool.Resul
 
 // bashError words why a command could not be started.
 func bashError(err error) error {
-	var walled *run.WallError
+	var walled *process.SandboxError
 	switch {
 	case errors.As(err, &walled):
 		e := tool.Fail("wall", "%w", err)
 		e.Kind = tool.Denied
 		return e
-	case errors.Is(err, run.ErrNoJobs):
+	case errors.Is(err, process.ErrNoJobs):
 		e := tool.Fail("no-jobs", "%w", err)
 		e.Hint = "Call it from a program that stays, such as helve call --jsonl."
 		return e
-	case errors.Is(err, job.ErrFull):
+	case errors.Is(err, process.ErrFull):
 		e := tool.Fail("jobs-full", "The command was not started, because %w.", err)
 		e.Hint = "Stop a job with the job tool, or run the command without background."
 		return e

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -39,7 +39,7 @@ func TestListLate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "a"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files := &workspace.Files{Worktree: top}
+	files := &files.Workspace{Worktree: top}
 	dir, err := files.ResolveFolder(t.Context(), nil, top, ".")
 	if err != nil {
 		t.Fatal(err)

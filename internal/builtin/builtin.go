@@ -5,9 +5,9 @@ package builtin
 import (
 	"context"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/replace"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -15,7 +15,7 @@ import (
 // Rooms are the parts of the runtime that tools enter. A tool takes the ones
 // it needs when it is made.
 type Rooms struct {
-	Files  *workspace.Files
+	Files  *files.Workspace
 	Search Searching // Files need not be set
 	Shell  Shell
 	// Checkpoint keeps what commands are about to destroy.

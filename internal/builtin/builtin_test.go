@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
 )
@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 
 // specs returns what every tool is, in order.
 func specs() (out []tool.Spec) {
-	for _, t := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
+	for _, t := range builtin.All(builtin.Rooms{Files: &files.Workspace{}}) {
 		out = append(out, t.Spec())
 	}
 	return out

@@ -4,7 +4,7 @@ import (
 	"context"
 	_ "embed"
 
-	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -27,7 +27,7 @@ func codesearch(w Web) tool.Tool {
 			engine: firstEngine(w.Code, w.Exa), permission: "codesearch",
 			metadata: map[string]any{"query": in.Query, "tokensNum": in.Tokens},
 		}
-		out, err := s.runQuery(ctx, c, lookup.Query{Text: in.Query, Code: true, Tokens: in.Tokens})
+		out, err := s.runQuery(ctx, c, web.SearchQuery{Text: in.Query, Code: true, Tokens: in.Tokens})
 		if err != nil {
 			return nil, err
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/diff"
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -38,7 +38,7 @@ type FormatFailure struct {
 // that it was read, compute, ask with the difference to see, write whole,
 // format, note what is there now.
 type editor struct {
-	files    *workspace.Files
+	files    *files.Workspace
 	format   Formatters // nil for none
 	matching replace.Profile
 
@@ -47,7 +47,7 @@ type editor struct {
 
 // claimFile resolves a name and claims the file. What has to be asked is noted: it
 // is asked with the change to see.
-func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*workspace.Held, *workspace.Claim, error) {
+func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*files.Held, *files.Claim, error) {
 	path, err := e.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, nil, badName(err)
@@ -62,14 +62,14 @@ func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Ga
 	held, err := claim.Get(path)
 	if err != nil {
 		claim.Release()
-		return &workspace.Held{Path: path}, nil, cannotChange(path, err)
+		return &files.Held{Path: path}, nil, cannotChange(path, err)
 	}
 	return held, claim, nil
 }
 
 // denied is the error of a rule that denies a change of files, or what was
 // noted so far: nothing is looked at then.
-func (e editor) denied(c *tool.Call, asks *permission.Gathering, paths ...workspace.Path) error {
+func (e editor) denied(c *tool.Call, asks *permission.Gathering, paths ...files.Path) error {
 	reqs := asks.Open()
 	if passes, _ := c.Sieve("edit"); passes != nil {
 		reqs = append(reqs[:len(reqs):len(reqs)], e.files.EditRequest(paths...))
@@ -81,12 +81,12 @@ func (e editor) denied(c *tool.Call, asks *permission.Gathering, paths ...worksp
 }
 
 // check holds a file against what the session has read of it.
-func (e editor) check(c *tool.Call, held *workspace.Held) error {
+func (e editor) check(c *tool.Call, held *files.Held) error {
 	err := e.files.Check(c.Session, held)
-	if stale, ok := errors.AsType[*workspace.StaleError](err); ok {
+	if stale, ok := errors.AsType[*files.StaleError](err); ok {
 		return tool.Fail("changed-on-disk", "%w", stale)
 	}
-	if unread, ok := errors.AsType[*workspace.UnreadError](err); ok {
+	if unread, ok := errors.AsType[*files.UnreadError](err); ok {
 		fail := tool.Fail("not-read", "%w", unread)
 		fail.Hint = "A session has to read a file before it may change it. Calls share what was read when they share a session."
 		if _, err := charset.Detect(held.Data, true); errors.Is(err, charset.ErrBinary) {
@@ -98,7 +98,7 @@ func (e editor) check(c *tool.Call, held *workspace.Held) error {
 }
 
 // decode reads a file as text, in the encoding it was shown in.
-func (e editor) decode(c *tool.Call, held *workspace.Held) (*charset.Text, error) {
+func (e editor) decode(c *tool.Call, held *files.Held) (*charset.Text, error) {
 	var file *charset.Text
 	var err error
 	if s, ok := e.files.Seen(c.Session, held.Path); ok && s.Hash == held.Hash() && s.Encoding != "" {
@@ -111,7 +111,7 @@ func (e editor) decode(c *tool.Call, held *workspace.Held) (*charset.Text, error
 	return file, notText(held.Path, err)
 }
 
-func notText(path workspace.Path, err error) error {
+func notText(path files.Path, err error) error {
 	switch {
 	case errors.Is(err, charset.ErrBinary):
 		return tool.Fail("binary", "Cannot edit binary file: %s", path)
@@ -122,7 +122,7 @@ func notText(path workspace.Path, err error) error {
 }
 
 // notEncodable words why new text can not be written in a file's encoding.
-func notEncodable(path workspace.Path, err error) error {
+func notEncodable(path files.Path, err error) error {
 	if bad, ok := errors.AsType[*charset.Unencodable](err); ok {
 		return tool.Fail("encoding", "Cannot write %s: %w. Leave that character out, or convert the file to UTF-8 first.", path, bad)
 	}
@@ -131,7 +131,7 @@ func notEncodable(path workspace.Path, err error) error {
 
 // A pendingChange is a change of one file that is not made yet, with its diff.
 type pendingChange struct {
-	change workspace.Change
+	change files.Change
 	before string // as text, with its line endings
 	after  string
 	diff   string
@@ -144,7 +144,7 @@ type pendingChange struct {
 }
 
 // newPendingChange shows what the change of a file from one text to another is like.
-func newPendingChange(change workspace.Change, before, after string) pendingChange {
+func newPendingChange(change files.Change, before, after string) pendingChange {
 	return pendingChange{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
 }
 
@@ -164,7 +164,7 @@ const maxDiff = 256 << 10
 
 // shownDiff is a difference as people are shown it: cut where it is too long
 // to be looked at.
-func shownDiff(path workspace.Path, before, after string) string {
+func shownDiff(path files.Path, before, after string) string {
 	note := ""
 	if before == "" || after == "" { // all of it is the difference
 		if n := len(before) + len(after); n > maxDiff {
@@ -187,7 +187,7 @@ func shownDiff(path workspace.Path, before, after string) string {
 }
 
 // revised is the pending change of an edit.
-func revised(change workspace.Change, before, after string) pendingChange {
+func revised(change files.Change, before, after string) pendingChange {
 	d := newPendingChange(change, charset.Normalise(before), charset.Normalise(after))
 	d.before, d.after, d.edited = before, after, true
 	return d
@@ -195,7 +195,7 @@ func revised(change workspace.Change, before, after string) pendingChange {
 
 // apply asks about a change of one file, makes it, and returns the change with
 // what came of it: a formatter may have changed more.
-func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *workspace.Claim, d pendingChange) (pendingChange, []string, error) {
+func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *files.Claim, d pendingChange) (pendingChange, []string, error) {
 	path := d.change.Path
 	_, seen := e.files.Seen(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
@@ -209,7 +209,7 @@ func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gather
 		return d, nil, err
 	}
 	before := e.diagnosticsBaseline(ctx, d.change)
-	landing, err := claim.Commit(ctx, byCall(c), []workspace.Change{d.change})
+	landing, err := claim.Commit(ctx, byCall(c), []files.Change{d.change})
 	if err != nil {
 		return d, nil, cannotChange(path, err)
 	}
@@ -232,7 +232,7 @@ func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gather
 }
 
 // hardLinkNotes says that a file had other names, which keep what it held.
-func hardLinkNotes(ch workspace.Change) []string {
+func hardLinkNotes(ch files.Change) []string {
 	if ch.State.Links < 2 || ch.Remove {
 		return nil
 	}
@@ -241,7 +241,7 @@ func hardLinkNotes(ch workspace.Change) []string {
 
 // formatted runs the formatters over what was written. A mark at the
 // beginning that a formatter dropped is put back.
-func (e editor) formatted(ctx context.Context, landing *workspace.Landing, drafts []pendingChange) (notes []string) {
+func (e editor) formatted(ctx context.Context, landing *files.PendingChange, drafts []pendingChange) (notes []string) {
 	if e.format == nil {
 		return nil
 	}
@@ -267,8 +267,8 @@ func (e editor) formatted(ctx context.Context, landing *workspace.Landing, draft
 	return notes
 }
 
-func byCall(c *tool.Call) workspace.By {
-	return workspace.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: c.Tool, Agent: c.Agent, Dir: c.Dir}
+func byCall(c *tool.Call) files.By {
+	return files.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: c.Tool, Agent: c.Agent, Dir: c.Dir}
 }
 
 // metadata is what programs read of a change. Who may not read the file is
@@ -308,12 +308,12 @@ func said(first string, notes []string) string {
 }
 
 // cannotChange words why a file could not be read or written for a change.
-func cannotChange(path workspace.Path, err error) error {
+func cannotChange(path files.Path, err error) error {
 	switch {
 	case errors.Is(err, disk.ErrChanged):
 		return tool.Fail("changed-on-disk", "File %s was changed by someone else while it was being edited, so the change was not made (%w). Please read the file again before modifying it.", path, err)
 	case errors.Is(err, disk.ErrTooLarge):
-		return tool.Fail("too-large", "Cannot change %s: it is larger than %d MiB.", path, workspace.MaxEdit>>20)
+		return tool.Fail("too-large", "Cannot change %s: it is larger than %d MiB.", path, files.MaxEdit>>20)
 	case errors.Is(err, syscall.EISDIR):
 		return tool.Fail("is-a-directory", "EISDIR: illegal operation on a directory, open '%s'", path)
 	case errors.Is(err, syscall.ENOTDIR):
@@ -322,7 +322,7 @@ func cannotChange(path workspace.Path, err error) error {
 		return tool.Fail("not-a-regular-file", "Cannot change %s: it is a device, pipe or socket and not a file.", path)
 	case errors.Is(err, fs.ErrPermission):
 		return tool.Fail("permission-denied", "Cannot change %s: the system does not let this user write it.", path)
-	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, workspace.ErrBadName):
+	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, files.ErrBadName):
 		return badName(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err

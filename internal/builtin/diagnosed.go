@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -103,13 +103,13 @@ type checkup struct {
 // A changedFile is a file that a call has changed, and how its errors are
 // announced.
 type changedFile struct {
-	path    workspace.Path
+	path    files.Path
 	heading string
 	hidden  bool // who calls may not see what it holds
 }
 
 // diagnosticsBaseline is what the servers know before a change of files.
-func (e editor) diagnosticsBaseline(ctx context.Context, changes ...workspace.Change) lsp.Baseline {
+func (e editor) diagnosticsBaseline(ctx context.Context, changes ...files.Change) lsp.Baseline {
 	if e.languages == nil {
 		return nil
 	}
@@ -123,9 +123,9 @@ func (e editor) diagnosticsBaseline(ctx context.Context, changes ...workspace.Ch
 // A checking says what the language servers are asked about.
 type checking struct {
 	before lsp.Baseline
-	near   workspace.Path // something that was changed
-	files  []changedFile  // what is there of it
-	others bool           // errors in further files are of interest, too
+	near   files.Path    // something that was changed
+	files  []changedFile // what is there of it
+	others bool          // errors in further files are of interest, too
 }
 
 // diagnosed asks the language servers what they think of files that have been
@@ -171,7 +171,7 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup
 }
 
 // elsewhere shows the errors of other files, as far as who calls may read them.
-func (e editor) elsewhere(c *tool.Call, near workspace.Path, others []lsp.FileReport, told *otherFiles) (notes []string) {
+func (e editor) elsewhere(c *tool.Call, near files.Path, others []lsp.FileReport, told *otherFiles) (notes []string) {
 	for _, r := range others {
 		path := e.files.Beside(near, r.Path)
 		if !e.files.MayRead(c, path) {

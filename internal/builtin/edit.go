@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -68,7 +68,7 @@ func (in editInput) check() error {
 }
 
 // editing gives what can not be edited the reference's words.
-func editing(held *workspace.Held, err error) error {
+func editing(held *files.Held, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == "is-a-directory" {
 		return tool.Fail(e.Code, "Path is a directory, not a file: %s", held.Path)
 	}
@@ -134,7 +134,7 @@ func (m matchReport) describeStrategy() string {
 
 // revise makes the edits one after the other, in memory, and shows what
 // comes of them.
-func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, edits []editInput) (pendingChange, []matchReport, error) {
+func (e editor) revise(ctx context.Context, c *tool.Call, held *files.Held, edits []editInput) (pendingChange, []matchReport, error) {
 	file, err := e.original(c, held, edits[0])
 	if err != nil {
 		return pendingChange{}, nil, err
@@ -154,7 +154,7 @@ func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, 
 	if held.Exists() && string(now.Bytes()) == string(held.Data) {
 		return pendingChange{}, nil, tool.Fail("no-change", "The edit would change nothing: what it would write is what stands in %s.", held.Path)
 	}
-	change := workspace.Change{Held: held, Data: now.Bytes(), Encoding: now.Encoding().String()}
+	change := files.Change{Held: held, Data: now.Bytes(), Encoding: now.Encoding().String()}
 	if slices.ContainsFunc(matches, func(m matchReport) bool { return m.endings }) {
 		return newPendingChange(change, file.Raw(), now.Raw()), matches, nil
 	}
@@ -163,7 +163,7 @@ func (e editor) revise(ctx context.Context, c *tool.Call, held *workspace.Held, 
 
 // original is the text that edits begin with. An edit of nothing makes a new
 // file and never replaces one.
-func (e editor) original(c *tool.Call, held *workspace.Held, first editInput) (*charset.Text, error) {
+func (e editor) original(c *tool.Call, held *files.Held, first editInput) (*charset.Text, error) {
 	switch {
 	case !held.Exists() && first.OldString == "":
 		return charset.Decode(nil)
@@ -187,7 +187,7 @@ func oldEmpty() error {
 const maxPlaces = 1_000_000
 
 // replaceOnce makes one edit.
-func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
+func (e editor) replaceOnce(c *tool.Call, held *files.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
 	content := file.String()
 	if in.OldString == "" { // in an empty text it stands for all of it
 		if content != "" {
@@ -220,8 +220,8 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	for _, s := range m.Spans {
 		grown -= s.End - s.Start
 	}
-	if grown > workspace.MaxEdit {
-		return nil, matchReport{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, workspace.MaxEdit>>20)
+	if grown > files.MaxEdit {
+		return nil, matchReport{}, tool.Fail("too-large", "The edit would make %s larger than %d MiB.", held.Path, files.MaxEdit>>20)
 	}
 	edits, err := m.Edits(fresh)
 	if err != nil {
@@ -240,7 +240,7 @@ func (e editor) replaceOnce(c *tool.Call, held *workspace.Held, file *charset.Te
 	return next, landed, nil
 }
 
-func tooMany(held *workspace.Held) error {
+func tooMany(held *files.Held) error {
 	return tool.Fail("too-large", "oldString occurs more than %d times in %s. Replace less at a time.", maxPlaces, held.Path)
 }
 
@@ -271,7 +271,7 @@ func (in editInput) onlyEndings() bool {
 // become what they are in the new text. The match is never loose: that would
 // change blanks, and not the line endings. It returns nothing for an edit that is
 // about lone carriage returns which the file does not have.
-func (e editor) replaceEndings(c *tool.Call, held *workspace.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
+func (e editor) replaceEndings(c *tool.Call, held *files.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
 	content, raw := file.String(), file.Raw()
 	old, asText := in.OldString, false
 	if !strings.Contains(raw, old) {
@@ -348,7 +348,7 @@ func reportMatch(content string, m replace.Match) matchReport {
 
 // missed words a text that was not found, or found more than once. What
 // stands in the file is shown only to who may read it.
-func (e editor) missed(c *tool.Call, held *workspace.Held, in editInput, err error) error {
+func (e editor) missed(c *tool.Call, held *files.Held, in editInput, err error) error {
 	code, help := "context-not-found", ""
 	if many, ok := errors.AsType[*replace.Many](err); ok {
 		code, help = "ambiguous", many.Help()

@@ -12,8 +12,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -68,7 +68,7 @@ func TestFootprint(t *testing.T) {
 			t.Errorf("the built-in tools as %s cost %d tokens, and %d are the most: shorten descriptions", form, n, builtinTokens)
 		}
 	}
-	for _, b := range builtin.All(builtin.Rooms{Files: &workspace.Files{}}) {
+	for _, b := range builtin.All(builtin.Rooms{Files: &files.Workspace{}}) {
 		s := b.Spec()
 		t.Logf("%s: %d", s.Name, text.Tokens(definitions(t, []tool.Spec{s})["mcp"]))
 	}

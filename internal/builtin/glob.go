@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/search"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -54,7 +54,7 @@ func glob(s Searching) tool.Tool {
 	})
 }
 
-func globResult(s Searching, p workspace.Path, pattern string, found *search.Names) *tool.Result {
+func globResult(s Searching, p files.Path, pattern string, found *search.Names) *tool.Result {
 	names := make([]string, len(found.Files))
 	shown := make([]string, len(found.Files))
 	for i, file := range found.Files {
@@ -86,10 +86,10 @@ func globResult(s Searching, p workspace.Path, pattern string, found *search.Nam
 
 // advice says how to go on from a pattern that has found nothing. It looks at
 // nothing outside of the workspace.
-func (s Searching) advice(p workspace.Path, pattern string) []string {
+func (s Searching) advice(p files.Path, pattern string) []string {
 	plain := strings.TrimSuffix(pattern, "/")
 	head, _, _ := strings.Cut(plain, "/")
-	at := func(name string) (workspace.Path, bool) {
+	at := func(name string) (files.Path, bool) {
 		there := s.Files.Beside(p, filepath.Join(p.String(), name))
 		return there, filepath.IsLocal(name) && s.Files.Inside(there)
 	}

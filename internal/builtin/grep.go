@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/regex"
 	"github.com/helve-dev/helve/internal/search"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -88,7 +88,7 @@ func compilePattern(pattern string) (*regex.Regexp, error) {
 // and reports whether that is anything. A file that a rule singles out is asked
 // about like a read of it. What a rule asks about alike is not asked where a
 // person is asked about the search: who allows that has allowed it too.
-func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Gathering, p workspace.Path, unasked bool) (bool, error) {
+func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Gathering, p files.Path, unasked bool) (bool, error) {
 	shut, named := unasked && !s.Files.MayRead(c, p), s.Files.Named(c, p)
 	switch {
 	case !s.Files.Exists(p):
@@ -109,7 +109,7 @@ type aim struct {
 
 // aim points a query at a folder or a file, and returns what takes the names
 // of the files that are kept out of it. ctx is that of the search.
-func (s Searching) aim(ctx context.Context, c *tool.Call, p workspace.Path, to aim) *hidden {
+func (s Searching) aim(ctx context.Context, c *tool.Call, p files.Path, to aim) *hidden {
 	if s.Files.IsFolder(p) {
 		h := &hidden{}
 		to.query.Where = s.where(p)
@@ -130,7 +130,7 @@ type told struct {
 	hidden *hidden
 }
 
-func grepResult(s Searching, p workspace.Path, pattern string, found told) *tool.Result {
+func grepResult(s Searching, p files.Path, pattern string, found told) *tool.Result {
 	single := !s.Files.IsFolder(p)
 	var out strings.Builder
 	hits := make([]tool.Match, 0, found.Lines)
@@ -185,7 +185,7 @@ func shownLine(line search.Line) string {
 }
 
 // reporter tells who watches what a long search has found so far.
-func reporter(c *tool.Call, title string, p workspace.Path) func(search.Progress) {
+func reporter(c *tool.Call, title string, p files.Path) func(search.Progress) {
 	return func(now search.Progress) {
 		var lines []string
 		for _, hit := range now.Last {
@@ -217,7 +217,7 @@ func orHere(name *string) string {
 }
 
 // searchFailed words why a search as a whole failed.
-func searchFailed(ctx context.Context, p workspace.Path, err error) error {
+func searchFailed(ctx context.Context, p files.Path, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -231,7 +231,7 @@ func searchFailed(ctx context.Context, p workspace.Path, err error) error {
 }
 
 // pathNotFound says that a path is not there, with names that are near to it.
-func (s Searching) pathNotFound(c *tool.Call, p workspace.Path) error {
+func (s Searching) pathNotFound(c *tool.Call, p files.Path) error {
 	message := fmt.Sprintf("No such file or directory: '%s'", p)
 	if near := near(c, s.Files, p); len(near) > 0 {
 		message += "\n\nDid you mean one of these?\n" + strings.Join(near, "\n")

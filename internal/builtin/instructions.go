@@ -10,7 +10,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -21,13 +21,13 @@ const instructionBytes = 32 << 10
 // is given those of the folders above it, once a session. Those of the
 // working folder itself and above are the host's to give.
 type instructions struct {
-	files *workspace.Files
+	files *files.Workspace
 	mu    sync.Mutex // so that two reads at once do not both give one; no file is read meanwhile
 }
 
 // add puts the instructions that hold for a file, and were not given yet,
 // behind the result of reading it. The innermost come first.
-func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
+func (i *instructions) add(c *tool.Call, p files.Path, res *tool.Result) {
 	var texts, loaded []string
 	for dir := filepath.Dir(p.String()); strictlyWithin(c.Dir, dir); dir = filepath.Dir(dir) {
 		name, text, ok := i.folderInstructions(c, p, dir)
@@ -51,7 +51,7 @@ func (i *instructions) add(c *tool.Call, p workspace.Path, res *tool.Result) {
 // folderInstructions returns the instructions of one folder: of the first of the names that
 // is there, unless it is the file that is being read, or was seen before, or
 // may not be read.
-func (i *instructions) folderInstructions(c *tool.Call, reading workspace.Path, dir string) (name, text string, ok bool) {
+func (i *instructions) folderInstructions(c *tool.Call, reading files.Path, dir string) (name, text string, ok bool) {
 	for _, base := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
 		p := i.files.Beside(reading, filepath.Join(dir, base))
 		file, info, err := i.files.Open(p)
@@ -63,7 +63,7 @@ func (i *instructions) folderInstructions(c *tool.Call, reading workspace.Path, 
 		if err != nil || !i.files.Inside(p) || !i.files.MayRead(c, p) || p.Real() == reading.Real() || !strings.EqualFold(filepath.Ext(p.Real()), ".md") {
 			return "", "", false // a link may lead to what was not written to be read
 		}
-		hash := workspace.HashOf(data)
+		hash := files.HashOf(data)
 		cut := info.Size() > instructionBytes
 		if cut {
 			hash = "the beginning, " + hash // which is not to have read the file
@@ -78,13 +78,13 @@ func (i *instructions) folderInstructions(c *tool.Call, reading workspace.Path, 
 
 // claimUnseen reports whether a session has not been given what a file says now.
 // From then on it has.
-func (i *instructions) claimUnseen(session string, p workspace.Path, hash string) bool {
+func (i *instructions) claimUnseen(session string, p files.Path, hash string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if s, seen := i.files.Seen(session, p); seen && s.Hash == hash {
 		return false
 	}
-	i.files.See(session, p, workspace.Sight{Hash: hash, When: time.Now()})
+	i.files.See(session, p, files.ReadMark{Hash: hash, When: time.Now()})
 	return true
 }
 

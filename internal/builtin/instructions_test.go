@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -21,7 +21,7 @@ type slowHost struct {
 func (h slowHost) Allowed(*tool.Call, permission.Request) bool { h.wait(); return true }
 
 // instructed makes a worktree with instructions in a folder, and a file there.
-func instructed(t *testing.T) (files *workspace.Files, top string, file workspace.Path) {
+func instructed(t *testing.T) (paths *files.Workspace, top string, file files.Path) {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -35,11 +35,11 @@ func instructed(t *testing.T) (files *workspace.Files, top string, file workspac
 			t.Fatal(err)
 		}
 	}
-	files = &workspace.Files{Worktree: top}
-	if file, err = files.Resolve(t.Context(), nil, top, "sub/file"); err != nil {
+	paths = &files.Workspace{Worktree: top}
+	if file, err = paths.Resolve(t.Context(), nil, top, "sub/file"); err != nil {
 		t.Fatal(err)
 	}
-	return files, top, file
+	return paths, top, file
 }
 
 // A session that gets no further does not keep another one from its

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -45,9 +45,9 @@ func jobTool(shell Shell) tool.Tool {
 		}
 		res, err := j.act(ctx)
 		switch {
-		case errors.Is(err, job.ErrNoJob):
+		case errors.Is(err, process.ErrNoJob):
 			return nil, tool.Fail("not-found", "There is no job %q in this session. The action list shows those there are.", in.ID)
-		case errors.Is(err, job.ErrEnded):
+		case errors.Is(err, process.ErrEnded):
 			return nil, j.notRunning()
 		}
 		return res, err
@@ -55,7 +55,7 @@ func jobTool(shell Shell) tool.Tool {
 }
 
 type jobCall struct {
-	jobs *job.Jobs
+	jobs *process.Jobs
 	c    *tool.Call
 	in   jobInput
 }
@@ -83,8 +83,8 @@ func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
 
 // stop ends a job. One that has ended can not be.
 func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
-	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != job.Running {
-		return nil, job.ErrEnded
+	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
+		return nil, process.ErrEnded
 	}
 	if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
 // notRunning is the error of what only a running job can do.
 func (j jobCall) notRunning() error {
 	how := "ended"
-	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != job.Running {
+	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
 		how = info.Words()
 	}
 	return tool.Fail("ended", "The job %s is no longer running: %s. The action output shows what it has printed; to run its command again, call bash.",
@@ -124,7 +124,7 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 		return nil, err
 	}
 	var note []string
-	ended := info.State != job.Running
+	ended := info.State != process.JobRunning
 	switch {
 	case seen:
 		note = append(note, "it has printed what was waited for")
@@ -153,13 +153,13 @@ func (j jobCall) patience() time.Duration {
 	return time.Duration(min(max(*j.in.Timeout, 0), jobMaxWait.Milliseconds())) * time.Millisecond
 }
 
-func (j jobCall) until(ctx context.Context, bound time.Duration) (info job.Info, seen bool, err error) {
+func (j jobCall) until(ctx context.Context, bound time.Duration) (info process.JobInfo, seen bool, err error) {
 	if j.in.Until == "" {
 		info, err = j.jobs.Wait(ctx, j.in.ID, bound)
 		return info, false, err
 	}
-	sight, err := j.jobs.Watch(ctx, j.in.ID, job.Watch{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
-	return sight.Info, sight.Seen, err
+	sight, err := j.jobs.Watch(ctx, j.in.ID, process.JobWatch{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
+	return sight.JobInfo, sight.Seen, err
 }
 
 // write sends what a person or a rule has let through.
@@ -187,7 +187,7 @@ func jobRequest(id, input string) permission.Request {
 func (j jobCall) said(format string, args ...any) (*tool.Result, error) {
 	info, ok := j.jobs.Get(j.in.ID)
 	if !ok {
-		return nil, job.ErrNoJob
+		return nil, process.ErrNoJob
 	}
 	return &tool.Result{
 		Title: j.in.Action + " " + j.in.ID, Output: fmt.Sprintf(format, args...) + " The job is " + info.Words() + ".",
@@ -203,7 +203,7 @@ func (j jobCall) showOutput(notes []string) (*tool.Result, error) {
 	}
 	info, ok := j.jobs.Get(j.in.ID)
 	if !ok {
-		return nil, job.ErrNoJob
+		return nil, process.ErrNoJob
 	}
 	notes = append(notes, "the job is "+info.Words())
 	if chunk.Skipped > 0 {

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // A lossCheckpoint keeps what a command is about to destroy; nil for none.
 type lossCheckpoint struct {
-	*workspace.Checkpoint
+	*files.Checkpoint
 	unknown []string // what destroys more than could be known beforehand
 }
 
@@ -25,8 +25,8 @@ func (b bashCall) checkpointLosses(ctx context.Context, dir string) (*lossCheckp
 	if len(at) == 0 && len(unknown) == 0 {
 		return nil, nil
 	}
-	by := workspace.By{Session: b.c.Session, Message: b.c.Message, Call: b.c.ID, Tool: b.c.Tool, Agent: b.c.Agent, Dir: dir}
-	cp, err := b.files.Checkpoint(ctx, by, at, workspace.Limits{})
+	by := files.By{Session: b.c.Session, Message: b.c.Message, Call: b.c.ID, Tool: b.c.Tool, Agent: b.c.Agent, Dir: dir}
+	cp, err := b.files.Checkpoint(ctx, by, at, files.Limits{})
 	if err != nil {
 		return nil, fmt.Errorf("keeping what the command may destroy: %w", err)
 	}
@@ -120,7 +120,7 @@ func some(names []string) string {
 // endangered puts what a command line that starts in a folder destroys as the
 // door to the disk wants it. unknown is what destroys files that its text does
 // not name.
-func endangered(start string, losses []shell.Loss) (at []workspace.Endangered, unknown []string) {
+func endangered(start string, losses []shell.Loss) (at []files.Endangered, unknown []string) {
 	for _, l := range losses {
 		if l.Kind == shell.Forgotten {
 			continue // no file holds it
@@ -141,16 +141,16 @@ func endangered(start string, losses []shell.Loss) (at []workspace.Endangered, u
 	return at, unknown
 }
 
-func endangeredIn(dir string, l shell.Loss) (at []workspace.Endangered) {
-	e := workspace.Endangered{
+func endangeredIn(dir string, l shell.Loss) (at []files.Endangered) {
+	e := files.Endangered{
 		Tree: l.Tree, Name: l.Name, Write: l.Kind == shell.Emptied, Move: l.Move, Whole: l.Whole, Discard: discardKind(l),
 	}
-	pattern := func(w shell.Word) workspace.Pattern { return workspace.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
+	pattern := func(w shell.Word) files.Pattern { return files.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
 	for _, w := range l.From {
 		e.From = append(e.From, pattern(w))
 	}
 	if l.Whole && len(l.Paths) == 0 {
-		e.Path = workspace.Pattern{Name: ".", Dir: dir}
+		e.Path = files.Pattern{Name: ".", Dir: dir}
 		return append(at, e)
 	}
 	for _, w := range l.Paths {
@@ -160,16 +160,16 @@ func endangeredIn(dir string, l shell.Loss) (at []workspace.Endangered) {
 	return at
 }
 
-func discardKind(l shell.Loss) workspace.Discard {
+func discardKind(l shell.Loss) files.Discard {
 	switch {
 	case l.Kind == shell.Discarded:
-		return workspace.Changes
+		return files.Changes
 	case l.Kind != shell.Cleaned:
-		return workspace.Nothing
+		return files.Nothing
 	case l.Only:
-		return workspace.OnlyIgnored
+		return files.OnlyIgnored
 	case l.Ignored:
-		return workspace.AndIgnored
+		return files.AndIgnored
 	}
-	return workspace.Untracked
+	return files.Untracked
 }

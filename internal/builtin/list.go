@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/search"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -38,7 +38,7 @@ type listInput struct {
 }
 
 // list shows the files below a folder as a tree.
-func list(files *workspace.Files) tool.Tool {
+func list(files *files.Workspace) tool.Tool {
 	spec := tool.Spec{Name: "list", Description: listDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in listInput) (*tool.Result, error) {
 		if err := checkGlobs(in.Ignore); err != nil {
@@ -68,7 +68,7 @@ func list(files *workspace.Files) tool.Tool {
 }
 
 // listing is the tree of a folder, as far as the time has sufficed.
-func listing(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (*tool.Result, error) {
+func listing(ctx context.Context, files *files.Workspace, dir files.Path, ignore []string) (*tool.Result, error) {
 	found, skipped, err := collectFiles(ctx, files, dir, ignore)
 	late := errors.Is(err, errListLate)
 	if err != nil && !late {
@@ -102,7 +102,7 @@ func checkGlobs(globs []string) error {
 
 // collectFiles finds the first files of a folder that are not left out. When the time
 // is over the error is errListLate, and what was found so far is returned too.
-func collectFiles(ctx context.Context, files *workspace.Files, dir workspace.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
+func collectFiles(ctx context.Context, files *files.Workspace, dir files.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
 	globs := make([]string, 0, len(ignore))
 	for _, entry := range []string{
 		"node_modules/", "__pycache__/", ".git/", "dist/", "build/", "target/", "vendor/", "bin/", "obj/", ".idea/", ".vscode/",

@@ -1,12 +1,11 @@
 package builtin
 
 import (
+	"github.com/helve-dev/helve/internal/files"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // The name of a folder does not make entries of its own.
@@ -21,7 +20,7 @@ func TestListHeading(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "a\n  faked", "real"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files := &workspace.Files{Worktree: top}
+	files := &files.Workspace{Worktree: top}
 	dir, err := files.ResolveFolder(t.Context(), nil, top, "a\n  faked")
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -69,9 +69,9 @@ type lspCall struct {
 	c   *tool.Call
 	in  lspInput
 
-	path    workspace.Path // of the file; of the working folder where there is none
-	unasked bool           // nobody was asked about this call
-	knew    []string       // servers in which the file was open before
+	path    files.Path // of the file; of the working folder where there is none
+	unasked bool       // nobody was asked about this call
+	knew    []string   // servers in which the file was open before
 	shown   map[string]bool
 	hidden  int // results that were left out
 }

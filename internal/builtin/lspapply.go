@@ -7,8 +7,8 @@ import (
 
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -24,11 +24,11 @@ type refactoring struct {
 // A fileStep is one thing to be done to a file.
 type fileStep struct {
 	lsp.FileEdit
-	path, to workspace.Path
+	path, to files.Path
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err error) {
+func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []files.Path, err error) {
 	for _, edit := range edits {
 		if r.ctx.Err() != nil {
 			return nil, context.Cause(r.ctx)
@@ -56,7 +56,7 @@ func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []workspace.Path, err
 }
 
 // take does one step, in memory.
-func (r *refactoring) take(claim *workspace.Claim, s fileStep) error {
+func (r *refactoring) take(claim *files.Claim, s fileStep) error {
 	l, err := r.fileState(claim, s.path)
 	if err != nil {
 		return cannotChange(s.path, err)
@@ -77,7 +77,7 @@ func (r *refactoring) take(claim *workspace.Claim, s fileStep) error {
 }
 
 // invalidEdit is the error for a step that does not fit what is there.
-func (r *refactoring) invalidEdit(code, what string, path workspace.Path) error {
+func (r *refactoring) invalidEdit(code, what string, path files.Path) error {
 	return tool.Fail(code, "%s proposes to change %s, but %s. Nothing was changed; make the change by other means.", r.view.Server(), path, what)
 }
 
@@ -98,8 +98,8 @@ func (r *refactoring) revise(l *fileState, s fileStep) error {
 	if err != nil {
 		return r.invalidEdit("bad-edit", plainError{err}.Error(), s.path)
 	}
-	if len(after) > workspace.MaxEdit {
-		return tool.Fail("too-large", "%s proposes to make %s larger than %d MiB. Make the change by other means.", r.view.Server(), s.path, workspace.MaxEdit>>20)
+	if len(after) > files.MaxEdit {
+		return tool.Fail("too-large", "%s proposes to make %s larger than %d MiB. Make the change by other means.", r.view.Server(), s.path, files.MaxEdit>>20)
 	}
 	data, err := file.Splice(diff.Edits(file.String(), charset.Normalise(after)))
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -18,7 +18,7 @@ const kept = "(this is about a file that may not be read, so it is not shown)"
 
 // discreet leaves out of what was found what is taken from files that the
 // caller may not read: a program can be made to quote another file.
-func (e editor) discreet(c *tool.Call, near workspace.Path, list []lsp.Diagnostic) []lsp.Diagnostic {
+func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	for i := range list {
 		d := &list[i]
@@ -34,7 +34,7 @@ func (e editor) discreet(c *tool.Call, near workspace.Path, list []lsp.Diagnosti
 }
 
 // secret reports whether what is said about a file must not be told.
-func (e editor) secret(c *tool.Call, path workspace.Path, d lsp.Diagnostic) bool {
+func (e editor) secret(c *tool.Call, path files.Path, d lsp.Diagnostic) bool {
 	if !e.files.MayRead(c, path) {
 		return true
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/diff"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // patched is what a patch does to one file.
@@ -20,7 +20,7 @@ type patched struct {
 	withheld             bool   // and neither is a person shown it who is asked about the change
 	additions, deletions int
 
-	path, dest workspace.Path
+	path, dest files.Path
 	sheets     []hunkTarget // of the patch, that make it
 }
 
@@ -57,7 +57,7 @@ func (p patched) metadata(what detail) map[string]any {
 
 // withholds reports whether a form must not show what a file holds: reading it
 // has to be asked about, and the session has not read it.
-func (s *patchPlan) withholds(path workspace.Path) bool {
+func (s *patchPlan) withholds(path files.Path) bool {
 	_, seen := s.editor.files.Seen(s.c.Session, path)
 	return !seen && s.editor.files.Withheld(s.c, path)
 }

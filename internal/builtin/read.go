@@ -14,8 +14,8 @@ import (
 
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lsp"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -66,14 +66,14 @@ func textLimitFor(c *tool.Call, in readInput) textLimit {
 
 // A readTool is what the read tool works with.
 type readTool struct {
-	files     *workspace.Files
+	files     *files.Workspace
 	languages *lsp.Set // nil for none
 	*instructions
 }
 
 // read shows a file: text by numbered lines, notebooks by cells, images and
 // PDFs as attachments, folders by their entries.
-func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
+func read(files *files.Workspace, languages *lsp.Set) tool.Tool {
 	r := readTool{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
@@ -100,7 +100,7 @@ func read(files *workspace.Files, languages *lsp.Set) tool.Tool {
 
 // A source is an open file.
 type source struct {
-	path workspace.Path
+	path files.Path
 	file *os.File
 	info fs.FileInfo
 	head []byte // its beginning
@@ -149,7 +149,7 @@ func headSize(f fs.File) int {
 }
 
 // cannotOpen words why a file could not be opened, with names near to it.
-func (r readTool) cannotOpen(c *tool.Call, path workspace.Path, err error) error {
+func (r readTool) cannotOpen(c *tool.Call, path files.Path, err error) error {
 	if errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrRejected) || errors.Is(err, permission.ErrUnattended) {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r readTool) cannotOpen(c *tool.Call, path workspace.Path, err error) error
 }
 
 // near returns three names beside a missing one that may be read.
-func near(c *tool.Call, files *workspace.Files, path workspace.Path) (out []string) {
+func near(c *tool.Call, files *files.Workspace, path files.Path) (out []string) {
 	for _, p := range files.Near(path) {
 		if len(out) < 3 && files.MayRead(c, p) {
 			out = append(out, p.String())
@@ -183,16 +183,16 @@ func near(c *tool.Call, files *workspace.Files, path workspace.Path) (out []stri
 // badName gives the error of a name that no file can have its code.
 func badName(err error) error {
 	switch {
-	case errors.Is(err, workspace.ErrBadName):
+	case errors.Is(err, files.ErrBadName):
 		return tool.Fail("invalid-path", "%w", err)
-	case errors.Is(err, workspace.ErrNameTooLong), errors.Is(err, syscall.ENAMETOOLONG):
+	case errors.Is(err, files.ErrNameTooLong), errors.Is(err, syscall.ENAMETOOLONG):
 		return tool.Fail("name-too-long", "%w", err)
 	}
 	return err
 }
 
 // listFolder lists a folder, as many entries from where it was asked for.
-func (r readTool) listFolder(c *tool.Call, path workspace.Path, in readInput) (*tool.Result, error) {
+func (r readTool) listFolder(c *tool.Call, path files.Path, in readInput) (*tool.Result, error) {
 	entries, err := r.files.List(path)
 	if err != nil {
 		return nil, r.cannotOpen(c, path, err)

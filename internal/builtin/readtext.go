@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/media"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -22,7 +22,7 @@ import (
 // seen. It keeps no more than it shows, but for a file small enough to be
 // looked at whole.
 func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
-	sight := workspace.Sight{When: time.Now(), Hash: workspace.StampOf(src.info)}
+	sight := files.ReadMark{When: time.Now(), Hash: files.StampOf(src.info)}
 	var raw io.Reader = patient{ctx, src.file}
 	sample, whole := src.head, false
 	if src.info.Size() > readWhole {
@@ -33,7 +33,7 @@ func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInp
 			return nil, fmt.Errorf("reading %s: %w", src.path, err)
 		}
 		if whole = len(data) <= readWhole; whole {
-			sample, sight.Hash = data, workspace.HashOf(data)
+			sample, sight.Hash = data, files.HashOf(data)
 		}
 		if raw = io.MultiReader(bytes.NewReader(data), raw); whole {
 			raw = bytes.NewReader(data) // there is nothing after it

@@ -3,20 +3,19 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/search"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/helve-dev/helve/internal/search"
-	"github.com/helve-dev/helve/internal/workspace"
 )
 
 // Searching is what the tools that look for files work with.
 type Searching struct {
-	Files  *workspace.Files
+	Files  *files.Workspace
 	Engine *search.Engine
 	Order  search.Order
 	Limit  int           // of lines and of names; 0 is 100, less than 0 is none
@@ -55,7 +54,7 @@ func (s Searching) bounded(ctx context.Context) (context.Context, context.Cancel
 
 // where is the folder of a search: all that is in it, but for what ignore
 // files name and for repositories' own folders.
-func (s Searching) where(p workspace.Path) search.Options {
+func (s Searching) where(p files.Path) search.Options {
 	return search.Options{Dir: p.Real(), Exact: true, Worktree: s.Files.Worktree, Hidden: true, Closed: true}
 }
 
@@ -73,7 +72,7 @@ const (
 )
 
 // bar is what keeps files from being searched, in the words of the engine.
-func (h *hidden) bar(s *workspace.Sift) *search.Bar {
+func (h *hidden) bar(s *files.SearchFilter) *search.Bar {
 	if s == nil {
 		return nil
 	}
@@ -111,7 +110,7 @@ func (h *hidden) shownNames() string {
 }
 
 // foundAs is the name of a file that was found below p.
-func foundAs(p workspace.Path, name string) string {
+func foundAs(p files.Path, name string) string {
 	top := strings.TrimSuffix(p.String(), string(filepath.Separator))
 	return top + string(filepath.Separator) + filepath.FromSlash(name)
 }
@@ -119,7 +118,7 @@ func foundAs(p workspace.Path, name string) string {
 // from makes a glob relative to the folder p that is meant from the working
 // folder: "src/*.go" is "*.go" when src is searched, as in ripgrep. So is one
 // that starts with the name of p itself. Others are meant from p already.
-func from(dir string, p workspace.Path, glob string) string {
+func from(dir string, p files.Path, glob string) string {
 	rest, negated := strings.CutPrefix(glob, "!")
 	tops := []string{p.String(), p.Real()}
 	if rel, err := filepath.Rel(dir, p.String()); err == nil && rel != "." {

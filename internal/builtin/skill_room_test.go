@@ -7,8 +7,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/skill"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -36,7 +36,7 @@ func (s *schoolroom) Denied(agent, name string) bool {
 
 // skillTool is the tool in a room.
 func skillTool(room builtin.Skills) tool.Tool {
-	all := builtin.All(builtin.Rooms{Files: &workspace.Files{}, Skills: room})
+	all := builtin.All(builtin.Rooms{Files: &files.Workspace{}, Skills: room})
 	return all[slices.IndexFunc(all, func(t tool.Tool) bool { return t.Spec().Name == "skill" })]
 }
 

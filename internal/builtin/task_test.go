@@ -13,8 +13,8 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -23,7 +23,7 @@ import (
 
 // toolIn is a tool of that name in rooms.
 func toolIn(r builtin.Rooms, name string) tool.Tool {
-	r.Files = &workspace.Files{}
+	r.Files = &files.Workspace{}
 	all := builtin.All(r)
 	return all[slices.IndexFunc(all, func(t tool.Tool) bool { return t.Spec().Name == name })]
 }

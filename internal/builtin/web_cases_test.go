@@ -16,7 +16,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/lookup"
+	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -42,7 +42,7 @@ func newWebDesk(t *testing.T, action permission.Action, answer http.HandlerFunc,
 		d.mu.Unlock()
 		answer(w, r)
 	})
-	exa, err := lookup.New(lookup.Options{Provider: "exa", Endpoint: "http://search.example", Client: d.wire.client(nil)})
+	exa, err := web.NewSearchEngine(web.SearchOptions{Provider: "exa", Endpoint: "http://search.example", Client: d.wire.client(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestCasesWebsearch(t *testing.T) {
 		}
 	})
 	t.Run("WB17", func(t *testing.T) {
-		exa, err := lookup.New(lookup.Options{Provider: "exa"})
+		exa, err := web.NewSearchEngine(web.SearchOptions{Provider: "exa"})
 		if err != nil {
 			t.Fatal(err)
 		}

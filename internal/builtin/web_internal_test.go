@@ -3,12 +3,11 @@ package builtin
 import (
 	"context"
 	"errors"
+	"github.com/helve-dev/helve/internal/web"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/helve-dev/helve/internal/web"
 )
 
 // The time that a person takes does not count.

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/web"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -145,7 +145,7 @@ func (w *wire) client(trust *tls.Config) *web.Client {
 
 // webTools are the tools that reach the network, over one of ours.
 func webTools(room builtin.Web) (out []tool.Tool) {
-	for _, t := range builtin.All(builtin.Rooms{Files: &workspace.Files{}, Web: room}) {
+	for _, t := range builtin.All(builtin.Rooms{Files: &files.Workspace{}, Web: room}) {
 		if slices.Contains([]string{"webfetch", "websearch", "codesearch"}, t.Spec().Name) {
 			out = append(out, t)
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/lookup"
 	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/tooltest"
 )
@@ -75,7 +74,7 @@ func internet(t *testing.T) func(*tooltest.Env) error {
 	}
 	w.names["intranet.example"] = [][]string{{"10.1.2.3"}}
 	w.names["meta.example"] = [][]string{{"169.254.169.254"}}
-	exa, err := lookup.New(lookup.Options{Provider: "exa", Endpoint: "http://search.example", Client: w.client(nil)})
+	exa, err := web.NewSearchEngine(web.SearchOptions{Provider: "exa", Endpoint: "http://search.example", Client: w.client(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/lookup"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/tool"
@@ -38,10 +37,10 @@ type Web struct {
 	Timeout, MaxTimeout time.Duration // of a fetch that does not say, and of any; 30 s and 120 s when 0
 	Limit               int64         // bytes of a page; 5 MiB when 0
 
-	Search, Code lookup.Engine // nil: not configured
+	Search, Code web.SearchEngine // nil: not configured
 	// Exa is what the flag "exa" and the provider "opencode" switch on where
 	// Search or Code is nil; nil: nothing.
-	Exa lookup.Engine
+	Exa web.SearchEngine
 }
 
 type webfetchInput struct {

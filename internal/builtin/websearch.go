@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/lookup"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -35,7 +35,7 @@ func websearch(w Web) tool.Tool {
 		metadata := map[string]any{"query": in.Query}
 		setIfGiven(metadata, "livecrawl", in.Livecrawl)
 		setIfGiven(metadata, "type", in.Type)
-		q := lookup.Query{Text: in.Query, Livecrawl: orEmpty(in.Livecrawl), Depth: orEmpty(in.Type)}
+		q := web.SearchQuery{Text: in.Query, Livecrawl: orEmpty(in.Livecrawl), Depth: orEmpty(in.Type)}
 		if in.NumResults != nil {
 			metadata["numResults"], q.Count = *in.NumResults, wholeNumber(*in.NumResults)
 		}
@@ -56,7 +56,7 @@ func websearch(w Web) tool.Tool {
 
 // engineFor is what searches for a caller; nil for nothing. Exa needs no
 // setting up, and is there for those who switch it on.
-func engineFor(own, exa lookup.Engine, a tool.Audience) lookup.Engine {
+func engineFor(own, exa web.SearchEngine, a tool.Audience) web.SearchEngine {
 	if own == nil && (a.Provider == "opencode" || a.Flags["exa"]) {
 		return exa
 	}
@@ -65,14 +65,14 @@ func engineFor(own, exa lookup.Engine, a tool.Audience) lookup.Engine {
 
 // firstEngine is what searches for a call, which can be made only where the
 // search was offered.
-func firstEngine(own, exa lookup.Engine) lookup.Engine {
+func firstEngine(own, exa web.SearchEngine) web.SearchEngine {
 	if own == nil {
 		return exa
 	}
 	return own
 }
 
-func offerSearch(e lookup.Engine, section, doc string) (string, bool) {
+func offerSearch(e web.SearchEngine, section, doc string) (string, bool) {
 	if e == nil {
 		return fmt.Sprintf("No search engine is set up for it: set %s.provider in the configuration to exa, searxng, brave, tavily or command, "+
 			"or switch Exa on with HELVE_ENABLE_EXA=1 (in a program: Options.Web, or the flag \"exa\").", section), false
@@ -82,14 +82,14 @@ func offerSearch(e lookup.Engine, section, doc string) (string, bool) {
 
 // A searchCall is a question to a search engine.
 type searchCall struct {
-	engine     lookup.Engine
+	engine     web.SearchEngine
 	permission string
 	metadata   map[string]any
 }
 
 // runQuery asks for permission, and then the engine, which bounds its time and
 // makes the text of the answer safe to show.
-func (s searchCall) runQuery(ctx context.Context, c *tool.Call, q lookup.Query) (string, error) {
+func (s searchCall) runQuery(ctx context.Context, c *tool.Call, q web.SearchQuery) (string, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		e := tool.Fail("missing", "The query is empty. Say what to search for.")
 		e.Kind = tool.InvalidInput
@@ -112,7 +112,7 @@ func (s searchCall) runQuery(ctx context.Context, c *tool.Call, q lookup.Query) 
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if known, ok := errors.AsType[*lookup.Error](err); ok {
+	if known, ok := errors.AsType[*web.SearchError](err); ok {
 		return "", tool.Fail(known.Code, "%w", known)
 	}
 	return "", tool.Fail("search", "%w", err)

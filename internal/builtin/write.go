@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/charset"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -52,8 +52,8 @@ func write(e editor) tool.Tool {
 
 // rewrite gives a file new contents as they were sent, in the encoding that
 // it has. A mark at its beginning stays.
-func (e editor) rewrite(c *tool.Call, held *workspace.Held, content string) (pendingChange, error) {
-	change := workspace.Change{Held: held, Data: []byte(content)}
+func (e editor) rewrite(c *tool.Call, held *files.Held, content string) (pendingChange, error) {
+	change := files.Change{Held: held, Data: []byte(content)}
 	if !held.Exists() {
 		return newPendingChange(change, "", content), nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve/internal/job"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -39,7 +39,7 @@ stopped from any terminal, by the id that stands first in a line.`,
 			}
 			infos := jobs.List(session)
 			if asJSON {
-				return a.printJSON(append([]job.Info{}, infos...))
+				return a.printJSON(append([]process.JobInfo{}, infos...))
 			}
 			tw := columns(a.Stdout)
 			for _, info := range infos {
@@ -56,16 +56,16 @@ stopped from any terminal, by the id that stands first in a line.`,
 }
 
 // jobs opens the ledger of all jobs. It makes no file.
-func (a *app) jobs() (*job.Jobs, error) {
+func (a *app) jobs() (*process.Jobs, error) {
 	data, err := a.dataDir()
 	if err != nil {
 		return nil, err
 	}
-	return job.New(job.Options{Dir: filepath.Join(data, "jobs")})
+	return process.NewJobs(process.JobsOptions{Dir: filepath.Join(data, "jobs")})
 }
 
 // ofJob makes a command that does something to the job it is given.
-func (a *app) ofJob(c *cobra.Command, do func(ctx context.Context, jobs *job.Jobs, id string) error) *cobra.Command {
+func (a *app) ofJob(c *cobra.Command, do func(ctx context.Context, jobs *process.Jobs, id string) error) *cobra.Command {
 	if c.Args == nil {
 		c.Args = oneJob
 	}
@@ -76,7 +76,7 @@ func (a *app) ofJob(c *cobra.Command, do func(ctx context.Context, jobs *job.Job
 			return err
 		}
 		err = do(c.Context(), jobs, args[0])
-		if errors.Is(err, job.ErrNoJob) {
+		if errors.Is(err, process.ErrNoJob) {
 			return fmt.Errorf("%w; 'helve jobs' lists those there are", err)
 		}
 		return err
@@ -105,7 +105,7 @@ beginning and the newest part. It works while the job runs and after it ended.`,
 	}
 	c.Flags().Int64Var(&offset, "offset", 0, "begin at this byte; less than 0 counts from the end")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job has ended")
-	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error {
+	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error {
 		return a.copyOutput(ctx, jobs, outputOf{id, offset, follow})
 	})
 }
@@ -119,7 +119,7 @@ type outputOf struct {
 
 // copyOutput prints what a job has printed, as it is: for a terminal without
 // what could repaint it.
-func (a *app) copyOutput(ctx context.Context, jobs *job.Jobs, of outputOf) error {
+func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, of outputOf) error {
 	for {
 		chunk, err := jobs.Output(of.id, of.offset, 0)
 		if err != nil {
@@ -143,7 +143,7 @@ func (a *app) copyOutput(ctx context.Context, jobs *job.Jobs, of outputOf) error
 			continue
 		}
 		// More comes, or the end.
-		if _, err := jobs.Watch(ctx, of.id, job.Watch{Offset: of.offset, Bound: time.Minute}); err != nil {
+		if _, err := jobs.Watch(ctx, of.id, process.JobWatch{Offset: of.offset, Bound: time.Minute}); err != nil {
 			return err
 		}
 	}
@@ -158,13 +158,13 @@ func (a *app) jobWaitCommand() *cobra.Command {
   helve jobs wait job_… --timeout 30s`,
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "wait no longer than this")
-	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error {
+	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error {
 		info, err := jobs.Wait(ctx, id, timeout)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Stdout, info.Words())
-		if info.State == job.Running {
+		if info.State == process.JobRunning {
 			return &silent{exitFailed}
 		}
 		return nil
@@ -181,7 +181,7 @@ background. With --close the job then reads the end.`,
 		Example: `  echo yes | helve jobs write job_…`,
 	}
 	c.Flags().BoolVar(&end, "close", false, "close the job's input afterwards")
-	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error {
+	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error {
 		const most = 1 << 20
 		data, err := io.ReadAll(io.LimitReader(a.Stdin, most+1))
 		if err != nil {
@@ -213,7 +213,7 @@ func (a *app) jobSignalCommand() *cobra.Command {
 		name = args[1]
 		return nil
 	}
-	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error { return jobs.Signal(ctx, id, name) })
+	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error { return jobs.Signal(ctx, id, name) })
 }
 
 func (a *app) jobStopCommand() *cobra.Command {
@@ -222,7 +222,7 @@ func (a *app) jobStopCommand() *cobra.Command {
 		Short:   "End a job with all that it has started",
 		Example: `  helve jobs stop job_…`,
 	}
-	return a.ofJob(c, func(ctx context.Context, jobs *job.Jobs, id string) error {
+	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error {
 		info, err := jobs.Stop(ctx, id)
 		if err != nil {
 			return err

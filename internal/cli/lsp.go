@@ -14,8 +14,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/journal"
 	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -348,7 +348,7 @@ func (a *app) loggedServers() (names []string) {
 			_, err := os.Stat(path)
 			return err == nil
 		}
-		if !slices.Contains(names, name) && slices.ContainsFunc(journal.Files(dir, name), wrote) {
+		if !slices.Contains(names, name) && slices.ContainsFunc(process.JournalFiles(dir, name), wrote) {
 			names = append(names, name)
 		}
 	}

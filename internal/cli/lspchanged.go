@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 )
 
 // changedFiles are the files that differ from a commit and those that git does
 // not know yet, as they are called from the working folder. What is deleted is
 // not among them, and neither are folders, such as other repositories within.
 func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error) {
-	top := workspace.FindWorktree(a.workDir())
+	top := files.FindWorktree(a.workDir())
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		return nil, usagef("--changed needs a git repository, and %s is in none: name the files", a.workDir())
 	}

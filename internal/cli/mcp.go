@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/gate"
 	"github.com/helve-dev/helve/internal/mcpserve"
 	"github.com/helve-dev/helve/mcp"
 )
@@ -124,7 +124,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 
 // serveMCPOverHTTP serves until the context ends.
 func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserve.Server) error {
-	bind := gate.Bind{Addr: f.http, Beyond: f.beyond, Names: f.hosts}
+	bind := auth.Bind{Addr: f.http, Beyond: f.beyond, Names: f.hosts}
 	if f.tokenFile == "" {
 		data, err := a.dataDir()
 		if err != nil {
@@ -134,7 +134,7 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 	} else {
 		bind.File = a.abs(f.tokenFile)
 	}
-	token, err := gate.Token(bind.File)
+	token, err := auth.Token(bind.File)
 	if err != nil {
 		return err
 	}
@@ -146,14 +146,14 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 		}
 		bind.Beyond = false
 	}
-	bound, err := gate.Listen(bind)
+	bound, err := auth.Listen(bind)
 	if err != nil {
 		return err
 	}
 	if bound.Warning != "" {
 		a.note(bound.Warning)
 	}
-	g, err := gate.New(gate.Options{Token: bound.Token, Hosts: bound.Hosts, MaxBody: 4 << 20, Logger: a.logger()})
+	g, err := auth.NewGuard(auth.GuardOptions{Token: bound.Token, Hosts: bound.Hosts, MaxBody: 4 << 20, Logger: a.logger()})
 	if err != nil {
 		return errors.Join(err, bound.Close())
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 )
@@ -54,12 +54,12 @@ elsewhere, and takes the address that you end up at.`,
 }
 
 // signIns is the file that tokens are kept in.
-func (a *app) signIns() (*signin.Store, error) {
+func (a *app) signIns() (*auth.SignIns, error) {
 	data, err := a.dataDir()
 	if err != nil {
 		return nil, err
 	}
-	return signin.Open(filepath.Join(data, "mcp-auth.json")), nil
+	return auth.OpenSignIns(filepath.Join(data, "mcp-auth.json")), nil
 }
 
 func (a *app) listSignIns(asJSON bool) error {
@@ -72,7 +72,7 @@ func (a *app) listSignIns(asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return a.printJSON(append([]signin.Info{}, known...))
+		return a.printJSON(append([]auth.SignInInfo{}, known...))
 	}
 	tw := columns(a.Stdout)
 	for _, k := range known {
@@ -97,7 +97,7 @@ func (a *app) forgetSignIn(name string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(known, func(k signin.Info) bool { return k.Server == name }) {
+	if !slices.ContainsFunc(known, func(k auth.SignInInfo) bool { return k.Server == name }) {
 		return fmt.Errorf("nobody is signed in to %q; 'helve mcp auth' lists the servers", name)
 	}
 	if err := store.Forget(name); err != nil {
@@ -129,7 +129,7 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		way.Open = browse
 	}
 	if err := rt.MCP().SignIn(ctx, name, way); err != nil {
-		if _, told := errors.AsType[*signin.Failure](err); !told && errors.Is(err, signin.ErrSignIn) {
+		if _, told := errors.AsType[*auth.SignInError](err); !told && errors.Is(err, auth.ErrSignIn) {
 			return fmt.Errorf("%w. If the server takes a fixed token, give it with 'helve mcp add %s --force --url … --header Authorization=…'", err, name)
 		}
 		return knownServers(rt, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 )
@@ -140,7 +140,7 @@ messages, in whichever process it ran.`,
 // printLogs prints the older and the newer log file of a server, and says
 // whether there is one.
 func (a *app) printLogs(dir, server string) (found bool, err error) {
-	for _, path := range journal.Files(dir, server) {
+	for _, path := range process.JournalFiles(dir, server) {
 		f, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue

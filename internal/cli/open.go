@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -66,7 +66,7 @@ type inquiry struct {
 
 // ask sends a request to a server of the same person and reads its answer.
 func (a *app) ask(ctx context.Context, to running, q inquiry, answer any) error {
-	token, err := gate.Token(to.TokenFile)
+	token, err := auth.Token(to.TokenFile)
 	if err != nil {
 		return err
 	}

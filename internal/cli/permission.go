@@ -10,11 +10,11 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/decision"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/web"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -149,7 +149,7 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 		}
 		return ds[0], nil
 	}
-	r := decision.Reader{Dir: s.opt.Dir, Policy: who.Policy.Of(given.Permission, asks), Files: &workspace.Files{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
+	r := decision.Reader{Dir: s.opt.Dir, Policy: who.Policy.Of(given.Permission, asks), Files: &files.Workspace{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
 	r.Decide = func(about permission.Request) (permission.Decision, error) {
 		about.Session = req.Session
 		return one(about)

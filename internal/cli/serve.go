@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/auth"
 	pages "github.com/helve-dev/helve/internal/console"
-	"github.com/helve-dev/helve/internal/gate"
 	"github.com/helve-dev/helve/internal/mcpserve"
 	"github.com/helve-dev/helve/internal/server"
 )
@@ -129,15 +129,15 @@ func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 
 // listen opens the port. Where the usual one is taken and no other was asked
 // for, any will do.
-func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error) {
-	bind := gate.Bind{Addr: f.addr, Beyond: f.beyond, Names: f.hosts, File: filepath.Join(s.data, "serve-token")}
+func (a *app) listen(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, error) {
+	bind := auth.Bind{Addr: f.addr, Beyond: f.beyond, Names: f.hosts, File: filepath.Join(s.data, "serve-token")}
 	if f.tokenFile != "" {
 		bind.File = a.abs(f.tokenFile)
 	}
-	var pair gate.Pair
+	var pair auth.Pair
 	if f.cert != "" || f.key != "" {
 		var err error
-		if pair, err = gate.LoadPair(a.absOrNone(f.cert), a.absOrNone(f.key), time.Now()); err != nil {
+		if pair, err = auth.LoadPair(a.absOrNone(f.cert), a.absOrNone(f.key), time.Now()); err != nil {
 			return nil, pair, usageError{err}
 		}
 		if pair.Warning != "" {
@@ -146,7 +146,7 @@ func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error)
 		bind.TLS, bind.Names = true, append(bind.Names, pair.Names...)
 	}
 	f.tokenFile = bind.File
-	token, err := gate.Token(bind.File)
+	token, err := auth.Token(bind.File)
 	if err != nil {
 		return nil, pair, err
 	}
@@ -157,10 +157,10 @@ func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error)
 	if _, err := bind.Plan(); err != nil {
 		return nil, pair, a.badBind(f, bind, err)
 	}
-	bound, err := gate.Listen(bind)
+	bound, err := auth.Listen(bind)
 	if err != nil && f.addr == "" { // somebody is there; each system says so in its own way
 		bind.Addr = "127.0.0.1:0"
-		bound, err = gate.Listen(bind)
+		bound, err = auth.Listen(bind)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: where another program is there, give another --addr, or one with the port 0 for any", err)
@@ -169,7 +169,7 @@ func (a *app) listen(f *serveFlags, s *setup) (*gate.Listener, gate.Pair, error)
 }
 
 // badBind says what to do about an address that is not to be listened at.
-func (a *app) badBind(f *serveFlags, bind gate.Bind, err error) error {
+func (a *app) badBind(f *serveFlags, bind auth.Bind, err error) error {
 	bind.Beyond = true
 	if _, again := bind.Plan(); again == nil {
 		return usagef("other machines can reach %s: use 127.0.0.1, or give --tls-cert and --tls-key, or say with --beyond-loopback that they may without TLS", f.addr)
@@ -188,8 +188,8 @@ func (a *app) absOrNone(path string) string {
 type site struct {
 	*setup
 	rt    *helve.Runtime
-	bound *gate.Listener
-	pair  gate.Pair
+	bound *auth.Listener
+	pair  auth.Pair
 }
 
 // serveOn puts the server behind the gate and serves until the context ends.
@@ -243,20 +243,20 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 
 // gates puts a gate before the API and another one before MCP. Each has its own
 // token: an agent must not be able to answer its own questions.
-func (a *app) gates(at site, api, agents http.Handler) (*gate.Gate, *http.Server, error) {
-	opt := gate.Options{
+func (a *app) gates(at site, api, agents http.Handler) (*auth.Guard, *http.Server, error) {
+	opt := auth.GuardOptions{
 		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
 		MaxBody: 16 << 20, MaxStreams: 2048, Logger: a.logger(),
 	}
-	g, err := gate.New(opt)
+	g, err := auth.NewGuard(opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	if opt.Token, err = gate.Token(mcpTokenFile(at.data)); err != nil {
+	if opt.Token, err = auth.Token(mcpTokenFile(at.data)); err != nil {
 		return nil, nil, err
 	}
 	opt.Public, opt.MaxBody = nil, 4<<20
-	side, err := gate.New(opt)
+	side, err := auth.NewGuard(opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,7 +276,7 @@ func (a *app) gates(at site, api, agents http.Handler) (*gate.Gate, *http.Server
 // browser is started with stands in the list of processes, for all to see.
 func forOwner(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.URL.Path == "/v1/open" && gate.Stranger(r) {
+		if r.Method == http.MethodPost && r.URL.Path == "/v1/open" && auth.Stranger(r) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprintln(w, `{"type":"about:blank","title":"Forbidden","status":403,"code":"other-user","detail":"This link is for another user of this machine."}`)

@@ -22,9 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/internal/auth/authtest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/helve-dev/helve/internal/gate/gatetest"
 )
 
 // A served folder is helve serve as a process.
@@ -329,13 +328,13 @@ func TestServeTLS(t *testing.T) {
 	if err != nil || !strings.HasPrefix(link, s.URL+"/console/#open=") {
 		t.Errorf("%v %s", err, link)
 	}
-	gatetest.Hostile(t, "https://127.0.0.1:"+at.Port(), s.token, []string{"/v1/sessions", "POST /v1/calls", "public GET /console/"})
+	authtest.Hostile(t, "https://127.0.0.1:"+at.Port(), s.token, []string{"/v1/sessions", "POST /v1/calls", "public GET /console/"})
 }
 
 // The real command behind the real gate, on every kind of route.
 func TestServeHostile(t *testing.T) {
 	s := serve(t, "--addr", "127.0.0.1:0")
-	gatetest.Hostile(t, strings.TrimPrefix(s.URL, "http://"), s.token, []string{
+	authtest.Hostile(t, strings.TrimPrefix(s.URL, "http://"), s.token, []string{
 		"/v1", "/v1/events", "/v1/sessions", "/v1/requests", "/v1/openapi.json", "/v1/files/content?path=a.txt",
 		"POST /v1/calls", "POST /v1/prompts", "POST /v1/undo", "POST /v1/permissions/per_none", "DELETE /v1/approvals/none",
 		"public GET /", "public GET /console/", "public GET /console/app.js", "public POST /v1/open",

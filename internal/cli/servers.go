@@ -19,8 +19,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/gate"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -73,7 +73,7 @@ func announce(data string, r running) (withdraw func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := gate.Private(dir); err != nil {
+	if err := auth.Private(dir); err != nil {
 		return nil, err
 	}
 	name := filepath.Join(dir, strconv.Itoa(r.Pid)+"-"+rand.Text()[:8]) // in a container every server may have the same number
@@ -105,7 +105,7 @@ func (a *app) servers() ([]running, error) {
 		return nil, err
 	}
 	dir := serversDir(data)
-	if err := gate.Private(dir); errors.Is(err, fs.ErrNotExist) {
+	if err := auth.Private(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil { // what others could plant there is no server
 		return nil, err

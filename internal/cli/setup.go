@@ -19,9 +19,9 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -69,7 +69,7 @@ func (a *app) configOptions() (config.Options, error) {
 	}
 	return config.Options{
 		Dir: dir, Home: a.home(), Env: a.Getenv,
-		Worktree: workspace.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
+		Worktree: files.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
 		LanguageServers: knownLanguages(),
 	}, nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/helve-dev/helve/internal/bundle"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // How much is kept.
@@ -67,10 +66,10 @@ func newBase(s *store) (*base, error) {
 	}
 	b := &base{}
 	var err error
-	if b.prelude, err = vm.Compile("prelude.js", script.Prelude()); err != nil {
+	if b.prelude, err = script.Compile("prelude.js", script.Prelude()); err != nil {
 		return nil, fmt.Errorf("compile the prelude: %w", err)
 	}
-	if b.driver, err = vm.Compile("driver.js", script.DriverPart()); err != nil {
+	if b.driver, err = script.Compile("driver.js", script.DriverPart()); err != nil {
 		return nil, fmt.Errorf("compile the driver: %w", err)
 	}
 	s.put(key, nil, b.prelude, b.driver)
@@ -94,10 +93,10 @@ func (s *store) compiled(ctx context.Context, b *build) error {
 	if b.result, err = bundle.Build(ctx, b.opts); err != nil {
 		return err
 	}
-	if b.parts, err = vm.Compile("parts.js", script.Parts(script.Uses(b.result.Code)...)); err != nil {
+	if b.parts, err = script.Compile("parts.js", script.Parts(script.Uses(b.result.Code)...)); err != nil {
 		return fmt.Errorf("compile the modules: %w", err)
 	}
-	if b.program, err = vm.Compile(script.ProgramName, script.Program(b.result.Code)); err != nil {
+	if b.program, err = script.Compile(script.ProgramName, script.Program(b.result.Code)); err != nil {
 		return fmt.Errorf("compile the program: %w", err)
 	}
 	head, err := json.Marshal(b.result)

@@ -3,6 +3,7 @@ package custom
 import (
 	"bytes"
 	"context"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -10,8 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/helve-dev/helve/internal/world"
 )
 
 // Nobody waits for ever for a folder that does not answer.
@@ -65,7 +64,7 @@ export const E = () => ({ event: ({ event }) => console.log(event.type) })
 export default { description: "d", args: {}, execute() { setInterval(() => { for (let i = 0; i < 1e6; i++); }, 0); return "a" } }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.World.Tell = func(l world.Line) {
+		o.World.Tell = func(l scripthost.Line) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, l.Text)
@@ -97,7 +96,7 @@ setInterval(() => { console.log("in"); for (const t = Date.now(); Date.now() - t
 export default { description: "d", args: {}, execute: () => "a" }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.World.Tell = func(world.Line) { in <- struct{}{} }
+		o.World.Tell = func(scripthost.Line) { in <- struct{}{} }
 	})
 	b.set.Gather(t.Context())
 	<-in

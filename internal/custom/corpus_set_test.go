@@ -17,12 +17,11 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/custom"
-	"github.com/helve-dev/helve/internal/job"
-	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/web"
-	"github.com/helve-dev/helve/internal/workspace"
-	"github.com/helve-dev/helve/internal/world"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -59,11 +58,11 @@ func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 	r.set = custom.New(custom.Options{
 		Folders: []custom.Folder{{Path: p.config, Project: true}}, Dir: p.project, Worktree: p.project,
 		Project: json.RawMessage(`{"id":"p"}`), ServerURL: "http://localhost:4096",
-		World: world.Options{
-			Files: &workspace.Files{Worktree: p.project}, Shell: shell, Dir: p.project, Web: web.New(web.Options{UserAgent: "helve"}),
-			Programs:  func(*tool.Call) run.Program { return run.Program{} },
+		World: scripthost.Options{
+			Files: &files.Workspace{Worktree: p.project}, Shell: shell, Dir: p.project, Web: web.New(web.Options{UserAgent: "helve"}),
+			Programs:  func(*tool.Call) process.Program { return process.Program{} },
 			Variables: variables, Client: r.answer,
-			Tell: func(l world.Line) { t.Log(l.Tool, l.Level, l.Text) },
+			Tell: func(l scripthost.Line) { t.Log(l.Tool, l.Level, l.Text) },
 		},
 		Register: r.register, Changed: func() {},
 		Quiet: func(name string) *tool.Call { return r.call(corpusStep{Call: name}) },
@@ -77,17 +76,17 @@ func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 	return r
 }
 
-func corpusShell(t *testing.T, p *planted) *run.Room {
+func corpusShell(t *testing.T, p *planted) *process.Executor {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(p.base, "data")
-	room, err := run.New(run.Options{
-		Dir: p.project, Lines: 2000, Bytes: 50 << 10, Quota: 1 << 30, Helper: self, Env: run.Environment{Pass: []string{"*"}},
+	room, err := process.NewExecutor(process.ExecutorOptions{
+		Dir: p.project, Lines: 2000, Bytes: 50 << 10, Quota: 1 << 30, Helper: self, Env: process.Environment{Pass: []string{"*"}},
 		Private: func(name string) string { return filepath.Join(data, name) },
-		Jobs:    job.Options{Dir: filepath.Join(data, "jobs")},
+		Jobs:    process.JobsOptions{Dir: filepath.Join(data, "jobs")},
 		Spill:   func() (io.WriteCloser, string, error) { return nil, "", errors.New("nothing is spilled here") },
 	})
 	if err != nil {

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/vm"
-	"github.com/helve-dev/helve/internal/worker"
-	"github.com/helve-dev/helve/internal/world"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -81,9 +79,9 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 		return nil, err
 	}
 	opt := u.set.opt
-	host := world.New(opt.World)
+	host := scripthost.New(opt.World)
 	e := &engine{unit: u, build: b, at: at, kind: embedded, over: host.Over}
-	v, err := vm.New(vm.Options{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: slog.New(hushed{u.set.log.Handler(), &e.closes})})
+	v, err := script.NewVM(script.VMOptions{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: slog.New(hushed{u.set.log.Handler(), &e.closes})})
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}
@@ -94,7 +92,7 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 		name string
 		code []byte
 	}{{"prelude.js", first.prelude}, {"driver.js", first.driver}, {"parts.js", b.parts}, {script.ProgramName, b.program}} {
-		if err := v.Load(ctx, part.name, vm.Code{Bytecode: part.code}); err != nil {
+		if err := v.Load(ctx, part.name, script.Code{Bytecode: part.code}); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", part.name, err), e.finish())
 		}
 	}
@@ -135,7 +133,7 @@ func (e *engine) enter(ctx context.Context, who string) (context.Context, func()
 	if errors.Is(err, errBusy) {
 		in, leave, err = context.WithValue(ctx, detourKey{e}, who), func() {}, nil
 	}
-	return vm.WithOwner(in, who), leave, err
+	return script.WithOwner(in, who), leave, err
 }
 
 // slip is enter for what is done in a moment: after some time it goes in beside the calls of others.
@@ -144,7 +142,7 @@ func (e *engine) slip(ctx context.Context, who string, patience time.Duration) (
 		return ctx, func() {}, nil
 	}
 	ctx, who, leave, err := e.gate.short(ctx, who, patience)
-	return vm.WithOwner(ctx, who), leave, err
+	return script.WithOwner(ctx, who), leave, err
 }
 
 // quiet is the context of what runs while there is no call.
@@ -152,7 +150,7 @@ func (e *engine) quiet(ctx context.Context, name string) context.Context {
 	if e.unit.set.opt.Quiet == nil {
 		return ctx
 	}
-	return world.For(ctx, e.unit.set.opt.Quiet(name), name)
+	return scripthost.For(ctx, e.unit.set.opt.Quiet(name), name)
 }
 
 // quietOwner is whose work it is while there is no call.
@@ -171,7 +169,7 @@ func (e *engine) note(err error) {
 	if _, ok := errors.AsType[*elsewhere](err); ok {
 		return
 	}
-	if errors.Is(err, vm.ErrLost) || errors.Is(err, vm.ErrClosed) || errors.Is(err, worker.ErrClosed) {
+	if errors.Is(err, script.ErrLost) || errors.Is(err, script.ErrClosed) || errors.Is(err, ErrWorkerClosed) {
 		e.lost.Store(true)
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
-	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -266,9 +265,9 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins [
 	if c == nil {
 		ctx = e.quiet(ctx, names(some))
 	} else {
-		ctx = world.For(ctx, c, names(some))
+		ctx = scripthost.For(ctx, c, names(some))
 	}
-	res, err = e.run.Hook(vm.Lasting(ctx), h.name, h.input, h.output) // what a hook sets going and does not wait for goes on
+	res, err = e.run.Hook(script.Lasting(ctx), h.name, h.input, h.output) // what a hook sets going and does not wait for goes on
 	if err == nil {
 		err = stopped(ctx, res)
 	}
@@ -285,9 +284,9 @@ func stopped(ctx context.Context, res script.HookResult) error {
 		case r.Error.Message == "interrupted" && ctx.Err() != nil:
 			return context.Cause(ctx)
 		case r.Error.Message == "interrupted":
-			return vm.ErrTurn
+			return script.ErrTurn
 		case r.Error.Message == "out of memory":
-			return fmt.Errorf("%w: %w", vm.ErrLost, vm.ErrMemory)
+			return fmt.Errorf("%w: %w", script.ErrLost, script.ErrMemory)
 		}
 	}
 	return nil
@@ -298,7 +297,7 @@ func (u *unit) hookError(hook string, err error) error {
 	switch {
 	case errors.Is(err, errLate):
 		return fmt.Errorf("the hook %s did not end within %v: look for something it waits for, or allow more by \"custom\": {\"hook_timeout\": …}: %w", hook, u.set.opt.HookTime, err)
-	case errors.Is(err, vm.ErrMemory), errors.Is(err, vm.ErrTurn):
+	case errors.Is(err, script.ErrMemory), errors.Is(err, script.ErrTurn):
 		return fmt.Errorf("the hook %s was stopped: %s: %w", hook, u.engineProblem(err), err)
 	}
 	return fmt.Errorf("the hook %s did not run: %w", hook, err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -228,7 +228,7 @@ export const E = () => ({ event: async ({ event }) => {
   if (event.type === "bad") throw new Error("bad event")
   console.log(event.type + " " + JSON.stringify(event.properties))
 }, dispose: () => { console.log("disposed") } })
-`, func(b *bench, o *Options) { o.World.Tell = func(l world.Line) { lines <- l.Text } })
+`, func(b *bench, o *Options) { o.World.Tell = func(l scripthost.Line) { lines <- l.Text } })
 	b.set.Event("early", nil)
 	b.set.Event("next", json.RawMessage(`{"n":1}`))
 	if u := b.set.units[0]; u.build != nil {
@@ -331,7 +331,7 @@ func TestHookCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	b := newBench(t, "-- plugins/p.ts --\nexport const P = () => ({ config: async () => { console.log('in'); await new Promise(() => {}) } })", func(_ *bench, o *Options) {
-		o.World.Tell = func(world.Line) { cancel(stop) }
+		o.World.Tell = func(scripthost.Line) { cancel(stop) }
 	})
 	b.set.Need(t.Context(), "x")
 	if _, err := b.set.Hook(ctx, nil, "config", json.RawMessage(`{}`), nil); !errors.Is(err, stop) {

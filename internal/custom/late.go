@@ -3,10 +3,9 @@ package custom
 import (
 	"context"
 	"errors"
+	"github.com/helve-dev/helve/internal/script"
 	"slices"
 	"time"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // brief is how long those behind a file wait for it while it is loaded.
@@ -109,7 +108,7 @@ const mostStopped = 5
 // guilty reports whether a file whose loading failed is to blame. One that was stopped together with another is not, unless that
 // has no end.
 func (b *build) guilty(err error) bool {
-	if !errors.Is(err, vm.ErrStopped) {
+	if !errors.Is(err, script.ErrStopped) {
 		return true
 	}
 	b.mu.Lock()

@@ -2,10 +2,9 @@ package custom
 
 import (
 	"context"
+	"github.com/helve-dev/helve/internal/script"
 	"sync"
 	"time"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A stopwatch knows for how long an engine was held up by a question that a script waits for without giving control back. A person
@@ -65,11 +64,11 @@ func (s *stopwatch) limit(ctx context.Context, most time.Duration) (context.Cont
 
 // A watched host tells the stopwatch when it holds the engine up.
 type watched struct {
-	vm.Host
+	script.Host
 	watch *stopwatch
 }
 
-func (w watched) Now(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (w watched) Now(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	w.watch.start()
 	defer w.watch.stop()
 	return w.Host.Now(ctx, op, arg)

@@ -13,15 +13,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve/internal/leaktest"
-	"github.com/helve-dev/helve/internal/run"
-	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of programs.
 func TestMain(m *testing.M) {
-	if code, ok := run.Helper(os.Args[1:]); ok {
+	if code, ok := process.HelperMain(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	if raceDetector { // compiling takes seconds then: all tests share what was compiled
@@ -58,7 +58,7 @@ type bench struct {
 	rule    func(permission.Request) error // nil allows
 	told    func(title string)             // progress
 	ask     func(context.Context, *tool.Call, permission.Request) error
-	lines   []world.Line
+	lines   []scripthost.Line
 }
 
 // plant writes the files of an archive below a folder.
@@ -90,7 +90,7 @@ func newBench(t testing.TB, archive string, change func(b *bench, o *Options)) *
 	b := &bench{t: t, root: realTemp(t), tools: map[string][]tool.Tool{}}
 	plant(t, b.root, archive)
 	o := Options{Folders: []Folder{{Path: b.root}}, Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)}
-	o.World = world.Options{Dir: b.root, Tell: func(l world.Line) {
+	o.World = scripthost.Options{Dir: b.root, Tell: func(l scripthost.Line) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.lines = append(b.lines, l)

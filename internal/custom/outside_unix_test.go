@@ -12,26 +12,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/history"
-	"github.com/helve-dev/helve/internal/job"
-	"github.com/helve-dev/helve/internal/program"
-	"github.com/helve-dev/helve/internal/run"
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // newShell is where programs of a test run.
-func newShell(t *testing.T, dir string, readable ...string) *run.Room {
+func newShell(t *testing.T, dir string, readable ...string) *process.Executor {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	shell, err := run.New(run.Options{
-		Dir: dir, Helper: self, Wall: run.Wall{Roots: []string{dir}, Readable: readable}, Lines: 2000, Bytes: 50 << 10,
-		Private: func(name string) string { return filepath.Join(data, name) }, Jobs: job.Options{Dir: filepath.Join(data, "jobs")},
+	shell, err := process.NewExecutor(process.ExecutorOptions{
+		Dir: dir, Helper: self, Wall: process.SandboxOptions{Roots: []string{dir}, Readable: readable}, Lines: 2000, Bytes: 50 << 10,
+		Private: func(name string) string { return filepath.Join(data, name) }, Jobs: process.JobsOptions{Dir: filepath.Join(data, "jobs")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +64,7 @@ func TestSlowProgram(t *testing.T) {
 export default { description: "d", args: {}, execute: () => "script" }
 `, func(b *bench, o *Options) {
 		d.keep(o)
-		o.Programs = program.New(program.Options{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
 	})
 	const text = "#!/bin/sh\n[ $1 = describe ] && sleep SECONDS && echo '{\"description\": \"d\", \"parameters\": {\"type\": \"object\"}}'\n"
 	b.executable("tools/a", strings.ReplaceAll(text, "SECONDS", "1.5"))
@@ -83,7 +80,7 @@ func TestPrograms(t *testing.T) {
 -- tools/both.ts --
 export default { description: "of the script", args: {}, execute: () => "script" }
 `, func(b *bench, o *Options) {
-		o.Programs = program.New(program.Options{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
 	})
 	const count = `#!/bin/sh
 case "$1" in
@@ -160,7 +157,7 @@ export default { description: "d", args: {}, execute: () => "plain" }
 `, func(b *bench, o *Options) {
 		o.Worker.Shell = newShell(t, b.root, filepath.Dir(node))
 		o.Worker.Runtime, o.Worker.Dir = "node", b.root
-		o.World.Files = &workspace.Files{Worktree: b.root, History: history.New(history.Options{Dir: filepath.Join(t.TempDir(), "history")})}
+		o.World.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
 	})
 	if lacks := b.set.opt.Worker.Shell.Lacks(); lacks != "" {
 		t.Skip("there is no wall: " + lacks)

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/vm"
-	"github.com/helve-dev/helve/internal/worker"
-	"github.com/helve-dev/helve/internal/world"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -25,9 +23,9 @@ const maxProblem = 8 << 10
 func (u *unit) engineProblem(err error) string {
 	opt := u.set.opt
 	switch {
-	case errors.Is(err, vm.ErrMemory):
+	case errors.Is(err, script.ErrMemory):
 		return fmt.Sprintf("it used more than %d MiB of memory. Let it do less at a time, or allow more by \"custom\": {\"memory\": …}", opt.Memory>>20)
-	case errors.Is(err, vm.ErrTurn):
+	case errors.Is(err, script.ErrTurn):
 		return fmt.Sprintf("it ran for %v without waiting for anything and was stopped. Look for a loop that does not end", u.set.turn())
 	case errors.Is(err, errLate), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("it was not loaded within %v. Look for something it waits for, or allow more by \"custom\": {\"load_timeout\": …}", opt.LoadTime)
@@ -73,19 +71,19 @@ func (u *unit) toolError(id string, err error) error {
 		return e
 	}
 	switch {
-	case errors.Is(err, vm.ErrMemory):
+	case errors.Is(err, script.ErrMemory):
 		return fail("script-memory", "The tool %s used more than %d MiB of memory and was stopped. Ask it for less at a time.", id, opt.Memory>>20)
-	case errors.Is(err, vm.ErrTurn):
+	case errors.Is(err, script.ErrTurn):
 		return fail("script-endless", "The tool %s ran for %v without waiting for anything and was stopped. Call it with something smaller, or mend the loop in its file.", id, u.set.turn())
-	case errors.Is(err, vm.ErrStopped):
+	case errors.Is(err, script.ErrStopped):
 		return fail("script-stopped", "The tool %s was stopped together with another call of the same file, which did not end. Call it again.", id)
-	case errors.Is(err, vm.ErrLost):
+	case errors.Is(err, script.ErrLost):
 		return fail("script-lost", "The engine of the tool %s was lost by another call in it. Call it again.", id)
-	case errors.Is(err, worker.ErrGone):
+	case errors.Is(err, ErrWorkerGone):
 		return fail("worker-gone", "The tool %s did not come to an end: %w. Call it again; if it fails again, its file has to be mended.", id, err)
 	case errors.Is(err, errNoEngine):
 		return fail("script-engine", "The tool %s can not be run: %w.", id, err)
-	case errors.Is(err, vm.ErrClosed), errors.Is(err, worker.ErrClosed), errors.Is(err, errClosed):
+	case errors.Is(err, script.ErrClosed), errors.Is(err, ErrWorkerClosed), errors.Is(err, errClosed):
 		return fail("script-closed", "The tool %s was stopped because helve ends.", id)
 	}
 	return err
@@ -127,7 +125,7 @@ func exited(id, how string) *tool.Error {
 
 // refusedOr gives what the rules refused the script, if that is what its call failed by: then it keeps its kind.
 func refusedOr(ctx context.Context, err error) error {
-	refused := world.RefusedIn(ctx)
+	refused := scripthost.RefusedIn(ctx)
 	failed, ok := errors.AsType[*tool.Error](err)
 	if refused == nil || !ok || failed.Code != "script-error" || !strings.Contains(failed.Error(), refused.Error()) {
 		return err

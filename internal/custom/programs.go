@@ -10,18 +10,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/tool"
 )
 
 // programsIn finds the programs of a config folder.
 func programsIn(root string) (all []entry) {
-	for _, path := range program.Files(root) {
+	for _, path := range ProgramFiles(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram})
 		}
 	}
-	for _, path := range program.Sleeping(root) {
+	for _, path := range NotExecutable(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram, problem: "it is not executable: run 'chmod +x' on it, or begin its name with _ if it is no tool"})
 		}
@@ -75,7 +74,7 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 }
 
 // program makes a tool of a program. What it holds is looked at before every call: nothing is kept of it that could be run instead.
-func (u *unit) program(d program.Definition) (tool.Tool, error) {
+func (u *unit) program(d ProgramTool) (tool.Tool, error) {
 	made, err := u.set.opt.Programs.Tool(d)
 	if err != nil || u.trusted == nil {
 		return made, err

@@ -1,11 +1,3 @@
-// Package custom makes tools, plugins and hooks of what users put into their
-// config folders: JavaScript and TypeScript files, npm packages that are named
-// in the config, and programs of any language.
-//
-// Nothing is read before it is needed, and nothing of a folder that is not
-// trusted is read at all but the names of its files. Each folder has one engine,
-// so that its files share what they import; files do not share their mistakes.
-// A file that changes is there, in its new form, at the next call.
 package custom
 
 import (
@@ -17,9 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/helve-dev/helve/internal/program"
-	"github.com/helve-dev/helve/internal/worker"
-	"github.com/helve-dev/helve/internal/world"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -55,11 +45,11 @@ type Options struct {
 
 	// Cache is a folder for what was compiled; none is kept if it is empty. It must be the user's own.
 	Cache string
-	World world.Options
+	World scripthost.Options
 	// Programs runs tools that are programs; nil knows none.
-	Programs *program.Room
+	Programs *Programs
 	// Worker is what files run in that need more than the embedded engine; without a shell in it there is none.
-	Worker worker.Options
+	Worker WorkerOptions
 
 	// Register makes a tool callable.
 	Register func(tool.Tool) (remove func(), err error)

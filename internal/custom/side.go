@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -190,7 +189,7 @@ func (s *side) execute(ctx context.Context, c script.ToolCall) (script.Outcome, 
 		return script.Outcome{}, &elsewhere{err}
 	}
 	defer e.over(ctx)
-	out, err := e.run.Execute(vm.WithOwner(ctx, s.who), c)
+	out, err := e.run.Execute(script.WithOwner(ctx, s.who), c)
 	if err != nil {
 		e.note(err)
 		err = &elsewhere{err}

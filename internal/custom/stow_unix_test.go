@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/helve-dev/helve/internal/program"
 )
 
 // A helper folder that is linked into the user's config folder is part of it, and none of a project's.
@@ -117,7 +115,7 @@ echo '{"description":"d","parameters":{"type":"object"}}'
 export default { description: "d", args: {}, execute: () => "" }
 `)
 	b := newBench(t, "-- package.json --\n{}\n", func(b *bench, o *Options) {
-		o.Programs = program.New(program.Options{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
 		if err := errors.Join(
 			os.Chmod(filepath.Join(elsewhere, "b.sh"), 0o755), os.Mkdir(filepath.Join(b.root, "tool"), 0o755),
 			os.Symlink(filepath.Join(elsewhere, "a.ts"), filepath.Join(b.root, "tool", "a.ts")),

@@ -16,8 +16,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/world"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -231,7 +231,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 	defer leave()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	ctx = world.Ending(ctx, end, c, id)
+	ctx = scripthost.Ending(ctx, end, c, id)
 	defer e.over(ctx)
 	out, err := e.run.Execute(ctx, script.ToolCall{
 		File: j.entry.name, Export: j.tool.Export, Tool: j.tool.Name, Args: c.Input,
@@ -249,7 +249,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 // failed is the error of a tool that came to no good end.
 func (u *unit) failed(ctx context.Context, id string, err error) error {
 	_, threw := errors.AsType[*script.Fault](err)
-	exit, exits := errors.AsType[*world.Exit](context.Cause(ctx))
+	exit, exits := errors.AsType[*scripthost.Exit](context.Cause(ctx))
 	switch {
 	case exits && !threw: // in a timer, or where the script caught what exit throws
 		return exited(id, exit.Error())

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/helve-dev/helve/internal/program"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/tool"
 )
@@ -72,7 +71,7 @@ type fact struct {
 	state   State
 	engine  string
 	tools   []script.Tool
-	defs    []program.Definition // of a program
+	defs    []ProgramTool // of a program
 	hooks   []string
 	unknown []string // what a plugin has that nothing calls
 	problem string

@@ -2,126 +2,224 @@ package custom
 
 import (
 	"context"
+	_ "embed" // for worker.js
 	"encoding/json"
 	"errors"
-	"path/filepath"
-	"slices"
-	"strings"
-
-	"github.com/helve-dev/helve/internal/disk"
+	"fmt"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
-	"github.com/helve-dev/helve/internal/worker"
-	"github.com/helve-dev/helve/internal/world"
-	"github.com/helve-dev/helve/permission"
-	"github.com/helve-dev/helve/tool"
+	"log/slog"
+	"sync"
+	"time"
 )
 
-var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
+//go:embed worker.js
+var workerSource string
 
-// asked is who can be asked while files are loaded, and for how long.
-type asked struct {
-	ctx  context.Context
-	call *tool.Call
+// ErrWorkerGone is wrapped by the errors of calls whose process ended under them, whoever ended it. The next call starts a new one.
+var ErrWorkerGone = errors.New("the worker is gone")
+
+// ErrWorkerClosed is the error of calls after Close.
+var ErrWorkerClosed = errors.New("the worker was closed")
+
+// WorkerOptions set up a worker.
+type WorkerOptions struct {
+	Shell   *process.Executor // starts the process, behind its wall
+	Runtime string            // auto, bun, node or off; auto when empty
+	// Dir is where files work, that of the project.
+	Dir string
+	// LookPath finds a program; exec.LookPath when nil.
+	LookPath func(name string) (string, error)
+	// Sieve is what may be read, for the wall.
+	Sieve  process.PathFilter
+	Logger *slog.Logger
+	// Tell takes what files print and log, a line at a time; nil drops it. It is not called twice at once, and
+	// must not block.
+	Tell func(level, text string)
+	// Requests answers what files ask of the host: "client", "ask" and "meta", never another, with the arguments that script's OPS.md has. ctx is that
+	// of the call they work for: it has its values and ends with it. Where they work for none it has the values of the last Load, Plugins
+	// or Event. A *script.Fault is thrown as it is. What "meta" returns is not
+	// looked at, and it must not block; the others may.
+	Requests func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error)
+
+	open  bool          // without the wall, for tests
+	grace time.Duration // after a cancel; cancelGrace when 0
+	pulse time.Duration // between pings; pingEvery when 0
+	frame int           // the longest frame in bytes; maxFrame when 0
 }
 
-type askedKey struct{}
-
-// mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
-func (u *unit) mayRun(ctx context.Context, e entry, req permission.Request) error {
-	if by, ok := ctx.Value(askedKey{}).(*asked); ok {
-		return by.call.Ask(by.ctx, req)
-	}
-	if u.set.opt.Quiet == nil {
-		return errors.New("there is nobody who could allow it")
-	}
-	return u.set.opt.Quiet(e.called()).Ask(ctx, req)
+// A Folder is what a worker serves.
+type WorkerFolder struct {
+	Root string // the config folder, absolute
+	// Files are the tool and plugin files, relative to Root with slashes, or absolute.
+	Files []string
+	// Also are further folders whose files may become part of what node runs, absolute.
+	Also []string
+	// Reads are files and folders beside those of the files that bun has to read, absolute: what they import.
+	Reads []string
+	// Bundle, where it is set, gives node its program: the body of a CommonJS module as package bundle makes it, and the folder from
+	// which its packages are found. Where it is nil the worker makes one of Files, with all packages left where they are.
+	Bundle func(ctx context.Context) (code, dir string, err error)
 }
 
-// permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
-func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*fact) (may []entry) {
-	u := b.unit
-	for _, e := range some {
-		path := u.path(b.root, e)
-		name := path
-		if rel, err := filepath.Rel(u.set.opt.Worktree, path); u.set.opt.Worktree != "" && err == nil && filepath.IsLocal(rel) {
-			name = filepath.ToSlash(rel)
-		}
-		err := u.mayRun(ctx, e, permission.Request{
-			Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
-		})
-		if err != nil {
-			facts[e.name] = &fact{state: Failed, engine: "worker", refused: true, problem: b.why(e, err.Error())}
-			continue
-		}
-		may = append(may, e)
-	}
-	return may
+// A Worker calls the tools and plugins of one folder in a process of its own. Its methods may be called from any goroutine; what
+// they answer with beside [*script.Fault] is an error of the process or of ctx. A call whose ctx ends is told so by its signal; if it
+// has not ended two seconds later, the process is killed.
+type Worker struct {
+	opt     WorkerOptions
+	folder  WorkerFolder
+	runtime WorkerRuntime
+
+	starting chan struct{}  // has one token, for whoever starts a process
+	telling  sync.Mutex     // while something is told
+	work     sync.WaitGroup // requests and watches of all processes
+	hooks    script.Hooks   // of all plugins
+
+	mu      sync.Mutex
+	closed  bool
+	life    *life
+	starts  []time.Time     // newest last
+	started *plugins        // what a new process has to start
+	quiet   context.Context // whom files work for when no call is under way
 }
 
-// newWorker starts bun or node for files.
-func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
-	u := b.unit
-	opt := u.set.opt.Worker
-	if opt.Shell == nil {
-		return nil, errNoWorker
+// plugins are the arguments of the last call of Plugins.
+type plugins struct {
+	Input   script.PluginInput   `json:"input"`
+	Entries []script.PluginEntry `json:"files,omitempty"`
+}
+
+// StartWorker finds a runtime and starts the process. ctx bounds the starting only.
+func StartWorker(ctx context.Context, opt WorkerOptions, folder WorkerFolder) (*Worker, error) {
+	if opt.grace == 0 {
+		opt.grace = cancelGrace
 	}
-	host := world.New(u.set.opt.World)
-	if opt.Requests == nil {
-		opt.Requests = func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
-			return answer(ctx, host, op, arg)
-		}
+	if opt.pulse == 0 {
+		opt.pulse = pingEvery
 	}
-	if opt.Tell == nil && u.set.opt.World.Tell != nil {
-		opt.Tell = func(level, text string) { u.set.opt.World.Tell(world.Line{Level: level, Text: text}) }
+	if opt.frame == 0 {
+		opt.frame = maxFrame
 	}
 	if opt.Logger == nil {
-		opt.Logger = u.set.log
+		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &engine{unit: u, build: b, at: outside, over: host.Over}
-	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
-	defer cancel()
-	folder := worker.Folder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root)), Reads: b.imports()}
-	for _, en := range some {
-		folder.Files = append(folder.Files, en.name)
-	}
-	w, err := worker.Start(ctx, opt, folder)
+	found, err := FindRuntime(ctx, opt)
 	if err != nil {
-		return nil, errors.Join(err, host.Close())
+		return nil, err
 	}
-	e.kind, e.load, e.run = w.Runtime().Name, w, w
-	e.close = func() error { return errors.Join(w.Close(), host.Close()) }
-	return e, nil
+	w := &Worker{opt: opt, folder: folder, runtime: found, starting: make(chan struct{}, 1), quiet: context.WithoutCancel(ctx)}
+	w.starting <- struct{}{}
+	if _, err := w.living(ctx, false); err != nil {
+		_ = w.Close() // it failed already, and that is told
+		return nil, err
+	}
+	return w, nil
 }
 
-// imports are the files that the files of a build are made of, but those of installed packages, which are shown behind the wall
-// anyway. Of a folder within the config folder all is named, because the runtime looks for names in it; beside the config itself
-// only what is imported.
-func (b *build) imports() (paths []string) {
-	root, err := filepath.EvalSymlinks(b.root)
-	if err != nil {
+// Runtime tells what runs the files.
+func (w *Worker) Runtime() WorkerRuntime { return w.runtime }
+
+// Close ends the process with all that it has started. Calls under way fail. Nothing of the worker runs when it returns, except if
+// Requests goes on after its ctx has ended: it is waited for.
+func (w *Worker) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	l := w.life
+	w.mu.Unlock()
+	if l != nil {
+		l.kill(ErrWorkerClosed)
+	}
+	<-w.starting // whoever starts a process has seen that it is over
+	w.mu.Lock()
+	l = w.life
+	w.mu.Unlock()
+	w.starting <- struct{}{}
+	if l == nil {
 		return nil
 	}
-	for _, m := range b.result.Inputs.Files {
-		path := m.Path
-		if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "node_modules") {
-			continue
-		}
-		if dir := filepath.Dir(path); dir != root && disk.Within(root, dir) {
-			path = dir
-		}
-		if !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
+	<-l.gone
+	w.work.Wait()
+	return l.left
 }
 
-// answer is what a script in a worker gets: the same as one in the embedded engine.
-func answer(ctx context.Context, host *world.World, op string, arg json.RawMessage) (json.RawMessage, error) {
-	got, err := host.Later(ctx, op, vm.Data{JSON: arg})
-	if f, ok := errors.AsType[*vm.Failure](err); ok {
-		return nil, &script.Fault{Name: f.Name, Message: f.Message, Code: f.Code, Data: f.Data}
+const (
+	// mostStarts is how often a process may be started within startsWithin.
+	mostStarts   = 5
+	startsWithin = time.Minute
+)
+
+// living is the process that runs, or a new one, in which the plugins are started again if restore is set.
+func (w *Worker) living(ctx context.Context, restore bool) (*life, error) {
+	if l, err := w.current(); l != nil || err != nil {
+		return l, err
 	}
-	return got.JSON, err
+	select {
+	case <-w.starting:
+		defer func() { w.starting <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if l, err := w.current(); l != nil || err != nil {
+		return l, err
+	}
+	if err := w.mayStart(); err != nil {
+		return nil, err
+	}
+	l, err := w.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	started := w.started
+	w.mu.Unlock()
+	if restore && started != nil {
+		if _, err := w.startPlugins(ctx, l, *started); err != nil {
+			l.kill(err)
+			return nil, fmt.Errorf("starting the plugins again: %w", err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.ready = true
+	return l, nil
+}
+
+// current is the process that runs; nil for none.
+func (w *Worker) current() (*life, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return nil, ErrWorkerClosed
+	case w.life == nil || !w.life.ready || w.life.over():
+		return nil, nil
+	}
+	return w.life, nil
+}
+
+// mayStart counts the starts, so that a folder that ends its process each time does not keep the machine busy.
+func (w *Worker) mayStart() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if len(w.starts) >= mostStarts {
+		if wait := startsWithin - now.Sub(w.starts[len(w.starts)-mostStarts]); wait > 0 {
+			return fmt.Errorf("%s was started %d times within a minute for the files of %s, and ended each time; the last time: %w. Mend the file that does this, or try again in %s",
+				w.runtime.Name, mostStarts, w.folder.Root, w.why(), wait.Round(time.Second))
+		}
+		w.starts = w.starts[1:]
+	}
+	w.starts = append(w.starts, now)
+	return nil
+}
+
+// why is how the last process ended.
+func (w *Worker) why() error {
+	if w.life == nil {
+		return ErrWorkerGone
+	}
+	if why := w.life.reason(); why != nil {
+		return why
+	}
+	return ErrWorkerGone
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/helve-dev/helve/internal/decision"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -29,7 +29,7 @@ func (c court) Sieve(name string) (func(names ...string) bool, string) { return 
 // What explain says of a line is what becomes of it, whatever the rules.
 func TestExplainAgreesWithTheCall(t *testing.T) {
 	dir := t.TempDir()
-	files := &workspace.Files{Worktree: dir}
+	files := &files.Workspace{Worktree: dir}
 	rapid.Check(t, func(t *rapid.T) {
 		var rules permission.Ruleset
 		for range rapid.IntRange(0, 8).Draw(t, "rules") {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -24,7 +24,7 @@ type Judged struct {
 // A Reader says what calls would ask, and what would become of it.
 type Reader struct {
 	Dir    string // where the command would run
-	Files  *workspace.Files
+	Files  *files.Workspace
 	Policy permission.Policy
 	// Decide decides about a request for one thing; the policy alone does when
 	// it is nil.
@@ -76,7 +76,7 @@ func (r Reader) Search(name, pattern string) ([]permission.Decision, error) {
 	asked := recorder{Reader: r}
 	err := asked.Ask(context.Background(), permission.Request{Permission: name, Patterns: []string{pattern}})
 	if place, ok := placeOf(pattern); ok && err == nil {
-		var p workspace.Path
+		var p files.Path
 		p, err = r.Files.ResolveEither(context.Background(), &asked, r.Dir, place)
 		if err == nil && r.Files.Exists(p) && !r.Files.IsFolder(p) {
 			err = r.Files.AskRead(context.Background(), &asked, p)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/workspace"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -24,7 +24,7 @@ func TestCommandOfAHiddenTool(t *testing.T) {
 		{permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Deny}}, permission.Deny},
 		{permission.Ruleset{{Permission: "bash", Pattern: "*", Action: permission.Deny}, {Permission: "bash", Pattern: "ls *", Action: permission.Allow}}, permission.Allow},
 	} {
-		j := Reader{Dir: "/ws", Files: &workspace.Files{}, Policy: permission.Policy{Rules: tc.rules}}
+		j := Reader{Dir: "/ws", Files: &files.Workspace{}, Policy: permission.Policy{Rules: tc.rules}}
 		for _, line := range []string{"cd sub", "X=1", "# nothing"} {
 			if got, err := j.Command(line); err != nil || got.Action != tc.want || (Strictest(got.Units).Action == permission.Deny) != (tc.want == permission.Deny) {
 				t.Errorf("%q under %v: %+v, %v, want %s", line, tc.rules, got, err, tc.want)
@@ -42,7 +42,7 @@ func TestSearchOfAFile(t *testing.T) {
 		}
 	}
 	rules := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "read", Pattern: "*.env", Action: permission.Deny}}
-	r := Reader{Dir: dir + "/ws", Files: &workspace.Files{Worktree: dir + "/ws"}, Policy: permission.Policy{Rules: rules}}
+	r := Reader{Dir: dir + "/ws", Files: &files.Workspace{Worktree: dir + "/ws"}, Policy: permission.Policy{Rules: rules}}
 	for place, want := range map[string]permission.Action{
 		dir + "/out/.env": permission.Deny, "../out/.env": permission.Deny, "../out/a": permission.Allow, "../out": permission.Allow, "../out/b.env": permission.Allow,
 	} {
@@ -64,7 +64,7 @@ func TestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	ceiling := permission.Ruleset{{Permission: "bash", Pattern: "git tag *", Action: permission.Ask}}
-	j := Reader{Dir: "/ws", Files: &workspace.Files{}, Policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}}
+	j := Reader{Dir: "/ws", Files: &files.Workspace{}, Policy: permission.Policy{Rules: rules, Ceilings: []permission.Ruleset{ceiling}}}
 	judged := func(line string) Judged {
 		t.Helper()
 		got, err := j.Command(line)

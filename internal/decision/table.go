@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -105,7 +105,7 @@ func (t Table) judge(v row) (string, error) {
 func (t Table) decision(v row, policy permission.Policy) (got, by string, err error) {
 	switch {
 	case v.Command != nil:
-		got, err := Reader{Dir: cmp.Or(v.Cwd, t.Dir), Files: &workspace.Files{}, Policy: policy}.Command(*v.Command)
+		got, err := Reader{Dir: cmp.Or(v.Cwd, t.Dir), Files: &files.Workspace{}, Policy: policy}.Command(*v.Command)
 		return modal(v, got), decider(Strictest(got.Units)), err
 	case v.Permission != "" && v.Pattern != nil:
 		if v.bringsNone() {

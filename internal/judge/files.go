@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -19,13 +19,13 @@ import (
 // the file tools would ask about them.
 type finder struct {
 	*Line
-	files  *workspace.Files // remembers what it has looked up for the line
+	files  *files.Workspace // remembers what it has looked up for the line
 	by     Siever
 	globs  bool // patterns match as bash has it by itself
 	left   int  // how many more entries of folders it looks at
 	words  int  // how many more names it takes from the text
 	asked  []permission.Request
-	writes []workspace.Path
+	writes []files.Path
 	made   map[string]bool // the names of writes
 	around map[string]bool // … and of all folders that they are in
 	stale  bool            // it is not known any more what git ignores or knows
@@ -37,7 +37,7 @@ type finder struct {
 	seen   map[string]bool
 	held   map[string][]string // the names in folders that were listed
 	table  shell.Reach
-	git    workspace.Staging
+	git    files.Staging
 	homes  map[string]string // of other people
 	packed string            // the branches and tags that git keeps in one file, once they were read
 
@@ -149,7 +149,7 @@ func unknown(a shell.Access) []permission.Uncertainty {
 // visit asks about a folder that is gone to.
 func (f *finder) visit(ctx context.Context, name string) error {
 	_, err := f.files.ResolveFolder(ctx, f, f.place.Dir, name)
-	if errors.Is(err, workspace.ErrBadName) || errors.Is(err, workspace.ErrNameTooLong) {
+	if errors.Is(err, files.ErrBadName) || errors.Is(err, files.ErrNameTooLong) {
 		return nil // nothing can be started there
 	}
 	return err
@@ -163,7 +163,7 @@ func (f *finder) reach(ctx context.Context, a shell.Access, name string) (uncert
 	}
 	p, err := f.files.ResolveEither(ctx, quietly(f, a), f.place.Dir, name)
 	switch {
-	case errors.Is(err, workspace.ErrBadName), errors.Is(err, workspace.ErrNameTooLong):
+	case errors.Is(err, files.ErrBadName), errors.Is(err, files.ErrNameTooLong):
 		return unknown(a), nil
 	case err != nil:
 		return nil, err
@@ -208,7 +208,7 @@ func (f *finder) linked(ctx context.Context, a shell.Access, name string) (uncer
 }
 
 // use asks about what is done with a file. name is how it was written.
-func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name string) (uncertainties []permission.Uncertainty, err error) {
+func (f *finder) use(ctx context.Context, a shell.Access, p files.Path, name string) (uncertainties []permission.Uncertainty, err error) {
 	folder := f.files.IsFolder(p)
 	switch a.Kind {
 	case shell.Read:
@@ -236,7 +236,7 @@ func (f *finder) use(ctx context.Context, a shell.Access, p workspace.Path, name
 
 // contents asks whether a file may be read. Its other names are looked for as
 // long as that does not take long for all files together.
-func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path, folder bool) ([]permission.Uncertainty, error) {
+func (f *finder) contents(ctx context.Context, a shell.Access, p files.Path, folder bool) ([]permission.Uncertainty, error) {
 	if folder || f.looked > maxLooking {
 		err := f.files.AskRead(ctx, f, p)
 		if folder || err != nil {
@@ -252,7 +252,7 @@ func (f *finder) contents(ctx context.Context, a shell.Access, p workspace.Path,
 
 // quietly is an asker for a file of which it is not known yet whether it is
 // one.
-func quietly(f *finder, a shell.Access) workspace.Asker {
+func quietly(f *finder, a shell.Access) files.Asker {
 	if a.Maybe {
 		return &finder{}
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -90,7 +90,7 @@ func benchmark(b *testing.B, text string) {
 	s := newStage(b, ".env", "a.go", "c.go")
 	rules := rulesOf(load(b)[0].Rules)
 	var times []time.Duration
-	files, place := &workspace.Files{Worktree: s.base + "/ws"}, judge.Place{Dir: s.base + "/ws", Home: s.base}
+	files, place := &files.Workspace{Worktree: s.base + "/ws"}, judge.Place{Dir: s.base + "/ws", Home: s.base}
 	for b.Loop() {
 		k := &knowing{court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}}
 		start := time.Now()
@@ -107,7 +107,7 @@ func BenchmarkVectors(b *testing.B) {
 	all := load(b)
 	s := newStage(b, ".env", "a.go")
 	var times []time.Duration
-	files, place := &workspace.Files{Worktree: s.base + "/ws"}, judge.Place{Dir: s.base + "/ws", Home: s.base}
+	files, place := &files.Workspace{Worktree: s.base + "/ws"}, judge.Place{Dir: s.base + "/ws", Home: s.base}
 	for b.Loop() {
 		for _, v := range all {
 			text := s.here(generated(b, v.Command))

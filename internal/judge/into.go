@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -157,7 +157,7 @@ func (f *finder) poured(ctx context.Context, a shell.Access, from, to string) er
 const maxPoured = 1000
 
 // written notes a file that the line changes.
-func (f *finder) written(p workspace.Path) {
+func (f *finder) written(p files.Path) {
 	f.writes = append(f.writes, p)
 	if f.made == nil {
 		f.made, f.around = map[string]bool{}, map[string]bool{}

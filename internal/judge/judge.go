@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -40,20 +40,20 @@ type Place struct {
 // A Line is a command line that was read, with all that has to be asked before
 // it may run.
 type Line struct {
-	files   *workspace.Files
+	files   *files.Workspace
 	place   Place
 	command string
 	line    shell.Line
 }
 
 // Read reads a command line that runs in dir, which is absolute.
-func Read(files *workspace.Files, dir, command string) *Line {
+func Read(files *files.Workspace, dir, command string) *Line {
 	return ReadIn(files, Place{Dir: dir}, command)
 }
 
 // ReadIn is [Read] for a command line that starts elsewhere than in the folder
 // of the session.
-func ReadIn(files *workspace.Files, place Place, command string) *Line {
+func ReadIn(files *files.Workspace, place Place, command string) *Line {
 	if place.Cwd == "" {
 		place.Cwd = place.Dir
 	}
@@ -123,15 +123,15 @@ func (l *Line) Requests(ctx context.Context, by Siever) ([]permission.Request, e
 }
 
 // A Siever knows which files the rules single out, so that of a whole folder
-// only these have to be asked about; [workspace.Sifter] has it.
+// only these have to be asked about; [files.Filterer] has it.
 type Siever interface {
 	Sieve(permission string) (passes func(names ...string) bool, key string)
 }
 
 // Ask asks everything at once. An error of a is returned as it is. Where a is a
-// [workspace.Sifter] too, it is asked about those files of searched folders
+// [files.Filterer] too, it is asked about those files of searched folders
 // alone that its rules single out.
-func (l *Line) Ask(ctx context.Context, a workspace.Asker) error {
+func (l *Line) Ask(ctx context.Context, a files.Asker) error {
 	by, _ := a.(Siever)
 	reqs, err := l.Requests(ctx, by)
 	if err != nil || len(reqs) == 0 {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -158,7 +158,7 @@ func TestSifted(t *testing.T) {
 
 func TestNoCommand(t *testing.T) {
 	for _, command := range []string{"", "ls\x00"} {
-		l := judge.Read(&workspace.Files{}, t.TempDir(), command)
+		l := judge.Read(&files.Workspace{}, t.TempDir(), command)
 		if _, err := l.Requests(t.Context(), nil); !errors.Is(err, judge.ErrNoCommand) {
 			t.Errorf("%q: %v", command, err)
 		}
@@ -243,7 +243,7 @@ func TestRequestsShowTheCommand(t *testing.T) {
 		if cwd != "" {
 			place.Cwd = s.base + cwd
 		}
-		reqs, err := judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, command).Requests(t.Context(), nil)
+		reqs, err := judge.ReadIn(&files.Workspace{Worktree: s.base + "/ws"}, place, command).Requests(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/judge"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -123,7 +123,7 @@ func (s stage) here(text string) string {
 
 func (s stage) line(command string) *judge.Line {
 	place := judge.Place{Dir: s.base + "/ws", Home: s.base + "/home/u"}
-	return judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, s.here(command))
+	return judge.ReadIn(&files.Workspace{Worktree: s.base + "/ws"}, place, s.here(command))
 }
 
 // A verdict is what became of a command line.
@@ -359,7 +359,7 @@ func TestWorkdirVectors(t *testing.T) {
 		rules := rulesOf([][3]string{{"*", "*", "allow"}, {"external_directory", "*", "deny"}})
 		k := &court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}
 		place := judge.Place{Dir: s.base + "/ws", Cwd: s.base + c.cwd}
-		err := judge.ReadIn(&workspace.Files{Worktree: s.base + "/ws"}, place, "ls").Ask(t.Context(), k)
+		err := judge.ReadIn(&files.Workspace{Worktree: s.base + "/ws"}, place, "ls").Ask(t.Context(), k)
 		if err != nil || string(k.action) != c.want {
 			t.Errorf("in %s: got %s (%v), want %s", c.cwd, k.action, err, c.want)
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/shell"
-	"github.com/helve-dev/helve/internal/workspace"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -32,7 +32,7 @@ type walk struct {
 }
 
 // deep asks about what lies below a folder.
-func (f *finder) deep(ctx context.Context, a shell.Access, p workspace.Path) ([]permission.Uncertainty, error) {
+func (f *finder) deep(ctx context.Context, a shell.Access, p files.Path) ([]permission.Uncertainty, error) {
 	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/internal/process"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/helve-dev/helve/internal/journal"
 )
 
 // How a server that ends by itself is treated.
@@ -25,7 +24,7 @@ type client struct {
 	set    *Set
 	server Server
 	root   string
-	log    *journal.Journal
+	log    *process.Journal
 
 	mu       sync.Mutex
 	state    string

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -28,7 +28,7 @@ const (
 // A link is one life of a server: a process, and what it was told.
 type link struct {
 	c       *client
-	process *proc.Process
+	process *process.Process
 	conn    *conn
 	out     *os.File
 	errs    *os.File // what it prints on its error output
@@ -115,7 +115,7 @@ func (l *link) start(ctx context.Context, how launch) error {
 	}
 	server := l.c.server
 	server.Env = how.env
-	cmd := proc.Command{Path: how.argv[0], Args: how.argv[1:], Dir: l.c.root, Stdin: true, Stderr: errW}
+	cmd := process.Command{Path: how.argv[0], Args: how.argv[1:], Dir: l.c.root, Stdin: true, Stderr: errW}
 	l.process, err = l.c.set.opt.Start(ctx, server, cmd, outW)
 	outW.Close()
 	errW.Close()

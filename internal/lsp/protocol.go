@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/internal/process"
 	"os"
 	"time"
-
-	"github.com/helve-dev/helve/internal/proc"
 )
 
 // A Position is a place in a text, counted from 0, in the units that the
@@ -65,7 +64,7 @@ type Options struct {
 	Getenv func(string) string
 
 	// Start starts the process of a server, which prints to out.
-	Start func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error)
+	Start func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error)
 
 	// Brief says that the process ends soon: nothing is started that nobody
 	// waits for.

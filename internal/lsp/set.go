@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/process"
 )
 
 // A Set is the language servers of a project. It is safe for concurrent use.
@@ -29,7 +29,7 @@ type Set struct {
 	mu       sync.Mutex
 	closed   bool
 	clients  map[clientKey]*client
-	logs     map[string]*journal.Journal // by id: servers of one id share theirs
+	logs     map[string]*process.Journal // by id: servers of one id share theirs
 	order    []*client                   // as they came
 	owed     map[string]bool
 	doubt    bool
@@ -52,7 +52,7 @@ func New(opt Options) *Set {
 		opt.Getenv = os.Getenv
 	}
 	s := &Set{
-		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*journal.Journal{}, owed: map[string]bool{},
+		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*process.Journal{}, owed: map[string]bool{},
 		place: place{dir: opt.Dir, worktree: opt.Worktree, trusted: opt.Trusted, getenv: opt.Getenv},
 	}
 	s.real = actual(opt.Dir)
@@ -115,9 +115,9 @@ func (s *Set) client(m match) (*client, error) {
 var errSetClosed = errors.New("language servers: closed")
 
 // journal is the log of the servers of an id; s.mu is held.
-func (s *Set) journal(id string) *journal.Journal {
+func (s *Set) journal(id string) *process.Journal {
 	if s.logs[id] == nil {
-		s.logs[id] = journal.New(s.opt.Logs, id)
+		s.logs[id] = process.NewJournal(s.opt.Logs, id)
 	}
 	return s.logs[id]
 }

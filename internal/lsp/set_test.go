@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
-	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/process"
 )
 
 // A bench is a set with one fake server for .foo files.
@@ -30,10 +30,10 @@ func newBench(t *testing.T, change func(*Options), flags ...string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := proc.New(proc.Options{})
+	runner := process.NewRunner(process.RunnerOptions{})
 	opt := Options{
 		Dir: dir, Worktree: dir, Servers: servers, Wait: 20 * time.Second, Request: 20 * time.Second, Init: 20 * time.Second,
-		Start: func(ctx context.Context, s Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+		Start: func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error) {
 			return runner.Start(ctx, cmd, out)
 		},
 	}

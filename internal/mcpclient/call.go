@@ -12,7 +12,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -139,7 +138,7 @@ func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result
 	if err != nil {
 		return nil, err
 	}
-	return foreign.Result(res)
+	return ToolResult(res)
 }
 
 // once makes a call, and reports whether it can be made again when it fails:

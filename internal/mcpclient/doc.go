@@ -8,6 +8,14 @@
 // one of its tools waits for that.
 //
 // What a server says about itself is not trusted. Tool definitions are bounded
-// and pinned by the package foreign, texts are data, and a joined name that
+// and pinned, texts are data, and a joined name that
 // two servers claim is refused.
+//
+// # What servers say
+//
+// What a server says is made safe first. [Definition] and [ToolResult] bound and repair it, so that a bad tool is one tool less and a
+// bad result is one result less, and [Pins] remember what tools looked like, so
+// that one that changes after it was approved is found out.
+//
+// It talks to nobody: whoever holds the connection brings what came over it.
 package mcpclient

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
-	"github.com/helve-dev/helve/internal/foreign"
 )
 
 // errGarbled is the answer to a call whose own is no message.
@@ -212,7 +210,7 @@ func mend(data []byte) []byte {
 	if json.Unmarshal(data, &m) != nil || m["result"] == nil {
 		return data
 	}
-	mended := foreign.Mend(m["result"])
+	mended := RepairResult(m["result"])
 	if bytes.Equal(mended, m["result"]) {
 		return data
 	}

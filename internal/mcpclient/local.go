@@ -12,8 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/journal"
-	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -22,11 +21,11 @@ const maxLogLine = 64 << 10
 
 // A local is the process of a local server.
 type local struct {
-	proc    *proc.Process
+	proc    *process.Process
 	pipe    *pipe
 	errors  *os.File // what it prints on its error output
 	errDone chan struct{}
-	log     *journal.Journal
+	log     *process.Journal
 }
 
 // A whole transport hands out a connection that exists already.
@@ -79,7 +78,7 @@ func (l *link) start(ctx context.Context) error {
 		outW.Close()
 		return fmt.Errorf("pipe: %w", err)
 	}
-	cmd := proc.Command{Path: e.s.Command[0], Args: e.s.Command[1:], Dir: dir, Stdin: true, Stderr: errW}
+	cmd := process.Command{Path: e.s.Command[0], Args: e.s.Command[1:], Dir: dir, Stdin: true, Stderr: errW}
 	p, err := e.pool.opts.Start(ctx, e.s, cmd, outW)
 	outW.Close()
 	errW.Close()

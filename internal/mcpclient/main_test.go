@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/leaktest"
-	"github.com/helve-dev/helve/internal/proc"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -20,6 +20,7 @@ import (
 
 // The test binary is its own MCP server.
 func TestMain(m *testing.M) {
+	keepManyPins()
 	if how := os.Getenv("HELVE_TEST_PEER"); how != "" {
 		os.Exit(fakeMain(how))
 	}
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 // A bench is a pool with what it needs around it.
 type bench struct {
 	t      testing.TB
-	runner *proc.Runner
+	runner *process.Runner
 	pool   *Pool
 
 	mu       sync.Mutex
@@ -48,8 +49,8 @@ type bench struct {
 // newBench makes a pool that ends with the test.
 func newBench(t testing.TB, o Options) *bench {
 	t.Helper()
-	b := &bench{t: t, runner: proc.New(proc.Options{}), tools: map[string]tool.Tool{}, allowed: true}
-	o.Start = func(ctx context.Context, s mcp.Server, cmd proc.Command, out *os.File) (*proc.Process, error) {
+	b := &bench{t: t, runner: process.NewRunner(process.RunnerOptions{}), tools: map[string]tool.Tool{}, allowed: true}
+	o.Start = func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
 		cmd.Env = os.Environ()
 		for k, v := range s.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)

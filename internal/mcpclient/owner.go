@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -34,7 +33,7 @@ func (p *Pool) Owner(tool string) (server string, ok bool) {
 func (p *Pool) owners(tool string) (some []*peer) {
 	longest := 0
 	for _, e := range p.list() {
-		prefix := foreign.Prefix(e.s.Name)
+		prefix := ToolPrefix(e.s.Name)
 		if len(prefix) < longest || !strings.HasPrefix(tool, prefix) {
 			continue
 		}
@@ -49,14 +48,14 @@ func (p *Pool) owners(tool string) (some []*peer) {
 // trespass says why a server is refused that offers tools under the names of
 // another one, whether that one is connected, or enabled, or not.
 func (e *peer) trespass(items []item) error {
-	mine := foreign.Prefix(e.s.Name)
+	mine := ToolPrefix(e.s.Name)
 	others := slices.DeleteFunc(e.pool.list(), func(f *peer) bool {
-		prefix := foreign.Prefix(f.s.Name)
+		prefix := ToolPrefix(f.s.Name)
 		return len(prefix) <= len(mine) || !strings.HasPrefix(prefix, mine)
 	})
 	for _, it := range items {
 		for _, f := range others {
-			if prefix := foreign.Prefix(f.s.Name); strings.HasPrefix(it.name, prefix) {
+			if prefix := ToolPrefix(f.s.Name); strings.HasPrefix(it.name, prefix) {
 				return fmt.Errorf("the server %q is refused: its tool %q would be called %s, and the names that begin with %s are for the tools of the server %q",
 					e.s.Name, it.def.Tool, it.name, prefix, f.s.Name)
 			}

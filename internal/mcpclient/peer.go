@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve/internal/journal"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -45,7 +45,7 @@ func faultOf(err error) *fault {
 type peer struct {
 	pool *Pool
 	s    mcp.Server
-	log  *journal.Journal
+	log  *process.Journal
 	news *news
 
 	shelving sync.Mutex // one change of the shelf at a time; taken before mu
@@ -77,7 +77,7 @@ type attempt struct {
 }
 
 func newPeer(p *Pool, s mcp.Server) *peer {
-	e := &peer{pool: p, s: s, log: journal.New(p.opts.Logs, s.Name), off: s.Disabled, state: mcp.Idle}
+	e := &peer{pool: p, s: s, log: process.NewJournal(p.opts.Logs, s.Name), off: s.Disabled, state: mcp.Idle}
 	e.news = newNews(e)
 	if s.Disabled {
 		e.state = mcp.Disabled

@@ -15,7 +15,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -340,7 +339,7 @@ func (p *pipe) admit(m jsonrpc.Message) bool {
 		delete(p.ends, m.ID)
 		p.mu.Unlock()
 		if mine && bytes.Contains(m.Result, []byte(`"content"`)) {
-			m.Result = foreign.Mend(m.Result)
+			m.Result = RepairResult(m.Result)
 		}
 		return mine
 	case *jsonrpc.Request:

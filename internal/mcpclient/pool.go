@@ -13,9 +13,8 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/foreign"
-	"github.com/helve-dev/helve/internal/proc"
-	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/auth"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
@@ -80,7 +79,7 @@ type Options struct {
 
 	// Start starts a local server that prints to out. It fills in the
 	// environment and where the server runs.
-	Start func(ctx context.Context, s mcp.Server, cmd proc.Command, out *os.File) (*proc.Process, error)
+	Start func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error)
 	// Register offers a tool until remove is called. An error refuses the
 	// server that brought it. nil offers nothing.
 	Register func(t tool.Tool) (remove func(), err error)
@@ -90,9 +89,9 @@ type Options struct {
 
 	// SignIn holds the sign-ins of remote servers. Without it one that wants
 	// a sign-in is left in the state NeedsAuth.
-	SignIn *signin.Store
+	SignIn *auth.SignIns
 	// Person is how somebody is reached who can sign in; nobody when zero.
-	Person signin.HandlerOptions
+	Person auth.HandlerOptions
 	// Ask lets a server ask the person something; nil declines. It has to
 	// return when ctx ends.
 	Ask func(ctx context.Context, server string, e Elicitation) (Answer, error)
@@ -113,7 +112,7 @@ type Options struct {
 type Pool struct {
 	opts  Options
 	log   *slog.Logger
-	pins  *foreign.Pins
+	pins  *Pins
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 	work  sync.WaitGroup // every goroutine of the pool
@@ -128,7 +127,7 @@ type Pool struct {
 // New makes a Pool. Nothing is started or read before something is needed.
 // Of two servers of one name the later counts.
 func New(o Options) *Pool {
-	p := &Pool{opts: o, log: o.Logger, pins: foreign.OpenPins(o.Pins)}
+	p := &Pool{opts: o, log: o.Logger, pins: OpenPins(o.Pins)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -43,7 +43,7 @@ var errElsewhere = errors.New("the server refers to another origin, where nothin
 type remote struct {
 	base    *url.URL
 	headers map[string]string
-	token   auth.OAuthHandler // for the transport that knows no sign-in itself
+	token   sdkauth.OAuthHandler // for the transport that knows no sign-in itself
 	l       *link
 	http    *http.Transport
 	status  atomic.Int32                  // of the last answer
@@ -59,9 +59,9 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, &fault{state: mcp.Failed, text: "The URL of the server is not one of http or https.", final: true}
 	}
-	var handler auth.OAuthHandler
+	var handler sdkauth.OAuthHandler
 	if e.pool.opts.SignIn != nil && !e.s.NoOAuth {
-		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, signin.Client{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.opts.Person)
+		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, auth.OAuthClient{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.opts.Person)
 	}
 	l, err := e.reach(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		return "http", &sdk.StreamableClientTransport{
@@ -127,12 +127,12 @@ func (r *remote) fault(err error) error {
 	f := &fault{state: mcp.Failed, text: err.Error()}
 	lower := strings.ToLower(f.text)
 	switch {
-	case errors.Is(err, signin.ErrRegistration),
+	case errors.Is(err, auth.ErrRegistration),
 		status == http.StatusUnauthorized && (strings.Contains(lower, "registration") || strings.Contains(lower, "client_id")):
-		f.state, f.text, f.detail = mcp.NeedsRegistration, signin.ErrRegistration.Error(), f.text
+		f.state, f.text, f.detail = mcp.NeedsRegistration, auth.ErrRegistration.Error(), f.text
 	case failed(err) != "":
 		f.state, f.text = mcp.NeedsAuth, failed(err)
-	case errors.Is(err, signin.ErrSignIn), status == http.StatusUnauthorized:
+	case errors.Is(err, auth.ErrSignIn), status == http.StatusUnauthorized:
 		f.state, f.detail = mcp.NeedsAuth, f.text
 		f.text = fmt.Sprintf("The server wants a sign-in: run `helve mcp auth %s`.", r.l.e.s.Name)
 	case errors.Is(err, errElsewhere):
@@ -147,7 +147,7 @@ func (r *remote) fault(err error) error {
 
 // failed says why a sign-in that a person has tried came to nothing.
 func failed(err error) string {
-	if f, ok := errors.AsType[*signin.Failure](err); ok {
+	if f, ok := errors.AsType[*auth.SignInError](err); ok {
 		return f.Error()
 	}
 	return ""

@@ -21,7 +21,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/signin"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -209,7 +209,7 @@ func TestRemoteRefused(t *testing.T) {
 	for i := range servers {
 		servers[i].Timeout = 4 * time.Second
 	}
-	b := newBench(t, Options{Servers: servers, SignIn: signin.Open(filepath.Join(t.TempDir(), "signin.json"))})
+	b := newBench(t, Options{Servers: servers, SignIn: auth.OpenSignIns(filepath.Join(t.TempDir(), "signin.json"))})
 	b.gather()
 	for _, want := range []struct {
 		name  string

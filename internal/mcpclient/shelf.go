@@ -9,7 +9,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/foreign"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
@@ -38,7 +37,7 @@ type shelf struct {
 
 // A listed is a tool that the server has listed.
 type listed struct {
-	def  foreign.Definition
+	def  Definition
 	name string // what models call it; empty where it is not offered
 	off  string // why it is not offered
 }
@@ -46,8 +45,8 @@ type listed struct {
 // An offer is a tool that is registered.
 type offer struct {
 	name   string
-	def    foreign.Definition
-	hint   foreign.Definition // what of it is believed: def, or what was pinned
+	def    Definition
+	hint   Definition // what of it is believed: def, or what was pinned
 	hash   string
 	shown  string // how it differs from what was pinned, when it was registered
 	remove func()
@@ -83,7 +82,7 @@ func (e *peer) stock(ctx context.Context, l *link) error {
 }
 
 // list asks the server for its tools.
-func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []mcp.Off, err error) {
+func (l *link) list(ctx context.Context) (defs []Definition, off []mcp.Off, err error) {
 	if !l.has.tools {
 		return nil, nil, nil
 	}
@@ -100,7 +99,7 @@ func (l *link) list(ctx context.Context) (defs []foreign.Definition, off []mcp.O
 			if t == nil {
 				continue
 			}
-			d, err := foreign.DefinitionOf(l.e.s.Name, t)
+			d, err := DefinitionOf(l.e.s.Name, t)
 			if err != nil {
 				name, _ := text.Cut(t.Name, maxLabel)
 				off = append(off, mcp.Off{Tool: name, Reason: err.Error()})
@@ -193,8 +192,8 @@ func (l *link) sleep(d time.Duration) bool {
 // An item is a tool on its way to the shelf.
 type item struct {
 	name    string
-	def     foreign.Definition
-	hint    foreign.Definition
+	def     Definition
+	hint    Definition
 	hash    string
 	changed string
 	tool    tool.Tool
@@ -203,7 +202,7 @@ type item struct {
 // shelve registers what a server offers now, and takes away what it does not
 // offer any more. What has not changed is left alone. When it fails, nothing of
 // the server is left.
-func (e *peer) shelve(l *link, defs []foreign.Definition, off []mcp.Off) error {
+func (e *peer) shelve(l *link, defs []Definition, off []mcp.Off) error {
 	e.shelving.Lock()
 	defer e.shelving.Unlock()
 	e.mu.Lock()
@@ -237,8 +236,8 @@ func (e *peer) shelve(l *link, defs []foreign.Definition, off []mcp.Off) error {
 
 // item makes the tool of a definition. One that has changed since it was
 // approved is the one that was approved, as far as models can tell.
-func (e *peer) item(d foreign.Definition) (item, error) {
-	it := item{name: foreign.Name(e.s.Name, d.Tool), def: d, hint: d, hash: d.Hash()}
+func (e *peer) item(d Definition) (item, error) {
+	it := item{name: ToolName(e.s.Name, d.Tool), def: d, hint: d, hash: d.Hash()}
 	schema, err := d.Schema()
 	if err != nil {
 		return it, err
@@ -429,12 +428,12 @@ func (p *Pool) Approve(server, tool string) error {
 }
 
 // keep pins a definition, and shows the tool as it is from then on.
-func (e *peer) keep(d foreign.Definition) error {
+func (e *peer) keep(d Definition) error {
 	if err := e.pool.pins.Keep(d); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	o, l := e.shelf.offers[foreign.Name(e.s.Name, d.Tool)], e.link
+	o, l := e.shelf.offers[ToolName(e.s.Name, d.Tool)], e.link
 	e.mu.Unlock()
 	if o != nil && o.shown != "" && l != nil {
 		l.listChanged()

@@ -11,15 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/helve-dev/helve/internal/gate"
 )
 
 // A porch is a house behind a gate, open to TCP.
 type porch struct {
 	*house
-	*gate.Listener
+	*auth.Listener
 	reached atomic.Int64 // requests that came through
 	client  *http.Client // knows no token
 }
@@ -28,11 +27,11 @@ func openPorch(t *testing.T) *porch {
 	t.Helper()
 	p := &porch{house: build(t, nil, nil, nil), client: &http.Client{Transport: &http.Transport{}}}
 	var err error
-	p.Listener, err = gate.Listen(gate.Bind{File: filepath.Join(t.TempDir(), "private", "token")})
+	p.Listener, err = auth.Listen(auth.Bind{File: filepath.Join(t.TempDir(), "private", "token")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gate.New(gate.Options{Token: p.Token, Hosts: p.Hosts})
+	g, err := auth.NewGuard(auth.GuardOptions{Token: p.Token, Hosts: p.Hosts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 // Package regex finds the lines of a text that match a pattern, in the dialect
-// of Rust's regex crate, which is ripgrep's: Unicode classes and word
+// of Rust's regex crate, which is ripgrep's.
+//
+// Patterns have Unicode classes and word
 // boundaries, no look-around, no back references.
 //
 // A pattern is parsed to a tree, the tree becomes an automaton over bytes, and
@@ -16,4 +18,11 @@
 // not match a byte that belongs to no character. Word boundaries go by the
 // characters of Unicode. Next to bytes that are no valid UTF-8, \b treats them
 // as no part of a word and \B does not hold.
+//
+// # Finding places
+//
+// A [Finder] finds places in memory at which one of a few short sequences of
+// byte sets stands, as fast as the machine can read. It is the first, coarse
+// sieve of a text search: what it finds still has to be looked at, what it
+// passes over can not match.
 package regex

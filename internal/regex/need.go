@@ -3,8 +3,6 @@ package regex
 import (
 	"math"
 	"slices"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A place is where the sequences of a need sit in a match.
@@ -18,7 +16,7 @@ const (
 
 // A need is what every matching line contains.
 type need struct {
-	alternatives []scan.Sequence // at least one of them; nil when nothing is known that is worth looking for
+	alternatives []Sequence // at least one of them; nil when nothing is known that is worth looking for
 	at           place
 	index        [][]string // of each list at least one, ASCII letters lower-cased; nil when nothing is known
 }
@@ -48,15 +46,15 @@ func needs(n *node) need {
 // A part is what is known about the texts that a piece of a pattern matches.
 // Slices of sequences are shared between parts and never written to.
 type part struct {
-	known bool            // exact says something
-	exact []scan.Sequence // every text is one of these
-	sure  bool            // and every one of these is a match, wherever it stands
+	known bool       // exact says something
+	exact []Sequence // every text is one of these
+	sure  bool       // and every one of these is a match, wherever it stands
 
-	prefix, suffix []scan.Sequence // every text begins, ends with one of these; nil when not known
+	prefix, suffix []Sequence // every text begins, ends with one of these; nil when not known
 
-	all   scan.Set // no text has other bytes
-	wide  bool     // all is nearly everything
-	least int      // no text is shorter
+	all   Set  // no text has other bytes
+	wide  bool // all is nearly everything
+	least int  // no text is shorter
 	found finds
 }
 
@@ -66,8 +64,8 @@ func analyse(n *node) part {
 	case kindClass:
 		return classPart(n.runes)
 	case kindBytes:
-		set := scan.Set(*n.bytes)
-		return part{known: true, sure: true, exact: []scan.Sequence{{set}}, all: set, wide: set.Share() > wide, least: 1, found: noFinds()}
+		set := Set(*n.bytes)
+		return part{known: true, sure: true, exact: []Sequence{{set}}, all: set, wide: set.Share() > wide, least: 1, found: noFinds()}
 	case kindConcat:
 		return concatPart(n.subs)
 	case kindEither:
@@ -80,11 +78,11 @@ func analyse(n *node) part {
 
 // emptyPart is the empty text. It is not sure to match where n is a look.
 func emptyPart(sure bool) part {
-	return part{known: true, sure: sure, exact: []scan.Sequence{{}}, found: noFinds()}
+	return part{known: true, sure: sure, exact: []Sequence{{}}, found: noFinds()}
 }
 
 // begin returns what the texts begin with.
-func (p *part) begin() []scan.Sequence {
+func (p *part) begin() []Sequence {
 	if p.known {
 		return p.exact
 	}
@@ -92,7 +90,7 @@ func (p *part) begin() []scan.Sequence {
 }
 
 // end returns what the texts end with.
-func (p *part) end() []scan.Sequence {
+func (p *part) end() []Sequence {
 	if p.known {
 		return p.exact
 	}
@@ -172,11 +170,11 @@ func (p *part) cover(q *part) {
 
 // run lengthens an edge that is one sequence, or not known, by the set of all
 // bytes of the text, up to the least length that it has.
-func (p *part) run(list []scan.Sequence, end bool) []scan.Sequence {
+func (p *part) run(list []Sequence, end bool) []Sequence {
 	if len(list) > 1 || p.wide {
 		return list
 	}
-	var s scan.Sequence
+	var s Sequence
 	if len(list) == 1 {
 		s = list[0]
 	}
@@ -184,11 +182,11 @@ func (p *part) run(list []scan.Sequence, end bool) []scan.Sequence {
 	if more <= 0 {
 		return list
 	}
-	sets := slices.Repeat(scan.Sequence{p.all}, more)
+	sets := slices.Repeat(Sequence{p.all}, more)
 	if end {
-		return []scan.Sequence{slices.Concat(sets, s)}
+		return []Sequence{slices.Concat(sets, s)}
 	}
-	return []scan.Sequence{slices.Concat(s, sets)}
+	return []Sequence{slices.Concat(s, sets)}
 }
 
 // concatPart puts the subs behind each other. Where some have several
@@ -204,7 +202,7 @@ func concatPart(subs []*node) part {
 			continue
 		}
 		if q.single() {
-			q.exact = []scan.Sequence{slices.Clone(q.exact[0])}
+			q.exact = []Sequence{slices.Clone(q.exact[0])}
 		}
 		parts = append(parts, q)
 	}
@@ -253,12 +251,12 @@ func (p *part) blur() part {
 	for _, s := range p.exact {
 		short, long = min(short, len(s)), max(long, len(s))
 	}
-	q.prefix = []scan.Sequence{blur(p.exact, short, false)}
+	q.prefix = []Sequence{blur(p.exact, short, false)}
 	if short == long {
 		q.exact = q.prefix
 		return q
 	}
-	q.suffix = []scan.Sequence{blur(p.exact, short, true)}
+	q.suffix = []Sequence{blur(p.exact, short, true)}
 	q.known, q.exact = false, nil
 	return q
 }
@@ -266,7 +264,7 @@ func (p *part) blur() part {
 func eitherPart(subs []*node) part {
 	p := part{known: true, sure: true, least: math.MaxInt, found: noFinds()}
 	parts := make([]part, len(subs))
-	var exact []scan.Sequence
+	var exact []Sequence
 	for i, n := range subs {
 		q := analyse(n)
 		parts[i] = q
@@ -296,7 +294,7 @@ func eitherPart(subs []*node) part {
 
 // eitherEdge returns what the parts begin or end with, nil when that is not
 // known of all.
-func eitherEdge(parts []part, end bool) (list []scan.Sequence) {
+func eitherEdge(parts []part, end bool) (list []Sequence) {
 	for i := range parts {
 		q := parts[i].begin()
 		if end {
@@ -312,7 +310,7 @@ func eitherEdge(parts []part, end bool) (list []scan.Sequence) {
 
 // eitherFinds makes one find of the best ones of all parts.
 func eitherFinds(parts []part) finds {
-	var best []scan.Sequence
+	var best []Sequence
 	var strings []string
 	searchable, indexable := true, true
 	for i := range parts {
@@ -339,7 +337,7 @@ func repeatPart(n *node) part {
 	case n.max == 0:
 		return emptyPart(true)
 	case n.min == 0 && n.max == 1 && sub.known && len(sub.exact) < mostProduct:
-		sub.exact = append(slices.Clip(sub.exact), scan.Sequence{})
+		sub.exact = append(slices.Clip(sub.exact), Sequence{})
 		sub.least, sub.found = 0, noFinds()
 		return sub
 	case n.min == 0:

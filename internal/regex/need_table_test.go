@@ -6,12 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // showSequences writes sequences the way classes are written.
-func showSequences(list []scan.Sequence) (out []string) {
+func showSequences(list []Sequence) (out []string) {
 	for _, s := range list {
 		var b strings.Builder
 		for i := range s {
@@ -22,7 +20,7 @@ func showSequences(list []scan.Sequence) (out []string) {
 	return out
 }
 
-func showSet(s *scan.Set) string {
+func showSet(s *Set) string {
 	var ranges []string
 	for lo := 0; lo < 256; lo++ {
 		if !s.Has(byte(lo)) {

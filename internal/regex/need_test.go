@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A needSource makes trees and texts of a stream of bytes.
@@ -196,7 +194,7 @@ func hasLook(n *node) bool {
 }
 
 // needStands returns where a sequence of the list stands first, or -1.
-func needStands(list []scan.Sequence, text []byte) int {
+func needStands(list []Sequence, text []byte) int {
 	for p := range text {
 		for _, s := range list {
 			ok := p+len(s) <= len(text)
@@ -225,7 +223,7 @@ func needFold(text []byte) string {
 // checkNeed holds what is claimed against a text that matches n as it stands.
 func checkNeed(t *testing.T, n *node, w need, match []byte) {
 	t.Helper()
-	if len(w.alternatives) > scan.Most {
+	if len(w.alternatives) > MaxSequences {
 		t.Fatalf("%d alternatives", len(w.alternatives))
 	}
 	if w.alternatives != nil {

@@ -3,8 +3,6 @@ package regex
 import (
 	"slices"
 	"unicode/utf8"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 const (
@@ -19,7 +17,7 @@ func classPart(runes []runeRange) part {
 	if list := encodings(runes); list != nil {
 		return spelled(list)
 	}
-	var first, last scan.Set
+	var first, last Set
 	done := byte(0)
 	for _, r := range runes {
 		if r.lo < utf8.RuneSelf {
@@ -39,8 +37,8 @@ func classPart(runes []runeRange) part {
 		last.Add(0x80, 0xbf)
 	}
 	p := part{
-		prefix: []scan.Sequence{{first}},
-		suffix: []scan.Sequence{{last}},
+		prefix: []Sequence{{first}},
+		suffix: []Sequence{{last}},
 		all:    union(first, last),
 		least:  1,
 		found:  noFinds(),
@@ -50,11 +48,11 @@ func classPart(runes []runeRange) part {
 }
 
 // encodings spells a class out in bytes, or returns nil if that is too much.
-func encodings(runes []runeRange) (list []scan.Sequence) {
+func encodings(runes []runeRange) (list []Sequence) {
 	if len(runes) > mostRanges {
 		return nil
 	}
-	var ascii scan.Set
+	var ascii Set
 	for _, r := range runes {
 		if r.hi >= utf8.RuneSelf && r.hi-r.lo > mostSpan {
 			return nil
@@ -67,8 +65,8 @@ func encodings(runes []runeRange) (list []scan.Sequence) {
 			list = encode(list, r)
 		}
 	}
-	if list = merge(list); ascii != (scan.Set{}) || len(list) == 0 {
-		list = append(list, scan.Sequence{ascii})
+	if list = merge(list); ascii != (Set{}) || len(list) == 0 {
+		list = append(list, Sequence{ascii})
 	}
 	if len(list) > mostEncodings {
 		return nil
@@ -76,7 +74,7 @@ func encodings(runes []runeRange) (list []scan.Sequence) {
 	return list
 }
 
-func spelled(list []scan.Sequence) part {
+func spelled(list []Sequence) part {
 	p := part{known: true, sure: true, exact: list, least: utf8.UTFMax, found: noFinds()}
 	for _, s := range list {
 		p.least = min(p.least, len(s))
@@ -101,7 +99,7 @@ func lead(r rune) byte {
 
 // encode adds the sequences of bytes that stand for the characters of a range
 // outside ASCII.
-func encode(list []scan.Sequence, r runeRange) []scan.Sequence {
+func encode(list []Sequence, r runeRange) []Sequence {
 	for _, end := range [...]rune{0x7ff, 0xd7ff, 0xffff} {
 		if r.lo <= end && end < r.hi {
 			list = encode(list, runeRange{r.lo, end})
@@ -133,7 +131,7 @@ func encode(list []scan.Sequence, r runeRange) []scan.Sequence {
 	var lo, hi [utf8.UTFMax]byte
 	n := utf8.EncodeRune(lo[:], r.lo)
 	utf8.EncodeRune(hi[:], r.hi)
-	s := make(scan.Sequence, n)
+	s := make(Sequence, n)
 	for i := range s {
 		s[i].Add(lo[i], hi[i])
 	}

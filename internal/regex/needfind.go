@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // What a search costs for each byte of text, roughly in ns on the machine the
@@ -32,7 +30,7 @@ const mostTries = 256
 
 // finds are what every match was found to contain.
 type finds struct {
-	best   []scan.Sequence // one of these, the cheapest to look for; at most scan.Most
+	best   []Sequence // one of these, the cheapest to look for; at most MaxSequences
 	at     place
 	cost   float64
 	groups [][]string // one of each
@@ -48,11 +46,11 @@ func (f *finds) clone() finds {
 }
 
 // add takes note that every match contains one of the list.
-func (f *finds) add(list []scan.Sequence, at place) {
+func (f *finds) add(list []Sequence, at place) {
 	if f.tries++; f.tries > mostTries && at == placeInner {
 		return
 	}
-	if len(list) == 0 || slices.ContainsFunc(list, func(s scan.Sequence) bool { return len(s) == 0 }) {
+	if len(list) == 0 || slices.ContainsFunc(list, func(s Sequence) bool { return len(s) == 0 }) {
 		return
 	}
 	f.consider(list, at)
@@ -74,11 +72,11 @@ func (f *finds) include(g *finds) {
 }
 
 // consider makes the list the best if it is.
-func (f *finds) consider(list []scan.Sequence, at place) {
-	if len(list) > scan.Most {
-		list, at = fewer(list, scan.Most), min(at, placePrefix)
+func (f *finds) consider(list []Sequence, at place) {
+	if len(list) > MaxSequences {
+		list, at = fewer(list, MaxSequences), min(at, placePrefix)
 	}
-	look, hit := scan.Cost(list)
+	look, hit := Cost(list)
 	cost := look + hit*costHit
 	if at != placeExact {
 		cost += costInexact + hit*costVerify
@@ -140,7 +138,7 @@ func implies(g, h []string) bool {
 // texts returns strings of which every text that contains one of the list
 // contains one, once its ASCII letters are lower-cased. It returns nil if a
 // sequence has too little that is certain.
-func texts(list []scan.Sequence) (all []string) {
+func texts(list []Sequence) (all []string) {
 	for _, s := range list {
 		spread := spread(s)
 		if spread == nil || len(all)+len(spread) > mostUnion {
@@ -152,7 +150,7 @@ func texts(list []scan.Sequence) (all []string) {
 }
 
 // spread returns the strings that the most telling stretch of s may be, or nil.
-func spread(s scan.Sequence) []string {
+func spread(s Sequence) []string {
 	s = s[:min(len(s), mostString)]
 	var folded [mostString]choice
 	for k := range s {
@@ -208,7 +206,7 @@ type choice struct {
 }
 
 // fold returns the bytes of the set, letters lower-cased.
-func fold(s *scan.Set) (c choice) {
+func fold(s *Set) (c choice) {
 	if s.Len() > 2*len(c.bytes) {
 		return c
 	}

@@ -3,15 +3,13 @@ package regex
 import (
 	"cmp"
 	"slices"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // wide is the share of all bytes from which on a set says too little to be
 // added to an edge by itself.
 const wide = 0.35
 
-func union(a, b scan.Set) scan.Set {
+func union(a, b Set) Set {
 	for i := range a {
 		a[i] |= b[i]
 	}
@@ -19,7 +17,7 @@ func union(a, b scan.Set) scan.Set {
 }
 
 // size counts the sets of all sequences.
-func size(list []scan.Sequence) (n int) {
+func size(list []Sequence) (n int) {
 	for _, s := range list {
 		n += len(s)
 	}
@@ -29,7 +27,7 @@ func size(list []scan.Sequence) (n int) {
 // cross returns each of a with each of b behind it; not ok when these would be
 // too many or too long. What is not known (nil) is as good as the empty text,
 // unless both are.
-func cross(a, b []scan.Sequence) (list []scan.Sequence, ok bool) {
+func cross(a, b []Sequence) (list []Sequence, ok bool) {
 	if a == nil || b == nil {
 		return append(a, b...), true
 	}
@@ -40,7 +38,7 @@ func cross(a, b []scan.Sequence) (list []scan.Sequence, ok bool) {
 	if size(a)*len(b)+size(b)*len(a) > mostSets {
 		return nil, false
 	}
-	list = make([]scan.Sequence, 0, n)
+	list = make([]Sequence, 0, n)
 	for _, x := range a {
 		for _, y := range b {
 			if len(x)+len(y) > mostLength {
@@ -60,11 +58,11 @@ func cross(a, b []scan.Sequence) (list []scan.Sequence, ok bool) {
 }
 
 // edge cuts the sequences to what is kept of the start or end of a longer text.
-func edge(list []scan.Sequence, end bool) []scan.Sequence {
-	if !slices.ContainsFunc(list, func(s scan.Sequence) bool { return len(s) > mostEdge }) {
+func edge(list []Sequence, end bool) []Sequence {
+	if !slices.ContainsFunc(list, func(s Sequence) bool { return len(s) > mostEdge }) {
 		return list
 	}
-	out := make([]scan.Sequence, len(list))
+	out := make([]Sequence, len(list))
 	for i, s := range list {
 		switch {
 		case len(s) <= mostEdge:
@@ -80,8 +78,8 @@ func edge(list []scan.Sequence, end bool) []scan.Sequence {
 
 // blur returns the one sequence of length n that all of the list begin, or
 // end, with.
-func blur(list []scan.Sequence, n int, end bool) scan.Sequence {
-	out := make(scan.Sequence, n)
+func blur(list []Sequence, n int, end bool) Sequence {
+	out := make(Sequence, n)
 	for _, s := range list {
 		if end {
 			s = s[len(s)-n:]
@@ -95,11 +93,11 @@ func blur(list []scan.Sequence, n int, end bool) scan.Sequence {
 
 // merge makes one sequence of two wherever that stands for the same texts:
 // they differ in one set only, or not at all.
-func merge(list []scan.Sequence) []scan.Sequence {
+func merge(list []Sequence) []Sequence {
 	if len(list) < 2 || len(list) > 2*mostUnion {
 		return list
 	}
-	out := make([]scan.Sequence, 0, len(list))
+	out := make([]Sequence, 0, len(list))
 next:
 	for _, s := range list {
 		for again := true; again; {
@@ -126,7 +124,7 @@ next:
 
 // differ returns the only place at which s and t differ, or -1; not ok when
 // there are more.
-func differ(s, t scan.Sequence) (at int, ok bool) {
+func differ(s, t Sequence) (at int, ok bool) {
 	if len(s) != len(t) {
 		return 0, false
 	}
@@ -143,20 +141,20 @@ func differ(s, t scan.Sequence) (at int, ok bool) {
 }
 
 // fewer blurs neighbours of the sorted list until at most n are left.
-func fewer(list []scan.Sequence, n int) []scan.Sequence {
+func fewer(list []Sequence, n int) []Sequence {
 	if len(list) <= n {
 		return list
 	}
 	list = slices.Clone(list)
 	slices.SortFunc(list, compare)
-	out := make([]scan.Sequence, 0, n)
+	out := make([]Sequence, 0, n)
 	for i := range n {
 		group := list[i*len(list)/n : (i+1)*len(list)/n]
 		short := mostEdge
 		for _, s := range group {
 			short = min(short, len(s))
 		}
-		heads := make([]scan.Sequence, len(group))
+		heads := make([]Sequence, len(group))
 		for k, s := range group {
 			heads[k] = s[:short]
 		}
@@ -167,7 +165,7 @@ func fewer(list []scan.Sequence, n int) []scan.Sequence {
 
 // compare orders sequences such that those with the same first bytes are
 // neighbours.
-func compare(s, t scan.Sequence) int {
+func compare(s, t Sequence) int {
 	for k := range min(len(s), len(t)) {
 		for w := range s[k] {
 			if c := cmp.Compare(s[k][w], t[k][w]); c != 0 {

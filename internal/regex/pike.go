@@ -2,8 +2,6 @@ package regex
 
 import (
 	"sync/atomic"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A pike finds where in a line the pattern matches: of all matches the one
@@ -12,7 +10,7 @@ import (
 // program times the length of the line.
 type pike struct {
 	prog   *program
-	finder *scan.Finder // of what every match begins with; may be nil
+	finder *Finder // of what every match begins with; may be nil
 	stop   *atomic.Bool
 	halted bool
 	seen   []uint32 // the round in which an instruction was last entered

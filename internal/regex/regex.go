@@ -2,8 +2,6 @@ package regex
 
 import (
 	"sync/atomic"
-
-	"github.com/helve-dev/helve/internal/scan"
 )
 
 // A Regexp is a compiled pattern. It is safe for concurrent use; what runs it
@@ -11,8 +9,8 @@ import (
 type Regexp struct {
 	prog    *program
 	need    need
-	finder  *scan.Finder // nil where nothing is rare enough to look for
-	longest int          // bytes of what it looks for
+	finder  *Finder // nil where nothing is rare enough to look for
+	longest int     // bytes of what it looks for
 }
 
 // Compile reads a pattern and prepares it. What is wrong with a pattern it
@@ -29,7 +27,7 @@ func Compile(pattern string, opt Options) (*Regexp, error) {
 	}
 	re := &Regexp{prog: prog, need: needs(tree)}
 	if len(re.need.alternatives) > 0 {
-		re.finder = scan.New(re.need.alternatives, opt.Portable)
+		re.finder = NewFinder(re.need.alternatives, opt.Portable)
 		for _, s := range re.need.alternatives {
 			re.longest = max(re.longest, len(s))
 		}

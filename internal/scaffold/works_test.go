@@ -14,19 +14,17 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/bundle"
-	"github.com/helve-dev/helve/internal/job"
-	"github.com/helve-dev/helve/internal/program"
-	"github.com/helve-dev/helve/internal/run"
+	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/scaffold"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of commands.
 func TestMain(m *testing.M) {
-	if code, ok := run.Helper(os.Args[1:]); ok {
+	if code, ok := process.HelperMain(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
@@ -83,16 +81,16 @@ func TestProgramsWork(t *testing.T) {
 					t.Fatalf("%s: %v: %s", line, err, out)
 				}
 			}
-			shell, err := run.New(run.Options{
-				Dir: dir, Helper: self, Jobs: job.Options{Dir: filepath.Join(data, "jobs")},
+			shell, err := process.NewExecutor(process.ExecutorOptions{
+				Dir: dir, Helper: self, Jobs: process.JobsOptions{Dir: filepath.Join(data, "jobs")},
 				Spill: func() (io.WriteCloser, string, error) { return nil, "", os.ErrInvalid },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer shell.Close()
-			programs := program.New(program.Options{Shell: shell, Dir: dir, Worktree: dir})
-			files := program.Files(dir)
+			programs := custom.NewPrograms(custom.ProgramsOptions{Shell: shell, Dir: dir, Worktree: dir})
+			files := custom.ProgramFiles(dir)
 			if len(files) != 1 {
 				t.Fatalf("the programs are %q", files)
 			}
@@ -132,28 +130,28 @@ func callProgram(ctx context.Context, made tool.Tool, c *tool.Call) (string, err
 // little answers what an engine can not do without.
 type little struct{ titles int }
 
-func (l *little) Now(_ context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (l *little) Now(_ context.Context, op string, arg script.Data) (script.Data, error) {
 	switch op {
 	case "module.source":
 		var a struct{ Name string }
 		if err := json.Unmarshal(arg.JSON, &a); err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		source, ok := script.Source(a.Name)
 		if !ok {
-			return vm.Data{}, errors.New("no module " + a.Name)
+			return script.Data{}, errors.New("no module " + a.Name)
 		}
-		return vm.Data{Raw: []byte(source)}, nil
+		return script.Data{Raw: []byte(source)}, nil
 	case "meta":
 		l.titles++
-		return vm.Data{}, nil
+		return script.Data{}, nil
 	case "log":
-		return vm.Data{}, nil
+		return script.Data{}, nil
 	}
-	return vm.Data{}, errors.New("no such operation: " + op)
+	return script.Data{}, errors.New("no such operation: " + op)
 }
 
-func (l *little) Later(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (l *little) Later(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	return l.Now(ctx, op, arg)
 }
 
@@ -172,7 +170,7 @@ func TestScriptWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := &little{}
-	engine, err := vm.New(vm.Options{Host: host})
+	engine, err := script.NewVM(script.VMOptions{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +178,7 @@ func TestScriptWorks(t *testing.T) {
 	for _, s := range []struct{ name, source string }{
 		{"prelude.js", script.Prelude()}, {"driver.js", script.DriverPart()}, {script.ProgramName, script.Program(built.Code)},
 	} {
-		if err := engine.Load(t.Context(), s.name, vm.Code{Source: s.source}); err != nil {
+		if err := engine.Load(t.Context(), s.name, script.Code{Source: s.source}); err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 	}

@@ -4,6 +4,7 @@ package script_test
 
 import (
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/script"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // The tables of testdata/bun2 are programs rather than expressions: they run commands, read streams and fetch pages. As with those
@@ -47,7 +46,7 @@ func oursToProgram(t *testing.T, name string) zodAnswers {
 		const load = (text) => { const m = { exports: {} }; new Function("module", "exports", "require", text)(m, m.exports, __helve.require); return m.exports; };
 		return load(run).perform(load(table), dir, url, [[dir, "<dir>"], [url, "<url>"]]);
 	};`
-	if err := v.Load(t.Context(), "perform.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "perform.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	arg, err := json.Marshal(map[string]string{
@@ -56,7 +55,7 @@ func oursToProgram(t *testing.T, name string) zodAnswers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := v.Call(t.Context(), "perform", vm.Data{JSON: arg})
+	told, err := v.Call(t.Context(), "perform", script.Data{JSON: arg})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package script_test
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/script"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,9 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // Tables of expressions are evaluated in our engine and held against what Bun made of them, kept in testdata/bun/answers. To write
@@ -26,9 +24,9 @@ func bunFile(name ...string) string {
 }
 
 // newEngine makes an engine with the prelude in it.
-func newEngine(t *testing.T, host vm.Host) *vm.VM {
+func newEngine(t *testing.T, host script.Host) *script.VM {
 	t.Helper()
-	v, err := vm.New(vm.Options{Host: host, Turn: time.Minute}) // for a machine with much to do
+	v, err := script.NewVM(script.VMOptions{Host: host, Turn: time.Minute}) // for a machine with much to do
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +35,7 @@ func newEngine(t *testing.T, host vm.Host) *vm.VM {
 			t.Error(err)
 		}
 	})
-	if err := v.Load(t.Context(), "prelude.js", vm.Code{Source: script.Prelude()}); err != nil {
+	if err := v.Load(t.Context(), "prelude.js", script.Code{Source: script.Prelude()}); err != nil {
 		t.Fatalf("prelude: %v", err)
 	}
 	return v
@@ -58,18 +56,18 @@ func tables(t *testing.T) []string {
 }
 
 // oursToTable evaluates the table of a file in our engine.
-func oursToTable(t *testing.T, host vm.Host, file string) zodAnswers {
+func oursToTable(t *testing.T, host script.Host, file string) zodAnswers {
 	t.Helper()
 	v := newEngine(t, host)
 	source := readZodFile(t, bunFile("run.js")) + "\nglobalThis.table = ({ text, dir }) => answers(text, dir, __helve.require);"
-	if err := v.Load(t.Context(), "run.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "run.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	arg, err := json.Marshal(map[string]string{"text": readZodFile(t, file), "dir": emptyFolder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := v.Call(t.Context(), "table", vm.Data{JSON: arg})
+	told, err := v.Call(t.Context(), "table", script.Data{JSON: arg})
 	if err != nil {
 		t.Fatal(err)
 	}

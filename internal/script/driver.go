@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // ProgramName is what a program is to be loaded and compiled as: stack traces tell by it what is of the program.
@@ -42,7 +40,7 @@ func PluginModules() map[string]string {
 // A Driver calls the tools and plugins of one engine. Its methods may be called from any goroutine; what they answer with beside
 // [*Fault] is an error of the engine. If Load or Plugins ends with one, modules may be half made: the engine is to be given up.
 type Driver struct {
-	engine *vm.VM
+	engine *VM
 	at     func(line, column int) (file string, fileLine, fileColumn int)
 
 	hooks Hooks
@@ -53,7 +51,7 @@ type Driver struct {
 
 // NewDriver makes a driver of an engine that has loaded [Prelude], [DriverPart] and a [Program]. at finds where the code at a
 // place of the program comes from; files have no name where it does not know.
-func NewDriver(engine *vm.VM, at func(line, column int) (file string, fileLine, fileColumn int)) *Driver {
+func NewDriver(engine *VM, at func(line, column int) (file string, fileLine, fileColumn int)) *Driver {
 	return &Driver{engine: engine, at: at, loaded: map[string]*Fault{}}
 }
 
@@ -80,7 +78,7 @@ type Tool struct {
 // Load runs tool files, all below tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
 func (d *Driver) Load(ctx context.Context, files ...string) ([]ToolFile, error) {
 	var told []ToolFile
-	if err := d.call(vm.Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
+	if err := d.call(Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -191,7 +189,7 @@ type Plugin struct {
 // Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one after the other.
 func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...PluginEntry) ([]PluginFile, error) {
 	var told []PluginFile
-	if err := d.call(vm.Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
+	if err := d.call(Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
 		return nil, err
 	}
 	d.hooks.Set(told)
@@ -251,7 +249,7 @@ func (d *Driver) Event(ctx context.Context, event json.RawMessage) error {
 	if !d.Has("event") {
 		return nil
 	}
-	return d.call(vm.Lasting(ctx), "__event", map[string]any{"event": orNull(event)}, nil)
+	return d.call(Lasting(ctx), "__event", map[string]any{"event": orNull(event)}, nil)
 }
 
 // Dispose lets plugins tidy up; they are not called again.
@@ -300,13 +298,13 @@ func (d *Driver) framed(ctx context.Context, function string, arg, head any) ([]
 	return body, nil
 }
 
-func (d *Driver) ask(ctx context.Context, function string, arg any) (vm.Data, error) {
+func (d *Driver) ask(ctx context.Context, function string, arg any) (Data, error) {
 	text, err := json.Marshal(arg)
 	if err != nil {
-		return vm.Data{}, fmt.Errorf("%s: argument: %w", function, err)
+		return Data{}, fmt.Errorf("%s: argument: %w", function, err)
 	}
-	told, err := d.engine.Call(ctx, function, vm.Data{JSON: text})
-	if thrown, ok := errors.AsType[*vm.Thrown](err); ok {
+	told, err := d.engine.Call(ctx, function, Data{JSON: text})
+	if thrown, ok := errors.AsType[*Thrown](err); ok {
 		if err := starved(thrown); err != nil {
 			return told, err
 		}
@@ -319,13 +317,13 @@ func (d *Driver) ask(ctx context.Context, function string, arg any) (vm.Data, er
 
 // starved is the error of an engine that had no memory for what was asked. Where there was none left even for the words, the engine
 // is of no more use.
-func starved(t *vm.Thrown) error {
+func starved(t *Thrown) error {
 	switch {
 	case t.Name != "InternalError":
 	case t.Message == "out of memory": // of a single piece that was too large: the rest goes on
-		return fmt.Errorf("a script: %w", vm.ErrMemory)
+		return fmt.Errorf("a script: %w", ErrMemory)
 	case t.Message == "":
-		return fmt.Errorf("%w: %w", vm.ErrLost, vm.ErrMemory)
+		return fmt.Errorf("%w: %w", ErrLost, ErrMemory)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/helve-dev/helve/internal/bundle"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // sixTools is a file of six tools with the arguments tools usually have.
@@ -37,19 +36,19 @@ func BenchmarkDriverBoot(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var parts []vm.Code
+	var parts []script.Code
 	for _, s := range []struct{ name, source string }{
 		{"prelude.js", script.Prelude()}, {"driver.js", script.DriverPart()},
 		{"parts.js", script.Parts(script.Uses(r.Code)...)}, {script.ProgramName, script.Program(r.Code)},
 	} {
-		code, err := vm.Compile(s.name, s.source)
+		code, err := script.Compile(s.name, s.source)
 		if err != nil {
 			b.Fatal(err)
 		}
-		parts = append(parts, vm.Code{Bytecode: code})
+		parts = append(parts, script.Code{Bytecode: code})
 	}
 	for b.Loop() {
-		v, err := vm.New(vm.Options{Host: &recorder{}})
+		v, err := script.NewVM(script.VMOptions{Host: &recorder{}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,10 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/internal/script"
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
-
-	"github.com/helve-dev/helve/internal/script"
 )
 
 // folderOf writes files given as an archive and gives the folder.

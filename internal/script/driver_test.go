@@ -17,7 +17,6 @@ import (
 
 	"github.com/helve-dev/helve/internal/bundle"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // TestDriver loads and calls the tools and plugins of the config folders in testdata/driver. Lines of an archive's comment:
@@ -115,7 +114,7 @@ func configFiles(t testing.TB, root string) []string {
 }
 
 // newDriver makes an engine with the program of a folder in it, and with no globals.
-func newDriver(t testing.TB, root string, host vm.Host) *script.Driver {
+func newDriver(t testing.TB, root string, host script.Host) *script.Driver {
 	t.Helper()
 	prelude, err := os.ReadFile("js/prelude.js")
 	if err != nil {
@@ -124,7 +123,7 @@ func newDriver(t testing.TB, root string, host vm.Host) *script.Driver {
 	return driverAfter(t, root, host, string(prelude)+script.Parts("helve:host"))
 }
 
-func driverAfter(t testing.TB, root string, host vm.Host, prelude string) *script.Driver {
+func driverAfter(t testing.TB, root string, host script.Host, prelude string) *script.Driver {
 	t.Helper()
 	virtual := script.Modules()
 	for name, source := range script.PluginModules() {
@@ -134,7 +133,7 @@ func driverAfter(t testing.TB, root string, host vm.Host, prelude string) *scrip
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := vm.New(vm.Options{Host: host})
+	v, err := script.NewVM(script.VMOptions{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +145,7 @@ func driverAfter(t testing.TB, root string, host vm.Host, prelude string) *scrip
 	for _, s := range []struct{ name, source string }{
 		{"prelude.js", prelude}, {"driver.js", script.DriverPart()}, {script.ProgramName, script.Program(r.Code)},
 	} {
-		if err := v.Load(t.Context(), s.name, vm.Code{Source: s.source}); err != nil {
+		if err := v.Load(t.Context(), s.name, script.Code{Source: s.source}); err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 	}
@@ -168,17 +167,17 @@ func (r *recorder) take() []string {
 	return asked
 }
 
-func (r *recorder) Now(_ context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (r *recorder) Now(_ context.Context, op string, arg script.Data) (script.Data, error) {
 	if op == "module.source" {
 		var a struct{ Name string }
 		if err := json.Unmarshal(arg.JSON, &a); err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		text, ok := script.Source(a.Name)
 		if !ok {
-			return vm.Data{}, errors.New("no module " + a.Name)
+			return script.Data{}, errors.New("no module " + a.Name)
 		}
-		return vm.Data{Raw: []byte(text)}, nil
+		return script.Data{Raw: []byte(text)}, nil
 	}
 	r.mu.Lock()
 	r.asked = append(r.asked, op+" "+string(arg.JSON))
@@ -190,34 +189,34 @@ func (r *recorder) Now(_ context.Context, op string, arg vm.Data) (vm.Data, erro
 	return r.answer(op, arg.JSON)
 }
 
-func (r *recorder) Later(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (r *recorder) Later(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	return r.Now(ctx, op, arg)
 }
 
-func (r *recorder) answer(op string, arg []byte) (vm.Data, error) {
+func (r *recorder) answer(op string, arg []byte) (script.Data, error) {
 	switch op {
 	case "log", "meta":
-		return vm.Data{}, nil
+		return script.Data{}, nil
 	case "ask":
 		if strings.Contains(string(arg), "secret") {
-			return vm.Data{}, &vm.Failure{Name: "PermissionRejectedError", Message: "The user rejected permission"}
+			return script.Data{}, &script.Failure{Name: "PermissionRejectedError", Message: "The user rejected permission"}
 		}
-		return vm.Data{}, nil
+		return script.Data{}, nil
 	case "client":
 		var a struct{ Method string }
 		if err := json.Unmarshal(arg, &a); err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		switch a.Method {
 		case "session.missing":
-			return vm.Data{JSON: []byte(`{"error":{"name":"NotFoundError","data":{"message":"no such session"}},"response":{"status":404,"ok":false}}`)}, nil
+			return script.Data{JSON: []byte(`{"error":{"name":"NotFoundError","data":{"message":"no such session"}},"response":{"status":404,"ok":false}}`)}, nil
 		case "no.such.method":
-			return vm.Data{}, errors.New("unknown method no.such.method")
+			return script.Data{}, errors.New("unknown method no.such.method")
 		}
 		text, err := json.Marshal(map[string]any{"data": a})
-		return vm.Data{JSON: []byte(strings.ReplaceAll(string(text), `"Method"`, `"method"`))}, err
+		return script.Data{JSON: []byte(strings.ReplaceAll(string(text), `"Method"`, `"method"`))}, err
 	}
-	return vm.Data{}, errors.New("no such operation: " + op)
+	return script.Data{}, errors.New("no such operation: " + op)
 }
 
 // A step is a line of a comment.

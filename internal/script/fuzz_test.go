@@ -4,13 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/script"
 	"path"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // FuzzText gives bytes to Buffer and path, and holds what they say against Go's libraries.
@@ -18,7 +16,7 @@ func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "a/../b//c/.", "/..", "h\u00e9llo", "\xff\xfe\x00", "..//a", strings.Repeat("x/", 40)} {
 		f.Add([]byte(seed))
 	}
-	v, err := vm.New(vm.Options{Host: &world{ops: (&world{}).machineOps()}})
+	v, err := script.NewVM(script.VMOptions{Host: &world{ops: (&world{}).machineOps()}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -37,11 +35,11 @@ func FuzzText(f *testing.F) {
 			params: new URLSearchParams([["k", text]]).get("k") === new URLSearchParams(new URLSearchParams([["k", text]]).toString()).get("k"),
 		};
 	};`
-	if err := v.Load(f.Context(), "look.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(f.Context(), "look.js", script.Code{Source: source}); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		answer, err := v.Call(t.Context(), "look", vm.Data{Raw: append([]byte{}, data...)})
+		answer, err := v.Call(t.Context(), "look", script.Data{Raw: append([]byte{}, data...)})
 		if err != nil {
 			t.Fatal(err)
 		}

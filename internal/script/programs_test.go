@@ -6,13 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/internal/script"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // performed runs the body of an async function in an engine of its own; work is given as text of JavaScript.
@@ -22,14 +21,14 @@ func performed(ctx context.Context, t *testing.T, work string) (string, error) {
 	w.cwd = tableFolder(t)
 	v := newEngine(t, w)
 	source := "globalThis.work = async (given) => { const require = __helve.require;" + work + "};"
-	if err := v.Load(t.Context(), "work.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "work.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	arg, err := json.Marshal(w.cwd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := v.Call(ctx, "work", vm.Data{JSON: arg})
+	told, err := v.Call(ctx, "work", script.Data{JSON: arg})
 	return string(told.JSON), err
 }
 
@@ -47,7 +46,7 @@ func TestMissingNamesItself(t *testing.T) {
 		`await crypto.subtle.encrypt({}, {}, "x")`:      "crypto.subtle.encrypt",
 	} {
 		_, err := performed(t.Context(), t, work)
-		thrown, ok := errors.AsType[*vm.Thrown](err)
+		thrown, ok := errors.AsType[*script.Thrown](err)
 		if !ok || !strings.Contains(thrown.Message, name+" is not available") {
 			t.Errorf("%s: %v", work, err)
 		}
@@ -69,7 +68,7 @@ func TestEndOfCallEndsItsWork(t *testing.T) {
 			w.cwd = tableFolder(t)
 			v := newEngine(t, w)
 			source := "globalThis.work = async (given) => { const require = __helve.require;" + work + "};"
-			if err := v.Load(t.Context(), "work.js", vm.Code{Source: source}); err != nil {
+			if err := v.Load(t.Context(), "work.js", script.Code{Source: source}); err != nil {
 				t.Fatal(err)
 			}
 			arg, err := json.Marshal(w.cwd)
@@ -78,7 +77,7 @@ func TestEndOfCallEndsItsWork(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() {
-				_, err := v.Call(ctx, "work", vm.Data{JSON: arg})
+				_, err := v.Call(ctx, "work", script.Data{JSON: arg})
 				ended <- err
 			}()
 			awaitFile(t, filepath.Join(w.cwd, "begun"))
@@ -109,19 +108,19 @@ func TestShellNeedsLittle(t *testing.T) {
 	var asked []string
 	w := withPrograms(t, newWorld(t))
 	source := w.ops["module.source"]
-	w.ops["module.source"] = func(ctx context.Context, arg vm.Data) (vm.Data, error) {
+	w.ops["module.source"] = func(ctx context.Context, arg script.Data) (script.Data, error) {
 		var a struct{ Name string }
 		if err := json.Unmarshal(arg.JSON, &a); err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		asked = append(asked, a.Name)
 		return source(ctx, arg)
 	}
 	v := newEngine(t, w)
-	if err := v.Load(t.Context(), "work.js", vm.Code{Source: "globalThis.work = () => Bun.$`echo hi`.text();"}); err != nil {
+	if err := v.Load(t.Context(), "work.js", script.Code{Source: "globalThis.work = () => Bun.$`echo hi`.text();"}); err != nil {
 		t.Fatal(err)
 	}
-	if told, err := v.Call(t.Context(), "work", vm.Data{}); err != nil || string(told.JSON) != `"hi\n"` {
+	if told, err := v.Call(t.Context(), "work", script.Data{}); err != nil || string(told.JSON) != `"hi\n"` {
 		t.Fatalf("%s, %v", told.JSON, err)
 	}
 	for _, name := range asked {

@@ -11,11 +11,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/internal/script"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // A slot is a place in a template for a value, and the word that comes of it.
@@ -53,7 +52,7 @@ func TestQuotedAsItIs(t *testing.T) {
 	}
 	v := newEngine(t, withPrograms(t, newWorld(t)))
 	source := `globalThis.compose = ({ strings, values }) => __helve.require("shell").compose(strings, values).script;`
-	if err := v.Load(t.Context(), "compose.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "compose.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -70,7 +69,7 @@ func TestQuotedAsItIs(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		told, err := v.Call(t.Context(), "compose", vm.Data{JSON: arg})
+		told, err := v.Call(t.Context(), "compose", script.Data{JSON: arg})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -121,7 +120,7 @@ func TestNotQuoted(t *testing.T) {
 	source := `globalThis.refuses = (strings) => {
 		try { return __helve.require("shell").compose(strings, strings.slice(1).map(() => "x")).script; } catch (e) { return e.message; }
 	};`
-	if err := v.Load(t.Context(), "refuses.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "refuses.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	for _, texts := range [][]string{
@@ -132,7 +131,7 @@ func TestNotQuoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, err := v.Call(t.Context(), "refuses", vm.Data{JSON: arg})
+		told, err := v.Call(t.Context(), "refuses", script.Data{JSON: arg})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +172,7 @@ func TestValuesChangeNothing(t *testing.T) {
 	source := `globalThis.both = (strings) => ["a b", "$(id) ' \" ; | & > \x60x\x60 ) } \n # \\"].map((value) => {
 		try { return __helve.require("shell").compose(strings, [value]).script; } catch (e) { return null; }
 	});`
-	if err := v.Load(t.Context(), "both.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "both.js", script.Code{Source: source}); err != nil {
 		t.Fatal(err)
 	}
 	text := rapid.OneOf(rapid.StringMatching(`[ax '"$\\(){}#&|;<>*=\n!@-]{0,10}`), rapid.SampledFrom([]string{
@@ -186,7 +185,7 @@ func TestValuesChangeNothing(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		told, err := v.Call(t.Context(), "both", vm.Data{JSON: arg})
+		told, err := v.Call(t.Context(), "both", script.Data{JSON: arg})
 		if err != nil {
 			rt.Fatal(err)
 		}

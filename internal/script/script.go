@@ -1,12 +1,3 @@
-// Package script is the JavaScript that tools and plugins find around them: the modules of Node and Bun, written anew on top of what a
-// host answers, and the schema builder they describe their arguments with.
-//
-// An engine loads [Prelude] first. It leaves the global objects and one function that finds modules. What a program of tools imports
-// is only a reference to that ([Modules]), so that all share one instance. The modules themselves come in two ways: those that a
-// program is known to use are compiled with it ([Parts] of [Uses]), the others are asked for when they are first needed, by the
-// request "module.source", which a host answers with [Source]. Both are the same but for the time it takes.
-//
-// The requests modules make of a host are in OPS.md.
 package script
 
 import (

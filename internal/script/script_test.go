@@ -13,17 +13,16 @@ import (
 
 	"github.com/helve-dev/helve/internal/bundle"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // evaluate gives what an expression comes to in an engine, as JSON.
-func evaluate(t *testing.T, v *vm.VM, expression string) string {
+func evaluate(t *testing.T, v *script.VM, expression string) string {
 	t.Helper()
 	source := "globalThis.evaluated = async () => (" + expression + ");"
-	if err := v.Load(t.Context(), "evaluated.js", vm.Code{Source: source}); err != nil {
+	if err := v.Load(t.Context(), "evaluated.js", script.Code{Source: source}); err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
-	answer, err := v.Call(t.Context(), "evaluated", vm.Data{})
+	answer, err := v.Call(t.Context(), "evaluated", script.Data{})
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
@@ -115,12 +114,12 @@ func TestConsole(t *testing.T) {
 // TestTimersAreForgotten sets timers in calls that end before them.
 func TestTimersAreForgotten(t *testing.T) {
 	v := newEngine(t, newWorld(t))
-	if err := v.Load(t.Context(), "set.js", vm.Code{Source: `globalThis.set = () => { for (let i = 0; i < 500; i++) setTimeout(() => { throw new Error("too late"); }, 60000, "x".repeat(1000)); };`}); err != nil {
+	if err := v.Load(t.Context(), "set.js", script.Code{Source: `globalThis.set = () => { for (let i = 0; i < 500; i++) setTimeout(() => { throw new Error("too late"); }, 60000, "x".repeat(1000)); };`}); err != nil {
 		t.Fatal(err)
 	}
 	var first int64
 	for i := range 60 {
-		if _, err := v.Call(t.Context(), "set", vm.Data{}); err != nil {
+		if _, err := v.Call(t.Context(), "set", script.Data{}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 10 {
@@ -172,7 +171,7 @@ export default async () => {
 		t.Run(name, func(t *testing.T) {
 			v := newEngine(t, newWorld(t))
 			program := parts + "globalThis.program = (() => { const exports = {};\n" + made.Code + "\nreturn exports; })();"
-			if err := v.Load(t.Context(), "program.js", vm.Code{Source: program}); err != nil {
+			if err := v.Load(t.Context(), "program.js", script.Code{Source: program}); err != nil {
 				t.Fatal(err)
 			}
 			got := evaluate(t, v, `(await program.files[0].load()).exports.default()`)
@@ -184,19 +183,19 @@ export default async () => {
 }
 
 func BenchmarkPrelude(b *testing.B) {
-	code, err := vm.Compile("prelude.js", script.Prelude())
+	code, err := script.Compile("prelude.js", script.Prelude())
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(len(code)), "bytes")
 	for b.Loop() {
 		b.StopTimer()
-		v, err := vm.New(vm.Options{Host: &world{}})
+		v, err := script.NewVM(script.VMOptions{Host: &world{}})
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if err := v.Load(b.Context(), "prelude.js", vm.Code{Bytecode: code}); err != nil {
+		if err := v.Load(b.Context(), "prelude.js", script.Code{Bytecode: code}); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -218,7 +217,7 @@ func BenchmarkFiles(b *testing.B) {
 			w := &world{ops: map[string]operation{}, cwd: dir}
 			w.add(w.machineOps())
 			w.add(fileOps())
-			v, err := vm.New(vm.Options{Host: w})
+			v, err := script.NewVM(script.VMOptions{Host: w})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -228,7 +227,7 @@ func BenchmarkFiles(b *testing.B) {
 				}
 			}()
 			source := script.Prelude() + `const { readFileSync } = __helve.require("fs"); globalThis.read = ([file, n]) => { let size = 0; for (let i = 0; i < n; i++) size += readFileSync(file, "utf8").length; return size; };`
-			if err := v.Load(b.Context(), "read.js", vm.Code{Source: source}); err != nil {
+			if err := v.Load(b.Context(), "read.js", script.Code{Source: source}); err != nil {
 				b.Fatal(err)
 			}
 			arg, err := json.Marshal([]any{filepath.Join(dir, name), b.N})
@@ -237,7 +236,7 @@ func BenchmarkFiles(b *testing.B) {
 			}
 			b.SetBytes(int64(size))
 			b.ResetTimer()
-			if _, err := v.Call(b.Context(), "read", vm.Data{JSON: arg}); err != nil {
+			if _, err := v.Call(b.Context(), "read", script.Data{JSON: arg}); err != nil {
 				b.Fatal(err)
 			}
 		})
@@ -250,25 +249,25 @@ func BenchmarkFirstUse(b *testing.B) {
 	w.add(w.machineOps())
 	for name, parts := range map[string]string{"bytecode": script.Parts("fs"), "text": ""} {
 		b.Run(name, func(b *testing.B) {
-			prelude, err := vm.Compile("prelude.js", script.Prelude())
+			prelude, err := script.Compile("prelude.js", script.Prelude())
 			if err != nil {
 				b.Fatal(err)
 			}
-			code, err := vm.Compile("program.js", parts+`__helve.require("fs");`)
+			code, err := script.Compile("program.js", parts+`__helve.require("fs");`)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
 				b.StopTimer()
-				v, err := vm.New(vm.Options{Host: w})
+				v, err := script.NewVM(script.VMOptions{Host: w})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := v.Load(b.Context(), "prelude.js", vm.Code{Bytecode: prelude}); err != nil {
+				if err := v.Load(b.Context(), "prelude.js", script.Code{Bytecode: prelude}); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				if err := v.Load(b.Context(), "program.js", vm.Code{Bytecode: code}); err != nil {
+				if err := v.Load(b.Context(), "program.js", script.Code{Bytecode: code}); err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()

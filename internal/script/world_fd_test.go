@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/internal/script"
 	"io"
 	"os"
 	"syscall"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 type fdArg struct {
@@ -79,14 +78,14 @@ func (w *world) file(fd int) (*os.File, error) {
 	return nil, syscall.EBADF
 }
 
-func (w *world) readAt(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (w *world) readAt(_ context.Context, arg script.Data) (script.Data, error) {
 	var a fdArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	f, err := w.file(a.FD)
 	if err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	b := make([]byte, a.Length)
 	var n int
@@ -96,19 +95,19 @@ func (w *world) readAt(_ context.Context, arg vm.Data) (vm.Data, error) {
 		n, err = f.Read(b)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
-	return vm.Data{Raw: b[:n]}, nil
+	return script.Data{Raw: b[:n]}, nil
 }
 
-func (w *world) writeAt(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (w *world) writeAt(_ context.Context, arg script.Data) (script.Data, error) {
 	var a fdArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	f, err := w.file(a.FD)
 	if err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	var n int
 	if a.Position != nil {
@@ -117,8 +116,8 @@ func (w *world) writeAt(_ context.Context, arg vm.Data) (vm.Data, error) {
 		n, err = f.Write(arg.Raw)
 	}
 	if err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	text, err := json.Marshal(n)
-	return vm.Data{JSON: text}, err
+	return script.Data{JSON: text}, err
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/internal/script"
 	"io"
 	"net"
 	"net/http"
@@ -14,8 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // pages are the answers whose bodies scripts have not read to the end.
@@ -62,10 +61,10 @@ type fetchArg struct {
 	Body, Decompress      bool
 }
 
-func (p *pages) fetch(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func (p *pages) fetch(ctx context.Context, arg script.Data) (script.Data, error) {
 	var a fetchArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	// The context ends with this request, the body is read in others.
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -77,7 +76,7 @@ func (p *pages) fetch(ctx context.Context, arg vm.Data) (vm.Data, error) {
 	request, err := http.NewRequestWithContext(lasting, a.Method, a.URL, body)
 	if err != nil {
 		cancel()
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	request.URL.User = nil
 	for _, h := range a.Headers {
@@ -90,7 +89,7 @@ func (p *pages) fetch(ctx context.Context, arg vm.Data) (vm.Data, error) {
 	response, err := client.Do(request)
 	if err != nil {
 		cancel()
-		return vm.Data{}, unreachable(err)
+		return script.Data{}, unreachable(err)
 	}
 	stop()
 	head := map[string]any{
@@ -99,7 +98,7 @@ func (p *pages) fetch(ctx context.Context, arg vm.Data) (vm.Data, error) {
 		"redirected": response.Request != request, "headers": pairs(response.Header),
 	}
 	text, err := json.Marshal(head)
-	return vm.Data{JSON: text}, err
+	return script.Data{JSON: text}, err
 }
 
 func redirects(mode string) func(*http.Request, []*http.Request) error {
@@ -141,7 +140,7 @@ func unreachable(err error) error {
 	case unknown:
 		code = "ENOTFOUND"
 	}
-	return &vm.Failure{Name: "TypeError", Message: err.Error(), Code: code}
+	return &script.Failure{Name: "TypeError", Message: err.Error(), Code: code}
 }
 
 func (p *pages) keep(one *page) int {
@@ -152,7 +151,7 @@ func (p *pages) keep(one *page) int {
 	return p.last
 }
 
-func (p *pages) find(arg vm.Data, remove bool) *page {
+func (p *pages) find(arg script.Data, remove bool) *page {
 	var a struct{ ID int }
 	if json.Unmarshal(arg.JSON, &a) != nil {
 		return nil
@@ -166,29 +165,29 @@ func (p *pages) find(arg vm.Data, remove bool) *page {
 	return one
 }
 
-func (p *pages) body(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func (p *pages) body(ctx context.Context, arg script.Data) (script.Data, error) {
 	one := p.find(arg, false)
 	if one == nil {
-		return vm.Data{JSON: []byte(`{"done":true}`)}, nil
+		return script.Data{JSON: []byte(`{"done":true}`)}, nil
 	}
 	defer context.AfterFunc(ctx, one.cancel)()
 	chunk := make([]byte, 64<<10)
 	n, err := one.body.Read(chunk)
 	switch {
 	case n > 0:
-		return vm.Data{JSON: []byte(`{"done":false}`), Raw: chunk[:n]}, nil
+		return script.Data{JSON: []byte(`{"done":false}`), Raw: chunk[:n]}, nil
 	case errors.Is(err, io.EOF):
 		p.find(arg, true).close()
-		return vm.Data{JSON: []byte(`{"done":true}`)}, nil
+		return script.Data{JSON: []byte(`{"done":true}`)}, nil
 	case err != nil:
-		return vm.Data{}, unreachable(err)
+		return script.Data{}, unreachable(err)
 	}
-	return vm.Data{JSON: []byte(`{"done":false}`)}, nil
+	return script.Data{JSON: []byte(`{"done":false}`)}, nil
 }
 
-func (p *pages) close(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (p *pages) close(_ context.Context, arg script.Data) (script.Data, error) {
 	if one := p.find(arg, true); one != nil {
 		one.close()
 	}
-	return vm.Data{}, nil
+	return script.Data{}, nil
 }

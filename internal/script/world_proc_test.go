@@ -19,10 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"golang.org/x/sys/unix"
-
-	"github.com/helve-dev/helve/internal/sums"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // programs are those that scripts have started.
@@ -65,7 +64,7 @@ func withPrograms(t *testing.T, w *world) *world {
 		}),
 	})
 	w.add(netOps(t))
-	for name, do := range sums.Operations() {
+	for name, do := range scripthost.CryptoOperations() {
 		w.ops[name] = do
 	}
 	w.add(databaseOps(t))
@@ -150,10 +149,10 @@ func (p *program) command() (*exec.Cmd, error) {
 	}
 	found := which(p.Argv[0], p.Cwd, path)
 	if found == "" {
-		return nil, &vm.Failure{Message: "not found", Code: "ENOENT", Syscall: "which"}
+		return nil, &script.Failure{Message: "not found", Code: "ENOENT", Syscall: "which"}
 	}
 	if info, err := os.Stat(p.Cwd); err != nil || !info.IsDir() {
-		return nil, &vm.Failure{Message: "no such folder", Code: "ENOENT"}
+		return nil, &script.Failure{Message: "no such folder", Code: "ENOENT"}
 	}
 	argv := slices.Clone(p.Argv)
 	if p.Argv0 != "" {
@@ -196,14 +195,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func runProgram(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func runProgram(ctx context.Context, arg script.Data) (script.Data, error) {
 	var p program
 	if err := json.Unmarshal(arg.JSON, &p); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	cmd, err := p.command()
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	kill := func() {
 		if cmd.Process != nil {
@@ -217,7 +216,7 @@ func runProgram(ctx context.Context, arg vm.Data) (vm.Data, error) {
 	}
 	cmd.Stdout, cmd.Stderr = out, errs
 	if err := cmd.Start(); err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	var late atomic.Bool
 	if p.Timeout > 0 {
@@ -229,7 +228,7 @@ func runProgram(ctx context.Context, arg vm.Data) (vm.Data, error) {
 	told := outcome(cmd)
 	told["timedOut"], told["overflow"], told["out"] = late.Load(), out.over || errs.over, out.held.Len()
 	text, err := json.Marshal(told)
-	return vm.Data{JSON: text, Raw: slices.Concat([]byte{}, out.held.Bytes(), errs.held.Bytes())}, err
+	return script.Data{JSON: text, Raw: slices.Concat([]byte{}, out.held.Bytes(), errs.held.Bytes())}, err
 }
 
 // outlet makes what a program writes to: a pipe, a file or nothing.
@@ -245,14 +244,14 @@ func outlet(mode json.RawMessage) (ours, theirs *os.File, err error) {
 	return nil, nil, nil
 }
 
-func (p *programs) start(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) start(_ context.Context, arg script.Data) (script.Data, error) {
 	var a program
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	cmd, err := a.command()
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	s := &started{cmd: cmd, output: map[string]*os.File{}, done: make(chan struct{})}
 	var theirs []*os.File
@@ -264,7 +263,7 @@ func (p *programs) start(_ context.Context, arg vm.Data) (vm.Data, error) {
 	for name, mode := range map[string]json.RawMessage{"stdout": a.Stdout, "stderr": a.Stderr} {
 		ours, end, err := outlet(mode)
 		if err != nil {
-			return vm.Data{}, refused(err)
+			return script.Data{}, refused(err)
 		}
 		if end == nil {
 			continue
@@ -283,17 +282,17 @@ func (p *programs) start(_ context.Context, arg vm.Data) (vm.Data, error) {
 	case "pipe":
 		end, ours, err := os.Pipe()
 		if err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		theirs = append(theirs, end)
 		s.input, cmd.Stdin = ours, end
 	}
 	if err := cmd.Start(); err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	id := p.keep(s, a)
 	text, err := json.Marshal(map[string]int{"id": id, "pid": cmd.Process.Pid})
-	return vm.Data{JSON: text}, err
+	return script.Data{JSON: text}, err
 }
 
 // keep takes note of a program that runs and waits for its end.
@@ -323,7 +322,7 @@ type programArg struct {
 	End    bool
 }
 
-func (p *programs) find(arg vm.Data) (*started, programArg, error) {
+func (p *programs) find(arg script.Data) (*started, programArg, error) {
 	var a programArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
 		return nil, a, err
@@ -333,83 +332,83 @@ func (p *programs) find(arg vm.Data) (*started, programArg, error) {
 	if s := p.all[a.ID]; s != nil {
 		return s, a, nil
 	}
-	return nil, a, &vm.Failure{Message: "no such program", Code: "ESRCH"}
+	return nil, a, &script.Failure{Message: "no such program", Code: "ESRCH"}
 }
 
-func (p *programs) read(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) read(ctx context.Context, arg script.Data) (script.Data, error) {
 	s, a, err := p.find(arg)
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	f := s.output[a.From]
 	if f == nil {
-		return vm.Data{JSON: []byte(`{"done":true}`)}, nil
+		return script.Data{JSON: []byte(`{"done":true}`)}, nil
 	}
 	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
 	chunk := make([]byte, 64<<10)
 	n, err := f.Read(chunk)
 	if n > 0 {
-		return vm.Data{JSON: []byte(`{"done":false}`), Raw: chunk[:n]}, nil
+		return script.Data{JSON: []byte(`{"done":false}`), Raw: chunk[:n]}, nil
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
-	return vm.Data{JSON: []byte(`{"done":true}`)}, nil
+	return script.Data{JSON: []byte(`{"done":true}`)}, nil
 }
 
-func (p *programs) write(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) write(_ context.Context, arg script.Data) (script.Data, error) {
 	s, a, err := p.find(arg)
 	if err != nil || s.input == nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	if len(arg.Raw) > 0 {
 		if _, err := s.input.Write(arg.Raw); err != nil {
-			return vm.Data{}, &vm.Failure{Message: "EPIPE: broken pipe, write", Code: "EPIPE", Errno: -32, Syscall: "write"}
+			return script.Data{}, &script.Failure{Message: "EPIPE: broken pipe, write", Code: "EPIPE", Errno: -32, Syscall: "write"}
 		}
 	}
 	if a.End {
 		_ = s.input.Close()
 	}
-	return vm.Data{}, nil
+	return script.Data{}, nil
 }
 
-func (p *programs) wait(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) wait(ctx context.Context, arg script.Data) (script.Data, error) {
 	s, _, err := p.find(arg)
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	select {
 	case <-s.done:
 	case <-ctx.Done():
-		return vm.Data{}, ctx.Err()
+		return script.Data{}, ctx.Err()
 	}
 	text, err := json.Marshal(outcome(s.cmd))
-	return vm.Data{JSON: text}, err
+	return script.Data{JSON: text}, err
 }
 
-func (p *programs) kill(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) kill(_ context.Context, arg script.Data) (script.Data, error) {
 	s, a, err := p.find(arg)
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	sig := signalOf(a.Signal)
 	if a.Signal == "0" {
 		sig = 0
 	}
 	text, err := json.Marshal(map[string]bool{"sent": s.cmd.Process.Signal(sig) == nil})
-	return vm.Data{JSON: text}, err
+	return script.Data{JSON: text}, err
 }
 
-func (p *programs) forget(_ context.Context, arg vm.Data) (vm.Data, error) {
+func (p *programs) forget(_ context.Context, arg script.Data) (script.Data, error) {
 	s, a, err := p.find(arg)
 	if err != nil {
-		return vm.Data{}, nil // twice is no mistake
+		return script.Data{}, nil // twice is no mistake
 	}
 	p.mu.Lock()
 	delete(p.all, a.ID)
 	p.mu.Unlock()
 	s.close()
-	return vm.Data{}, nil
+	return script.Data{}, nil
 }
 
 func (s *started) close() {

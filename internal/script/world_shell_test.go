@@ -14,15 +14,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/helve-dev/helve/internal/script"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // runShell is proc.shell: a script of Bun.$, with what differs between Bun's shell and others done Bun's way.
-func runShell(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func runShell(ctx context.Context, arg script.Data) (script.Data, error) {
 	var a struct {
 		Script, Cwd string
 		Env         map[string]string
@@ -30,14 +29,14 @@ func runShell(ctx context.Context, arg vm.Data) (vm.Data, error) {
 		Quiet       bool
 	}
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	if _, err := os.Stat(a.Cwd); err != nil {
-		return vm.Data{}, &vm.Failure{Message: "No such file or directory", Code: "ENOENT", Errno: -2, Syscall: "open", Path: a.Cwd}
+		return script.Data{}, &script.Failure{Message: "No such file or directory", Code: "ENOENT", Errno: -2, Syscall: "open", Path: a.Cwd}
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(a.Script), "")
 	if err != nil {
-		return vm.Data{}, &vm.Failure{Message: err.Error()}
+		return script.Data{}, &script.Failure{Message: err.Error()}
 	}
 	unsplit(file)
 	var stdout, stderr bytes.Buffer
@@ -47,18 +46,18 @@ func runShell(ctx context.Context, arg vm.Data) (vm.Data, error) {
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return execute }),
 	)
 	if err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	code := 0
 	if err := runner.Run(ctx, file); err != nil {
 		status, ok := errors.AsType[interp.ExitStatus](err)
 		if !ok {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		code = int(status)
 	}
 	text, err := json.Marshal(map[string]int{"code": code, "out": stdout.Len()})
-	return vm.Data{JSON: text, Raw: slices.Concat([]byte{}, stdout.Bytes(), stderr.Bytes())}, err
+	return script.Data{JSON: text, Raw: slices.Concat([]byte{}, stdout.Bytes(), stderr.Bytes())}, err
 }
 
 // execute runs one command of a script. Here the guarded world asks for permission.

@@ -5,24 +5,23 @@ package script_test
 import (
 	"context"
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
 	"sync"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/sqlite"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // databases are those that scripts have open.
 type databases struct {
 	mu   sync.Mutex
 	last int
-	open map[int]*sqlite.DB
+	open map[int]*scripthost.DB
 }
 
 // databaseOps are sqlite.*, asking nobody.
 func databaseOps(t *testing.T) map[string]operation {
 	t.Helper()
-	d := &databases{open: map[int]*sqlite.DB{}}
+	d := &databases{open: map[int]*scripthost.DB{}}
 	t.Cleanup(func() {
 		for _, db := range d.open {
 			db.Close()
@@ -31,17 +30,19 @@ func databaseOps(t *testing.T) map[string]operation {
 	return map[string]operation{
 		"sqlite.open":  op(d.begin),
 		"sqlite.close": op(d.end),
-		"sqlite.prepare": d.with(func(ctx context.Context, db *sqlite.DB, a databaseArg) (any, error) {
+		"sqlite.prepare": d.with(func(ctx context.Context, db *scripthost.DB, a databaseArg) (any, error) {
 			columns, params, err := db.Prepare(ctx, a.SQL)
 			return map[string]any{"columns": columns, "params": params}, err
 		}),
-		"sqlite.query": d.with(func(ctx context.Context, db *sqlite.DB, a databaseArg) (any, error) {
-			rows, err := db.Query(ctx, a.Query)
+		"sqlite.query": d.with(func(ctx context.Context, db *scripthost.DB, a databaseArg) (any, error) {
+			rows, err := db.Query(ctx, a.DBQuery)
 			return json.RawMessage(rows), err
 		}),
-		"sqlite.run":  d.with(func(ctx context.Context, db *sqlite.DB, a databaseArg) (any, error) { return db.Run(ctx, a.Query) }),
-		"sqlite.exec": d.with(func(ctx context.Context, db *sqlite.DB, a databaseArg) (any, error) { return db.Exec(ctx, a.SQL) }),
-		"sqlite.state": d.with(func(ctx context.Context, db *sqlite.DB, _ databaseArg) (any, error) {
+		"sqlite.run": d.with(func(ctx context.Context, db *scripthost.DB, a databaseArg) (any, error) {
+			return db.Run(ctx, a.DBQuery)
+		}),
+		"sqlite.exec": d.with(func(ctx context.Context, db *scripthost.DB, a databaseArg) (any, error) { return db.Exec(ctx, a.SQL) }),
+		"sqlite.state": d.with(func(ctx context.Context, db *scripthost.DB, _ databaseArg) (any, error) {
 			inside, err := db.InTransaction(ctx)
 			return map[string]bool{"inTransaction": inside}, err
 		}),
@@ -51,8 +52,8 @@ func databaseOps(t *testing.T) map[string]operation {
 type databaseArg struct {
 	ID   int
 	Path string
-	sqlite.How
-	sqlite.Query
+	scripthost.DBOptions
+	scripthost.DBQuery
 }
 
 func (d *databases) begin(a databaseArg) (any, error) {
@@ -60,7 +61,7 @@ func (d *databases) begin(a databaseArg) (any, error) {
 	if name == ":memory:" {
 		name = ""
 	}
-	db, err := sqlite.Open(name, a.How)
+	db, err := scripthost.OpenDB(name, a.DBOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +73,14 @@ func (d *databases) begin(a databaseArg) (any, error) {
 }
 
 // with is an operation on a database that is open.
-func (d *databases) with(do func(context.Context, *sqlite.DB, databaseArg) (any, error)) operation {
-	return func(ctx context.Context, arg vm.Data) (vm.Data, error) {
+func (d *databases) with(do func(context.Context, *scripthost.DB, databaseArg) (any, error)) operation {
+	return func(ctx context.Context, arg script.Data) (script.Data, error) {
 		return op(func(a databaseArg) (any, error) {
 			d.mu.Lock()
 			db := d.open[a.ID]
 			d.mu.Unlock()
 			if db == nil {
-				return nil, sqlite.Closed()
+				return nil, scripthost.DBClosed()
 			}
 			return do(ctx, db, a)
 		})(ctx, arg)

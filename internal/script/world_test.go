@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/internal/script"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,13 +15,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // An operation answers one request of the modules, see OPS.md.
-type operation func(ctx context.Context, arg vm.Data) (vm.Data, error)
+type operation func(ctx context.Context, arg script.Data) (script.Data, error)
 
 // A world is a host for tests: it does what it is asked on the real machine, unguarded.
 type world struct {
@@ -54,15 +52,15 @@ func newWorld(t *testing.T) *world {
 // add makes further requests known.
 func (w *world) add(ops map[string]operation) { maps.Copy(w.ops, ops) }
 
-func (w *world) Now(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (w *world) Now(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	do := w.ops[op]
 	if do == nil {
-		return vm.Data{}, &vm.Failure{Message: "no such operation: " + op, Code: "ENOSYS"}
+		return script.Data{}, &script.Failure{Message: "no such operation: " + op, Code: "ENOSYS"}
 	}
 	return do(ctx, arg)
 }
 
-func (w *world) Later(ctx context.Context, op string, arg vm.Data) (vm.Data, error) {
+func (w *world) Later(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	return w.Now(ctx, op, arg)
 }
 
@@ -75,24 +73,24 @@ func (w *world) logged() []string {
 
 // op makes an operation of a function that takes and gives JSON values.
 func op[A any](do func(A) (any, error)) operation {
-	return func(_ context.Context, arg vm.Data) (vm.Data, error) {
+	return func(_ context.Context, arg script.Data) (script.Data, error) {
 		var a A
 		if err := json.Unmarshal(arg.JSON, &a); err != nil {
-			return vm.Data{}, err
+			return script.Data{}, err
 		}
 		value, err := do(a)
 		if err != nil {
-			return vm.Data{}, refused(err)
+			return script.Data{}, refused(err)
 		}
 		text, err := json.Marshal(value)
-		return vm.Data{JSON: text}, err
+		return script.Data{JSON: text}, err
 	}
 }
 
 // refused names the reason a request failed for, as the system does; the modules make the text of it.
 func refused(err error) error {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return &vm.Failure{Message: errno.Error(), Code: errnoName(errno)}
+		return &script.Failure{Message: errno.Error(), Code: errnoName(errno)}
 	}
 	return err
 }
@@ -116,16 +114,16 @@ type none struct{}
 
 func (w *world) machineOps() map[string]operation {
 	return map[string]operation{
-		"module.source": func(_ context.Context, arg vm.Data) (vm.Data, error) {
+		"module.source": func(_ context.Context, arg script.Data) (script.Data, error) {
 			var a struct{ Name string }
 			if err := json.Unmarshal(arg.JSON, &a); err != nil {
-				return vm.Data{}, err
+				return script.Data{}, err
 			}
 			text, ok := script.Source(a.Name)
 			if !ok {
-				return vm.Data{}, &vm.Failure{Message: "no module " + a.Name}
+				return script.Data{}, &script.Failure{Message: "no module " + a.Name}
 			}
-			return vm.Data{Raw: []byte(text)}, nil
+			return script.Data{Raw: []byte(text)}, nil
 		},
 		"log": op(func(a struct{ Level, Text string }) (any, error) {
 			w.mu.Lock()
@@ -292,32 +290,32 @@ func makeAll(path string, mode uint32) (any, error) {
 	return first, os.MkdirAll(path, os.FileMode(mode))
 }
 
-func readOp(_ context.Context, arg vm.Data) (vm.Data, error) {
+func readOp(_ context.Context, arg script.Data) (script.Data, error) {
 	var a pathArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	text, err := os.ReadFile(a.Path)
 	if err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	if text == nil {
 		text = []byte{}
 	}
-	return vm.Data{Raw: text}, nil
+	return script.Data{Raw: text}, nil
 }
 
-func writeOp(_ context.Context, arg vm.Data) (vm.Data, error) {
+func writeOp(_ context.Context, arg script.Data) (script.Data, error) {
 	var a pathArg
 	if err := json.Unmarshal(arg.JSON, &a); err != nil {
-		return vm.Data{}, err
+		return script.Data{}, err
 	}
 	f, err := os.OpenFile(a.Path, openFlags(a.Flags), os.FileMode(a.mode(0o666)))
 	if err != nil {
-		return vm.Data{}, refused(err)
+		return script.Data{}, refused(err)
 	}
 	_, err = f.Write(arg.Raw)
-	return vm.Data{}, errors.Join(err, f.Close())
+	return script.Data{}, errors.Join(err, f.Close())
 }
 
 // openFlags reads Node's letters.

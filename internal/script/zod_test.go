@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/script"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/helve-dev/helve/internal/vm"
 )
 
 // Real zod's answers to the table are kept in answers.json, so that ours can be held against them where it is not
@@ -133,7 +132,7 @@ func TestZodInEngine(t *testing.T) {
 	if raceDetector {
 		t.Skip("one goroutine only, and a hundred times slower under the race detector")
 	}
-	engine, err := vm.New(vm.Options{Memory: 256 << 20, Turn: time.Minute, Host: newWorld(t)})
+	engine, err := script.NewVM(script.VMOptions{Memory: 256 << 20, Turn: time.Minute, Host: newWorld(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,11 +150,11 @@ func TestZodInEngine(t *testing.T) {
 		readZodFile(t, zodData("run.js")),
 		"globalThis.tell = (table) => answers(zod, table);",
 	} {
-		if err := engine.Load(t.Context(), "zod", vm.Code{Source: source}); err != nil {
+		if err := engine.Load(t.Context(), "zod", script.Code{Source: source}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told, err := engine.Call(t.Context(), "tell", vm.Data{JSON: table})
+	told, err := engine.Call(t.Context(), "tell", script.Data{JSON: table})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
 package search
 
 import (
-	"time"
-
 	"github.com/helve-dev/helve/internal/regex"
+	"time"
 )
 
 // An Order says which files come first.

@@ -2,11 +2,10 @@ package search
 
 import (
 	"context"
+	"github.com/helve-dev/helve/internal/regex"
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 const (

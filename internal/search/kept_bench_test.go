@@ -4,13 +4,12 @@ package search
 
 import (
 	"context"
+	"github.com/helve-dev/helve/internal/regex"
 	"go/build"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 // benchTree is the sources of Go, or the tree that HELVE_SEARCH_TREE names.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"runtime"
 	"time"
-
-	"github.com/helve-dev/helve/internal/trigram"
 )
 
 const (
@@ -39,7 +37,7 @@ func (s *plot) open() {
 	}
 	left /= 2 // another tree may come
 	s.granted.Store(int64(left))
-	t.index = trigram.New(left)
+	t.index = NewIndex(left)
 	t.todo = make([]uint32, 0, len(t.newest))
 	for _, id := range t.newest {
 		if t.leaves[id].flags&shared == 0 {
@@ -168,11 +166,11 @@ func (f *filler) read(name string) ([]byte, bool) {
 		return nil, false
 	}
 	defer file.close()
-	if st.size > trigram.MaxText || st.links > 1 {
+	if st.size > MaxText || st.links > 1 {
 		return nil, false
 	}
 	if need := int(st.size) + 1; cap(f.buf) < need {
-		f.buf = make([]byte, max(need, min(2*cap(f.buf), trigram.MaxText+1), 64<<10))
+		f.buf = make([]byte, max(need, min(2*cap(f.buf), MaxText+1), 64<<10))
 	}
 	buf := f.buf[:cap(f.buf)]
 	have := 0

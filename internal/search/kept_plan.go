@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	"github.com/helve-dev/helve/internal/trigram"
 )
 
 const (
@@ -94,7 +92,7 @@ type plan struct {
 	baseOnly  bool  // globs look at nothing but the last part of a name
 	shutAll   int   // files that an ignore file names, in the whole tree
 
-	hits    *trigram.Candidates
+	hits    *Candidates
 	reading uint32 // no candidate, but not known to the index
 
 	list    []uint32 // in the order that is wanted

@@ -16,10 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helve-dev/helve/internal/regex"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 // A garden is a tree that is changed and searched as some bytes say, by an

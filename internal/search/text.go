@@ -2,10 +2,9 @@ package search
 
 import (
 	"bytes"
+	"github.com/helve-dev/helve/internal/regex"
 	"sync/atomic"
 	"unicode/utf8"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 const (

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	"github.com/helve-dev/helve/internal/trigram"
 )
 
 // A leaf is a file of a kept tree. Records have no pointers, so that a hundred
@@ -94,7 +92,7 @@ type tree struct {
 	shutAll int // leaves that are shut
 	memos   []*memo
 
-	index   *trigram.Index
+	index   *Index
 	bare    bool     // there is no memory for an index
 	todo    []uint32 // leaves that have to be put into the index
 	waiting bitmap   // the same

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/internal/regex"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -17,8 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 // A rival is a ripgrep to compare with.

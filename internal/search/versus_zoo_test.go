@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"errors"
+	"github.com/helve-dev/helve/internal/regex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
-
-	"github.com/helve-dev/helve/internal/regex"
 )
 
 // zooText has at least a line for every pattern of testdata/patterns.txt, and

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -30,7 +30,7 @@ func TestBehindTheGate(t *testing.T) {
 	for _, pattern := range Public() {
 		public.HandleFunc(pattern, http.NotFound)
 	}
-	g, err := gate.New(gate.Options{Token: secret, Hosts: []string{l.Addr().String()}, Public: func(r *http.Request) bool {
+	g, err := auth.NewGuard(auth.GuardOptions{Token: secret, Hosts: []string{l.Addr().String()}, Public: func(r *http.Request) bool {
 		_, pattern := public.Handler(r)
 		return pattern != ""
 	}})

@@ -20,7 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/auth"
 )
 
 const (
@@ -91,7 +91,7 @@ type Server struct {
 	mux     *http.ServeMux
 	doc     []byte
 	hub     *hub
-	codes   *gate.Codes
+	codes   *auth.Codes
 	watch   *watch
 	turns   *turns
 	waits   chan struct{} // one for each call that a client waits for
@@ -113,7 +113,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		opt: o, rt: o.Runtime, log: o.Logger, instance: randomName(), started: time.Now(),
-		codes: gate.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached), waits: make(chan struct{}, maxWaiting),
+		codes: auth.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached), waits: make(chan struct{}, maxWaiting),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.describe(); err != nil {

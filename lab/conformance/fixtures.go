@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/gate"
+	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/mcpserve"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -162,7 +162,7 @@ func serveFixtures(dir string) (url string, stop func() error, err error) {
 		upstream.Close()
 		return err
 	}
-	g, err := gate.New(gate.Options{Token: fixtureToken, Hosts: []string{srv.Listener.Addr().String()}})
+	g, err := auth.NewGuard(auth.GuardOptions{Token: fixtureToken, Hosts: []string{srv.Listener.Addr().String()}})
 	if err != nil {
 		return "", nil, errors.Join(err, stop())
 	}

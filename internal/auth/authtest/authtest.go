@@ -1,0 +1,204 @@
+// Package authtest sends hostile requests to a server that runs behind a gate:
+// what foreign web pages, rebound names, other users of the machine and broken
+// or slow clients send. It knows the gate by its answers only, so that it can
+// be turned on any server of ours, the real command included.
+package authtest
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Hostile checks that every one of paths of the server at addr refuses what is
+// to be refused, with our answer, and that the server is as good as before when
+// all is over. addr is host:port, or https://host:port for one that speaks TLS
+// (its certificate is not checked); token is the right one.
+//
+// A path may have a method in front, GET if it has none, and before that the
+// word "public" if it is served without token:
+//
+//	/v1/sessions
+//	POST /v1/calls
+//	public GET /console/
+//
+// Every request that could have an effect is one the gate refuses; only reads
+// are made for good. With -short, what takes the server's patience is left out.
+func Hostile(t *testing.T, addr, token string, paths []string) {
+	t.Helper()
+	s, doors, err := newSite(addr, token, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.control(t, doors)
+	for _, d := range doors {
+		t.Run(d.String(), func(t *testing.T) { s.quick(t, d) })
+	}
+	t.Run("slow", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("waits for the server's limits of time, some 10 s; left out by -short")
+		}
+		s.slow(t, doors)
+	})
+	s.control(t, doors)
+}
+
+// A reporter is told what is wrong; a *testing.T is one.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// A site is the server that is tried.
+type site struct {
+	scheme, host, port string // host is host:port
+	token              string
+}
+
+// A door is a path of it.
+type door struct {
+	method, path string
+	public       bool
+}
+
+// String is a door as it was given.
+func (d door) String() string { return d.method + " " + d.path }
+
+// writes tells whether a request to the door has a body.
+func (d door) writes() bool { return d.method == "POST" || d.method == "PUT" || d.method == "PATCH" }
+
+func newSite(addr, token string, paths []string) (*site, []door, error) {
+	s := &site{scheme: "http", host: addr, token: token}
+	if rest, ok := strings.CutPrefix(addr, "https://"); ok {
+		s.scheme, s.host = "https", rest
+	}
+	s.host = strings.TrimPrefix(s.host, "http://")
+	_, port, err := net.SplitHostPort(s.host)
+	if err != nil {
+		return nil, nil, fmt.Errorf("gatetest: %w", err)
+	}
+	s.port = port
+	var doors []door
+	for _, p := range paths {
+		fields := strings.Fields(p)
+		d := door{method: "GET"}
+		if len(fields) > 0 && fields[0] == "public" {
+			d.public, fields = true, fields[1:]
+		}
+		if len(fields) == 2 {
+			d.method, fields = fields[0], fields[1:]
+		}
+		if len(fields) != 1 || !strings.HasPrefix(fields[0], "/") {
+			return nil, nil, fmt.Errorf("gatetest: %q is not [public] [METHOD] /path", p)
+		}
+		d.path = fields[0]
+		doors = append(doors, d)
+	}
+	if len(doors) == 0 {
+		return nil, nil, fmt.Errorf("gatetest: no path to try")
+	}
+	return s, doors, nil
+}
+
+// dial opens a connection that does not outlive its time: nothing hangs.
+func (s *site) dial() (net.Conn, error) {
+	d := &net.Dialer{Timeout: 10 * time.Second}
+	var c net.Conn
+	var err error
+	if s.scheme == "https" {
+		c, err = tls.DialWithDialer(d, "tcp", s.host, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+	} else {
+		c, err = d.Dial("tcp", s.host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.SetDeadline(time.Now().Add(time.Minute))
+}
+
+// control checks that good requests come through, before and after: a server
+// that refuses everything would pass all else.
+func (s *site) control(r reporter, doors []door) {
+	r.Helper()
+	good := 0
+	for _, d := range doors {
+		if d.writes() || d.method == "DELETE" {
+			continue
+		}
+		own := []string{"Origin: " + s.scheme + "://" + s.host, "Sec-Fetch-Site: same-origin"}
+		tries := map[string]message{"with the token": s.good(d), "by our own page": s.good(d).with(own...)}
+		if d.public {
+			tries["without token"] = s.bare(d)
+			tries["typed in"] = s.bare(d).with("Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+		}
+		for name, m := range tries {
+			got, err := s.send(m.String())
+			if err != nil || len(got) != 1 {
+				r.Errorf("%s %s: %d answers, %v", d, name, len(got), err)
+				continue
+			}
+			if isGate(got[0].code) {
+				r.Errorf("%s %s: refused with %s", d, name, got[0].code)
+			}
+			if got[0].status < 400 {
+				good++
+			}
+			s.judge(r, d.String()+" "+name, got[0])
+		}
+	}
+	if good == 0 {
+		r.Errorf("no path gives a good answer to a good request: the rest proves nothing")
+	}
+}
+
+// quick tries all that needs no waiting at one door.
+func (s *site) quick(r reporter, d door) {
+	r.Helper()
+	for _, group := range [][]attack{
+		s.hosts(d), s.targets(d), s.origins(d), s.sites(d), s.tokens(d), s.content(d), s.heads(d), s.framing(d), s.injections(d), s.detours(d),
+	} {
+		for _, a := range group {
+			s.try(r, d, a)
+		}
+	}
+	s.pipelined(r, d)
+	s.endless(r, d)
+}
+
+// try sends one hostile request and checks what comes back.
+func (s *site) try(r reporter, d door, a attack) {
+	r.Helper()
+	name := fmt.Sprintf("%s: %s", d, a.name)
+	got, err := s.send(a.raw)
+	if len(got) == 0 {
+		if !a.mayDrop {
+			r.Errorf("%s: no answer: %v", name, err)
+		}
+		return
+	}
+	first := got[0]
+	if a.want != nil && !slices.Contains(a.want, first.status) {
+		r.Errorf("%s: status %d, want %v: %.200s", name, first.status, a.want, first.body)
+	}
+	if a.code != "" && first.status != 429 && first.code != a.code {
+		r.Errorf("%s: code %q, want %q", name, first.code, a.code)
+	}
+	if a.never2xx && first.status < 300 {
+		r.Errorf("%s: status %d", name, first.status)
+	}
+	for _, more := range got[1:] { // what was hidden behind the first
+		if more.status < 400 {
+			r.Errorf("%s: a second request got through, status %d", name, more.status)
+		}
+	}
+	for _, g := range got {
+		s.judge(r, name, g)
+		if isGate(g.code) && strings.Contains(g.body, "evil") {
+			r.Errorf("%s: the answer repeats the request: %s", name, g.body)
+		}
+	}
+}

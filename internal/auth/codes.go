@@ -1,0 +1,95 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"time"
+)
+
+// What codes bear.
+const (
+	codeTime = 10 * time.Minute
+	maxCodes = 16 // open at once
+)
+
+// Codes are one-time codes: what is put into a link, which may end up in a
+// history or on a screen, in place of the token that it is exchanged for. Each
+// is good once, and for ten minutes.
+type Codes struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	open  []code // the oldest first
+	wrong bucket
+}
+
+// A code is known by its hash only.
+type code struct {
+	sum     [sha256.Size]byte
+	expires time.Time
+}
+
+// NewCodes returns an empty set of codes. now is the clock; nil: the real one.
+func NewCodes(now func() time.Time) *Codes {
+	if now == nil {
+		now = time.Now
+	}
+	return &Codes{now: now, wrong: bucket{left: wrongBurst}}
+}
+
+// Make returns a new code of 256 random bits, and until when it is good. Where
+// 16 are open already, the oldest is no longer good.
+func (c *Codes) Make() (text string, expires time.Time) {
+	raw := make([]byte, tokenBytes)
+	_, _ = rand.Read(raw) // never fails
+	text = base64.RawURLEncoding.EncodeToString(raw)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	c.sweep(now)
+	if len(c.open) >= maxCodes {
+		c.open = slices.Delete(c.open, 0, len(c.open)-maxCodes+1)
+	}
+	expires = now.Add(codeTime)
+	c.open = append(c.open, code{sha256.Sum256([]byte(text)), expires})
+	return text, expires
+}
+
+// Take tells whether a code is good, and uses it up. Of many who take the same
+// at once, one gets true. A right code is taken however many wrong ones were
+// tried, so that nobody can keep its owner out.
+func (c *Codes) Take(text string) bool {
+	sum := sha256.Sum256([]byte(text))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	c.sweep(now)
+	found := -1
+	for i := range c.open { // all of them: the time tells nothing
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], c.open[i].sum[:]), i, found)
+	}
+	if found < 0 {
+		c.wrong.take(now)
+		return false
+	}
+	c.open = slices.Delete(c.open, found, found+1)
+	return true
+}
+
+// Flooded tells whether wrong codes come in bursts: more than 32, and then more
+// than 4 a second. Asked before Take, it says whether a wrong code is to be
+// answered with 403 or, like a wrong token, with 429.
+func (c *Codes) Flooded() bool {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.wrong.has(now)
+}
+
+// sweep forgets the codes whose time is over.
+func (c *Codes) sweep(now time.Time) {
+	c.open = slices.DeleteFunc(c.open, func(o code) bool { return !now.Before(o.expires) })
+}

@@ -1,0 +1,367 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// What the gate bears; those without an option are the same for everyone.
+const (
+	maxTarget  = 8 << 10          // bytes of the request target
+	maxHeader  = 16 << 10         // bytes of all header fields
+	headerTime = 10 * time.Second // from the first byte to the end of the header
+	bodyTime   = time.Minute      // from the end of the header to the end of the body
+	refuseTime = time.Second      // for the rest of a body nobody reads
+	stallTime  = 30 * time.Second // a peer takes some of what we write
+	streamTime = 4 * time.Second  // the same of a stream, whose peer can come again and go on
+	streamKept = 16 << 10         // bytes of a stream that the system keeps unsent
+	largeBody  = 1 << 20          // bytes; of bodies that are longer there are few at once
+	maxLarge   = 8
+)
+
+// GuardOptions say what the gate lets in.
+type GuardOptions struct {
+	// Token is what a request has to carry: 32 to 512 characters.
+	Token string
+	// Hosts are the host:port we serve. At least one.
+	Hosts []string
+	// Origins are the origins of web pages that are ours. Nil: http://, or
+	// https:// with TLS, and each of Hosts.
+	Origins []string
+	// Public tells which requests need no token; nil: none does. All other
+	// checks hold for them too, and a token that is sent must be right. It is
+	// asked only about paths that have one reading, see plain. The body of a
+	// request without token is at most 4 KiB and comes within 10 s, and its
+	// whole answer is taken within 30 s.
+	Public func(r *http.Request) bool
+	// TLS has the certificate to serve with (see LoadPair). Nil: plain HTTP.
+	// Versions before 1.2 are not spoken, whatever it says.
+	TLS *tls.Config
+	// MaxBody bounds the body of a request in bytes. 0: 8 MiB.
+	MaxBody int64
+	// MaxStreams bounds the event streams and upgraded connections open at
+	// once. 0: 1024.
+	MaxStreams int
+	// MaxRequests bounds the other requests under way at once. 0: 1024.
+	MaxRequests int
+	// MaxPublic bounds the public requests without token under way at once:
+	// they have a room of their own, so that strangers do not use up that of
+	// the owner. 0: 64.
+	MaxPublic int
+	// Idle is how long a connection may wait for its next request. 0: 2 min.
+	Idle time.Duration
+	// Logger is told of refusals (at debug level, never with text of the
+	// request) and of faults of the HTTP server. Nil: silence.
+	Logger *slog.Logger
+}
+
+// A Gate guards handlers. All that it wraps share its limits.
+type Guard struct {
+	secret   secret
+	hosts    map[string]bool
+	origins  map[string]bool
+	public   func(*http.Request) bool
+	tls      *tls.Config
+	maxBody  int64
+	idle     time.Duration
+	streams  chan struct{}
+	requests chan struct{}
+	visits   chan struct{} // of strangers
+	large    chan struct{} // requests with long bodies
+	log      *slog.Logger
+}
+
+// NewGuard makes a gate. It fails rather than guard with a weak token or a host
+// that can not be one.
+func NewGuard(o GuardOptions) (*Guard, error) {
+	if err := checkToken(o.Token); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	config, err := tlsConfig(o.TLS)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	scheme := schemeOf(config != nil)
+	hosts, err := hostSet(o.Hosts, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	origins, err := originSet(o, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	g := &Guard{
+		secret:   newSecret(o.Token),
+		hosts:    hosts,
+		origins:  origins,
+		public:   o.Public,
+		tls:      config,
+		maxBody:  positive(o.MaxBody, 8<<20),
+		idle:     positive(o.Idle, 2*time.Minute),
+		streams:  make(chan struct{}, positive(o.MaxStreams, 1024)),
+		requests: make(chan struct{}, positive(o.MaxRequests, 1024)),
+		visits:   make(chan struct{}, positive(o.MaxPublic, 64)),
+		large:    make(chan struct{}, maxLarge),
+		log:      o.Logger,
+	}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	return g, nil
+}
+
+func positive[N int | int64 | time.Duration](n, otherwise N) N {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// Wrap returns a handler that hands to next only what passes the gate. The
+// body next sees has been read already, and the token is taken off, so that it
+// can not end up in a log or in a tool.
+func (g *Guard) Wrap(next http.Handler) http.Handler { return g.wrap(next, nil) }
+
+func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := &answer{ResponseWriter: w, control: http.NewResponseController(w), stall: stallTime}
+		a.extend()
+		stranger, no := g.admit(r)
+		if no != nil {
+			// A connection counts, and one of a stranger is not kept for more.
+			a.Header().Set("Connection", "close")
+			g.refuse(a, r, no)
+			return
+		}
+		if stranger {
+			g.receive(a, r, visit{next, kept})
+			return
+		}
+		if no := g.check(r, g.maxBody); no != nil {
+			g.refuse(a, r, no)
+			return
+		}
+		room := g.requests
+		if isStream(r) {
+			room, a.stall = g.streams, streamTime
+			keepLittle(r)
+		}
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		default:
+			g.refuse(a, r, busy())
+			return
+		}
+		if isLarge(r) {
+			select {
+			case g.large <- struct{}{}:
+				defer func() { <-g.large }()
+			default:
+				g.refuse(a, r, busy())
+				return
+			}
+		}
+		body, no := readBody(a, r, terms{g.maxBody, bodyTime})
+		if no != nil {
+			g.refuse(a, r, no)
+			return
+		}
+		next.ServeHTTP(a, passed(r, body))
+		a.finish()
+	})
+}
+
+// admit decides on who sends a request, and whether we are meant by it. A
+// stranger is one who shows no token and needs none.
+func (g *Guard) admit(r *http.Request) (stranger bool, no *refusal) {
+	if g.tls != nil && r.TLS == nil {
+		return false, noTLS()
+	}
+	if no := g.checkPlace(r); no != nil {
+		return false, no
+	}
+	if !knownMethod(r.Method) {
+		return false, badMethod()
+	}
+	if len(r.RequestURI) > maxTarget {
+		return false, longTarget()
+	}
+	if headerSize(r.Header) > maxHeader {
+		return false, longHeader()
+	}
+	if len(r.Header["Authorization"]) == 0 && g.isPublic(r) {
+		return true, nil
+	}
+	return false, g.secret.check(r)
+}
+
+// check decides on what else can be told from the head of a request.
+func (g *Guard) check(r *http.Request, maxBody int64) *refusal {
+	if r.Method == http.MethodOptions {
+		return options()
+	}
+	if no := checkContent(r); no != nil {
+		return no
+	}
+	if r.ContentLength > maxBody {
+		return longBody(maxBody)
+	}
+	return nil
+}
+
+// checkPlace decides on where a request was sent and from where.
+func (g *Guard) checkPlace(r *http.Request) *refusal {
+	// net/http puts the host of an absolute target into r.Host, as it should,
+	// but takes the header for a target without.
+	if !g.hosts[lower(r.Host)] || !goodTarget(r.URL) {
+		return wrongHost()
+	}
+	if !onlyKnown(r.Header["Origin"], g.origins) {
+		return wrongOrigin()
+	}
+	// A browser says it once; programs do not say it.
+	switch site := r.Header["Sec-Fetch-Site"]; {
+	case len(site) == 0:
+	case len(site) == 1 && (site[0] == "same-origin" || site[0] == "none"):
+	default:
+		return wrongSite()
+	}
+	return nil
+}
+
+// goodTarget tells whether a target is a path, or a whole URL as proxies are
+// sent it.
+func goodTarget(u *url.URL) bool {
+	switch u.Scheme {
+	case "":
+	case "http", "https": // in which way it came is known
+		if u.Host == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	return u.User == nil && u.Opaque == ""
+}
+
+func knownMethod(m string) bool {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+// headerSize is about what the header took on the wire.
+func headerSize(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	return n
+}
+
+// isStream tells whether a request may stay open for as long as it likes. The
+// answer of a POST can be an event stream too, but ends with its call.
+func isStream(r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	for _, v := range r.Header["Accept"] {
+		if strings.Contains(lower(v), "text/event-stream") {
+			return true
+		}
+	}
+	return len(r.Header["Upgrade"]) > 0
+}
+
+// isLarge tells whether the body of a request is long, or may be. A call with
+// one takes many times its size, so there are few at once.
+func isLarge(r *http.Request) bool { return r.ContentLength > largeBody || r.ContentLength < 0 }
+
+// terms are how long a body may be, and how long it may take.
+type terms struct {
+	bytes int64
+	time  time.Duration
+}
+
+// readBody reads the body of a request. Only while it does so the connection
+// has a deadline for reading: one that stayed would end event streams.
+func readBody(a *answer, r *http.Request, most terms) ([]byte, *refusal) {
+	if r.ContentLength == 0 {
+		return nil, nil
+	}
+	_ = a.control.SetReadDeadline(time.Now().Add(most.time))
+	var b bytes.Buffer
+	b.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r.Body, most.bytes+1))
+	switch {
+	case int64(b.Len()) > most.bytes:
+		return nil, longBody(most.bytes)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, slowBody(most.time)
+	case err != nil:
+		return nil, brokenBody()
+	}
+	_ = a.control.SetReadDeadline(time.Time{}) // net/http does so too, but does not promise it
+	return b.Bytes(), nil
+}
+
+// passed is the request as the handler sees it.
+func passed(r *http.Request, body []byte) *http.Request {
+	out := r.WithContext(r.Context()) // a copy
+	out.Header = r.Header.Clone()
+	out.Header.Del("Authorization")
+	out.Body = http.NoBody
+	if len(body) > 0 {
+		out.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	out.ContentLength = int64(len(body))
+	out.TransferEncoding = nil
+	out.Trailer = nil
+	return out
+}
+
+// Server returns a server for next behind the gate, with every limit set. It
+// has no timeout for a whole request or answer, which would end event streams:
+// the gate bounds the time of a body and of each write instead. Gate.Serve runs
+// it.
+func (g *Guard) Server(next http.Handler) *http.Server {
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	kept := newGuests()
+	return &http.Server{
+		Handler:                      g.wrap(next, kept),
+		ConnState:                    kept.watch,
+		ConnContext:                  withConn,
+		TLSConfig:                    g.tls,
+		DisableGeneralOptionsHandler: true, // OPTIONS * takes the same road
+		Protocols:                    &http1,
+		MaxHeaderBytes:               2 * maxHeader, // what lies between gets our own answer
+		ReadHeaderTimeout:            headerTime,
+		IdleTimeout:                  g.idle,
+		ErrorLog:                     slog.NewLogLogger(g.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// Serve accepts on l for srv, one that Server has made, until it is closed. It
+// speaks TLS if the gate has a certificate.
+func (g *Guard) Serve(srv *http.Server, l net.Listener) error {
+	if g.tls != nil {
+		return srv.ServeTLS(l, "", "")
+	}
+	return srv.Serve(l)
+}

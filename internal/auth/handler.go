@@ -1,0 +1,316 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+const (
+	early = 60 * time.Second // how long before its end a token is renewed
+	pause = 10 * time.Second // after a renewal that failed while the token was still good
+)
+
+// A handler keeps one connection supplied with tokens.
+type handler struct {
+	store  *SignIns
+	server string
+	url    string
+	client OAuthClient
+	opts   HandlerOptions
+
+	busy   chan struct{} // one renewal at a time, so that only one waits for the file's lock
+	turn   chan struct{} // one sign-in at a time
+	failed error         // of the sign-in before; whose turn it is may use it
+
+	mu     sync.Mutex
+	retry  time.Time // no renewal before
+	forced string    // access token that a 401 was answered with
+}
+
+// key is the URL that the record is kept under.
+func (h *handler) key() string { return canonical(h.url) }
+
+// TokenSource returns a source of the stored token, renewed if it is about to
+// end. Without a token it returns none, so that the server's own answer starts
+// what is needed.
+func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	r, err := h.current(ctx)
+	if errors.Is(err, ErrSignIn) && h.opts.Interactive {
+		return nil, nil
+	}
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if h.opts.Interactive && r.lacks() {
+		return nil, nil // the person has come to give more
+	}
+	return &source{ctx: ctx, h: h, last: r}, nil
+}
+
+// A source gives one connection's tokens.
+type source struct {
+	ctx  context.Context
+	h    *handler
+	mu   sync.Mutex
+	last *record
+}
+
+// Token returns a token that is good for a while.
+func (s *source) Token() (*oauth2.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.h.due(s.last) {
+		r, err := s.h.current(s.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, s.h.wanted("the sign-in was removed")
+		}
+		s.last = r
+	}
+	// The expiry stays here: who gets the token could otherwise hold it back
+	// by a clock and a margin of their own.
+	return &oauth2.Token{AccessToken: s.last.AccessToken, TokenType: "Bearer"}, nil
+}
+
+// margin is how long before its end a token is renewed: a minute, less for
+// one that lives shorter than two.
+func margin(r *record) time.Duration {
+	if r.Obtained.IsZero() || !r.Obtained.Before(r.Expiry) {
+		return early
+	}
+	return min(early, r.Expiry.Sub(r.Obtained)/2)
+}
+
+// due reports whether a token has to be renewed.
+func (h *handler) due(r *record) bool {
+	return !r.Expiry.IsZero() && !h.store.now().Before(r.Expiry.Add(-margin(r)))
+}
+
+// over reports whether a token has ended.
+func (h *handler) over(r *record) bool {
+	return !r.Expiry.IsZero() && !h.store.now().Before(r.Expiry)
+}
+
+// stored returns the record with a token, or nil. One that was made for
+// another client than the config now names is not used.
+func (h *handler) stored() (*record, error) {
+	f, err := h.store.read()
+	if err != nil {
+		return nil, err
+	}
+	r := f.find(h.server, h.key())
+	if r == nil || r.AccessToken == "" {
+		return nil, nil
+	}
+	if (h.client.ID != "" || r.Redirect == "") && r.ClientID != h.client.ID {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// current returns the record with a token that is good for now, renewing it
+// at need, or nil if nobody has signed in.
+func (h *handler) current(ctx context.Context) (*record, error) {
+	r, err := h.stored()
+	if err != nil || r == nil || !h.due(r) {
+		return r, err
+	}
+	if !h.over(r) && h.paused() {
+		return r, nil
+	}
+	if r.RefreshToken == "" {
+		if h.over(r) {
+			return nil, h.wanted("the token has ended and can not be renewed")
+		}
+		return r, nil
+	}
+	fresh, err := h.renew(ctx, r.AccessToken, false)
+	if err != nil && !errors.Is(err, ErrSignIn) && !h.over(r) {
+		h.rest()
+		return r, nil
+	}
+	return fresh, err
+}
+
+func (h *handler) paused() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.store.now().Before(h.retry)
+}
+
+func (h *handler) rest() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.retry = h.store.now().Add(pause)
+}
+
+// renew gets a new token under the lock of the record, unless somebody else
+// has done so since used was read. With force it does so although the token
+// is not due.
+func (h *handler) renew(ctx context.Context, used string, force bool) (*record, error) {
+	leave, err := enter(ctx, h.busy)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if r, err := h.stored(); err == nil && r != nil && r.AccessToken != used && !h.due(r) {
+		return r, nil // another user of this handler was faster
+	}
+	unlock, err := h.store.lockRecord(ctx, h.server, h.key())
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for tries := 1; ; tries++ {
+		r, err := h.stored()
+		if err != nil {
+			return nil, err
+		}
+		if done, err := h.settled(r, used, force); done || err != nil {
+			return r, err
+		}
+		fresh, err := h.exchange(ctx, r)
+		var no *signinRefusal
+		if !errors.As(err, &no) {
+			return fresh, err
+		}
+		if tries > 1 || !h.succeeded(r) {
+			return nil, h.refused(ctx, r, no)
+		}
+	}
+}
+
+// succeeded looks at the file once more: where locks do not work, another
+// process may have spent the token of r and written its successor.
+func (h *handler) succeeded(r *record) bool {
+	again, err := h.stored()
+	return err == nil && again != nil && again.RefreshToken != r.RefreshToken
+}
+
+// enter takes the one place there is.
+func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
+	select {
+	case place <- struct{}{}:
+		return func() { <-place }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// settled reports whether what is stored needs no renewal, or can have none.
+func (h *handler) settled(r *record, used string, force bool) (bool, error) {
+	switch {
+	case r == nil:
+		return false, h.wanted("the sign-in was removed")
+	case !h.due(r) && (!force || r.AccessToken != used):
+		return true, nil // another process was faster
+	case r.RefreshToken == "":
+		return false, h.wanted("the token has ended and can not be renewed")
+	}
+	return false, nil
+}
+
+// refused makes the error of a renewal that the server said no to, and
+// forgets a token that is of no more use.
+func (h *handler) refused(ctx context.Context, r *record, no *signinRefusal) error {
+	if no.final() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+		defer cancel()
+		err := h.store.update(ctx, func(f *file) {
+			now := f.find(r.Server, r.URL)
+			switch {
+			case now == nil || now.RefreshToken != r.RefreshToken:
+			case no.code == "invalid_grant":
+				f.put(now.signedOut()) // the client is still good
+			default:
+				f.put(now.bound())
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if no.lasting() {
+		return h.wanted("the token could not be renewed, " + no.Error())
+	}
+	return fmt.Errorf("renewing the token of server %q: %w", h.server, no)
+}
+
+// exchange trades a refresh token and has the answer on disk before it
+// returns it. It goes on when the caller leaves: a server that has handed out
+// a new token no longer knows the old one.
+func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
+	if err := h.store.writable(); err != nil {
+		return nil, err
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(tokenGrace):
+			cancel()
+		case <-detached.Done():
+		}
+	})
+	defer stop()
+	g, err := h.obtain(detached, r, url.Values{
+		"grant_type":    {"refresh_token"},
+		"refresh_token": {r.RefreshToken},
+	})
+	if errors.Is(err, errBarred) || errors.Is(err, errScheme) {
+		return nil, h.wanted("the token could not be renewed, " + err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	fresh := r.granted(g, h.store.now())
+	if fresh.RefreshToken == "" {
+		fresh.RefreshToken = r.RefreshToken
+	}
+	if fresh.Scopes == nil {
+		fresh.Scopes = r.Scopes
+	}
+	fresh.Wanted = r.Wanted
+	return fresh, h.keep(ctx, fresh)
+}
+
+// granted is the record with a new token.
+func (r *record) granted(g *grant, now time.Time) *record {
+	fresh := r.signedOut()
+	fresh.AccessToken, fresh.RefreshToken, fresh.Scopes = g.access, g.refresh, g.scopes
+	fresh.Obtained, fresh.Expiry = now.UTC().Round(0), g.expiry.UTC().Round(0)
+	return fresh
+}
+
+// keep writes a record, whether the caller is still there or not.
+func (h *handler) keep(ctx context.Context, r *record) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
+	defer cancel()
+	return h.store.update(ctx, func(f *file) { f.put(r) })
+}
+
+// http is the client for what the metadata of the authorization server names.
+func (h *handler) http() *http.Client { return still(h.through(h.pass(false))) }
+
+// dress is the record with the secret of the config, if its client is the
+// config's: that secret is not kept in a second place.
+func (h *handler) dress(r *record) *record {
+	if r.Redirect != "" {
+		return r
+	}
+	c := *r
+	c.ClientSecret = h.client.Secret
+	if c.ClientSecret == "" || c.AuthStyle == styleNone {
+		c.AuthStyle = choose(c.ClientSecret, nil)
+	}
+	return &c
+}

@@ -1,0 +1,71 @@
+package auth
+
+import (
+	"github.com/helve-dev/helve/internal/web"
+	"net/netip"
+	"strings"
+)
+
+// A kind is where an address is.
+type kind string
+
+const (
+	public        kind = "on the public network"
+	machine       kind = "on this machine"
+	signinNetwork kind = "in a private network"
+	link          kind = "on the local link"
+	nowhere       kind = "for nobody to connect to"
+)
+
+// kindOf tells where an IP address is. A provider's shared space and what is
+// set apart for special use count as a private network: a server of one may
+// name another. Where clouds hand out credentials is for nobody.
+func kindOf(ip netip.Addr) kind {
+	switch web.PlaceOf(ip) {
+	case web.Public:
+		return public
+	case web.Machine:
+		return machine
+	case web.Link:
+		return link
+	case web.Private, web.Carrier, web.Special:
+		return signinNetwork
+	}
+	return nowhere
+}
+
+// literal tells where a host is, if its name alone says so. A name that
+// browsers and systems read as a number in another form leads nowhere.
+func literal(host string) (kind, bool) {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return kindOf(ip), true
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	switch {
+	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
+		return machine, true
+	case last == "" || number(last):
+		return nowhere, true
+	}
+	return public, false
+}
+
+// number reports whether the last label of a name makes the name a number.
+func number(label string) bool {
+	digits := "0123456789"
+	if hex, ok := strings.CutPrefix(label, "0x"); ok {
+		label, digits = hex, "0123456789abcdef"
+	}
+	return strings.Trim(label, digits) == ""
+}
+
+// loopback reports whether a host name stands for this machine and for nothing
+// else, so that what is sent there needs no TLS.
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a request without token is given.
+const (
+	strangerBody = 4 << 10          // bytes
+	strangerTime = 10 * time.Second // for its body
+	maxGuests    = 64               // connections that are kept
+)
+
+// isPublic tells whether a request needs no token.
+func (g *Guard) isPublic(r *http.Request) bool {
+	return g.public != nil && plain(r.URL) && g.public(r)
+}
+
+// plain tells whether a path can be read in one way only: no dots to go up by,
+// no doubled slashes, no escapes where there need be none, nothing that is a
+// slash elsewhere. What one part of a server takes for one path and the next
+// part for another must not decide who needs a token.
+func plain(u *url.URL) bool {
+	if u.RawPath != "" || !strings.HasPrefix(u.Path, "/") {
+		return false
+	}
+	for _, c := range []byte(u.Path) {
+		if c < ' ' || c == 0x7f || c == '\\' || c == '%' {
+			return false
+		}
+	}
+	clean := path.Clean(u.Path)
+	return u.Path == clean || u.Path == clean+"/"
+}
+
+// A visit is what a stranger comes for.
+type visit struct {
+	next http.Handler
+	kept *guests // nil: no connection is kept
+}
+
+// receive serves a request that shows no token and needs none. Its body is read
+// before it has a place in the room, so that slow strangers do not hold those
+// of quick ones; and it is small, so that all of them do not use up the memory.
+func (g *Guard) receive(a *answer, r *http.Request, v visit) {
+	if !v.kept.keep(r.RemoteAddr) {
+		a.Header().Set("Connection", "close")
+	}
+	most := min(strangerBody, g.maxBody)
+	no := g.check(r, most)
+	var body []byte
+	if no == nil {
+		body, no = readBody(a, r, terms{most, strangerTime})
+	}
+	a.until = time.Now().Add(stallTime)
+	if no != nil {
+		a.Header().Set("Connection", "close")
+		g.refuse(a, r, no)
+		return
+	}
+	select {
+	case g.visits <- struct{}{}:
+		defer func() { <-g.visits }()
+	default:
+		a.Header().Set("Connection", "close")
+		g.refuse(a, r, busy())
+		return
+	}
+	v.next.ServeHTTP(a, passed(r, body))
+	a.finish()
+}
+
+// guests are the connections that are kept although a request on them has not
+// shown the token. A browser loads the modules of a page without it, some
+// dozens of them. A new connection for each costs little on this machine (25
+// modules: 5 ms in place of 2, with TLS 25 ms; see BenchmarkPage), but two more
+// round trips each from afar. So a few are kept, far fewer than there are
+// places (see Bind.MaxConns), and the others are closed with their answer: a
+// page that loads while strangers hold all of these loads slower, not less.
+type guests struct {
+	mu   sync.Mutex
+	from map[string]bool // remote addresses
+}
+
+func newGuests() *guests { return &guests{from: map[string]bool{}} }
+
+// keep tells whether the connection from an address may stay.
+func (g *guests) keep(addr string) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.from[addr] && len(g.from) >= maxGuests {
+		return false
+	}
+	g.from[addr] = true
+	return true
+}
+
+// watch is told by the HTTP server what becomes of connections.
+func (g *guests) watch(c net.Conn, now http.ConnState) {
+	if now != http.StateClosed && now != http.StateHijacked {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.from, c.RemoteAddr().String())
+}

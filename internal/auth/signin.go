@@ -1,0 +1,179 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+)
+
+// ErrSignIn says that a person has to sign in first. The error that wraps it
+// names the command to run; if a person was there already it is a [*Failure],
+// which says why that came to nothing.
+var ErrSignIn = errors.New("sign-in needed")
+
+// A Failure is a sign-in that came to nothing although a person was there. Its
+// text is for that person. It is an [ErrSignIn] too.
+type SignInError struct {
+	Server string
+	Why    error
+}
+
+// Error says why, and names no command that the person has just run.
+func (f *SignInError) Error() string {
+	return fmt.Sprintf("signing in to server %q: %v", f.Server, f.Why)
+}
+
+// Unwrap gives the reason and ErrSignIn.
+func (f *SignInError) Unwrap() []error { return []error{f.Why, ErrSignIn} }
+
+// ErrRegistration says that the server knows no way to register a program, so
+// that the config has to name one that was registered by hand.
+var ErrRegistration = errors.New("Server does not support dynamic client registration. Please provide clientId in config.") //lint:ignore ST1005 the text is part of the contract
+
+// ErrDamagedSignIns says that the file could not be understood and was set aside. The
+// error that wraps it says where to; the next call starts with an empty file.
+var ErrDamagedSignIns = errors.New("the sign-in file is damaged")
+
+// OAuthClient is what the config says about how to sign in to a server. All of it
+// may be empty.
+type OAuthClient struct {
+	ID     string // registered by hand; empty: register on the fly
+	Secret string
+	Scope  string // wins over what the server asks for
+}
+
+// String hides the secret, also from %v and %+v.
+func (c OAuthClient) String() string {
+	secret := ""
+	if c.Secret != "" {
+		secret = "set"
+	}
+	return fmt.Sprintf("{ID:%q Secret:%s Scope:%q}", c.ID, secret, c.Scope)
+}
+
+// GoString hides the secret from %#v.
+func (c OAuthClient) GoString() string { return "signin.Client" + c.String() }
+
+// HandlerOptions are the ways in which a handler may reach a person. The zero
+// value reaches none: it only uses and renews what is stored.
+type HandlerOptions struct {
+	// Interactive lets the handler start a sign-in when the server wants one.
+	// It then needs at least one of Open, Show and Paste.
+	Interactive bool
+	// Open opens a browser. If it fails the sign-in goes on when the person
+	// has another way to get at the address.
+	Open func(url string) error
+	// Show shows the address to the person.
+	Show func(url string)
+	// Tell tells the person, before the browser opens, that the server names
+	// another authorization server than at the last sign-in. nil: Show is
+	// given that text; without either the sign-in is refused.
+	Tell func(text string)
+	// Paste asks for the address that the browser ended at, for a browser on
+	// another machine. It has to return when ctx ends; its result is then
+	// dropped.
+	Paste func(ctx context.Context) (string, error)
+	// HTTP is used for everything but the browser. nil: a client with
+	// timeouts. Its redirects are not followed to other origins. If its
+	// transport has a dialer, what that connected to is checked before
+	// anything is sent; of one that is no [*http.Transport] only the text of
+	// an address can be checked.
+	HTTP *http.Client
+	// Port of the listener that waits for the browser; 0: any that is free.
+	// A client that was registered by hand has to be registered with the
+	// address http://127.0.0.1:PORT/callback; one that is registered on the
+	// fly gets a path of its own.
+	Port int
+	// Timeout of a whole sign-in; 0: 5 minutes.
+	Timeout time.Duration
+}
+
+// SignInInfo is what may be told about a stored sign-in.
+type SignInInfo struct {
+	Server  string
+	URL     string // without user, query and fragment
+	Issuer  string
+	Scopes  []string
+	Expiry  time.Time // zero: unknown
+	Token   bool      // signed in; false: only the registration or the issuer is kept
+	Refresh bool      // the token can be renewed without a person
+}
+
+// SignIns keeps sign-ins in one file. It is safe for use by several goroutines
+// and, with other Stores on the same path, by several processes.
+type SignIns struct {
+	path string
+	now  func() time.Time
+}
+
+// OpenSignIns returns the store at path. Nothing is read or made before the first
+// need.
+func OpenSignIns(path string) *SignIns {
+	return &SignIns{path: path, now: time.Now}
+}
+
+// Handler returns what the transport of one connection needs: stored tokens,
+// renewed in time, and a sign-in when o is interactive. A token belongs to the
+// pair of server and URL: with another URL it is not used.
+func (s *SignIns) Handler(server, url string, c OAuthClient, o HandlerOptions) auth.OAuthHandler {
+	if o.Timeout <= 0 {
+		o.Timeout = signInTimeout
+	}
+	return &handler{
+		store: s, server: server, url: url, client: c, opts: o,
+		busy: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+	}
+}
+
+// Forget removes everything that is stored for a server, under any URL. It is
+// no error if there is nothing.
+func (s *SignIns) Forget(server string) error {
+	if _, err := s.read(); err != nil || !s.exists() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	return s.update(ctx, func(f *file) { f.drop(func(r *record) bool { return r.Server == server }) })
+}
+
+// Known lists what is stored, sorted by server and URL.
+func (s *SignIns) Known() ([]SignInInfo, error) {
+	f, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]SignInInfo, 0, len(f.Servers))
+	for _, r := range f.Servers {
+		infos = append(infos, SignInInfo{
+			Server: r.Server, URL: signinBare(r.URL), Issuer: r.Issuer, Scopes: r.Scopes, Expiry: r.Expiry,
+			Token: r.AccessToken != "", Refresh: r.RefreshToken != "",
+		})
+	}
+	return infos, nil
+}
+
+// wanted is the error for a server that needs a person. One who is there has
+// already run the command.
+func (h *handler) wanted(why string) error {
+	if h.opts.Interactive {
+		return &SignInError{Server: h.server, Why: errors.New(why)}
+	}
+	return fmt.Errorf("%w: %s; run `helve mcp auth %s`", ErrSignIn, why, shown(h.server))
+}
+
+// shown is the name of a server for a command line.
+func shown(server string) string {
+	if strings.ContainsFunc(server, func(r rune) bool { return !signinPlain(r) }) {
+		return fmt.Sprintf("%q", server)
+	}
+	return server
+}
+
+func signinPlain(r rune) bool {
+	return r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}

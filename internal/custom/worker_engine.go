@@ -1,0 +1,125 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+)
+
+var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
+
+// asked is who can be asked while files are loaded, and for how long.
+type asked struct {
+	ctx  context.Context
+	call *tool.Call
+}
+
+type askedKey struct{}
+
+// mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
+func (u *unit) mayRun(ctx context.Context, e entry, req permission.Request) error {
+	if by, ok := ctx.Value(askedKey{}).(*asked); ok {
+		return by.call.Ask(by.ctx, req)
+	}
+	if u.set.opt.Quiet == nil {
+		return errors.New("there is nobody who could allow it")
+	}
+	return u.set.opt.Quiet(e.called()).Ask(ctx, req)
+}
+
+// permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
+func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*fact) (may []entry) {
+	u := b.unit
+	for _, e := range some {
+		path := u.path(b.root, e)
+		name := path
+		if rel, err := filepath.Rel(u.set.opt.Worktree, path); u.set.opt.Worktree != "" && err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+		err := u.mayRun(ctx, e, permission.Request{
+			Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
+		})
+		if err != nil {
+			facts[e.name] = &fact{state: Failed, engine: "worker", refused: true, problem: b.why(e, err.Error())}
+			continue
+		}
+		may = append(may, e)
+	}
+	return may
+}
+
+// newWorker starts bun or node for files.
+func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
+	u := b.unit
+	opt := u.set.opt.Worker
+	if opt.Shell == nil {
+		return nil, errNoWorker
+	}
+	host := scripthost.New(u.set.opt.World)
+	if opt.Requests == nil {
+		opt.Requests = func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
+			return answer(ctx, host, op, arg)
+		}
+	}
+	if opt.Tell == nil && u.set.opt.World.Tell != nil {
+		opt.Tell = func(level, text string) { u.set.opt.World.Tell(scripthost.Line{Level: level, Text: text}) }
+	}
+	if opt.Logger == nil {
+		opt.Logger = u.set.log
+	}
+	e := &engine{unit: u, build: b, at: outside, over: host.Over}
+	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
+	defer cancel()
+	folder := WorkerFolder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root)), Reads: b.imports()}
+	for _, en := range some {
+		folder.Files = append(folder.Files, en.name)
+	}
+	w, err := StartWorker(ctx, opt, folder)
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	e.kind, e.load, e.run = w.Runtime().Name, w, w
+	e.close = func() error { return errors.Join(w.Close(), host.Close()) }
+	return e, nil
+}
+
+// imports are the files that the files of a build are made of, but those of installed packages, which are shown behind the wall
+// anyway. Of a folder within the config folder all is named, because the runtime looks for names in it; beside the config itself
+// only what is imported.
+func (b *build) imports() (paths []string) {
+	root, err := filepath.EvalSymlinks(b.root)
+	if err != nil {
+		return nil
+	}
+	for _, m := range b.result.Inputs.Files {
+		path := m.Path
+		if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "node_modules") {
+			continue
+		}
+		if dir := filepath.Dir(path); dir != root && disk.Within(root, dir) {
+			path = dir
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// answer is what a script in a worker gets: the same as one in the embedded engine.
+func answer(ctx context.Context, host *scripthost.Host, op string, arg json.RawMessage) (json.RawMessage, error) {
+	got, err := host.Later(ctx, op, script.Data{JSON: arg})
+	if f, ok := errors.AsType[*script.Failure](err); ok {
+		return nil, &script.Fault{Name: f.Name, Message: f.Message, Code: f.Code, Data: f.Data}
+	}
+	return got.JSON, err
+}

@@ -1,0 +1,148 @@
+package files
+
+import "strings"
+
+// A builtin is a formatter that is known from the start.
+type builtin struct {
+	Formatter
+	experimental bool
+	// find returns the program if it is installed and wanted, otherwise "". It
+	// starts nothing.
+	find func(p place) string
+	// ask are arguments that make the program tell about itself, and probe
+	// judges the answer. No probe, no question.
+	ask   []string
+	probe func(output string, err error) bool
+}
+
+// builtins are the known formatters, in the order in which they run.
+func builtins() []builtin {
+	script := []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
+	web := append(script[:len(script):len(script)], ".html", ".htm", ".css", ".scss", ".sass", ".less", ".vue", ".svelte",
+		".json", ".jsonc", ".yaml", ".yml", ".toml", ".xml", ".md", ".mdx", ".graphql", ".gql")
+	ruby := []string{".rb", ".rake", ".gemspec", ".ru"}
+	python := []string{".py", ".pyi"}
+	return []builtin{
+		installed("gofmt -w $FILE", ".go"),
+		offline(installed("mix format $FILE", ".ex", ".exs", ".eex", ".heex", ".leex", ".neex", ".sface"), "HEX_OFFLINE=1"),
+		wanted(installed("prettier --write $FILE", web...), prettier),
+		experimental(wanted(installed("oxfmt $FILE", script...), oxfmt)),
+		wanted(installed("biome check --write $FILE", web...), biome),
+		installed("zig fmt $FILE", ".zig", ".zon"),
+		wanted(installed("clang-format -i $FILE", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".ino", ".C", ".H"), clangFormat),
+		installed("ktlint -F $FILE", ".kt", ".kts"),
+		wanted(installed("ruff format $FILE", python...), ruff),
+		asked(installed("air format $FILE", ".R"), isAir, "--help"),
+		offline(asked(wanted(installed("uv format -- $FILE", python...), uv), succeeds, "format", "--help"), "UV_OFFLINE=1"),
+		installed("rubocop --autocorrect $FILE", ruby...),
+		installed("standardrb --fix $FILE", ruby...),
+		installed("htmlbeautifier $FILE", ".erb", ".html.erb"),
+		installed("dart format $FILE", ".dart"),
+		wanted(installed("ocamlformat -i $FILE", ".ml", ".mli"), ocamlformat),
+		offline(installed("terraform fmt $FILE", ".tf", ".tfvars"), "CHECKPOINT_DISABLE=1"),
+		installed("latexindent -w -s $FILE", ".tex"),
+		installed("gleam format $FILE", ".gleam"),
+		installed("shfmt -w $FILE", ".sh", ".bash"),
+		installed("nixfmt $FILE", ".nix"),
+		offline(installed("rustfmt $FILE", ".rs"), "RUSTUP_AUTO_INSTALL=0"),
+		wanted(installed("pint $FILE", ".php"), pint),
+	}
+}
+
+// installed is a formatter that is on if its program is in PATH. Its name is
+// the program's.
+func installed(command string, extensions ...string) builtin {
+	words := strings.Fields(command)
+	return builtin{
+		Formatter: Formatter{Name: words[0], Command: words, Extensions: extensions},
+		find:      func(place) string { return inPath(words[0]) },
+	}
+}
+
+// wanted replaces how the program is found.
+func wanted(b builtin, find func(place) string) builtin {
+	b.find = find
+	return b
+}
+
+// asked has the program itself say whether it is the right one.
+func asked(b builtin, probe func(string, error) bool, args ...string) builtin {
+	b.probe, b.ask = probe, args
+	return b
+}
+
+// offline sets a variable that keeps the program from loading anything.
+func offline(b builtin, setting string) builtin {
+	key, value, _ := strings.Cut(setting, "=")
+	b.Environment = map[string]string{key: value}
+	return b
+}
+
+func experimental(b builtin) builtin {
+	b.experimental = true
+	return b
+}
+
+func succeeds(_ string, err error) bool { return err == nil }
+
+// isAir tells the R formatter from other programs of that name.
+func isAir(output string, err error) bool {
+	line, _, _ := strings.Cut(output, "\n")
+	return err == nil && strings.Contains(line, "R language") && strings.Contains(line, "formatter")
+}
+
+func prettier(p place) string { return p.nodeTool("prettier") }
+
+func oxfmt(p place) string { return p.nodeTool("oxfmt") }
+
+func biome(p place) string {
+	if len(p.up("biome.json", "biome.jsonc")) == 0 {
+		return ""
+	}
+	return inPath("biome")
+}
+
+func clangFormat(p place) string {
+	if len(p.up(".clang-format")) == 0 {
+		return ""
+	}
+	return inPath("clang-format")
+}
+
+func ocamlformat(p place) string {
+	if len(p.up(".ocamlformat")) == 0 {
+		return ""
+	}
+	return inPath("ocamlformat")
+}
+
+// ruff is wanted if the project sets it up or names it among what it needs.
+func ruff(p place) string {
+	program := inPath("ruff")
+	if program == "" || len(p.up("ruff.toml", ".ruff.toml")) > 0 {
+		return program
+	}
+	for _, name := range p.up("pyproject.toml", "requirements.txt", "Pipfile") {
+		if strings.Contains(read(name), "ruff") {
+			return program
+		}
+	}
+	return ""
+}
+
+// uv stands in for ruff, which it is.
+func uv(p place) string {
+	if ruff(p) != "" {
+		return ""
+	}
+	return inPath("uv")
+}
+
+func pint(p place) string {
+	for _, name := range p.up("composer.json") {
+		if needs(name, "laravel/pint") {
+			return inPath("pint")
+		}
+	}
+	return ""
+}

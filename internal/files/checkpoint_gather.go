@@ -1,0 +1,470 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/helve-dev/helve/internal/disk"
+)
+
+// A gatherer finds the files that may be lost.
+type gatherer struct {
+	ctx      context.Context
+	files    *Workspace
+	by       By
+	limits   Limits
+	deadline time.Time
+	roots    []string // of the workspace, real
+	found    []candidate
+	seen     map[string]bool
+	bulk     []string // folders that are looked at last
+	left     leftovers
+	names    int // bytes of names so far
+	looked   int // entries so far
+	bytes    int64
+	group    int
+	over     bool
+	repos    map[string]*repository
+}
+
+const (
+	// maxNames bounds what the record of a checkpoint takes: a set has to fit
+	// into 8 MiB, and an entry takes some 200 bytes beside its names.
+	maxNames = 7 << 20
+	perEntry = 200
+	// maxLooked is how many entries are looked at.
+	maxLooked = 2_000_000
+	// maxMatches is how many names a pattern may stand for.
+	maxMatches = 20_000
+)
+
+func newGatherer(ctx context.Context, f *Workspace, by By, limits Limits) *gatherer {
+	g := &gatherer{ctx: ctx, files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
+	g.deadline = time.Now().Add(limits.Time)
+	g.roots = []string{realName(by.Dir)}
+	if top := realName(f.top(by.Dir)); top != g.roots[0] {
+		g.roots = append(g.roots, top)
+	}
+	return g
+}
+
+func (g *gatherer) inside(path string) bool {
+	return slices.ContainsFunc(g.roots, func(root string) bool { return within(root, path) })
+}
+
+// late reports whether it is time to stop, and says so once.
+func (g *gatherer) late() bool {
+	if g.over {
+		return true
+	}
+	g.looked++
+	if g.looked%64 == 0 {
+		return g.tooLate()
+	}
+	return false
+}
+
+func (g *gatherer) tooLate() bool {
+	switch {
+	case g.ctx.Err() != nil:
+		g.over = true
+	case g.looked > maxLooked:
+		g.left.add("some files", "there are too many to look at")
+		g.over = true
+	case time.Now().After(g.deadline):
+		g.left.add("some files", "there was no time to look at all of them")
+		g.over = true
+	}
+	return g.over
+}
+
+// endangered gathers one danger.
+func (g *gatherer) endangered(e Endangered) {
+	for _, path := range g.paths(e.Path) {
+		switch {
+		case e.Discard != Nothing:
+			g.discarded(path, e)
+		case len(e.From) > 0:
+			g.received(path, e)
+		case e.Tree && e.Name != "":
+			g.named(path, e.Name)
+		case e.Tree:
+			g.tree(path)
+		default:
+			g.single(path, e.Write)
+		}
+	}
+}
+
+// paths are the names that a word stands for, absolute; the folders of each
+// are real, the last part is as it was written.
+func (g *gatherer) paths(p Pattern) (out []string) {
+	names := []string{p.Name}
+	if p.Dir == "" {
+		p.Dir = g.by.Dir
+	}
+	if p.Glob {
+		names = g.expand(p)
+	}
+	if rest, ok := strings.CutPrefix(p.Name, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil { // what was written may mean either
+			names = append(names, g.paths(Pattern{Name: "." + rest, Glob: p.Glob, Dir: home})...)
+		}
+	}
+	for _, name := range names {
+		if !filepath.IsAbs(name) {
+			name = p.Dir + string(filepath.Separator) + name
+		}
+		if len(name) > maxName || strings.IndexByte(name, 0) >= 0 {
+			continue // there is no such file
+		}
+		out = append(out, lastReal(name))
+	}
+	return out
+}
+
+// lastReal follows the links of a name but for its last part, unless that ends
+// in a slash.
+func lastReal(name string) string {
+	base := filepath.Base(name)
+	if base == "." || base == ".." || os.IsPathSeparator(name[len(name)-1]) || isRoot(filepath.Clean(name)) {
+		return realName(name)
+	}
+	return filepath.Join(realName(name[:len(name)-len(base)]), base)
+}
+
+// expand finds the names that a pattern stands for; itself if there are none,
+// as in the shell.
+func (g *gatherer) expand(p Pattern) []string {
+	root, rest := p.Dir+string(filepath.Separator), p.Name
+	if filepath.IsAbs(p.Name) {
+		root, rest = filepath.VolumeName(p.Name)+string(filepath.Separator), strings.TrimLeft(p.Name, "/")
+	}
+	found := []string{root}
+	parts := strings.Split(rest, "/")
+	for i, part := range parts {
+		var next []string
+		for _, at := range found {
+			next = append(next, g.step(at, part, i == len(parts)-1)...)
+			if len(next) > maxMatches {
+				g.left.add(p.Name, "it stands for too many names")
+				return next[:maxMatches]
+			}
+		}
+		found = next
+	}
+	if len(found) == 0 {
+		return []string{plainText(p.Name)}
+	}
+	return found
+}
+
+// step goes on from a name by one part of a pattern.
+func (g *gatherer) step(at, part string, last bool) []string {
+	slash := ""
+	if !last {
+		slash = "/"
+	}
+	if !strings.ContainsAny(part, "*?[") {
+		return []string{at + plainText(part) + slash}
+	}
+	entries, err := os.ReadDir(at)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if g.late() {
+			break
+		}
+		name := e.Name()
+		if name[0] == '.' && part[0] != '.' {
+			continue
+		}
+		if fits(part, name) {
+			out = append(out, at+name+slash)
+		}
+	}
+	return out
+}
+
+// fits reports whether a name may fit a pattern: one that is not understood may
+// be anything.
+func fits(pattern, name string) bool {
+	pattern = strings.ReplaceAll(pattern, "[!", "[^")
+	ok, err := filepath.Match(pattern, name)
+	return ok || err != nil || strings.Contains(pattern, "[[:") || strings.Contains(pattern, "(")
+}
+
+// single gathers one name. Where it is written to, what it leads to counts.
+func (g *gatherer) single(path string, write bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return // nothing is there to be lost
+	}
+	if !g.inside(path) {
+		g.left.add(path, "outside the workspace")
+		return
+	}
+	if info.IsDir() {
+		return
+	}
+	g.add(path, info)
+	if info.Mode()&fs.ModeSymlink == 0 || !write {
+		return
+	}
+	real := realName(path)
+	if info, err := os.Lstat(real); err == nil && info.Mode().IsRegular() {
+		if !g.inside(real) {
+			g.left.add(path, "leads outside the workspace")
+			return
+		}
+		g.add(real, info)
+	}
+}
+
+// received gathers what is written over when something is copied or moved to a
+// name.
+func (g *gatherer) received(to string, e Endangered) {
+	var from []string
+	for _, name := range e.From {
+		from = append(from, g.paths(name)...)
+	}
+	into, err := os.Stat(to)
+	folder := err == nil && into.IsDir()
+	for _, src := range from {
+		target := to
+		if folder {
+			target = filepath.Join(realName(to), filepath.Base(src))
+		}
+		before := len(g.found)
+		info, err := os.Stat(src)
+		if err == nil && info.IsDir() {
+			g.merged(src, target)
+		} else {
+			g.single(target, !e.Move)
+		}
+		if e.Move && len(g.found) > before {
+			g.tree(src)
+		}
+	}
+	if len(from) == 0 {
+		g.single(to, true)
+	}
+}
+
+// merged gathers what is written over when a folder is copied to a name: the
+// files that are in both.
+func (g *gatherer) merged(src, to string) {
+	queue := []string{""}
+	for len(queue) > 0 && !g.late() {
+		rel := queue[0]
+		queue = queue[1:]
+		into, err := os.Lstat(filepath.Join(to, rel))
+		if err != nil || !into.IsDir() {
+			g.single(filepath.Join(to, rel), true)
+			continue
+		}
+		entries, err := os.ReadDir(filepath.Join(src, rel))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if g.late() {
+				return
+			}
+			name := filepath.Join(rel, e.Name())
+			if e.IsDir() {
+				queue = append(queue, name)
+			} else {
+				g.single(filepath.Join(to, name), true)
+			}
+		}
+	}
+}
+
+// tree gathers a name with everything below it.
+func (g *gatherer) tree(path string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	if !g.inside(path) {
+		g.left.add(path, "outside the workspace")
+		for _, root := range g.roots { // but we are in it
+			if within(path, root) {
+				g.tree(root)
+			}
+		}
+		return
+	}
+	if info.IsDir() && isBulk(filepath.Base(path)) {
+		g.bulk = append(g.bulk, path)
+		return
+	}
+	g.add(path, info)
+	if !info.IsDir() {
+		return
+	}
+	queue := []string{path}
+	for len(queue) > 0 && !g.over {
+		dir := queue[0]
+		queue = append(queue[1:], g.folder(dir, func(name string) bool {
+			if isBulk(filepath.Base(name)) {
+				g.bulk = append(g.bulk, name)
+				return false
+			}
+			return true
+		})...)
+	}
+}
+
+// named gathers what in a tree has a name that fits a pattern. Of the rest it
+// looks at the names only.
+func (g *gatherer) named(path, pattern string) {
+	if !g.inside(path) {
+		g.tree(path) // says so
+		return
+	}
+	queue := []string{path}
+	for len(queue) > 0 && !g.over {
+		dir := queue[0]
+		queue = queue[1:]
+		d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
+		if err != nil {
+			continue
+		}
+		entries, _ := d.ReadDir(-1) // what can be listed is looked at
+		d.Close()
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			switch {
+			case g.late():
+				return
+			case fits(pattern, e.Name()):
+				g.tree(name)
+			case e.IsDir() && !g.files.History.Holds(name):
+				queue = append(queue, name)
+			}
+		}
+	}
+}
+
+// folder gathers what is in a folder, and returns the folders in it that enter
+// says are to be entered. They are gathered in any case.
+func (g *gatherer) folder(dir string, enter func(string) bool) (below []string) {
+	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
+	if err != nil {
+		g.left.add(g.files.shown(g.by.Dir, dir), "can not be listed")
+		return nil
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(1024)
+		for _, e := range entries {
+			if g.late() {
+				return below
+			}
+			info, err := e.Info()
+			if err != nil {
+				continue // gone by itself
+			}
+			name := filepath.Join(dir, e.Name())
+			if !info.IsDir() {
+				g.add(name, info)
+			} else if !g.files.History.Holds(name) && enter(name) {
+				g.add(name, info)
+				below = append(below, name)
+			}
+		}
+		if err != nil || len(entries) == 0 {
+			return below
+		}
+	}
+}
+
+// isBulk knows the folders that tools fill and fill again: they come last, and
+// whole or not at all.
+func isBulk(name string) bool {
+	switch name {
+	case ".git", "node_modules", ".venv", "venv", "target", "dist", "build", "out", "__pycache__", ".cache", ".next", ".gradle", ".tox",
+		".terraform", "bower_components", ".pnpm-store", ".yarn", ".mypy_cache", ".pytest_cache", "DerivedData", "Pods", "_build", "deps":
+		return true
+	}
+	return false
+}
+
+// bulky gathers the folders that were put off, each whole or not at all.
+func (g *gatherer) bulky() {
+	for len(g.bulk) > 0 && !g.over {
+		top := g.bulk[0]
+		g.bulk = g.bulk[1:]
+		found, names, bytes := len(g.found), g.names, g.bytes
+		g.group++
+		if info, err := os.Lstat(top); err == nil {
+			g.add(top, info)
+		}
+		queue := []string{top}
+		for len(queue) > 0 && !g.over && g.bytes <= g.limits.Bytes {
+			dir := queue[0]
+			queue = append(queue[1:], g.folder(dir, func(string) bool { return true })...)
+		}
+		if !g.over && g.bytes <= g.limits.Bytes {
+			continue
+		}
+		for _, one := range g.found[found:] {
+			delete(g.seen, one.path)
+		}
+		g.found, g.names, g.bytes = g.found[:found], names, bytes
+		g.left.add(g.files.shown(g.by.Dir, top), "too many files, or too many bytes")
+		if g.looked < maxLooked && g.ctx.Err() == nil && time.Now().Before(g.deadline) {
+			g.over = false // there may be room for the next
+		}
+	}
+	for _, top := range g.bulk {
+		g.left.add(g.files.shown(g.by.Dir, top), "there was no room for it, or no time to look at it")
+	}
+}
+
+// add notes a file that may be lost.
+func (g *gatherer) add(path string, info fs.FileInfo) {
+	if g.seen[path] || g.files.History.Holds(path) {
+		return
+	}
+	if t := info.Mode().Type(); t != 0 && t != fs.ModeDir && t != fs.ModeSymlink {
+		g.left.add(g.files.shown(g.by.Dir, path), "neither a file nor a link")
+		return
+	}
+	g.names += 2*quotedSize(path) + perEntry
+	g.bytes += info.Size()
+	if len(g.found) >= g.limits.Files || g.names > maxNames {
+		if !g.over {
+			g.left.add("some files", fmt.Sprintf("there are more than %d", len(g.found)))
+		}
+		g.over = true
+		return
+	}
+	g.seen[path] = true
+	g.found = append(g.found, candidate{path: path, stamp: stampFrom(info), group: g.group})
+}
+
+// quotedSize is how long a name gets in the record, at most.
+func quotedSize(name string) int {
+	if !utf8.ValidString(name) {
+		return 2*len(name) + 16
+	}
+	n := len(name)
+	for i := range len(name) {
+		if c := name[i]; c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0xe2 {
+			n += 5
+		}
+	}
+	return n
+}

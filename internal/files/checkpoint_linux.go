@@ -1,0 +1,19 @@
+package files
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// changedAt says when anything about a file was last changed.
+func changedAt(info fs.FileInfo) (sec, nano int64, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	sec, nano = st.Ctim.Unix()
+	return sec, nano, true
+}
+
+// plainName reports whether a part of a name means itself.
+func plainName([]byte) bool { return true }

@@ -1,0 +1,263 @@
+package files
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// gitNames are what git looks for in a folder that it takes for a repository.
+func gitNames() []string {
+	return []string{"head", "config", "config.worktree", "commondir", "hooks", "objects", "refs", "info", "packed-refs", "index", "worktrees", "modules"}
+}
+
+// madeBy are the names that changing some files makes, and the folders around
+// them, in lower case. It is nil where none of them is one of git's.
+func madeBy(paths []Path) map[string]bool {
+	var made map[string]bool
+	for _, p := range paths {
+		for _, name := range []string{p.abs, p.real} {
+			if !slices.ContainsFunc(lowerParts(name), func(part string) bool { return slices.Contains(gitNames(), part) }) {
+				continue
+			}
+			if made == nil {
+				made = map[string]bool{}
+			}
+			for d := strings.ToLower(name); !made[d]; d = filepath.Dir(d) {
+				made[d] = true
+			}
+		}
+	}
+	return made
+}
+
+// inBare reports whether a name is one of git's in a folder that git takes for
+// a repository by itself: it has a HEAD, objects and refs, or will have them
+// with what is made. Only folders below the top of the workspace count for
+// what is in it.
+func (f *Workspace) inBare(dir, name string, made map[string]bool) bool {
+	top := f.inquiry.real(f.top(dir))
+	if within(f.top(dir), name) {
+		top = f.top(dir)
+	}
+	inside := within(top, name)
+	for at := name; !isRoot(at); at = filepath.Dir(at) {
+		d := filepath.Dir(at)
+		if inside && !within(top, d) {
+			return false
+		}
+		if slices.Contains(gitNames(), strings.ToLower(filepath.Base(at))) && f.inquiry.bare(d, made) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare reports whether git takes a folder for a repository by itself.
+func (q *inquiry) bare(d string, made map[string]bool) bool {
+	has := func(base string) bool {
+		name := filepath.Join(d, base)
+		return made[strings.ToLower(name)] || q.entry(name).info != nil
+	}
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
+// GitReads says where git would read settings that a tool may have written, if
+// it is started in the folder at, or told that at is the repository. It is ""
+// where git finds the repository that the folder of the session is in, whose
+// settings are protected, one that is kept in that, or none. made tells what
+// else is there by then. A folder that is missing may be anything by then.
+func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) bool) string {
+	q := f.inquiry
+	real, session := q.real(at), q.real(dir)
+	if named {
+		if f.ownGit(session, real) && !made(real) {
+			return ""
+		}
+		return real
+	}
+	if !within(real, session) && q.entry(real).info == nil {
+		return real
+	}
+	for d := real; ; d = filepath.Dir(d) {
+		git := filepath.Join(d, ".git")
+		switch {
+		case made(git):
+			return git
+		case q.entry(git).info == nil:
+		case within(d, session):
+			return f.foreignLinks(session, d)
+		case f.ownGit(session, git):
+			return ""
+		default:
+			return git
+		}
+		makes := made(filepath.Join(d, "HEAD")) || made(filepath.Join(d, "commondir")) || made(filepath.Join(d, "refs")) || made(filepath.Join(d, "objects"))
+		if (makes || q.bare(d, nil)) && !f.ownGit(session, d) {
+			return d
+		}
+		if isRoot(d) {
+			return ""
+		}
+	}
+}
+
+// GitServes is [Files.GitReads] for a repository that git is to talk to, which
+// may be named without the .git at its end.
+func (f *Workspace) GitServes(dir, at string, made func(name string) bool) string {
+	for _, name := range []string{filepath.Join(at, ".git"), at, at + ".git", filepath.Join(at+".git", ".git")} {
+		real := f.inquiry.real(name)
+		info := f.inquiry.entry(real).info
+		known := info != nil && (filepath.Base(name) == ".git" || f.inquiry.bare(real, nil))
+		if known || made(real) || made(filepath.Join(real, "HEAD")) {
+			return f.GitReads(dir, real, true, made)
+		}
+	}
+	return ""
+}
+
+// ownGit reports whether a repository is that of the session, or kept in it: a
+// linked worktree, a submodule.
+func (f *Workspace) ownGit(session, git string) bool {
+	var own []string
+	for d := session; ; d = filepath.Dir(d) {
+		if at := filepath.Join(d, ".git"); f.inquiry.entry(at).info != nil {
+			own = append(own, f.inquiry.real(at))
+			for _, home := range f.inquiry.gitHomes(at) {
+				own = append(own, f.inquiry.real(home.name))
+			}
+			break
+		}
+		if isRoot(d) {
+			return false
+		}
+	}
+	homes := []string{git}
+	if f.inquiry.entry(git).info != nil {
+		for _, home := range f.inquiry.gitHomes(git) {
+			homes = append(homes, home.name)
+		}
+		if len(homes) > 1 {
+			homes = homes[1:] // a file only tells where they are
+		}
+	}
+	return !slices.ContainsFunc(homes, func(home string) bool {
+		real := f.inquiry.real(home)
+		return !slices.ContainsFunc(own, func(o string) bool { return within(o, real) })
+	})
+}
+
+// foreignLinks finds a repository that git goes into from the one at top,
+// because its index has it as a submodule, and that is not kept there.
+func (f *Workspace) foreignLinks(session, top string) string {
+	for _, git := range f.inquiry.gitFolders(filepath.Join(top, ".git")) {
+		data, err := os.ReadFile(filepath.Join(git, "index"))
+		if err != nil || len(data) > maxIndex || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // the mode of a submodule
+			continue
+		}
+		x, err := readIndex(data)
+		if err != nil {
+			continue
+		}
+		for e := range x.entries() {
+			if e.mode&gitTypeMask != gitSubmodule {
+				continue
+			}
+			sub := f.inquiry.real(filepath.Join(top, filepath.FromSlash(e.name), ".git"))
+			if f.inquiry.entry(sub).info != nil && !f.ownGit(session, sub) {
+				return sub
+			}
+		}
+	}
+	return ""
+}
+
+// gitPointers are the files and folders that the settings of a repository, and
+// the person's own, lead git to in a worktree or the home folder: other
+// settings, hooks, and programs that it runs.
+func (f *Workspace) gitPointers(d string) []string {
+	git := filepath.Join(d, ".git")
+	if f.inquiry.entry(git).info == nil {
+		return nil
+	}
+	home := f.home()
+	r := gitConfigReader{top: d, home: home}
+	for _, h := range f.inquiry.gitHomes(git) {
+		r.file(filepath.Join(h.name, "config"), 0)
+		r.file(filepath.Join(h.name, "config.worktree"), 0)
+	}
+	if home != "" {
+		r.file(filepath.Join(home, ".gitconfig"), 0)
+		r.file(filepath.Join(home, ".config", "git", "config"), 0)
+	}
+	return slices.DeleteFunc(r.found, func(name string) bool {
+		return within(git, name) || !within(d, name) && (home == "" || !within(home, name)) || name == d || name == home
+	})
+}
+
+// A gitConfigReader gathers what settings lead to.
+type gitConfigReader struct {
+	top, home string
+	found     []string
+	files     int
+}
+
+func (r *gitConfigReader) file(name string, depth int) {
+	const most = 50
+	if r.files++; depth > 10 || r.files > most {
+		return
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return
+	}
+	gitConfigValues(string(data), func(section, key, value string) {
+		switch {
+		case (section == "include" || section == "includeif") && key == "path":
+			path := r.path(filepath.Dir(name), value)
+			r.found = append(r.found, path)
+			r.file(path, depth+1)
+		case key == "hookspath":
+			r.found = append(r.found, r.path(r.top, value))
+		case runsProgram(section, key):
+			for _, word := range strings.Fields(value) {
+				word = strings.Trim(word, `!"';`)
+				if path := r.path(r.top, word); strings.Contains(word, "/") && exists(path) {
+					r.found = append(r.found, path)
+				}
+			}
+		}
+	})
+}
+
+// path is a name in the settings, as seen from a folder.
+func (r *gitConfigReader) path(from, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(r.home, rest)
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(from, name)
+}
+
+// runsProgram knows the settings whose values are commands.
+func runsProgram(section, key string) bool {
+	switch section {
+	case "alias", "pager", "hook":
+		return true
+	}
+	switch key {
+	case "fsmonitor", "sshcommand", "pager", "editor", "askpass", "gitproxy", "alternaterefscommand", "external", "command", "textconv",
+		"driver", "clean", "smudge", "process", "cmd", "program", "helper", "difffilter", "uploadpack", "receivepack", "update",
+		"packobjectshook", "defaultkeycommand", "tocmd", "cccmd", "sendmailcmd":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package files
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/helve-dev/helve/internal/disk"
+)
+
+// dirFlag makes opening anything but a folder fail.
+const dirFlag = syscall.O_DIRECTORY
+
+// maxLinkWalk bounds the search for the other names of a file.
+const maxLinkWalk = 500_000 // entries
+
+// otherNames finds the other names that a file with several hard links has
+// in the project. Repositories' own folders and installed packages are left
+// out: nothing there is asked about by name, and package managers link a
+// great deal.
+func (f *Workspace) otherNames(ctx context.Context, p Path, info fs.FileInfo) []string {
+	own, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || own.Nlink < 2 || info.IsDir() {
+		return nil
+	}
+	w := linkWalk{ctx: ctx, own: own, skip: p.real, left: maxLinkWalk}
+	w.walk(f.inquiry.real(f.top(p.dir)))
+	return w.found
+}
+
+type linkWalk struct {
+	ctx   context.Context
+	own   *syscall.Stat_t
+	skip  string
+	left  int
+	found []string
+}
+
+func (w *linkWalk) done() bool {
+	return w.left <= 0 || len(w.found)+1 >= int(w.own.Nlink) || w.ctx.Err() != nil
+}
+
+func (w *linkWalk) walk(dir string) {
+	if w.done() {
+		return
+	}
+	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
+	if err != nil {
+		return
+	}
+	entries, _ := d.ReadDir(-1) // what can be listed is looked at
+	d.Close()
+	for _, e := range entries {
+		w.left--
+		if w.done() {
+			return
+		}
+		name := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			if e.Name() != ".git" && e.Name() != "node_modules" {
+				w.walk(name)
+			}
+			continue
+		}
+		if !e.Type().IsRegular() || name == w.skip {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Ino == w.own.Ino && st.Dev == w.own.Dev {
+			w.found = append(w.found, name)
+		}
+	}
+}
+
+// An inode is a file whatever its names.
+type inode struct{ dev, ino uint64 }
+
+func inodeOf(info fs.FileInfo) inode {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return inode{}
+	}
+	return inode{uint64(st.Dev), uint64(st.Ino)}
+}
+
+func linkCount(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

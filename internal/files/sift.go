@@ -1,0 +1,147 @@
+package files
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A Sifter says which of very many files may be read.
+type Filterer interface {
+	Decider
+	Sieve(permission string) (passes func(names ...string) bool, key string)
+}
+
+// A Sift says which files below a folder may not be searched, by their names
+// from that folder. It is made for one search, which its context ends; its functions may be called by
+// several goroutines at once.
+type SearchFilter struct {
+	ctx   context.Context
+	files *Workspace
+	by    Filterer
+	sieve func(names ...string) bool
+	key   string
+	dir   Path
+	top   string // names are seen from here
+	real  string // and from here where links lead elsewhere; "" where they do not
+	hard  func() map[inode]bool
+}
+
+// Sift returns what keeps files below p from being searched; nil where
+// nothing does. A file is kept back when the rules for reading deny it, or
+// when they ask about it in particular and nobody has allowed it: a search
+// shows what is in many files, and no answer to a question about all of them
+// would be an answer about one.
+func (f *Workspace) Sift(ctx context.Context, by Filterer, p Path) *SearchFilter {
+	sieve, key := by.Sieve("read")
+	if sieve == nil {
+		return nil
+	}
+	s := &SearchFilter{ctx: ctx, files: f, by: by, sieve: sieve, key: key, dir: p, top: f.top(p.dir)}
+	if p.real != p.abs {
+		s.real = realName(s.top)
+	}
+	s.hard = sync.OnceValue(s.shutInodes)
+	return s
+}
+
+// Named reports whether the rules for reading deny p or ask about it in
+// particular, under the name that was asked for or under the real one.
+func (f *Workspace) Named(by Filterer, p Path) bool {
+	passes, _ := by.Sieve("read")
+	if passes == nil {
+		return false
+	}
+	top := f.top(p.dir)
+	return !passes(p.abs, relative(top, p.abs)) || p.real != p.abs && !passes(p.real, relative(realName(top), p.real))
+}
+
+// Key stands for the rules and for where the folder is: of equal keys,
+// Suspect gives equal answers.
+func (s *SearchFilter) Key() string {
+	return strings.Join([]string{s.dir.abs, s.dir.real, s.top, s.real, s.key}, "\x00")
+}
+
+// Suspect reports whether the rules by themselves keep a file back.
+func (s *SearchFilter) Suspect(name string) bool {
+	abs := join(s.dir.abs, name)
+	if s.real == "" {
+		return !s.sieve(abs, relative(s.top, abs))
+	}
+	real := join(s.dir.real, name)
+	return !s.sieve(abs, relative(s.top, abs)) || !s.sieve(real, relative(s.real, real))
+}
+
+// Shut reports whether a file is kept back, approvals counted in.
+func (s *SearchFilter) Shut(name string) bool {
+	return s.Suspect(name) && !s.files.MayRead(s.by, s.path(name))
+}
+
+// Linked reports whether a file that has several names is kept back under
+// another one of them, which the project holds too.
+func (s *SearchFilter) Linked(name string) bool {
+	info, err := os.Lstat(join(s.dir.real, name))
+	if err != nil {
+		return true
+	}
+	return s.hard()[inodeOf(info)] || s.ctx.Err() != nil // what was not looked at may be anything
+}
+
+func (s *SearchFilter) path(name string) Path {
+	abs := join(s.dir.abs, name)
+	return Path{abs: abs, real: join(s.dir.real, name), shown: s.files.shown(s.dir.dir, abs), dir: s.dir.dir}
+}
+
+// shutInodes are the files of the project with several names that are kept
+// back. Repositories' own folders and installed packages are left out, as in
+// [Files.OpenRead].
+func (s *SearchFilter) shutInodes() map[inode]bool {
+	shut := map[inode]bool{}
+	top := realName(s.top)
+	_ = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case s.ctx.Err() != nil:
+			return s.ctx.Err()
+		case err != nil:
+			return nil // what can not be listed can not be searched either
+		case d.IsDir():
+			if d.Name() == ".git" || d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular() || s.sieve(name, relative(top, name)):
+			return nil
+		}
+		if info, err := d.Info(); err == nil && linkCount(info) > 1 {
+			if p := (Path{abs: name, real: name, dir: s.dir.dir}); !s.files.MayRead(s.by, p) {
+				shut[inodeOf(info)] = true
+			}
+		}
+		return nil
+	})
+	return shut
+}
+
+// relative is a name as seen from a folder, cheaply where it lies in it.
+func relative(top, name string) string {
+	if rest, ok := strings.CutPrefix(name, top); ok && len(rest) > 1 && rest[0] == filepath.Separator {
+		return rest[1:]
+	}
+	if rel, err := filepath.Rel(top, name); err == nil {
+		return rel
+	}
+	return name
+}
+
+func join(dir, name string) string {
+	if filepath.Separator != '/' {
+		name = filepath.FromSlash(name)
+	}
+	if isRoot(dir) {
+		return dir + name
+	}
+	return dir + string(filepath.Separator) + name
+}

@@ -1,0 +1,191 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helve-dev/helve/internal/disk"
+)
+
+// look says what a file holds now, for the history. What a link holds is where
+// it leads, and a folder holds nothing.
+func look(name string) (KeptContent, error) {
+	state, err := disk.Look(name)
+	if err != nil {
+		return KeptContent{}, err
+	}
+	switch {
+	case state.Mode.IsDir():
+		return DescribeContent(nil, true, state.Mode), nil
+	case state.Mode&fs.ModeSymlink != 0:
+		to, err := os.Readlink(name)
+		return DescribeContent([]byte(to), true, state.Mode), err
+	}
+	data, state, err := disk.Read(name, MaxEdit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return KeptContent{}, nil
+	}
+	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
+		return KeptContent{Exists: true}, nil // there is something, and it is not what we wrote
+	}
+	if err != nil {
+		return KeptContent{}, err
+	}
+	return DescribeContent(data, state.Exists, state.Mode), nil
+}
+
+// Glance returns what a file of the history holds now, for people to see;
+// nil where it is too large or no file any more.
+func (f *Workspace) Glance(name string, most int64) []byte {
+	data, _, err := disk.Read(name, most)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// PlanUndo says what taking change sets back, newest first, would do.
+func (f *Workspace) PlanUndo(ctx context.Context, sets []ChangeSet) (UndoPlan, error) {
+	return f.History.Plan(ctx, sets, look)
+}
+
+// Undo takes change sets back, newest first, and returns what was done. A
+// file that somebody else has changed since is left as it is. It is a change
+// like any other and can be taken back in turn; id is that of its own set, or
+// "" where nothing was to be done.
+func (f *Workspace) Undo(ctx context.Context, by By, sets []ChangeSet) (plan UndoPlan, id string, err error) {
+	if err := f.Recover(ctx); err != nil {
+		return plan, "", err
+	}
+	return f.undo(ctx, by, sets)
+}
+
+func (f *Workspace) undo(ctx context.Context, by By, sets []ChangeSet) (plan UndoPlan, id string, err error) {
+	first, err := f.PlanUndo(ctx, sets)
+	if err != nil {
+		return first, "", err
+	}
+	var paths []Path
+	for _, item := range first.Items {
+		paths = append(paths, Path{abs: item.Path, real: item.Path, shown: f.shown(by.Dir, item.Path), dir: by.Dir})
+	}
+	claim, err := f.claim(ctx, paths)
+	if err != nil {
+		return first, "", err
+	}
+	defer claim.Release()
+	plan, err = f.PlanUndo(ctx, sets) // again, now that nobody else can write
+	if err != nil {
+		return plan, "", err
+	}
+	by.Undoes = takenBack(plan, sets)
+	id, err = f.restore(ctx, by, plan)
+	return plan, id, err
+}
+
+// takenBack are the sets of which a plan takes something back. One that is in
+// conflict as a whole stays to be undone another time.
+func takenBack(plan UndoPlan, sets []ChangeSet) (ids []string) {
+	stays := map[string]bool{}
+	for _, item := range plan.Items {
+		stays[item.Path] = item.State == UndoConflict || item.State == UndoLost
+	}
+	for _, s := range sets {
+		if slices.ContainsFunc(s.Changes, func(c KeptChange) bool { return !stays[c.Path] }) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// Recover ends what a process that was killed has left: files it had put
+// beside others are removed, and a change of several files that was made in
+// part is taken back. It does so once, whoever waits for it; later calls do
+// nothing.
+func (f *Workspace) Recover(ctx context.Context) error {
+	if f.History == nil {
+		return nil
+	}
+	f.recovering.Lock()
+	defer f.recovering.Unlock()
+	if f.recovered {
+		return nil
+	}
+	err := f.recover(context.WithoutCancel(ctx))
+	f.recovered = err == nil
+	return err
+}
+
+func (f *Workspace) recover(ctx context.Context) error {
+	left, err := f.History.Recover(ctx, look)
+	for _, r := range left {
+		good := true
+		if r.Half() {
+			by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
+			undoErr := f.fromTemps(ctx, r)
+			if undoErr == nil {
+				_, _, undoErr = f.undo(ctx, by, []ChangeSet{r.Set})
+			}
+			good = undoErr == nil
+			err = errors.Join(err, undoErr)
+		}
+		for _, temp := range r.Temps {
+			if good && strings.HasPrefix(filepath.Base(temp), ".helve-") {
+				_ = os.Remove(temp) // gone already, mostly
+				_ = os.Remove(replacedBy(temp))
+			}
+		}
+	}
+	return err
+}
+
+// replacedBy is where the old contents are on a file system that can not swap
+// two names.
+func replacedBy(temp string) string { return strings.TrimSuffix(temp, ".tmp") + ".old" }
+
+// fromTemps puts back what the history had no room for: until a change has
+// ended, what it replaced lies beside the file.
+func (f *Workspace) fromTemps(ctx context.Context, r RecoveredSet) error {
+	for _, ch := range r.Set.Changes {
+		if !ch.Before.Exists || ch.Before.Kept {
+			continue
+		}
+		data, state, err := disk.Read(ch.Path, MaxEdit)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if now := DescribeContent(data, state.Exists, state.Mode); now.Exists != ch.After.Exists || now.Hash != ch.After.Hash {
+			continue // somebody else has been here
+		}
+		old, ok := replaced(ch, r.Temps)
+		if !ok {
+			continue
+		}
+		back := disk.Change{Name: ch.Path, Data: old, Was: state, WasData: data, Mode: cmp.Or(ch.Before.Mode.Perm(), 0o600)}
+		if err := disk.Commit(ctx, []disk.Change{back}, f.whole()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced finds what a change replaced among the files that it left beside.
+func replaced(ch KeptChange, temps []string) ([]byte, bool) {
+	for _, temp := range temps {
+		for _, name := range []string{temp, replacedBy(temp)} {
+			if filepath.Dir(name) != filepath.Dir(ch.Path) {
+				continue
+			}
+			if data, _, err := disk.Read(name, MaxEdit); err == nil && HashOf(data) == ch.Before.Hash {
+				return data, true
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,174 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Protected returns the files and folders that change what runs, or what is
+// allowed, later: those that [Files.AskEdit] lets nobody write to without a
+// rule that names them, as far as they are known beforehand. Of a repository
+// it is what makes git run programs; the rest has to change with every
+// commit. Some may not exist. Of the home folder it is what lies in a folder
+// that may be written.
+func (f *Workspace) Protected(dir string, writable ...string) []string {
+	var out []string
+	// A name that is a link is protected as well as what it leads to: another
+	// link, or a file of its own, could be put in its place.
+	add := func(path string) {
+		names := []string{path, f.inquiry.real(path)}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			names = names[:1]
+		}
+		for _, name := range names {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	top := f.inquiry.real(f.top(dir))
+	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
+		at := filepath.Join(d, ".git")
+		for _, git := range f.inquiry.gitHomes(at) {
+			if git.settings == nil {
+				git.settings = append(gitSettings(), "remotes", "branches") // the last two name repositories to push to, with hooks of theirs
+			}
+			for _, base := range git.settings {
+				add(filepath.Join(git.name, base))
+			}
+			for _, path := range slices.Concat(gitConfigs(git.name), linkedHooks(git.name)) {
+				add(path)
+			}
+		}
+		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
+			add(at) // it names the repository, and another one would have other hooks
+		}
+		for _, pointed := range f.gitPointers(d) {
+			add(pointed)
+		}
+		for _, n := range f.protected().all {
+			if path := filepath.Join(d, n.path); !n.home && (n.hold || exists(path)) {
+				add(path)
+			}
+		}
+		for _, ending := range f.protected().endings {
+			found, _ := filepath.Glob(filepath.Join(globQuoted(d), "*"+ending)) // the pattern is ours, and right
+			for _, path := range found {
+				add(path)
+			}
+		}
+		for _, base := range notBare(d) {
+			add(filepath.Join(d, base))
+		}
+		if isRoot(d) {
+			break
+		}
+	}
+	for _, own := range f.Own {
+		add(own)
+	}
+	f.protectedAtHome(append([]string{dir, top}, writable...), add)
+	return out
+}
+
+// protectedAtHome adds what there is in the home folder, as far as that can be
+// written.
+func (f *Workspace) protectedAtHome(writable []string, add func(path string)) {
+	home := f.inquiry.real(f.home())
+	if isRoot(home) {
+		return
+	}
+	for i, w := range writable {
+		if rest, ok := strings.CutPrefix(w, "~/"); ok {
+			writable[i] = filepath.Join(home, rest)
+		}
+	}
+	for _, n := range f.protected().all {
+		path := filepath.Join(home, n.path)
+		if n.above || !exists(path) {
+			continue
+		}
+		open := slices.ContainsFunc(writable, func(w string) bool { return within(f.inquiry.real(w), path) && !within(path, f.inquiry.real(w)) })
+		if open {
+			add(path)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// Names returns what gives the names of a file that rules for reading are
+// about, as seen by a call in dir.
+func (f *Workspace) Names(dir string) func(file string) []string {
+	top, real := f.top(dir), f.inquiry.real(f.top(dir))
+	if real == top {
+		return func(file string) []string { return []string{file, relative(top, file)} }
+	}
+	return func(file string) []string { return []string{file, relative(top, file), relative(real, file)} }
+}
+
+// gitSettings are the names in a repository that say what git runs there. A
+// commondir names another folder to take all of it from.
+func gitSettings() []string { return []string{"hooks", "config", "config.worktree", "commondir"} }
+
+// gitConfigs finds the other places of a repository from which git takes
+// programs to run: those of its worktrees and of its submodules.
+func gitConfigs(git string) (out []string) {
+	const most = 400
+	find := func(pattern string, bases ...string) {
+		found, _ := filepath.Glob(filepath.Join(globQuoted(git), filepath.FromSlash(pattern))) // the pattern is ours, and right
+		for _, path := range found {
+			for _, base := range bases {
+				out = append(out, filepath.Join(path, base))
+			}
+		}
+	}
+	find("worktrees/*", "commondir", "config.worktree")
+	for _, pattern := range []string{"modules/*/config", "modules/*/*/config", "modules/*/modules/*/config"} {
+		for _, base := range gitSettings() {
+			find(pattern, filepath.Join("..", base))
+		}
+	}
+	return out[:min(len(out), most)]
+}
+
+// notBare are names that keep git from taking a folder itself for a
+// repository, as it does where the .git in it has been damaged and the folder
+// holds a HEAD, objects and refs, or a HEAD and a commondir that tells of
+// them. HEAD comes last: git would no longer know whether the file is meant
+// or the commit.
+func notBare(dir string) []string {
+	if vacant(filepath.Join(dir, "commondir")) {
+		for _, base := range []string{"refs", "objects"} {
+			if vacant(filepath.Join(dir, base)) {
+				return []string{"commondir", base}
+			}
+		}
+	}
+	if vacant(filepath.Join(dir, "HEAD")) {
+		return []string{"HEAD"}
+	}
+	return nil
+}
+
+// vacant tells whether there is nothing at a name, or an empty folder, which
+// may be there to hold it.
+func vacant(name string) bool {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		_, err = os.Lstat(name)
+		return errors.Is(err, os.ErrNotExist)
+	}
+	return len(entries) == 0
+}
+
+// globQuoted is a name as a pattern that matches it alone.
+func globQuoted(name string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
+}

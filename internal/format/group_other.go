@@ -1,9 +1,0 @@
-//go:build !unix
-
-package format
-
-import "os/exec"
-
-// ownGroup leaves a child as it is: only the child itself is ended when the
-// context is done.
-func ownGroup(*exec.Cmd) {}

@@ -1,5 +1,0 @@
-package job
-
-import "errors"
-
-func role(string, string) error { return errors.New("no roles here") }

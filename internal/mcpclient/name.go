@@ -1,0 +1,22 @@
+package mcpclient
+
+import "strings"
+
+// ToolName returns what models call a tool of a server: both names with _ for
+// every character that such a name may not have, joined by another. Different
+// tools may get the same name; whoever registers them has to refuse the second.
+func ToolName(server, tool string) string { return ToolPrefix(server) + foreignClean(tool) }
+
+// ToolPrefix returns what the names of all tools of a server begin with.
+func ToolPrefix(server string) string { return foreignClean(server) + "_" }
+
+// foreignClean replaces every character but letters, digits, _ and -.
+func foreignClean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, s)
+}

@@ -1,0 +1,317 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	drainQuiet = 100 * time.Millisecond // without a byte, after which nobody waits for more
+	drainLimit = time.Second            // after which nobody waits in any case
+	logRest    = 20 * time.Millisecond  // between looks at the file of a detached command
+	listenRest = 100 * time.Millisecond // between two calls of a listener
+	keepBytes  = 32 << 10
+	keepSpill  = 256 << 20
+	chunk      = 64 << 10 // as much as a pipe holds
+)
+
+// CaptureOptions say what is kept of what a command prints.
+type CaptureOptions struct {
+	// Head and Tail are the bytes kept in memory, from the start and from the
+	// end; 32 KiB each when both are zero.
+	Head, Tail int
+
+	// Spill opens what the whole of it is written to, as it comes. It is
+	// called once, and only when more than Limit bytes or Lines line ends have
+	// come. nil keeps no more than Head and Tail. It and the writer are used
+	// by one goroutine at a time.
+	Spill func() (io.WriteCloser, error)
+	Limit int64 // Head and Tail together at most, and when zero
+	Lines int64 // zero does not count them
+	Quota int64 // bytes after which the spill stays as it is; 256 MiB when zero
+
+	// Filter, if set, is what every piece goes through before anything else is
+	// done with it, in order. At the end of the stream it is called once more,
+	// with end; not where somebody else reads on, see [Rest]. What it returns
+	// is used before it is called again.
+	Filter func(p []byte, end bool) []byte
+
+	// Listen is told what has come: at once when something comes after a
+	// pause, then ten times a second at most, and always the last state,
+	// before Settle or Detach return. They wait for it; the command does not.
+	Listen func(Output)
+}
+
+// Output is what a command has printed up to now. Texts are valid UTF-8:
+// bytes that are not become U+FFFD, and no character is cut, also none of
+// which only the first bytes have come.
+type Output struct {
+	Head    string // everything when Omitted is 0
+	Tail    string // the end, when something between was omitted
+	Omitted int64  // bytes between Head and Tail
+	Bytes   int64  // in all
+	Lines   int64  // in all, with an unfinished last one
+
+	// Unfinished are the first bytes of a last character that has not come
+	// whole. They are in neither text.
+	Unfinished string
+
+	Spilled   int64 // bytes written to the spill; 0 when it was not needed
+	SpillFull bool  // the quota was reached: the spill lacks the end
+	SpillErr  error // the spill could not be opened or written: it lacks something
+}
+
+// A Capture takes what one command prints, both streams on one pipe.
+type Capture struct {
+	sink   *sink
+	listen func(Output)
+	pipe   *os.File
+	still  chan struct{} // closed when the reader has stopped
+	ended  bool          // ... at the end of the stream; set before still is closed
+	eof    chan struct{} // closed when nothing more will come
+	news   chan struct{} // one token: the listener does not know the last state
+	quiet  chan struct{} // closed when the listener has stopped
+	once   sync.Once
+	rest   *Rest
+
+	log    string        // the file that a detached command prints to; "" for another
+	copied chan struct{} // closed when what it has printed is in the pipe
+}
+
+// A Rest is the reading end of a command's pipe, after the Capture has let go
+// of it because a process of the command still holds the other end. Either it
+// is closed, or Pipe is read on and HandedOn is called.
+type Rest struct {
+	pipe *os.File
+	sink *sink
+}
+
+// Pipe is what is printed from now on. Nothing was lost in between; what the
+// Filter holds back comes before it.
+func (r *Rest) Pipe() io.ReadCloser { return r.pipe }
+
+// HandedOn says that somebody else reads the Pipe and closes it. What the
+// Filter holds back is theirs, and the Capture has what it has.
+func (r *Rest) HandedOn() { r.sink.close(false) }
+
+// Close lets go of the pipe: the processes that hold it can not print any
+// more. What the Filter held back is part of the output then.
+func (r *Rest) Close() error {
+	r.sink.flush()
+	r.sink.close(true)
+	return r.pipe.Close()
+}
+
+// NewCapture makes a Capture. It holds nothing before Start.
+func NewCapture(o CaptureOptions) *Capture {
+	return &Capture{sink: newSink(o), listen: o.Listen}
+}
+
+// Start starts a command and reads what it prints. It is called once. After it
+// has succeeded, Settle or Detach has to be called.
+func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	p, err := c.start(ctx, r, cmd, write)
+	if err != nil {
+		read.Close()
+		return nil, err
+	}
+	c.pipe = read
+	c.still, c.eof, c.quiet = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c.news = make(chan struct{}, 1)
+	go c.read()
+	if c.listen != nil {
+		go c.tell()
+	} else {
+		close(c.quiet)
+	}
+	return p, nil
+}
+
+// start starts a command that prints to the pipe. A detached one prints to a
+// file, which is there when nobody reads the pipe any more.
+func (c *Capture) start(ctx context.Context, r *Runner, cmd Command, pipe *os.File) (*Process, error) {
+	if !cmd.Detached {
+		defer pipe.Close()
+		return r.Start(ctx, cmd, pipe)
+	}
+	log, err := os.CreateTemp("", "helve-detached-*.log")
+	if err != nil {
+		pipe.Close()
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	var p *Process
+	out, err := os.OpenFile(log.Name(), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		p, err = r.Start(ctx, cmd, out)
+		out.Close()
+	}
+	if err != nil {
+		pipe.Close()
+		log.Close()
+		_ = os.Remove(log.Name())
+		return nil, err
+	}
+	c.log, c.copied = log.Name(), make(chan struct{})
+	go c.forward(log, pipe, p.Done())
+	return p, nil
+}
+
+// forward copies what a command prints from a file to the pipe. When the command
+// is done it goes on for as long as Settle reads a pipe that is held open.
+func (c *Capture) forward(log, pipe *os.File, done <-chan struct{}) {
+	defer close(c.copied)
+	defer log.Close()
+	defer pipe.Close()
+	tick := time.NewTicker(logRest)
+	defer tick.Stop()
+	var last, limit time.Time
+	for {
+		n, err := io.Copy(pipe, log)
+		now := time.Now()
+		if n > 0 {
+			last = now
+		}
+		if err != nil || !limit.IsZero() && (now.After(limit) || now.Sub(last) >= drainQuiet) {
+			return // nobody reads on, or nothing more comes
+		}
+		select {
+		case <-done:
+			done, last, limit = nil, now, now.Add(drainLimit)
+		case <-tick.C:
+		}
+	}
+}
+
+// Log is the file that a detached command, and what it has left running, prints
+// to; "" for another. It stays until it is removed.
+func (c *Capture) Log() string { return c.log }
+
+// read reads the pipe to its end, or until it is told to stop.
+func (c *Capture) read() {
+	defer close(c.still)
+	buf := make([]byte, chunk)
+	for {
+		n, err := c.pipe.Read(buf)
+		if n > 0 {
+			c.took(buf[:n])
+		}
+		if err != nil {
+			c.ended = !errors.Is(err, os.ErrDeadlineExceeded)
+			return
+		}
+	}
+}
+
+func (c *Capture) took(p []byte) {
+	c.sink.write(p)
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// tell tells the listener.
+func (c *Capture) tell() {
+	defer close(c.quiet)
+	for {
+		select {
+		case <-c.news:
+			c.listen(c.sink.output())
+		case <-c.eof:
+			select {
+			case <-c.news:
+				c.listen(c.sink.output())
+			default:
+			}
+			return
+		}
+		pause := time.NewTimer(listenRest)
+		select {
+		case <-pause.C:
+		case <-c.eof:
+		}
+		pause.Stop()
+	}
+}
+
+// Output is what has come up to now.
+func (c *Capture) Output() Output { return c.sink.output() }
+
+// Settle is called when the command is done. It reads what is still in the
+// pipe: to the end, or, when another process holds the pipe open, until
+// nothing has come for a moment, a second at most. Then it returns the Rest,
+// which is nil at the end.
+func (c *Capture) Settle() *Rest {
+	limit := time.NewTimer(drainLimit)
+	defer limit.Stop()
+	if c.copied != nil {
+		select {
+		case <-c.copied:
+		case <-limit.C:
+			return c.Detach()
+		}
+	}
+	seen := c.count()
+	for {
+		pause := time.NewTimer(drainQuiet)
+		select {
+		case <-c.still:
+		case <-limit.C:
+		case <-pause.C:
+			if now := c.count(); now != seen {
+				seen = now
+				continue
+			}
+		}
+		pause.Stop()
+		return c.Detach()
+	}
+}
+
+func (c *Capture) count() int64 {
+	c.sink.mu.Lock()
+	defer c.sink.mu.Unlock()
+	return c.sink.bytes
+}
+
+// Detach stops reading now, as for a command that goes on in the background,
+// and returns the Rest; nil when the end was reached. Where a pipe can not be
+// handed on (Windows), it is closed. Both the second call of Detach and one
+// after Settle return the same.
+func (c *Capture) Detach() *Rest {
+	c.once.Do(func() {
+		err := c.pipe.SetReadDeadline(time.Unix(1, 0))
+		if err != nil {
+			c.pipe.Close()
+		}
+		<-c.still
+		if err == nil && !c.ended {
+			// On a busy machine the reader may not have had its turn: what the
+			// command itself has printed is in the pipe by now.
+			_ = c.pipe.SetReadDeadline(time.Time{})
+			c.ended = drain(c.pipe, c.took)
+		}
+		ended := c.ended || err != nil
+		if ended {
+			c.sink.flush()
+			c.sink.close(true)
+		}
+		close(c.eof)
+		<-c.quiet
+		if ended {
+			c.pipe.Close()
+			return
+		}
+		c.rest = &Rest{c.pipe, c.sink}
+	})
+	return c.rest
+}

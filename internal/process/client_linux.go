@@ -1,0 +1,443 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	keeperLimit = 15 * time.Second // for a keeper to come up
+	maxTags     = 4096
+	maxTries    = 10 // keepers that go just when they are asked
+
+	childStopped = 5 // CLD_STOPPED
+)
+
+// keepers are those of a runner, by the key of their place, and those that
+// take no more commands but still have something to keep.
+type keepers struct {
+	by    map[string]*keeper
+	old   map[*keeper]bool
+	lives sync.WaitGroup
+
+	tags   tags // of commands that run directly
+	tagged bool // they are open
+}
+
+// A keeper is the runner's side of one.
+type keeper struct {
+	r     *Runner
+	ready chan struct{} // closed when it is up, or err says why not
+	dead  chan struct{} // closed when its process has ended
+	gone  chan struct{} // closed when it and all it kept are gone
+	err   error
+	cmd   *exec.Cmd
+	conn  *net.UnixConn
+	words *brief // what it has printed
+
+	send sync.Mutex // held while a frame is written
+
+	mu      sync.Mutex
+	procs   map[uint64]*Process // that are not done
+	tags    map[uint64]uint64   // of commands, for when the keeper is lost
+	waits   map[uint64]chan *message
+	asks    uint64
+	idle    *time.Timer
+	quits   bool // it was told to go
+	closing bool // its reader is at an end: nobody waits any more
+}
+
+// startKept starts a command by the keeper of its place.
+func (r *Runner) startKept(ctx context.Context, place Place, s *spawn, p *Process) error {
+	for try := 0; ; try++ {
+		k, err := r.keeper(ctx, place)
+		if err != nil {
+			return err
+		}
+		err = k.start(ctx, s, p)
+		if errors.Is(err, errNotSent) && try < maxTries {
+			continue // it has just gone: another one
+		}
+		return err
+	}
+}
+
+// keeper returns the keeper of a place when it is up.
+func (r *Runner) keeper(ctx context.Context, place Place) (*keeper, error) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil, ErrClosed
+	}
+	k := r.keepers.by[place.Key]
+	if k == nil {
+		k = &keeper{
+			r: r, ready: make(chan struct{}), gone: make(chan struct{}), dead: make(chan struct{}), words: &brief{},
+			procs: map[uint64]*Process{}, tags: map[uint64]uint64{}, waits: map[uint64]chan *message{},
+		}
+		if r.keepers.by == nil {
+			r.keepers.by, r.keepers.old = map[string]*keeper{}, map[*keeper]bool{}
+		}
+		r.keepers.by[place.Key] = k
+		r.keepers.lives.Go(func() { k.live(place) })
+	}
+	r.mu.Unlock()
+	select {
+	case <-k.ready:
+		return k, k.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// live is the life of a keeper. It holds a thread, because the keeper is told
+// when the thread that started it dies.
+func (k *keeper) live(place Place) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(k.gone)
+	up := make(chan error, 1)
+	lost := make(chan struct{})
+	err := k.open(place)
+	if err == nil {
+		go k.listen(place, up, lost)
+		err = k.await(up)
+	}
+	if err != nil {
+		k.err = fmt.Errorf("%w: %w", ErrKeeper, err)
+		k.leave(place)
+		k.mu.Lock()
+		k.quits = true
+		k.mu.Unlock()
+		if k.cmd != nil {
+			k.cmd.Process.Kill()
+			k.cmd.Wait()
+			close(k.dead)
+			k.conn.Close()
+			<-lost
+			if words := k.words.String(); words != "" {
+				k.err = fmt.Errorf("%w: %s", ErrKeeper, words)
+			}
+		}
+		close(k.ready)
+		return
+	}
+	k.rest()
+	close(k.ready)
+	wakeful(k.cmd.Process.Pid)
+	k.cmd.Wait()
+	close(k.dead)
+	_ = k.conn.SetReadDeadline(time.Now().Add(time.Second)) // should somebody else hold the other end
+	<-lost
+	k.conn.Close()
+}
+
+// wakeful waits for the end of a child, and wakes it whenever somebody stops
+// it, as a command could.
+func wakeful(pid int) {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
+		switch {
+		case err == unix.EINTR:
+		case err == nil && info.Code == childStopped:
+			_ = unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+			_ = unix.Kill(pid, unix.SIGCONT)
+		default:
+			return
+		}
+	}
+}
+
+// open starts the helper.
+func (k *keeper) open(place Place) error {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	mine, its := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	defer mine.Close()
+	defer its.Close()
+	conn, err := net.FileConn(mine)
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	cmd := exec.Command(k.r.opts.Helper, place.Args...)
+	cmd.Env = append([]string{}, place.Env...)
+	cmd.Dir = "/"
+	cmd.Stderr = k.words
+	cmd.WaitDelay = time.Second
+	cmd.ExtraFiles = append([]*os.File{its}, place.Files...)
+	attr := syscall.SysProcAttr{}
+	if place.Attr != nil {
+		attr = *place.Attr
+	}
+	attr.Setsid = true
+	attr.Pdeathsig = syscall.SIGTERM
+	cmd.SysProcAttr = &attr
+	if err := cmd.Start(); err != nil {
+		conn.Close()
+		return err
+	}
+	k.cmd, k.conn = cmd, conn.(*net.UnixConn)
+	return nil
+}
+
+func (k *keeper) await(up <-chan error) error {
+	limit := time.NewTimer(keeperLimit)
+	defer limit.Stop()
+	select {
+	case err := <-up:
+		return err
+	case <-limit.C:
+		return errors.New("does not come up")
+	}
+}
+
+// listen takes what the keeper says, until it says no more.
+func (k *keeper) listen(place Place, up chan<- error, lost chan<- struct{}) {
+	defer close(lost)
+	err := k.hear(up)
+	if err != nil && err != io.EOF {
+		// What comes is no keeper's word: a command has got hold of it.
+		k.cmd.Process.Kill()
+	}
+	k.leave(place)
+	k.mu.Lock()
+	k.closing = true
+	procs, waits, whole := k.procs, k.waits, k.quits || k.asks == 0
+	k.procs, k.waits = nil, nil
+	k.mu.Unlock()
+	if !whole || len(procs) > 0 {
+		k.sweep()
+	}
+	for serial, p := range procs {
+		if waits[serial] != nil {
+			continue // not started as far as is known: who starts it is told, and may ask another keeper
+		}
+		p.finish(Status{Code: -1, Signal: syscall.SIGKILL, Err: fmt.Errorf("%w: lost", ErrKeeper)})
+	}
+	for _, c := range waits {
+		close(c)
+	}
+	select {
+	case up <- errors.New("ended"):
+	default:
+	}
+}
+
+func (k *keeper) hear(up chan<- error) error {
+	var stream []byte
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := k.conn.Read(buf)
+		if err != nil {
+			return io.EOF
+		}
+		stream = append(stream, buf[:n]...)
+		for {
+			frame, rest, err := cut(stream)
+			if err != nil {
+				return err
+			}
+			if frame == nil {
+				break
+			}
+			m, err := decode(frame)
+			if err != nil {
+				return err
+			}
+			stream = rest
+			if m.op == opHello {
+				select {
+				case up <- nil:
+				default:
+				}
+			} else {
+				k.take(m)
+			}
+		}
+		if len(stream) == 0 {
+			stream = nil
+		}
+	}
+}
+
+// take passes a message on to who waits for it.
+func (k *keeper) take(m *message) {
+	k.mu.Lock()
+	var wait chan *message
+	var done *Process
+	switch m.op {
+	case opStarted:
+		k.tags[m.id] = m.tag
+		wait = k.waits[m.id]
+		delete(k.waits, m.id)
+	case opFailed:
+		wait = k.waits[m.id]
+		delete(k.waits, m.id)
+		delete(k.procs, m.id)
+		k.restLocked()
+	case opAnswer:
+		wait = k.waits[m.ask]
+		delete(k.waits, m.ask)
+	case opExited:
+		done = k.procs[m.id]
+		delete(k.procs, m.id)
+		k.dropTags()
+		k.restLocked()
+	}
+	k.mu.Unlock()
+	if wait != nil {
+		wait <- m // has room
+	}
+	if done != nil {
+		done.finish(Status{Code: int(m.num), Signal: syscall.Signal(m.signal)})
+	}
+}
+
+// dropTags forgets the tags of commands that are done, when there are many.
+// Until then processes that were left by them can be found.
+func (k *keeper) dropTags() {
+	if len(k.tags) < maxTags {
+		return
+	}
+	for id := range k.tags {
+		if k.procs[id] == nil {
+			delete(k.tags, id)
+		}
+	}
+}
+
+// leave takes the keeper out of the runner's hands: no more commands for it.
+func (k *keeper) leave(place Place) {
+	k.r.mu.Lock()
+	if k.r.keepers.by[place.Key] == k {
+		delete(k.r.keepers.by, place.Key)
+	}
+	delete(k.r.keepers.old, k)
+	k.r.mu.Unlock()
+	k.mu.Lock()
+	if k.idle != nil {
+		k.idle.Stop()
+	}
+	k.mu.Unlock()
+}
+
+// rest lets the keeper go when it has nothing to do for long enough.
+func (k *keeper) rest() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.restLocked()
+}
+
+func (k *keeper) restLocked() {
+	if len(k.procs) > 0 || k.quits || k.closing {
+		return
+	}
+	if k.idle == nil {
+		k.idle = time.AfterFunc(k.r.opts.Idle, k.retire)
+	} else {
+		k.idle.Reset(k.r.opts.Idle)
+	}
+}
+
+// retire tells the keeper to go as soon as nothing is left to keep.
+func (k *keeper) retire() {
+	k.r.mu.Lock()
+	defer k.r.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.procs) > 0 || k.quits || k.closing || k.r.closed {
+		return
+	}
+	for key, other := range k.r.keepers.by {
+		if other == k {
+			delete(k.r.keepers.by, key)
+			k.r.keepers.old[k] = true
+		}
+	}
+	k.quits = true
+	go k.write(&message{op: opRetire}, nil)
+}
+
+// closeKeepers ends the keepers with all that they keep.
+func (r *Runner) closeKeepers() error {
+	r.mu.Lock()
+	var all []*keeper
+	for _, k := range r.keepers.by {
+		all = append(all, k)
+	}
+	for k := range r.keepers.old {
+		all = append(all, k)
+	}
+	r.mu.Unlock()
+	errs := make(chan error, len(all))
+	for _, k := range all {
+		go func() { errs <- k.close() }()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-errs)
+	}
+	r.keepers.lives.Wait()
+	return err
+}
+
+func (k *keeper) close() error {
+	<-k.ready
+	if k.err != nil {
+		<-k.gone
+		return nil // it never was
+	}
+	k.mu.Lock()
+	k.quits = true
+	k.mu.Unlock()
+	_ = k.write(&message{op: opQuit}, nil)
+	limit := time.NewTimer(k.r.patience)
+	defer limit.Stop()
+	select {
+	case <-k.gone:
+		return nil
+	case <-limit.C:
+	}
+	k.cmd.Process.Kill()
+	<-k.gone
+	return fmt.Errorf("close runner: %w had to be killed", ErrKeeper)
+}
+
+// brief keeps the first bytes that a keeper prints: why it could not start.
+type brief struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write takes everything and keeps the beginning.
+func (w *brief) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if room := 2000 - w.b.Len(); room > 0 {
+		w.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// String is what was kept, as one line.
+func (w *brief) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(strings.Fields(w.b.String()), " ")
+}

@@ -1,0 +1,349 @@
+package process
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// keeping says that there are keepers on this system.
+const keeping = true
+
+const (
+	keeperName = "helve-keeper"
+	controlFD  = 3 // of a keeper: the way to its runner
+	readSize   = 64 << 10
+	roundPause = 10 * time.Millisecond // between two rounds of killing, unless something ends before
+)
+
+// A trace is by what a command is found again.
+type trace struct {
+	serial uint64 // by which the keeper knows it
+	since  uint64 // without a keeper: when it was started, by the clock of the process table
+	tag    uint64 // without a keeper
+}
+
+// A keep is the state of a keeper: the commands it has started, and the way
+// back to the runner.
+type keep struct {
+	tree   *tree
+	parent int // at the start; another one later says that the runner has died
+
+	send sync.Mutex // held while a frame is written
+
+	// mu is held while a command is started, while the dead are reaped and
+	// while the living are looked for: so a process number that was read is
+	// still that of the same child.
+	mu       sync.Mutex
+	calls    map[uint64]*kept
+	byPID    map[int]*kept // of those whose own process is not reaped
+	byGroup  map[int]*kept // by session and group, the latest of a number
+	byTag    map[uint64]*kept
+	byMark   map[string]*kept
+	tags     tags
+	started  int
+	retiring bool
+	children chan struct{} // one token: there may be children to wait for
+	changed  chan struct{} // closed and made anew when something was reaped
+}
+
+// A kept is a command as its keeper knows it.
+type kept struct {
+	id   uint64
+	pid  int
+	tag  uint64
+	mark string
+	done bool
+}
+
+// KeeperMain is what the helper program runs to be a keeper, in a process that
+// a [Runner] has started, or in a program that such a process has become. It
+// returns the exit code, after everything that was started through it is
+// gone.
+func KeeperMain() int {
+	runtime.LockOSThread() // the one thread that has children: they are told of its death
+	if err := keepMain(); err != nil {
+		fmt.Fprintln(os.Stderr, "keeper:", err)
+		return 1
+	}
+	return 0
+}
+
+func keepMain() error {
+	// Nothing that is open here is for the commands. Old systems lack the one
+	// call for it; there the files of a Place are all there is.
+	if unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil {
+		for fd := controlFD; fd < controlFD+64; fd++ {
+			unix.CloseOnExec(fd)
+		}
+	}
+	if err := unix.SetNonblock(controlFD, false); err != nil {
+		return fmt.Errorf("no runner: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become sub-reaper: %w", err)
+	}
+	setName()
+	// No command shall look into this process or take its way to the runner.
+	// The wall works without this, so an error does not matter.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
+	k := &keep{
+		tree: newTree(unix.Gettid()), parent: os.Getppid(),
+		calls: map[uint64]*kept{}, byPID: map[int]*kept{}, byGroup: map[int]*kept{},
+		byTag: map[uint64]*kept{}, byMark: map[string]*kept{},
+		children: make(chan struct{}, 1), changed: make(chan struct{}),
+	}
+	k.tags.open()
+	go k.reap()
+	go k.obey(signals)
+	k.say(&message{op: opHello})
+	err := k.serve()
+	k.finish()
+	return err
+}
+
+// setName makes the keeper known by name, to people and to other runners.
+// Behind a wall the file may be shut.
+func setName() {
+	err := os.WriteFile("/proc/self/comm", []byte(keeperName), 0)
+	if err != nil && unix.Gettid() == os.Getpid() {
+		name := append([]byte(keeperName), 0)
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
+	}
+}
+
+// obey ends everything when the runner has died. Signals from elsewhere, as
+// from a command that ends its parent, are passed over.
+func (k *keep) obey(signals <-chan os.Signal) {
+	for range signals {
+		if os.Getppid() != k.parent {
+			k.finish()
+			os.Exit(0)
+		}
+	}
+}
+
+// serve does what the runner asks for, until it is gone or asks to quit.
+func (k *keep) serve() error {
+	var stream []byte
+	var fds []int
+	buf := make([]byte, readSize)
+	oob := make([]byte, unix.CmsgSpace(8*4))
+	for {
+		n, on, _, _, err := unix.Recvmsg(controlFD, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return nil // the runner is gone
+		}
+		fds = append(fds, rights(oob[:on])...)
+		stream = append(stream, buf[:n]...)
+		for {
+			frame, rest, err := cut(stream)
+			if err != nil {
+				return err
+			}
+			if frame == nil {
+				break
+			}
+			m, err := decode(frame)
+			if err != nil {
+				return err
+			}
+			stream = rest
+			if quit := k.handle(m, &fds); quit {
+				return nil
+			}
+		}
+		if len(stream) == 0 {
+			stream = nil
+		}
+	}
+}
+
+func rights(oob []byte) (fds []int) {
+	list, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	for i := range list {
+		got, err := unix.ParseUnixRights(&list[i])
+		if err == nil {
+			fds = append(fds, got...)
+		}
+	}
+	return fds
+}
+
+// handle does what one message asks for.
+func (k *keep) handle(m *message, fds *[]int) (quit bool) {
+	switch m.op {
+	case opSpawn:
+		if len(*fds) < 3 {
+			k.say(&message{op: opFailed, id: m.id, num: int64(unix.EBADF)})
+			return false
+		}
+		mine := (*fds)[:3]
+		*fds = (*fds)[3:]
+		k.spawn(m, mine)
+	case opSignal:
+		errno := k.hit(m.id, unix.Signal(m.signal))
+		k.say(&message{op: opAnswer, ask: m.ask, num: int64(errno)})
+	case opList:
+		k.say(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
+	case opEnd:
+		go k.end(m)
+	case opRetire:
+		k.mu.Lock()
+		k.retiring = true
+		k.mu.Unlock()
+		k.wake()
+	case opQuit:
+		return true
+	}
+	return false
+}
+
+// say writes a message to the runner. When it is gone, serve finds out.
+func (k *keep) say(m *message) {
+	b := m.encode()
+	k.send.Lock()
+	defer k.send.Unlock()
+	for len(b) > 0 {
+		n, err := unix.SendmsgN(controlFD, b, nil, nil, unix.MSG_NOSIGNAL)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		b = b[n:]
+	}
+}
+
+// spawn starts a command, in a session of its own and with a tag, and closes
+// the files that came for it.
+func (k *keep) spawn(m *message, fds []int) {
+	c := &kept{id: m.id, mark: m.mark}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.started++
+	if k.started%256 == 0 {
+		k.forget()
+	}
+	c.tag = k.tags.next(k.byTag)
+	restore := k.tags.put(c.tag)
+	pid, err := syscall.ForkExec(m.path, m.argv, &syscall.ProcAttr{
+		Dir: m.cwd, Env: m.env,
+		Files: []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2])},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	restore()
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+	if err != nil {
+		errno, ok := err.(syscall.Errno)
+		if !ok {
+			errno = unix.EIO
+		}
+		k.say(&message{op: opFailed, id: m.id, num: int64(errno), dir: badFolder(m.cwd)})
+		return
+	}
+	c.pid = pid
+	k.calls[c.id], k.byPID[pid], k.byGroup[pid], k.byMark[c.mark] = c, c, c, c
+	if c.tag != 0 {
+		k.byTag[c.tag] = c
+	}
+	k.say(&message{op: opStarted, id: c.id, num: int64(pid), tag: c.tag})
+	k.wake()
+}
+
+// badFolder says whether a command can not run in a folder at all.
+func badFolder(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err != nil || !info.IsDir() || unix.Access(dir, unix.X_OK) != nil
+}
+
+func (k *keep) wake() {
+	select {
+	case k.children <- struct{}{}:
+	default:
+	}
+}
+
+// reap takes note of what has ended, for ever.
+func (k *keep) reap() {
+	for {
+		err := waitAny()
+		if err == unix.EINTR {
+			continue
+		}
+		if err == unix.ECHILD {
+			k.mu.Lock()
+			over := k.retiring
+			k.mu.Unlock()
+			if over {
+				os.Exit(0)
+			}
+			<-k.children
+			continue
+		}
+		k.mu.Lock()
+		k.reapAll()
+		k.mu.Unlock()
+	}
+}
+
+// waitAny waits until a child has ended, and leaves it as it is.
+func waitAny() error {
+	var info unix.Siginfo
+	return unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
+}
+
+// reapAll takes what has ended out of the process table.
+func (k *keep) reapAll() {
+	any := false
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			break
+		}
+		any = true
+		c := k.byPID[pid]
+		if c == nil {
+			continue // it had lost its parent
+		}
+		delete(k.byPID, pid)
+		c.done = true
+		m := &message{op: opExited, id: c.id, num: -1}
+		if ws.Signaled() {
+			m.signal = int64(ws.Signal())
+		} else {
+			m.num = int64(ws.ExitStatus())
+		}
+		k.say(m)
+	}
+	if any {
+		close(k.changed)
+		k.changed = make(chan struct{})
+	}
+}

@@ -1,0 +1,26 @@
+//go:build !linux
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// keeping says that there are no keepers on this system.
+const keeping = false
+
+// keepers do not exist here.
+type keepers struct{}
+
+func (r *Runner) startKept(context.Context, Place, *spawn, *Process) error { return ErrKeeper }
+
+func (r *Runner) closeKeepers() error { return nil }
+
+// KeeperMain is for Linux alone; elsewhere commands run directly. It says so
+// and returns an exit code.
+func KeeperMain() int {
+	fmt.Fprintln(os.Stderr, "keeper: not on this system")
+	return 1
+}

@@ -1,0 +1,196 @@
+package process
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// owner finds the command that a child of the keeper belongs to: it is the
+// command itself, or it has come to the keeper when it lost its parent.
+func (k *keep) owner(pid int) *kept {
+	if c := k.byPID[pid]; c != nil {
+		return c
+	}
+	if len(k.byTag) > 0 {
+		if c := k.byTag[tagOf(pid)]; c != nil {
+			return c
+		}
+	}
+	if sid, err := unix.Getsid(pid); err == nil && k.byGroup[sid] != nil {
+		return k.byGroup[sid]
+	}
+	if pgid, err := unix.Getpgid(pid); err == nil && k.byGroup[pgid] != nil {
+		return k.byGroup[pgid]
+	}
+	for v := range environment(pid) {
+		if c := k.byMark[string(v)]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// roots lists the children of the keeper that belong to a command. When there
+// are none, there is no process of it: whatever it has started has one of them
+// above it.
+func (k *keep) roots(c *kept) (pids []int) {
+	for _, pid := range k.tree.own() {
+		if k.owner(pid) == c {
+			pids = append(pids, pid)
+		}
+	}
+	if !c.done && len(pids) == 0 {
+		pids = append(pids, c.pid) // the process table can not be read
+	}
+	return pids
+}
+
+// forget lets go of commands that have no process any more.
+func (k *keep) forget() {
+	alive := map[*kept]bool{}
+	for _, pid := range k.tree.own() {
+		alive[k.owner(pid)] = true
+	}
+	for id, c := range k.calls {
+		if !c.done || alive[c] {
+			continue
+		}
+		delete(k.calls, id)
+		delete(k.byTag, c.tag)
+		delete(k.byMark, c.mark)
+		if k.byGroup[c.pid] == c {
+			delete(k.byGroup, c.pid)
+		}
+	}
+}
+
+// hit sends a signal to all processes of a command, by their groups: a group
+// has processes of one command only, and nobody can leave or fork in between.
+func (k *keep) hit(id uint64, sig unix.Signal) unix.Errno {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.calls[id]
+	if c == nil {
+		return unix.ESRCH
+	}
+	return k.hitAll(k.roots(c), sig)
+}
+
+// hitAll sends a signal to children of the keeper and all below them.
+func (k *keep) hitAll(roots []int, sig unix.Signal) unix.Errno {
+	result := unix.ESRCH
+	own := unix.Getpgrp()
+	seen := map[int]bool{}
+	strike := func(pid int) {
+		pgid, err := unix.Getpgid(pid)
+		if err != nil || pgid <= 1 || pgid == own {
+			pgid = -pid // this process alone; it can not be in our group
+		}
+		if seen[pgid] {
+			return
+		}
+		seen[pgid] = true
+		if err := unix.Kill(-pgid, sig); err == nil {
+			result = 0
+		} else if errno, ok := err.(unix.Errno); ok && result != 0 {
+			result = errno
+		}
+	}
+	if sig == unix.SIGKILL { // at once, before they can get away; what they leave comes to us
+		for _, pid := range roots {
+			strike(pid)
+		}
+	}
+	for _, pid := range k.tree.with(roots) {
+		strike(pid)
+	}
+	return result
+}
+
+// list tells about the living processes of a command.
+func (k *keep) list(id uint64) (alive []Survivor) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.calls[id]
+	if c == nil {
+		return nil
+	}
+	for _, pid := range k.tree.with(k.roots(c)) {
+		e, ok := readEntry(pid)
+		if ok && !e.zombie && len(alive) < maxList {
+			alive = append(alive, describe(e))
+		}
+	}
+	return alive
+}
+
+// end ends all processes of a command and answers with what is left.
+func (k *keep) end(m *message) {
+	if m.grace > 0 && k.hit(m.id, unix.SIGTERM) == 0 {
+		k.hit(m.id, unix.SIGCONT) // one that is stopped would not hear it
+		over := time.After(m.grace)
+		for waiting := true; waiting; {
+			some, changed := k.some(m.id)
+			waiting = some
+			if some {
+				select {
+				case <-changed:
+				case <-over:
+					waiting = false
+				}
+			}
+		}
+	}
+	for limit := time.Now().Add(killLimit); time.Now().Before(limit); {
+		some, changed := k.some(m.id)
+		if !some {
+			break
+		}
+		k.hit(m.id, unix.SIGKILL)
+		pause(changed, roundPause)
+	}
+	k.say(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
+}
+
+// some says whether a command has a process, and gives what is closed when
+// the next process of any command ends.
+func (k *keep) some(id uint64) (bool, <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.calls[id]
+	return c != nil && len(k.roots(c)) > 0, k.changed
+}
+
+func pause(c <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+	case <-t.C:
+	}
+}
+
+// finish kills everything. In a namespace of its own, the keeper's end does
+// the rest.
+func (k *keep) finish() {
+	for limit := time.Now().Add(killLimit); time.Now().Before(limit); {
+		k.mu.Lock()
+		k.reapAll()
+		roots := k.tree.own()
+		if len(roots) == 0 {
+			for pid := range k.byPID {
+				roots = append(roots, pid)
+			}
+		}
+		changed := k.changed
+		if len(roots) > 0 {
+			k.hitAll(roots, unix.SIGKILL)
+		}
+		k.mu.Unlock()
+		if len(roots) == 0 {
+			return
+		}
+		pause(changed, roundPause)
+	}
+}

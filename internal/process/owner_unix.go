@@ -1,0 +1,19 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"syscall"
+)
+
+// ofAnother reports whether a folder belongs to somebody else than who runs
+// this program, as where root works in a user's folder.
+func ofAnother(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) != os.Geteuid()
+}

@@ -1,0 +1,77 @@
+package process
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// A Process is a command that was started, with all processes that come of it.
+type Process struct {
+	pid  int
+	mark string
+	trace
+	done   chan struct{}
+	status Status
+	stdin  *os.File
+	by     control
+}
+
+// A control is who can reach the processes of a command.
+type control interface {
+	signal(p *Process, sig syscall.Signal) error
+	end(p *Process, grace time.Duration) ([]Survivor, error)
+	list(p *Process) ([]Survivor, error)
+}
+
+// A Status is how a command ended.
+type Status struct {
+	Code   int            // -1 when it was ended by a signal or lost
+	Signal syscall.Signal // 0 when it exited
+	Err    error          // set when it could not be seen how, because the keeper was lost
+}
+
+// A Survivor is a process of a command that is alive.
+type Survivor struct {
+	PID  int    // behind a wall, as it is counted there
+	Name string // of the program
+	Line string // with its arguments, as far as it is known; the beginning of it when long
+}
+
+// PID is the number of the command's own process. Behind a wall it is as it is
+// counted there.
+func (p *Process) PID() int { return p.pid }
+
+// Done is closed when the command's own process has ended. Others of it may
+// still run, see [Process.Survivors].
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Status says how the command ended. It is to be called after Done is closed.
+func (p *Process) Status() Status { return p.status }
+
+// Stdin writes to the command's standard input, nil when it has none. Close
+// it to let the command read the end. It is closed when the command is done.
+func (p *Process) Stdin() *os.File { return p.stdin }
+
+// Signal sends a signal to all processes of the command.
+func (p *Process) Signal(sig syscall.Signal) error { return p.by.signal(p, sig) }
+
+// End ends all processes of the command, also when the command itself is done:
+// it asks them to (SIGTERM; on Windows a break event), gives them the time of
+// grace, and kills what is left until nothing is, for some seconds at most. It
+// returns what could not be ended. When it returns no error and nothing is
+// left, Done is closed.
+func (p *Process) End(grace time.Duration) (left []Survivor, err error) { return p.by.end(p, grace) }
+
+// Survivors lists the processes of the command that are alive, with the
+// command's own unless it is done.
+func (p *Process) Survivors() ([]Survivor, error) { return p.by.list(p) }
+
+// finish tells everybody that the command's own process has ended.
+func (p *Process) finish(s Status) {
+	p.status = s
+	if p.stdin != nil {
+		p.stdin.Close()
+	}
+	close(p.done)
+}

@@ -1,0 +1,69 @@
+//go:build !(linux && (amd64 || arm64))
+
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// Attr has nothing to say where there is no wall.
+func (p Profile) Attr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+
+// Main fails: there is no wall here.
+func Main([]string) int {
+	fmt.Fprintln(os.Stderr, ErrUnavailable)
+	return 126
+}
+
+// Prove says that there is no wall here.
+func Prove(_ context.Context, _ Helper, p Profile) (Profile, State, error) {
+	state := State{Level: p.Level}
+	if p.Level == Off {
+		return p, state, nil
+	}
+	state.Reason = Available().Missing[0]
+	return p, state, ErrUnavailable
+}
+
+// Available says that there is nothing to build a wall from here.
+func Available() Machine {
+	return Machine{Missing: []string{
+		fmt.Sprintf("There is no wall on %s/%s: it is built from parts of Linux, on amd64 and arm64. Run helve in a Linux container or virtual machine, or with the wall off.", runtime.GOOS, runtime.GOARCH),
+	}}
+}
+
+// Pass returns the profile as an argument.
+func (p Profile) Pass(int) (arg string, file *os.File, err error) { return p.Encode(), nil, nil }
+
+// A Lease is empty where there is no wall.
+type Lease struct{}
+
+// Prepare fails: there is no wall here. With the level off there is nothing
+// to prepare.
+func (p Profile) Prepare() (*Lease, error) {
+	if p.Level == Off {
+		return &Lease{}, nil
+	}
+	return nil, ErrUnavailable
+}
+
+// Keep fails: there is no wall here.
+func (l *Lease) Keep(p Profile) error {
+	if p.Level == Off {
+		return nil
+	}
+	return ErrUnavailable
+}
+
+// Sweep has nothing to remove.
+func Sweep([]string) error { return nil }
+
+// Transient tells of no error: there will be no wall another time either.
+func Transient(error) bool { return false }
+
+// Release has nothing to remove.
+func (l *Lease) Release() (left []string, err error) { return nil, nil }

@@ -1,0 +1,313 @@
+// Package sandbox keeps what a command does inside the workspace, by the kernel
+// and not by reading its text: no program, script or interpreter behind the
+// wall can do what the wall does not let through.
+//
+// A wall is entered once, by a helper process of its own, and left by nobody:
+// the helper is started with [Profile.Attr], calls [Main], which brings
+// it behind the wall and lets it become, by exec, a long-lived program that
+// starts the commands. So a command behind the wall costs what it costs without one.
+//
+// The wall is made of layers that cover for each other: a mount namespace in
+// which all is read-only but the workspace, with masks over what may not be
+// read; PID, IPC and network namespaces; no capabilities and no way to get
+// any; Landlock; a filter of system calls. Where namespaces are not allowed,
+// as inside many containers, Landlock and the filter remain, if the profile
+// allows that ([Profile.Fallback]). What then holds and what does not is
+// measured by [Prove], never assumed.
+//
+// What a command prints should go through a pipe: a file outside that is its
+// standard output can be written, but not opened again as /dev/stdout.
+//
+// There is a wall on Linux, on 64-bit x86 and ARM. Elsewhere every function
+// says so with [ErrUnavailable].
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrUnavailable says that this system offers no wall at all. Nothing is
+// ever run as if there were one.
+var ErrUnavailable = errors.New("no wall is available on this system")
+
+// A Level says how much a wall keeps out.
+type Level string
+
+// The levels, from none to all.
+const (
+	Off    Level = "off"    // no wall
+	Write  Level = "write"  // writes stay in the workspace; reading and the network are open
+	Strict Level = "strict" // also: reads are limited, and there is no network
+)
+
+// A Profile says what is let through. It is plain data: it travels to the
+// helper as JSON. All paths are absolute; [Profile.Check] makes them clean.
+type Profile struct {
+	Level Level `json:"level"`
+	// Roots are the folders of the workspace.
+	Roots []string `json:"roots"`
+	// ReadOnly keeps Roots and Writable from being written, as in plan mode.
+	ReadOnly bool `json:"readOnly,omitempty"`
+	// Writable are files and folders outside Roots that may be written too.
+	Writable []string `json:"writable,omitempty"`
+	// Readable are files and folders that may be read in Strict, besides the
+	// system's folders, the toolchains in Home and all that may be written.
+	// Those below a folder that is private behind the wall, such as /tmp, are
+	// seen there at every level; that folder as a whole can not be.
+	Readable []string `json:"readable,omitempty"`
+	// Masks can not be read, moved or removed: what the read rules deny. One
+	// that does not exist is left out.
+	Masks []string `json:"masks,omitempty"`
+	// Protected can not be written, replaced or, where they are missing, made.
+	Protected []string `json:"protected,omitempty"`
+	// Temp is where programs put their temporary files. Empty: a private /tmp.
+	Temp string `json:"temp,omitempty"`
+	// Cache is where programs keep what they can make again; see [Profile.Env].
+	Cache string `json:"cache,omitempty"`
+	// Home is the user's folder, whose toolchains may be read in Strict.
+	Home string `json:"home,omitempty"`
+	// Owners lets root, and only root, change files of other owners as far as
+	// they can be written at all. Without it root behind the wall is a user
+	// like any other. It has no effect without namespaces.
+	Owners bool `json:"owners,omitempty"`
+	// Keep are the descriptors, besides 0 to 2, that stay open.
+	Keep []int `json:"keep,omitempty"`
+	// Death is the signal that the process gets when its parent dies; 0: none.
+	// It is told here because only one thread of a helper knows it.
+	Death int `json:"death,omitempty"`
+	// Fallback allows the wall without namespaces where there are none.
+	Fallback bool `json:"fallback,omitempty"`
+	// Bare is the wall without namespaces. [Prove] sets it; by hand it makes
+	// sense only together with Fallback.
+	Bare bool `json:"bare,omitempty"`
+	// User and Group are the ids that a helper in a namespace of its own is
+	// to have there. [Profile.Pass] sets them.
+	User  int `json:"user,omitempty"`
+	Group int `json:"group,omitempty"`
+}
+
+// Check returns the profile as it will be applied: paths clean, links in the
+// folders resolved, each list sorted and free of doubles. It says what is
+// wrong with one that can not be applied.
+func (p Profile) Check() (Profile, error) {
+	if p.Level != Off && p.Level != Write && p.Level != Strict {
+		return p, fmt.Errorf("wall level %q: it is one of off, write, strict", p.Level)
+	}
+	if p.Bare && !p.Fallback {
+		return p, errors.New("a wall without namespaces was asked for, and the profile does not allow it")
+	}
+	var err error
+	real := func(list []string) (out []string) {
+		for _, path := range list {
+			out = append(out, resolved(path, &err))
+		}
+		return tidy(out)
+	}
+	plain := func(list []string) (out []string) {
+		for _, path := range list {
+			out = append(out, absolute(path, &err))
+		}
+		return tidy(out)
+	}
+	p.Roots, p.Writable = real(p.Roots), real(p.Writable)
+	p.Readable, p.Masks, p.Protected = plain(p.Readable), plain(p.Masks), plain(p.Protected)
+	if p.Temp != "" {
+		p.Temp = resolved(p.Temp, &err)
+	}
+	if p.Cache != "" {
+		p.Cache = resolved(p.Cache, &err)
+	}
+	if p.Home != "" {
+		p.Home = absolute(p.Home, &err)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Keep = slices.Compact(slices.Sorted(slices.Values(p.Keep)))
+	p.Protected = outermost(p.Protected)
+	return p, p.conflict()
+}
+
+// conflict says why the parts of a profile do not go together.
+func (p Profile) conflict() error {
+	for _, t := range p.trees() {
+		if reserved(t.path) {
+			return fmt.Errorf("wall: %s can not be a folder to write in", t.path)
+		}
+	}
+	for _, dir := range []string{p.Temp, p.Cache} {
+		for _, path := range append(slices.Clone(p.Protected), p.Masks...) {
+			if dir != "" && within(dir, path) {
+				return fmt.Errorf("wall: %s, to be written, lies below %s, which is protected", dir, path)
+			}
+		}
+	}
+	return nil
+}
+
+// outermost leaves out paths below others of the list.
+func outermost(list []string) (out []string) {
+	set := map[string]bool{}
+	for _, path := range list {
+		set[path] = true
+	}
+	for _, path := range list {
+		if path == "/" || !covered(set, filepath.Dir(path)) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// covered tells whether path, or a folder above it, is in the set.
+func covered(set map[string]bool, path string) bool {
+	for !set[path] {
+		up := filepath.Dir(path)
+		if up == path {
+			return false
+		}
+		path = up
+	}
+	return true
+}
+
+// absolute returns path clean, or sets err if it is not absolute or not a
+// path at all.
+func absolute(path string, err *error) string {
+	if *err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
+		*err = fmt.Errorf("wall: path %q is not absolute", path)
+	}
+	return filepath.Clean(path)
+}
+
+// resolved is absolute with all links followed. The path has to exist.
+func resolved(path string, err *error) string {
+	path = absolute(path, err)
+	if *err != nil {
+		return path
+	}
+	real, e := filepath.EvalSymlinks(path)
+	if e != nil {
+		*err = fmt.Errorf("wall: resolving %s: %w", path, e)
+		return path
+	}
+	return real
+}
+
+func tidy(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// reserved tells of folders the wall itself arranges: to write there, or
+// everywhere, would be no wall.
+func reserved(path string) bool {
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if within(path, dir) {
+			return true
+		}
+	}
+	return path == "/"
+}
+
+// within tells whether path is dir or lies below it. Both are clean.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
+}
+
+// A tree is a folder, or a file, that stays where it is behind the wall.
+type tree struct {
+	path     string
+	readOnly bool
+}
+
+// trees returns all that the profile puts back over a read-only system, outer
+// ones first, so that an inner one has the last word.
+func (p Profile) trees() []tree {
+	var all []tree
+	for _, path := range append(slices.Clone(p.Roots), p.Writable...) {
+		all = append(all, tree{path, p.ReadOnly})
+	}
+	for _, path := range []string{p.Temp, p.Cache} {
+		if path != "" {
+			all = append(all, tree{path, false})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tree) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(all, func(a, b tree) bool { return a.path == b.path && a.readOnly == b.readOnly })
+}
+
+// writable tells whether the profile lets path be written, protected paths
+// aside.
+func (p Profile) writable(path string) bool {
+	answer, longest := false, -1
+	for _, t := range p.trees() {
+		if within(path, t.path) && len(t.path) >= longest {
+			answer, longest = !t.readOnly, len(t.path)
+		}
+	}
+	return answer
+}
+
+// Encode returns the profile as the helper reads it.
+func (p Profile) Encode() string {
+	text, err := json.Marshal(p)
+	if err != nil { // plain strings, numbers and booleans always encode
+		panic(err)
+	}
+	return string(text)
+}
+
+// Decode reads what [Profile.Encode] wrote. A field it does not know is an
+// error: it could be one that keeps something out.
+func Decode(text string) (Profile, error) {
+	var p Profile
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("reading the wall's profile: %w", err)
+	}
+	if d.More() {
+		return p, errors.New("reading the wall's profile: there is more than one")
+	}
+	return p, nil
+}
+
+// Key is the same for two profiles that make the same wall on the disk as it
+// is now. A mask lies over the file that was there when the wall was entered:
+// if another file has taken its place since, say because an editor replaced
+// it, the key is another one, and a new wall is due.
+func (p Profile) Key() string {
+	h := sha256.New()
+	fmt.Fprintln(h, p.Encode())
+	for _, list := range [][]string{p.Roots, p.Masks, p.Protected} {
+		for _, path := range list {
+			fmt.Fprintln(h, identity(path))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// identity names what is at path now: links on the way are followed, and what
+// is not there has a name too.
+func identity(path string) string {
+	link, err := os.Lstat(path)
+	if err != nil {
+		return "-"
+	}
+	name := inode(link)
+	if link.Mode()&os.ModeSymlink != 0 {
+		if target, err := os.Stat(path); err == nil {
+			name += ">" + inode(target)
+		}
+	}
+	return name
+}

@@ -1,0 +1,292 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// Data is what crosses between Go and scripts: JSON text and, beside it, bytes. JSON that is empty means null.
+type Data struct {
+	JSON []byte
+	Raw  []byte
+}
+
+// A Host answers what scripts ask of the world. ctx is that of the call the script works for; it ends with that call.
+// What a host panics with becomes the error of that one request.
+type Host interface {
+	// Now answers at once, on the engine's goroutine: nothing else of this VM runs meanwhile, and its time is not the script's.
+	// It must not use the VM.
+	Now(ctx context.Context, op string, arg Data) (Data, error)
+	// Later answers on a goroutine of its own and settles a promise.
+	Later(ctx context.Context, op string, arg Data) (Data, error)
+}
+
+// A Failure is an error of a [Host] as scripts see it: an Error with these fields as properties, like those of Node. Any other
+// error is one with a message only.
+type Failure struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Code    string `json:"code,omitempty"`
+	Errno   int    `json:"errno,omitempty"`
+	Syscall string `json:"syscall,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Dest    string `json:"dest,omitempty"`
+	// Data may hold further properties.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Error is the message.
+func (f *Failure) Error() string { return f.Message }
+
+// refusal is a failure as boot.js reads it.
+func refusal(err error) []byte {
+	told, ok := errors.AsType[*Failure](err)
+	switch {
+	case ok:
+		copied := *told
+		told = &copied
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		told = &Failure{Name: "AbortError", Message: "The operation was aborted", Code: "ABORT_ERR"}
+	default:
+		told = &Failure{Message: err.Error()}
+	}
+	if told.Name == "" {
+		told.Name = "Error"
+	}
+	text, err := json.Marshal(told)
+	if err != nil { // Data was no JSON
+		told.Data = nil
+		text, _ = json.Marshal(told) // strings and a number
+	}
+	return text
+}
+
+// maxRequests bounds what a VM may wait for at once.
+const maxRequests = 10_000
+
+// A request is something asked with __later that has not been answered.
+type request struct {
+	id     int32
+	call   *call
+	key    float64
+	keyed  bool
+	told   bool // settles when the call is cancelled
+	timer  *time.Timer
+	cancel context.CancelFunc
+}
+
+// asked reads the arguments of a request; if ok is false an exception is pending.
+func (v *VM) asked(op, arg, raw value) (name string, d Data, ok bool) {
+	text, ok := v.engine.toText(op)
+	if !ok {
+		return "", d, false
+	}
+	if d.JSON, ok = v.engine.toText(arg); !ok {
+		return "", d, false
+	}
+	d.Raw, ok = v.engine.toBytes(raw)
+	return string(text), d, ok
+}
+
+// now is __now.
+func (v *VM) now(args []value) value {
+	c := v.current
+	op, arg, ok := v.asked(args[0], args[1], args[2])
+	if !ok {
+		return exception()
+	}
+	if c == nil || c.over() {
+		return v.engine.throw(v.engine.text(refusal(errOver)))
+	}
+	left := v.pause()
+	answer, err := v.guard(op, func() (Data, error) { return v.opts.Host.Now(c.forNow, op, arg) })
+	v.allow(left)
+	v.engine.hurry() // what happened meanwhile may stop the script
+	if err != nil {
+		return v.engine.throw(v.engine.text(refusal(err)))
+	}
+	return v.answer(answer)
+}
+
+var errOver = errors.New("the call this belongs to has ended")
+
+// later is __later; boot.js gives it the number of the request first.
+func (v *VM) later(args []value) value {
+	e, c := v.engine, v.current
+	id, ok := e.toNumber(args[0])
+	if !ok {
+		return exception()
+	}
+	op, arg, ok := v.asked(args[1], args[2], args[3])
+	if !ok {
+		return exception()
+	}
+	r := &request{id: int32(id), call: c}
+	if tagOf(args[4]) != tagOf(undefined()) {
+		r.keyed = true
+		if r.key, ok = e.toNumber(args[4]); !ok {
+			return exception()
+		}
+	}
+	if c == nil || c.over() {
+		return undefined() // nobody is left to be answered
+	}
+	if err := v.ask(r, op, arg); err != nil {
+		return e.throw(e.text(refusal(err)))
+	}
+	return undefined()
+}
+
+// ask begins a request.
+func (v *VM) ask(r *request, op string, arg Data) error {
+	if len(v.requests) >= maxRequests {
+		return &Failure{Message: "too many requests at once", Code: "EAGAIN"}
+	}
+	if _, taken := v.keys[r.key]; taken && r.keyed {
+		return &Failure{Name: "TypeError", Message: "the key of a request is in use"}
+	}
+	switch op {
+	case "timer":
+		d, err := delay(arg.JSON)
+		if err != nil {
+			return err
+		}
+		r.timer = time.AfterFunc(d, func() { v.post(func() { v.answered(r, Data{}, nil) }) })
+	case "cancelled":
+		r.told = true
+	default:
+		ctx, cancel := context.WithCancel(r.call.forLater)
+		r.cancel = cancel
+		v.hosts.Go(func() {
+			var answer Data
+			err := errNoAnswer
+			defer func() { v.post(func() { v.answered(r, answer, err) }) }()
+			answer, err = v.guard(op, func() (Data, error) { return v.opts.Host.Later(ctx, op, arg) })
+		})
+	}
+	v.requests[r.id] = r
+	r.call.requests[r.id] = r
+	if r.keyed {
+		v.keys[r.key] = r
+	}
+	return nil
+}
+
+var errNoAnswer = errors.New("the host gave no answer")
+
+// delay reads how long a timer takes.
+func delay(arg []byte) (time.Duration, error) {
+	var asked struct {
+		Ms float64 `json:"ms"`
+	}
+	if err := json.Unmarshal(arg, &asked); err != nil {
+		return 0, &Failure{Name: "TypeError", Message: "a timer takes {ms}"}
+	}
+	const longest = float64(1<<31 - 1)
+	return time.Duration(min(max(asked.Ms, 0), longest) * float64(time.Millisecond)), nil
+}
+
+// drop is __drop.
+func (v *VM) drop(args []value) value {
+	key, ok := v.engine.toNumber(args[0])
+	if !ok {
+		return exception()
+	}
+	if r := v.keys[key]; r != nil {
+		v.remove(r)
+		v.forget(r)
+	}
+	return undefined()
+}
+
+// remove takes a request out of the books and ends what it waits for.
+func (v *VM) remove(r *request) {
+	delete(v.requests, r.id)
+	delete(r.call.requests, r.id)
+	if r.keyed {
+		delete(v.keys, r.key)
+	}
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	if r.cancel != nil {
+		r.cancel()
+	}
+}
+
+// forget lets go of the promises of requests.
+func (v *VM) forget(dropped ...*request) {
+	for _, r := range dropped {
+		none, err := v.engine.call(v.engine.forget, v.engine.number(r.id))
+		v.engine.free(none)
+		v.discard(err)
+	}
+}
+
+// answered settles the promise of a request: an entry into JavaScript, as the call that asked.
+func (v *VM) answered(r *request, answer Data, err error) {
+	if v.requests[r.id] != r {
+		return // taken back
+	}
+	if c := r.call; !c.ended && !v.telling && c.ctx.Err() != nil {
+		v.withdraw(c)
+		return
+	}
+	v.remove(r)
+	v.enter(r.call, func() error { return v.resolve(r, answer, err) })
+}
+
+// resolve settles the promise of a request, within an entry.
+func (v *VM) resolve(r *request, answer Data, err error) error {
+	e := v.engine
+	var good int32
+	var with value
+	if err == nil {
+		good, with = 1, v.answer(answer)
+	} else {
+		with = e.text(refusal(err))
+	}
+	if _, err := e.result(with); err != nil {
+		return err
+	}
+	none, err := e.call(e.settle, e.number(r.id), e.number(good), with)
+	e.free(none)
+	return err
+}
+
+// answer is what a script gets for a host's answer.
+func (v *VM) answer(d Data) value {
+	text := v.engine.text(valid(d.JSON))
+	if d.Raw == nil || tagOf(text) == tagOf(exception()) {
+		return text
+	}
+	buffer := v.engine.buffer(d.Raw)
+	if tagOf(buffer) == tagOf(exception()) {
+		v.engine.free(text)
+		return buffer
+	}
+	return v.engine.pair(text, buffer)
+}
+
+// valid is JSON text that the engine can take.
+func valid(text []byte) []byte {
+	if len(text) == 0 {
+		return []byte("null")
+	}
+	return toValid(text)
+}
+
+// guard makes an error of a panic.
+func (v *VM) guard(op string, f func() (Data, error)) (d Data, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v.log.Error("script host panicked", "op", op, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			d, err = Data{}, fmt.Errorf("%s: the host failed: %v", op, p)
+		}
+	}()
+	return f()
+}

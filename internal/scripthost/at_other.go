@@ -1,0 +1,103 @@
+//go:build !unix
+
+package scripthost
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A folder is where files lie. Here it is a name: between a look and an act
+// somebody can slip something else in, as with all files on this system.
+type folder struct{ name string }
+
+func openFolder(real string) (folder, error) {
+	info, err := os.Stat(real)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	return folder{real}, err
+}
+
+func (d folder) close() {}
+
+func (d folder) at(base string) string { return filepath.Join(d.name, base) }
+
+func (d folder) stat(base string) (facts, error) {
+	info, err := os.Lstat(d.at(base))
+	if err != nil {
+		return facts{}, err
+	}
+	return simpleFacts(info), nil
+}
+
+func statOpen(f *os.File) (facts, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return facts{}, err
+	}
+	return simpleFacts(info), nil
+}
+
+func simpleFacts(info os.FileInfo) facts {
+	mode := uint32(info.Mode().Perm())
+	switch {
+	case info.IsDir():
+		mode |= kindDir
+	case info.Mode()&os.ModeSymlink != 0:
+		mode |= kindLink
+	case info.Mode().IsRegular():
+		mode |= kindFile
+	default:
+		mode |= kindChar
+	}
+	ms := float64(info.ModTime().UnixMicro()) / 1000
+	return facts{
+		Mode: mode, Nlink: 1, Size: info.Size(), Blksize: 4096, Blocks: (info.Size() + 511) / 512,
+		Atime: ms, Mtime: ms, Ctime: ms, Birthtime: ms,
+	}
+}
+
+func (d folder) open(base string, flags int, mode uint32) (*os.File, error) {
+	return os.OpenFile(d.at(base), flags, os.FileMode(mode))
+}
+
+func (d folder) mkdir(base string, mode uint32) error { return os.Mkdir(d.at(base), os.FileMode(mode)) }
+func (d folder) rmdir(base string) error              { return os.Remove(d.at(base)) }
+func (d folder) unlink(base string) error             { return os.Remove(d.at(base)) }
+
+func (d folder) symlink(target, base string) error { return os.Symlink(target, d.at(base)) }
+
+func (d folder) readlink(base string) (string, error) { return os.Readlink(d.at(base)) }
+
+func (d folder) rename(base string, to folder, name string) error {
+	return os.Rename(d.at(base), to.at(name))
+}
+
+func (d folder) link(base string, to folder, name string) error {
+	return os.Link(d.at(base), to.at(name))
+}
+
+func (d folder) chmod(base string, mode uint32) error {
+	return os.Chmod(d.at(base), os.FileMode(mode))
+}
+
+func (d folder) chown(base string, uid, gid int) error { return os.Lchown(d.at(base), uid, gid) }
+
+func (d folder) utimes(base string, atime, mtime time.Time) error {
+	return os.Chtimes(d.at(base), atime, mtime)
+}
+
+func (d folder) access(base string, mode uint32) error {
+	info, err := os.Lstat(d.at(base))
+	if err == nil && mode&2 != 0 && info.Mode().Perm()&0o200 == 0 {
+		return syscall.EACCES
+	}
+	return err
+}
+
+func (d folder) below(base string) (folder, error) { return openFolder(d.at(base)) }
+
+func (d folder) names() ([]os.DirEntry, error) { return os.ReadDir(d.name) }

@@ -1,0 +1,169 @@
+package scripthost
+
+import (
+	"context"
+	"errors"
+	"github.com/helve-dev/helve/internal/files"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
+
+// askBatch is how many files are asked about at once.
+const askBatch = 100
+
+// askTree asks about those files below a folder that is removed or moved which
+// the rules single out: a rule about one of them is not covered by an answer
+// about the folder.
+func (w *Host) askTree(ctx context.Context, by *work, at spot, to *spot) error {
+	if at.ours && (to == nil || to.ours) {
+		return nil
+	}
+	t := w.newTree(by, at, to)
+	d, err := at.open()
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := t.enter(ctx, d, at.base, ""); err != nil {
+		return err
+	}
+	for len(t.edit) > 0 {
+		n := min(len(t.edit), askBatch)
+		meta := map[string]any{"action": "remove", "filepath": t.edit[0].String()}
+		if to != nil {
+			meta["action"], meta["to"] = "rename", to.path.String()
+		}
+		if err := w.opt.Files.AskEdit(ctx, by, meta, t.edit[:n]...); err != nil {
+			return err
+		}
+		t.edit = t.edit[n:]
+	}
+	for _, p := range t.read {
+		if err := w.opt.Files.AskContents(ctx, by, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A tree is what lies below a folder, looked at for what the rules single out.
+type tree struct {
+	files       *files.Workspace
+	at          spot
+	to          *spot // where it moves; nil where it is removed
+	mayEdit     func(names ...string) bool
+	mayRead     func(names ...string) bool
+	names       func(file string) []string
+	protected   map[string]bool
+	edit, read  []files.Path
+	from, under string // the real names of both
+}
+
+func (w *Host) newTree(by *work, at spot, to *spot) *tree {
+	home := w.home(by)
+	t := &tree{
+		files: w.opt.Files, at: at, to: to, names: w.opt.Files.Names(home), protected: map[string]bool{},
+		from: filepath.Join(at.dir, at.base),
+	}
+	t.mayEdit, _ = by.Sieve("edit")
+	if to != nil {
+		t.mayRead, _ = by.Sieve("read")
+		t.under = filepath.Join(to.dir, to.base)
+	}
+	for _, name := range w.opt.Files.Protected(home) {
+		t.protected[name] = true
+	}
+	return t
+}
+
+func (t *tree) enter(ctx context.Context, d folder, base, below string) error {
+	in, err := d.below(base)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := in.names()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(below, e.Name())
+		t.note(name, e)
+		if !e.IsDir() {
+			continue
+		}
+		if err := t.enter(ctx, in, e.Name(), name); err != nil && !missing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// note notes a file that has to be asked about by itself.
+func (t *tree) note(name string, e fs.DirEntry) {
+	if !t.at.ours && t.singled(filepath.Join(t.from, name), e) {
+		t.edit = append(t.edit, t.files.Beside(t.at.path, filepath.Join(t.at.path.String(), name)))
+	}
+	if t.to == nil {
+		return
+	}
+	if !t.to.ours && t.singled(filepath.Join(t.under, name), e) {
+		t.edit = append(t.edit, t.files.Beside(t.to.path, filepath.Join(t.to.path.String(), name)))
+	}
+	if t.mayRead != nil && !e.IsDir() && !t.at.ours && !t.mayRead(t.names(filepath.Join(t.from, name))...) {
+		t.read = append(t.read, t.files.Beside(t.at.path, filepath.Join(t.at.path.String(), name)))
+	}
+}
+
+func (t *tree) singled(real string, e fs.DirEntry) bool {
+	return t.mayEdit != nil && !t.mayEdit(t.names(real)...) || t.protected[real] || t.guarded(real)
+}
+
+// guarded reports whether a name is one of those that change what runs, or
+// what is allowed, later. Which of them count where, the workspace knows.
+func (t *tree) guarded(real string) bool {
+	_, ok := t.files.Singled(real)
+	return ok
+}
+
+// removeTree removes a folder with all below it, and follows no link.
+func removeTree(ctx context.Context, d folder, base string) error {
+	in, err := d.below(base)
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+		return gone(d.unlink(base)) // somebody has put something else there
+	}
+	if err != nil {
+		return gone(err)
+	}
+	entries, err := in.names()
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if e.IsDir() {
+			err = removeTree(ctx, in, e.Name())
+		} else {
+			err = gone(in.unlink(e.Name()))
+		}
+	}
+	in.close()
+	if err != nil {
+		return err
+	}
+	return gone(d.rmdir(base))
+}
+
+// gone is nil for what is not there any more.
+func gone(err error) error {
+	if missing(err) {
+		return nil
+	}
+	return err
+}

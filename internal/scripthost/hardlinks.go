@@ -1,0 +1,138 @@
+package scripthost
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	// shutAge is for how long it is believed which files are kept back.
+	shutAge = 5 * time.Second
+	// shutWalk bounds how many entries are looked at for it.
+	shutWalk = 500_000
+)
+
+// An inode is a file whatever its names.
+type inode struct{ dev, ino uint64 }
+
+func (f facts) inode() inode { return inode{f.Dev, f.Ino} }
+
+// shut are the files of a project that the rules for reading keep back. A
+// file with several names may be one of them under another name; to look for
+// those names with every read would be to walk the project each time, and
+// package managers link a great deal.
+type shut struct {
+	mu    sync.Mutex
+	key   string
+	until time.Time
+	found map[inode]bool // nil where not all could be looked at
+}
+
+// openLinked opens a file that has several names for reading: what is denied
+// under one name is not read under another.
+func (w *Host) openLinked(ctx context.Context, by *work, at spot) (*os.File, error) {
+	found := w.shut.files(ctx, w, by)
+	if found == nil {
+		f, _, err := w.opt.Files.OpenRead(ctx, w.door(by), at.path)
+		return f, err
+	}
+	if !at.ours {
+		if err := w.opt.Files.AskRead(ctx, w.door(by), at.path); err != nil {
+			return nil, err
+		}
+	}
+	f, _, err := w.opt.Files.Open(at.path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := statOpen(f)
+	if err == nil && !found[st.inode()] {
+		return f, nil
+	}
+	_ = f.Close()
+	if err != nil {
+		return nil, err
+	}
+	f, _, err = w.opt.Files.OpenRead(ctx, w.door(by), at.path)
+	return f, err
+}
+
+// files are those that are kept back, nil where that is not known.
+func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
+	passes, key := by.Sieve("read")
+	if passes == nil {
+		return map[inode]bool{}
+	}
+	home := w.home(by)
+	key = home + "\x00" + key
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key == key && time.Now().Before(s.until) {
+		return s.found
+	}
+	names := w.opt.Files.Names(home)
+	walk := shutting{ctx: ctx, found: map[inode]bool{}, left: shutWalk, kept: func(name string) bool { return !passes(names(name)...) }}
+	top := w.opt.Files.Worktree
+	if top == "" || filepath.Dir(top) == top {
+		top = home
+	}
+	top, err := filepath.EvalSymlinks(top)
+	if err != nil {
+		return nil
+	}
+	d, err := openFolder(top)
+	if err != nil {
+		return nil
+	}
+	defer d.close()
+	walk.folder(d, top)
+	if ctx.Err() != nil {
+		return nil
+	}
+	s.key, s.until, s.found = key, time.Now().Add(shutAge), walk.found
+	if walk.left <= 0 {
+		s.found = nil
+	}
+	return s.found
+}
+
+// shutting is a walk that finds what is kept back.
+type shutting struct {
+	ctx   context.Context
+	kept  func(name string) bool
+	found map[inode]bool
+	left  int
+}
+
+func (s *shutting) folder(d folder, at string) {
+	entries, err := d.names()
+	if err != nil {
+		return // what can not be listed is not of the project
+	}
+	for _, e := range entries {
+		if s.left--; s.left <= 0 || s.ctx.Err() != nil {
+			return
+		}
+		name := at + string(filepath.Separator) + e.Name()
+		switch {
+		case e.IsDir():
+			if e.Name() != ".git" && e.Name() != "node_modules" {
+				s.below(d, e.Name(), name)
+			}
+		case e.Type().IsRegular() && s.kept(name):
+			if st, err := d.stat(e.Name()); err == nil {
+				s.found[st.inode()] = true
+			}
+		}
+	}
+}
+
+func (s *shutting) below(d folder, base, at string) {
+	if next, err := d.below(base); err == nil {
+		s.folder(next, at)
+		next.close()
+	}
+}

@@ -1,0 +1,308 @@
+package scripthost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+)
+
+// Options say what scripts reach the machine through.
+type Options struct {
+	Files *files.Workspace
+	// Shell is where programs run.
+	Shell *process.Executor
+	// Programs says how the programs of a call run: with what of the project
+	// read-only, and what hidden.
+	Programs func(c *tool.Call) process.Program
+	// Variables are those that scripts see; asked for once an engine.
+	Variables func() map[string]string
+	Web       *web.Client
+	// Dir is the folder that scripts start in, absolute.
+	Dir string
+	// Client answers what plugins ask of the runtime; nil knows nothing.
+	Client func(ctx context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error)
+	// Tell is told what scripts print and log.
+	Tell   func(Line)
+	Logger *slog.Logger
+}
+
+// A Line is something a script has printed or logged.
+type Line struct {
+	Tool  string // who worked for whom; "" while files are loaded
+	Level string // debug, info, warn or error
+	Text  string
+}
+
+// A World is what the scripts of one engine see. It holds what they have
+// opened, and lets go of it in Close.
+type Host struct {
+	opt  Options
+	ops  map[string]operation
+	born time.Time
+	// temp is the folder that scripts have for themselves.
+	temp temporary
+	// shut are the files that the rules keep back, whatever their names.
+	shut shut
+	net  *network
+
+	mu      sync.Mutex
+	closers []func() error
+}
+
+// An operation answers one request.
+type operation func(ctx context.Context, arg script.Data) (script.Data, error)
+
+// New makes a world. It opens nothing.
+func New(opt Options) *Host {
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Host{opt: opt, ops: map[string]operation{}, born: time.Now()}
+	w.onClose(w.temp.remove)
+	for _, some := range []map[string]operation{
+		w.machineOps(), w.toolOps(), w.networkOps(), w.sqliteOps(), w.fileOps(), w.changeOps(), w.descriptorOps(), w.programOps(),
+	} {
+		maps.Copy(w.ops, some)
+	}
+	for name, do := range CryptoOperations() {
+		w.ops[name] = do
+	}
+	return w
+}
+
+// onClose has something let go of at the end; what was opened last is let go
+// of first. A group of operations that holds things says so while it is made.
+func (w *Host) onClose(end func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closers = append(w.closers, end)
+}
+
+// Now answers at once.
+func (w *Host) Now(ctx context.Context, op string, arg script.Data) (script.Data, error) {
+	do := w.ops[op]
+	if do == nil {
+		return script.Data{}, &script.Failure{Message: "no such operation: " + op, Code: "ENOSYS"}
+	}
+	return do(ctx, arg)
+}
+
+// Later answers on a goroutine of its own.
+func (w *Host) Later(ctx context.Context, op string, arg script.Data) (script.Data, error) {
+	return w.Now(ctx, op, arg)
+}
+
+// Close lets go of everything scripts have opened, and ends their programs.
+// A second time does nothing.
+func (w *Host) Close() error {
+	w.mu.Lock()
+	closers := w.closers
+	w.closers = nil
+	w.mu.Unlock()
+	var errs []error
+	for _, end := range slices.Backward(closers) {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}
+
+type workKey struct{}
+
+// A work is what a script is running for.
+type work struct {
+	call *tool.Call
+	name string
+
+	end context.CancelCauseFunc // ends the work before its time; nil where nothing can
+
+	mu   sync.Mutex
+	last error // the last refusal
+}
+
+// For gives the scripts that run under the context somebody to work for: the
+// call, and the name of the tool or plugin that questions are asked in.
+func For(ctx context.Context, c *tool.Call, name string) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{call: c, name: name})
+}
+
+// Ending is [For] for work that a script may end by itself, as by process.exit:
+// end is then called with an [*Exit].
+func Ending(ctx context.Context, end context.CancelCauseFunc, c *tool.Call, name string) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{call: c, name: name, end: end})
+}
+
+// An Exit is how a script ended that asked for the end of its process.
+type Exit struct{ Code int }
+
+// Error says what the script did.
+func (e *Exit) Error() string { return fmt.Sprintf("process.exit(%d) was called", e.Code) }
+
+// exit ends the work of the script that asks, and nothing else. While files are
+// loaded nothing is ended: what the script throws says enough.
+func exit(_ context.Context, by *work, a struct{ Code int }) (any, error) {
+	if by.end != nil {
+		time.AfterFunc(exitPause, func() { by.end(&Exit{Code: a.Code}) })
+	}
+	return nil, nil
+}
+
+// exitPause is how long what process.exit throws has to end the call by itself,
+// which tells where that was.
+const exitPause = 20 * time.Millisecond
+
+// RefusedIn gives the last request that was refused to the scripts that run
+// under the context, nil where none was: a call whose script fails without
+// having caught the refusal has failed by it.
+func RefusedIn(ctx context.Context) error {
+	by, err := worker(ctx)
+	if err != nil {
+		return nil
+	}
+	by.mu.Lock()
+	defer by.mu.Unlock()
+	return by.last
+}
+
+// Working tells whether a context is that of a script, and the name of the tool
+// or plugin it works for.
+func Working(ctx context.Context) (name string, ok bool) {
+	by, ok := ctx.Value(workKey{}).(*work)
+	if !ok {
+		return "", false
+	}
+	return by.name, true
+}
+
+// errNobody is the answer to a script that works for nobody. It is a mistake
+// of the program's and never of a script.
+var errNobody = errors.New("a script asked for something while it worked for nobody")
+
+// worker finds out for whom the script works.
+func worker(ctx context.Context) (*work, error) {
+	if by, ok := ctx.Value(workKey{}).(*work); ok {
+		return by, nil
+	}
+	return nil, errNobody
+}
+
+// Ask asks for permission, in the name of the tool.
+func (b *work) Ask(ctx context.Context, reqs ...permission.Request) error {
+	err := refused(b.call.Ask(ctx, saying(reqs, "tool", b.name)...))
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		b.mu.Lock()
+		b.last = no.Err
+		b.mu.Unlock()
+	}
+	return err
+}
+
+// saying is requests with a detail more.
+func saying(reqs []permission.Request, key string, value any) []permission.Request {
+	out := slices.Clone(reqs)
+	for i := range out {
+		out[i].Metadata = maps.Clone(out[i].Metadata)
+		if out[i].Metadata == nil {
+			out[i].Metadata = map[string]any{}
+		}
+		out[i].Metadata[key] = value
+	}
+	return out
+}
+
+// by says who makes a change, for the history.
+func (b *work) by() files.By {
+	c := b.call
+	return files.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: b.name, Agent: c.Agent, Dir: c.Dir}
+}
+
+// Allowed decides without asking.
+func (b *work) Allowed(req permission.Request) bool { return b.call.Allowed(req) }
+
+// Sieve is what the rules say about a permission.
+func (b *work) Sieve(name string) (passes func(names ...string) bool, key string) {
+	return b.call.Sieve(name)
+}
+
+// refused words a refusal for scripts: an error with the code EACCES and the
+// sentence that a model is shown.
+func refused(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Refusal{Err: err}
+}
+
+// A Refusal is a request that the rules, or a person, did not allow. Scripts
+// see it as an error with the code EACCES; whoever made the call finds the
+// cause in it.
+type Refusal struct{ Err error }
+
+// Error is the cause's.
+func (r *Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap is the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// op makes an operation of a function that takes and gives JSON values.
+func op[A any](do func(ctx context.Context, by *work, a A) (any, error)) operation {
+	return func(ctx context.Context, arg script.Data) (script.Data, error) {
+		var a A
+		by, err := read(ctx, arg, &a)
+		if err != nil {
+			return script.Data{}, err
+		}
+		value, err := do(ctx, by, a)
+		if err != nil {
+			return script.Data{}, failure(err)
+		}
+		return answer(value)
+	}
+}
+
+// read reads the argument of a request, and finds out who asks.
+func read(ctx context.Context, arg script.Data, into any) (*work, error) {
+	if len(arg.JSON) > 0 {
+		if err := json.Unmarshal(arg.JSON, into); err != nil {
+			return nil, fmt.Errorf("a request of a script can not be read: %w", err)
+		}
+	}
+	return worker(ctx)
+}
+
+func answer(value any) (script.Data, error) {
+	text, err := json.Marshal(value)
+	return script.Data{JSON: text}, err
+}
+
+// failure words an error for scripts. A refusal of the rules has the code
+// EACCES and a syscall, so that the modules leave its sentence alone. What the
+// system refuses has a code alone, and the modules make the text of it.
+func failure(err error) error {
+	var told *script.Failure
+	var no *Refusal
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &no):
+		return &script.Failure{Name: "Error", Message: no.Error(), Code: "EACCES", Errno: -13, Syscall: "permission"}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	if code := errnoName(err); code != "" {
+		return &script.Failure{Message: err.Error(), Code: code}
+	}
+	return err
+}

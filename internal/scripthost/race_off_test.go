@@ -1,0 +1,6 @@
+//go:build !race
+
+package scripthost
+
+// raceDetector says that everything is many times slower.
+const raceDetector = false

@@ -1,0 +1,193 @@
+package scripthost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/internal/script"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// A shellArg is the argument of proc.shell.
+type shellArg struct {
+	wanted
+	Script string
+	Quiet  bool
+}
+
+// shell is proc.shell: a script of Bun.$.
+func (p *programs) shell(ctx context.Context, arg script.Data) (script.Data, error) {
+	var a shellArg
+	by, err := read(ctx, arg, &a)
+	if err != nil {
+		return script.Data{}, err
+	}
+	ended, err := p.script(ctx, by, &a, arg.Raw)
+	if err != nil {
+		return script.Data{}, failure(err)
+	}
+	if !a.Quiet {
+		p.w.tell(by, "info", bytes.NewReader(ended.Out))
+		p.w.tell(by, "warn", bytes.NewReader(ended.Err))
+	}
+	return both(map[string]any{"code": ended.Code}, ended.Out, ended.Err)
+}
+
+// script judges a script and runs it.
+func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []byte) (ShellOutcome, error) {
+	if p.w.opt.Shell == nil {
+		return ShellOutcome{}, errNoPrograms
+	}
+	source, err := ParseShell(a.Script)
+	if err != nil {
+		return ShellOutcome{}, err
+	}
+	m := shellMachine{p: p, by: p.asker(by), call: ctx, base: p.base(by)}
+	vars, path := p.variables(m.base, a.Env, a.Set)
+	m.by.line = vars.before(source.Text())
+	dir, err := p.folder(ctx, m.by, a.Cwd)
+	if err != nil {
+		if notExisting(err) {
+			err = &script.Failure{Message: "No such file or directory", Code: "ENOENT", Errno: -2, Syscall: "open", Path: a.Cwd}
+		}
+		return ShellOutcome{}, err
+	}
+	if strings.TrimSpace(source.Text()) != "" {
+		if err := p.judge(ctx, m.by, dir); err != nil {
+			return ShellOutcome{}, err
+		}
+	}
+	return source.Run(ctx, m, ShellSetting{Dir: dir, Env: vars.list(), Path: path, Input: input, Files: m.files()})
+}
+
+// notExisting reports whether a failure says that something is not there.
+func notExisting(err error) bool {
+	var f *script.Failure
+	return errors.As(err, &f) && (f.Code == "ENOENT" || f.Code == "ENOTDIR")
+}
+
+// A shellMachine is what a script of Bun.$ has of the machine.
+type shellMachine struct {
+	p    *programs
+	by   *asker
+	call context.Context // what goes on after the script ends with it
+	base process.Program
+}
+
+// Which finds a program as the system does.
+func (shellMachine) Which(name, dir, path string) string { return which(name, dir, path) }
+
+// Open asks about a file and opens it.
+func (m shellMachine) Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error) {
+	f, err := m.p.open.file(ctx, m.by, redirect{dir: dir, name: name, flags: flags})
+	switch {
+	case err != nil:
+		return nil, err
+	case f.settle == nil:
+		return f.File, nil
+	}
+	return f, nil
+}
+
+// Run starts a program and waits for its end.
+func (m shellMachine) Run(ctx context.Context, p ShellProgram) (int, error) {
+	program := m.base
+	program.Path, program.Argv0, program.Args, program.Dir, program.Env = p.Path, p.Path, p.Args, p.Dir, p.Env // Bun tells them where they are
+	pipes := &plumbing{input: p.Stdin}
+	defer pipes.close()
+	out, err := outletTo(p.Stdout, pipes, &pipes.out)
+	if err != nil {
+		return 0, err
+	}
+	var errs *os.File
+	if p.Stderr == p.Stdout {
+		pipes.err = pipes.out
+	} else if errs, err = outletTo(p.Stderr, pipes, &pipes.err); err != nil {
+		closeAll(out)
+		return 0, err
+	}
+	r, err := m.p.launch(m.call, m.by.work, program, pipes)
+	if err != nil {
+		closeAll(out, errs)
+		return 0, err
+	}
+	gather(ctx, stream{out, p.Stdout}, stream{errs, p.Stderr})
+	select {
+	case <-r.process.Done():
+	case <-ctx.Done():
+		r.end()
+		return 0, ctx.Err()
+	}
+	status := r.process.Status()
+	switch {
+	case status.Err != nil:
+		return 0, fmt.Errorf("how a program ended is not known: %w", status.Err)
+	case status.Signal != 0:
+		return 128 + int(status.Signal), nil
+	}
+	return status.Code, nil
+}
+
+// outletTo is what a program writes to that is to reach a writer. Where that is
+// no file of the system, back is a pipe that is read for it.
+func outletTo(to io.Writer, pipes *plumbing, end **os.File) (back *os.File, err error) {
+	switch f := to.(type) {
+	case *os.File:
+		*end = f
+		return nil, nil
+	case *outFile:
+		*end = f.File
+		return nil, nil
+	}
+	back, *end, err = os.Pipe()
+	if err == nil {
+		pipes.theirs = append(pipes.theirs, *end)
+	}
+	return back, err
+}
+
+// Trouble says what the system says in its own words, and whether it was the
+// rules.
+func (shellMachine) Trouble(err error) (words string, refused bool) {
+	var no *Refusal
+	return inWords(err), errors.As(err, &no)
+}
+
+// inWords says what the system says in its own words.
+func inWords(err error) string {
+	var told *script.Failure
+	if errors.As(err, &told) {
+		return told.Message
+	}
+	switch errnoName(err) {
+	case "ENOENT":
+		return "No such file or directory"
+	case "EEXIST":
+		return "File exists"
+	case "ENOTDIR":
+		return "Not a directory"
+	case "EISDIR":
+		return "Is a directory"
+	case "ENOTEMPTY":
+		return "Directory not empty"
+	case "EACCES":
+		return "Permission denied"
+	case "EPERM":
+		return "Operation not permitted"
+	case "EINVAL":
+		return "Invalid argument"
+	case "ELOOP":
+		return "Too many levels of symbolic links"
+	case "ENAMETOOLONG":
+		return "File name too long"
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
+}

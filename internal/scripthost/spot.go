@@ -1,0 +1,195 @@
+package scripthost
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/permission"
+)
+
+// A spot is a name that has been asked about and can be acted on: the folder
+// it lies in, free of links, and its last part there.
+type spot struct {
+	path files.Path
+	dir  string // real
+	base string
+	// ours says that it lies in the folder the scripts have for themselves.
+	ours bool
+	// itself says that base is meant even where it is a link.
+	itself bool
+	// slash says that only a folder is meant.
+	slash bool
+	// meta is what people are told of a change there.
+	meta map[string]any
+}
+
+// A door is a work that does not ask about the folder the scripts have for
+// themselves.
+type door struct {
+	*work
+	temp *temporary
+}
+
+// Ask asks for permission to leave the workspace, unless it is for that folder.
+func (d door) Ask(ctx context.Context, reqs ...permission.Request) error {
+	open := slices.DeleteFunc(slices.Clone(reqs), func(req permission.Request) bool {
+		return req.Permission == "external_directory" && len(req.Patterns) == 1 && d.temp.holds(filepath.Dir(req.Patterns[0]))
+	})
+	if len(open) == 0 {
+		return nil
+	}
+	return d.work.Ask(ctx, open...)
+}
+
+// silent allows what has been asked about already.
+type silent struct{}
+
+func (silent) Ask(context.Context, ...permission.Request) error { return nil }
+
+func (w *Host) door(by *work) door { return door{by, &w.temp} }
+
+// home is the folder that a work is seen from.
+func (w *Host) home(by *work) string {
+	if by.call.Dir != "" {
+		return by.call.Dir
+	}
+	return w.opt.Dir
+}
+
+// find finds out what a name means, links followed, and asks before it leads
+// outside.
+func (w *Host) find(ctx context.Context, by *work, name string) (spot, error) {
+	return w.resolved(ctx, by, name, w.opt.Files.Resolve)
+}
+
+// findEither is find for what may be a folder.
+func (w *Host) findEither(ctx context.Context, by *work, name string) (spot, error) {
+	return w.resolved(ctx, by, name, w.opt.Files.ResolveEither)
+}
+
+// findFolder is find for what is to be a folder.
+func (w *Host) findFolder(ctx context.Context, by *work, name string) (spot, error) {
+	return w.resolved(ctx, by, name, w.opt.Files.ResolveFolder)
+}
+
+type resolver func(ctx context.Context, a files.Asker, dir, name string) (files.Path, error)
+
+func (w *Host) resolved(ctx context.Context, by *work, name string, resolve resolver) (spot, error) {
+	if name == "" {
+		return spot{}, syscall.ENOENT
+	}
+	p, err := resolve(ctx, w.door(by), w.home(by), name)
+	if err != nil {
+		return spot{}, err
+	}
+	at := spot{path: p, dir: filepath.Dir(p.Real()), base: filepath.Base(p.Real()), slash: os.IsPathSeparator(name[len(name)-1])}
+	if at.dir == p.Real() { // the root
+		at.base = "."
+	}
+	at.ours = w.temp.holds(p.String()) && w.temp.holds(p.Real())
+	return at, nil
+}
+
+// findItself is find for a name that is meant itself, also where it is a link:
+// only the way to it is asked about.
+func (w *Host) findItself(ctx context.Context, by *work, name string) (spot, error) {
+	if name == "" {
+		return spot{}, syscall.ENOENT
+	}
+	parent, base := filepath.Split(name)
+	if base == "" || base == "." || base == ".." {
+		return w.findEither(ctx, by, name)
+	}
+	in, err := w.opt.Files.ResolveFolder(ctx, w.door(by), w.home(by), parent)
+	if err != nil {
+		return spot{}, err
+	}
+	// What a link leads to is not touched; rules about changing it hold for the link too.
+	p, err := w.opt.Files.Resolve(ctx, silent{}, w.home(by), name)
+	if err != nil {
+		return spot{}, err
+	}
+	ours := w.temp.holds(filepath.Join(in.String(), base)) && w.temp.holds(filepath.Join(in.Real(), base))
+	return spot{path: p, dir: in.Real(), base: base, ours: ours, itself: true}, nil
+}
+
+// open opens the folder that a spot lies in.
+func (s spot) open() (folder, error) { return openFolder(s.dir) }
+
+// look says what is at a spot.
+func (s spot) look() (facts, error) {
+	d, err := s.open()
+	if err != nil {
+		return facts{}, err
+	}
+	defer d.close()
+	return s.lookIn(d)
+}
+
+func (s spot) lookIn(d folder) (facts, error) {
+	st, err := d.stat(s.base)
+	switch {
+	case err != nil:
+		return facts{}, err
+	case st.link() && !s.itself:
+		return facts{}, syscall.ELOOP
+	case s.slash && !st.dir():
+		return facts{}, syscall.ENOTDIR
+	}
+	return st, nil
+}
+
+// missing reports whether an error says that nothing is there.
+func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+
+// askEdit asks whether what is at the spots may be changed.
+func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, spots ...spot) error {
+	var paths []files.Path
+	for _, s := range spots {
+		if !s.ours {
+			paths = append(paths, s.path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	metadata["filepath"] = paths[0].String()
+	return w.opt.Files.AskEdit(ctx, by, metadata, paths...)
+}
+
+// inProject reports whether a change at a spot is one of the project's. Of a
+// link that is meant itself, the folder it lies in counts.
+func (w *Host) inProject(s spot) bool {
+	p := s.path
+	if s.itself {
+		p = w.opt.Files.Beside(p, filepath.Dir(p.String()))
+	}
+	return !s.ours && w.opt.Files.Inside(p)
+}
+
+// report reports a change that did not go through the door of the workspace.
+func (w *Host) report(by *work, s spot, event string) {
+	if s.ours || w.opt.Files.OnChange == nil {
+		return
+	}
+	name := s.path.String()
+	w.opt.Files.OnChange(files.Changed{Session: by.call.Session, Call: by.call.ID, File: name, Event: event})
+}
+
+// special refuses pipes, sockets and devices.
+func special(name string) error {
+	return &script.Failure{
+		Name: "Error", Code: "EINVAL", Errno: -22, Syscall: "open", Path: name,
+		Message: "EINVAL: " + strings.TrimSpace(name) + " is a pipe, socket or device, and scripts may open files only. Use a file instead.",
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package sqlite
-
-// Holds takes the name for what is open: links are not for everybody here.
-func (*DB) Holds(_, _ uint64) bool { return true }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package vm
-
-const raceEnabled = false

@@ -1,0 +1,290 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/helve-dev/helve/internal/text"
+)
+
+// What is used where a query leaves a field empty, and what bounds it.
+const (
+	defaultCount  = 8
+	maxCount      = 100
+	defaultChars  = 10_000
+	defaultTokens = 5_000
+	charsPerToken = 4
+)
+
+// How long a search may take when the options say nothing.
+const (
+	webTimeout  = 25 * time.Second
+	codeTimeout = 30 * time.Second
+)
+
+// A Query is what is looked for. A field that is zero means the default.
+type SearchQuery struct {
+	Text      string
+	Code      bool   // code and documentation are wanted, not pages of any kind
+	Count     int    // results at most; 8
+	Livecrawl string // fallback or preferred; only exa knows it
+	Depth     string // auto, fast or deep, where the engine has such a thing
+	MaxChars  int    // characters of the answer at most; 10,000 for lists of results
+	Tokens    int    // the size of an answer about code; 5,000
+}
+
+// filled returns the query with its defaults.
+func (q SearchQuery) filled() SearchQuery {
+	if q.Count <= 0 {
+		q.Count = defaultCount
+	}
+	q.Count = min(q.Count, maxCount)
+	q.MaxChars = max(q.MaxChars, 0)
+	switch {
+	case !q.Code:
+		q.Tokens = 0
+	case q.Tokens <= 0:
+		q.Tokens = defaultTokens
+	}
+	return q
+}
+
+// chars is how many characters an answer may have whose size is ours to bound.
+func (q SearchQuery) chars() int {
+	switch {
+	case q.MaxChars > 0:
+		return q.MaxChars
+	case q.Code:
+		return q.Tokens * charsPerToken
+	}
+	return defaultChars
+}
+
+// lead begins the message of an error.
+func (q SearchQuery) lead() string {
+	if q.Code {
+		return "Code search"
+	}
+	return "Search"
+}
+
+// An Engine answers queries. It may be used by many at once.
+type SearchEngine interface {
+	// Search returns the answer as text, or "" where nothing was found. An error
+	// is an [*Error], or the cause of ctx where a person ended the search.
+	Search(ctx context.Context, q SearchQuery) (text string, err error)
+	// Where says in a few words where a query goes, for who has to allow it:
+	// "searxng at http://localhost:8888". It holds no secret.
+	Where() string
+}
+
+// SearchOptions choose an engine. They are what the config says under websearch or
+// codesearch: provider, endpoint, key, command and timeout_ms.
+type SearchOptions struct {
+	// Section is where in the config these options stand: websearch when
+	// empty. Errors name it, so that they say what to change.
+	Section string
+	// Provider is one of exa, searxng, brave, tavily and command.
+	Provider string
+	// Endpoint is the address of the server where it is not the usual one.
+	// searxng has no usual one.
+	Endpoint string
+	// Key is what the server knows the user by. brave and tavily need it.
+	Key string
+	// Command is the program, with its arguments, of the provider command. It
+	// is given the query as JSON and prints results as JSON, or any text.
+	Command []string
+	// Run runs a program for the provider command: it must end it when ctx ends
+	// and bound what it keeps of its output.
+	Run func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)
+	// Client makes the requests; a plain one is made when nil.
+	Client *Client
+	// Timeout is for a whole search: 25 seconds, and 30 for code, when zero.
+	Timeout time.Duration
+}
+
+// An Error is a search that failed. Neither it nor what it says holds the key.
+type SearchError struct {
+	// Code says what kind of failure it was: timeout, key (missing or refused),
+	// rate-limit, status (another HTTP status), server (the engine itself
+	// reports a failure), reply (what came could not be read), command, or one
+	// of the codes of [web.Error].
+	Code string
+	// Message is for the model and the user.
+	Message string
+	// Status is the HTTP status, where it is what failed.
+	Status int
+}
+
+// Error is the message.
+func (e *SearchError) Error() string { return e.Message }
+
+// errTimeout is the cause of a search's own deadline.
+var errTimeout = errors.New("the search took too long")
+
+// fault is a failure before it is worded: the message lacks the name of the
+// search, and may hold secrets.
+type fault struct {
+	code   string
+	status int
+	text   string // after the lead and the status
+	hint   string // what to do, a sentence or more
+}
+
+func (f *fault) Error() string { return f.text }
+
+// A provider does one search. Its errors are faults, or errors of what it used.
+type provider interface {
+	search(ctx context.Context, q SearchQuery) (string, error)
+	where() string
+}
+
+// engine puts around a provider what all searches share.
+type engine struct {
+	provider
+	section string
+	timeout time.Duration
+	secret  secret
+}
+
+// NewSearchEngine returns the engine that the options choose. An error says which key of
+// the config has to be set.
+func NewSearchEngine(o SearchOptions) (SearchEngine, error) {
+	if o.Section == "" {
+		o.Section = "websearch"
+	}
+	o.Key = strings.TrimSpace(o.Key)
+	if strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return nil, fmt.Errorf("%s.key holds a character that can not be part of a key", o.Section)
+	}
+	if o.Timeout < 0 {
+		return nil, fmt.Errorf("%s.timeout_ms is negative", o.Section)
+	}
+	p, err := o.provider()
+	if err != nil {
+		return nil, err
+	}
+	return &engine{provider: p, section: o.Section, timeout: o.Timeout, secret: o.secret()}, nil
+}
+
+// provider reads the options.
+func (o SearchOptions) provider() (provider, error) {
+	switch o.Provider {
+	case "exa":
+		at, err := o.site("https://mcp.exa.ai", "/mcp")
+		return &exa{site: at}, err
+	case "searxng":
+		if o.Endpoint == "" {
+			return nil, o.lacks("endpoint", "the address of your SearXNG server, such as http://localhost:8080")
+		}
+		at, err := o.site("", "/search")
+		return &searxng{site: at}, err
+	case "brave":
+		if o.Key == "" {
+			return nil, o.lacks("key", `your key for the Brave Search API, such as "{env:BRAVE_API_KEY}"`)
+		}
+		at, err := o.site("https://api.search.brave.com", "/res/v1/web/search")
+		return &brave{site: at}, err
+	case "tavily":
+		if o.Key == "" {
+			return nil, o.lacks("key", `your key for Tavily, such as "{env:TAVILY_API_KEY}"`)
+		}
+		at, err := o.site("https://api.tavily.com", "/search")
+		return &tavily{site: at}, err
+	case "command":
+		return o.program()
+	}
+	const known = "exa, searxng, brave, tavily and command"
+	if o.Provider == "" {
+		return nil, fmt.Errorf("%s.provider is not set; the providers are %s", o.Section, known)
+	}
+	return nil, fmt.Errorf("%s.provider %q is not known; the providers are %s", o.Section, text.VisibleLine(o.Provider), known)
+}
+
+func (o SearchOptions) program() (provider, error) {
+	if len(o.Command) == 0 || strings.TrimSpace(o.Command[0]) == "" {
+		return nil, o.lacks("command", `the program and its arguments, such as ["my-search", "--json"]`)
+	}
+	if o.Run == nil {
+		return nil, fmt.Errorf("%s.provider command can not be used here, for nothing runs programs", o.Section)
+	}
+	return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
+}
+
+// lacks words that a key of the config is missing.
+func (o SearchOptions) lacks(key, what string) error {
+	return fmt.Errorf("%s.provider %s needs %s.%s: %s", o.Section, o.Provider, o.Section, key, what)
+}
+
+// Where is the provider and its server or program.
+func (e *engine) Where() string { return e.secret.hide(e.where()) }
+
+// limit is how long a search may take.
+func (e *engine) limit(q SearchQuery) time.Duration {
+	switch {
+	case e.timeout > 0:
+		return e.timeout
+	case q.Code:
+		return codeTimeout
+	}
+	return webTimeout
+}
+
+// Search bounds the provider's search in time and words what goes wrong.
+func (e *engine) Search(ctx context.Context, q SearchQuery) (string, error) {
+	if ctx.Err() != nil {
+		return "", e.failed(ctx, q, ctx.Err())
+	}
+	if strings.TrimSpace(q.Text) == "" {
+		return "", e.failed(ctx, q, &fault{code: "server", text: "the query is empty"})
+	}
+	timed, stop := context.WithTimeoutCause(ctx, e.limit(q), errTimeout)
+	defer stop()
+	found, err := e.search(timed, q.filled())
+	if err == nil {
+		return e.secret.hide(found), nil
+	}
+	if timed.Err() != nil && ctx.Err() == nil {
+		err = errTimeout
+	}
+	return "", e.failed(ctx, q, err)
+}
+
+// failed words an error; ctx is the caller's.
+func (e *engine) failed(ctx context.Context, q SearchQuery, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
+	}
+	var f *fault
+	var w *Error
+	switch {
+	case ctx.Err() != nil:
+		return timedOut(q, "")
+	case errors.Is(err, errTimeout):
+		return timedOut(q, fmt.Sprintf(" after %v seconds; %s.timeout_ms in the config allows more", e.limit(q).Seconds(), e.section))
+	case errors.As(err, &w) && w.Code == CodeTimeout: // before our time was over
+		return timedOut(q, strings.TrimPrefix(w.Message, "Request timed out"))
+	case errors.As(err, &f):
+	case w != nil:
+		f = &fault{code: w.Code, text: masked(w.Error())}
+	default:
+		f = &fault{code: "server", text: err.Error()}
+	}
+	message := q.lead() + " error"
+	if f.status != 0 {
+		message += fmt.Sprintf(" (%d)", f.status)
+	}
+	message += ": " + e.secret.brief(f.text)
+	if f.hint != "" {
+		message += "\n" + e.secret.hide(f.hint)
+	}
+	return &SearchError{Code: f.code, Message: message, Status: f.status}
+}
+
+// timedOut is the error of a search that took too long.
+func timedOut(q SearchQuery, more string) *SearchError {
+	return &SearchError{Code: "timeout", Message: q.lead() + " request timed out" + more}
+}

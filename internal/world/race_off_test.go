@@ -1,6 +1,0 @@
-//go:build !race
-
-package world
-
-// raceDetector says that everything is many times slower.
-const raceDetector = false
