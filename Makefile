@@ -81,8 +81,8 @@ hold: bin/lab/bench
 	bin/lab/bench run hold
 
 # Half an hour of everything at once, with faults. SOAKFLAGS=--quick for a look.
-soak: build bin/lab/soak
-	bin/lab/soak --helve bin/helve $(SOAKFLAGS)
+soak: bin/lab/soak
+	bin/lab/soak $(SOAKFLAGS)
 
 # The documentation as a site in bin/site, which opens in a browser as it is
 # and needs no server. It takes Hugo (Debian's package hugo, or newer).

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,33 +21,14 @@ import (
 	"github.com/helve-dev/helve/client"
 )
 
-// mcpActions are what agents do that connect over MCP.
-func mcpActions() []action {
-	return []action{
-		{"mcp connection", 6, nil, func(w *worker, ctx context.Context) error { return w.connect(ctx, false) }},
-		{"mcp connection, cut", 2, nil, func(w *worker, ctx context.Context) error { return w.connect(ctx, true) }},
-	}
-}
-
 // bearer adds a token to requests.
 func bearer(token string, base http.RoundTripper) http.RoundTripper {
 	return &oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}), Base: base}
 }
 
-// connect is an agent over MCP: it comes, makes some calls, and goes, or loses
-// its connections and says good-bye over a new one.
-func (w *worker) connect(ctx context.Context, cut bool) error {
-	var mu sync.Mutex
-	var open []net.Conn
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil {
-			open = append(open, conn)
-		}
-		return conn, err
-	}}
+// connect is an agent over MCP: it comes, makes some calls, and goes.
+func (w *worker) connect(ctx context.Context) error {
+	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	decline := func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		return &mcp.ElicitResult{Action: "decline"}, nil
@@ -64,24 +44,7 @@ func (w *worker) connect(ctx context.Context, cut bool) error {
 	for i := w.rand.IntN(6); err == nil && i >= 0; i-- {
 		err = w.callByMCP(ctx, session)
 	}
-	if !cut {
-		return errors.Join(err, session.Close())
-	}
-	mu.Lock()
-	for _, conn := range open {
-		_ = conn.Close() // it may be closed already
-	}
-	mu.Unlock()
-	w.fault("connection cut", nil)
-	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.subject.mcpURL, nil)
-	if err == nil {
-		r.Header.Set("Mcp-Session-Id", session.ID())
-		if res, err := bearer(w.subject.mcpKey, transport).RoundTrip(r); err == nil {
-			_ = res.Body.Close() // there is nothing in it
-		}
-	}
-	_ = session.Close() // what was cut was not answered
-	return err
+	return errors.Join(err, session.Close())
 }
 
 // callByMCP makes one call; some are ended by the agent.
@@ -118,47 +81,30 @@ func (w *worker) callByMCP(ctx context.Context, session *mcp.ClientSession) erro
 	return nil
 }
 
-// commandActions are what is done by processes of the command on the same store.
-func commandActions() []action {
-	run := func(name string, weight int, env string, args func(*worker) []string) action {
-		return action{name, weight, nil, func(w *worker, ctx context.Context) error {
-			cmd := w.command(ctx, append(args(w), "--no-input")...)
-			cmd.Env = append(cmd.Env, env)
-			w.answered()
-			out, err := cmd.CombinedOutput()
-			if text := string(out); strings.Contains(text, "panic:") || strings.Contains(text, "internal error") {
-				w.ours(fmt.Sprintf("%s: %.600s", name, text))
-			}
-			if _, ended := errors.AsType[*exec.ExitError](err); ended {
-				return nil // an exit code is an answer
-			}
+// helve runs the command in a process on the same store, and kills it, and it
+// alone, where that is wanted: what it has started then has to end by itself.
+func (w *worker) helve(ctx context.Context, a action, args []string) error {
+	cmd := w.command(ctx, append(args, "--no-input")...)
+	cmd.Env = append(cmd.Env, a.Env)
+	if a.Kill {
+		if err := cmd.Start(); err != nil {
 			return err
-		}}
+		}
+		w.pause(ctx, time.Second)
+		err := cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		w.fault("kill helve call", err)
+		return err
 	}
-	return []action{
-		run("helve call", 4, "", func(w *worker) []string {
-			return append([]string{"call"}, pick(w,
-				[]string{"read", "filePath=" + w.source()}, []string{"grep", "pattern=needle-3"}, []string{"bash", "command=echo hello; setsid -f sleep 20"},
-				[]string{"write", "filePath=" + w.own("single.txt"), "content=x"}, []string{"lines", "path=" + w.source()}, []string{"things_echo", "text=x"})...)
-		}),
-		run("helve call, behind the wall", 2, `HELVE_CONFIG_CONTENT={"wall":{"level":"write"}}`, func(w *worker) []string {
-			return []string{"call", "bash", "command=touch " + w.own("walled") + "; touch /etc/soak 2>/dev/null || echo kept out"}
-		}),
-		run("helve calls", 1, "", func(*worker) []string { return []string{"calls"} }),
-		{"helve call, killed", 2, nil, func(w *worker, ctx context.Context) error {
-			cmd := w.command(ctx, append([]string{"call", "--no-input"}, pick(w, []string{"bash", "command=sleep 5; echo never"}, []string{"sulk", "how=wait"})...)...)
-			if err := cmd.Start(); err != nil {
-				return err
-			}
-			w.pause(ctx, time.Second)
-			err := cmd.Process.Kill() // it alone: what it started has to end by itself
-			_ = cmd.Wait()            // it was killed
-			w.fault("kill helve call", err)
-			return err
-		}},
-		{"helve call --jsonl", 4, nil, func(w *worker, ctx context.Context) error { return w.lines(ctx, false) }},
-		{"helve call --jsonl, killed", 2, nil, func(w *worker, ctx context.Context) error { return w.lines(ctx, true) }},
+	w.answered()
+	out, err := cmd.CombinedOutput()
+	if text := string(out); strings.Contains(text, "panic:") || strings.Contains(text, "internal error") {
+		w.ours("%s: %.600s", a.Name, text)
 	}
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return nil // an exit code is an answer
+	}
+	return err
 }
 
 // lines is a program that makes many calls by one process, which may be killed.
@@ -198,16 +144,15 @@ func (w *worker) lines(ctx context.Context, kill bool) error {
 			continue // an event, or half a line of who was killed
 		}
 		delete(want, a.ID)
-		how := ending(a.Status)
-		if a.Error.Kind == "internal" && w.ours(fmt.Sprintf("helve call --jsonl: %s: %.300s", a.Error.Code, a.Error.Message)) {
-			how = unkept
+		if a.Error.Kind == "internal" {
+			w.ours("helve call --jsonl: %s: %.300s", a.Error.Code, a.Error.Message)
 		}
-		w.ended(callKey{session, a.ID}, how)
+		w.ended(callKey{session, a.ID}, ending(a.Status))
 	}
 	ended := cmd.Wait()
 	for id := range want {
 		if !kill {
-			w.lose(fmt.Sprintf("helve call --jsonl: %s had no answer: %v", id, ended))
+			w.lose("helve call --jsonl: %s had no answer: %v", id, ended)
 		}
 		w.ended(callKey{session, id}, unheard)
 	}
@@ -217,12 +162,12 @@ func (w *worker) lines(ctx context.Context, kill bool) error {
 // streamActions are about connections that are held, lost and cut, and requests
 // that have to be refused.
 func streamActions() []action {
-	return []action{
-		{"subscriber", 6, nil, func(w *worker, ctx context.Context) error {
+	all := []action{
+		doing("subscriber", 6, func(w *worker, ctx context.Context) error {
 			_, err := w.follow(ctx, client.EventQuery{}, time.Duration(w.rand.IntN(1500))*time.Millisecond)
 			return err
-		}},
-		{"subscriber that resumes", 4, nil, func(w *worker, ctx context.Context) error {
+		}),
+		doing("subscriber that resumes", 4, func(w *worker, ctx context.Context) error {
 			last, err := w.follow(ctx, client.EventQuery{}, 500*time.Millisecond)
 			if err != nil {
 				return err
@@ -230,8 +175,8 @@ func streamActions() []action {
 			w.pause(ctx, 500*time.Millisecond)
 			_, err = w.follow(ctx, client.EventQuery{After: last}, 500*time.Millisecond)
 			return err
-		}},
-		{"subscriber that lags", 1, nil, func(w *worker, ctx context.Context) error {
+		}),
+		doing("subscriber that lags", 1, func(w *worker, ctx context.Context) error {
 			conn, err := w.send(ctx, w.request("GET", "/v1/events", ""))
 			if err != nil {
 				return err
@@ -240,8 +185,8 @@ func streamActions() []action {
 			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
 			w.pause(ctx, 3*time.Second)
 			return err
-		}},
-		{"cut in the request", 4, nil, func(w *worker, ctx context.Context) error {
+		}),
+		doing("cut in the request", 4, func(w *worker, ctx context.Context) error {
 			text := w.request("POST", "/v1/calls", `{"tool":"read","input":{"filePath":"large.txt"}}`)
 			conn, err := w.send(ctx, text[:w.rand.IntN(len(text)-1)+1])
 			if err != nil {
@@ -250,13 +195,21 @@ func streamActions() []action {
 			w.pause(ctx, 50*time.Millisecond)
 			w.fault("connection cut", nil)
 			return conn.Close()
-		}},
-		{"cut in the answer", 4, nil, (*worker).cutAnswer},
-		refused("wrong token", "wrong", `{"tool":"read"}`),
-		refused("half a request", "", `{"tool":"read","input":{"filePath":`),
-		refused("deep input", "", `{"tool":`+strings.Repeat("[", 20_000)),
-		refused("too much", "", strings.Repeat(" ", 17<<20)),
+		}),
+		doing("cut in the answer", 4, (*worker).cutAnswer),
 	}
+	for name, body := range map[string]string{
+		"wrong token": `{"tool":"read"}`, "half a request": `{"tool":"read","input":{"filePath":`,
+		"deep input": `{"tool":` + strings.Repeat("[", 20_000), "too much": strings.Repeat(" ", 17<<20),
+	} {
+		all = append(all, doing(name, 1, func(w *worker, ctx context.Context) error {
+			if name == "wrong token" {
+				return w.refused(ctx, "wrong", body)
+			}
+			return w.refused(ctx, w.subject.token, body)
+		}))
+	}
+	return all
 }
 
 // follow reads events for some time, and returns the last one's id. They have
@@ -322,29 +275,23 @@ func (w *worker) cutAnswer(ctx context.Context) error {
 	return conn.Close()
 }
 
-// refused sends a body that has to be refused, with the right token where none
-// is given.
-func refused(name, token, body string) action {
-	return action{name, 1, nil, func(w *worker, ctx context.Context) error {
-		if token == "" {
-			token = w.subject.token
-		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.subject.url+"/v1/calls", strings.NewReader(body))
-		if err != nil {
-			return err
-		}
-		r.Header.Set("Content-Type", "application/json")
-		res, err := (&http.Client{Transport: bearer(token, &http.Transport{DisableKeepAlives: true})}).Do(r)
-		if err != nil && len(body) > 16<<20 {
-			return nil // it may hang up on who sends too much
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { _ = res.Body.Close() }()
-		if res.StatusCode < 400 || res.StatusCode >= 500 {
-			return fmt.Errorf("what is to be refused was answered %s", res.Status)
-		}
-		return nil
-	}}
+// refused sends a body, which has to be refused.
+func (w *worker) refused(ctx context.Context, token, body string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.subject.url+"/v1/calls", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: bearer(token, &http.Transport{DisableKeepAlives: true})}).Do(r)
+	if err != nil && len(body) > 16<<20 {
+		return nil // it may hang up on who sends too much
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode < 400 || res.StatusCode >= 500 {
+		return fmt.Errorf("what is to be refused was answered %s", res.Status)
+	}
+	return nil
 }

@@ -58,15 +58,6 @@ func faults() []fault {
 			sleep(ctx, 300*time.Millisecond)
 			return b.startModel()
 		}},
-		{"fill the small disk", func(b *breaker, ctx context.Context) error { return b.fill(ctx, b.box(), boxSize, 0) }},
-		{"fill the disk of records", func(b *breaker, ctx context.Context) error {
-			b.filled(+1)
-			defer b.filled(-1)
-			err := b.fill(ctx, b.data(), dataSize, dataSpare)
-			sleep(ctx, time.Second) // for answers that are on their way
-			return err
-		}},
-		{"a read-only disk", (*breaker).lockBox},
 		{"delete files", func(b *breaker, ctx context.Context) error {
 			files, err := filepath.Glob(filepath.Join(b.Project, "workers", "*", "*"))
 			if err != nil || len(files) == 0 {
@@ -131,37 +122,6 @@ func (w *world) killChildren(word string, most int) (n int) {
 		}
 	}
 	return n
-}
-
-// fill leaves only so many bytes on a disk for a while.
-func (b *breaker) fill(ctx context.Context, dir string, size, spare int64) error {
-	if !b.s.mounts {
-		return errors.ErrUnsupported
-	}
-	used, err := held(dir)
-	if err != nil {
-		return err
-	}
-	if err := remount(dir, 0, max(used+spare, 4096)); err != nil {
-		return err
-	}
-	sleep(ctx, time.Second)
-	return remount(dir, 0, size)
-}
-
-// lockBox makes the small disk read-only for a while, as soon as nobody writes.
-func (b *breaker) lockBox(ctx context.Context) error {
-	if !b.s.mounts {
-		return errors.ErrUnsupported
-	}
-	for range 20 {
-		if remount(b.box(), syscall.MS_RDONLY, boxSize) == nil {
-			sleep(ctx, time.Second)
-			return remount(b.box(), 0, boxSize)
-		}
-		sleep(ctx, 20*time.Millisecond)
-	}
-	return errNobody
 }
 
 // replaceFiles puts other files in the place of those that everybody changes,

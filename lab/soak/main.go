@@ -6,8 +6,7 @@
 // The server is `helve serve` in a process of its own, with a model, MCP
 // servers, a language server, tools and a plugin. Workers come by HTTP, MCP,
 // `helve call`, prompts and the stream of events. Meanwhile things break:
-// processes are killed, connections cut, disks filled, files deleted, models
-// fail.
+// processes are killed, connections cut, files deleted, models fail.
 //
 // Before and after, the server rests. Goroutines, descriptors, processes, files
 // and memory have to be what they were; every call has to have had one answer,
@@ -22,10 +21,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/helve-dev/helve"
@@ -33,15 +29,50 @@ import (
 	"github.com/helve-dev/helve/internal/cli"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
 	"github.com/helve-dev/helve/internal/modeltest"
+	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
 // The first argument says what this program is started as, beside the soak.
 const (
 	wordServer = "soaked-server" // helve serve, with a probe in it
-	wordHelve  = "soaked-helve"  // the command, where --helve names none
+	wordHelve  = "soaked-helve"  // the command
 	wordThings = "things-server" // an MCP server
-	wordInside = "soak-inside"   // the soak, where it may mount
 )
+
+func main() {
+	helve.RunHelper()
+	lsptest.Main()
+	modeltest.Child()
+	proof.Main("soak", run)
+}
+
+func run(ctx context.Context, args []string, out, log io.Writer) error {
+	word := ""
+	if len(args) > 0 {
+		word = args[0]
+	}
+	switch word {
+	case wordServer:
+		os.Exit(serveWithProbe(ctx, args[1:]))
+	case wordHelve:
+		os.Exit(helveCommand(ctx, args[1:], os.Stdin))
+	case wordThings:
+		return serveThings(ctx)
+	}
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return s.soak(ctx, out, log)
+}
+
+func helveCommand(ctx context.Context, args []string, in io.Reader) int {
+	dir, _ := os.Getwd()       // where it is not known, relative paths fail by themselves
+	self, _ := os.Executable() // where it is not known, commands run without a keeper
+	return cli.Main(ctx, cli.Env{
+		Args: args, Stdin: in, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Self: self,
+	})
+}
 
 // longRest is longer than anything stays in the server that is not needed any
 // more: keepers of commands stay for five minutes.
@@ -52,62 +83,13 @@ type settings struct {
 	rest         time.Duration // before each snapshot
 	quick        bool
 	seed         uint64
-	helve        []string // the command that makes calls
-	self         string
 	figures      string
-	mounts       bool // whether disks can be full and read-only
-}
-
-func main() {
-	helve.RunHelper()
-	lsptest.Main()
-	modeltest.Child()
-	os.Exit(start(os.Args[1:]))
-}
-
-func start(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	word := ""
-	if len(args) > 0 {
-		word = args[0]
-	}
-	var err error
-	switch word {
-	case wordServer:
-		return serveWithProbe(ctx, args[1:])
-	case wordHelve:
-		return helveCommand(ctx, args[1:], os.Stdin, os.Stdout)
-	case wordThings:
-		err = serveThings(ctx)
-	case wordInside:
-		err = run(ctx, args[1:], true)
-	default:
-		enterMounts(args)
-		err = run(ctx, args, false)
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
-}
-
-func helveCommand(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
-	dir, _ := os.Getwd()       // where it is not known, relative paths fail by themselves
-	self, _ := os.Executable() // where it is not known, commands run without a keeper
-	return cli.Main(ctx, cli.Env{
-		Args: args, Stdin: in, Stdout: out, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir, Self: self,
-	})
 }
 
 func parse(args []string) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	minutes := flags.Float64("minutes", 30, "how long the load goes on, after the first snapshot")
-	program := flags.String("helve", "", "the helve command that makes calls beside the server; this program itself when empty")
 	flags.StringVar(&s.figures, "figures", "", "a file for the figures")
 	flags.BoolVar(&s.quick, "quick", false, "a short one, to see that everything works: the figures mean nothing")
 	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "where chance begins")
@@ -115,7 +97,7 @@ func parse(args []string) (*settings, error) {
 		return nil, err
 	}
 	if flags.NArg() > 0 || *minutes <= 0 {
-		return nil, errors.New("usage: soak [--minutes N] [--helve PATH] [--figures FILE] [--quick] [--seed N]")
+		return nil, errors.New("usage: soak [--minutes N] [--figures FILE] [--quick] [--seed N]")
 	}
 	s.length = time.Duration(*minutes * float64(time.Minute))
 	// What the server remembers of sessions and files is bounded; the load has to
@@ -126,33 +108,19 @@ func parse(args []string) (*settings, error) {
 	} else if s.length < 10*time.Minute {
 		s.rest = 10 * time.Second
 	}
-	var err error
-	if s.self, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	s.helve = []string{s.self, wordHelve}
-	if *program != "" {
-		*program, err = filepath.Abs(*program)
-		s.helve = []string{*program}
-	}
-	return s, err
+	return s, nil
 }
 
-// run puts load on a server to warm it up, takes a snapshot at rest, and does
+// soak puts load on a server to warm it up, takes a snapshot at rest, and does
 // both again.
-func run(ctx context.Context, args []string, mounts bool) error {
-	s, err := parse(args)
-	if err != nil {
-		return err
-	}
-	s.mounts = mounts
+func (s *settings) soak(ctx context.Context, out, log io.Writer) error {
 	w, err := newWorld(s)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	say := func(format string, args ...any) {
-		fmt.Fprintf(os.Stderr, "%6.1fs %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+		fmt.Fprintf(log, "%6.1fs %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}
 	var at [2]snapshot
 	for i, long := range []time.Duration{s.warm, s.length} {
@@ -171,7 +139,7 @@ func run(ctx context.Context, args []string, mounts bool) error {
 		text, bad := json.Marshal(r.figures())
 		err = errors.Join(err, bad, os.WriteFile(s.figures, text, 0o644))
 	}
-	r.print(os.Stdout)
+	r.print(out)
 	if err == nil && len(r.failures) > 0 {
 		err = errors.New("not everything came back: see what FAILED")
 	}
@@ -281,7 +249,6 @@ func (w *world) settle(ctx context.Context) error {
 func fillStream(ctx context.Context, api *client.Client) error {
 	const kept = 72 << 20 // bytes, more than the server does
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
 	heard := 0
 	var calling sync.WaitGroup
 	defer calling.Wait()
@@ -302,7 +269,6 @@ func fillStream(ctx context.Context, api *client.Client) error {
 		}
 		heard += 1 + len(e.Properties)
 	}
-	fmt.Fprintf(os.Stderr, "%.0f MiB of events were made to fill the stream\n", mib(int64(heard)))
 	return nil
 }
 

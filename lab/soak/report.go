@@ -47,13 +47,10 @@ func (r *report) growth() (resident, live float64) {
 func (r *report) judge() {
 	r.failures = append(r.failures, surplus(r.before, r.after)...)
 	if resident, live := r.growth(); resident >= mostGrowth && !r.s.quick {
-		r.fail("memory: %.1f MiB before, %.1f MiB after: %.1f %% more, and %.1f %% more of live objects", mib(r.before.resident), mib(r.after.resident), resident, live)
+		r.fail("memory: %.1f MiB before, %.1f MiB after: %.1f %% more, and %.1f %% more of live objects", proof.MiB(r.before.resident), proof.MiB(r.after.resident), resident, live)
 	}
 	for _, text := range r.lost {
-		r.fail("not answered: %s", text)
-	}
-	for _, text := range r.twice {
-		r.fail("answered twice: %s", text)
+		r.fail("not answered once: %s", text)
 	}
 	for text, n := range r.internal {
 		r.fail("internal error, %d times: %s", n, text)
@@ -63,7 +60,7 @@ func (r *report) judge() {
 // examine judges, ends the server, and looks at what it leaves.
 func (r *report) examine() error {
 	r.judge()
-	if r.after.goroutines > r.before.goroutines {
+	if len(more(r.before, r.after, "goroutines")) > 0 {
 		if who, err := r.subject.ask("stacks"); err == nil {
 			fmt.Fprintln(os.Stderr, who.Stacks)
 		}
@@ -99,7 +96,7 @@ func (r *report) readLog(log io.Reader) error {
 func (r *report) compareStore() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	s, err := store.Open(store.Options{Dir: filepath.Join(r.data(), "helve")})
+	s, err := store.Open(store.Options{Dir: filepath.Join(r.Home, "data", "helve")})
 	if err != nil {
 		r.fail("the store can not be opened: %v", err)
 		return nil
@@ -140,7 +137,7 @@ func (r *report) match(seen map[callKey]string) {
 	for at, how := range r.endings {
 		state, ok := seen[at]
 		switch {
-		case how == unheard || how == unkept:
+		case how == unheard:
 		case !ok:
 			r.fail("call %s of %s was answered %q and is not in the store", at.id, at.session, how)
 		case string(state) != string(how):
@@ -155,20 +152,16 @@ func (r *report) figures() (all []proof.Figure) {
 	add := func(id string, value float64, unit, note string, args ...any) {
 		all = append(all, proof.Figure{ID: "soak." + id, Value: value, Unit: unit, Note: fmt.Sprintf(note, args...)})
 	}
-	count := func(id string, b, a map[string]int, note string) {
-		add(id, float64(sum(more(b, a))), "", "%d → %d%s", sum(b), sum(a), note)
-	}
 	resident, live := r.growth()
 	add("minutes", r.s.length.Minutes(), "", "")
-	add("calls", float64(r.answers), "", "%d recorded, %d answered that they could not be", sum(r.recorded), sum(r.excused))
+	add("calls", float64(r.answers), "", "%d recorded", sum(r.recorded))
 	add("faults", float64(sum(r.faults)), "", "of %d kinds", len(r.faults))
-	add("goroutines", float64(after.goroutines-before.goroutines), "", "%d → %d", before.goroutines, after.goroutines)
-	count("descriptors", pooled(before.descriptors), after.descriptors, ", with the connections that the store keeps")
-	count("children", before.children, after.children, "")
-	add("tempfiles", float64(sum(more(before.left, after.left))+max(0, after.orphans-before.orphans)), "", "%d → %d", sum(before.left)+before.orphans, sum(after.left)+after.orphans)
-	add("rss-growth", resident, "%", "%.1f → %.1f MiB at rest, after a collection", mib(before.resident), mib(after.resident))
-	add("heap-growth", live, "%", "%.1f → %.1f MiB of live objects", mib(int64(before.heap)), mib(int64(after.heap)))
-	add("lost", float64(len(r.lost)+len(r.twice)), "", "")
+	for _, what := range heldKinds() {
+		add(what, float64(sum(more(before, after, what))), "", "%d → %d", sum(before.held[what]), sum(after.held[what]))
+	}
+	add("rss-growth", resident, "%", "%.1f → %.1f MiB at rest, after a collection", proof.MiB(before.resident), proof.MiB(after.resident))
+	add("heap-growth", live, "%", "%.1f → %.1f MiB of live objects", proof.MiB(before.heap), proof.MiB(after.heap))
+	add("lost", float64(len(r.lost)), "", "")
 	add("internal-errors", float64(sum(r.internal)), "", "")
 	return all
 }

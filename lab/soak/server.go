@@ -25,7 +25,7 @@ import (
 // A reading is what the process of the server says of itself; sizes are bytes.
 type reading struct {
 	Goroutines int
-	Heap       uint64 // of live objects
+	Heap       int64  // of live objects
 	Stacks     string // who the goroutines are, where that was asked
 }
 
@@ -46,7 +46,7 @@ func serveWithProbe(ctx context.Context, args []string) int {
 			debug.FreeOSMemory()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			r := reading{Goroutines: runtime.NumGoroutine(), Heap: m.HeapAlloc}
+			r := reading{Goroutines: runtime.NumGoroutine(), Heap: int64(m.HeapAlloc)}
 			if lines.Text() == "stacks" {
 				var text bytes.Buffer
 				_ = pprof.Lookup("goroutine").WriteTo(&text, 1) // a buffer takes everything
@@ -57,7 +57,7 @@ func serveWithProbe(ctx context.Context, args []string) int {
 			}
 		}
 	}()
-	return helveCommand(ctx, args, strings.NewReader(""), os.Stdout)
+	return helveCommand(ctx, args, strings.NewReader(""))
 }
 
 // A server is what is soaked.
@@ -75,20 +75,14 @@ type server struct {
 }
 
 // startServer starts it in a world. What it logs goes to a file.
-func startServer(w *proof.World, s *settings, log *os.File) (*server, error) {
+func startServer(w *world) (*server, error) {
 	b := &server{exited: make(chan struct{})}
-	b.cmd = exec.Command(s.self, wordServer, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
-	b.cmd.Dir, b.cmd.Env, b.cmd.Stderr = w.Project, w.Env(), log
+	b.cmd = exec.Command(w.self, wordServer, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
+	b.cmd.Dir, b.cmd.Env, b.cmd.Stderr = w.Project, w.Env(), w.log
 	proof.OwnGroup(b.cmd)
-	in, err := b.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := b.cmd.Start(); err != nil {
+	in, noIn := b.cmd.StdinPipe()
+	out, noOut := b.cmd.StdoutPipe()
+	if err := errors.Join(noIn, noOut, b.cmd.Start()); err != nil {
 		return nil, err
 	}
 	b.in, b.out = in, bufio.NewReader(out)

@@ -19,49 +19,49 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-// A snapshot is what the server holds at a moment. Sizes are bytes.
+// A snapshot is what the server holds at a moment: what can be counted, by what
+// it is called in the figures and then by kind, and memory in bytes.
 type snapshot struct {
-	goroutines  int
-	heap        uint64 // of live objects
-	resident    int64
-	descriptors map[string]int
-	children    map[string]int
-	left        map[string]int // files that are of use only for a while, by name
-	orphans     int            // temporary folders of commands, those of killed ones too
+	held           map[string]map[string]int
+	heap, resident int64 // of live objects, and in all
 }
 
-func (l snapshot) String() string {
-	return fmt.Sprintf("%d goroutines, %.1f MiB of live objects, %.1f MiB resident, %d descriptors, %d children, %d temporary files",
-		l.goroutines, mib(int64(l.heap)), mib(l.resident), sum(l.descriptors), sum(l.children), sum(l.left))
+// heldKinds are what a snapshot counts.
+func heldKinds() []string { return []string{"goroutines", "descriptors", "children", "tempfiles"} }
+
+func (s snapshot) String() string {
+	text := fmt.Sprintf("%.1f MiB resident, %.1f MiB of live objects", proof.MiB(s.resident), proof.MiB(s.heap))
+	for _, what := range heldKinds() {
+		text += fmt.Sprintf(", %d %s", sum(s.held[what]), what)
+	}
+	return text
 }
 
 // snapshot looks at the server.
-func (w *world) snapshot() (l snapshot, err error) {
+func (w *world) snapshot() (s snapshot, err error) {
 	r, err := w.subject.ask("look")
 	if err != nil {
-		return l, err
+		return s, err
 	}
 	pid := w.subject.cmd.Process.Pid
-	l = snapshot{
-		goroutines: r.Goroutines, heap: r.Heap, resident: proof.UsageOf(pid).Resident,
-		descriptors: map[string]int{}, children: map[string]int{}, left: map[string]int{},
-	}
+	descriptors, children := map[string]int{}, map[string]int{}
 	for _, to := range proof.Descriptors(pid) {
 		kind, _, _ := strings.Cut(to, ":[")
-		l.descriptors[w.stripped(kind)]++
+		descriptors[w.stripped(kind)]++
 	}
 	for _, child := range proof.Descendants(pid) {
 		if line := commandLine(child); line != "" { // a process that has ended has none
-			l.children[w.stripped(line)]++
+			children[w.stripped(line)]++
 		}
 	}
-	w.countFiles(&l)
-	return l, nil
+	return snapshot{heap: r.Heap, resident: proof.UsageOf(pid).Resident, held: map[string]map[string]int{
+		"goroutines": {"goroutines": r.Goroutines}, "descriptors": descriptors, "children": children, "tempfiles": w.tempFiles(),
+	}}, nil
 }
 
 // stripped is a text without the names of this run.
 func (w *world) stripped(text string) string {
-	text = strings.ReplaceAll(strings.ReplaceAll(text, w.s.self, "soak"), w.Root, "")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, w.self, "soak"), w.Root, "")
 	return regexp.MustCompile(`[0-9a-f]{6,}|[0-9]+`).ReplaceAllString(text, "N")
 }
 
@@ -71,86 +71,73 @@ func commandLine(pid int) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " "))
 }
 
-// countFiles counts files that should go.
-func (w *world) countFiles(l *snapshot) {
-	data := filepath.Join(w.data(), "helve")
+// tempFiles counts files that should go, and the folders of killed commands.
+func (w *world) tempFiles() map[string]int {
+	left, data := map[string]int{}, filepath.Join(w.Home, "data", "helve")
 	half := regexp.MustCompile(`^\.(helve|wall|pins|trust|signin|tmp|doctor)|^new-|\.tmp$|~$`)
-	for root, names := range map[string]*regexp.Regexp{
-		w.Temp: regexp.MustCompile(``), filepath.Join(data, "run"): regexp.MustCompile(``), w.Project: half, data: half,
-	} {
+	every := regexp.MustCompile(``)
+	for root, names := range map[string]*regexp.Regexp{w.Temp: every, filepath.Join(data, "run"): every, w.Project: half, data: half} {
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && path != root && names.MatchString(d.Name()) {
-				l.left[w.stripped(path)]++
+				left[w.stripped(path)]++
 			}
 			return nil
 		})
 	}
 	orphans, _ := os.ReadDir(w.callsTemp()) // none where it is not there
-	l.orphans = len(orphans)
+	left["folders of killed commands"] = len(orphans)
+	return left
 }
 
 // resting leaves the server alone, and looks at it when nothing moves any more.
 // With a snapshot to compare with it waits longer for what has not come back.
-func (w *world) resting(ctx context.Context, before []snapshot) (l snapshot, err error) {
+func (w *world) resting(ctx context.Context, before []snapshot) (s snapshot, err error) {
 	sleep(ctx, w.s.rest)
 	var least snapshot // what is resident goes up and down by what is just being done
 	for range 45 {
-		was := l
-		if l, err = w.snapshot(); err != nil || ctx.Err() != nil {
-			return l, errors.Join(err, context.Cause(ctx))
+		was := s
+		if s, err = w.snapshot(); err != nil || ctx.Err() != nil {
+			return s, errors.Join(err, context.Cause(ctx))
 		}
-		if least.resident == 0 || l.resident < least.resident {
-			least = l
+		if least.resident == 0 || s.resident < least.resident {
+			least = s
 		}
-		l.resident, l.heap = least.resident, least.heap
-		same := l.goroutines == was.goroutines && sum(l.descriptors) == sum(was.descriptors) && sum(l.children) == sum(was.children)
-		if same && (len(before) == 0 || len(surplus(before[0], l)) == 0) {
-			return l, nil
+		s.resident, s.heap = least.resident, least.heap
+		moves := slices.ContainsFunc(heldKinds()[:3], func(what string) bool { return sum(s.held[what]) != sum(was.held[what]) })
+		if !moves && (len(before) == 0 || len(surplus(before[0], s)) == 0) {
+			return s, nil
 		}
 		sleep(ctx, time.Second)
 	}
-	return l, nil
+	return s, nil
 }
 
 // surplus says what there is more of after than before.
 func surplus(before, after snapshot) (all []string) {
-	for what, m := range map[string][2]map[string]int{
-		"goroutines":                           {{"goroutines": before.goroutines}, {"goroutines": after.goroutines}},
-		"descriptors":                          {pooled(before.descriptors), after.descriptors},
-		"processes":                            {before.children, after.children},
-		"temporary files":                      {before.left, after.left},
-		"temporary folders of killed commands": {{"folders": before.orphans}, {"folders": after.orphans}},
-	} {
-		if extra := more(m[0], m[1]); len(extra) > 0 {
-			all = append(all, fmt.Sprintf("%s: %d before, %d after: more of %s", what, sum(m[0]), sum(m[1]), kinds(extra)))
+	for _, what := range heldKinds() {
+		if extra := more(before, after, what); len(extra) > 0 {
+			all = append(all, fmt.Sprintf("%s: %d before, %d after: more of %s", what, sum(before.held[what]), sum(after.held[what]), kinds(extra)))
 		}
 	}
 	return all
 }
 
 // more is what there is more of after than before. Less of one kind does not
-// make up for more of another.
-func more(before, after map[string]int) map[string]int {
+// make up for more of another. Of the store's descriptors there may be as many
+// as it keeps: how many it has needed by the first snapshot is chance.
+func more(before, after snapshot, what string) map[string]int {
+	const connections = 6 // one to write, one for checkpoints, four to read
 	all := map[string]int{}
-	for name, n := range after {
-		if n > before[name] {
-			all[name] = n - before[name]
+	for name, n := range after.held[what] {
+		had := before.held[what][name]
+		if had > 0 && (strings.HasSuffix(name, "/helve.db") || strings.HasSuffix(name, "/helve.db-wal")) {
+			had = max(had, connections)
+		}
+		if n > had {
+			all[name] = n - had
 		}
 	}
 	return all
-}
-
-// pooled are descriptors of which as many are of the store as it keeps once it
-// has needed them: how many it has needed by the first snapshot is chance.
-func pooled(before map[string]int) map[string]int {
-	const connections = 6 // one to write, one for checkpoints, four to read
-	before = maps.Clone(before)
-	for name, n := range before {
-		if strings.HasSuffix(name, "/helve.db") || strings.HasSuffix(name, "/helve.db-wal") {
-			before[name] = max(n, connections)
-		}
-	}
-	return before
 }
 
 // kinds is a count by kind, the most of them first.
@@ -168,5 +155,3 @@ func sum(of map[string]int) (n int) {
 	}
 	return n
 }
-
-func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }

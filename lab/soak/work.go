@@ -26,12 +26,21 @@ type worker struct {
 }
 
 // An action is something that a worker can do, and how often it does, beside
-// others: calls, one after the other, or something else.
+// others: calls one after the other, one of several command lines of helve, or
+// something else.
 type action struct {
 	Name   string
 	Weight int
 	Calls  []call
+	Helve  [][]string
+	Env    string // of the command
+	Kill   bool   // the command does not come to its end
 	do     func(*worker, context.Context) error
+}
+
+// doing is an action that is not data.
+func doing(name string, weight int, do func(*worker, context.Context) error) action {
+	return action{Name: name, Weight: weight, do: do}
 }
 
 // A call is one of a tool, with one of several inputs. Where it may fail, what
@@ -53,13 +62,29 @@ func crews() ([]crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	var calls []action
-	err = json.Unmarshal(text, &calls)
-	calls = append(calls,
-		action{"undo", 4, nil, (*worker).undo}, action{"job", 4, nil, (*worker).job}, action{"look", 2, nil, (*worker).look},
-		action{"end the session", 3, nil, (*worker).endSession},
-	)
-	return []crew{{4, calls}, {2, mcpActions()}, {1, commandActions()}, {2, promptActions()}, {2, streamActions()}, {1, []action{{"answer", 1, nil, (*worker).answer}}}}, err
+	var all []action
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	prompts, err := promptActions()
+	calls := []action{
+		doing("undo", 4, (*worker).undo), doing("job", 4, (*worker).job), doing("look", 2, (*worker).look), doing("end the session", 3, (*worker).endSession),
+	}
+	commands := []action{
+		doing("helve call --jsonl", 4, func(w *worker, ctx context.Context) error { return w.lines(ctx, false) }),
+		doing("helve call --jsonl, killed", 2, func(w *worker, ctx context.Context) error { return w.lines(ctx, true) }),
+	}
+	for _, a := range all {
+		if len(a.Helve) > 0 {
+			commands = append(commands, a)
+		} else {
+			calls = append(calls, a)
+		}
+	}
+	return []crew{
+		{4, calls}, {2, []action{doing("mcp connection", 1, (*worker).connect)}}, {1, commands}, {2, prompts}, {2, streamActions()},
+		{1, []action{doing("answer", 1, (*worker).answer)}},
+	}, err
 }
 
 func newWorker(w *world, number int) (*worker, error) {
@@ -85,7 +110,7 @@ func (w *worker) work(ctx context.Context, actions []action, first chan action, 
 			w.act(ctx, a)
 		default:
 			if time.Now().After(ends) {
-				w.act(ctx, action{"end the session", 1, nil, (*worker).endSession})
+				w.act(ctx, doing("end the session", 1, (*worker).endSession))
 				w.api.Close()
 				return
 			}
@@ -107,6 +132,13 @@ func (w *worker) act(ctx context.Context, a action) {
 		if _, err = w.call(ctx, client.CallRequest{Tool: c.Tool, Agent: c.Agent, Input: in}); err != nil && !c.Fails {
 			break
 		}
+	}
+	if len(a.Helve) > 0 {
+		args := slices.Clone(pick(w, a.Helve...))
+		for i := range args {
+			args[i] = fill.Replace(args[i])
+		}
+		err = w.helve(ctx, a, args)
 	}
 	if a.do != nil {
 		err = a.do(w, ctx)
@@ -166,9 +198,10 @@ func (w *worker) call(ctx context.Context, r client.CallRequest) (client.Called,
 			return out, nil // as was meant
 		}
 	case p == nil || p.Call == "": // it is not about a call that was made
-	case p.Kind == "internal" && w.ours(fmt.Sprintf("%s: %s: %.300s", r.Tool, p.Code, p.Detail)):
-		w.ended(at, unkept)
 	default:
+		if p.Kind == "internal" {
+			w.ours("%s: %s: %.300s", r.Tool, p.Code, p.Detail)
+		}
 		w.ended(at, failed)
 	}
 	return out, err
@@ -268,12 +301,12 @@ func (w *worker) answer(ctx context.Context) error {
 }
 
 // promptActions are those of a person who lets agents work.
-func promptActions() []action {
+func promptActions() ([]action, error) {
 	all := []action{
-		{"prompt", 6, nil, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "work alone") }},
-		{"prompt with subagents", 4, nil, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "hand it on") }},
-		{"prompt that writes", 3, nil, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "write something") }},
-		{"prompt, cancelled", 3, nil, func(w *worker, ctx context.Context) error {
+		doing("prompt", 6, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "work alone") }),
+		doing("prompt with subagents", 4, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "hand it on") }),
+		doing("prompt that writes", 3, func(w *worker, ctx context.Context) error { return w.prompt(ctx, "write something") }),
+		doing("prompt, cancelled", 3, func(w *worker, ctx context.Context) error {
 			turn, err := w.api.Prompt(ctx, client.PromptRequest{Text: pick(w, "take long", "hand it on", "work alone")})
 			if err != nil {
 				return err
@@ -283,15 +316,16 @@ func promptActions() []action {
 				return err
 			}
 			return w.api.EndSession(ctx, turn.Session)
-		}},
+		}),
 	}
-	for name := range modelFaults() {
-		all = append(all, action{"prompt, " + name, 1, nil, func(w *worker, ctx context.Context) error {
+	model, err := readModel()
+	for name := range model.Faults {
+		all = append(all, doing("prompt, "+name, 1, func(w *worker, ctx context.Context) error {
 			w.fault(name, nil)
 			return w.prompt(ctx, fmt.Sprintf("%s %d.", name, w.rand.IntN(variants)))
-		}})
+		}))
 	}
-	return all
+	return all, err
 }
 
 // prompt lets an agent work in a session of its own, and sees it to its end.

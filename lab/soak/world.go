@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,11 +27,8 @@ import (
 // Sizes of what the server works on. They do not grow with the time, so that
 // memory that does is not theirs.
 const (
-	sources   = 300     // files that are searched
-	shared    = 8       // files that everybody changes
-	boxSize   = 2 << 20 // bytes of the small disk in the project
-	dataSize  = 6 << 30 // bytes of the disk that records are kept on, as a bound
-	dataSpare = 64 << 10
+	sources = 300 // files that are searched
+	shared  = 8   // files that everybody changes
 )
 
 type input = map[string]any
@@ -42,10 +38,10 @@ type world struct {
 	*proof.World
 	*tally
 	s       *settings
+	self    string // this program
 	subject *server
 	log     *os.File // of the server
 	pages   *httptest.Server
-	mounted []string
 
 	mu      sync.Mutex
 	model   *exec.Cmd
@@ -58,39 +54,24 @@ func newWorld(s *settings) (w *world, err error) {
 		return nil, err
 	}
 	w = &world{World: p, tally: newTally(), s: s, pages: httptest.NewServer(pages())}
+	w.self, _ = os.Executable() // starting it says so where it is not known
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
 		}
 	}()
-	if s.mounts {
-		for dir, size := range map[string]int64{w.box(): boxSize, w.data(): dataSize} {
-			if err := mountSmall(dir, size); err != nil {
-				fmt.Fprintf(os.Stderr, "soak: nothing can be mounted (%v): disks are neither full nor read-only in this run\n", err)
-				s.mounts = false
-				break
-			}
-			w.mounted = append(w.mounted, dir)
-		}
-	}
 	if w.log, err = os.Create(filepath.Join(w.Root, "server.log")); err != nil {
 		return w, err
 	}
-	if err := w.startModel(); err != nil {
+	if err := errors.Join(w.startModel(), w.writeFiles()); err != nil {
 		return w, err
 	}
-	if err := w.writeFiles(); err != nil {
-		return w, err
-	}
-	w.subject, err = startServer(p, s, w.log)
+	w.subject, err = startServer(w)
 	return w, err
 }
 
-// box is the small disk in the project, data the folder of all records, and
-// callsTemp the temporary folder of the commands, apart from the server's: one
-// that is killed leaves its folder for scripts there.
-func (w *world) box() string       { return filepath.Join(w.Project, "box") }
-func (w *world) data() string      { return filepath.Join(w.Home, "data") }
+// callsTemp is the temporary folder of the commands, apart from the server's:
+// one that is killed leaves its folder for scripts there.
 func (w *world) callsTemp() string { return filepath.Join(w.Root, "calls") }
 
 // close ends and removes everything; what was started is ended first.
@@ -103,9 +84,6 @@ func (w *world) close() (err error) {
 	w.pages.Close()
 	if w.log != nil {
 		err = errors.Join(err, w.log.Close())
-	}
-	for _, dir := range w.mounted {
-		err = errors.Join(err, syscall.Unmount(dir, syscall.MNT_DETACH))
 	}
 	return errors.Join(err, w.Close())
 }
@@ -126,7 +104,7 @@ var data embed.FS
 
 // writeFiles writes the project and the configuration.
 func (w *world) writeFiles() error {
-	err := errors.Join(os.MkdirAll(w.box(), 0o755), os.Mkdir(w.callsTemp(), 0o700))
+	err := os.Mkdir(w.callsTemp(), 0o700)
 	for i := range sources {
 		err = errors.Join(err, w.Write(fmt.Sprintf("src/d%d/f%d.go", i%12, i), fmt.Sprintf("package p%d\n\n// needle-%d is here.\n%s",
 			i, i, strings.Repeat(fmt.Sprintf("func f%d() int { return %d }\n", i, i), 40))))
@@ -152,7 +130,7 @@ func (w *world) configure(name, more string) error {
 	if err != nil {
 		return err
 	}
-	filled := strings.NewReplacer("$MODEL", w.modelAt, "$PAGES", w.pages.URL, "$SELF", w.s.self, "$LSP", string(language)).Replace(string(text))
+	filled := strings.NewReplacer("$MODEL", w.modelAt, "$PAGES", w.pages.URL, "$SELF", w.self, "$LSP", string(language)).Replace(string(text))
 	path, half := filepath.Join(w.Home, "config", "helve", name), filepath.Join(w.Root, "half")
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(half, []byte(filled+more), 0o755), os.Rename(half, path))
 }
@@ -166,8 +144,7 @@ func sharedText(i int) string {
 
 // command is the command helve with arguments, in the project.
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
-	argv := append(w.s.helve[:len(w.s.helve):len(w.s.helve)], args...)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, w.self, append([]string{wordHelve}, args...)...)
 	cmd.Dir, cmd.Env = w.Project, w.Env("TMPDIR="+w.callsTemp())
 	proof.OwnGroup(cmd)
 	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
@@ -213,38 +190,32 @@ func (w *world) endModel() {
 // variants is how many prompts play a fault of the model, which is played once.
 const variants = 400
 
-func modelFaults() map[string]modeltest.Fault {
-	return map[string]modeltest.Fault{
-		"model 429":              {Status: 429, RetryAfter: "20ms"},
-		"model 500":              {Status: 500},
-		"model refuses":          {Status: 401},
-		"model drops early":      {DropAfter: -1},
-		"model drops mid-stream": {DropAfter: 3},
-		"model stalls":           {StallAfter: 2},
-		"model error mid-stream": {MidError: "Overloaded"},
-		"model talks garbage":    {Garbage: true},
-		"model overflow":         {Overflow: true},
+// A modelFile is model.json: what the model says to prompts, and how it fails.
+type modelFile struct {
+	Scripts []any                      `json:"scripts"`
+	Faults  map[string]modeltest.Fault `json:"faults"`
+}
+
+func readModel() (m modelFile, err error) {
+	text, err := data.ReadFile("model.json")
+	if err == nil {
+		err = json.Unmarshal(text, &m)
 	}
+	return m, err
 }
 
 // modelScripts is what the model says, by what it is asked.
 func modelScripts() ([]byte, error) {
-	var file struct {
-		Scripts []any `json:"scripts"`
-	}
-	text, err := data.ReadFile("model.json")
-	if err == nil {
-		err = json.Unmarshal(text, &file)
-	}
-	for name, fault := range modelFaults() {
-		for i := range variants {
-			file.Scripts = append(file.Scripts, map[string]any{"match": fmt.Sprintf("%s %d.", name, i), "replies": []modeltest.Reply{{Text: "I have caught myself.", Chunk: 2, Fault: &fault}}})
-		}
-	}
+	m, err := readModel()
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(file)
+	for name, fault := range m.Faults {
+		for i := range variants {
+			m.Scripts = append(m.Scripts, map[string]any{"match": fmt.Sprintf("%s %d.", name, i), "replies": []modeltest.Reply{{Text: "I have caught myself.", Chunk: 2, Fault: &fault}}})
+		}
+	}
+	return json.Marshal(map[string]any{"scripts": m.Scripts})
 }
 
 // serveThings is a small MCP server whose tools are slow, talkative or deadly.
