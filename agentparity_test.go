@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/anthropic"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/internal/openai"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/anthropic"
+	"github.com/helve-dev/helve/model/openai"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -211,10 +211,10 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 func scripted(t testing.TB, protocol string, server *modeltest.Server) helve.Models {
 	t.Helper()
 	info := model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}
-	m := helve.Model{Provider: client(t, protocol, server.URL()), Info: info}
+	m := model.Model{Provider: client(t, protocol, server.URL()), Info: info}
 	return helve.Models{
 		Default: message.ModelRef{Provider: protocol, Model: "scripted"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return m, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return m, nil },
 	}
 }
 
@@ -224,9 +224,9 @@ func client(t testing.TB, protocol, url string) model.Provider {
 	var p model.Provider
 	var err error
 	if protocol == "anthropic" {
-		p, err = anthropic.New(anthropic.Options{Key: "sk-test", BaseURL: url})
+		p, err = anthropic.NewProvider(anthropic.Options{Key: "sk-test", BaseURL: url})
 	} else {
-		p, err = openai.New(openai.Options{Key: "sk-test", BaseURL: url})
+		p, err = openai.NewProvider(openai.Options{Key: "sk-test", BaseURL: url})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestPluginsInConversations(t *testing.T) {
 	b := &brain{answer: inTurn(says("hello"))}
 	rt, dir := owned(t, talkative, helve.Options{Models: helve.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	turn := prompted(t, rt, helve.Prompt{Text: "greet"})
 	if turn.End != helve.TurnDone || len(b.reqs) != 1 {
@@ -107,7 +107,7 @@ func TestCloseWaitsForTitles(t *testing.T) {
 	b := &stubborn{brain: brain{answer: inTurn()}}
 	r := thinks(t, &b.brain, func(o *helve.Options) {
 		o.Models.Small = message.ModelRef{Provider: "test", Model: "small"}
-		o.Models.Find = func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil }
+		o.Models.Find = func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }
 	})
 	prompted(t, r, helve.Prompt{Text: "do something long and winding"})
 	if err := r.Close(); err != nil || !b.ended.Load() {
@@ -130,7 +130,7 @@ export default async ({ client }) => ({
 	b := &brain{answer: inTurn(callsTool("pause", map[string]string{"say": "x"}))}
 	rt, _ := owned(t, project, helve.Options{Unattended: true, Models: helve.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	register(t, rt, echo("pause", func(ctx context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
 		return rt.Call(ctx, tool.Call{ID: "direct", Session: c.Session, Tool: "list", Input: json.RawMessage(`{}`)})
@@ -180,7 +180,7 @@ export const Half = async () => ({
 })
 `, helve.Options{Agents: agents, Models: helve.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	for range 3 {
 		prompted(t, rt, helve.Prompt{Text: "x"})

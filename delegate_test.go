@@ -105,7 +105,7 @@ func TestChildNeverWider(t *testing.T) {
 		r, err := helve.Open(helve.Options{
 			Dir: dir, Worktree: dir, Agents: agents, Unattended: true, Loop: helve.Loop{Depth: 6},
 			Models: helve.Models{Default: message.ModelRef{Provider: "t", Model: "m"},
-				Find: func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil }},
+				Find: func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }},
 		})
 		if err != nil {
 			rt.Fatal(err)

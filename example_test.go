@@ -118,12 +118,12 @@ func (parrot) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event
 	}
 }
 
-// Let an agent work on a prompt. [helve.Connection] reaches Anthropic's models,
-// OpenAI's, and those of most other servers; any [model.Provider] will do.
+// Let an agent work on a prompt. Any [model.Provider] will do; the packages
+// model/anthropic and model/openai reach those of others.
 func ExampleRuntime_Prompt() {
 	rt, err := helve.Open(helve.Options{Models: helve.Models{
 		Default: message.ModelRef{Provider: "mine", Model: "parrot"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: parrot{}}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: parrot{}}, nil },
 	}})
 	if err != nil {
 		log.Fatal(err)

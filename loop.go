@@ -28,7 +28,7 @@ func continuePrompt(wish string) string {
 // openLoop makes what works on prompts.
 func (r *Runtime) openLoop() {
 	r.loop = agent.New(agent.Deps{
-		Call: r.Call, Tools: r.toolsIn, Lasts: r.keepsResult, Profile: r.profile, Model: r.loopModel, Shape: r.shape, Keeper: messageStore{r}, Watch: r.publishLoop,
+		Call: r.Call, Tools: r.toolsIn, Lasts: r.keepsResult, Profile: r.profile, Model: r.findModel, Shape: r.shape, Keeper: messageStore{r}, Watch: r.publishLoop,
 		NewID: r.newID, Now: r.now,
 		Rules: agent.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
 		Words: agent.Words{SumUp: prompt.Compact(), GoOn: continuePrompt},
@@ -117,12 +117,6 @@ func isGit(worktree string) bool { return exists(filepath.Join(worktree, ".git")
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// loopModel returns a model as the loop takes it.
-func (r *Runtime) loopModel(session string, ref message.ModelRef) (agent.Model, error) {
-	m, err := r.findModel(session, ref)
-	return agent.Model(m), err
 }
 
 // publishLoop tells who watches how the work on a session goes on.

@@ -2,6 +2,7 @@ package helve_test
 
 import (
 	"context"
+	"github.com/helve-dev/helve/model"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -295,7 +296,7 @@ func TestSlowServerHidesNothing(t *testing.T) {
 		}},
 		Models: helve.Models{
 			Default: message.ModelRef{Provider: "test", Model: "brain"},
-			Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+			Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 		},
 	})
 	listed := func(names ...string) func() bool {

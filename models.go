@@ -16,7 +16,7 @@ import (
 // Models say who answers prompts.
 type Models struct {
 	// Find returns the model of a name, or an error that says what to do.
-	Find func(message.ModelRef) (Model, error)
+	Find func(message.ModelRef) (model.Model, error)
 	// SignIn is called before a model of a provider is looked for. ask lets
 	// plugins with a hook auth for this provider sign in: it gives what their
 	// loader has made, {"apiKey", "baseURL", "headers"} as JSON. Nil: no plugin
@@ -25,15 +25,6 @@ type Models struct {
 	// Default is used where nothing else is said. Small gives sessions their
 	// titles; without one the first words of the first prompt do.
 	Default, Small message.ModelRef
-}
-
-// A Model is who serves it and what is known of it.
-type Model struct {
-	Provider model.Provider
-	Info     model.Info
-	// Fit returns the schema of a tool as the provider takes it; an error
-	// keeps that tool from this model. As they are when nil.
-	Fit func(schema json.RawMessage) (json.RawMessage, error)
 }
 
 // Loop says how agents work on prompts. The zero value is the default.
@@ -126,25 +117,25 @@ func (l *lentModels) sessionModel(session string) (lentModel, bool) {
 }
 
 // findModel returns the model that a session works with.
-func (r *Runtime) findModel(session string, ref message.ModelRef) (Model, error) {
+func (r *Runtime) findModel(session string, ref message.ModelRef) (model.Model, error) {
 	if l, ok := r.lent.sessionModel(session); ok && l.ref == ref {
-		return Model{Provider: l.provider}, nil
+		return model.Model{Provider: l.provider}, nil
 	}
 	if r.opt.Models.Find == nil {
-		return Model{}, errNoModels
+		return model.Model{}, errNoModels
 	}
 	if r.opt.Models.SignIn != nil && r.custom != nil {
 		ask := func() (json.RawMessage, error) { return r.signIn(ref.Provider) }
 		if err := r.opt.Models.SignIn(ref.Provider, ask); err != nil {
-			return Model{}, err
+			return model.Model{}, err
 		}
 	}
 	m, err := r.opt.Models.Find(ref)
 	if err != nil {
-		return Model{}, err
+		return model.Model{}, err
 	}
 	if m.Provider == nil {
-		return Model{}, fmt.Errorf("the model %s has no provider", ref)
+		return model.Model{}, fmt.Errorf("the model %s has no provider", ref)
 	}
 	return m, nil
 }

@@ -3,6 +3,7 @@ package helve_test
 import (
 	"bytes"
 	"context"
+	"github.com/helve-dev/helve/model"
 	"log/slog"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ export default async () => ({
 	var log diary
 	rt, _ := owned(t, project, helve.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Models: helve.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: b}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	if turn := prompted(t, rt, helve.Prompt{Text: "greet"}); turn.End != helve.TurnDone {
 		t.Fatalf("turn = %+v", turn)

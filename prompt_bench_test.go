@@ -31,7 +31,7 @@ func thinkingRuntime(b *testing.B, br *brain) *helve.Runtime {
 	dir := b.TempDir()
 	r, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: helve.Models{
 		Default: message.ModelRef{Provider: "bench", Model: "brain"},
-		Find:    func(message.ModelRef) (helve.Model, error) { return helve.Model{Provider: br}, nil },
+		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: br}, nil },
 	}})
 	if err != nil {
 		b.Fatal(err)

@@ -112,8 +112,8 @@ func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime 
 		Dir: dir, Worktree: dir, DataDir: t.TempDir(), Shell: helve.Shell{Helper: os.Args[0]},
 		Models: helve.Models{
 			Default: message.ModelRef{Provider: "test", Model: "brain"},
-			Find: func(message.ModelRef) (helve.Model, error) {
-				return helve.Model{Provider: b, Info: model.Info{Price: model.Price{Input: 1, Output: 10}}}, nil
+			Find: func(message.ModelRef) (model.Model, error) {
+				return model.Model{Provider: b, Info: model.Info{Price: model.Price{Input: 1, Output: 10}}}, nil
 			},
 		},
 	}

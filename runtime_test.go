@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -258,8 +259,8 @@ func TestPanicIsAnErrorOfTheCall(t *testing.T) {
 func TestBoundedOutputIsKept(t *testing.T) {
 	somebody := helve.Models{
 		Default: message.ModelRef{Provider: "acme", Model: "m"},
-		Find: func(message.ModelRef) (helve.Model, error) {
-			return helve.Model{}, errors.New("it does not come to that")
+		Find: func(message.ModelRef) (model.Model, error) {
+			return model.Model{}, errors.New("it does not come to that")
 		},
 	}
 	for _, c := range []struct {

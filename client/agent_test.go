@@ -8,21 +8,21 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/internal/openai"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/openai"
 )
 
 // thinking is a house whose agents have a model that goes by a script.
 func thinking(t *testing.T) (*house, *modeltest.Server) {
 	t.Helper()
 	script := modeltest.Start(t)
-	provider := must[model.Provider](t)(openai.New(openai.Options{Key: "sk-test", BaseURL: script.URL()}))
+	provider := must[model.Provider](t)(openai.NewProvider(openai.Options{Key: "sk-test", BaseURL: script.URL()}))
 	h := build(t, rules(t, "bash", "*", "ask"), func(o *helve.Options) {
 		o.Models = helve.Models{
 			Default: message.ModelRef{Provider: "openai", Model: "scripted"},
-			Find: func(message.ModelRef) (helve.Model, error) {
-				return helve.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000}}, nil
+			Find: func(message.ModelRef) (model.Model, error) {
+				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000}}, nil
 			},
 		}
 	})

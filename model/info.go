@@ -1,5 +1,20 @@
 package model
 
+import "encoding/json"
+
+// A Model is a model with who serves it and what is known of it. Packages such
+// as model/anthropic make one.
+type Model struct {
+	Provider Provider
+	// ProviderID and ID are what records call the provider and the model. ID is
+	// also what the provider calls it.
+	ProviderID, ID string
+	Info           Info
+	// Fit returns the schema of a tool as the provider takes it; an error
+	// keeps that tool from this model. Schemas stay as they are when it is nil.
+	Fit func(schema json.RawMessage) (json.RawMessage, error)
+}
+
 // Info is what is known of a model. Zero fields are not known.
 type Info struct {
 	Context int  // tokens that a request and its answer may take together

@@ -1,7 +1,8 @@
 // Package model is what helve and a language model say to each other, whoever
 // serves the model: a request, a stream of events, an error that says what
 // can be done about it. A host that has a model of its own implements
-// [Provider]; clients of Anthropic's and OpenAI's protocols come with helve.
+// [Provider]; the packages model/anthropic and model/openai are clients of two
+// protocols.
 package model
 
 import (

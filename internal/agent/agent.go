@@ -9,7 +9,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -28,7 +27,7 @@ type Deps struct {
 	// Profile says how an agent works in a session.
 	Profile func(ctx context.Context, session, agent string, m message.ModelRef) (Profile, error)
 	// Model returns the model of a name.
-	Model func(session string, m message.ModelRef) (Model, error)
+	Model func(session string, m message.ModelRef) (model.Model, error)
 
 	// Shape may change what a model is asked in answer to a message.
 	Shape func(ctx context.Context, to message.Info, req *model.Request) error
@@ -64,13 +63,6 @@ type Profile struct {
 	Steps             int
 	Temperature, TopP *float64
 	Options           map[string]any
-}
-
-// A Model is who serves a model and what is known of it.
-type Model struct {
-	Provider model.Provider
-	Info     model.Info
-	Fit      func(schema json.RawMessage) (json.RawMessage, error)
 }
 
 // A Keeper keeps conversations.

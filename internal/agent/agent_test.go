@@ -96,7 +96,7 @@ func desk(s *shelf, p provider, info model.Info) *Runner {
 		Profile: func(_ context.Context, _, name string, _ message.ModelRef) (Profile, error) {
 			return Profile{Name: name}, nil
 		},
-		Model:  func(string, message.ModelRef) (Model, error) { return Model{Provider: p, Info: info}, nil },
+		Model:  func(string, message.ModelRef) (model.Model, error) { return model.Model{Provider: p, Info: info}, nil },
 		Shape:  func(context.Context, message.Info, *model.Request) error { return nil },
 		Keeper: s, Watch: func(string, Status) {},
 		NewID: func(prefix string) string {
@@ -433,8 +433,8 @@ func TestSchemasByModel(t *testing.T) {
 		return []tool.Spec{{Name: "echo", Schema: schema}}
 	}
 	fits := 0
-	r.deps.Model = func(_ string, ref message.ModelRef) (Model, error) {
-		return Model{Provider: p, Fit: func(json.RawMessage) (json.RawMessage, error) {
+	r.deps.Model = func(_ string, ref message.ModelRef) (model.Model, error) {
+		return model.Model{Provider: p, Fit: func(json.RawMessage) (json.RawMessage, error) {
 			fits++
 			return json.RawMessage(fmt.Sprintf(`{"for":%q}`, ref.Provider)), nil
 		}}, nil

@@ -20,7 +20,7 @@ type step struct {
 	asked int // the message it answers
 	last  bool
 	prof  Profile
-	model Model
+	model model.Model
 	req   model.Request
 
 	info    message.Info
@@ -100,7 +100,7 @@ func (s *step) remind(before []message.Message) {
 
 // tools are what the model may call. One whose schema it does not take is left
 // out, and the person is told.
-func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m Model) []model.Tool {
+func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m model.Model) []model.Tool {
 	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
 	out := make([]model.Tool, 0, len(specs))
 	for _, spec := range specs {
@@ -116,7 +116,7 @@ func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m 
 }
 
 // schema is a tool's schema for a model; each is made once a turn.
-func (t *talk) schema(spec tool.Spec, ref message.ModelRef, m Model) (json.RawMessage, error) {
+func (t *talk) schema(spec tool.Spec, ref message.ModelRef, m model.Model) (json.RawMessage, error) {
 	key := fitted{spec.Schema, ref}
 	if raw, ok := t.schemas[key]; ok && spec.Schema != nil {
 		return raw, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/model"
 	"maps"
 	"os"
 	"path/filepath"
@@ -258,8 +259,8 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 func models() helve.Models {
 	return helve.Models{
 		Default: message.ModelRef{Provider: "acme", Model: "scripted"},
-		Find: func(message.ModelRef) (helve.Model, error) {
-			return helve.Model{}, errors.New("a recording has no model")
+		Find: func(message.ModelRef) (model.Model, error) {
+			return model.Model{}, errors.New("a recording has no model")
 		},
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/helve-dev/helve/internal/anthropic"
-	"github.com/helve-dev/helve/internal/openai"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/anthropic"
+	"github.com/helve-dev/helve/model/openai"
 )
 
 // longest is how long is waited for a server that may take any time.
@@ -19,7 +19,7 @@ func newClient(s *served, client *http.Client) (model.Provider, error) {
 		idle = longest
 	}
 	if s.Protocol == Anthropic {
-		return anthropic.New(anthropic.Options{Key: s.key, BaseURL: s.URL, HTTP: client, Headers: s.conf.Headers, Idle: idle})
+		return anthropic.NewProvider(anthropic.Options{Key: s.key, BaseURL: s.URL, HTTP: client, Headers: s.conf.Headers, Idle: idle})
 	}
 	o := openai.Options{
 		Key: s.key, BaseURL: s.URL, Name: s.Name, HTTP: client, Headers: s.conf.Headers, Idle: idle,
@@ -28,5 +28,5 @@ func newClient(s *served, client *http.Client) (model.Provider, error) {
 	if s.ID == "openai" { // also behind somebody else's address
 		o.MaxTokensField = "max_completion_tokens"
 	}
-	return openai.New(o)
+	return openai.NewProvider(o)
 }

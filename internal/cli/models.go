@@ -72,12 +72,12 @@ func (s *setup) userFile() string {
 // chosen, only a prompt that names one finds it.
 func (s *setup) models(a *app) (helve.Models, error) {
 	c := s.catalog(a)
-	out := helve.Models{Find: func(ref message.ModelRef) (helve.Model, error) {
+	out := helve.Models{Find: func(ref message.ModelRef) (model.Model, error) {
 		provider, info, fit, err := c.Find(ref)
 		if err != nil {
-			return helve.Model{}, err
+			return model.Model{}, err
 		}
-		return helve.Model{Provider: provider, Info: info, Fit: fit}, nil
+		return model.Model{Provider: provider, Info: info, Fit: fit}, nil
 	}}
 	out.SignIn = func(provider string, ask func() (json.RawMessage, error)) error {
 		return c.SignIn(provider, func() (catalog.Login, error) {

@@ -265,7 +265,7 @@ func (f *runFlags) models(a *app, s *setup) (helve.Models, error) {
 		return out, err
 	}
 	find := out.Find
-	out.Find = func(ref message.ModelRef) (helve.Model, error) {
+	out.Find = func(ref message.ModelRef) (model.Model, error) {
 		m, err := find(ref)
 		if err != nil {
 			err = &modelError{err}

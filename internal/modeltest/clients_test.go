@@ -6,20 +6,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/anthropic"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/internal/openai"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/anthropic"
+	"github.com/helve-dev/helve/model/openai"
 )
 
 // clients are the real clients of the server, by protocol.
 func clients(t *testing.T, url string) map[string]model.Provider {
 	t.Helper()
-	a, err := anthropic.New(anthropic.Options{Key: "k", BaseURL: url})
+	a, err := anthropic.NewProvider(anthropic.Options{Key: "k", BaseURL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := openai.New(openai.Options{Key: "k", BaseURL: url, ReplayReasoning: true})
+	o, err := openai.NewProvider(openai.Options{Key: "k", BaseURL: url, ReplayReasoning: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/internal/openai"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/openai"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -19,7 +19,7 @@ import (
 func think(t testing.TB, c changes) (*house, *modeltest.Server) {
 	t.Helper()
 	server := modeltest.Start(t)
-	provider, err := openai.New(openai.Options{Key: "sk-test", BaseURL: server.URL()})
+	provider, err := openai.NewProvider(openai.Options{Key: "sk-test", BaseURL: server.URL()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func think(t testing.TB, c changes) (*house, *modeltest.Server) {
 	c.runtime = func(o *helve.Options) {
 		o.Models = helve.Models{
 			Default: message.ModelRef{Provider: "test", Model: "scripted"},
-			Find: func(message.ModelRef) (helve.Model, error) {
-				return helve.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}}, nil
+			Find: func(message.ModelRef) (model.Model, error) {
+				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}}, nil
 			},
 		}
 		if before != nil {

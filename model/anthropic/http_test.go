@@ -25,7 +25,7 @@ func reach(t *testing.T, o Options, h http.HandlerFunc) model.Provider {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	o.BaseURL, o.HTTP = s.URL+"/v1/", &http.Client{Transport: transport}
-	p, err := New(o)
+	p, err := NewProvider(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if _, err := New(Options{Key: key, BaseURL: "https://u:" + key + "@example.com"}); err == nil || strings.Contains(err.Error(), key) {
+	if _, err := NewProvider(Options{Key: key, BaseURL: "https://u:" + key + "@example.com"}); err == nil || strings.Contains(err.Error(), key) {
 		t.Error(err)
 	}
 }

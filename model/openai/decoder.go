@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 // A decoder makes the events of an answer out of its chunks.

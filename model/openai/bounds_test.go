@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 // feed gives a decoder that has had some bytes choices until it has enough.
@@ -159,7 +159,7 @@ func (s staying) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestNoEndAfterTheFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-		p, err := New(Options{BaseURL: "http://acme.com", HTTP: &http.Client{Transport: staying{body}}})
+		p, err := NewProvider(Options{BaseURL: "http://acme.com", HTTP: &http.Client{Transport: staying{body}}})
 		if err != nil {
 			t.Fatal(err)
 		}

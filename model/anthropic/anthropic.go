@@ -4,14 +4,16 @@ package anthropic
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/internal/toolschema"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 const (
@@ -40,9 +42,27 @@ type client struct {
 	noCache bool
 }
 
-// New returns a provider. It fails where the base URL is none; that the key is
-// missing is said when a model is asked.
-func New(o Options) (model.Provider, error) {
+// New returns a model that Anthropic serves. Nothing is sent before it is asked.
+func New(key, id string) model.Model {
+	m, err := Connect(Options{Key: key}, id)
+	if err != nil {
+		m.Provider = wire.Failing(err)
+	}
+	return m
+}
+
+// Connect returns a model that is reached as the options say.
+func Connect(o Options, id string) (model.Model, error) {
+	p, err := NewProvider(o)
+	fit := func(schema json.RawMessage) (json.RawMessage, error) {
+		return toolschema.Fit(toolschema.Anthropic, schema)
+	}
+	return model.Model{Provider: p, ProviderID: "anthropic", ID: id, Fit: fit}, err
+}
+
+// NewProvider returns a client for any number of models. It fails if the base
+// URL is invalid; a missing key is reported when a model is asked.
+func NewProvider(o Options) (model.Provider, error) {
 	o.Key = strings.TrimSpace(o.Key)
 	c := &client{noCache: o.NoCache}
 	header := http.Header{}

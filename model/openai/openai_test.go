@@ -25,7 +25,7 @@ func serve(t *testing.T, h http.HandlerFunc) model.Provider {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	p, err := New(Options{Key: key, BaseURL: s.URL + "/v1/", Name: "Acme", HTTP: s.Client(), Headers: map[string]string{"X-Api-Key": "header-secret"}})
+	p, err := NewProvider(Options{Key: key, BaseURL: s.URL + "/v1/", Name: "Acme", HTTP: s.Client(), Headers: map[string]string{"X-Api-Key": "header-secret"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestDropped(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(nil)
 	s.Close()
-	p, err := New(Options{Key: key, BaseURL: s.URL})
+	p, err := NewProvider(Options{Key: key, BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +211,12 @@ func TestNew(t *testing.T) {
 		"password": {Options{BaseURL: "https://user:" + key + "@x/v1"}, "password"},
 		"two keys": {Options{Key: key + "\n" + key}, "key"},
 	} {
-		if _, err := New(tt.o); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), key) {
+		if _, err := NewProvider(tt.o); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for base, want := range map[string]string{"": "OpenAI", "http://localhost:8080/v1": "localhost:8080", "https://api.openai.com/v1/chat/completions": "OpenAI"} {
-		p, err := New(Options{BaseURL: base})
+		p, err := NewProvider(Options{BaseURL: base})
 		if err != nil || p.(*client).name != want {
 			t.Errorf("%q: %+v %v", base, p, err)
 		}
@@ -232,7 +232,7 @@ func TestNoKey(t *testing.T) {
 		_, _ = io.WriteString(w, "data: [DONE]\n\n")
 	}))
 	defer s.Close()
-	p, err := New(Options{BaseURL: s.URL, HTTP: s.Client()})
+	p, err := NewProvider(Options{BaseURL: s.URL, HTTP: s.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}

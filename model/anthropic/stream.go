@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 // maxReport is how many bytes of the words of an error are looked at.

@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 		{"replay", Options{BaseURL: local.BaseURL, ReplayReasoning: true}, full},
 	}
 	for _, tt := range tests {
-		p, err := New(tt.o)
+		p, err := NewProvider(tt.o)
 		if err != nil {
 			t.Fatal(err)
 		}

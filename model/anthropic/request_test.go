@@ -26,7 +26,7 @@ func sent(t testing.TB, o Options, req model.Request) []byte {
 	t.Helper()
 	h := &heard{}
 	o.Key, o.HTTP = "sk-ant-0123456789", &http.Client{Transport: h}
-	p, err := New(o)
+	p, err := NewProvider(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 // A chunk is a piece of an answer, or a whole one where the server does not

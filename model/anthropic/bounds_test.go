@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 // feed gives a decoder that has had some bytes events until it has enough.
@@ -114,7 +114,7 @@ func (s staying) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestNoEndAfterTheReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := "data: " + start(0, `"type":"text","text":"Hi"`) + "\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n"
-		p, err := New(Options{Key: key, BaseURL: "http://acme.com", HTTP: &http.Client{Transport: staying{body}}})
+		p, err := NewProvider(Options{Key: key, BaseURL: "http://acme.com", HTTP: &http.Client{Transport: staying{body}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")

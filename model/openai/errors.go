@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/wire"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 const (

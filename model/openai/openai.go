@@ -6,6 +6,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -13,8 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/wire"
+	"github.com/helve-dev/helve/internal/toolschema"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/model/internal/wire"
 )
 
 const (
@@ -48,8 +50,28 @@ type client struct {
 	options  Options
 }
 
-// New returns a client. Schemas of tools are sent as they are.
-func New(o Options) (model.Provider, error) {
+// New returns a model that OpenAI serves. Nothing is sent before it is asked.
+func New(key, id string) model.Model {
+	m, err := Connect(Options{Key: key}, id)
+	if err != nil {
+		m.Provider = wire.Failing(err)
+	}
+	return m
+}
+
+// Connect returns a model that is reached as the options say, such as one of
+// a server of your own.
+func Connect(o Options, id string) (model.Model, error) {
+	p, err := NewProvider(o)
+	fit := func(schema json.RawMessage) (json.RawMessage, error) {
+		return toolschema.Fit(toolschema.OpenAI, schema)
+	}
+	return model.Model{Provider: p, ProviderID: "openai", ID: id, Fit: fit}, err
+}
+
+// NewProvider returns a client for any number of models. It sends the schemas
+// of tools unchanged.
+func NewProvider(o Options) (model.Provider, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = defaultBase
 	}

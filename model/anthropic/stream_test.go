@@ -30,7 +30,7 @@ func (s spoken) RoundTrip(r *http.Request) (*http.Response, error) {
 // listen writes down what a client makes of an answer.
 func listen(t testing.TB, body io.Reader, kind string) string {
 	t.Helper()
-	p, err := New(Options{Key: "sk-ant-0123456789", HTTP: &http.Client{Transport: spoken{body, kind}}})
+	p, err := NewProvider(Options{Key: "sk-ant-0123456789", HTTP: &http.Client{Transport: spoken{body, kind}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestLeavingEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(Options{Key: "k", HTTP: &http.Client{Transport: spoken{bytes.NewReader(body), "text/event-stream"}}})
+	p, err := NewProvider(Options{Key: "k", HTTP: &http.Client{Transport: spoken{bytes.NewReader(body), "text/event-stream"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
