@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,23 +154,36 @@ func BenchmarkReadEnd(b *testing.B) {
 	}
 }
 
-// BenchmarkPatch changes one line in each of 200 files by one patch.
+// BenchmarkPatch changes one line in each of 200 files by one patch, beside GNU
+// patch.
 func BenchmarkPatch(b *testing.B) {
 	s := newShop(b)
-	text := func(k int) string {
+	patch := func(k int, head, hunk string) string {
 		var p strings.Builder
-		p.WriteString("*** Begin Patch\n")
 		for i := range 200 {
-			fmt.Fprintf(&p, "*** Update File: f%d.txt\n@@\n before\n-value %d\n+value %d\n after\n", i, k, k+1)
+			fmt.Fprintf(&p, "%s\n%s\n before\n-value %d\n+value %d\n after\n", strings.ReplaceAll(head, "N", strconv.Itoa(i)), hunk, k, k+1)
 		}
-		return p.String() + "*** End Patch"
+		return p.String()
 	}
 	for i := range 200 {
 		s.put(fmt.Sprintf("f%d.txt", i), []byte(strings.Repeat("some line of text\n", 500)+"before\nvalue 0\nafter\n"))
 	}
-	for i := 0; b.Loop(); i++ {
-		if err := s.call("apply_patch", map[string]any{"patchText": text(i)}); err != nil {
-			b.Fatal(err)
+	at := 0
+	b.Run("helve", func(b *testing.B) {
+		for ; b.Loop(); at++ {
+			text := "*** Begin Patch\n" + patch(at, "*** Update File: fN.txt", "@@") + "*** End Patch"
+			if err := s.call("apply_patch", map[string]any{"patchText": text}); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("patch", func(b *testing.B) {
+		for ; b.Loop(); at++ {
+			cmd := exec.Command("patch", "-p1", "-s", "-d", s.ws)
+			cmd.Stdin = strings.NewReader(patch(at, "--- a/fN.txt\n+++ b/fN.txt", "@@ -501,3 +501,3 @@"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				b.Fatalf("%v: %s", err, out)
+			}
+		}
+	})
 }

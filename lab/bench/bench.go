@@ -18,8 +18,8 @@ import (
 // measurements are the parts of the plan that functions of this program measure.
 func measurements() map[string]func(context.Context, *bench) {
 	return map[string]func(context.Context, *bench){
-		"start": starts, "agent": agents, "patch": patches, "tail": tails, "spawn": spawns,
-		"search": searches, "mcp": mcp, "web": pages, "serve": serves,
+		"start": starts, "agent": agents, "spawn": spawns,
+		"search": searches, "mcp": mcp, "serve": serves,
 		"hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-bash": holdBash,
 		"hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
 	}

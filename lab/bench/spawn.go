@@ -85,35 +85,3 @@ func (b *bench) bigFile(w *proof.World) (lines int) {
 	b.must(errors.Join(out.Flush(), f.Sync(), f.Close()))
 	return lines
 }
-
-// tails measures looking at the end of a large file, by the number of a line and
-// from the end.
-func tails(ctx context.Context, b *bench) {
-	w := b.world(allowed)
-	lines := b.bigFile(w)
-	args := map[string]any{"filePath": bigName, "offset": lines - 10, "limit": 10}
-	process, inside := b.helveCall("read", args), ofCall("Runtime.Call", b.runtime(w, nil), "read", args)
-	of := func(from string) *way {
-		return &way{name: "tail -n " + from, program: program{argv: []string{b.peers["tail"], "-n", from, bigName}}}
-	}
-	counted, end := of(fmt.Sprintf("+%d", lines-9)), of("10")
-	process.watched, counted.watched = true, true
-	for _, way := range []*way{process, inside, counted, end} {
-		way.check = func(said string) error { return isEnd(said, lines) }
-	}
-	b.race(ctx, w, b.size(7, 1), process, inside, counted, end)
-	b.compare("tail.process", process, counted, "", "p50", "memory")
-	b.compare("tail.call", inside, counted, "", "p50")
-	b.compare("tail.process.end", process, end, "", "p50")
-	b.compare("tail.call.end", inside, end, "", "p50")
-}
-
-// isEnd makes sure of the last ten lines, and that there are no others.
-func isEnd(said string, lines int) error {
-	for n := lines - 11; n < lines; n++ {
-		if has := strings.Contains(said, strings.TrimSpace(bigLine(n))); has != (n >= lines-10) {
-			return fmt.Errorf("line %d of %d shown: %v: %.300s", n, lines, has, said)
-		}
-	}
-	return nil
-}
