@@ -14,12 +14,173 @@ func (c *Client) GetInfo(ctx context.Context) (Info, error) {
 	return fetch[Info](ctx, c, at("GET", "/v1"))
 }
 
+// ListAgents: the agents, the default one first.
+//
+// GET /v1/agents
+func (c *Client) ListAgents(ctx context.Context) (Agents, error) {
+	return fetch[Agents](ctx, c, at("GET", "/v1/agents"))
+}
+
+// RevokeApproval: take an approval back.
+//
+// DELETE /v1/approvals/{approval}
+func (c *Client) RevokeApproval(ctx context.Context, approval string) error {
+	return send(ctx, c, at("DELETE", "/v1/approvals/{approval}", approval))
+}
+
+// ListCallsQuery says what [Client.ListCalls] is to answer with; what is left
+// out is not asked for.
+type ListCallsQuery struct {
+	// what the page before gave as next
+	Before string
+	Limit  int64
+	// (running, completed, error, interrupted)
+	State string
+	Tool  string
+}
+
+func (q ListCallsQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "before", q.Before)
+	setValue(v, "limit", q.Limit)
+	setValue(v, "state", q.State)
+	setValue(v, "tool", q.Tool)
+	return v
+}
+
+// ListCalls: the calls of all sessions, newest first.
+//
+// GET /v1/calls
+func (c *Client) ListCalls(ctx context.Context, q ListCallsQuery) (Calls, error) {
+	return fetch[Calls](ctx, c, at("GET", "/v1/calls").with(q.values()))
+}
+
+// Call a tool. Answers with the result when the call is over; a call that
+// fails is a problem that names its kind. With wait set to false it answers
+// with 202 at once, and events tell how the call goes on.
+//
+// POST /v1/calls
+func (c *Client) Call(ctx context.Context, body CallRequest) (Called, error) {
+	return fetch[Called](ctx, c, at("POST", "/v1/calls").sending(body))
+}
+
+// ListChangesQuery says what [Client.ListChanges] is to answer with; what is
+// left out is not asked for.
+type ListChangesQuery struct {
+	// those that follow a page whose next this was
+	Before string
+	Call   string
+	// this file, or those below this folder
+	File    string
+	Limit   int64
+	Message string
+	Session string
+}
+
+func (q ListChangesQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "before", q.Before)
+	setValue(v, "call", q.Call)
+	setValue(v, "file", q.File)
+	setValue(v, "limit", q.Limit)
+	setValue(v, "message", q.Message)
+	setValue(v, "session", q.Session)
+	return v
+}
+
+// ListChanges: what tools changed on disk, newest first.
+//
+// GET /v1/changes
+func (c *Client) ListChanges(ctx context.Context, q ListChangesQuery) (ChangeSets, error) {
+	return fetch[ChangeSets](ctx, c, at("GET", "/v1/changes").with(q.values()))
+}
+
 // GetConfig: the configuration that is in force. What looks like a secret is
 // left out.
 //
 // GET /v1/config
 func (c *Client) GetConfig(ctx context.Context) (map[string]any, error) {
 	return fetch[map[string]any](ctx, c, at("GET", "/v1/config"))
+}
+
+// Explain: what the rules would decide, and which one of them. Nothing is
+// asked and nothing is done.
+//
+// POST /v1/explain
+func (c *Client) Explain(ctx context.Context, body ExplainQuery) (Explained, error) {
+	return fetch[Explained](ctx, c, at("POST", "/v1/explain").sending(body))
+}
+
+// ReadFileQuery says what [Client.ReadFile] is to answer with; what is left
+// out is not asked for.
+type ReadFileQuery struct {
+	// under whose rules; the default agent's when absent
+	Agent string
+	// from the working folder, or absolute
+	Path string
+}
+
+func (q ReadFileQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "agent", q.Agent)
+	setValue(v, "path", q.Path)
+	return v
+}
+
+// ReadFile: a file as the rules let it be read without asking. At most 1 MiB
+// of it.
+//
+// GET /v1/files/content
+func (c *Client) ReadFile(ctx context.Context, q ReadFileQuery) (FileText, error) {
+	return fetch[FileText](ctx, c, at("GET", "/v1/files/content").with(q.values()))
+}
+
+// ListJobsQuery says what [Client.ListJobs] is to answer with; what is left
+// out is not asked for.
+type ListJobsQuery struct {
+	// only those of this session
+	Session string
+}
+
+func (q ListJobsQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "session", q.Session)
+	return v
+}
+
+// ListJobs: commands in the background.
+//
+// GET /v1/jobs
+func (c *Client) ListJobs(ctx context.Context, q ListJobsQuery) (Jobs, error) {
+	return fetch[Jobs](ctx, c, at("GET", "/v1/jobs").with(q.values()))
+}
+
+// ReadJobOutputQuery says what [Client.ReadJobOutput] is to answer with; what
+// is left out is not asked for.
+type ReadJobOutputQuery struct {
+	// where to begin, in bytes; a negative one counts from the end
+	Offset int64
+}
+
+func (q ReadJobOutputQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "offset", q.Offset)
+	return v
+}
+
+// ReadJobOutput: what a job has printed. At most 256 KiB from an offset on. It
+// gives what is there and does not wait.
+//
+// GET /v1/jobs/{job}/output
+func (c *Client) ReadJobOutput(ctx context.Context, job string, q ReadJobOutputQuery) (JobOutput, error) {
+	return fetch[JobOutput](ctx, c, at("GET", "/v1/jobs/{job}/output", job).with(q.values()))
+}
+
+// StopJob: end a job, with all its processes.
+//
+// POST /v1/jobs/{job}/stop
+func (c *Client) StopJob(ctx context.Context, job string) (Job, error) {
+	return fetch[Job](ctx, c, at("POST", "/v1/jobs/{job}/stop", job))
 }
 
 // CreateLink: make a one-time link to the console. At most 16 links are open
@@ -58,6 +219,13 @@ func (c *Client) DisconnectMCP(ctx context.Context, server string) error {
 	return send(ctx, c, at("POST", "/v1/mcp/{server}/disconnect", server))
 }
 
+// ListModels: the models that can be prompted.
+//
+// GET /v1/models
+func (c *Client) ListModels(ctx context.Context) (Models, error) {
+	return fetch[Models](ctx, c, at("GET", "/v1/models"))
+}
+
 // Open: exchange a one-time code for the token. Needs no token: the code is a
 // secret itself. It works once, within 10 minutes after it was made.
 //
@@ -71,6 +239,24 @@ func (c *Client) Open(ctx context.Context, body OpenRequest) (Token, error) {
 // GET /v1/openapi.json
 func (c *Client) GetOpenAPI(ctx context.Context) (map[string]any, error) {
 	return fetch[map[string]any](ctx, c, at("GET", "/v1/openapi.json"))
+}
+
+// ReplyPermission: answer a permission request. A request is answered once. A
+// reject rejects all that its session waits for; an always also answers the
+// session's other requests that it now allows.
+//
+// POST /v1/permissions/{request}
+func (c *Client) ReplyPermission(ctx context.Context, request string, body PermissionReply) error {
+	return send(ctx, c, at("POST", "/v1/permissions/{request}", request).sending(body))
+}
+
+// Prompt: let an agent work on a prompt. Answers at once with the session, and
+// events tell how it goes on; with wait, answers with the turn when it is
+// over.
+//
+// POST /v1/prompts
+func (c *Client) Prompt(ctx context.Context, body PromptRequest) (TurnAnswer, error) {
+	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/prompts").sending(body))
 }
 
 // ProveQuery says what [Client.Prove] is to answer with; what is left out is
@@ -92,4 +278,238 @@ func (q ProveQuery) values() url.Values {
 // GET /v1/proof
 func (c *Client) Prove(ctx context.Context, q ProveQuery) (Proof, error) {
 	return fetch[Proof](ctx, c, at("GET", "/v1/proof").with(q.values()))
+}
+
+// AnswerQuestion: answer a set of questions.
+//
+// POST /v1/questions/{request}
+func (c *Client) AnswerQuestion(ctx context.Context, request string, body QuestionAnswer) error {
+	return send(ctx, c, at("POST", "/v1/questions/{request}", request).sending(body))
+}
+
+// DismissQuestion: leave a set of questions without an answer.
+//
+// POST /v1/questions/{request}/dismiss
+func (c *Client) DismissQuestion(ctx context.Context, request string) error {
+	return send(ctx, c, at("POST", "/v1/questions/{request}/dismiss", request))
+}
+
+// ListRequests: what waits for a person.
+//
+// GET /v1/requests
+func (c *Client) ListRequests(ctx context.Context) (Requests, error) {
+	return fetch[Requests](ctx, c, at("GET", "/v1/requests"))
+}
+
+// GetRulesQuery says what [Client.GetRules] is to answer with; what is left
+// out is not asked for.
+type GetRulesQuery struct {
+	// the default agent when absent
+	Agent string
+	// with the approvals that hold for this session; with all that are kept when
+	// absent
+	Session string
+}
+
+func (q GetRulesQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "agent", q.Agent)
+	setValue(v, "session", q.Session)
+	return v
+}
+
+// GetRules: the rules that hold for an agent, and what was approved.
+//
+// GET /v1/rules
+func (c *Client) GetRules(ctx context.Context, q GetRulesQuery) (Rules, error) {
+	return fetch[Rules](ctx, c, at("GET", "/v1/rules").with(q.values()))
+}
+
+// ListSessionsQuery says what [Client.ListSessions] is to answer with; what is
+// left out is not asked for.
+type ListSessionsQuery struct {
+	// what the page before gave as next
+	Before string
+	// only those of this folder
+	Directory string
+	Limit     int64
+}
+
+func (q ListSessionsQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "before", q.Before)
+	setValue(v, "directory", q.Directory)
+	setValue(v, "limit", q.Limit)
+	return v
+}
+
+// ListSessions: the sessions, those used last first.
+//
+// GET /v1/sessions
+func (c *Client) ListSessions(ctx context.Context, q ListSessionsQuery) (Sessions, error) {
+	return fetch[Sessions](ctx, c, at("GET", "/v1/sessions").with(q.values()))
+}
+
+// CreateSession: make a session that nothing was said in yet.
+//
+// POST /v1/sessions
+func (c *Client) CreateSession(ctx context.Context, body SessionRequest) (Session, error) {
+	return fetch[Session](ctx, c, at("POST", "/v1/sessions").sending(body))
+}
+
+// GetSession: one session.
+//
+// GET /v1/sessions/{session}
+func (c *Client) GetSession(ctx context.Context, session string) (Session, error) {
+	return fetch[Session](ctx, c, at("GET", "/v1/sessions/{session}", session))
+}
+
+// ListSessionCallsQuery says what [Client.ListSessionCalls] is to answer with;
+// what is left out is not asked for.
+type ListSessionCallsQuery struct {
+	// what the page before gave as next
+	Before string
+	Limit  int64
+	// (running, completed, error, interrupted)
+	State string
+	Tool  string
+}
+
+func (q ListSessionCallsQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "before", q.Before)
+	setValue(v, "limit", q.Limit)
+	setValue(v, "state", q.State)
+	setValue(v, "tool", q.Tool)
+	return v
+}
+
+// ListSessionCalls: the calls of a session, newest first.
+//
+// GET /v1/sessions/{session}/calls
+func (c *Client) ListSessionCalls(ctx context.Context, session string, q ListSessionCallsQuery) (Calls, error) {
+	return fetch[Calls](ctx, c, at("GET", "/v1/sessions/{session}/calls", session).with(q.values()))
+}
+
+// GetCall: all that is kept of a call.
+//
+// GET /v1/sessions/{session}/calls/{call}
+func (c *Client) GetCall(ctx context.Context, session, call string) (CallRecord, error) {
+	return fetch[CallRecord](ctx, c, at("GET", "/v1/sessions/{session}/calls/{call}", session, call))
+}
+
+// BackgroundCall: let a running command go on in the background. Its call
+// ends, and the command becomes a job.
+//
+// POST /v1/sessions/{session}/calls/{call}/background
+func (c *Client) BackgroundCall(ctx context.Context, session, call string) error {
+	return send(ctx, c, at("POST", "/v1/sessions/{session}/calls/{call}/background", session, call))
+}
+
+// CancelCall: end a call that is under way, whoever made it.
+//
+// POST /v1/sessions/{session}/calls/{call}/cancel
+func (c *Client) CancelCall(ctx context.Context, session, call string) error {
+	return send(ctx, c, at("POST", "/v1/sessions/{session}/calls/{call}/cancel", session, call))
+}
+
+// CancelTurn: end the turn on a session, whoever started it. Also one of a
+// subagent, or of an agent over MCP. It can be resumed.
+//
+// POST /v1/sessions/{session}/cancel
+func (c *Client) CancelTurn(ctx context.Context, session string) error {
+	return send(ctx, c, at("POST", "/v1/sessions/{session}/cancel", session))
+}
+
+// Compact: sum a conversation up, so that it takes less of the model's room.
+// Answers at once with the session, and events tell how it goes on; with wait,
+// answers with the turn when it is over.
+//
+// POST /v1/sessions/{session}/compact
+func (c *Client) Compact(ctx context.Context, session string, body TurnRequest) (TurnAnswer, error) {
+	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/sessions/{session}/compact", session).sending(body))
+}
+
+// EndSession: end a session. The turn that works on it ends, what waits for an
+// answer is rejected, what was approved for the session alone is forgotten,
+// and its jobs end. Its records stay.
+//
+// POST /v1/sessions/{session}/end
+func (c *Client) EndSession(ctx context.Context, session string) error {
+	return send(ctx, c, at("POST", "/v1/sessions/{session}/end", session))
+}
+
+// ListMessagesQuery says what [Client.ListMessages] is to answer with; what is
+// left out is not asked for.
+type ListMessagesQuery struct {
+	// only what comes before the message of this id
+	Before string
+	Limit  int64
+}
+
+func (q ListMessagesQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "before", q.Before)
+	setValue(v, "limit", q.Limit)
+	return v
+}
+
+// ListMessages: a part of a conversation, the newest when nothing else is
+// said.
+//
+// GET /v1/sessions/{session}/messages
+func (c *Client) ListMessages(ctx context.Context, session string, q ListMessagesQuery) (Messages, error) {
+	return fetch[Messages](ctx, c, at("GET", "/v1/sessions/{session}/messages", session).with(q.values()))
+}
+
+// Resume: go on with a turn that broke off. Answers at once with the session,
+// and events tell how it goes on; with wait, answers with the turn when it is
+// over. Calls that had begun are not made again.
+//
+// POST /v1/sessions/{session}/resume
+func (c *Client) Resume(ctx context.Context, session string, body TurnRequest) (TurnAnswer, error) {
+	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/sessions/{session}/resume", session).sending(body))
+}
+
+// ListTodos: what is left to do in a session.
+//
+// GET /v1/sessions/{session}/todos
+func (c *Client) ListTodos(ctx context.Context, session string) (Todos, error) {
+	return fetch[Todos](ctx, c, at("GET", "/v1/sessions/{session}/todos", session))
+}
+
+// ListToolsQuery says what [Client.ListTools] is to answer with; what is left
+// out is not asked for.
+type ListToolsQuery struct {
+	// as this agent is offered them; the default one when absent
+	Agent string
+	// for this model
+	Model string
+	// for a model of this provider
+	Provider string
+}
+
+func (q ListToolsQuery) values() url.Values {
+	v := url.Values{}
+	setValue(v, "agent", q.Agent)
+	setValue(v, "model", q.Model)
+	setValue(v, "provider", q.Provider)
+	return v
+}
+
+// ListTools: the tools that an agent is offered.
+//
+// GET /v1/tools
+func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) (Tools, error) {
+	return fetch[Tools](ctx, c, at("GET", "/v1/tools").with(q.values()))
+}
+
+// Undo: take changes back. Exactly one of sets, call, message, to and last
+// says what. A file that somebody else has changed since is reported as a
+// conflict and left alone. An undo is a change set itself and can be taken
+// back.
+//
+// POST /v1/undo
+func (c *Client) Undo(ctx context.Context, body UndoRequest) (UndoReport, error) {
+	return fetch[UndoReport](ctx, c, at("POST", "/v1/undo").sending(body))
 }

@@ -3,8 +3,240 @@
 package client
 
 import (
+	"encoding/json"
 	"time"
 )
+
+// AgentInfo is what "agents" of [Agents] holds.
+type AgentInfo struct {
+	Color       string `json:"color,omitempty"`
+	Description string `json:"description"`
+	Hidden      bool   `json:"hidden"`
+	// primary, subagent or all
+	Mode string `json:"mode"`
+	// what it works with; the session's when absent
+	Model *MessageModelRef `json:"model,omitempty"`
+	Name  string           `json:"name"`
+	// it comes with helve
+	Native bool `json:"native,omitempty"`
+	// it changes nothing in the worktree
+	ReadOnly bool `json:"readOnly,omitempty"`
+	// how often its model may answer in one turn
+	Steps int64 `json:"steps,omitempty"`
+}
+
+// Agents is what [Client.ListAgents] answers with.
+type Agents struct {
+	// the default one first
+	Agents []AgentInfo `json:"agents"`
+}
+
+// CallError is what "error" of [CallRecord] holds.
+type CallError struct {
+	Code    string `json:"code"`
+	Hint    string `json:"hint,omitempty"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// CallFinishedEvent: call.finished, the end of a call: completed with a
+// result, or an error.
+type CallFinishedEvent struct {
+	Error   *CallError  `json:"error,omitempty"`
+	ID      string      `json:"id"`
+	Result  *ToolResult `json:"result,omitempty"`
+	Session string      `json:"session"`
+	State   string      `json:"state"`
+	Tool    string      `json:"tool"`
+}
+
+// CallProgressEvent: call.progress, a report of a tool that works, which
+// replaces the one before.
+type CallProgressEvent struct {
+	ID       string         `json:"id"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Session  string         `json:"session"`
+	Title    string         `json:"title,omitempty"`
+	Tool     string         `json:"tool"`
+}
+
+// CallRecord is what "calls" of [Calls] holds.
+type CallRecord struct {
+	Agent   string      `json:"agent,omitempty"`
+	Ended   int64       `json:"ended,omitempty"`
+	Error   *CallError  `json:"error,omitempty"`
+	Exit    int64       `json:"exit,omitempty"`
+	ID      string      `json:"id"`
+	Input   string      `json:"input,omitempty"`
+	Model   string      `json:"model,omitempty"`
+	Parent  string      `json:"parent,omitempty"`
+	Result  *ToolResult `json:"result,omitempty"`
+	Session string      `json:"session,omitempty"`
+	Started int64       `json:"started"`
+	State   string      `json:"state"`
+	Title   string      `json:"title,omitempty"`
+	Tool    string      `json:"tool"`
+}
+
+// CallRequest is what [Client.Call] sends.
+type CallRequest struct {
+	// whose rules apply; the default agent's when absent
+	Agent string `json:"agent,omitempty"`
+	// another name for input; only one of them may be given
+	Args any `json:"args,omitempty"`
+	// of the call, unique in its session; made when absent
+	ID string `json:"id,omitempty"`
+	// the arguments, an object; none when absent
+	Input any `json:"input,omitempty"`
+	// calls of one session share todos, approvals and what was read; all that name
+	// none share one
+	Session string `json:"session,omitempty"`
+	Tool    string `json:"tool"`
+	// answer when the call is over, and cancel it when the client leaves
+	Wait *bool `json:"wait,omitempty"`
+}
+
+// CallRunningEvent: call.running, a call that was found good and goes to its
+// tool.
+type CallRunningEvent struct {
+	ID      string          `json:"id"`
+	Input   json.RawMessage `json:"input"`
+	Session string          `json:"session"`
+	Tool    string          `json:"tool"`
+}
+
+// CallStartedEvent: call.started, a call that has arrived.
+type CallStartedEvent struct {
+	Call ToolCall `json:"call"`
+}
+
+// Called is what [Client.Call] answers with.
+type Called struct {
+	ID string `json:"id"`
+	// absent of a call that goes on
+	Result  *ToolResult `json:"result,omitempty"`
+	Session string      `json:"session"`
+}
+
+// Calls is what [Client.ListCalls] answers with.
+type Calls struct {
+	// the newest first, without input and result
+	Calls []CallRecord `json:"calls"`
+	// there are calls before these
+	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
+}
+
+// ChangeSet is what "changes" of [ChangeSets] holds.
+type ChangeSet struct {
+	Agent    string       `json:"agent,omitempty"`
+	Call     string       `json:"call,omitempty"`
+	Files    []FileChange `json:"files"`
+	ID       string       `json:"id"`
+	Message  string       `json:"message,omitempty"`
+	Session  string       `json:"session,omitempty"`
+	Time     time.Time    `json:"time"`
+	Tool     string       `json:"tool,omitempty"`
+	Undoes   []string     `json:"undoes,omitempty"`
+	UndoneBy string       `json:"undoneBy,omitempty"`
+}
+
+// ChangeSets is what [Client.ListChanges] answers with.
+type ChangeSets struct {
+	// the newest first
+	Changes []ChangeSet `json:"changes"`
+	// there are changes before these
+	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
+}
+
+// CustomChangedEvent: custom.changed, files of users that were loaded, changed
+// or broke.
+type CustomChangedEvent map[string]any
+
+// ExplainQuery is what [Client.Explain] sends.
+type ExplainQuery struct {
+	// under whose rules; the default agent's when absent
+	Agent string `json:"agent,omitempty"`
+	// what it is about: a file, a command line, a URL
+	Pattern string `json:"pattern"`
+	// such as read, edit or bash
+	Permission string `json:"permission"`
+	// with what was approved for this session
+	Session string `json:"session,omitempty"`
+}
+
+// Explained is what [Client.Explain] answers with.
+type Explained struct {
+	Action   string              `json:"action"`
+	Address  bool                `json:"address,omitempty"`
+	Agent    string              `json:"agent"`
+	Approval *PermissionApproval `json:"approval,omitempty"`
+	Ceiling  bool                `json:"ceiling,omitempty"`
+	Changed  bool                `json:"changed,omitempty"`
+	Feared   bool                `json:"feared,omitempty"`
+	Guarded  bool                `json:"guarded,omitempty"`
+	// what else would matter to a call
+	Note string `json:"note,omitempty"`
+	// why it has to be asked about
+	Opaque     string `json:"opaque,omitempty"`
+	Pattern    string `json:"pattern"`
+	Permission string `json:"permission"`
+	// why the rules are broken; everything is denied then
+	PolicyError string          `json:"policyError,omitempty"`
+	Rule        *PermissionRule `json:"rule,omitempty"`
+	Source      string          `json:"source,omitempty"`
+	// of a command line, or what would be asked about a file
+	Units []PermissionDecision `json:"units,omitempty"`
+}
+
+// FileChange is what "files" of [ChangeSet] holds.
+type FileChange struct {
+	After  int64  `json:"after,omitempty"`
+	Before int64  `json:"before,omitempty"`
+	File   string `json:"file"`
+	Kept   bool   `json:"kept"`
+	Kind   string `json:"kind"`
+	Title  string `json:"title"`
+}
+
+// FileChangedEvent: file.watcher.updated, what happened to a file: add, change
+// or unlink.
+type FileChangedEvent struct {
+	Event string `json:"event"`
+	File  string `json:"file"`
+}
+
+// FileEditedEvent: file.edited, a file that a tool has changed.
+type FileEditedEvent struct {
+	File      string `json:"file"`
+	SessionID string `json:"sessionID"`
+}
+
+// FileText is what [Client.ReadFile] answers with.
+type FileText struct {
+	Binary    bool   `json:"binary,omitempty"`
+	Mime      string `json:"mime"`
+	Path      string `json:"path"`
+	Size      int64  `json:"size"`
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated,omitempty"`
+}
+
+// HookRanEvent: hook.ran, a hook that has seen a call.
+type HookRanEvent struct {
+	Call    string  `json:"call"`
+	Effect  string  `json:"effect"`
+	Error   string  `json:"error,omitempty"`
+	Hook    string  `json:"hook"`
+	Ms      float64 `json:"ms"`
+	Session string  `json:"session"`
+	Tool    string  `json:"tool"`
+	When    string  `json:"when"`
+}
 
 // Info is what [Client.GetInfo] answers with.
 type Info struct {
@@ -21,6 +253,49 @@ type Info struct {
 	Version   string `json:"version"`
 	// the root of the project
 	Worktree string `json:"worktree"`
+}
+
+// Job is what "jobs" of [Jobs] holds.
+type Job struct {
+	Began   time.Time `json:"began"`
+	Bytes   int64     `json:"bytes"`
+	Call    string    `json:"call,omitempty"`
+	Code    int64     `json:"code,omitempty"`
+	Command string    `json:"command"`
+	Dir     string    `json:"dir,omitempty"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Exited  bool      `json:"exited,omitempty"`
+	ID      string    `json:"id"`
+	Session string    `json:"session,omitempty"`
+	Signal  string    `json:"signal,omitempty"`
+	State   string    `json:"state"`
+	Title   string    `json:"title,omitempty"`
+}
+
+// JobOutput is what [Client.ReadJobOutput] answers with.
+type JobOutput struct {
+	Done    bool  `json:"done,omitempty"`
+	Next    int64 `json:"next"`
+	Offset  int64 `json:"offset"`
+	Skipped int64 `json:"skipped,omitempty"`
+	// running, ended or lost
+	State string `json:"state"`
+	Text  string `json:"text"`
+}
+
+// Jobs is what [Client.ListJobs] answers with.
+type Jobs struct {
+	Jobs []Job `json:"jobs"`
+}
+
+// LSPChangedEvent: lsp.updated, a language server that came, went or failed.
+type LSPChangedEvent map[string]any
+
+// LSPDiagnosticsEvent: lsp.client.diagnostics, a file that a language server
+// has said something about.
+type LSPDiagnosticsEvent struct {
+	Path     string `json:"path"`
+	ServerID string `json:"serverID"`
 }
 
 // LSPFound is what "found" of [Languages] holds.
@@ -61,10 +336,28 @@ type Link struct {
 	URL     string `json:"url"`
 }
 
+// MCPChangedEvent: mcp.tools.changed, an MCP server that has changed, or what
+// it offers.
+type MCPChangedEvent struct {
+	Error     string `json:"error,omitempty"`
+	Prompts   bool   `json:"prompts,omitempty"`
+	Resources bool   `json:"resources,omitempty"`
+	Server    string `json:"server"`
+	State     string `json:"state"`
+}
+
 // MCPOff is what "off" of [MCPStatus] holds.
 type MCPOff struct {
 	Reason string `json:"reason"`
 	Tool   string `json:"tool"`
+}
+
+// MCPRelistedEvent: mcp.lists.changed, an MCP server that has other resources
+// or prompts.
+type MCPRelistedEvent struct {
+	Prompts   bool   `json:"prompts,omitempty"`
+	Resources bool   `json:"resources,omitempty"`
+	Server    string `json:"server"`
 }
 
 // MCPStatus is what "servers" of [McpServers] holds.
@@ -86,15 +379,332 @@ type MCPStatus struct {
 	Transport    string    `json:"transport,omitempty"`
 }
 
+// MCPUpdatedEvent: mcp.resource.updated, a resource that has changed.
+type MCPUpdatedEvent struct {
+	Part   string `json:"part"`
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
 // McpServers is what [Client.ListMCP] answers with.
 type McpServers struct {
 	Servers []MCPStatus `json:"servers"`
+}
+
+// Message is what "messages" of [Messages] holds.
+type Message struct {
+	Info  MessageInfo   `json:"info"`
+	Parts []MessagePart `json:"parts"`
+}
+
+// MessageCache is what "cache" of [MessageTokens] holds.
+type MessageCache struct {
+	Read  int64 `json:"read"`
+	Write int64 `json:"write"`
+}
+
+// MessageFailure is what "error" of [TurnAnswer] holds.
+type MessageFailure struct {
+	Data MessageFailureData `json:"data"`
+	Name string             `json:"name"`
+}
+
+// MessageFailureData is what "data" of [MessageFailure] holds.
+type MessageFailureData struct {
+	Kind       string `json:"kind,omitempty"`
+	Message    string `json:"message"`
+	StatusCode int64  `json:"statusCode,omitempty"`
+}
+
+// MessageInfo is what "info" of [Message] holds.
+type MessageInfo struct {
+	Agent  string          `json:"agent"`
+	Cost   float64         `json:"cost,omitempty"`
+	Error  *MessageFailure `json:"error,omitempty"`
+	Finish string          `json:"finish,omitempty"`
+	ID     string          `json:"id"`
+	Mode   string          `json:"mode,omitempty"`
+	// of a user's message: who is to answer
+	Model   *MessageModelRef `json:"model,omitempty"`
+	ModelID string           `json:"modelID,omitempty"`
+	// of an assistant's message, as all that follows: what it answers
+	ParentID   string       `json:"parentID,omitempty"`
+	Path       *MessagePath `json:"path,omitempty"`
+	ProviderID string       `json:"providerID,omitempty"`
+	// (user, assistant)
+	Role      string         `json:"role"`
+	SessionID string         `json:"sessionID"`
+	Summary   bool           `json:"summary,omitempty"`
+	Time      MessageTimes   `json:"time"`
+	Tokens    *MessageTokens `json:"tokens,omitempty"`
+}
+
+// MessageModelRef is what "model" of [AgentInfo] holds.
+type MessageModelRef struct {
+	ModelID    string `json:"modelID"`
+	ProviderID string `json:"providerID"`
+}
+
+// MessagePart is what "parts" of [Message] holds.
+type MessagePart struct {
+	Attempt   int64           `json:"attempt,omitempty"`
+	Auto      bool            `json:"auto,omitempty"`
+	CallID    string          `json:"callID,omitempty"`
+	Cost      float64         `json:"cost,omitempty"`
+	Error     *MessageFailure `json:"error,omitempty"`
+	Filename  string          `json:"filename,omitempty"`
+	ID        string          `json:"id"`
+	MessageID string          `json:"messageID"`
+	Mime      string          `json:"mime,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Seal      string          `json:"seal,omitempty"`
+	SessionID string          `json:"sessionID"`
+	State     *MessageState   `json:"state,omitempty"`
+	Synthetic bool            `json:"synthetic,omitempty"`
+	Text      string          `json:"text,omitempty"`
+	Time      *MessageSpan    `json:"time,omitempty"`
+	Tokens    *MessageTokens  `json:"tokens,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Type      string          `json:"type"`
+	URL       string          `json:"url,omitempty"`
+}
+
+// MessagePath is what "path" of [MessageInfo] holds.
+type MessagePath struct {
+	Cwd  string `json:"cwd"`
+	Root string `json:"root"`
+}
+
+// MessageRemovedEvent: message.removed, a message that is not to be.
+type MessageRemovedEvent struct {
+	MessageID string `json:"messageID"`
+	SessionID string `json:"sessionID"`
+}
+
+// MessageSpan is what "time" of [MessageState] holds.
+type MessageSpan struct {
+	Compacted int64 `json:"compacted,omitempty"`
+	End       int64 `json:"end,omitempty"`
+	Start     int64 `json:"start"`
+}
+
+// MessageState is what "state" of [MessagePart] holds.
+type MessageState struct {
+	Attachments []ToolAttachment `json:"attachments,omitempty"`
+	Cost        float64          `json:"cost,omitempty"`
+	Error       string           `json:"error,omitempty"`
+	Input       json.RawMessage  `json:"input"`
+	Kind        string           `json:"kind,omitempty"`
+	Metadata    map[string]any   `json:"metadata,omitempty"`
+	Output      string           `json:"output,omitempty"`
+	Raw         string           `json:"raw,omitempty"`
+	Reason      string           `json:"reason,omitempty"`
+	Status      string           `json:"status"`
+	Time        *MessageSpan     `json:"time,omitempty"`
+	Title       string           `json:"title,omitempty"`
+}
+
+// MessageTimes is what "time" of [MessageInfo] holds.
+type MessageTimes struct {
+	Completed int64 `json:"completed,omitempty"`
+	Created   int64 `json:"created"`
+}
+
+// MessageTokens is what "tokens" of [TurnAnswer] holds.
+type MessageTokens struct {
+	Cache     MessageCache `json:"cache"`
+	Input     int64        `json:"input"`
+	Output    int64        `json:"output"`
+	Reasoning int64        `json:"reasoning"`
+}
+
+// MessageUpdatedEvent: message.updated, a message that has begun, changed or
+// ended.
+type MessageUpdatedEvent struct {
+	Info MessageInfo `json:"info"`
+}
+
+// Messages is what [Client.ListMessages] answers with.
+type Messages struct {
+	// the oldest first
+	Messages []Message `json:"messages"`
+	// there are messages before these
+	More bool `json:"more"`
+}
+
+// MissedEvent: events.missed, events that can not be told any more.
+type MissedEvent struct {
+	// how many, where that is known
+	Count int64 `json:"count,omitempty"`
+}
+
+// ModelInfo is what "models" of [Models] holds.
+type ModelInfo struct {
+	// tokens that a request and its answer may take together; absent where it is
+	// not known
+	Context int64 `json:"context,omitempty"`
+	// it answers where nothing else is said
+	Default bool   `json:"default,omitempty"`
+	Images  bool   `json:"images,omitempty"`
+	Model   string `json:"model"`
+	Name    string `json:"name"`
+	// tokens that an answer may take
+	Output   int64  `json:"output,omitempty"`
+	Price    *Price `json:"price,omitempty"`
+	Provider string `json:"provider"`
+}
+
+// Models is what [Client.ListModels] answers with.
+type Models struct {
+	Models []ModelInfo `json:"models"`
 }
 
 // OpenRequest is what [Client.Open] sends.
 type OpenRequest struct {
 	// what follows #open= in a link
 	Code string `json:"code"`
+}
+
+// PartDeltaEvent: message.part.delta, a piece by which a text grows.
+type PartDeltaEvent struct {
+	Delta     string `json:"delta"`
+	Field     string `json:"field"`
+	MessageID string `json:"messageID"`
+	PartID    string `json:"partID"`
+	SessionID string `json:"sessionID"`
+}
+
+// PartRemovedEvent: message.part.removed, a part that is not to be.
+type PartRemovedEvent struct {
+	MessageID string `json:"messageID"`
+	PartID    string `json:"partID"`
+	SessionID string `json:"sessionID"`
+}
+
+// PartUpdatedEvent: message.part.updated, a part of a message that has begun,
+// changed or ended.
+type PartUpdatedEvent struct {
+	Part MessagePart `json:"part"`
+}
+
+// PermissionApproval is what "approval" of [Explained] holds.
+type PermissionApproval struct {
+	Created     time.Time `json:"created,omitzero"`
+	Exact       bool      `json:"exact"`
+	Fingerprint string    `json:"fingerprint,omitempty"`
+	ID          string    `json:"id,omitempty"`
+	Pattern     string    `json:"pattern"`
+	Permission  string    `json:"permission"`
+	Place       string    `json:"place,omitempty"`
+	Project     string    `json:"project,omitempty"`
+	Scope       string    `json:"scope"`
+	Session     string    `json:"session,omitempty"`
+}
+
+// PermissionCallRef is what "tool" of [PermissionRequest] holds.
+type PermissionCallRef struct {
+	CallID    string `json:"callID"`
+	MessageID string `json:"messageID"`
+}
+
+// PermissionDecision is what "units" of [Explained] holds.
+type PermissionDecision struct {
+	Action     string              `json:"action"`
+	Address    bool                `json:"address,omitempty"`
+	Approval   *PermissionApproval `json:"approval,omitempty"`
+	Ceiling    bool                `json:"ceiling,omitempty"`
+	Changed    bool                `json:"changed,omitempty"`
+	Feared     bool                `json:"feared,omitempty"`
+	Guarded    bool                `json:"guarded,omitempty"`
+	Opaque     string              `json:"opaque,omitempty"`
+	Pattern    string              `json:"pattern"`
+	Permission string              `json:"permission"`
+	Rule       *PermissionRule     `json:"rule,omitempty"`
+	Source     string              `json:"source,omitempty"`
+}
+
+// PermissionPart is what "parts" of [PermissionRequest] holds.
+type PermissionPart struct {
+	Always     []string       `json:"always"`
+	Metadata   map[string]any `json:"metadata"`
+	Patterns   []string       `json:"patterns"`
+	Permission string         `json:"permission"`
+}
+
+// PermissionRepliedEvent: permission.replied, the end of a request: its
+// answer, or withdrawn when the call that asked was cancelled.
+type PermissionRepliedEvent struct {
+	Reply     string `json:"reply"`
+	RequestID string `json:"requestID"`
+	SessionID string `json:"sessionID"`
+}
+
+// PermissionReply is what [Client.ReplyPermission] sends.
+type PermissionReply struct {
+	// what the model is told with a reject
+	Message string `json:"message,omitempty"`
+	// (once, always, reject)
+	Reply string `json:"reply"`
+	// how far always reaches; the session when absent (session, project, user)
+	Scope string `json:"scope,omitempty"`
+	// what always keeps, where it is not what the request offers
+	Store []StoredRule `json:"store,omitempty"`
+}
+
+// PermissionRequest is what "permissions" of [Requests] holds.
+type PermissionRequest struct {
+	Always  []string             `json:"always"`
+	Asked   []PermissionDecision `json:"asked,omitempty"`
+	Changed string               `json:"changed,omitempty"`
+	// when it ends without an answer; absent in the event that tells of it
+	Expires    int64                `json:"expires,omitempty"`
+	ID         string               `json:"id"`
+	Metadata   map[string]any       `json:"metadata"`
+	Parts      []PermissionPart     `json:"parts,omitempty"`
+	Patterns   []string             `json:"patterns"`
+	Permission string               `json:"permission"`
+	SessionID  string               `json:"sessionID"`
+	Store      []PermissionApproval `json:"store,omitempty"`
+	Tool       *PermissionCallRef   `json:"tool,omitempty"`
+}
+
+// PermissionRule is what "rule" of [Explained] holds.
+type PermissionRule struct {
+	Action     string `json:"action"`
+	Pattern    string `json:"pattern"`
+	Permission string `json:"permission"`
+}
+
+// PermissionSource is what "from" of [SourcedRule] holds.
+type PermissionSource struct {
+	File string `json:"file,omitempty"`
+	Line int64  `json:"line,omitempty"`
+}
+
+// Price is what "price" of [ModelInfo] holds.
+type Price struct {
+	CacheRead  float64 `json:"cacheRead,omitempty"`
+	CacheWrite float64 `json:"cacheWrite,omitempty"`
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+}
+
+// PromptRequest is what [Client.Prompt] sends.
+type PromptRequest struct {
+	// the session's last one, or the default one, when absent
+	Agent string `json:"agent,omitempty"`
+	// images and files to look at
+	Files []ToolAttachment `json:"files,omitempty"`
+	// the agent's, the session's last one, or the default one, when absent
+	Model *MessageModelRef `json:"model,omitempty"`
+	// to go on with; a new one when absent
+	Session string `json:"session,omitempty"`
+	// what is to be done
+	Text string `json:"text"`
+	// of a new session
+	Title string `json:"title,omitempty"`
+	// answer when the turn is over, and end it when the client leaves
+	Wait bool `json:"wait,omitempty"`
 }
 
 // Proof is what [Client.Prove] answers with.
@@ -104,8 +714,336 @@ type Proof struct {
 	Proof string `json:"proof"`
 }
 
+// QuestionAnswer is what [Client.AnswerQuestion] sends.
+type QuestionAnswer struct {
+	// for each question, in order, the labels picked or words of one's own
+	Answers [][]string `json:"answers"`
+}
+
+// QuestionRejectedEvent: question.rejected, a set of questions that ended
+// without an answer.
+type QuestionRejectedEvent struct {
+	RequestID string `json:"requestID"`
+	SessionID string `json:"sessionID"`
+}
+
+// QuestionRepliedEvent: question.replied, the answer to a set of questions.
+type QuestionRepliedEvent struct {
+	Answers   [][]string `json:"answers"`
+	RequestID string     `json:"requestID"`
+	SessionID string     `json:"sessionID"`
+}
+
+// QuestionRequest is what "questions" of [Requests] holds.
+type QuestionRequest struct {
+	// when it ends without an answer; absent in the event that tells of it
+	Expires   int64              `json:"expires,omitempty"`
+	ID        string             `json:"id"`
+	Questions []ToolQuestion     `json:"questions"`
+	SessionID string             `json:"sessionID"`
+	Tool      *PermissionCallRef `json:"tool,omitempty"`
+}
+
+// Requests is what [Client.ListRequests] answers with.
+type Requests struct {
+	// oldest first
+	Permissions []PermissionRequest `json:"permissions"`
+	// oldest first
+	Questions []QuestionRequest `json:"questions"`
+}
+
+// Rules is what [Client.GetRules] answers with.
+type Rules struct {
+	Agent string `json:"agent"`
+	// what people have answered with always
+	Approvals []PermissionApproval `json:"approvals"`
+	// limits that no rule loosens
+	Ceilings [][]SourcedRule `json:"ceilings"`
+	// why the rules are broken; everything is denied then
+	PolicyError string `json:"policyError,omitempty"`
+	// the last one that matches decides
+	Rules []SourcedRule `json:"rules"`
+}
+
+// ScriptSaidEvent: script.said, what a tool or plugin of a user has logged.
+type ScriptSaidEvent struct {
+	Level string `json:"level"`
+	Text  string `json:"text"`
+	Tool  string `json:"tool"`
+}
+
+// Session is what "sessions" of [Sessions] holds.
+type Session struct {
+	Agent     string          `json:"agent,omitempty"`
+	Cost      float64         `json:"cost"`
+	Directory string          `json:"directory"`
+	First     string          `json:"first,omitempty"`
+	ID        string          `json:"id"`
+	Model     MessageModelRef `json:"model"`
+	ParentID  string          `json:"parentID,omitempty"`
+	ProjectID string          `json:"projectID,omitempty"`
+	Slug      string          `json:"slug,omitempty"`
+	// whether an agent works on it now
+	Status Status        `json:"status"`
+	Time   SessionTime   `json:"time"`
+	Title  string        `json:"title"`
+	Tokens MessageTokens `json:"tokens"`
+}
+
+// SessionChangedEvent: session.created, a session that was made;
+// session.updated, a session that has another title, agent or sum.
+type SessionChangedEvent struct {
+	Info SessionInfo `json:"info"`
+}
+
+// SessionCompactedEvent: session.compacted, a conversation that was summed up.
+type SessionCompactedEvent struct {
+	SessionID string `json:"sessionID"`
+}
+
+// SessionErrorEvent: session.error, work that failed.
+type SessionErrorEvent struct {
+	Error     MessageFailure `json:"error"`
+	SessionID string         `json:"sessionID,omitempty"`
+}
+
+// SessionIdleEvent: session.idle, the end of the work on a prompt.
+type SessionIdleEvent struct {
+	SessionID string `json:"sessionID"`
+}
+
+// SessionInfo is what "info" of [SessionChangedEvent] holds.
+type SessionInfo struct {
+	Agent     string          `json:"agent,omitempty"`
+	Cost      float64         `json:"cost"`
+	Directory string          `json:"directory"`
+	First     string          `json:"first,omitempty"`
+	ID        string          `json:"id"`
+	Model     MessageModelRef `json:"model"`
+	ParentID  string          `json:"parentID,omitempty"`
+	ProjectID string          `json:"projectID,omitempty"`
+	Slug      string          `json:"slug,omitempty"`
+	Time      SessionTime     `json:"time"`
+	Title     string          `json:"title"`
+	Tokens    MessageTokens   `json:"tokens"`
+}
+
+// SessionRequest is what [Client.CreateSession] sends.
+type SessionRequest struct {
+	// who it is for; the default agent when absent
+	Agent string `json:"agent,omitempty"`
+	Title string `json:"title,omitempty"`
+}
+
+// SessionStatusEvent: session.status, whether an agent works on a session.
+type SessionStatusEvent struct {
+	SessionID string `json:"sessionID"`
+	Status    Status `json:"status"`
+}
+
+// SessionTime is what "time" of [Session] holds.
+type SessionTime struct {
+	Created int64 `json:"created"`
+	Updated int64 `json:"updated"`
+}
+
+// Sessions is what [Client.ListSessions] answers with.
+type Sessions struct {
+	// there are sessions that were used before these
+	More bool `json:"more"`
+	// where they begin: what to ask for as before; absent where there are none
+	Next string `json:"next,omitempty"`
+	// those used last first
+	Sessions []Session `json:"sessions"`
+}
+
+// SourcedRule is what "ceilings" of [Rules] holds.
+type SourcedRule struct {
+	// (allow, ask, deny)
+	Action     string           `json:"action"`
+	From       PermissionSource `json:"from"`
+	Pattern    string           `json:"pattern"`
+	Permission string           `json:"permission"`
+}
+
+// Status is what "status" of [Session] holds.
+type Status struct {
+	Attempt int64  `json:"attempt,omitempty"`
+	Message string `json:"message,omitempty"`
+	Next    int64  `json:"next,omitempty"`
+	Type    string `json:"type"`
+}
+
+// StoredRule is what "store" of [PermissionReply] holds.
+type StoredRule struct {
+	// the pattern is literal text: a * in it is a star
+	Exact   bool   `json:"exact,omitempty"`
+	Pattern string `json:"pattern"`
+	// one that the request is about
+	Permission string `json:"permission"`
+}
+
+// Todos is what [Client.ListTodos] answers with.
+type Todos struct {
+	Todos []ToolTodo `json:"todos"`
+}
+
+// TodosChangedEvent: todo.updated, the new list of a session.
+type TodosChangedEvent struct {
+	SessionID string     `json:"sessionID"`
+	Todos     []ToolTodo `json:"todos"`
+}
+
 // Token is what [Client.Open] answers with.
 type Token struct {
 	// what to send as Authorization: Bearer from now on
 	Token string `json:"token"`
+}
+
+// ToolAttachment is what "attachments" of [ToolResult] holds.
+type ToolAttachment struct {
+	Filename string `json:"filename,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Mime     string `json:"mime"`
+	Type     string `json:"type"`
+	URL      string `json:"url"`
+}
+
+// ToolCall is what "call" of [CallStartedEvent] holds.
+type ToolCall struct {
+	Agent    string          `json:"agent,omitempty"`
+	Client   string          `json:"client,omitempty"`
+	Dir      string          `json:"dir,omitempty"`
+	ID       string          `json:"id"`
+	Input    json.RawMessage `json:"input"`
+	Message  string          `json:"message,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Parent   string          `json:"parent,omitempty"`
+	Provider string          `json:"provider,omitempty"`
+	Session  string          `json:"session,omitempty"`
+	Tool     string          `json:"tool"`
+}
+
+// ToolChoice is what "options" of [ToolQuestion] holds.
+type ToolChoice struct {
+	Description string `json:"description"`
+	Label       string `json:"label"`
+}
+
+// ToolInfo is what "tools" of [Tools] holds.
+type ToolInfo struct {
+	Description string `json:"description"`
+	// it may overwrite or delete
+	Destructive bool `json:"destructive"`
+	// it comes from another program
+	External bool   `json:"external"`
+	Name     string `json:"name"`
+	// what it asks for
+	Permission string `json:"permission"`
+	ReadOnly   bool   `json:"readOnly"`
+	// the JSON Schema of its input
+	Schema map[string]any `json:"schema"`
+}
+
+// ToolInner is what "inner" of [ToolResult] holds.
+type ToolInner struct {
+	Attachments []ToolAttachment `json:"attachments,omitempty"`
+	Error       string           `json:"error,omitempty"`
+	ID          string           `json:"id"`
+	Inner       []ToolInner      `json:"inner,omitempty"`
+	Input       json.RawMessage  `json:"input"`
+	Metadata    map[string]any   `json:"metadata,omitempty"`
+	Output      string           `json:"output,omitempty"`
+	// (completed, error)
+	Status string `json:"status"`
+	Title  string `json:"title,omitempty"`
+	Tool   string `json:"tool"`
+}
+
+// ToolQuestion is what "questions" of [QuestionRequest] holds.
+type ToolQuestion struct {
+	Header   string       `json:"header"`
+	Multiple bool         `json:"multiple,omitempty"`
+	Options  []ToolChoice `json:"options"`
+	Question string       `json:"question"`
+}
+
+// ToolResult is what "result" of [CallRecord] holds.
+type ToolResult struct {
+	Attachments []ToolAttachment `json:"attachments,omitempty"`
+	Inner       []ToolInner      `json:"inner,omitempty"`
+	Metadata    map[string]any   `json:"metadata"`
+	Output      string           `json:"output"`
+	Title       string           `json:"title"`
+}
+
+// ToolTodo is what "todos" of [Todos] holds.
+type ToolTodo struct {
+	Content  string `json:"content"`
+	ID       string `json:"id"`
+	Priority string `json:"priority"`
+	Status   string `json:"status"`
+}
+
+// Tools is what [Client.ListTools] answers with.
+type Tools struct {
+	Tools []ToolInfo `json:"tools"`
+}
+
+// ToolsChangedEvent: tools.changed, tools that came or went.
+type ToolsChangedEvent map[string]any
+
+// TurnAnswer is what is answered at once or in the end: what only one of these
+// has is optional.
+type TurnAnswer struct {
+	Cost    float64         `json:"cost,omitempty"`
+	End     string          `json:"end,omitempty"`
+	Error   *MessageFailure `json:"error,omitempty"`
+	Note    string          `json:"note,omitempty"`
+	Session string          `json:"session"`
+	Steps   int64           `json:"steps,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Tokens  *MessageTokens  `json:"tokens,omitempty"`
+}
+
+// TurnRequest is what [Client.Compact] sends.
+type TurnRequest struct {
+	// answer when the turn is over, and end it when the client leaves
+	Wait bool `json:"wait,omitempty"`
+}
+
+// UndoFile is what "files" of [UndoReport] holds.
+type UndoFile struct {
+	Action string `json:"action"`
+	Diff   string `json:"diff,omitempty"`
+	File   string `json:"file"`
+	Reason string `json:"reason,omitempty"`
+	Title  string `json:"title"`
+}
+
+// UndoReport is what [Client.Undo] answers with.
+type UndoReport struct {
+	Files    []UndoFile  `json:"files"`
+	ID       string      `json:"id,omitempty"`
+	Preview  bool        `json:"preview,omitempty"`
+	Problems []string    `json:"problems,omitempty"`
+	Sets     []ChangeSet `json:"sets"`
+}
+
+// UndoRequest is what [Client.Undo] sends.
+type UndoRequest struct {
+	// what a call changed
+	Call string `json:"call,omitempty"`
+	// what the newest so many calls changed that was not taken back yet
+	Last int64 `json:"last,omitempty"`
+	// what the calls of a message changed
+	Message string `json:"message,omitempty"`
+	// change nothing, only say what would be done
+	Preview bool `json:"preview,omitempty"`
+	// of this session only
+	Session string `json:"session,omitempty"`
+	// these change sets
+	Sets []string `json:"sets,omitempty"`
+	// everything after this change set, which itself stays
+	To string `json:"to,omitempty"`
 }

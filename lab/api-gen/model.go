@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // An api is what both clients are written from: everything in a fixed order.
@@ -31,7 +33,6 @@ type record struct {
 	use    string // where it is met first, for those without a doc
 	alias  *shape // instead of fields: another name for this
 	sent   bool   // clients send it and never get it
-	theme  string // which file it stands in
 }
 
 // A field is a property of a record or a parameter of a call.
@@ -55,7 +56,6 @@ type call struct {
 	body   *shape // nil: none
 	answer *shape // nil: none
 	stream bool   // events come, which the clients have code of their own for
-	theme  string
 }
 
 // kind is what sort of value a shape is of.
@@ -98,7 +98,7 @@ func understand(doc *document) (*api, error) {
 	r := &reader{doc: doc, made: map[string]*record{}}
 	a := &api{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
-		for _, method := range methods() {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
 			if op := doc.Paths[path][method]; op != nil {
 				a.calls = append(a.calls, r.call(method, path, op))
 			}
@@ -106,16 +106,13 @@ func understand(doc *document) (*api, error) {
 	}
 	a.events = r.events
 	met, got := map[string]bool{}, map[string]bool{}
-	for _, t := range themes() {
-		for _, c := range a.calls {
-			if c.theme == t {
-				r.reach(c, met, got)
-			}
-		}
+	for _, c := range a.calls {
+		r.reach(c, met, got)
 	}
+	asked := maps.Clone(met) // what is not only in events
 	for _, e := range a.events {
-		r.reach(&call{name: e.body.name, answer: e.body, theme: eventTheme}, met, got)
-		if rec := r.made[e.body.name]; rec != nil && rec.theme == eventTheme {
+		r.reach(&call{name: e.body.name, answer: e.body}, met, got)
+		if rec := r.made[e.body.name]; rec != nil && !asked[e.body.name] {
 			rec.doc = strings.TrimPrefix(rec.doc+"; "+e.name+", "+e.doc, "; ")
 		}
 	}
@@ -136,7 +133,7 @@ func (r *reader) fail(format string, args ...any) {
 
 // call reads an operation.
 func (r *reader) call(method, path string, op *operation) *call {
-	c := &call{name: goName(op.ID), method: strings.ToUpper(method), path: path, theme: themeOf(path),
+	c := &call{name: goName(op.ID), method: strings.ToUpper(method), path: path,
 		doc: strings.TrimSpace(ended(op.Summary) + " " + op.Description)}
 	if op.ID == "" {
 		r.fail("%s %s has no operationId, so there is no name for it", method, path)
@@ -146,7 +143,7 @@ func (r *reader) call(method, path string, op *operation) *call {
 		case "path":
 			c.places = append(c.places, p.Name)
 		case "query":
-			c.query = append(c.query, field{name: p.Name, doc: cmp.Or(p.Description, p.Schema.description()), required: p.Required,
+			c.query = append(c.query, field{name: p.Name, doc: cmp.Or(p.Description, description(p.Schema)), required: p.Required,
 				shape: r.shape(p.Schema, c.name+goName(p.Name)), explode: p.Explode == nil || *p.Explode, fallback: nonZero(p.Schema)})
 		}
 	}
@@ -197,7 +194,7 @@ func (r *reader) answer(c *call, op *operation) {
 
 // tells reads what a stream may tell: alternatives that have a type each, and
 // what properties go with it.
-func (r *reader) tells(c *call, s *schema) {
+func (r *reader) tells(c *call, s *jsonschema.Schema) {
 	if s != nil && s.Ref != "" {
 		s = r.doc.Components.Schemas[strings.TrimPrefix(s.Ref, refPrefix)]
 	}
@@ -210,7 +207,10 @@ func (r *reader) tells(c *call, s *schema) {
 		if kind == nil || body == nil {
 			continue // anything else
 		}
-		name, _ := kind.Const.(string)
+		name := ""
+		if kind.Const != nil {
+			name, _ = (*kind.Const).(string)
+		}
 		if name == "" || body.Ref == "" {
 			r.fail("%s %s tells events that have no type, or no named properties", c.method, c.path)
 			continue
@@ -250,7 +250,7 @@ func (r *reader) merge(c *call, all []*shape) *shape {
 	return &shape{kind: named, name: out.name}
 }
 
-// reach notes which records a call reaches, and the first theme of each.
+// reach notes which records a call reaches, and where each is met first.
 func (r *reader) reach(c *call, met, got map[string]bool) {
 	visit := func(s *shape, use string, answer bool) {
 		seen := map[string]bool{}
@@ -269,7 +269,7 @@ func (r *reader) reach(c *call, met, got map[string]bool) {
 			}
 			seen[s.name] = true
 			if !met[s.name] {
-				met[s.name], rec.theme, rec.use = true, c.theme, use
+				met[s.name], rec.use = true, use
 			}
 			got[s.name] = got[s.name] || answer
 			walk(rec.alias, use)

@@ -51,27 +51,3 @@ func initialism(word string) string {
 	}
 	return ""
 }
-
-// themes are the groups that types and methods are written in, a file each.
-// What several need stands with the first.
-func themes() []string { return []string{"talk", "work", "rules", "", eventTheme} }
-
-// eventTheme is the group of what only events hold.
-const eventTheme = "events"
-
-// themeOf says which group a path belongs to, by its first word.
-func themeOf(path string) string {
-	word, _, _ := strings.Cut(strings.TrimPrefix(path, "/v1/"), "/")
-	switch word {
-	case "sessions", "prompts", "agents", "models":
-		if strings.Contains(path, "/calls") {
-			return "work"
-		}
-		return "talk"
-	case "calls", "tools", "jobs", "changes", "undo", "files":
-		return "work"
-	case "requests", "permissions", "questions", "rules", "explain", "approvals":
-		return "rules"
-	}
-	return ""
-}

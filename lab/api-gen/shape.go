@@ -4,16 +4,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 const refPrefix = "#/components/schemas/"
 
 // shape reads a schema. What has fields and no name of its own gets hint.
-func (r *reader) shape(s *schema, hint string) *shape {
+func (r *reader) shape(s *jsonschema.Schema, hint string) *shape {
 	if s == nil {
 		return &shape{}
 	}
-	nullable := slices.Contains(s.Type, "null")
+	nullable := slices.Contains(s.Types, "null")
 	out := r.bare(s, hint)
 	if nullable && !out.nullable {
 		out.nullable = true
@@ -21,23 +23,18 @@ func (r *reader) shape(s *schema, hint string) *shape {
 	return out
 }
 
-func (r *reader) bare(s *schema, hint string) *shape {
+func (r *reader) bare(s *jsonschema.Schema, hint string) *shape {
 	switch {
 	case s.Ref != "":
 		return r.refer(s.Ref)
 	case len(s.OneOf)+len(s.AnyOf) > 0:
 		return r.union(append(slices.Clone(s.OneOf), s.AnyOf...), hint)
 	}
-	var only []string
-	for _, t := range s.Type {
-		if t != "null" {
-			only = append(only, t)
-		}
+	kind := s.Type
+	if only := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" }); len(only) == 1 {
+		kind = only[0]
 	}
-	if len(only) != 1 {
-		return &shape{}
-	}
-	switch only[0] {
+	switch kind {
 	case "string":
 		if s.Format == "date-time" {
 			return &shape{kind: moment}
@@ -59,23 +56,23 @@ func (r *reader) bare(s *schema, hint string) *shape {
 
 // object reads an object: a record of its own where it has fields, else a
 // table.
-func (r *reader) object(s *schema, hint string) *shape {
+func (r *reader) object(s *jsonschema.Schema, hint string) *shape {
 	if len(s.Properties) > 0 {
 		r.record(hint, s)
 		return &shape{kind: named, name: hint}
 	}
 	elem := &shape{}
-	if s.Additional.schema != nil {
-		elem = r.shape(s.Additional.schema, hint+"Value")
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
+		elem = r.shape(s.AdditionalProperties, hint+"Value")
 	}
 	return &shape{kind: table, elem: elem}
 }
 
 // union reads alternatives. One of them being null makes the rest nullable.
-func (r *reader) union(of []*schema, hint string) *shape {
+func (r *reader) union(of []*jsonschema.Schema, hint string) *shape {
 	out := &shape{kind: union}
 	for _, s := range of {
-		if len(s.Type) == 1 && s.Type[0] == "null" {
+		if s.Type == "null" {
 			out.nullable = true
 			continue
 		}
@@ -106,7 +103,7 @@ func (r *reader) refer(ref string) *shape {
 
 // record reads a named schema. The name is taken first: a schema may contain
 // itself.
-func (r *reader) record(name string, s *schema) {
+func (r *reader) record(name string, s *jsonschema.Schema) {
 	rec := &record{name: name, doc: s.Description}
 	r.made[name] = rec
 	if len(s.Properties) == 0 {
@@ -126,8 +123,12 @@ func (r *reader) record(name string, s *schema) {
 }
 
 // words are the texts a schema allows, if it names them.
-func words(s *schema) (list []string) {
-	for _, e := range append(slices.Clone(s.Enum), s.Const) {
+func words(s *jsonschema.Schema) (list []string) {
+	all := slices.Clone(s.Enum)
+	if s.Const != nil {
+		all = append(all, *s.Const)
+	}
+	for _, e := range all {
 		if w, ok := e.(string); ok {
 			list = append(list, w)
 		}
@@ -135,21 +136,12 @@ func words(s *schema) (list []string) {
 	return list
 }
 
-// nonZero tells whether leaving a value out means something else than its
-// zero value, so that the two have to be told apart.
-func nonZero(s *schema) bool {
-	if s == nil {
-		return false
-	}
-	switch d := s.Default.(type) {
-	case bool:
-		return d
-	default:
-		return false // numbers and texts: zero asks for the default too
-	}
-}
+// nonZero tells whether leaving a value out means something else than its zero
+// value, so that the two have to be told apart. Where it is a number or a text,
+// zero asks for the default too.
+func nonZero(s *jsonschema.Schema) bool { return s != nil && string(s.Default) == "true" }
 
-func (s *schema) description() string {
+func description(s *jsonschema.Schema) string {
 	if s == nil {
 		return ""
 	}
