@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,78 +14,41 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-// An agent is one that people use, and how it is set up and started. In its
-// config $URL is the model, $HELVE the command; programs are in the places that
-// different versions of a package have them in.
-type agent struct {
-	name, pkg  string
-	programs   []string
-	configFile string
-	config     string
-	args       []string // that run one prompt without a person
-	env        []string
-}
+//go:embed agents.yml
+var agentsText []byte
 
-func agents() []agent {
-	const prompt = "Read note.txt, change it, look at it, and tidy up."
-	return []agent{
-		{
-			name: "OpenCode", pkg: "opencode-ai",
-			programs:   []string{"opencode-{os}-{arch}/bin/opencode", "opencode-{os}-{arch}-baseline/bin/opencode", "opencode-ai/bin/opencode.exe"},
-			configFile: ".config/opencode/opencode.json",
-			config: `{"model": "script/script-1", "small_model": "script/script-1", "autoupdate": false, "share": "disabled", "permission": "allow",
-				"provider": {"script": {"npm": "@ai-sdk/openai-compatible", "name": "Script", "options": {"baseURL": "$URL/v1", "apiKey": "none"},
-					"models": {"script-1": {"name": "script-1", "tool_call": true, "limit": {"context": 100000, "output": 4000}}}}},
-				"mcp": {"helve": {"type": "local", "enabled": true, "command": ["$HELVE", "mcp"]}}}`,
-			args: []string{"run", "--format", "json", "--model", "script/script-1", prompt},
-			env:  []string{"OPENCODE_DISABLE_SHARE=1"},
-		},
-		{
-			name: "Codex", pkg: "@openai/codex", programs: []string{"@openai/codex/bin/codex.js"}, configFile: ".codex/config.toml",
-			config: `model = "script-1"
-model_provider = "script"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.script]
-name = "Script"
-base_url = "$URL/v1"
-wire_api = "responses"
-[mcp_servers.helve]
-command = "$HELVE"
-args = ["mcp"]
-`,
-			args: []string{"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
-		},
-		{
-			name: "Gemini CLI", pkg: "@google/gemini-cli", programs: []string{"@google/gemini-cli/bundle/gemini.js"}, configFile: ".gemini/settings.json",
-			config: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
-				"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
-				"mcpServers": {"helve": {"command": "$HELVE", "args": ["mcp"], "trust": true}}}`,
-			args: []string{"--yolo", "--skip-trust", "--model", "gemini-2.5-flash", "--output-format", "json", "--prompt", prompt},
-			env:  []string{"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=$URL", "GEMINI_CLI_HOME=$HOME"},
-		},
-	}
+// An agent is one of agents.yml.
+type agent struct {
+	Name, Package string
+	Programs      []string
+	Args, Env     []string
+	File, Config  string
 }
 
 // driveAgents runs every agent through the model's script.
 func driveAgents(ctx context.Context, p *programs, helve string) section {
 	s := section{title: "Real clients"}
 	s.head("client", "version", "tools seen", "lists", "read", "edit", "bash", "denied one refused")
-	for _, a := range agents() {
+	var all []agent
+	if err := yaml.Unmarshal(agentsText, &all); err != nil {
+		return s.broken(err)
+	}
+	for _, a := range all {
 		m := &model{server: "helve"}
 		right, err := a.drive(ctx, p, helve, m)
 		if err != nil {
-			s.fail("%s: %v", a.name, err)
+			s.fail("%s: %v", a.Name, err)
 		}
-		row := []string{a.name, cmp.Or(p.version(a.pkg), "(not installed)"), fmt.Sprint(m.offered)}
+		row := []string{a.Name, cmp.Or(p.version(a.Package), "(not installed)"), fmt.Sprint(m.offered)}
 		for i, name := range []string{"lists", "read", "edit", "bash", "denied"} {
 			ok := i < len(right) && right[i]
 			if row = append(row, tick(ok)); !ok {
-				s.fail("%s, %s: the tools said %q, not offered: %q", a.name, name, m.results, m.missing)
+				s.fail("%s, %s: the tools said %q, not offered: %q", a.Name, name, m.results, m.missing)
 			}
 		}
 		s.row(row...)
@@ -95,11 +59,11 @@ func driveAgents(ctx context.Context, p *programs, helve string) section {
 // drive lets one agent work, and says what of the script came out right: that
 // there are tools, and what each of its steps did.
 func (a agent) drive(ctx context.Context, p *programs, helve string, m *model) (right []bool, err error) {
-	program, err := p.find(a.programs...)
+	program, err := p.find(a.Programs...)
 	if err != nil {
 		return nil, err
 	}
-	argv := append([]string{program}, a.args...)
+	argv := append([]string{program}, a.Args...)
 	if strings.HasSuffix(program, ".js") {
 		argv = append([]string{p.node}, argv...)
 	}
@@ -118,13 +82,16 @@ func (a agent) drive(ctx context.Context, p *programs, helve string, m *model) (
 	web := httptest.NewServer(m)
 	defer web.Close()
 	defer web.CloseClientConnections() // of one that was ended
-	fill := strings.NewReplacer("$URL", web.URL, "$HELVE", helve, "$HOME", w.Home)
-	if err := w.Write(filepath.Join("..", "home", a.configFile), fill.Replace(a.config)); err != nil {
+	fill := strings.NewReplacer("$URL", web.URL, "$HELVE", helve, "$HOME", w.Home, "$PROMPT", "Read note.txt, change it, look at it, and tidy up.")
+	if err := w.Write(filepath.Join("..", "home", a.File), fill.Replace(a.Config)); err != nil {
 		return nil, err
 	}
 	env := p.env(w)
-	for _, e := range a.env {
+	for _, e := range a.Env {
 		env = append(env, fill.Replace(e))
+	}
+	for i := range argv {
+		argv[i] = fill.Replace(argv[i])
 	}
 	_, err = runProgram(ctx, w, 90*time.Second, env, argv...)
 	return a.judge(w, m), err

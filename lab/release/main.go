@@ -1,9 +1,7 @@
 // Command release makes what people install: programs for every system, in
 // archives with manual pages and completions, Debian packages, a list of what
-// each program is made of, and checksums. The same commit gives the same bytes.
-//
-//	bin/lab/release build --tools DIR            writes all into bin/release
-//	bin/lab/release check                        looks whether it is all right
+// each program is made of, and checksums, all into bin/release. The same commit
+// gives the same bytes. .ci/release-test looks whether it is all right.
 //
 // The version is the tag of the commit, or is made from its date where there is
 // none; Go puts it into the program, and everything here reads it from there.
@@ -24,15 +22,15 @@ import (
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-const usage = "usage: release build [--root DIR] [--out DIR] [--only os/arch,…] [--tools DIR] | release check [--out DIR] [--only os/arch,…]"
+const usage = "usage: release build [--root DIR] [--out DIR] [--only os/arch,…] [--tools DIR]"
 
 func main() { proof.Main("release", run) }
 
 func run(ctx context.Context, args []string, _, log io.Writer) error {
-	if len(args) == 0 || args[0] != "build" && args[0] != "check" {
+	if len(args) == 0 || args[0] != "build" {
 		return errors.New(usage)
 	}
-	flags := flag.NewFlagSet("release "+args[0], flag.ContinueOnError)
+	flags := flag.NewFlagSet("release build", flag.ContinueOnError)
 	flags.SetOutput(log)
 	w := &works{log: log}
 	flags.StringVar(&w.root, "root", ".", "the folder of the module")
@@ -54,16 +52,7 @@ func run(ctx context.Context, args []string, _, log io.Writer) error {
 			return err
 		}
 	}
-	if args[0] == "build" {
-		return w.build(ctx, targets)
-	}
-	for _, t := range targets {
-		if err := check(w.out, t); err != nil {
-			return fmt.Errorf("%s: %w", t, err)
-		}
-		w.say("%s is all right", t)
-	}
-	return nil
+	return w.build(ctx, targets)
 }
 
 // A target is what a program is made for.
