@@ -6,6 +6,7 @@ toolchain go1.26.8
 
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6
+	github.com/dustin/go-humanize v1.1.0
 	github.com/helve-dev/helve v0.0.0
 	golang.org/x/oauth2 v0.37.0
 )
@@ -19,7 +20,6 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.yaml.in/yaml/v3 v3.0.5
@@ -31,7 +31,6 @@ require (
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/danielgtaylor/huma/v2 v2.39.1 // indirect
-	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/evanw/esbuild v0.28.2 // indirect
 	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -179,7 +179,7 @@ func TestCheckedIn(t *testing.T) {
 		}
 	}
 	for _, w := range p.Wanted {
-		if f, _ := b.find(w.ID); w.verdict(f) == short && w.Short == "" {
+		if f := b.find(w.ID); w.verdict(f) == short && w.Short == "" {
 			t.Errorf("%s misses its target, and wanted.json does not say why", w.ID)
 		}
 		if !used[w.ID] || w.What == "" || w.Table != "" && !strings.Contains(text, "| "+w.What+" |") || w.targeted() && strings.HasPrefix(w.What, "the same") {

@@ -68,14 +68,14 @@ func (b *book) put(e entry, p *plan) {
 	slices.SortStableFunc(b.Parts, func(x, y entry) int { return place(x) - place(y) })
 }
 
-// find finds a figure and the entry it stands in.
-func (b *book) find(id string) (*proof.Figure, *entry) {
-	for i := range b.Parts {
-		for j := range b.Parts[i].Figures {
-			if b.Parts[i].Figures[j].ID == id {
-				return &b.Parts[i].Figures[j], &b.Parts[i]
+// find finds a figure, or nil.
+func (b *book) find(id string) *proof.Figure {
+	for _, e := range b.Parts {
+		for _, f := range e.Figures {
+			if f.ID == id {
+				return &f
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }

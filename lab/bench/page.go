@@ -121,8 +121,7 @@ func renderFiles(p *plan, dir string) error {
 
 func (s *sheet) find(id string) *proof.Figure {
 	s.used[id] = true
-	f, _ := s.book.find(id)
-	return f
+	return s.book.find(id)
 }
 
 func (s *sheet) value(f *proof.Figure) string {

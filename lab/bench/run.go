@@ -223,10 +223,7 @@ func (r *runner) build(ctx context.Context, module, pkg string) (string, error) 
 // execute runs a program to its end, with all that it starts, and gives what it
 // printed. What it says on the way is shown.
 func (r *runner) execute(ctx context.Context, s step, argv []string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	proof.OwnGroup(cmd)
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
-	cmd.WaitDelay = 5 * time.Second
+	cmd := proof.Command(ctx, argv...)
 	cmd.Env = os.Environ()
 	for name, value := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+r.fill(value))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // A measureUnit is a kind of unit, and how large it is in the smallest of its kind.
@@ -52,15 +54,8 @@ func number(x float64) string {
 	default:
 		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
-	whole, rest, _ := strings.Cut(strconv.FormatFloat(x, 'f', digits, 64), ".")
-	sign := len(whole) - len(strings.TrimPrefix(whole, "-"))
-	for i := len(whole) - 3; i > sign; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if rest = strings.TrimRight(rest, "0"); rest != "" {
-		return whole + "." + rest
-	}
-	return whole
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64) // a number is one
+	return humanize.Commaf(short)
 }
 
 // times are a ratio with two digits that count.

@@ -76,21 +76,11 @@ type life struct {
 	out       string  // the end of what it printed
 }
 
-// newCommand is a program in a world, in a process group of its own.
-func newCommand(ctx context.Context, w *proof.World, argv []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = w.Project, w.Env()
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
-	cmd.WaitDelay = 5 * time.Second
-	proof.OwnGroup(cmd)
-	return cmd
-}
-
 // run runs a program in a world.
 func run(ctx context.Context, w *proof.World, p program) (v life, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	cmd := newCommand(ctx, w, p.argv)
+	cmd := w.Command(ctx, p.argv...)
 	if p.in != "" {
 		cmd.Stdin = strings.NewReader(p.in)
 	}
@@ -166,7 +156,7 @@ type pipe struct {
 // open starts a program in a world. Who opens it closes it.
 func (b *bench) open(ctx context.Context, w *proof.World, argv ...string) (*pipe, error) {
 	ctx, kill := context.WithCancel(ctx)
-	p := &pipe{cmd: newCommand(ctx, w, argv), kill: kill}
+	p := &pipe{cmd: w.Command(ctx, argv...), kill: kill}
 	p.cmd.Stderr = b.log
 	in, err := p.cmd.StdinPipe()
 	if err != nil {

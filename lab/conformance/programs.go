@@ -112,12 +112,9 @@ func newWorld() (*proof.World, error) {
 func runProgram(ctx context.Context, w *proof.World, limit time.Duration, env []string, argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := w.Command(ctx, argv...)
 	var out, log bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.Project, env, &out, &log
-	proof.OwnGroup(cmd)
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
-	cmd.WaitDelay = 2 * time.Second
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &log
 	err := cmd.Run()
 	if cmd.Process != nil {
 		_ = proof.EndGroup(cmd.Process) // what it left behind; mostly there is nothing

@@ -7,18 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"maps"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
@@ -57,17 +54,13 @@ func findTests(root string, packages []string) (tests, error) {
 
 // functions are the names of the tests, fuzz targets and examples in a file.
 func functions(file string) (names []string, err error) {
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	like := regexp.MustCompile(`^(Test|Fuzz|Example)`)
-	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name != "TestMain" && like.MatchString(fn.Name.Name) {
-			names = append(names, fn.Name.Name)
+	text, err := os.ReadFile(file)
+	for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`).FindAllSubmatch(text, -1) {
+		if name := string(m[1]); name != "TestMain" {
+			names = append(names, name)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // named are the functions of a package that a pattern of the table means.
@@ -86,11 +79,8 @@ func runTests(ctx context.Context, root, pkg, pattern string, env []string, log 
 	if rest, ok := strings.CutPrefix(pkg, "lab/"); ok { // a module of its own
 		root, pkg = filepath.Join(root, "lab"), rest
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-timeout", "60m", "-run", pattern, "./"+pkg)
+	cmd := proof.Command(ctx, "go", "test", "-json", "-count=1", "-timeout", "60m", "-run", pattern, "./"+pkg)
 	cmd.Dir, cmd.Env = root, env
-	cmd.WaitDelay = 5 * time.Second
-	proof.OwnGroup(cmd)
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

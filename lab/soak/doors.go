@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -109,7 +107,11 @@ func (w *worker) helve(ctx context.Context, a action, args []string) error {
 
 // lines is a program that makes many calls by one process, which may be killed.
 func (w *worker) lines(ctx context.Context, kill bool) error {
-	cmd := w.command(ctx, "call", "--jsonl", "--events")
+	if kill {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, time.Duration(50+w.rand.IntN(500))*time.Millisecond)
+		defer stop()
+	}
 	session, want := "ses_lines_"+w.id(), map[string]bool{}
 	var text strings.Builder
 	for range 5 + w.rand.IntN(20) {
@@ -119,28 +121,22 @@ func (w *worker) lines(ctx context.Context, kill bool) error {
 			`"tool":"read","args":{"filePath":"`+w.source()+`"}`, `"tool":"grep","args":{"pattern":"needle-4"}`,
 			`"tool":"bash","args":{"command":"echo x; sleep 0.05","description":"Waits"}`, `"tool":"nothing"`, `"tool":"read","args":{"filePath":".env"}`))
 	}
-	text.WriteString("this is no JSON\n")
-	cmd.Stdin = strings.NewReader(text.String())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
+	cmd := w.command(ctx, "call", "--jsonl", "--events")
+	cmd.Stdin = strings.NewReader(text.String() + "this is no JSON\n")
 	if kill {
-		defer time.AfterFunc(time.Duration(50+w.rand.IntN(500))*time.Millisecond, func() {
-			w.fault("kill helve call --jsonl", cmd.Process.Kill())
-		}).Stop()
+		cmd.Cancel = func() error { // it alone: what it started has to end by itself
+			err := cmd.Process.Kill()
+			w.fault("kill helve call --jsonl", err)
+			return err
+		}
 	}
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
+	out, ended := cmd.Output()
+	for line := range bytes.Lines(out) {
 		var a struct {
 			ID, Status string
 			Error      struct{ Kind, Code, Message string }
 		}
-		if json.Unmarshal(lines.Bytes(), &a) != nil || a.ID == "" {
+		if json.Unmarshal(line, &a) != nil || a.ID == "" {
 			continue // an event, or half a line of who was killed
 		}
 		delete(want, a.ID)
@@ -149,7 +145,6 @@ func (w *worker) lines(ctx context.Context, kill bool) error {
 		}
 		w.ended(callKey{session, a.ID}, ending(a.Status))
 	}
-	ended := cmd.Wait()
 	for id := range want {
 		if !kill {
 			w.lose("helve call --jsonl: %s had no answer: %v", id, ended)
@@ -159,8 +154,8 @@ func (w *worker) lines(ctx context.Context, kill bool) error {
 	return nil
 }
 
-// streamActions are about connections that are held, lost and cut, and requests
-// that have to be refused.
+// streamActions are about connections that are held and lost, and requests that
+// have to be refused.
 func streamActions() []action {
 	all := []action{
 		doing("subscriber", 6, func(w *worker, ctx context.Context) error {
@@ -177,26 +172,14 @@ func streamActions() []action {
 			return err
 		}),
 		doing("subscriber that lags", 1, func(w *worker, ctx context.Context) error {
-			conn, err := w.send(ctx, w.request("GET", "/v1/events", ""))
+			res, err := w.raw(ctx, http.MethodGet, "/v1/events", w.subject.token, "")
 			if err != nil {
 				return err
 			}
-			defer func() { _ = conn.Close() }()
-			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
-			w.pause(ctx, 3*time.Second)
-			return err
+			w.pause(ctx, 3*time.Second) // it reads nothing
+			w.fault("connection cut", res.Body.Close())
+			return nil
 		}),
-		doing("cut in the request", 4, func(w *worker, ctx context.Context) error {
-			text := w.request("POST", "/v1/calls", `{"tool":"read","input":{"filePath":"large.txt"}}`)
-			conn, err := w.send(ctx, text[:w.rand.IntN(len(text)-1)+1])
-			if err != nil {
-				return err
-			}
-			w.pause(ctx, 50*time.Millisecond)
-			w.fault("connection cut", nil)
-			return conn.Close()
-		}),
-		doing("cut in the answer", 4, (*worker).cutAnswer),
 	}
 	for name, body := range map[string]string{
 		"wrong token": `{"tool":"read"}`, "half a request": `{"tool":"read","input":{"filePath":`,
@@ -235,63 +218,27 @@ func (w *worker) follow(ctx context.Context, q client.EventQuery, long time.Dura
 	return last, nil
 }
 
-// request is one as it goes over the wire, send sends it over a connection that
-// can be cut at any byte.
-func (w *worker) request(method, path, body string) string {
-	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		method, path, strings.TrimPrefix(w.subject.url, "http://"), w.subject.token, len(body), body)
-}
-
-func (w *worker) send(ctx context.Context, text string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(w.subject.url, "http://"))
+// raw makes a request over a connection of its own.
+func (w *worker) raw(ctx context.Context, method, path, token, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, w.subject.url+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.WriteString(conn, text)
-	return conn, err
-}
-
-// cutAnswer hangs up while the call is under way, or its answer on the way.
-func (w *worker) cutAnswer(ctx context.Context) error {
-	at := callKey{w.session, w.id()}
-	conn, err := w.send(ctx, w.request("POST", "/v1/calls", pick(w,
-		`{"tool":"bash","input":{"command":"yes | head -c 100000","description":"Says yes"},`,
-		`{"tool":"bash","input":{"command":"sleep 1; echo late","description":"Waits"},`,
-		`{"tool":"read","input":{"filePath":"`+w.source()+`"},`,
-	)+fmt.Sprintf(`"session":%q,"id":%q}`, at.session, at.id)))
-	if err != nil {
-		return err
-	}
-	w.pause(ctx, 200*time.Millisecond)
-	if w.chance(2) {
-		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)) // a closed one says so when it is read
-		_, _ = conn.Read(make([]byte, 50))                               // the beginning of it, if there is one
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok && w.chance(2) {
-		_ = tcp.SetLinger(0) // as one does whose process has crashed
-	}
-	w.ended(at, unheard)
-	w.fault("connection cut", nil)
-	return conn.Close()
+	r.Header.Set("Content-Type", "application/json")
+	return bearer(token, &http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 }
 
 // refused sends a body, which has to be refused.
 func (w *worker) refused(ctx context.Context, token, body string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.subject.url+"/v1/calls", strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := (&http.Client{Transport: bearer(token, &http.Transport{DisableKeepAlives: true})}).Do(r)
+	res, err := w.raw(ctx, http.MethodPost, "/v1/calls", token, body)
 	if err != nil && len(body) > 16<<20 {
 		return nil // it may hang up on who sends too much
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode < 400 || res.StatusCode >= 500 {
-		return fmt.Errorf("what is to be refused was answered %s", res.Status)
+	if err := res.Body.Close(); err != nil || res.StatusCode < 400 || res.StatusCode >= 500 {
+		return fmt.Errorf("what is to be refused was answered %s: %w", res.Status, err)
 	}
 	return nil
 }

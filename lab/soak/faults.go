@@ -83,33 +83,21 @@ func faults() []fault {
 	}
 }
 
-// work makes faults until the load ends: each kind once, as soon as there is
-// somebody whom it can befall, then by chance.
+// work makes faults until the load ends, all kinds in turn, shuffled anew each
+// time.
 func (b *breaker) work(ctx context.Context, ends time.Time) {
 	all := faults()
-	first := b.rand.Perm(len(all))
 	pause := 1500 * time.Millisecond
 	if b.s.quick {
 		pause = 150 * time.Millisecond
 	}
 	for {
-		sleep(ctx, pause/2+time.Duration(b.rand.Int64N(int64(pause))))
-		if ctx.Err() != nil || time.Now().After(ends) {
-			for _, at := range first {
-				b.fault(all[at].name, errNobody)
+		for _, at := range b.rand.Perm(len(all)) {
+			sleep(ctx, pause/2+time.Duration(b.rand.Int64N(int64(pause))))
+			if ctx.Err() != nil || time.Now().After(ends) {
+				return
 			}
-			return
-		}
-		at, chosen := b.rand.IntN(len(all)), len(first) > 0
-		if chosen {
-			at, first = first[0], first[1:]
-		}
-		err := all[at].do(b, ctx)
-		switch {
-		case !errors.Is(err, errNobody):
-			b.fault(all[at].name, err)
-		case chosen:
-			first = append(first, at) // later
+			b.fault(all[at].name, all[at].do(b, ctx))
 		}
 	}
 }

@@ -77,9 +77,8 @@ type server struct {
 // startServer starts it in a world. What it logs goes to a file.
 func startServer(w *world) (*server, error) {
 	b := &server{exited: make(chan struct{})}
-	b.cmd = exec.Command(w.self, wordServer, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
-	b.cmd.Dir, b.cmd.Env, b.cmd.Stderr = w.Project, w.Env(), w.log
-	proof.OwnGroup(b.cmd)
+	b.cmd = w.Command(context.Background(), w.self, wordServer, "serve", "--addr", "127.0.0.1:0", "--json", "--patience", "3s")
+	b.cmd.Stderr = w.log
 	in, noIn := b.cmd.StdinPipe()
 	out, noOut := b.cmd.StdoutPipe()
 	if err := errors.Join(noIn, noOut, b.cmd.Start()); err != nil {

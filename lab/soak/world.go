@@ -144,10 +144,8 @@ func sharedText(i int) string {
 
 // command is the command helve with arguments, in the project.
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, w.self, append([]string{wordHelve}, args...)...)
-	cmd.Dir, cmd.Env = w.Project, w.Env("TMPDIR="+w.callsTemp())
-	proof.OwnGroup(cmd)
-	cmd.Cancel = func() error { return proof.EndGroup(cmd.Process) }
+	cmd := w.Command(ctx, append([]string{w.self, wordHelve}, args...)...)
+	cmd.Env = w.Env("TMPDIR=" + w.callsTemp())
 	return cmd
 }
 

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// OwnGroup puts a command into a process group of its own.
-func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup puts a command into a process group of its own.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // EndGroup ends a process that was started so, and all that it started.
 func EndGroup(p *os.Process) error {

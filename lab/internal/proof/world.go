@@ -1,9 +1,12 @@
 package proof
 
 import (
+	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // A World is a folder in which programs live while they are measured: a home, a
@@ -41,6 +44,22 @@ func (w *World) Write(name, text string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// Command is a command in a process group of its own, all of which ends with ctx.
+func Command(ctx context.Context, argv ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Cancel = func() error { return EndGroup(cmd.Process) }
+	cmd.WaitDelay = 5 * time.Second
+	ownGroup(cmd)
+	return cmd
+}
+
+// Command is such a command in the project.
+func (w *World) Command(ctx context.Context, argv ...string) *exec.Cmd {
+	cmd := Command(ctx, argv...)
+	cmd.Dir, cmd.Env = w.Project, w.Env()
+	return cmd
 }
 
 // Env is the environment of the programs, with what else they need. Whatever they want from the network
