@@ -104,7 +104,7 @@ func TestVectors(t *testing.T) {
 			case v.Platform != "" && v.Platform != runtime.GOOS:
 				t.Skip("for " + v.Platform + "; see TestMatch for both case rules")
 			case v.Cat == "suggest":
-				t.Skip("commands are read by internal/shell, which runs these lines")
+				t.Skip("commands are read by internal/command, which runs these lines")
 			case v.Context != nil && v.Context.MCPTool != "":
 				t.Skip("names are given out by the runtime; internal/cli runs this line")
 			case v.Cat == "visible":

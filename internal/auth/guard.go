@@ -65,7 +65,7 @@ type GuardOptions struct {
 	Logger *slog.Logger
 }
 
-// A Gate guards handlers. All that it wraps share its limits.
+// A Guard guards handlers. All that it wraps share its limits.
 type Guard struct {
 	secret   secret
 	hosts    map[string]bool

@@ -16,7 +16,7 @@ import (
 // which says why that came to nothing.
 var ErrSignIn = errors.New("sign-in needed")
 
-// A Failure is a sign-in that came to nothing although a person was there. Its
+// A SignInError is a sign-in that came to nothing although a person was there. Its
 // text is for that person. It is an [ErrSignIn] too.
 type SignInError struct {
 	Server string

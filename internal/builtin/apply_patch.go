@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/charset"
+	"github.com/helve-dev/helve/internal/diff"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/patch"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -64,12 +64,12 @@ func applyPatch(e editor) tool.Tool {
 	})
 }
 
-func parsePatch(text string) (patch.Patch, error) {
+func parsePatch(text string) (diff.Patch, error) {
 	if text == "" {
-		return patch.Patch{}, tool.Fail("patch-empty", "patchText is required")
+		return diff.Patch{}, tool.Fail("patch-empty", "patchText is required")
 	}
-	p, err := patch.Parse(text)
-	bad, ok := errors.AsType[*patch.SyntaxError](err)
+	p, err := diff.Parse(text)
+	bad, ok := errors.AsType[*diff.SyntaxError](err)
 	switch {
 	case ok && bad.Code == "patch-empty":
 		return p, tool.Fail(bad.Code, "patch rejected: empty patch")
@@ -95,7 +95,7 @@ type patchPlan struct {
 
 // A hunkTarget is a hunk with the files it changes.
 type hunkTarget struct {
-	patch.Hunk
+	diff.Hunk
 	path, to files.Path
 }
 
@@ -109,7 +109,7 @@ type fileState struct {
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (s *patchPlan) resolve(p patch.Patch) ([]files.Path, error) {
+func (s *patchPlan) resolve(p diff.Patch) ([]files.Path, error) {
 	var paths []files.Path
 	for _, h := range p.Hunks {
 		if s.ctx.Err() != nil {
@@ -163,12 +163,12 @@ func (s *patchPlan) fileState(claim *files.Claim, p files.Path) (*fileState, err
 func (s *patchPlan) verify(claim *files.Claim, h hunkTarget) error {
 	l, err := s.fileState(claim, h.path)
 	switch h.Kind {
-	case patch.Add:
+	case diff.Add:
 		if err != nil {
 			return cannotChange(h.path, err)
 		}
 		return s.add(l, h)
-	case patch.Delete:
+	case diff.Delete:
 		return s.remove(l, h, err)
 	}
 	return s.update(claim, l, h, err)
@@ -237,7 +237,7 @@ func (s *patchPlan) update(claim *files.Claim, l *fileState, h hunkTarget, err e
 	if err != nil {
 		return err
 	}
-	edits, err := patch.Edits(file.String(), h.path.String(), h.Chunks)
+	edits, err := diff.PatchEdits(file.String(), h.path.String(), h.Chunks)
 	if err != nil {
 		return s.mismatch(h, err)
 	}
@@ -296,7 +296,7 @@ func decoded(data []byte) (string, bool) {
 // mismatch words lines that are not in the file. What stands there instead
 // is shown only to who may read it.
 func (s *patchPlan) mismatch(h hunkTarget, err error) error {
-	miss, ok := errors.AsType[*patch.MatchError](err)
+	miss, ok := errors.AsType[*diff.MatchError](err)
 	if !ok {
 		return verificationFailed("failed", "Error: %w", err)
 	}

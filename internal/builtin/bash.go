@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/internal/command"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/judge"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
@@ -63,7 +63,7 @@ func bash(s commands) tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			line := judge.ReadIn(s.files, judge.Place{Dir: c.Dir, Cwd: dir}, in.Command)
+			line := command.ReadLineIn(s.files, command.Folder{Dir: c.Dir, Cwd: dir}, in.Command)
 			reqs, err := line.Requests(ctx, c)
 			if err != nil {
 				return nil, err
@@ -141,7 +141,7 @@ type bashCall struct {
 	commands
 	c    *tool.Call
 	in   bashInput
-	line *judge.Line
+	line *command.Judged
 }
 
 func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {

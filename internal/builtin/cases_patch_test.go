@@ -214,7 +214,7 @@ func casePatchMoveAsks(t *testing.T) {
 }
 
 // TestCasesPatchLibrary are PL01 to PL20 as far as the tool shows them. PL06
-// to PL09, patches on command lines, are cases of TestBody in internal/patch.
+// to PL09, patches on command lines, are cases of TestBody in internal/diff.
 func TestCasesPatchLibrary(t *testing.T) {
 	file := func(pairs ...string) map[string]string {
 		m := map[string]string{}

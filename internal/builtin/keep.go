@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/command"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/shell"
 )
 
 // A lossCheckpoint keeps what a command is about to destroy; nil for none.
@@ -120,9 +120,9 @@ func some(names []string) string {
 // endangered puts what a command line that starts in a folder destroys as the
 // door to the disk wants it. unknown is what destroys files that its text does
 // not name.
-func endangered(start string, losses []shell.Loss) (at []files.Endangered, unknown []string) {
+func endangered(start string, losses []command.Loss) (at []files.Endangered, unknown []string) {
 	for _, l := range losses {
-		if l.Kind == shell.Forgotten {
+		if l.Kind == command.Forgotten {
 			continue // no file holds it
 		}
 		if l.Unknown || !l.Dir.Known {
@@ -141,11 +141,11 @@ func endangered(start string, losses []shell.Loss) (at []files.Endangered, unkno
 	return at, unknown
 }
 
-func endangeredIn(dir string, l shell.Loss) (at []files.Endangered) {
+func endangeredIn(dir string, l command.Loss) (at []files.Endangered) {
 	e := files.Endangered{
-		Tree: l.Tree, Name: l.Name, Write: l.Kind == shell.Emptied, Move: l.Move, Whole: l.Whole, Discard: discardKind(l),
+		Tree: l.Tree, Name: l.Name, Write: l.Kind == command.Emptied, Move: l.Move, Whole: l.Whole, Discard: discardKind(l),
 	}
-	pattern := func(w shell.Word) files.Pattern { return files.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
+	pattern := func(w command.Word) files.Pattern { return files.Pattern{Name: w.Value, Glob: w.Glob, Dir: dir} }
 	for _, w := range l.From {
 		e.From = append(e.From, pattern(w))
 	}
@@ -160,11 +160,11 @@ func endangeredIn(dir string, l shell.Loss) (at []files.Endangered) {
 	return at
 }
 
-func discardKind(l shell.Loss) files.Discard {
+func discardKind(l command.Loss) files.Discard {
 	switch {
-	case l.Kind == shell.Discarded:
+	case l.Kind == command.Discarded:
 		return files.Changes
-	case l.Kind != shell.Cleaned:
+	case l.Kind != command.Cleaned:
 		return files.Nothing
 	case l.Only:
 		return files.OnlyIgnored

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/helve-dev/helve/internal/rank"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -91,7 +90,7 @@ type loader struct {
 	calls Calls
 	mu    sync.Mutex
 	of    []book
-	index *rank.Index
+	index *ranking
 }
 
 // waitForSources gives programs that are not connected yet a moment to bring their
@@ -133,7 +132,7 @@ func (l *loader) search(specs []tool.Spec, query string, n int) []tool.Spec {
 	}
 	l.mu.Lock()
 	if l.index == nil || !slices.Equal(l.of, books) {
-		l.of, l.index = books, rank.New(documents(books))
+		l.of, l.index = books, newRanking(documents(books))
 	}
 	index := l.index
 	l.mu.Unlock()
@@ -144,15 +143,15 @@ func (l *loader) search(specs []tool.Spec, query string, n int) []tool.Spec {
 	return out
 }
 
-func documents(books []book) []rank.Doc {
-	docs := make([]rank.Doc, len(books))
+func documents(books []book) []rankedDoc {
+	docs := make([]rankedDoc, len(books))
 	for i, b := range books {
-		docs[i] = rank.Doc{ID: b.name, Name: b.name, Text: b.description}
+		docs[i] = rankedDoc{ID: b.name, Name: b.name, Text: b.description}
 		if b.schema == nil {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.schema.Properties)) {
-			p := rank.Param{Name: name}
+			p := rankedParam{Name: name}
 			if s := b.schema.Properties[name]; s != nil {
 				p.Text = s.Description
 			}

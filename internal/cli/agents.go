@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/redact"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 )
@@ -235,7 +234,7 @@ func (a *app) oneAgent(s *setup, name string, asJSON bool) error {
 		if err != nil {
 			return fmt.Errorf("writing the options of agent %s: %w", name, err)
 		}
-		v.Options = redact.JSON(raw)
+		v.Options = redactJSON(raw)
 	}
 	v.Rules = withSources(agent.Policy.Rules)
 	for _, c := range agent.Policy.Ceilings {

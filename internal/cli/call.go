@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/jsonl"
+	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -206,7 +206,7 @@ func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) err
 		}
 	}
 	if f.asJSON {
-		line := jsonl.End(quoted(req.ID), req.Tool, res, err)
+		line := server.EndLine(quoted(req.ID), req.Tool, res, err)
 		if isTerminal(a.Stdout) {
 			line = []byte(text.VisibleJSON(string(line)))
 		}

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
@@ -165,11 +165,11 @@ func (c *chat) talk(ctx context.Context, first string) {
 	for !c.leaving && ctx.Err() == nil {
 		c.con.tell()
 		stop := c.idle()
-		line, err := c.con.editor.Read(ctx, screen.Line{
+		line, err := c.con.editor.Read(ctx, terminal.Line{
 			Prompt: c.con.style.Bold(c.agentName() + "> "), More: c.con.style.Dim("  … "), Text: strings.TrimRight(c.con.ahead.Take(), "\n"),
 		})
 		stop()
-		if errors.Is(err, screen.ErrInterrupted) && c.warn() {
+		if errors.Is(err, terminal.ErrInterrupted) && c.warn() {
 			continue
 		}
 		if err != nil {
@@ -272,7 +272,7 @@ func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 		broken = c.adopt(ctx, c.session, goesOn)
 		c.agent = cmp.Or(wanted, c.agent)
 	}
-	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
+	c.say(c.con.style.Dim(terminal.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
 	return broken
 }
 
@@ -281,7 +281,7 @@ func (c *chat) goodbye() {
 	c.con.close()
 	c.con.tell()
 	if c.session != "" {
-		c.say("To go on with this session: helve sessions resume " + screen.Safe(c.session))
+		c.say("To go on with this session: helve sessions resume " + terminal.Safe(c.session))
 	}
 }
 
@@ -289,10 +289,10 @@ func (c *chat) goodbye() {
 type console struct {
 	in      *os.File
 	out     io.Writer
-	style   screen.Style
-	keys    *screen.Keys
-	editor  *screen.Editor
-	ahead   screen.Ahead // what was typed while nobody asked for a line
+	style   terminal.Style
+	keys    *terminal.Keys
+	editor  *terminal.Editor
+	ahead   terminal.Ahead // what was typed while nobody asked for a line
 	notices *notices
 	restore func() error // nil once the terminal is as it was
 
@@ -308,7 +308,7 @@ func (a *app) openConsole(history string) (*console, error) {
 		return nil, errors.New("there is no terminal to talk at")
 	}
 	c := &console{in: in, out: out, style: a.style(a.Stdout), notices: &notices{}}
-	past, err := screen.OpenHistory(history)
+	past, err := terminal.OpenHistory(history)
 	if err != nil {
 		a.note(err.Error())
 	}
@@ -317,8 +317,8 @@ func (a *app) openConsole(history string) (*console, error) {
 		return nil, fmt.Errorf("the terminal can not be read key by key: %w", err)
 	}
 	c.restore = func() error { return term.Restore(int(in.Fd()), before) }
-	c.keys = screen.NewKeys(in)
-	c.editor = screen.NewEditor(c.keys, out, func() (columns, rows int) {
+	c.keys = terminal.NewKeys(in)
+	c.editor = terminal.NewEditor(c.keys, out, func() (columns, rows int) {
 		columns, rows, _ = term.GetSize(int(out.Fd())) // 0 where it is not known
 		return columns, rows
 	})

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -66,7 +65,7 @@ func (c *chat) command(ctx context.Context, name, rest string) {
 	if near, ok := text.Nearest(name, names); ok {
 		hint = "Did you mean " + near + "? " + hint
 	}
-	c.say(c.con.style.Red("There is no " + screen.Safe(name) + ". " + hint))
+	c.say(c.con.style.Red("There is no " + terminal.Safe(name) + ". " + hint))
 }
 
 func (c *chat) help(context.Context, string) {
@@ -86,11 +85,11 @@ func (c *chat) switchAgent(_ context.Context, name string) {
 	i := slices.IndexFunc(c.agents, func(a helve.Agent) bool { return a.Name == name && a.Mode != "subagent" && !a.Hidden })
 	if i >= 0 {
 		c.agent = name
-		c.say("From now on " + screen.Safe(name) + " works.")
+		c.say("From now on " + terminal.Safe(name) + " works.")
 		return
 	}
 	if name != "" {
-		c.say(c.con.style.Red("There is no agent called " + screen.Safe(name) + " to talk to. There are:"))
+		c.say(c.con.style.Red("There is no agent called " + terminal.Safe(name) + " to talk to. There are:"))
 	}
 	tw := columns(c.con)
 	for _, a := range c.agents {
@@ -101,19 +100,19 @@ func (c *chat) switchAgent(_ context.Context, name string) {
 		if a.Name == c.agentName() {
 			mark = "*"
 		}
-		fmt.Fprintf(tw, "%s %s\t%s\n", mark, screen.Safe(a.Name), screen.Clip(screen.Safe(strings.TrimSpace(a.Description)), 60))
+		fmt.Fprintf(tw, "%s %s\t%s\n", mark, terminal.Safe(a.Name), terminal.Clip(terminal.Safe(strings.TrimSpace(a.Description)), 60))
 	}
 	_ = tw.Flush() // the console never fails
 }
 
 func (c *chat) switchModel(_ context.Context, name string) {
 	if name == "" {
-		c.say("The model is " + screen.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
+		c.say("The model is " + terminal.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
 		return
 	}
 	provider, model, ok := strings.Cut(name, "/")
 	if !ok || provider == "" || model == "" {
-		c.say(c.con.style.Red("A model is given as provider/model, and " + screen.Safe(name) + " is not."))
+		c.say(c.con.style.Red("A model is given as provider/model, and " + terminal.Safe(name) + " is not."))
 		return
 	}
 	ref := message.ModelRef{Provider: provider, Model: model}
@@ -122,12 +121,12 @@ func (c *chat) switchModel(_ context.Context, name string) {
 		return
 	}
 	c.model = ref
-	c.say("From now on " + screen.Safe(name) + " answers.")
+	c.say("From now on " + terminal.Safe(name) + " answers.")
 }
 
 func (c *chat) begin(context.Context, string) {
 	if c.session != "" {
-		c.say(c.con.style.Dim("The session " + screen.Safe(c.session) + " is kept: /resume goes on with it."))
+		c.say(c.con.style.Dim("The session " + terminal.Safe(c.session) + " is kept: /resume goes on with it."))
 	}
 	c.session, c.todos, c.usage = "", nil, message.Info{}
 	c.say("A new session begins with your next prompt.")
@@ -161,7 +160,7 @@ func (c *chat) listSessions(ctx context.Context, _ string) {
 		if s.ID == c.session {
 			mark = "*"
 		}
-		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, screen.Safe(s.ID), at(s.Time.Updated), screen.Clip(screen.Safe(cmp.Or(s.Title, s.First)), 50))
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, terminal.Safe(s.ID), at(s.Time.Updated), terminal.Clip(terminal.Safe(cmp.Or(s.Title, s.First)), 50))
 	}
 	_ = tw.Flush() // the console never fails
 }
@@ -191,9 +190,9 @@ func (c *chat) undo(ctx context.Context, _ string) {
 		return
 	}
 	for _, f := range preview.Files {
-		c.say(strings.TrimRight(screen.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
+		c.say(strings.TrimRight(terminal.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
 		if f.Diff != "" {
-			_, _ = io.WriteString(c.con, screen.Diff(f.Diff, transcript.MostDiff, screen.Options{Color: c.con.style.On, Prefix: "  "})) // the console never fails
+			_, _ = io.WriteString(c.con, terminal.Diff(f.Diff, terminal.MostDiff, terminal.Options{Color: c.con.style.On, Prefix: "  "})) // the console never fails
 		}
 	}
 	if !c.confirm(ctx, "Put these files back? Type y or n, then Enter [y/N] ") {
@@ -207,7 +206,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 	case report.Conflicts():
 		c.say(c.con.style.Yellow("Some files were left as they are, because somebody else has changed them since."))
 	default:
-		c.say("Done. 'helve undo " + screen.Safe(report.ID) + "' takes this back.")
+		c.say("Done. 'helve undo " + terminal.Safe(report.ID) + "' takes this back.")
 	}
 }
 
@@ -215,7 +214,7 @@ func (c *chat) undo(ctx context.Context, _ string) {
 func (c *chat) confirm(ctx context.Context, question string) bool {
 	c.con.forget()
 	for {
-		word, err := c.con.editor.Read(ctx, screen.Line{Prompt: c.con.style.Bold(question), Answer: true})
+		word, err := c.con.editor.Read(ctx, terminal.Line{Prompt: c.con.style.Bold(question), Answer: true})
 		switch word = strings.ToLower(strings.TrimSpace(word)); {
 		case err != nil, word == "", word == "n", word == "no":
 			return false
@@ -292,11 +291,11 @@ func (c *chat) showTodos(ctx context.Context, _ string) {
 		return
 	}
 	columns, _ := c.con.editor.Size()
-	shown := make([]screen.Todo, len(list))
+	shown := make([]terminal.Todo, len(list))
 	for i, t := range list {
-		shown[i] = screen.Todo{Text: t.Content, Status: t.Status}
+		shown[i] = terminal.Todo{Text: t.Content, Status: t.Status}
 	}
-	_, _ = io.WriteString(c.con, screen.Todos(shown, screen.Options{Width: columns, Color: c.con.style.On})) // the console never fails
+	_, _ = io.WriteString(c.con, terminal.Todos(shown, terminal.Options{Width: columns, Color: c.con.style.On})) // the console never fails
 }
 
 func (c *chat) listTools(ctx context.Context, _ string) {
@@ -306,7 +305,7 @@ func (c *chat) listTools(ctx context.Context, _ string) {
 	tw := columns(c.con)
 	for _, s := range c.rt.Tools(tool.Audience{Provider: ref.Provider, Model: ref.Model, Agent: c.agentName()}) {
 		first, _, _ := strings.Cut(strings.TrimSpace(s.Description), "\n")
-		fmt.Fprintf(tw, "%s\t%s\n", screen.Safe(s.Name), screen.Clip(screen.Safe(first), max(width-24, 20)))
+		fmt.Fprintf(tw, "%s\t%s\n", terminal.Safe(s.Name), terminal.Clip(terminal.Safe(first), max(width-24, 20)))
 	}
 	_ = tw.Flush() // the console never fails
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -46,7 +46,7 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 		if n > mostMissing {
 			missing = append(missing[:mostMissing], fmt.Sprintf("and %d more", n-mostMissing))
 		}
-		c.say(c.con.style.Yellow(screen.Safe("There is no such file: " + strings.Join(missing, ", ") + ". The words are sent as they are.")))
+		c.say(c.con.style.Yellow(terminal.Safe("There is no such file: " + strings.Join(missing, ", ") + ". The words are sent as they are.")))
 	}
 	return line, files, nil
 }

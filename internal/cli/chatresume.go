@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 )
@@ -43,7 +42,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 		c.fail(err)
 		return false
 	}
-	c.say(c.con.style.Dim(screen.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
+	c.say(c.con.style.Dim(terminal.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
 	for _, m := range slices.Backward(said) {
 		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
 			c.usage = m.Info
@@ -51,13 +50,13 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 		}
 	}
 	c.recall(said)
-	why := transcript.BrokenBy(said)
+	why := terminal.BrokenTurn(said)
 	switch {
 	case why == "":
 	case goesOn:
-		c.say(c.con.style.Yellow(screen.Safe("This broke off (" + why + ") and goes on now.")))
+		c.say(c.con.style.Yellow(terminal.Safe("This broke off (" + why + ") and goes on now.")))
 	default:
-		c.say(c.con.style.Yellow(screen.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
+		c.say(c.con.style.Yellow(terminal.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
 	}
 	return why != ""
 }
@@ -81,12 +80,12 @@ func (c *chat) recall(said []message.Message) {
 			if n > 0 {
 				mark = "  "
 			}
-			c.say(c.con.style.Bold(mark + screen.Safe(line)))
+			c.say(c.con.style.Bold(mark + terminal.Safe(line)))
 		}
 		break
 	}
 	var out strings.Builder
-	laid := screen.NewMarkdown(&out, screen.Options{Width: columns, Color: c.con.style.On})
+	laid := terminal.NewMarkdown(&out, terminal.Options{Width: columns, Color: c.con.style.On})
 	for _, m := range said[from:] {
 		if words := wordsOf(m); m.Info.Role == message.Assistant && words != "" {
 			_, _ = io.WriteString(laid, words) // a builder never fails

@@ -12,8 +12,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/screen"
-	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -64,12 +63,12 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 
 // follow runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
 // has ended, or, before that, when the person wants to leave.
-func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *transcript.Transcript, ended bool) {
+func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *terminal.Transcript, ended bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	columns, rows := c.con.editor.Size()
 	stop := &stopper{keys: c.con.keys.C(), ahead: &c.con.ahead, cancel: cancel}
-	view = transcript.New(transcript.Options{
+	view = terminal.NewTranscript(terminal.TranscriptOptions{
 		Out: c.con, Session: c.session, Call: call, Width: columns, Height: rows, Color: c.con.style.On, Reasoning: c.reasoning, Live: true, Prompted: true, Halt: stop.asked,
 	})
 	defer view.Close()
@@ -114,8 +113,8 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 // A stopper hears keys while there is work: the first Ctrl-C stops the work, and
 // a second one soon after it leaves.
 type stopper struct {
-	keys   <-chan screen.Key
-	ahead  *screen.Ahead // what is typed meanwhile
+	keys   <-chan terminal.Key
+	ahead  *terminal.Ahead // what is typed meanwhile
 	cancel context.CancelCauseFunc
 	at     time.Time // of the last Ctrl-C
 	leave  bool
@@ -123,7 +122,7 @@ type stopper struct {
 
 // hear takes a key, or that there will be none any more. What is typed before a
 // prompt is kept for it, and not sent.
-func (s *stopper) hear(key screen.Key, ok bool) {
+func (s *stopper) hear(key terminal.Key, ok bool) {
 	if ok && !key.Interrupt() {
 		s.ahead.Add(key)
 		return
@@ -170,7 +169,7 @@ func (c *chat) idle() (stop func()) {
 }
 
 // show shows an event and asks what it asks.
-func (c *chat) show(ctx context.Context, view *transcript.Transcript, ask *prompter, e helve.Event) {
+func (c *chat) show(ctx context.Context, view *terminal.Transcript, ask *prompter, e helve.Event) {
 	view.Event(e)
 	if p, ok := e.Properties.(event.TodosChanged); ok && p.Session == view.Session() {
 		c.todos = p.Todos
@@ -181,7 +180,7 @@ func (c *chat) show(ctx context.Context, view *transcript.Transcript, ask *promp
 }
 
 // drain shows the events that are still on their way when the work has ended.
-func (c *chat) drain(ctx context.Context, view *transcript.Transcript, ask *prompter) {
+func (c *chat) drain(ctx context.Context, view *terminal.Transcript, ask *prompter) {
 	enough := time.NewTimer(lastWords)
 	defer enough.Stop()
 	for !view.Over() {
@@ -198,7 +197,7 @@ func (c *chat) drain(ctx context.Context, view *transcript.Transcript, ask *prom
 }
 
 // notice tells what was noticed meanwhile.
-func (c *chat) notice(view *transcript.Transcript) {
+func (c *chat) notice(view *terminal.Transcript) {
 	for _, line := range c.con.notices.take() {
 		view.Note(line)
 	}
@@ -216,7 +215,7 @@ func (c *chat) report(turn *helve.Turn) {
 	if share := c.share(); share != "" {
 		parts = append(parts, share)
 	}
-	c.say(c.con.style.Dim(screen.Safe(strings.Join(parts, " · "))))
+	c.say(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
 }
 
 // share is how much of its room the model has used; "" where that is not known.
@@ -256,7 +255,7 @@ func (c *chat) shell(ctx context.Context, command string) {
 		if out != "" {
 			c.say(out)
 		}
-		if how := transcript.Ended(res.Metadata); how != "" {
+		if how := terminal.CommandEnd(res.Metadata); how != "" {
 			c.say(c.con.style.Red(how))
 		}
 	}
@@ -311,8 +310,8 @@ func (a *answers) Read(p []byte) (int, error) {
 	if a.ctx.Err() != nil {
 		return 0, io.EOF
 	}
-	line, err := a.con.editor.Read(a.ctx, screen.Line{Prompt: a.con.takeLine(), Shown: true, Answer: true})
-	if errors.Is(err, screen.ErrInterrupted) {
+	line, err := a.con.editor.Read(a.ctx, terminal.Line{Prompt: a.con.takeLine(), Shown: true, Answer: true})
+	if errors.Is(err, terminal.ErrInterrupted) {
 		a.stop()
 		<-a.over
 	}
@@ -364,7 +363,7 @@ func (n *notices) Write(p []byte) (int, error) {
 	defer n.mu.Unlock()
 	for line := range strings.Lines(string(p)) {
 		if len(n.lines) < maxNotices {
-			n.lines = append(n.lines, screen.Safe(strings.TrimSuffix(line, "\n")))
+			n.lines = append(n.lines, terminal.Safe(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	return len(p), nil

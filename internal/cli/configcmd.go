@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/redact"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 )
@@ -48,7 +47,7 @@ that look like secrets are left out unless --secrets is given.`,
 			}
 			raw := s.cfg.Raw
 			if !secrets {
-				raw = redact.JSON(raw)
+				raw = redactJSON(raw)
 				s.cfg.Withheld = redactedValues(s.cfg.Withheld)
 			}
 			if asJSON {
@@ -380,7 +379,7 @@ func redactedValues(all []config.Withheld) []config.Withheld {
 	all = slices.Clone(all)
 	for i := range all {
 		w := &all[i]
-		w.Value = string(redact.Member(w.Key, json.RawMessage(w.Value)))
+		w.Value = string(redactMember(w.Key, json.RawMessage(w.Value)))
 	}
 	return all
 }

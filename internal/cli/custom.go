@@ -14,7 +14,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/redact"
 )
 
 // watchFiles is how often a program that stays looks whether the files of
@@ -29,7 +28,7 @@ func (a *app) custom(s *setup) helve.Custom {
 		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
 		LoadTimeout: milliseconds(c.LoadTimeoutMS), HookTimeout: milliseconds(c.HookTimeoutMS),
 		Commands: helve.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)},
-		Config:   redact.JSON(s.cfg.Raw),
+		Config:   redactJSON(s.cfg.Raw),
 	}
 	for _, f := range s.cfg.Folders {
 		folder := helve.CustomFolder{Path: f.Path, Project: f.Guarded}

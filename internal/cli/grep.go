@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/regex"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -317,7 +316,7 @@ type grepPrinter struct {
 	app     *app
 	flags   *grepFlags
 	out     *bufio.Writer
-	style   screen.Style
+	style   terminal.Style
 	matcher *regex.Matcher
 	found   bool
 }
@@ -377,7 +376,7 @@ func (p *grepPrinter) name(path, file string) string {
 }
 
 func (p *grepPrinter) json(v map[string]any) {
-	if line, err := lines.Encode(v); err == nil { // names and texts always encode
+	if line, err := text.EncodeLine(v); err == nil { // names and texts always encode
 		_, _ = p.out.Write(line)
 	}
 }

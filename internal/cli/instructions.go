@@ -2,23 +2,22 @@ package cli
 
 import (
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/config"
 	"path/filepath"
 	"sync"
-
-	"github.com/helve-dev/helve/internal/instructions"
 )
 
 // instructions are the texts that tell an agent how to work here. The files are
 // looked for when they are first asked for: most commands never ask.
 func (s *setup) instructions(a *app) func(agent string) []string {
-	find := sync.OnceValue(func() instructions.Files { return instructions.Find(s.instructed(a)) })
+	find := sync.OnceValue(func() config.Instructions { return config.FindInstructions(s.instructed(a)) })
 	return func(string) []string { return find().Texts() }
 }
 
 // instructed says where instructions are.
-func (s *setup) instructed(a *app) instructions.Options {
+func (s *setup) instructed(a *app) config.InstructionOptions {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
-	out := instructions.Options{
+	out := config.InstructionOptions{
 		Dir: s.opt.Dir, Worktree: s.opt.Worktree, Home: s.opt.Home, Note: a.note,
 		NoClaude: set("DISABLE_CLAUDE_CODE") || set("DISABLE_CLAUDE_CODE_PROMPT"), NoProject: set("DISABLE_PROJECT_CONFIG"),
 	}
@@ -39,7 +38,7 @@ func (s *setup) instructed(a *app) instructions.Options {
 	for _, e := range s.cfg.Instructions {
 		var name string
 		if err := json.Unmarshal(e.Value, &name); err == nil && name != "" { // the config tells of others
-			out.Named = append(out.Named, instructions.Named{Name: name, Dir: e.Dir})
+			out.Named = append(out.Named, config.NamedInstruction{Name: name, Dir: e.Dir})
 		}
 	}
 	return out

@@ -7,8 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/helve-dev/helve/internal/instructions"
+	"github.com/helve-dev/helve/internal/config"
 )
 
 // What the environment and the config say of instructions arrives where it is
@@ -22,17 +21,17 @@ func TestInstructed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		env  map[string]string
-		want instructions.Options
+		want config.InstructionOptions
 	}{
-		{"nothing", nil, instructions.Options{Own: []string{at(".config/helve"), at(".config/opencode")}}},
+		{"nothing", nil, config.InstructionOptions{Own: []string{at(".config/helve"), at(".config/opencode")}}},
 		{"config folders", map[string]string{"XDG_CONFIG_HOME": at("x"), "OPENCODE_CONFIG_DIR": at("a"), "HELVE_CONFIG_DIR": "b"},
-			instructions.Options{Own: []string{at("x/helve"), at("x/opencode"), at("a"), at("b")}}},
+			config.InstructionOptions{Own: []string{at("x/helve"), at("x/opencode"), at("a"), at("b")}}},
 		{"not Claude's", map[string]string{"HELVE_DISABLE_CLAUDE_CODE_PROMPT": "1"},
-			instructions.Options{NoClaude: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
+			config.InstructionOptions{NoClaude: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
 		{"nor the project's", map[string]string{"OPENCODE_DISABLE_CLAUDE_CODE": "true", "OPENCODE_DISABLE_PROJECT_CONFIG": "1"},
-			instructions.Options{NoClaude: true, NoProject: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
+			config.InstructionOptions{NoClaude: true, NoProject: true, Own: []string{at(".config/helve"), at(".config/opencode")}}},
 		{"named", map[string]string{"HELVE_CONFIG_CONTENT": `{"instructions": ["a.md", "", "https://h/x.md"]}`},
-			instructions.Options{Named: []instructions.Named{{Name: "a.md", Dir: home}, {Name: "https://h/x.md", Dir: home}}, Own: []string{at(".config/helve"), at(".config/opencode")}}},
+			config.InstructionOptions{Named: []config.NamedInstruction{{Name: "a.md", Dir: home}, {Name: "https://h/x.md", Dir: home}}, Own: []string{at(".config/helve"), at(".config/opencode")}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told strings.Builder
@@ -43,7 +42,7 @@ func TestInstructed(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.want.Dir, c.want.Worktree, c.want.Home = s.opt.Dir, s.opt.Worktree, home
-			if diff := cmp.Diff(c.want, s.instructed(a), cmpopts.IgnoreFields(instructions.Options{}, "Note")); diff != "" {
+			if diff := cmp.Diff(c.want, s.instructed(a), cmpopts.IgnoreFields(config.InstructionOptions{}, "Note")); diff != "" {
 				t.Error(diff)
 			}
 			ask := s.instructions(a)

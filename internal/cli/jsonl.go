@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/jsonl"
+	"github.com/helve-dev/helve/internal/server"
 )
 
 // serveLines serves a program: requests on standard input, a line each, and
@@ -38,13 +38,13 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	err = jsonl.Serve(ctx, rt, jsonl.Options{
+	err = server.ServeLines(ctx, rt, server.LinesOptions{
 		In: a.Stdin, Out: a.Stdout, Session: f.session, Agent: f.agent, Timeout: f.timeout, Events: f.events,
 	})
 	switch err {
-	case jsonl.ErrBroken:
+	case server.ErrOutputClosed:
 		return &silent{exitFailed}
-	case jsonl.ErrCanceled:
+	case server.ErrCanceled:
 		return &silent{exitCanceled}
 	}
 	return err

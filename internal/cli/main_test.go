@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/cli"
 	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/tooltest"
 )
 
@@ -24,8 +25,11 @@ type leakChecked struct{ m *testing.M }
 func (l leakChecked) Run() int { return tooltest.Leaks(l.m.Run) }
 
 // TestMain lets the test binary double as the command, when it is called by
-// the name helve, and as a language server.
+// the name helve, as a language server, and as the helper of commands.
 func TestMain(m *testing.M) {
+	if code, ok := process.HelperMain(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	lsptest.Main()
 	testscript.Main(leakChecked{m}, map[string]func(){"helve": helve})
 }

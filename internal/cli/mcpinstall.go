@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve/internal/adopt"
+	"github.com/helve-dev/helve/internal/agentconfig"
 	"github.com/helve-dev/helve/internal/diff"
 )
 
@@ -54,7 +54,7 @@ The agents are ` + clientNames() + `.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.install(&f, args[0]) },
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.scope, "scope", adopt.User, "whose config: user or project")
+	fs.StringVar(&f.scope, "scope", agentconfig.User, "whose config: user or project")
 	fs.StringVar(&f.name, "name", "helve", "what the server is called there")
 	fs.StringVar(&f.agent, "agent", "", "the rules of this agent hold")
 	fs.BoolVar(&f.compact, "compact", false, "do not list the tools of other MCP servers: offer to search them")
@@ -67,25 +67,25 @@ The agents are ` + clientNames() + `.`,
 
 func clientNames() string {
 	var names []string
-	for _, c := range adopt.Clients() {
+	for _, c := range agentconfig.Clients() {
 		names = append(names, string(c))
 	}
 	return words(names)
 }
 
 func (a *app) install(f *installFlags, client string) error {
-	if !slices.Contains(adopt.Clients(), adopt.Client(client)) {
+	if !slices.Contains(agentconfig.Clients(), agentconfig.Client(client)) {
 		return usagef("%q is not an agent that is known; there are %s. With --print you see what an entry looks like", client, clientNames())
 	}
-	if f.scope != adopt.User && f.scope != adopt.Project {
+	if f.scope != agentconfig.User && f.scope != agentconfig.Project {
 		return usagef("--scope is user or project, not %q", f.scope)
 	}
 	self, err := a.program()
 	if err != nil {
 		return err
 	}
-	req := adopt.Request{
-		Client: adopt.Client(client), Scope: f.scope, Name: f.name, Command: []string{self, "mcp"},
+	req := agentconfig.Request{
+		Client: agentconfig.Client(client), Scope: f.scope, Name: f.name, Command: []string{self, "mcp"},
 		Home: a.home(), Dir: a.workDir(), Getenv: a.Getenv, GOOS: runtime.GOOS, Force: f.force,
 	}
 	if f.agent != "" {
@@ -95,7 +95,7 @@ func (a *app) install(f *installFlags, client string) error {
 		req.Command = append(req.Command, "--compact")
 	}
 	if f.print {
-		path, contents, err := adopt.Snippet(req)
+		path, contents, err := agentconfig.Snippet(req)
 		if err != nil {
 			return err
 		}
@@ -107,10 +107,10 @@ func (a *app) install(f *installFlags, client string) error {
 }
 
 // change puts the entry into the file, or takes it out.
-func (a *app) change(f *installFlags, req adopt.Request) error {
-	prepare := adopt.Prepare
+func (a *app) change(f *installFlags, req agentconfig.Request) error {
+	prepare := agentconfig.Prepare
 	if f.remove {
-		prepare = adopt.Remove
+		prepare = agentconfig.Remove
 	}
 	plan, err := prepare(req)
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *app) change(f *installFlags, req adopt.Request) error {
 	if err := a.byHand("helve mcp install"); err != nil && !f.dryRun {
 		return err
 	}
-	if f.scope == adopt.Project && !f.remove {
+	if f.scope == agentconfig.Project && !f.remove {
 		a.note("the entry holds the path of helve on this machine: others who use the file may have it elsewhere")
 	}
 	return a.carryOut(plan, f.dryRun)
@@ -131,7 +131,7 @@ func (a *app) change(f *installFlags, req adopt.Request) error {
 
 // taken says what to do about a name that is taken.
 func taken(err error, what string) error {
-	if errors.Is(err, adopt.ErrTaken) {
+	if errors.Is(err, agentconfig.ErrTaken) {
 		return fmt.Errorf("%w; %s", err, what)
 	}
 	return err
@@ -150,7 +150,7 @@ func (a *app) program() (string, error) {
 }
 
 // carryOut shows what changes in a config file, and changes it.
-func (a *app) carryOut(plan adopt.Plan, dryRun bool) error {
+func (a *app) carryOut(plan agentconfig.Plan, dryRun bool) error {
 	if plan.Same {
 		a.note(plan.Path + " is as it should be already")
 		a.noteAll(plan.Notes)
@@ -167,7 +167,7 @@ func (a *app) carryOut(plan adopt.Plan, dryRun bool) error {
 		return nil
 	}
 	if err := plan.Apply(); err != nil {
-		if errors.Is(err, adopt.ErrChanged) {
+		if errors.Is(err, agentconfig.ErrChanged) {
 			return fmt.Errorf("%s: %w; try again", plan.Path, err)
 		}
 		return err
@@ -269,7 +269,7 @@ func (a *app) addServer(f *addFlags, name string, command []string) error {
 		return err
 	}
 	file.Force = f.force
-	plan, err := adopt.SetServer(file, name, value)
+	plan, err := agentconfig.SetServer(file, name, value)
 	if err != nil {
 		return taken(err, "--force goes over it")
 	}
@@ -314,8 +314,8 @@ func variables(value map[string]any, key string, texts []string) error {
 
 // ownConfig is the config file that servers are written into: the one that is
 // there, of those that helve reads, or the one to make.
-func (a *app) ownConfig(project bool) (adopt.File, error) {
-	dir, file := a.workDir(), adopt.File{}
+func (a *app) ownConfig(project bool) (agentconfig.File, error) {
+	dir, file := a.workDir(), agentconfig.File{}
 	if project {
 		file.Within = dir
 	}
@@ -351,7 +351,7 @@ func (a *app) mcpRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan, err := adopt.RemoveServer(file, args[0])
+			plan, err := agentconfig.RemoveServer(file, args[0])
 			if err != nil {
 				return err
 			}

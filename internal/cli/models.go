@@ -15,7 +15,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/redact"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -192,7 +191,7 @@ func (s *setup) modelReport(a *app) modelReport {
 	r := modelReport{Providers: c.List()}
 	for i, l := range r.Providers {
 		address, _, _ := strings.Cut(l.URL, "#")
-		r.Providers[i].URL = redact.Text(address)
+		r.Providers[i].URL = redactText(address)
 	}
 	main, err := c.Default(s.cfg.Model)
 	if err != nil {
@@ -258,7 +257,7 @@ func (a *app) printProvider(l catalog.Listing) error {
 		what += ", key from " + l.Key
 	}
 	if l.URL != "" {
-		what += ", " + redact.Text(l.URL)
+		what += ", " + redactText(l.URL)
 	}
 	fmt.Fprintf(a.Stdout, "\n%s  %s\n", a.style(a.Stdout).Bold(text.VisibleLine(l.ID)), text.VisibleLine(what))
 	if l.Error != "" {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/decision"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/internal/store"
@@ -149,7 +148,7 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 		}
 		return ds[0], nil
 	}
-	r := decision.Reader{Dir: s.opt.Dir, Policy: who.Policy.Of(given.Permission, asks), Files: &files.Workspace{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
+	r := decisionReader{Dir: s.opt.Dir, Policy: who.Policy.Of(given.Permission, asks), Files: &files.Workspace{Worktree: s.opt.Worktree, Own: append(s.configDirs(), s.data)}}
 	r.Decide = func(about permission.Request) (permission.Decision, error) {
 		about.Session = req.Session
 		return one(about)
@@ -157,21 +156,21 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 	var err error
 	switch req.Permission {
 	case "bash":
-		var got decision.Judged
+		var got judged
 		got, err = r.Command(given.Pattern)
-		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, decision.Strictest(got.Units)
+		x.Units, x.Opaque, x.Decision = got.Units, got.Opaque, strictestDecision(got.Units)
 	case "read", "edit", "list":
 		x.Units, err = r.File(req.Permission, given.Pattern)
-		x.Decision = decision.Strictest(x.Units)
+		x.Decision = strictestDecision(x.Units)
 	case "glob", "grep":
 		x.Units, err = r.Search(req.Permission, given.Pattern)
-		x.Decision = decision.Strictest(x.Units)
+		x.Decision = strictestDecision(x.Units)
 	case "webfetch":
 		at, wrong := web.Read(given.Pattern)
 		if wrong != nil {
 			return nil, usagef("%w", wrong)
 		}
-		x.Decision, x.Note, err = decision.Address(at, req, one)
+		x.Decision, x.Note, err = decideAddress(at, req, one)
 	default:
 		x.Decision, err = one(req)
 	}
@@ -183,7 +182,7 @@ func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Req
 	}
 	x.Permission, x.Pattern = given.Permission, given.Pattern
 	var more int
-	if x.Units, more = decision.Few(x.Units); more > 0 {
+	if x.Units, more = fewDecisions(x.Units); more > 0 {
 		x.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d more that are no stricter are left out", x.Note, more), "; ")
 	}
 	return x, nil

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// process is helve call --jsonl as a process of its own.
-func process(t *testing.T, dir string, flags ...string) *exec.Cmd {
+// jsonlProcess is helve call --jsonl as a process of its own.
+func jsonlProcess(t *testing.T, dir string, flags ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(command(t), append([]string{"call", "--jsonl"}, flags...)...)
 	cmd.Dir = dir
@@ -23,7 +23,7 @@ func process(t *testing.T, dir string, flags ...string) *exec.Cmd {
 
 func TestReaderGoesAway(t *testing.T) {
 	t.Parallel()
-	cmd := process(t, t.TempDir())
+	cmd := jsonlProcess(t, t.TempDir())
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
@@ -49,7 +49,7 @@ func TestReaderGoesAway(t *testing.T) {
 
 func TestTerminate(t *testing.T) {
 	t.Parallel()
-	cmd := process(t, t.TempDir(), "--events")
+	cmd := jsonlProcess(t, t.TempDir(), "--events")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

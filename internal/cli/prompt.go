@@ -12,8 +12,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/lines"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -34,9 +33,9 @@ type desk interface {
 type prompter struct {
 	out   io.Writer
 	desk  desk
-	style screen.Style
+	style terminal.Style
 
-	in      *lines.Reader
+	in      *text.LineReader
 	forget  func()               // throws away what was typed; nil for what is no terminal
 	reading chan typed           // the line that is being read; nil between lines
 	stale   bool                 // that line may have been begun before the prompt
@@ -51,7 +50,7 @@ type typed struct {
 
 // newPrompter reads answers from in, a line when one is asked for.
 func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
-	return &prompter{out: out, desk: d, in: lines.NewReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
+	return &prompter{out: out, desk: d, in: text.NewLineReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
 }
 
 // handle asks what an event asks. It returns when there is an answer or ctx
@@ -258,7 +257,7 @@ func shownPattern(pattern string) string {
 func (p *prompter) showDetail(key string, value any) {
 	s, ok := value.(string)
 	if !ok {
-		b, err := lines.Encode(value)
+		b, err := text.EncodeLine(value)
 		if err != nil {
 			return
 		}

@@ -12,10 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve/internal/screen"
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -100,7 +99,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 			below = fmt.Sprintf("%d below", s.below)
 		}
 		fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
-			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), screen.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
+			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), terminal.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
 			text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost), below,
 		}, "\t"), "\t"))
 	}
@@ -259,7 +258,7 @@ func (a *app) printCalls(l callList) error {
 			what = c.Result.Title
 		}
 		if c.Error != nil {
-			what, _, _ = strings.Cut(transcript.Why(c.Error.Message, c.Error.Hint), "\n")
+			what, _, _ = strings.Cut(terminal.Reason(c.Error.Message, c.Error.Hint), "\n")
 		}
 		what, cut := text.Cut(what, 80)
 		if cut {
@@ -419,7 +418,7 @@ func (a *app) printCall(c record.Call) error {
 	a.block("input", c.Input)
 	if e := c.Error; e != nil {
 		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
-		why := transcript.Why(e.Message, e.Hint)
+		why := terminal.Reason(e.Message, e.Hint)
 		a.block("message", why)
 		if why == strings.TrimSpace(e.Message) { // else it says so itself
 			a.block("hint", e.Hint)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/internal/transcript"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 )
@@ -206,7 +206,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 		}
 		var lines []string
 		for _, p := range m.Parts {
-			if line := transcript.Part(p); line != "" {
+			if line := terminal.PartText(p); line != "" {
 				lines = append(lines, line)
 			}
 		}

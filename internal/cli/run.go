@@ -15,7 +15,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/transcript"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
@@ -222,11 +222,11 @@ func (a *app) viewOf(f *runFlags, out io.Writer) viewer {
 	case f.quiet:
 		return quietView{}
 	}
-	opt := transcript.Options{Out: a.Stderr, Session: f.session, Color: a.style(a.Stderr).On, Live: isTerminal(a.Stderr)}
+	opt := terminal.TranscriptOptions{Out: a.Stderr, Session: f.session, Color: a.style(a.Stderr).On, Live: isTerminal(a.Stderr)}
 	if opt.Live {
 		opt.Width = cmp.Or(width(a.Stderr), width(a.Stdout))
 	}
-	return transcript.NewSplit(transcript.New(opt), out, shown)
+	return terminal.NewSplit(terminal.NewTranscript(opt), out, shown)
 }
 
 // agentRuntime is a runtime in which a model works.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
@@ -86,7 +86,7 @@ func TestRefusals(t *testing.T) {
 				}
 				return
 			}
-			if got, err := lines.Encode(r.rules); err != nil || strings.TrimSpace(string(got)) != c.rules {
+			if got, err := text.EncodeLine(r.rules); err != nil || strings.TrimSpace(string(got)) != c.rules {
 				t.Errorf("the rules are %s, not %s", got, c.rules)
 			}
 			for _, want := range c.holds {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
@@ -119,7 +118,7 @@ func (r *refusals) tell(a *app) {
 		fmt.Fprintf(a.Stderr, "  %s\n", said)
 	}
 	if len(r.said) > 1 && len(r.rules) > 0 {
-		if all, err := lines.Encode(map[string]any{"permission": r.rules}); err == nil {
+		if all, err := text.EncodeLine(map[string]any{"permission": r.rules}); err == nil {
 			fmt.Fprintf(a.Stderr, "  all of it in one: %s\n", visibleJSON(strings.TrimSpace(string(all))))
 		}
 	}

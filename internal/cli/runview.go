@@ -10,7 +10,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/lines"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -219,11 +218,11 @@ func (v jsonView) Event(e helve.Event) {
 }
 
 func (v jsonView) write(line any) {
-	b, err := lines.Encode(line)
+	b, err := text.EncodeLine(line)
 	if err != nil { // something in its metadata is no JSON
 		e, _ := line.(helve.Event)
 		e.Properties = nil
-		b, _ = lines.Encode(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
+		b, _ = text.EncodeLine(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
 	}
 	if v.safe {
 		b = []byte(text.VisibleJSON(string(b)))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/helve-dev/helve/internal/catalog"
-	"github.com/helve-dev/helve/internal/redact"
 	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/permission"
 )
@@ -54,6 +53,6 @@ func (a *app) configOverHTTP(s *setup) func(context.Context) (json.RawMessage, e
 	return func(context.Context) (json.RawMessage, error) {
 		cfg := *s.cfg
 		cfg.Withheld = redactedValues(cfg.Withheld)
-		return json.Marshal(shownOf(&cfg, redact.JSON(cfg.Raw)))
+		return json.Marshal(shownOf(&cfg, redactJSON(cfg.Raw)))
 	}
 }

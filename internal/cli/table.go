@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/decision"
-	"github.com/helve-dev/helve/internal/lines"
+	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -42,7 +41,7 @@ line such as "12 passed, 0 failed".`,
 		Args: atLeast(1, "a table"),
 		RunE: func(c *cobra.Command, args []string) error {
 			t := &table{app: a, agent: agent}
-			t.judge = decision.Table{Dir: a.workDir(), Policy: t.here, Asks: t.asks, Shows: func(name string) (bool, error) { return t.shows(c.Context(), name) }}
+			t.judge = decisionTable{Dir: a.workDir(), Policy: t.here, Asks: t.asks, Shows: func(name string) (bool, error) { return t.shows(c.Context(), name) }}
 			if agent != "" {
 				if err := t.agentExists(); err != nil {
 					return err
@@ -66,7 +65,7 @@ line such as "12 passed, 0 failed".`,
 type table struct {
 	app                     *app
 	agent                   string
-	judge                   decision.Table
+	judge                   decisionTable
 	inForce                 *helve.Agent   // read when a line needs it
 	tools                   *helve.Runtime // the same
 	shown                   []tool.Spec    // the same; nil: not yet
@@ -83,18 +82,18 @@ func (t *table) file(name string) error {
 		defer f.Close()
 		in = f
 	}
-	r := lines.NewReader(in, lines.Most)
+	r := text.NewLineReader(in, text.MaxLine)
 	for {
 		line, err := r.Next()
 		where := fmt.Sprintf("%s:%d", name, r.Number())
 		switch {
 		case err == io.EOF:
 			return nil
-		case err == lines.ErrLong:
-			t.count(where, decision.Finding{Outcome: decision.Failed, Says: err.Error()})
+		case err == text.ErrLongLine:
+			t.count(where, tableFinding{Outcome: Failed, Says: err.Error()})
 		case err != nil:
 			return fmt.Errorf("reading the table: %w", err)
-		case !lines.Blank(line):
+		case !text.BlankLine(line):
 			t.count(where, t.judge.Judge(line))
 		}
 	}
@@ -102,15 +101,15 @@ func (t *table) file(name string) error {
 
 // count counts a line, and says what came of it unless it passed. It is named
 // by its id, or else by where it stands.
-func (t *table) count(where string, f decision.Finding) {
+func (t *table) count(where string, f tableFinding) {
 	where = cmp.Or(f.ID, where)
 	switch f.Outcome {
-	case decision.Passed:
+	case Passed:
 		t.passed++
-	case decision.Failed:
+	case Failed:
 		t.failed++
 		fmt.Fprintf(t.app.Stdout, "FAIL %s: %s\n", safe(where), safe(f.Says))
-	case decision.Skipped:
+	case Skipped:
 		t.skipped++
 		fmt.Fprintf(t.app.Stdout, "SKIP %s: %s\n", safe(where), safe(f.Says))
 	}

@@ -5,9 +5,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/helve-dev/helve/internal/terminal"
 	"golang.org/x/term"
-
-	"github.com/helve-dev/helve/internal/screen"
 )
 
 // isTerminal reports whether a stream of the process is a terminal.
@@ -42,8 +41,8 @@ func width(stream any) int {
 }
 
 // style returns how text for w may look.
-func (a *app) style(w io.Writer) screen.Style {
-	return screen.Style{On: !a.noColor && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && isTerminal(w)}
+func (a *app) style(w io.Writer) terminal.Style {
+	return terminal.Style{On: !a.noColor && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && isTerminal(w)}
 }
 
 // columns aligns cells that are separated by tabs.

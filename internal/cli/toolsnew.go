@@ -15,7 +15,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/scaffold"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -42,9 +41,9 @@ says what to do next.`,
 			return a.newTool(c.Context(), args[0], lang, global)
 		},
 	}
-	c.Flags().StringVar(&lang, "lang", "ts", "the `language`: "+strings.Join(scaffold.Langs(), ", "))
+	c.Flags().StringVar(&lang, "lang", "ts", "the `language`: "+strings.Join(scaffoldLanguages(), ", "))
 	c.Flags().BoolVar(&global, "global", false, "for all your projects")
-	_ = c.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffold.Langs(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = c.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(scaffoldLanguages(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return c
 }
 
@@ -62,7 +61,7 @@ func (a *app) newTool(ctx context.Context, name, lang string, global bool) error
 	if err != nil {
 		return err
 	}
-	files, err := scaffold.Write(folder, name, lang)
+	files, err := writeScaffold(folder, name, lang)
 	if err != nil {
 		return usageError{err}
 	}
@@ -72,7 +71,7 @@ func (a *app) newTool(ctx context.Context, name, lang string, global bool) error
 	if slices.ContainsFunc(known, func(s tool.Spec) bool { return s.Name == name }) {
 		a.note(fmt.Sprintf("helve has a tool called %s, and yours takes its place", name))
 	}
-	next := scaffold.Next(folder, name, lang)
+	next := scaffoldNext(folder, name, lang)
 	if guarded {
 		next = slices.Insert(next, len(next)-1, "helve trust") // what is built is trusted with the rest
 	}
@@ -156,7 +155,7 @@ func (a *app) testTools(ctx context.Context, f *callFlags, name string) error {
 		if name == "" {
 			return usagef("there are no tests: write NAME.test.json beside a tool, or begin with 'helve tools new NAME'")
 		}
-		return usagef("there is no %s beside a tool of yours; 'helve tools test --help' says how to write one", scaffold.CasesName(name))
+		return usagef("there is no %s beside a tool of yours; 'helve tools test --help' says how to write one", caseFileName(name))
 	}
 	opt := a.options(s)
 	opt.MCP.Servers, opt.Unattended = nil, f.noInput || !a.attended()
@@ -188,7 +187,7 @@ func (s *setup) toolTests(name string) (tests []toolTest) {
 				continue // most folders have none; one that can not be read is told as a problem of its tools
 			}
 			for _, e := range entries {
-				of, ok := strings.CutSuffix(e.Name(), scaffold.CasesName(""))
+				of, ok := strings.CutSuffix(e.Name(), caseFileName(""))
 				if ok && of != "" && (name == "" || of == name) {
 					tests = append(tests, toolTest{path: filepath.Join(f.Path, sub, e.Name()), folder: f.Path, tool: of})
 				}
@@ -224,7 +223,7 @@ func (r *toolTester) file(ctx context.Context, t toolTest) {
 		r.fail(t.path, err)
 		return
 	}
-	cases, err := scaffold.ReadCases(data)
+	cases, err := readToolCases(data)
 	if err != nil {
 		r.fail(t.path, err)
 		return
@@ -271,7 +270,7 @@ func (r *toolTester) unready(t toolTest) error {
 		}
 		return errors.New(cmp.Or(f.Problem, "it is "+string(f.State)))
 	}
-	if next := scaffold.Next(t.folder, t.tool, "go"); hasSource(t) {
+	if next := scaffoldNext(t.folder, t.tool, "go"); hasSource(t) {
 		return fmt.Errorf("it is not built; run\n%s", next[0])
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/screen"
+	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 )
 
@@ -20,7 +20,7 @@ const showAfter = time.Second
 type watcher struct {
 	rt    *helve.Runtime
 	out   io.Writer
-	style screen.Style
+	style terminal.Style
 	ask   *prompter // nil: nobody to ask
 
 	title string

@@ -36,7 +36,7 @@ const (
 	maxCallTime    = 24 * time.Hour
 )
 
-// A Definition is what a program says about one of its tools.
+// A ProgramTool is what a program says about one of its tools.
 type ProgramTool struct {
 	ID          string // what models call it
 	Name        string // what the program calls it; "" where it has but one

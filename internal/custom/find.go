@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A Runtime is a program that runs JavaScript.
+// A WorkerRuntime is a program that runs JavaScript.
 type WorkerRuntime struct {
 	Name string // bun or node
 	Path string // absolute

@@ -21,7 +21,7 @@ const (
 	maxCalled = 80 // bytes of the short name of a hook
 )
 
-// A Hook is a command that sees calls or events.
+// A ProgramHook is a command that sees calls or events.
 type ProgramHook struct {
 	Command  []string      // a program and its arguments
 	Tools    []string      // whose calls it sees, with * and ?; all when empty
@@ -124,7 +124,7 @@ func fits(pattern, name string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// A Verdict is what a hook says about a call. Of Block, Result and Args one is
+// A HookVerdict is what a hook says about a call. Of Block, Result and Args one is
 // set at the most; none means that the call goes on as it is.
 type HookVerdict struct {
 	Block  string          // why the call is refused

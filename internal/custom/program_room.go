@@ -39,7 +39,7 @@ type ProgramsOptions struct {
 	Logger *slog.Logger
 }
 
-// A Room runs tools and hooks that are programs. It may be used from several
+// A Programs runs tools and hooks that are programs. It may be used from several
 // goroutines, and holds nothing open between calls.
 type Programs struct {
 	opt      ProgramsOptions

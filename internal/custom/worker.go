@@ -48,7 +48,7 @@ type WorkerOptions struct {
 	frame int           // the longest frame in bytes; maxFrame when 0
 }
 
-// A Folder is what a worker serves.
+// A WorkerFolder is what a worker serves.
 type WorkerFolder struct {
 	Root string // the config folder, absolute
 	// Files are the tool and plugin files, relative to Root with slashes, or absolute.

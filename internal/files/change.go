@@ -103,7 +103,7 @@ type By struct {
 	Undoes                                   []string // the change sets that this one takes back
 }
 
-// A Landing is a change that was made and is not yet recorded: a formatter
+// A PendingChange is a change that was made and is not yet recorded: a formatter
 // may still go over the files. Settle ends it, and must be called.
 type PendingChange struct {
 	files   *Workspace

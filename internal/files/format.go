@@ -51,7 +51,7 @@ type FormatterOptions struct {
 	Logger *slog.Logger
 }
 
-// A Report is what came of one formatter.
+// A FormatReport is what came of one formatter.
 type FormatReport struct {
 	Name string
 	// Err is why it failed, with the end of what it printed; nil if it did not.
@@ -61,7 +61,7 @@ type FormatReport struct {
 	Output string
 }
 
-// A Set is the formatters of a project. It is safe for concurrent use, as long
+// A Formatters is the formatters of a project. It is safe for concurrent use, as long
 // as one file is not formatted twice at once.
 type Formatters struct {
 	place   place

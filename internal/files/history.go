@@ -28,7 +28,7 @@ type HistoryOptions struct {
 	Logger  *slog.Logger     // silent if nil
 }
 
-// A Store is a history folder. Making one does no I/O; its methods may be
+// A History is a history folder. Making one does no I/O; its methods may be
 // called from any goroutine. It holds nothing open between calls, so there is
 // nothing to close.
 type History struct {
@@ -60,7 +60,7 @@ func NewHistory(opt HistoryOptions) *History {
 	return s
 }
 
-// A Set is what one call changed, all of it under one id.
+// A ChangeSet is what one call changed, all of it under one id.
 type ChangeSet struct {
 	ID   string // made by Begin if empty; greater ids are newer
 	Time time.Time
@@ -83,7 +83,7 @@ type ChangeSet struct {
 	UndoneBy string
 }
 
-// A Change is what happened to one file. A move is two: one file goes, another
+// A KeptChange is what happened to one file. A move is two: one file goes, another
 // comes.
 type KeptChange struct {
 	Path          string // absolute, links resolved

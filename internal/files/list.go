@@ -21,7 +21,7 @@ const (
 	undoExt = ".undo.json"
 )
 
-// A Query selects sets. Empty fields select all.
+// A HistoryQuery selects sets. Empty fields select all.
 type HistoryQuery struct {
 	Session, Message, Call, Project string
 
@@ -143,7 +143,7 @@ func (u undoers) see(set *ChangeSet) {
 	}
 }
 
-// An entry is the file of a set, by its name.
+// A historyEntry is the file of a set, by its name.
 type historyEntry struct {
 	id   string
 	undo bool

@@ -19,7 +19,7 @@ import (
 
 const recount = 24 * time.Hour // how long the ledger is believed
 
-// A Pending is a change that has been begun. It must end in Done or Abort; if
+// A PendingSet is a change that has been begun. It must end in Done or Abort; if
 // the process dies before, [History.Recover] ends it.
 type PendingSet struct {
 	store *History

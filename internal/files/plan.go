@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// A Plan is what taking sets back would do.
+// An UndoPlan is what taking sets back would do.
 type UndoPlan struct {
 	Items []UndoItem  // one a file, by path
 	Sets  []ChangeSet // what would be taken back, newest first
 }
 
-// An Item is what would happen to one file.
+// An UndoItem is what would happen to one file.
 type UndoItem struct {
 	Path   string
 	Title  string
@@ -26,7 +26,7 @@ type UndoItem struct {
 	Last   string // the newest set that changed the file
 }
 
-// A State says what is to be done about a file.
+// An UndoState says what is to be done about a file.
 type UndoState string
 
 // The states of an item. Only the first three ask for the file to be touched.

@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// A Sifter says which of very many files may be read.
+// A Filterer says which of very many files may be read.
 type Filterer interface {
 	Decider
 	Sieve(permission string) (passes func(names ...string) bool, key string)
 }
 
-// A Sift says which files below a folder may not be searched, by their names
+// A SearchFilter says which files below a folder may not be searched, by their names
 // from that folder. It is made for one search, which its context ends; its functions may be called by
 // several goroutines at once.
 type SearchFilter struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Sight is what a session last saw of a file.
+// A ReadMark is what a session last saw of a file.
 type ReadMark struct {
 	// Hash names the contents, see [HashOf]; for a file too large to be
 	// hashed, its size and time, see [StampOf].

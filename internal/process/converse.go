@@ -33,7 +33,7 @@ var (
 	ErrTooMuch = errors.New("it printed more than is taken")
 )
 
-// A Talk is what a program is told, and how its answer is taken.
+// A Dialog is what a program is told, and how its answer is taken.
 type Dialog struct {
 	Question []byte // for its standard input; it need not read it
 	// Limit is how many bytes it may print. Where it is 0, it may print

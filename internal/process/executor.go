@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/internal/command"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/helve-dev/helve/internal/shell"
 )
 
 const (
@@ -26,7 +25,7 @@ const (
 	settleIn = 500 * time.Millisecond
 )
 
-// A Command is a command line to run.
+// A ShellCommand is a command line to run.
 type ShellCommand struct {
 	Line, Dir     string
 	Title         string
@@ -133,7 +132,7 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 // commands may, as it is written or spelled.
 func (r *Executor) detaches(line string) bool {
 	may := r.opt.Detach
-	return may != nil && (may(line) || slices.ContainsFunc(shell.Parse(line).Units, func(u shell.Unit) bool {
+	return may != nil && (may(line) || slices.ContainsFunc(command.Parse(line).Units, func(u command.Unit) bool {
 		return may(u.Text) || slices.ContainsFunc(u.Spellings, may)
 	}))
 }

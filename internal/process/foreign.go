@@ -28,7 +28,7 @@ const (
 	mostInputs = 8 // texts of others that wait to be read
 )
 
-// An Op is what can be asked of a job that runs in another process.
+// A JobOp is what can be asked of a job that runs in another process.
 type JobOp string
 
 // What can be asked.
@@ -38,7 +38,7 @@ const (
 	OpInput  JobOp = "input"
 )
 
-// A Request is something that a process asks of a job that another one runs.
+// A JobRequest is something that a process asks of a job that another one runs.
 type JobRequest struct {
 	Op     JobOp  `json:"op"`
 	Signal string `json:"signal,omitempty"`

@@ -22,7 +22,7 @@ var (
 	ErrFull = errors.New("too many jobs are running")
 )
 
-// A Process is a running command with everything it started. It may also have
+// A JobProcess is a running command with everything it started. It may also have
 // a method Left() int that counts what is alive of the tree once Done. Without
 // it a job has ended when the direct child has and the output is closed.
 type JobProcess interface {
@@ -49,7 +49,7 @@ type JobsOptions struct {
 	Now      func() time.Time // time.Now
 }
 
-// A Spec says what a new job is.
+// A JobSpec says what a new job is.
 type JobSpec struct {
 	ID      string    // letters, digits, - and _; made up when empty
 	Session string    // who owns it
@@ -74,7 +74,7 @@ type JobStreams struct {
 	In   io.WriteCloser // its input; nil: closed
 }
 
-// A State says where a job stands.
+// A JobState says where a job stands.
 type JobState string
 
 // The states of a job.
@@ -85,7 +85,7 @@ const (
 	JobDamaged JobState = "damaged" // its entry in the ledger cannot be read
 )
 
-// An Info is a job as it stands.
+// A JobInfo is a job as it stands.
 type JobInfo struct {
 	ID      string    `json:"id"`
 	Session string    `json:"session,omitempty"`
@@ -118,7 +118,7 @@ type Jobs struct {
 	session string // what the view is limited to; empty: nothing
 }
 
-// A table holds the running jobs of a process.
+// A jobTable holds the running jobs of a process.
 type jobTable struct {
 	opt    JobsOptions
 	mu     sync.Mutex
@@ -175,7 +175,7 @@ func (j *Jobs) For(session string) *Jobs {
 
 func (j *Jobs) mine(session string) bool { return j.session == "" || j.session == session }
 
-// A Slot is the right to run one more job. It is given back by Add or Release,
+// A JobSlot is the right to run one more job. It is given back by Add or Release,
 // whichever comes first.
 type JobSlot struct {
 	jobs *Jobs

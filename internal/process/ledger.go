@@ -20,7 +20,7 @@ const (
 	mostEntries  = 128       // jobs that are kept
 )
 
-// An entry is what job.json holds: the job, and how to know its processes.
+// A ledgerEntry is what job.json holds: the job, and how to know its processes.
 type ledgerEntry struct {
 	Version int `json:"version"`
 	JobInfo

@@ -49,7 +49,7 @@ type checkFolder struct {
 	aliases []string
 }
 
-// A Sieve tells which files may be read; see permission.Policy.Sieve.
+// A PathFilter tells which files may be read; see permission.Policy.Sieve.
 type PathFilter struct {
 	Passes func(names ...string) bool // nil: all may
 	Key    string

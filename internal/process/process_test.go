@@ -23,14 +23,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A command is a real process in a group of its own.
-type command struct {
+// A startedCommand is a real process in a group of its own.
+type startedCommand struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-func launch(script string) (*command, JobStreams, error) {
-	c := &command{cmd: exec.Command("sh", "-c", script), done: make(chan struct{})}
+func launch(script string) (*startedCommand, JobStreams, error) {
+	c := &startedCommand{cmd: exec.Command("sh", "-c", script), done: make(chan struct{})}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, stdin, err := os.Pipe()
 	if err != nil {
@@ -53,16 +53,16 @@ func launch(script string) (*command, JobStreams, error) {
 	return c, JobStreams{Out: stdout, In: stdin}, nil
 }
 
-func (c *command) Done() <-chan struct{} { return c.done }
+func (c *startedCommand) Done() <-chan struct{} { return c.done }
 
-func (c *command) Status() (int, string) {
+func (c *startedCommand) Status() (int, string) {
 	if s := c.cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signaled() {
 		return -1, strings.TrimPrefix(unix.SignalName(s.Signal()), "SIG")
 	}
 	return c.cmd.ProcessState.ExitCode(), ""
 }
 
-func (c *command) Signal(name string) error {
+func (c *startedCommand) Signal(name string) error {
 	sig := unix.SignalNum("SIG" + name)
 	if sig == 0 {
 		return fmt.Errorf("no signal %s", name)
@@ -71,7 +71,7 @@ func (c *command) Signal(name string) error {
 }
 
 // Left counts the group; a process that nobody waited for is none.
-func (c *command) Left() (n int) {
+func (c *startedCommand) Left() (n int) {
 	for _, p := range all() {
 		if p.group == c.cmd.Process.Pid {
 			n++
@@ -80,7 +80,7 @@ func (c *command) Left() (n int) {
 	return n
 }
 
-func (c *command) End(grace time.Duration) error {
+func (c *startedCommand) End(grace time.Duration) error {
 	_ = c.Signal("TERM")
 	for until := time.Now().Add(grace); c.Left() > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(until) {

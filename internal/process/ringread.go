@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Chunk is a piece of a job's output.
+// A JobOutput is a piece of a job's output.
 type JobOutput struct {
 	Data    []byte `json:"data"`
 	Offset  int64  `json:"offset"`  // of the first byte of Data

@@ -42,7 +42,7 @@ type Facts struct {
 	Lines, Bytes int
 }
 
-// A Room is where commands run. It starts nothing before the first one.
+// An Executor is where commands run. It starts nothing before the first one.
 type Executor struct {
 	opt    ExecutorOptions
 	shell  func() (Shell, error)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A tree is a command with all that it has started, as jobs see it.
+// A jobTree is a command with all that it has started, as jobs see it.
 type jobTree struct{ *Process }
 
 var _ JobProcess = jobTree{}

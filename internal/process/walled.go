@@ -40,7 +40,7 @@ func HelperMain(args []string) (code int, ok bool) {
 	return 2, true
 }
 
-// A Wall says what the kernel keeps commands from.
+// A SandboxOptions says what the kernel keeps commands from.
 type SandboxOptions struct {
 	Level              string // off, write or strict; off when empty
 	Optional           bool   // without one, commands run all the same
@@ -58,7 +58,7 @@ func (w SandboxOptions) check() error {
 	return fmt.Errorf("the level %q of the wall is not one of off, write, strict", w.Level)
 }
 
-// A WallError says that a command did not run because the wall that was asked
+// A SandboxError says that a command did not run because the wall that was asked
 // for is not there or does not hold.
 type SandboxError struct {
 	State sandbox.State

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Watch says what to wait for in the output of a job: a text, or any output
+// A JobWatch says what to wait for in the output of a job: a text, or any output
 // when there is none.
 type JobWatch struct {
 	Offset int64         // from where on; a negative one counts from the end
@@ -16,7 +16,7 @@ type JobWatch struct {
 	Bound  time.Duration // how long to wait at most
 }
 
-// A Sight is what a Watch came to.
+// A JobView is what a Watch came to.
 type JobView struct {
 	JobInfo
 	Seen bool   // what was waited for is there

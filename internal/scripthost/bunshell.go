@@ -21,7 +21,7 @@ const (
 	mostListed = 500_000
 )
 
-// A Script is one that was read.
+// A ShellScript is one that was read.
 type ShellScript struct {
 	text  string // as it is run
 	file  *syntax.File
@@ -32,7 +32,7 @@ type ShellScript struct {
 // not split, so that they stand in quotes there.
 func (s *ShellScript) Text() string { return s.text }
 
-// A Setting is what a script is run in.
+// A ShellSetting is what a script is run in.
 type ShellSetting struct {
 	Dir   string
 	Env   []string
@@ -43,13 +43,13 @@ type ShellSetting struct {
 	Files ShellFiles
 }
 
-// An Outcome is how a script ended, and what it wrote.
+// A ShellOutcome is how a script ended, and what it wrote.
 type ShellOutcome struct {
 	Code     int
 	Out, Err []byte
 }
 
-// A Machine is what scripts reach the machine through. It asks before it gives.
+// A ShellMachine is what scripts reach the machine through. It asks before it gives.
 type ShellMachine interface {
 	// Run runs a program to its end.
 	Run(ctx context.Context, p ShellProgram) (code int, err error)
@@ -62,7 +62,7 @@ type ShellMachine interface {
 	Trouble(err error) (words string, refused bool)
 }
 
-// A Program is one that was found, and is to be run.
+// A ShellProgram is one that was found, and is to be run.
 type ShellProgram struct {
 	Path  string
 	Args  []string // without its name
@@ -87,7 +87,7 @@ type ShellFiles interface {
 	Move(ctx context.Context, from, to string) error
 }
 
-// An Entry is a name that was found. Nothing need be there.
+// A ShellEntry is a name that was found. Nothing need be there.
 type ShellEntry interface {
 	Look() (FileFacts, error)
 	// Enter opens the folder that is there.
@@ -97,7 +97,7 @@ type ShellEntry interface {
 	Remove(seen FileFacts, deep bool) error
 }
 
-// A Folder is one that is open: what lies in it is reached without a link being
+// A ShellFolder is one that is open: what lies in it is reached without a link being
 // followed.
 type ShellFolder interface {
 	Look(base string) (FileFacts, error)

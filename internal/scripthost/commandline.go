@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/internal/command"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/helve-dev/helve/internal/shell"
 )
 
 // variables are those of a program.
@@ -101,7 +100,7 @@ func (v variables) before(line string) string {
 
 // changesWhatRuns knows the variables that make a command another one.
 func changesWhatRuns(name string) bool {
-	return slices.ContainsFunc(shell.Parse(name+"=x").Units, func(u shell.Unit) bool { return len(u.Uncertainties) > 0 })
+	return slices.ContainsFunc(command.Parse(name+"=x").Units, func(u command.Unit) bool { return len(u.Uncertainties) > 0 })
 }
 
 // A commandLine is what a program is judged as.

@@ -46,7 +46,7 @@ type Line struct {
 	Text  string
 }
 
-// A World is what the scripts of one engine see. It holds what they have
+// A Host is what the scripts of one engine see. It holds what they have
 // opened, and lets go of it in Close.
 type Host struct {
 	opt  Options

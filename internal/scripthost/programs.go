@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/helve-dev/helve/internal/judge"
+	"github.com/helve-dev/helve/internal/command"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
@@ -182,8 +182,8 @@ func (p *programs) home(by *work) string {
 
 // judge asks everything that has to be asked before the command line may run.
 func (p *programs) judge(ctx context.Context, by *asker, dir string) error {
-	err := judge.ReadIn(p.w.opt.Files, judge.Place{Dir: p.home(by.work), Cwd: dir}, by.line).Ask(ctx, by)
-	if errors.Is(err, judge.ErrNoCommand) {
+	err := command.ReadLineIn(p.w.opt.Files, command.Folder{Dir: p.home(by.work), Cwd: dir}, by.line).Ask(ctx, by)
+	if errors.Is(err, command.ErrNoCommand) {
 		return coded("EINVAL")
 	}
 	return err

@@ -16,7 +16,7 @@ const (
 	longestRows = 16 << 20 // bytes
 )
 
-// A Query is a statement and the values that are bound to it: those of a list,
+// A DBQuery is a statement and the values that are bound to it: those of a list,
 // or, where there are names, those.
 type DBQuery struct {
 	SQL    string

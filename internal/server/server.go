@@ -1,10 +1,3 @@
-// Package server is a runtime over HTTP: calls, prompts, what waits for a
-// person, records, and a stream of events. Every call takes the road that all
-// calls take, [helve.Runtime.Call], and every prompt [helve.Runtime.Prompt].
-//
-// The handler lets everyone in: who may talk to it is decided by the gate that
-// stands before it. What a client sends is checked against the types that the
-// OpenAPI document is made from, so that document and server can not differ.
 package server
 
 import (

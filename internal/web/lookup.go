@@ -25,7 +25,7 @@ const (
 	codeTimeout = 30 * time.Second
 )
 
-// A Query is what is looked for. A field that is zero means the default.
+// A SearchQuery is what is looked for. A field that is zero means the default.
 type SearchQuery struct {
 	Text      string
 	Code      bool   // code and documentation are wanted, not pages of any kind
@@ -71,7 +71,7 @@ func (q SearchQuery) lead() string {
 	return "Search"
 }
 
-// An Engine answers queries. It may be used by many at once.
+// A SearchEngine answers queries. It may be used by many at once.
 type SearchEngine interface {
 	// Search returns the answer as text, or "" where nothing was found. An error
 	// is an [*Error], or the cause of ctx where a person ended the search.
@@ -106,7 +106,7 @@ type SearchOptions struct {
 	Timeout time.Duration
 }
 
-// An Error is a search that failed. Neither it nor what it says holds the key.
+// A SearchError is a search that failed. Neither it nor what it says holds the key.
 type SearchError struct {
 	// Code says what kind of failure it was: timeout, key (missing or refused),
 	// rate-limit, status (another HTTP status), server (the engine itself

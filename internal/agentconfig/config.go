@@ -1,0 +1,47 @@
+package agentconfig
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A File is a config file of helve or OpenCode, JSON with comments.
+type File struct {
+	Path   string
+	Within string // a folder that symbolic links must not lead out of; "" = none
+	Force  bool   // replace another entry of the name
+}
+
+// SetServer works out how a config file is to change for mcp.<name> to be the
+// value, which is written as encoding/json writes it. A file that is missing
+// is made. Another value of that name is an [ErrTaken] unless Force is set.
+func SetServer(f File, name string, value any) (Plan, error) {
+	if name == "" {
+		return Plan{}, errors.New("the server needs a name")
+	}
+	raw, err := tryMarshal(value)
+	if err != nil {
+		return Plan{}, fmt.Errorf("config of server %s: %w", name, err)
+	}
+	c := f.change(name)
+	c.entry.value = raw
+	c.hand = string(newDocument(c.entry))
+	return c.plan(func(t text) (text, error) { return t.put(c.entry) })
+}
+
+// RemoveServer works out how a config file is to change for mcp.<name> to be
+// gone. The plan is [Plan.Same] if there is no such entry.
+func RemoveServer(f File, name string) (Plan, error) {
+	c := f.change(name)
+	c.entry.force = true
+	return c.plan(func(t text) (text, error) { return t.take(c.entry) })
+}
+
+func (f File) change(name string) *change {
+	c := &change{file: file{path: f.Path, within: f.Within, mode: 0o600, dirMode: 0o700}}
+	if f.Within != "" {
+		c.mode, c.dirMode = 0o644, 0o755
+	}
+	c.entry = entry{table: []string{"mcp"}, name: name, force: f.Force}
+	return c
+}

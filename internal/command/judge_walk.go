@@ -1,0 +1,240 @@
+package command
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/permission"
+)
+
+// maxNamed is how many files of a folder are asked about one by one where it
+// is not known which of them the rules single out.
+const maxNamed = 1000
+
+// A walk goes through a folder that a command reaches as a whole.
+type walk struct {
+	*finder
+	ctx           context.Context
+	access        Access
+	passes        func(names ...string) bool // nil: every file is asked about
+	top           string
+	mounted       map[string]bool
+	fresh         bool
+	named         int
+	uncertainties []permission.Uncertainty
+}
+
+// deep asks about what lies below a folder.
+func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission.Uncertainty, error) {
+	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
+	if w.top == "" || filepath.Dir(w.top) == w.top {
+		w.top = f.place.Dir
+	}
+	if f.by != nil {
+		name := "read"
+		if a.Kind == Write {
+			name = "edit"
+		}
+		if w.passes, _ = f.by.Sieve(name); w.passes == nil {
+			if a.Kind != Write {
+				return nil, nil // nothing is singled out
+			}
+			w.passes = func(...string) bool { return true }
+		}
+	}
+	err := w.folder(p.Real())
+	return w.uncertainties, err
+}
+
+// giveUp says that there is more below the folder than can be looked at.
+func (w *walk) giveUp() error {
+	more := w.access
+	more.Path = Word{Raw: "everything below " + w.access.Path.Raw}
+	w.stale = w.stale || w.access.Kind == Write
+	w.uncertainties = unknown(more)[:1]
+	return fs.SkipAll
+}
+
+// kernels reports whether a folder is one that the kernel makes up: what is in
+// it is not the same a moment later.
+func kernels(name string) bool {
+	return slices.ContainsFunc([]string{"/proc", "/sys"}, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") })
+}
+
+// mounts returns the folders that other file systems are mounted on, where the
+// system tells.
+func mounts() map[string]bool {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	found := map[string]bool{}
+	written := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 4 {
+			found[written.Replace(fields[4])] = true
+		}
+	}
+	return found
+}
+
+// abroad reports whether a folder below the one that is walked is of another
+// file system, which may be a network away. What is mounted in the project is
+// part of it.
+func (w *walk) abroad(name string) bool {
+	return w.mounted[name] && !disk.Within(w.top, name)
+}
+
+func (w *walk) folder(root string) error {
+	if kernels(root) {
+		_ = w.giveUp()
+		return nil
+	}
+	w.mounted = mounts()
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+		if err != nil || name == root {
+			return nil // what can not be listed can not be read either
+		}
+		if w.left--; w.left <= 0 {
+			return w.giveUp()
+		}
+		if d.IsDir() && (kernels(name) || w.abroad(name)) {
+			_ = w.giveUp() // but what is beside it is looked at
+			return fs.SkipDir
+		}
+		return w.entry(name, d)
+	})
+}
+
+// entry asks about one entry of a folder, if it has to be asked about.
+func (w *walk) entry(name string, d fs.DirEntry) error {
+	var skip error
+	if d.IsDir() {
+		skip = fs.SkipDir
+	}
+	if w.leftOut(name, d.IsDir()) {
+		return skip
+	}
+	if folder, ok := w.singled(name); ok {
+		switch {
+		case w.own(folder):
+			if err := w.one(name); err != nil {
+				return err
+			}
+			return skip
+		case w.passes == nil: // of another project, which goes as a whole
+			return skip
+		}
+	}
+	w.stale = w.stale || w.unsettles(name)
+	if d.IsDir() || w.pass(name, d) {
+		return nil
+	}
+	if w.named++; w.named > maxNamed {
+		return w.giveUp()
+	}
+	return w.one(name)
+}
+
+// known reports whether the command leaves out what git knows or ignores, and
+// this is. A line that changes what is ignored is not believed.
+func (w *walk) known(name string, folder bool) bool {
+	return w.fresh && w.git.LeavesOut(name, folder)
+}
+
+// ignores reports whether a file says what git ignores or knows.
+func ignores(name string) bool {
+	switch filepath.Base(name) {
+	case ".gitignore", "exclude", "index":
+		return true
+	}
+	return false
+}
+
+// unsettles reports whether what git ignores may be something else afterwards,
+// also where no rule is about the file.
+func (w *walk) unsettles(name string) bool {
+	return w.access.Kind == Write && ignores(name) && !strings.Contains(name, "/.git/")
+}
+
+// leftOut reports whether the command leaves out what has a name.
+func (w *walk) leftOut(name string, folder bool) bool {
+	base := filepath.Base(name)
+	if w.access.Why == "git" && base == ".git" {
+		return true // its own, which it does not take for a part of the tree
+	}
+	matches := func(pattern string) bool { return wild(pattern, base) }
+	switch {
+	case w.access.Visible && strings.HasPrefix(base, "."):
+		return true
+	case folder:
+		return slices.ContainsFunc(w.access.Shut, matches) || w.known(name, true)
+	case len(w.access.Only) > 0:
+		return !slices.ContainsFunc(w.access.Only, matches)
+	}
+	return slices.ContainsFunc(w.access.Except, matches)
+}
+
+// pass reports whether a file need not be asked about.
+func (w *walk) pass(name string, d fs.DirEntry) bool {
+	return w.common(name, d) || w.known(name, false)
+}
+
+// common reports whether the rules do not single a file out, under its name or
+// the one a link leads to.
+func (w *walk) common(name string, d fs.DirEntry) bool {
+	if w.passes == nil {
+		return false
+	}
+	if !w.passes(name, w.rel(name)) {
+		return false
+	}
+	if d.Type()&fs.ModeSymlink == 0 {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(name)
+	return err == nil && w.passes(real, w.rel(real)) || os.IsNotExist(err)
+}
+
+func (w *walk) rel(name string) string {
+	if rel, err := filepath.Rel(w.top, name); err == nil {
+		return rel
+	}
+	return name
+}
+
+// one asks about one file of the folder.
+func (w *walk) one(name string) error {
+	a := w.access
+	a.Deep, a.Into = false, nil
+	_, err := w.reach(w.ctx, a, name)
+	return err
+}
+
+// singled reports whether a name is one of what changes what runs later, and in
+// which folder: whoever removes or moves the folder around it changes it too.
+func (w *walk) singled(name string) (folder string, ok bool) {
+	if w.access.Kind != Write || w.access.Why == "git" {
+		return "", false
+	}
+	return w.files.Singled(name)
+}
+
+// own reports whether a folder is the one of the session or of the project.
+func (w *walk) own(folder string) bool {
+	for _, dir := range []string{w.place.Dir, w.top} {
+		if real, err := filepath.EvalSymlinks(dir); folder == dir || err == nil && folder == real {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,55 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kinds are short names for what is done with a folder as a whole. Patterns may
+// be many, and all files of a command have the same.
+type kinds struct {
+	number map[string]int
+	last   [3][]string // the patterns that were looked at last
+	name   string      // … and their short name
+}
+
+// kind tells accesses of the same file apart.
+func (f *finder) kind(a Access) string {
+	key := make([]byte, 0, 16)
+	for _, is := range []bool{a.Deep, a.Visible, a.Fresh, a.Maybe} {
+		if is {
+			key = append(key, '+')
+		} else {
+			key = append(key, '-')
+		}
+	}
+	return string(key) + f.kinds.of([3][]string{a.Only, a.Except, a.Shut})
+}
+
+func (k *kinds) of(patterns [3][]string) string {
+	if same(patterns, k.last) {
+		return k.name
+	}
+	text := ""
+	for _, names := range patterns {
+		text += strings.Join(names, "\x00") + "\x00\x00"
+	}
+	if k.number == nil {
+		k.number = map[string]int{}
+	}
+	n, ok := k.number[text]
+	if !ok {
+		n = len(k.number) + 1
+		k.number[text] = n
+	}
+	k.last, k.name = patterns, strconv.Itoa(n)
+	return k.name
+}
+
+// same reports whether patterns are the same ones in memory.
+func same(a, b [3][]string) bool {
+	return slices.EqualFunc(a[:], b[:], func(x, y []string) bool {
+		return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0])
+	})
+}

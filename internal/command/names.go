@@ -1,0 +1,35 @@
+package command
+
+import "strings"
+
+// programName is the name of a program without its folder, and as the tables
+// have it: without the system that a tool is for and its version, and not one
+// that stands for another. x86_64-linux-gnu-gcc-12 is gcc.
+func programName(name string) string {
+	name = baseName(name)
+	for _, system := range []string{"-linux-gnu-", "-linux-gnueabihf-", "-linux-musl-", "-mingw32-", "-elf-"} {
+		if _, tool, ok := strings.Cut(name, system); ok {
+			name = tool
+			break
+		}
+	}
+	if head, _, ok := strings.Cut(name, "."); ok && (head == "vim" || head == "vi" || head == "nvim") { // vim.basic
+		return "vim"
+	}
+	bare := strings.TrimSuffix(strings.TrimRight(name, "0123456789."), "-")
+	switch bare {
+	case "gcc", "g++", "clang", "clang++", "cc", "c++", "bash", "zsh", "ksh", "mksh", "gdb", "lldb", "ar", "nm", "ranlib", "gcc-ar", "gcc-nm", "gcc-ranlib", "vim", "gvim", "emacs", "gawk", "mawk", "make", "tmux":
+		return bare
+	case "cpp", "gfortran", "gnat", "clang-cpp":
+		return "gcc"
+	}
+	switch name {
+	case "c99", "c89", "tcc", "icc":
+		return "gcc"
+	case "editor", "sensible-editor", "vim-nox":
+		return "vim"
+	case "bash-static", "zsh-static", "mksh-static":
+		return strings.TrimSuffix(name, "-static")
+	}
+	return name
+}

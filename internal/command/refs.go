@@ -1,0 +1,46 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// revision reports whether a word that git is handed names a branch, a tag or
+// a commit of the worktree. Another one is a file, also where that is missing:
+// git puts it back.
+func (f *finder) revision(word string) bool {
+	if judgeComputed(word) {
+		return true
+	}
+	top := f.files.Worktree
+	if top == "" || filepath.Dir(top) == top {
+		top = f.place.Dir
+	}
+	git := filepath.Join(top, ".git")
+	switch info, err := os.Stat(git); {
+	case err != nil:
+		return true // without a repository nothing is put back
+	case !info.IsDir(), filepath.IsAbs(word), strings.Contains(word, ".."):
+		return false
+	}
+	for _, in := range []string{"heads", "tags", "remotes", "remotes/origin"} {
+		if _, err := os.Stat(filepath.Join(git, "refs", in, word)); err == nil {
+			return true
+		}
+	}
+	if f.packed == "" {
+		packed, err := os.ReadFile(filepath.Join(git, "packed-refs"))
+		if err != nil {
+			packed = []byte("\n")
+		}
+		f.packed = string(packed)
+	}
+	return strings.Contains(f.packed, "/"+word+"\n")
+}
+
+// judgeComputed reports whether a word looks like a commit, which has no name.
+func judgeComputed(word string) bool {
+	return word == "" || strings.ContainsAny(word, "~^:@{}") || strings.HasSuffix(word, "HEAD") ||
+		len(word) >= 4 && strings.Trim(word, "0123456789abcdef") == ""
+}

@@ -1,9 +1,0 @@
-package screen_test
-
-import (
-	"testing"
-
-	"github.com/helve-dev/helve/internal/leaktest"
-)
-
-func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -1,0 +1,33 @@
+package terminal
+
+// An Ahead is what a person types while nobody asks for a line. It becomes the
+// beginning of the next one, and is never sent by itself: Enter only begins a
+// further line of it. It belongs to one goroutine.
+type Ahead struct{ e Editor }
+
+// Add takes a key. Keys that neither write nor erase do nothing.
+func (a *Ahead) Add(k Key) {
+	switch k.name {
+	case enter, newLine:
+		k = Key{typed, "\n"}
+	case typed, pasted:
+	case backspace, killWord, killStart:
+		a.e.move(k.name)
+		return
+	default:
+		return
+	}
+	if len(a.e.text)+len(k.text) <= maxPaste {
+		a.e.insert(k.text)
+	}
+}
+
+// Text is what was typed so far.
+func (a *Ahead) Text() string { return string(a.e.text) }
+
+// Take returns what was typed and begins anew.
+func (a *Ahead) Take() string {
+	text := a.Text()
+	a.e = Editor{}
+	return text
+}

@@ -1,0 +1,90 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+)
+
+// brokeOff is said of words that stay on the screen although they are not the
+// answer.
+const brokeOff = "The answer broke off and is asked for again."
+
+// A drawing is where the words of a part stand on the screen.
+type drawing struct {
+	part   string
+	before string // what kind of thing was told before it
+	rows   int    // that have ended, with the free one above
+	line   string // the last one, as far as it has come
+	wide   bool   // a line was broken by the terminal, and took more rows than one
+	gone   bool   // the part is not to be
+}
+
+// add takes note of what is printed on a terminal of so many columns.
+func (d *drawing) add(s string, columns int) {
+	for line := range strings.Lines(s) {
+		if d.wide {
+			return
+		}
+		d.line += strings.TrimSuffix(line, "\n")
+		d.wide = Width(d.line) > columns
+		if strings.HasSuffix(line, "\n") {
+			d.rows++
+			d.line = ""
+		}
+	}
+}
+
+// remove takes back a part that is not to be, where its words can still be
+// erased. Otherwise it says that they do not count.
+func (t *Transcript) remove(part string) {
+	for id, u := range t.calls {
+		if u.part == part {
+			t.end(id)
+		}
+	}
+	told := t.told[part]
+	delete(t.told, part)
+	delete(t.thought, part)
+	if told == 0 {
+		return
+	}
+	if t.part == part {
+		t.silence()
+	}
+	found := false
+	for _, d := range t.drawn {
+		if d.part == part {
+			found, d.gone = true, true
+		}
+	}
+	if found && (t.part != "" || t.erase()) {
+		return
+	}
+	if t.last != "broken" {
+		t.tell("broken", t.style.Dim(brokeOff)+"\n")
+	}
+}
+
+// erase erases the last words as far as they are gone. Words above them follow
+// when those between are gone too. It reports false where that can not be done.
+func (t *Transcript) erase() bool {
+	keep, rows := len(t.drawn), 0
+	for keep > 0 && t.drawn[keep-1].gone {
+		keep--
+		if t.drawn[keep].wide {
+			return false
+		}
+		rows += t.drawn[keep].rows
+	}
+	if rows == 0 {
+		return true
+	}
+	if rows >= t.opt.Height {
+		return false
+	}
+	t.status.Erase()
+	fmt.Fprintf(t.opt.Out, "\r\x1b[%dA\x1b[J", rows)
+	t.last = t.drawn[keep].before
+	t.drawn = t.drawn[:keep]
+	return true
+}

@@ -1,0 +1,368 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// ErrInterrupted is Ctrl-C on an empty line.
+var ErrInterrupted = errors.New("interrupted")
+
+// A Line says how a line is asked for.
+type Line struct {
+	Prompt string // stands before it; colours take no room
+	More   string // stands before the further lines of one that has several
+	Shown  bool   // the prompt stands on the screen already
+	Text   string // what it begins with, which was typed before it was asked for
+	// Answer is a line that answers a question: it is no part of the history,
+	// nothing is completed, and Ctrl-C gives up at once.
+	Answer bool
+}
+
+// An Editor lets a person write a line, or several, on a terminal in raw
+// mode. It belongs to one goroutine.
+type Editor struct {
+	// History is what was written before; none when nil.
+	History *History
+	// Complete returns what the word at the end of a text may become, and where
+	// that word begins; nothing is completed when nil.
+	Complete func(before string) (start int, options []string)
+
+	keys *Keys
+	out  io.Writer
+	size func() (columns, rows int)
+
+	line    Line
+	text    []rune
+	at      int // where the cursor stands in the text
+	past    int // how far back in the history; 0 for what is written now
+	draft   []rune
+	row     int // of what is drawn, where the cursor stands
+	columns int // of the terminal, when it was drawn
+	listed  bool
+}
+
+// NewEditor returns an editor. The size of the terminal is asked for whenever
+// something is drawn.
+func NewEditor(keys *Keys, out io.Writer, size func() (columns, rows int)) *Editor {
+	return &Editor{keys: keys, out: out, size: size}
+}
+
+// resizeCheck is how often it is looked whether the terminal has another size.
+const resizeCheck = 250 * time.Millisecond
+
+// Read returns what the person has written, without the end of the line. The
+// error is io.EOF for Ctrl-D on an empty line and where there are no more keys,
+// [ErrInterrupted], or the cause of ctx's end.
+func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
+	e.line, e.text, e.at, e.past, e.draft, e.listed = line, nil, 0, 0, nil, false
+	e.columns, _ = e.Size()
+	e.row = 0
+	if line.Shown {
+		e.row = e.layout().promptRow
+	}
+	e.insert(line.Text)
+	e.print("\x1b[?2004h") // a paste is one key
+	defer e.print("\x1b[?2004l")
+	e.draw()
+	look := time.NewTicker(resizeCheck)
+	defer look.Stop()
+	for {
+		select {
+		case key, ok := <-e.keys.C():
+			if !ok {
+				return "", e.leave(io.EOF)
+			}
+			done, err := e.press(key)
+			if done || err != nil {
+				return string(e.text), e.leave(err)
+			}
+			e.draw()
+		case <-look.C:
+			if columns, _ := e.Size(); columns != e.columns {
+				e.resize(columns)
+			}
+		case <-ctx.Done():
+			return "", e.leave(context.Cause(ctx))
+		}
+	}
+}
+
+// leave puts the cursor below what was written.
+func (e *Editor) leave(err error) error {
+	e.at = len(e.text)
+	e.draw()
+	e.print("\r\n")
+	if err == nil && e.History != nil && !e.line.Answer {
+		e.History.add(string(e.text))
+	}
+	return err
+}
+
+// press does what a key stands for, and reports whether the line is done.
+func (e *Editor) press(k Key) (done bool, err error) {
+	if k.name != tab {
+		e.listed = false
+	}
+	switch k.name {
+	case typed, pasted:
+		e.insert(k.text)
+	case newLine:
+		e.insert("\n")
+	case enter:
+		return !e.broken(), nil
+	case interrupt:
+		if len(e.text) == 0 || e.line.Answer {
+			e.text = nil
+			return true, ErrInterrupted
+		}
+		e.set(nil)
+	case endOfInput:
+		if len(e.text) == 0 {
+			return true, io.EOF
+		}
+		e.cut(e.at, e.next(e.at))
+	case clearScreen:
+		e.print("\x1b[H\x1b[2J")
+		e.row = 0
+	case tab:
+		e.complete()
+	default:
+		e.move(k.name)
+	}
+	return false, nil
+}
+
+// broken makes a backslash at the end a line end, and reports whether there was
+// one.
+func (e *Editor) broken() bool {
+	n := len(e.text)
+	if n == 0 || e.at < n || e.text[n-1] != '\\' || e.line.Answer {
+		return false
+	}
+	e.text[n-1] = '\n'
+	return true
+}
+
+// move does what the keys do that move the cursor.
+func (e *Editor) move(k keyName) {
+	start, stop := e.lineStart(e.at), e.lineEnd(e.at)
+	switch k {
+	case left:
+		e.at = e.prior(e.at)
+	case right:
+		e.at = e.next(e.at)
+	case home:
+		e.at = start
+	case end:
+		e.at = stop
+	case wordLeft:
+		e.at = e.wordStart(e.at)
+	case wordRight:
+		e.at = e.wordEnd(e.at)
+	case up:
+		e.upOrDown(start > 0, -1, start)
+	case down:
+		e.upOrDown(stop < len(e.text), 1, start)
+	default:
+		e.kill(k, start, stop)
+	}
+}
+
+// kill does what the keys do that take text away, in a line that begins and
+// ends at the places given.
+func (e *Editor) kill(k keyName, start, stop int) {
+	switch k {
+	case backspace:
+		e.cut(e.prior(e.at), e.at)
+	case deleteNext:
+		e.cut(e.at, e.next(e.at))
+	case killEnd:
+		if stop == e.at {
+			stop = e.next(stop) // the line end itself
+		}
+		e.cut(e.at, stop)
+	case killStart:
+		e.cut(start, e.at)
+	case killWord:
+		e.cut(e.wordStart(e.at), e.at)
+	case killNextWord:
+		e.cut(e.at, e.wordEnd(e.at))
+	}
+}
+
+func (e *Editor) insert(s string) {
+	runes := []rune(s)
+	e.text = slices.Insert(e.text, e.at, runes...)
+	e.at += len(runes)
+}
+
+func (e *Editor) cut(from, to int) {
+	e.text = slices.Delete(e.text, from, to)
+	e.at = from
+}
+
+func (e *Editor) set(text []rune) {
+	e.text = slices.Clone(text)
+	e.at = len(e.text)
+}
+
+// prior and next step over a character with the marks on it.
+func (e *Editor) prior(at int) int {
+	for at > 0 {
+		if at--; e.text[at] == '\n' || runeWidth(e.text[at]) > 0 {
+			break
+		}
+	}
+	return at
+}
+
+func (e *Editor) next(at int) int {
+	if at < len(e.text) {
+		at++
+	}
+	for at < len(e.text) && e.text[at] != '\n' && runeWidth(e.text[at]) == 0 {
+		at++
+	}
+	return at
+}
+
+func (e *Editor) lineStart(at int) int {
+	for at > 0 && e.text[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+func (e *Editor) lineEnd(at int) int {
+	if n := slices.Index(e.text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(e.text)
+}
+
+func (e *Editor) wordStart(at int) int {
+	for at > 0 && !inWord(e.text[at-1]) {
+		at--
+	}
+	for at > 0 && inWord(e.text[at-1]) {
+		at--
+	}
+	return at
+}
+
+func (e *Editor) wordEnd(at int) int {
+	for at < len(e.text) && !inWord(e.text[at]) {
+		at++
+	}
+	for at < len(e.text) && inWord(e.text[at]) {
+		at++
+	}
+	return at
+}
+
+func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' }
+
+// upOrDown goes to the line above or below, or through the history where there
+// is none.
+func (e *Editor) upOrDown(within bool, step, start int) {
+	if within {
+		column := e.at - start
+		target := e.lineStart(max(start-1, 0))
+		if step > 0 {
+			target = e.lineEnd(e.at) + 1
+		}
+		e.at = min(target+column, e.lineEnd(target))
+		return
+	}
+	if e.History == nil || e.line.Answer {
+		return
+	}
+	past := e.past - step
+	if past < 0 || past > len(e.History.entries) {
+		return
+	}
+	if e.past == 0 {
+		e.draft = e.text
+	}
+	e.past = past
+	if past == 0 {
+		e.set(e.draft)
+	} else {
+		e.set([]rune(e.History.entries[len(e.History.entries)-past]))
+	}
+}
+
+// complete makes the word at the cursor longer, or lists what it may become.
+func (e *Editor) complete() {
+	if e.Complete == nil || e.line.Answer {
+		return
+	}
+	before := string(e.text[:e.at])
+	start, options := e.Complete(before)
+	if len(options) == 0 {
+		return
+	}
+	word := before[start:]
+	common := options[0]
+	for _, o := range options[1:] {
+		common = commonStart(common, o)
+	}
+	if len(common) > len(word) || len(options) == 1 {
+		from := len([]rune(before[:start]))
+		e.text = slices.Delete(e.text, from, e.at)
+		e.at = from
+		e.insert(common)
+		return
+	}
+	if !e.listed { // the first time only the word grows
+		e.listed = true
+		return
+	}
+	e.list(options)
+}
+
+func commonStart(a, b string) string {
+	ra, rb := []rune(a), []rune(b)
+	n := 0
+	for n < len(ra) && n < len(rb) && ra[n] == rb[n] {
+		n++
+	}
+	return string(ra[:n])
+}
+
+// mostListed is how many options are shown.
+const mostListed = 40
+
+// list prints options below the line, which is then drawn again.
+func (e *Editor) list(options []string) {
+	var out strings.Builder
+	at := e.at
+	e.at = len(e.text)
+	e.draw()
+	e.at = at
+	used := 0
+	for i, o := range options {
+		o = Safe(o)
+		if i == mostListed {
+			o = "…"
+		}
+		if w := Width(o) + 2; used == 0 || used+w > e.columns {
+			out.WriteString("\r\n" + Clip(o, e.columns-1))
+			used = w
+		} else {
+			out.WriteString("  " + o)
+			used += w
+		}
+		if i == mostListed {
+			break
+		}
+	}
+	e.print(out.String() + "\r\n")
+	e.row = 0
+}
