@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
@@ -23,7 +23,7 @@ type activeSession struct {
 	readOnly bool
 	locked   bool
 	depth    int // how many started each other above this one
-	budget   *agent.Purse
+	budget   *loop.Purse
 
 	mu      sync.Mutex
 	limited map[string]*Agent
@@ -117,7 +117,7 @@ func (st *activeSession) limitAgent(a *Agent) *Agent {
 
 // child is a station for a session that caller starts from this one, which is
 // nil where calls are made that no prompt stands behind.
-func (st *activeSession) child(caller *Agent, row store.Session, purse *agent.Purse) *activeSession {
+func (st *activeSession) child(caller *Agent, row store.Session, purse *loop.Purse) *activeSession {
 	child := &activeSession{session: row.ID, rules: row.Rules, budget: purse, depth: 1}
 	if st != nil {
 		child.depth = st.depth + 1
@@ -137,7 +137,7 @@ func (st *activeSession) restrict(caller *Agent) {
 // activeSession is the station of a session that a person goes on with: all that
 // its forebears were denied is denied there, as far as they are known.
 func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
-	st := &activeSession{session: row.ID, rules: row.Rules, budget: agent.NewPurse(nil, r.opt.Loop.Session.turnLimit())}
+	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, r.opt.Loop.Session.turnLimit())}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, record.ErrNotFound) {
@@ -195,6 +195,6 @@ func (r *Runtime) agentOf(c *tool.Call) *Agent {
 }
 
 // turnLimit is a budget as the loop takes it.
-func (b Budget) turnLimit() agent.Limit {
-	return agent.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
+func (b Budget) turnLimit() loop.Limit {
+	return loop.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
@@ -52,7 +52,7 @@ type chatPrompt struct {
 }
 
 // acknowledge lets plugins change what a person said, by chat.message.
-func (r *Runtime) chatMessage(ctx context.Context, session string, s *agent.Said) error {
+func (r *Runtime) chatMessage(ctx context.Context, session string, s *loop.Said) error {
 	if r.custom == nil {
 		return nil
 	}

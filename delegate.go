@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -116,14 +116,14 @@ func (d subagents) tooDeep(above *activeSession) error {
 }
 
 // budget is what a child may spend: out of the purse of its caller.
-func (d subagents) budget(above *activeSession) *agent.Purse {
+func (d subagents) budget(above *activeSession) *loop.Purse {
 	limit := d.r.opt.Loop.Child.turnLimit()
 	limit.Time = cmp.Or(limit.Time, childTime)
-	var parent *agent.Purse
+	var parent *loop.Purse
 	if above != nil {
 		parent = above.budget
 	}
-	return agent.NewPurse(parent, limit)
+	return loop.NewPurse(parent, limit)
 }
 
 // model is what a child works with: its agent's own, or that of its caller.
@@ -175,7 +175,7 @@ func (d subagents) childRules(a *Agent) permission.Ruleset {
 
 // runWorker lets the child work, and tells its caller how it gets on.
 func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, child childSession) (*builtin.Report, error) {
-	said := agent.Said{Agent: child.agent.Name, Model: child.ref, Text: child.task.Prompt}
+	said := loop.Said{Agent: child.agent.Name, Model: child.ref, Text: child.task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
 	}
@@ -205,25 +205,25 @@ func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSe
 
 // incompleteNote says why a child has done only a part of its work; "" where it has
 // done all.
-func incompleteNote(o agent.Outcome) string {
+func incompleteNote(o loop.Outcome) string {
 	switch o.End {
-	case agent.Done:
+	case loop.Done:
 		return ""
-	case agent.Failed:
+	case loop.Failed:
 		if o.Error != nil {
 			return "its model could not be asked: " + strings.TrimSuffix(o.Error.Data.Message, ".")
 		}
-	case agent.Canceled:
+	case loop.Canceled:
 		return "the user stopped it"
-	case agent.Rejected:
+	case loop.Rejected:
 		return "the user said no to one of its calls"
-	case agent.Length:
+	case loop.Length:
 		return "its answer was cut off, because it became too long"
-	case agent.Refused:
+	case loop.Refused:
 		return "its model refused to go on"
-	case agent.Repeats:
+	case loop.Repeats:
 		return "it repeated itself"
-	case agent.Steps:
+	case loop.Steps:
 		return "it took as many steps as it may"
 	}
 	return cmp.Or(o.Note, "it ended early: "+o.End)

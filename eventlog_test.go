@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/message"
 )
 
@@ -40,7 +40,7 @@ func TestPartsWeighTheirMetadata(t *testing.T) {
 	k := messageStore{&Runtime{events: f}}
 	p := message.Part{Type: message.Tool, State: &message.State{Metadata: map[string]any{"files": []string{strings.Repeat("x", 1<<20)}}}}
 	for range 100 {
-		k.Tell(agent.News{Part: &p})
+		k.Tell(loop.News{Part: &p})
 	}
 	if n := len(f.events); n == 0 || n<<20 > feedBytes {
 		t.Errorf("%d parts of 1 MiB each are kept", n)

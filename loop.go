@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -27,11 +27,11 @@ func continuePrompt(wish string) string {
 
 // openLoop makes what works on prompts.
 func (r *Runtime) openLoop() {
-	r.loop = agent.New(agent.Deps{
+	r.loop = loop.New(loop.Deps{
 		Call: r.Call, Tools: r.toolsIn, Lasts: r.keepsResult, Profile: r.profile, Model: r.findModel, Shape: r.shape, Keeper: messageStore{r}, Watch: r.publishLoop,
 		NewID: r.newID, Now: r.now,
-		Rules: agent.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
-		Words: agent.Words{SumUp: prompt.Compact(), GoOn: continuePrompt},
+		Rules: loop.Rules{NoPrune: r.opt.Loop.NoPrune, NoCompact: r.opt.Loop.NoCompact, ContinueAfterReject: r.opt.Loop.ContinueAfterReject},
+		Words: loop.Words{SumUp: prompt.Compact(), GoOn: continuePrompt},
 	})
 }
 
@@ -62,10 +62,10 @@ func (a *Agent) hidesTool(s tool.Spec) bool {
 }
 
 // profile says how an agent works in a session.
-func (r *Runtime) profile(_ context.Context, session, name string, ref message.ModelRef) (agent.Profile, error) {
+func (r *Runtime) profile(_ context.Context, session, name string, ref message.ModelRef) (loop.Profile, error) {
 	a := r.agentIn(session, name)
 	if a == nil {
-		return agent.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
+		return loop.Profile{}, fmt.Errorf("there is no agent called %q any more", name)
 	}
 	r.active.setActing(session, a)
 	o := prompt.Options{
@@ -75,7 +75,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 	if r.opt.Loop.Instructions != nil && !a.Hidden {
 		o.Instructions = r.opt.Loop.Instructions(a.Name)
 	}
-	return agent.Profile{
+	return loop.Profile{
 		Name: a.Name, Model: a.Model, System: prompt.System(o), Steps: a.Steps, Temperature: a.Temperature, TopP: a.TopP, Options: a.Options,
 		Reminder: func(before []message.Message) string { return r.reminder(a, session, before) }, LastStep: prompt.LastStep(),
 	}, nil
@@ -120,7 +120,7 @@ func exists(path string) bool {
 }
 
 // publishLoop tells who watches how the work on a session goes on.
-func (r *Runtime) publishLoop(session string, s agent.Status) {
+func (r *Runtime) publishLoop(session string, s loop.Status) {
 	switch s.Type {
 	case "compacted":
 		r.events.publish(event.SessionCompacted{Session: session})

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -53,7 +53,7 @@ func (d *loopDetector) check(ctx context.Context, c *callState) error {
 		Call:     &permission.CallRef{Message: c.Message, Call: c.ID},
 	}, c.agent.Policy)
 	if errors.Is(err, permission.ErrUnattended) {
-		return &tool.Error{Kind: tool.Unattended, Code: agent.RepeatsCode, Err: fmt.Errorf(
+		return &tool.Error{Kind: tool.Unattended, Code: loop.RepeatsCode, Err: fmt.Errorf(
 			"this repeats what was just done %d times with the same result, so it was not done again: try something else. %w", doomTimes-1, err)}
 	}
 	return err

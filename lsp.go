@@ -12,7 +12,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/process"
 )
 
@@ -51,13 +51,13 @@ type LanguageServer struct {
 }
 
 // An LSPStatus is how a language server is that was started.
-type LSPStatus = lsp.Status
+type LSPStatus = lspclient.Status
 
 // An LSPFound is a language server that could be started here, or why not.
-type LSPFound = lsp.Found
+type LSPFound = lspclient.Found
 
 // An LSPReport is what language servers say about files.
-type LSPReport = lsp.Report
+type LSPReport = lspclient.Report
 
 // ErrNoLSP says that there are no language servers, because they are not
 // switched on.
@@ -69,23 +69,23 @@ func (r *Runtime) openLSP() error {
 	if opt == nil {
 		return nil
 	}
-	var own []lsp.Server
+	var own []lspclient.Server
 	for _, s := range opt.Own {
-		own = append(own, lsp.Server{
+		own = append(own, lspclient.Server{
 			ID: s.Name, Command: s.Command, Extensions: s.Extensions, Env: s.Environment,
 			Initialization: s.Initialization, Disabled: s.Disabled, Wall: s.Wall,
 		})
 	}
-	servers, err := lsp.Merge(own)
+	servers, err := lspclient.Merge(own)
 	if err != nil {
 		return fmt.Errorf("setting up language servers: %w", err)
 	}
 	if !opt.Builtin {
-		servers = lsp.Only(servers, own)
+		servers = lspclient.Only(servers, own)
 	}
-	o := lsp.Options{
+	o := lspclient.Options{
 		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
-		Start: func(ctx context.Context, s lsp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
+		Start: func(ctx context.Context, s lspclient.Server, cmd process.Command, out *os.File) (*process.Process, error) {
 			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
 		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
@@ -97,7 +97,7 @@ func (r *Runtime) openLSP() error {
 	if r.opt.DataDir != "" {
 		o.Logs, o.Board = r.ownFolder("lsp-logs"), r.ownFolder("lsp")
 	}
-	r.languages = lsp.New(o)
+	r.languages = lspclient.New(o)
 	return nil
 }
 
@@ -107,14 +107,14 @@ func (r *Runtime) notifyServers(ch files.Changed) {
 	if r.languages == nil {
 		return
 	}
-	kind := lsp.Altered
+	kind := lspclient.Altered
 	switch ch.Event {
 	case "add":
-		kind = lsp.Created
+		kind = lspclient.Created
 	case "unlink":
-		kind = lsp.Deleted
+		kind = lspclient.Deleted
 	}
-	r.languages.Changed(lsp.FileChange{Path: ch.File, Kind: kind})
+	r.languages.Changed(lspclient.FileChange{Path: ch.File, Kind: kind})
 }
 
 // invalidateFiles says that something may have changed files without the door to
@@ -170,10 +170,10 @@ func (r *Runtime) Diagnostics(ctx context.Context, files ...string) (LSPReport, 
 	for i := range files {
 		files[i] = r.absolute(files[i])
 		if !r.languages.Has(files[i]) {
-			return LSPReport{}, fmt.Errorf("%s: %w", files[i], lsp.ErrNone)
+			return LSPReport{}, fmt.Errorf("%s: %w", files[i], lspclient.ErrNone)
 		}
 	}
-	return r.languages.Check(ctx, lsp.Question{Files: files}), nil
+	return r.languages.Check(ctx, lspclient.Question{Files: files}), nil
 }
 
 func (r *Runtime) absolute(file string) string {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
@@ -80,7 +80,7 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 }
 
 // Tell tells of what is not kept yet.
-func (k messageStore) Tell(n agent.News) {
+func (k messageStore) Tell(n loop.News) {
 	switch {
 	case n.Info != nil && n.Removed:
 		k.r.events.publish(event.MessageRemoved{Session: n.Info.Session, Message: n.Info.ID})

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -92,7 +92,7 @@ func (p plans) Switch(_ context.Context, c *tool.Call, name, text string) error 
 	if p.r.active.session(c.Session) == nil {
 		return tool.Fail("no-conversation", "nobody works on this conversation here, so it can not be handed to %s: go on as you are", name)
 	}
-	p.r.loop.Next(c.Session, agent.Said{Agent: a.Name, Model: a.Model, Text: text, Synthetic: true})
+	p.r.loop.Next(c.Session, loop.Said{Agent: a.Name, Model: a.Model, Text: text, Synthetic: true})
 	return nil
 }
 

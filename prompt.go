@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
@@ -52,15 +52,15 @@ type TurnEnd string
 
 // The calls of a turn.
 const (
-	TurnDone     TurnEnd = agent.Done     // the model has said all it wanted to
-	TurnRejected TurnEnd = agent.Rejected // a person said no
-	TurnCanceled TurnEnd = agent.Canceled // whoever asked gave up; it can be resumed
-	TurnFailed   TurnEnd = agent.Failed   // the model could not be asked; Error says why
-	TurnLength   TurnEnd = agent.Length   // the model was cut off
-	TurnRefused  TurnEnd = agent.Refused  // the model does not want to
-	TurnRepeats  TurnEnd = agent.Repeats  // it repeated itself, and nobody was there to ask
-	TurnSteps    TurnEnd = agent.Steps    // it took as many steps as its agent may
-	TurnBudget   TurnEnd = agent.Spent    // it took all that it was given
+	TurnDone     TurnEnd = loop.Done     // the model has said all it wanted to
+	TurnRejected TurnEnd = loop.Rejected // a person said no
+	TurnCanceled TurnEnd = loop.Canceled // whoever asked gave up; it can be resumed
+	TurnFailed   TurnEnd = loop.Failed   // the model could not be asked; Error says why
+	TurnLength   TurnEnd = loop.Length   // the model was cut off
+	TurnRefused  TurnEnd = loop.Refused  // the model does not want to
+	TurnRepeats  TurnEnd = loop.Repeats  // it repeated itself, and nobody was there to ask
+	TurnSteps    TurnEnd = loop.Steps    // it took as many steps as its agent may
+	TurnBudget   TurnEnd = loop.Spent    // it took all that it was given
 )
 
 // ErrBusy is a session that somebody works on already.
@@ -220,11 +220,11 @@ func (r *Runtime) turn(ctx context.Context, at sessionRef,
 	return turn, out.Failed
 }
 
-func (r *Runtime) newWork(row store.Session, purse *agent.Purse) agent.Work {
-	return agent.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
+func (r *Runtime) newWork(row store.Session, purse *loop.Purse) loop.Work {
+	return loop.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
 }
 
-func turnOf(session string, purse *agent.Purse, o agent.Outcome) *Turn {
+func turnOf(session string, purse *loop.Purse, o loop.Outcome) *Turn {
 	usage, cost := purse.Spent()
 	return &Turn{
 		Session: session, End: TurnEnd(o.End), Note: o.Note, Text: o.Text, Error: o.Error,
@@ -248,25 +248,25 @@ func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.S
 }
 
 // resolvePrompt decides who answers a prompt, and with what.
-func (r *Runtime) resolvePrompt(row *store.Session, p Prompt) (agent.Said, error) {
+func (r *Runtime) resolvePrompt(row *store.Session, p Prompt) (loop.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
 	if a == nil && p.Agent == "" {
-		return agent.Said{}, fmt.Errorf("the agent %q, which this session was for, is no more: name one of %s to go on with it", name, strings.Join(r.agentNames(), ", "))
+		return loop.Said{}, fmt.Errorf("the agent %q, which this session was for, is no more: name one of %s to go on with it", name, strings.Join(r.agentNames(), ", "))
 	}
 	if a == nil {
-		return agent.Said{}, fmt.Errorf("there is no agent called %q; there are %s", name, strings.Join(r.agentNames(), ", "))
+		return loop.Said{}, fmt.Errorf("there is no agent called %q; there are %s", name, strings.Join(r.agentNames(), ", "))
 	}
 	ref, err := r.modelFor(row.ID, a, p.Model, row.Model)
 	if err != nil {
-		return agent.Said{}, err
+		return loop.Said{}, err
 	}
 	if a.Hidden && p.Agent != "" {
-		return agent.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
+		return loop.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
 	}
 	row.Agent, row.Model = a.Name, ref
 	r.active.setActing(row.ID, r.agentIn(row.ID, a.Name)) // plugins hear of what is said, too
-	return agent.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
+	return loop.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
 }
 
 // modelFor chooses the model of an agent: the one that is wished for, its own,

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/loop"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/search"
@@ -64,13 +64,13 @@ type Runtime struct {
 	programs    *custom.Programs // hooks and tools that are programs
 	notifier    *hookNotifier    // tells commands of events; nil where there are none
 	web         *web.Client
-	languages   *lsp.Set       // nil for none
+	languages   *lspclient.Set // nil for none
 	configShown atomic.Bool    // plugins have seen the configuration
 	sources     []*sourceState // of tools that come when they are needed
 	hooks       []Hook         // that see calls, in order
 	session     func() string  // of calls that name none
 	lent        lentModels     // models of clients
-	loop        *agent.Runner  // works on prompts
+	loop        *loop.Runner   // works on prompts
 	active      activeSessions // the sessions that it works on
 
 	running  runningCalls // recorded calls under way

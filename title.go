@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/agent"
+	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
@@ -27,7 +27,7 @@ const (
 // makeTitle lets the small model give a new session its title, beside the work.
 // Where it can not, the first words of the prompt stay. The function that it
 // returns waits for it, though not for long.
-func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *agent.Purse) (wait func()) {
+func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse) (wait func()) {
 	ref, who := r.opt.Models.Small, r.agent("title")
 	if who != nil && who.Model != (message.ModelRef{}) {
 		ref = who.Model
@@ -67,7 +67,7 @@ type titleJob struct {
 	ref     message.ModelRef
 	agent   *Agent
 	prompt  string
-	budget  *agent.Purse // that pays for it
+	budget  *loop.Purse // that pays for it
 }
 
 // askTitle asks the small model for a title of one line.

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -31,7 +31,7 @@ type Rooms struct {
 	Web       Web
 	Skills    Skills // nil for none
 	// Languages are the language servers; nil for none.
-	Languages *lsp.Set
+	Languages *lspclient.Set
 	Delegates Delegates // nil for none
 	Plans     Plans     // nil for none
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/helve-dev/helve/internal/diff"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
@@ -42,7 +42,7 @@ type editor struct {
 	format   Formatters // nil for none
 	matching replace.Profile
 
-	languages *lsp.Set // nil for none
+	languages *lspclient.Set // nil for none
 }
 
 // claimFile resolves a name and claims the file. What has to be asked is noted: it

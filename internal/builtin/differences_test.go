@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/tooltest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -212,7 +212,7 @@ func (q *lspCall) fileNotFound() error {
 
 // noLanguage is the error where there is no server, with what to do.
 func noLanguage(hint string) error {
-	fail := tool.Fail("no-server", "%w", lsp.ErrNone)
+	fail := tool.Fail("no-server", "%w", lspclient.ErrNone)
 	fail.Hint = hint
 	return fail
 }
@@ -224,15 +224,15 @@ func (q *lspCall) unserved(err error) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)
 	}
-	if errors.Is(err, lsp.ErrNone) {
+	if errors.Is(err, lspclient.ErrNone) {
 		return noLanguage("Configure a server for this type of file under \"lsp\" in the config, or look for the text instead.")
 	}
 	code := "server-failed"
-	if _, ok := errors.AsType[*lsp.Missing](err); ok {
+	if _, ok := errors.AsType[*lspclient.Missing](err); ok {
 		code = "server-missing"
-	} else if _, ok := errors.AsType[*lsp.Unavailable](err); ok {
+	} else if _, ok := errors.AsType[*lspclient.Unavailable](err); ok {
 		code = "server-unavailable"
-	} else if _, ok := errors.AsType[*lsp.Unanswered](err); ok {
+	} else if _, ok := errors.AsType[*lspclient.Unanswered](err); ok {
 		code = "timeout"
 	}
 	return tool.Fail(code, "%w %s", sentenced{err}, instead)
@@ -253,7 +253,7 @@ func (s sentenced) Unwrap() error { return s.error }
 
 // open returns the servers of the file that answer a method, with the file
 // open in them.
-func (q *lspCall) open(method string) ([]*lsp.View, error) {
+func (q *lspCall) open(method string) ([]*lspclient.View, error) {
 	views, err := q.languages.Open(q.ctx, q.path.String())
 	if err != nil {
 		return nil, q.unserved(err)
@@ -266,7 +266,7 @@ func (q *lspCall) open(method string) ([]*lsp.View, error) {
 
 // checkLine refuses a line that the file does not have, which servers take for
 // its end. Behind the last line break there is a line to servers and editors.
-func (q *lspCall) checkLine(v *lsp.View, method string) error {
+func (q *lspCall) checkLine(v *lspclient.View, method string) error {
 	text, _ := v.Text(q.path.String())
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
@@ -280,8 +280,8 @@ func (q *lspCall) checkLine(v *lsp.View, method string) error {
 }
 
 // able are the servers that answer a method.
-func (q *lspCall) able(views []*lsp.View, method string) ([]*lsp.View, error) {
-	able := slices.DeleteFunc(slices.Clone(views), func(v *lsp.View) bool { return !v.Supports(method) })
+func (q *lspCall) able(views []*lspclient.View, method string) ([]*lspclient.View, error) {
+	able := slices.DeleteFunc(slices.Clone(views), func(v *lspclient.View) bool { return !v.Supports(method) })
 	if len(able) > 0 {
 		return able, nil
 	}
@@ -289,7 +289,7 @@ func (q *lspCall) able(views []*lsp.View, method string) ([]*lsp.View, error) {
 }
 
 // serverNames are what servers are called, once each.
-func serverNames(views []*lsp.View) (names []string) {
+func serverNames(views []*lspclient.View) (names []string) {
 	for _, v := range views {
 		if !slices.Contains(names, v.Server()) {
 			names = append(names, v.Server())
@@ -342,8 +342,8 @@ func (q *lspCall) diagnostics() (*tool.Result, error) {
 
 // checked is what the servers find in the file. Who asks for nothing else can
 // wait a little longer than a change does.
-func (q *lspCall) checked() lsp.Report {
-	question := lsp.Question{Files: []string{q.path.String()}}
+func (q *lspCall) checked() lspclient.Report {
+	question := lspclient.Question{Files: []string{q.path.String()}}
 	report := q.languages.Check(q.ctx, question)
 	if working, _ := atWork(report.Pending); len(working) > 0 {
 		report = q.languages.Check(q.ctx, question)
@@ -358,7 +358,7 @@ func (q *lspCall) restart() (*tool.Result, error) {
 		file = q.path.String()
 	}
 	names, err := q.languages.Restart(q.ctx, file)
-	if gone, ok := errors.AsType[*lsp.Unavailable](err); ok && q.ctx.Err() == nil {
+	if gone, ok := errors.AsType[*lspclient.Unavailable](err); ok && q.ctx.Err() == nil {
 		return nil, tool.Fail("server-unavailable", "%w %s", sentenced{err}, seeLog(gone.Server))
 	}
 	if err != nil {

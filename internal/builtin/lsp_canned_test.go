@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 )
 
 const cannedWord = "canned-language-server"

@@ -8,7 +8,7 @@ import (
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/diff"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -23,12 +23,12 @@ type refactoring struct {
 
 // A fileStep is one thing to be done to a file.
 type fileStep struct {
-	lsp.FileEdit
+	lspclient.FileEdit
 	path, to files.Path
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []files.Path, err error) {
+func (r *refactoring) resolve(edits []lspclient.FileEdit) (paths []files.Path, err error) {
 	for _, edit := range edits {
 		if r.ctx.Err() != nil {
 			return nil, context.Cause(r.ctx)
@@ -38,7 +38,7 @@ func (r *refactoring) resolve(edits []lsp.FileEdit) (paths []files.Path, err err
 			return nil, badName(err)
 		}
 		paths = append(paths, s.path)
-		if edit.Kind == lsp.EditRename {
+		if edit.Kind == lspclient.EditRename {
 			if s.to, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.To); err != nil {
 				return nil, badName(err)
 			}
@@ -62,11 +62,11 @@ func (r *refactoring) take(claim *files.Claim, s fileStep) error {
 		return cannotChange(s.path, err)
 	}
 	switch s.Kind {
-	case lsp.EditCreate:
+	case lspclient.EditCreate:
 		return r.createFile(l, s)
-	case lsp.EditDelete:
+	case lspclient.EditDelete:
 		return r.remove(l, s)
-	case lsp.EditRename:
+	case lspclient.EditRename:
 		dest, err := r.fileState(claim, s.to)
 		if err != nil {
 			return cannotChange(s.to, err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -45,7 +45,7 @@ func (q *lspCall) rename() (*tool.Result, error) {
 
 // A proposal is a change of files that a server would make.
 type proposal struct {
-	view  *lsp.View
+	view  *lspclient.View
 	edit  json.RawMessage // in the form of the protocol
 	begun time.Time       // what changed since, the server may not know
 	done  string          // what is to be said when it is made
@@ -99,7 +99,7 @@ func (q *lspCall) adopt(p proposal) (*tool.Result, error) {
 
 // An action is something that a server offers to do at a place.
 type action struct {
-	view *lsp.View
+	view *lspclient.View
 	raw  json.RawMessage
 	wireAction
 }
@@ -176,7 +176,7 @@ type offer struct {
 
 // actions are what the servers offer. Where something is wrong and nothing
 // helps, they are asked once more.
-func (q *lspCall) actions(views []*lsp.View) (o offer, err error) {
+func (q *lspCall) actions(views []*lspclient.View) (o offer, err error) {
 	for again := range 2 {
 		var wrong []json.RawMessage
 		wrong, o.pending = q.wrongHere(views)
@@ -196,10 +196,10 @@ func (q *lspCall) actions(views []*lsp.View) (o offer, err error) {
 
 // wrongHere is what is wrong at the place of the call, and which of the servers
 // have not looked yet.
-func (q *lspCall) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pending []string) {
+func (q *lspCall) wrongHere(views []*lspclient.View) (wrong []json.RawMessage, pending []string) {
 	report := q.checked()
 	for _, r := range report.Files {
-		wrong = append(wrong, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
+		wrong = append(wrong, touching(r.Diagnostics, lspclient.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
 	}
 	working, _ := atWork(report.Pending)
 	asked := serverNames(views)
@@ -208,7 +208,7 @@ func (q *lspCall) wrongHere(views []*lsp.View) (wrong []json.RawMessage, pending
 
 // offers asks the servers one after the other, so that what they offer has an
 // order.
-func (q *lspCall) offers(views []*lsp.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
+func (q *lspCall) offers(views []*lspclient.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
 	for _, v := range views {
 		at := v.At(q.in.Line, q.in.Character)
 		native := make([]json.RawMessage, len(wrong))
@@ -216,7 +216,7 @@ func (q *lspCall) offers(views []*lsp.View, wrong []json.RawMessage) (list []*ac
 			native[i] = v.Native(d)
 		}
 		raw, err := v.Call(q.ctx, "textDocument/codeAction", map[string]any{
-			"textDocument": map[string]any{"uri": v.URI()}, "range": lsp.Range{Start: at, End: at},
+			"textDocument": map[string]any{"uri": v.URI()}, "range": lspclient.Range{Start: at, End: at},
 			"context": map[string]any{"diagnostics": native, "triggerKind": 1},
 		})
 		if err != nil {
@@ -238,7 +238,7 @@ func (q *lspCall) offers(views []*lsp.View, wrong []json.RawMessage) (list []*ac
 
 // touching are the diagnostics at a place; where there are none, those in its
 // line.
-func touching(list []lsp.Diagnostic, at lsp.Position) (out []json.RawMessage) {
+func touching(list []lspclient.Diagnostic, at lspclient.Position) (out []json.RawMessage) {
 	var line []json.RawMessage
 	for _, d := range list {
 		from, to := d.Range.Start, d.Range.End

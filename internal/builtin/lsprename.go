@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -22,12 +22,12 @@ const (
 // renamed asks a server for the change that gives a symbol another name. A
 // change that would leave out the place where the symbol is defined, in a file
 // of the project, is not one: what is left would not fit together.
-func (q *lspCall) renamed(v *lsp.View, at map[string]any) (json.RawMessage, error) {
+func (q *lspCall) renamed(v *lspclient.View, at map[string]any) (json.RawMessage, error) {
 	homes := q.homes(v, at)
 	files := append([]string{q.path.String()}, homes...)
 	for try := 1; ; try++ {
 		// Also what is only opened now has been read when this returns.
-		q.languages.Check(q.ctx, lsp.Question{Files: files})
+		q.languages.Check(q.ctx, lspclient.Question{Files: files})
 		raw, err := v.Call(q.ctx, "textDocument/rename", at)
 		if err != nil {
 			return nil, q.unserved(err)
@@ -54,7 +54,7 @@ func (q *lspCall) renamed(v *lsp.View, at map[string]any) (json.RawMessage, erro
 
 // homes are the files of the project in which the symbol is defined under the
 // name that it has here. One that is called otherwise there keeps that name.
-func (q *lspCall) homes(v *lsp.View, at map[string]any) (files []string) {
+func (q *lspCall) homes(v *lspclient.View, at map[string]any) (files []string) {
 	name := q.nameHere(v)
 	raw, err := v.Call(q.ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
 	if err != nil || name == "" {
@@ -62,8 +62,8 @@ func (q *lspCall) homes(v *lsp.View, at map[string]any) (files []string) {
 	}
 	for _, one := range entries(v.Plain(raw)) {
 		var place struct {
-			URI   string    `json:"uri"`
-			Range lsp.Range `json:"range"`
+			URI   string          `json:"uri"`
+			Range lspclient.Range `json:"range"`
 		}
 		if json.Unmarshal(one, &place) != nil {
 			continue
@@ -82,7 +82,7 @@ func (q *lspCall) homes(v *lsp.View, at map[string]any) (files []string) {
 }
 
 // nameHere is the name at the place of the call; "" for none.
-func (q *lspCall) nameHere(v *lsp.View) string {
+func (q *lspCall) nameHere(v *lspclient.View) string {
 	text, _ := v.Text(q.path.String())
 	return nameAt(text, q.in.Line, q.in.Character)
 }
@@ -96,13 +96,13 @@ const maxOpened = 100
 // unopened are the files that a change would touch and that the server knows
 // only from disk: it may not know yet how they have changed there. There are
 // none where there are too many to be opened.
-func unopened(v *lsp.View, raw json.RawMessage, files []string) (out []string) {
+func unopened(v *lspclient.View, raw json.RawMessage, files []string) (out []string) {
 	steps, err := v.Edits(raw)
 	if err != nil || len(steps) > maxOpened {
 		return nil
 	}
 	for _, s := range steps {
-		if _, open := v.Text(s.Path); !open && s.Kind == lsp.EditText && !slices.Contains(files, s.Path) {
+		if _, open := v.Text(s.Path); !open && s.Kind == lspclient.EditText && !slices.Contains(files, s.Path) {
 			out = append(out, s.Path)
 		}
 	}
@@ -111,13 +111,13 @@ func unopened(v *lsp.View, raw json.RawMessage, files []string) (out []string) {
 
 // leftOut is a file that a change does not touch and should, "" for none. A
 // change that touches nothing leaves nothing out.
-func leftOut(v *lsp.View, raw json.RawMessage, homes []string) string {
+func leftOut(v *lspclient.View, raw json.RawMessage, homes []string) string {
 	steps, err := v.Edits(raw)
 	if err != nil || len(steps) == 0 {
 		return ""
 	}
 	for _, home := range homes {
-		if !slices.ContainsFunc(steps, func(s lsp.FileEdit) bool { return s.Path == home }) {
+		if !slices.ContainsFunc(steps, func(s lspclient.FileEdit) bool { return s.Path == home }) {
 			return home
 		}
 	}

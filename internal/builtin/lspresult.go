@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -77,13 +77,13 @@ func (q *lspCall) lookUp() (*tool.Result, error) {
 
 // views are the servers that are asked: those of the file, or for the symbols
 // of the project all that run.
-func (q *lspCall) views() ([]*lsp.View, error) {
+func (q *lspCall) views() ([]*lspclient.View, error) {
 	if q.in.Operation != opWorkspaceSymbol {
 		return q.open(q.in.method())
 	}
 	views := q.languages.Running()
 	if q.in.FilePath != "" {
-		q.knew = serverNames(slices.DeleteFunc(views, func(v *lsp.View) bool { return !q.openIn(v) }))
+		q.knew = serverNames(slices.DeleteFunc(views, func(v *lspclient.View) bool { return !q.openIn(v) }))
 		if _, err := q.languages.Open(q.ctx, q.path.String()); err != nil {
 			return nil, q.unserved(err)
 		}
@@ -96,7 +96,7 @@ func (q *lspCall) views() ([]*lsp.View, error) {
 }
 
 // openIn reports whether the file of the call is open in a server.
-func (q *lspCall) openIn(v *lsp.View) bool {
+func (q *lspCall) openIn(v *lspclient.View) bool {
 	_, open := v.Text(q.path.String())
 	return open && q.in.FilePath != ""
 }
@@ -110,7 +110,7 @@ type serverAnswer struct {
 
 // symbols asks a server for the symbols of the project. One that knows none
 // may only have to read the file first.
-func (q *lspCall) symbols(v *lsp.View) (a serverAnswer) {
+func (q *lspCall) symbols(v *lspclient.View) (a serverAnswer) {
 	for again := range 2 {
 		raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
 		if err != nil {
@@ -129,7 +129,7 @@ func (q *lspCall) symbols(v *lsp.View) (a serverAnswer) {
 }
 
 // question asks one server.
-func (q *lspCall) question(v *lsp.View) serverAnswer {
+func (q *lspCall) question(v *lspclient.View) serverAnswer {
 	if q.in.Operation == opWorkspaceSymbol {
 		return q.symbols(v)
 	}
@@ -157,7 +157,7 @@ func (q *lspCall) question(v *lsp.View) serverAnswer {
 }
 
 // params are those of the first request.
-func (q *lspCall) params(v *lsp.View) map[string]any {
+func (q *lspCall) params(v *lspclient.View) map[string]any {
 	if q.in.Operation == opWorkspaceSymbol {
 		return map[string]any{"query": q.in.Query}
 	}
@@ -204,7 +204,7 @@ func (m *mention) uris() []string {
 
 // visible leaves out what lies in files that may not be read, and of symbols of
 // the project those of lesser kinds and those that are too many.
-func (q *lspCall) visible(v *lsp.View, list []json.RawMessage) (out []json.RawMessage) {
+func (q *lspCall) visible(v *lspclient.View, list []json.RawMessage) (out []json.RawMessage) {
 	limit := len(list)
 	if q.in.Operation == opWorkspaceSymbol {
 		limit = symbolsOfAll
@@ -236,7 +236,7 @@ func notable(kind int) bool { return slices.Contains([]int{5, 6, 10, 11, 12, 13,
 // is not the one that was asked about, the rules decide like for a search: what
 // they single out is kept back, and where they ask about everything, it needs
 // that a person has allowed this call.
-func (q *lspCall) mayShow(v *lsp.View, uri string) bool {
+func (q *lspCall) mayShow(v *lspclient.View, uri string) bool {
 	name, isFile, err := v.File(uri)
 	if err != nil || !isFile {
 		return !isFile

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -18,7 +18,7 @@ const kept = "(this is about a file that may not be read, so it is not shown)"
 
 // discreet leaves out of what was found what is taken from files that the
 // caller may not read: a program can be made to quote another file.
-func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) []lsp.Diagnostic {
+func (e editor) discreet(c *tool.Call, near files.Path, list []lspclient.Diagnostic) []lspclient.Diagnostic {
 	list = slices.Clone(list)
 	for i := range list {
 		d := &list[i]
@@ -34,7 +34,7 @@ func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) [
 }
 
 // secret reports whether what is said about a file must not be told.
-func (e editor) secret(c *tool.Call, path files.Path, d lsp.Diagnostic) bool {
+func (e editor) secret(c *tool.Call, path files.Path, d lspclient.Diagnostic) bool {
 	if !e.files.MayRead(c, path) {
 		return true
 	}
@@ -66,7 +66,7 @@ func harmlessMessage(message string) string {
 
 // overt reports whether a hover may be shown: not where it describes something
 // that stands in a file which may not be read.
-func (q *lspCall) overt(v *lsp.View, hover []json.RawMessage) bool {
+func (q *lspCall) overt(v *lspclient.View, hover []json.RawMessage) bool {
 	if !slices.ContainsFunc(hover, isGiven) {
 		return true
 	}

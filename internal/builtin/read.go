@@ -15,7 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -67,13 +67,13 @@ func textLimitFor(c *tool.Call, in readInput) textLimit {
 // A readTool is what the read tool works with.
 type readTool struct {
 	files     *files.Workspace
-	languages *lsp.Set // nil for none
+	languages *lspclient.Set // nil for none
 	*instructions
 }
 
 // read shows a file: text by numbered lines, notebooks by cells, images and
 // PDFs as attachments, folders by their entries.
-func read(files *files.Workspace, languages *lsp.Set) tool.Tool {
+func read(files *files.Workspace, languages *lspclient.Set) tool.Tool {
 	r := readTool{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 )
@@ -82,7 +82,7 @@ func (a *app) asksServers(s *setup) bool {
 
 // knownLanguages are the names of the language servers that need no config.
 func knownLanguages() (names []string) {
-	for _, s := range lsp.Builtin() {
+	for _, s := range lspclient.Builtin() {
 		names = append(names, s.ID)
 	}
 	return names
@@ -165,7 +165,7 @@ func (a *app) languagesHere(s *setup) (languageReport, error) {
 	opt := a.languageOptions(s)
 	r := languageReport{
 		On: opt.LSP != nil, Trusted: s.cfg.ProjectTrusted, Servers: []helve.LSPFound{},
-		Started: append([]helve.LSPStatus{}, lsp.ReadBoard(filepath.Join(s.data, "lsp"))...),
+		Started: append([]helve.LSPStatus{}, lspclient.ReadBoard(filepath.Join(s.data, "lsp"))...),
 	}
 	if opt.LSP == nil {
 		opt.LSP = &helve.LSP{Builtin: true, Trusted: r.Trusted}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/cli"
-	"github.com/helve-dev/helve/internal/lsp"
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 )
 
 // A tray is a folder with a language server for its files, and a home.
@@ -41,13 +41,13 @@ func (r tray) env(in io.Reader, out io.Writer, args ...string) cli.Env {
 }
 
 // lists is what helve lsp --json says was started.
-func (r tray) lists(t *testing.T) []lsp.Status {
+func (r tray) lists(t *testing.T) []lspclient.Status {
 	t.Helper()
 	var out bytes.Buffer
 	if code := cli.Main(t.Context(), r.env(strings.NewReader(""), &out, "lsp", "--json")); code != 0 {
 		t.Fatalf("helve lsp ended with %d", code)
 	}
-	var report struct{ Started []lsp.Status }
+	var report struct{ Started []lspclient.Status }
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestServersAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range lsp.Builtin() {
+	for _, s := range lspclient.Builtin() {
 		if !strings.Contains(string(page), "`"+s.ID+"`") {
 			t.Errorf("docs/language-servers.md does not name %s", s.ID)
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/disk"
-	"github.com/helve-dev/helve/internal/lsp"
+	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/tool"
 )
@@ -118,7 +118,7 @@ type diagnosis struct {
 	Code      json.RawMessage `json:"code,omitempty"`
 }
 
-func diagnosisOf(d lsp.Diagnostic) diagnosis {
+func diagnosisOf(d lspclient.Diagnostic) diagnosis {
 	return diagnosis{
 		Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1,
 		EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.Character + 1,
@@ -232,11 +232,11 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 	}
 	report, err := k.rt.Diagnostics(ctx, slices.Clone(files)...)
 	switch half := len(files) / 2; {
-	case errors.Is(err, lsp.ErrNone) && half > 0:
+	case errors.Is(err, lspclient.ErrNone) && half > 0:
 		return errors.Join(k.ask(ctx, files[:half]), k.ask(ctx, files[half:]))
-	case errors.Is(err, lsp.ErrNone) && !k.inside(files[0]):
+	case errors.Is(err, lspclient.ErrNone) && !k.inside(files[0]):
 		k.missed(files[0], "", "it lies outside the project, where no server is started; --dir names another folder to work in")
-	case errors.Is(err, lsp.ErrNone):
+	case errors.Is(err, lspclient.ErrNone):
 		k.report.Passed = append(k.report.Passed, k.shown[files[0]])
 	case err != nil:
 		return err
@@ -278,7 +278,7 @@ func (k *fileCheck) take(files []string, report helve.LSPReport) {
 	for _, r := range report.Files {
 		told[r.Path] = true
 		f := checkedFile{Path: k.shown[r.Path], Diagnostics: []diagnosis{}}
-		found := slices.SortedStableFunc(slices.Values(r.Diagnostics), func(a, b lsp.Diagnostic) int {
+		found := slices.SortedStableFunc(slices.Values(r.Diagnostics), func(a, b lspclient.Diagnostic) int {
 			from, to := a.Range.Start, b.Range.Start
 			return cmp.Or(from.Line-to.Line, from.Character-to.Character)
 		})
@@ -312,7 +312,7 @@ func (k *fileCheck) missed(file, server, why string) {
 
 // explain says why nobody has told anything about a file: its servers are not
 // here, have failed before, or keep silent.
-func (k *fileCheck) explain(file string, missing []lsp.Pending) {
+func (k *fileCheck) explain(file string, missing []lspclient.Pending) {
 	var names []string
 	why := ""
 	for _, m := range missing {

@@ -27,7 +27,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/cli"
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/lab/internal/proof"
 )

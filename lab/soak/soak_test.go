@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
-	"github.com/helve-dev/helve/internal/lsp/lsptest"
+	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/lab/internal/proof"
 )

@@ -1,0 +1,170 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
+)
+
+const (
+	// maxAnswer bounds an answer, in tokens.
+	maxAnswer = 32000
+	// maxSize and maxCalls bound what is taken of one.
+	maxSize, maxCalls = 64 << 20, 1000
+	// maxTries is how often the same is asked.
+	maxTries = 8
+	// fewTries is how often a server is tried that can not be reached, or whose
+	// answers break off.
+	fewTries = 3
+	// longestWait is how long a provider may let us wait. One that wants more
+	// has failed.
+	longestWait = 2 * time.Minute
+	// firstWait and maxWait are how long is waited before it is asked again,
+	// where the provider does not say.
+	firstWait, maxWait = time.Second, 30 * time.Second
+)
+
+// grown is a text while it grows.
+type grown = strings.Builder
+
+// ask asks the model until it has answered, or it makes no sense to try again.
+func (s *step) ask(ctx context.Context) error {
+	s.t.r.deps.Keeper.Tell(News{Info: &s.info})
+	for try := 1; ; try++ {
+		err := s.once(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, ok := errors.AsType[*model.Error](err)
+		if !ok || !e.Again() || try >= maxTries || few(e.Kind) && try >= fewTries {
+			return err
+		}
+		if e.RetryAfter > longestWait {
+			return &model.Error{Kind: e.Kind, Status: e.Status, RequestID: e.RequestID, RetryAfter: e.RetryAfter, Err: e, Message: fmt.Sprintf(
+				"%s (the provider asks to wait longer than %s)", strings.TrimSuffix(e.Message, "."), longestWait)}
+		}
+		s.forget(try, err)
+		if err := s.wait(ctx, try, e); err != nil {
+			return err
+		}
+	}
+}
+
+// few reports whether an error is tried again only a few times.
+func few(k model.ErrorKind) bool { return k == model.Network || k == model.Broken }
+
+// reset takes back what an attempt has brought. None of its calls was made.
+func (s *step) reset() {
+	s.close()
+	for i := range s.parts {
+		s.t.r.deps.Keeper.Tell(News{Part: &s.parts[i], Removed: true})
+	}
+	s.parts, s.pending, s.coming, s.size, s.usage, s.reason = nil, nil, nil, 0, model.Usage{}, ""
+}
+
+// forget drops an attempt that failed, and notes it.
+func (s *step) forget(try int, err error) {
+	s.reset()
+	s.tries = append(s.tries, message.Part{
+		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Retry,
+		Attempt: try, Error: failureOf(err), Time: &message.Span{Start: s.t.r.deps.Now().UnixMilli()},
+	})
+}
+
+// wait waits before the next attempt, as long as the provider wants.
+func (s *step) wait(ctx context.Context, try int, e *model.Error) error {
+	d := e.RetryAfter
+	if d <= 0 {
+		d = min(firstWait<<(try-1), maxWait)
+		d += rand.N(d / 4)
+	}
+	s.t.r.deps.Watch(s.info.Session, Status{Type: "retry", Attempt: try, Message: e.Message, Next: s.t.r.deps.Now().Add(d)})
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		s.t.r.deps.Watch(s.info.Session, Status{Type: "busy"})
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+type piece struct {
+	event model.Event
+	err   error
+}
+
+// once asks the model one time. A provider that does not end when it is told to
+// is left behind.
+func (s *step) once(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	pieces := make(chan piece, 16)
+	go func() {
+		defer close(pieces)
+		defer func() {
+			if p := recover(); p != nil {
+				send(ctx, pieces, piece{err: fmt.Errorf("the model's client broke: %v", p)})
+			}
+		}()
+		for e, err := range s.model.Provider.Stream(ctx, s.req) {
+			if !send(ctx, pieces, piece{e, err}) || err != nil {
+				return
+			}
+		}
+	}()
+	idle := s.t.work.Purse.idle()
+	timer := time.NewTimer(max(idle, time.Second))
+	defer timer.Stop()
+	for {
+		select {
+		case p, ok := <-pieces:
+			if done, err := s.piece(ctx, p, ok); done || err != nil {
+				return err
+			}
+			timer.Reset(max(idle, time.Second))
+		case <-timer.C:
+			if idle > 0 {
+				return &OverError{fmt.Sprintf("the model said nothing for %s", idle)}
+			}
+			timer.Reset(time.Hour)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// piece takes in what came next.
+func (s *step) piece(ctx context.Context, p piece, ok bool) (done bool, err error) {
+	switch {
+	case !ok && ctx.Err() != nil:
+		return true, context.Cause(ctx)
+	case !ok:
+		return true, &model.Error{Kind: model.Broken, Message: errNoEnd.Error(), Err: errNoEnd}
+	case p.err != nil:
+		return true, p.err
+	}
+	if err := s.take(p.event); err != nil {
+		return true, err
+	}
+	return p.event.Kind == model.Done, nil
+}
+
+func send(ctx context.Context, to chan<- piece, p piece) bool {
+	select {
+	case to <- p:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,172 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
+)
+
+// atOnce is how many calls of one answer run at the same time.
+const atOnce = 16
+
+// RepeatsCode is the code of a call that was not made because it repeats others
+// and nobody was there to be asked.
+const RepeatsCode = "doom-loop"
+
+// A landed is how a call ended, for the turn.
+type landed struct {
+	part    message.Part
+	inner   []message.Part
+	blocks  bool // a person said no
+	repeats bool
+	over    error // nothing was left for it
+}
+
+// makeCalls makes the calls of an answer, all at once, and keeps how each ended
+// as soon as it has. It reports whether the turn is over.
+func (t *talk) makeCalls(ctx context.Context, s *step, at int) (ended bool, err error) {
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+		turns = make(chan struct{}, atOnce)
+		ends  = make([]landed, len(t.msgs[at].Parts))
+		wrong error
+	)
+	for i, p := range t.msgs[at].Parts {
+		if p.Type != message.Tool {
+			continue
+		}
+		group.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			l := t.makeCall(ctx, s, p)
+			err := t.r.deps.Keeper.Save(context.WithoutCancel(ctx), nil, append([]message.Part{l.part}, l.inner...)...)
+			mu.Lock()
+			defer mu.Unlock()
+			ends[i], wrong = l, errors.Join(wrong, err)
+		})
+	}
+	group.Wait()
+	if wrong != nil {
+		t.out.Failed = wrong
+		return false, wrong
+	}
+	var blocks, repeats bool
+	var over error
+	for i, l := range ends {
+		if l.part.ID != "" {
+			t.msgs[at].Parts[i] = l.part
+			t.msgs[at].Parts = append(t.msgs[at].Parts, l.inner...)
+			blocks, repeats, over = blocks || l.blocks, repeats || l.repeats, cmp.Or(over, l.over)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case over != nil:
+		return false, over
+	case blocks && !t.r.deps.Rules.ContinueAfterReject:
+		t.out.End = Rejected
+	case repeats:
+		t.out.End = Repeats
+	case s.last:
+		t.out.End = Steps
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// makeCall makes one call.
+func (t *talk) makeCall(ctx context.Context, s *step, p message.Part) landed {
+	p = apart(p)
+	state := p.State
+	if s.last {
+		t.fail(&p, tool.Failed, "no more steps are left, so this call was not made")
+		return landed{part: p}
+	}
+	if err := t.work.Purse.TakeCall(); err != nil {
+		t.fail(&p, tool.Failed, err.Error()+", so this call was not made")
+		return landed{part: p, over: err}
+	}
+	input := state.Input
+	if state.Raw != "" {
+		input = json.RawMessage(state.Raw)
+	}
+	ref := s.info.Model
+	res, err := t.r.deps.Call(ctx, tool.Call{
+		ID: p.CallID, Session: p.Session, Message: p.Message, Agent: s.prof.Name, Client: t.work.Client,
+		Provider: ref.Provider, Model: ref.Model, Tool: p.Tool, Input: input, Dir: t.work.Dir,
+	})
+	if err == nil {
+		inner := t.complete(&p, res)
+		return landed{part: p, inner: inner}
+	}
+	return t.failed(p, err)
+}
+
+// complete gives a call its result. It returns the calls that it made itself,
+// which the model is to see too.
+func (t *talk) complete(p *message.Part, res *tool.Result) (inner []message.Part) {
+	s := p.State
+	s.Status, s.Output, s.Title, s.Metadata, s.Attachments = message.Completed, res.Output, res.Title, res.Metadata, res.Attachments
+	s.Time.End = t.r.deps.Now().UnixMilli()
+	if cost, ok := res.Metadata["cost"].(float64); ok {
+		s.Cost = cost
+	}
+	for _, in := range res.Inner {
+		part := message.Part{
+			ID: t.r.deps.NewID("prt"), Session: p.Session, Message: p.Message, Type: message.Tool, CallID: in.ID, Tool: in.Tool,
+			State: &message.State{Time: &message.Span{Start: s.Time.Start, End: s.Time.End}},
+		}
+		part.State.Input, part.State.Raw = object(in.Input)
+		if in.Result != nil && in.Status == string(message.Completed) {
+			t.complete(&part, in.Result)
+		} else {
+			part.State.Status, part.State.Error = message.Failed, in.Error
+		}
+		inner = append(inner, part)
+	}
+	return inner
+}
+
+// failed gives a call its error, or what another tool answered for it.
+func (t *talk) failed(p message.Part, err error) landed {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		t.fail(&p, tool.Failed, err.Error())
+		return landed{part: p}
+	}
+	if e.Answer != nil {
+		if e.Tool != "" && e.Tool != p.Tool {
+			p.State.Input, _ = json.Marshal(map[string]string{"tool": p.Tool, "error": e.Error()})
+			p.State.Raw, p.Tool = "", e.Tool
+		}
+		inner := t.complete(&p, e.Answer)
+		p.State.Kind = e.Kind // it is an answer for the model, and a failure for people
+		return landed{part: p, inner: inner}
+	}
+	words := e.Error()
+	if e.Hint != "" && e.Kind != tool.Denied {
+		words += "\n" + e.Hint
+	}
+	t.fail(&p, e.Kind, words)
+	p.State.Reason = e.Reason()
+	l := landed{part: p, repeats: e.Kind == tool.Unattended && e.Code == RepeatsCode}
+	if e.Kind == tool.Rejected {
+		no, asked := errors.AsType[*permission.RejectedError](err)
+		l.blocks = !asked || no.Message == ""
+	}
+	return l
+}
+
+func (t *talk) fail(p *message.Part, kind tool.Kind, words string) {
+	p.State.Status, p.State.Error, p.State.Kind = message.Failed, words, kind
+	p.State.Time.End = t.r.deps.Now().UnixMilli()
+}

@@ -1,0 +1,405 @@
+package lspclient
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+)
+
+// What is kept of what servers find.
+const (
+	maxFindings = 2000     // of one file
+	maxPaths    = 10_000   // files of one server
+	maxFound    = 32 << 20 // bytes of all that one server has found
+)
+
+// findings are what a server has last said about a file.
+type findings struct {
+	list    []Diagnostic
+	version int    // of the text they are about; -1 where the server did not say
+	seq     uint64 // which publication it was
+	first   uint64 // which one was the first about this file
+	at      time.Time
+
+	pulled        []Diagnostic // what it answered when it was asked
+	pulledVersion int          // of the text that it was asked about
+	pulledSeq     uint64
+}
+
+// about is what is known of a file's text of a version. Of what was published
+// and what was answered the newer counts: both are all that the server knows.
+func (f *findings) about(version int) []Diagnostic {
+	if f.pulledSeq == 0 || f.pulledVersion < version || f.seq > f.pulledSeq && f.version == version {
+		return f.list
+	}
+	return f.pulled
+}
+
+// published takes what the server has found in a file.
+func (l *link) published(params json.RawMessage) {
+	var p struct {
+		URI         string          `json:"uri"`
+		Version     *int            `json:"version"`
+		Diagnostics json.RawMessage `json:"diagnostics"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		l.c.log.Add("helve", "diagnostics that can not be read were dropped")
+		return
+	}
+	path, err := pathOf(p.URI)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	f := l.findingsOf(path)
+	if f == nil {
+		l.mu.Unlock()
+		return
+	}
+	l.seq++
+	f.list = l.read(path, f.list, p.Diagnostics)
+	f.seq, f.at, f.version = l.seq, time.Now(), -1
+	f.first = cmp.Or(f.first, l.seq)
+	if p.Version != nil {
+		f.version = *p.Version
+	} else if l.docs[path] != nil {
+		l.unnumbered = true
+	}
+	l.tell()
+	l.mu.Unlock()
+	if told := l.c.set.opt.OnDiagnostics; told != nil {
+		told(l.c.server.ID, path)
+	}
+}
+
+// findingsOf is the place for what is found in a file, nil where there are too
+// many; l.mu is held.
+func (l *link) findingsOf(path string) *findings {
+	f := l.found[path]
+	if f == nil {
+		if len(l.found) >= maxPaths {
+			return nil
+		}
+		f = &findings{version: -1, pulledVersion: -1}
+		l.found[path] = f
+	}
+	return f
+}
+
+// read decodes diagnostics that take the place of others, and counts their
+// positions in UTF-16. What is too much is left out. l.mu is held.
+func (l *link) read(path string, before []Diagnostic, raw json.RawMessage) []Diagnostic {
+	for _, d := range before {
+		l.bytes -= len(d.Raw)
+	}
+	out, seen := []Diagnostic{}, 0
+	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // what can not be read ends it
+		var one json.RawMessage
+		if seen++; seen > maxFindings {
+			return errEnough
+		}
+		if err := dec.Decode(&one); err != nil {
+			return err
+		}
+		var d Diagnostic
+		if l.bytes+len(one) > maxFound || json.Unmarshal(one, &d) != nil {
+			return nil
+		}
+		d.Raw, d.About = one, about(one)
+		if doc := l.docs[path]; doc != nil && l.encoding != utf16Units {
+			d.Range = Range{convert(d.Range.Start, doc.lines, l.encoding, utf16Units), convert(d.Range.End, doc.lines, l.encoding, utf16Units)}
+			d.Raw = replaced(one, d.Range)
+		}
+		l.bytes += len(d.Raw)
+		out = append(out, d)
+		return nil
+	})
+	return out
+}
+
+// about are the other files that a diagnostic speaks of. What it says may be
+// taken from them.
+func about(raw json.RawMessage) (files []string) {
+	var d struct {
+		Related []struct {
+			Location struct {
+				URI string `json:"uri"`
+			} `json:"location"`
+		} `json:"relatedInformation"`
+	}
+	if json.Unmarshal(raw, &d) != nil {
+		return nil
+	}
+	for _, r := range d.Related {
+		if path, err := pathOf(r.Location.URI); err == nil && !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// replaced is a diagnostic with another range.
+func replaced(raw json.RawMessage, r Range) json.RawMessage {
+	var o map[string]json.RawMessage
+	at, err := json.Marshal(r)
+	if err != nil || json.Unmarshal(raw, &o) != nil {
+		return raw
+	}
+	o["range"] = at
+	out, err := json.Marshal(o)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// tell wakes who waits for something to happen; l.mu is held.
+func (l *link) tell() {
+	close(l.news)
+	l.news = make(chan struct{})
+}
+
+// quiet is how long a server that does not number what it publishes has to be
+// silent before the last of it counts: some publish in several steps.
+const quiet = 150 * time.Millisecond
+
+// settledLocked reports whether the server has said what it has to say about
+// the text of a file; l.mu is held. Where it numbers what it publishes, that
+// is plain to see. Where it does not, what comes after a change may still be
+// about the text before: only if nothing was under way then, or once the
+// server has answered a question that was sent after the change, is what comes
+// next about the new text.
+func (l *link) settledLocked(d *doc) bool {
+	settled, _ := l.settles(d)
+	return settled
+}
+
+// settles is also how long to wait before looking again where nothing happens;
+// 0 for as long as it takes. l.mu is held.
+func (l *link) settles(d *doc) (bool, time.Duration) {
+	f := l.found[d.path]
+	if f == nil {
+		return false, 0
+	}
+	if f.pulledVersion >= d.version {
+		return true, 0
+	}
+	if f.seq <= d.sentSeq {
+		return false, 0
+	}
+	if f.version >= 0 {
+		return f.version == d.version, 0
+	}
+	if !d.calm && (d.barrier == 0 || f.seq <= d.barrier) {
+		return false, 0
+	}
+	if rest := quiet - time.Since(f.at); rest > 0 {
+		return false, rest
+	}
+	return true, 0
+}
+
+// errSilent says that a server has read a text and said nothing about it,
+// though it was asked and time has passed: some publish nothing where nothing
+// has changed.
+var errSilent = errors.New("it has said nothing about this text yet")
+
+// errMute says that a server has never published anything.
+var errMute = errors.New("it never says anything")
+
+// silence is how long a server that does not number what it publishes may take
+// to say something about a text that it has read.
+const silence = time.Second
+
+// Waits for a server that publishes nothing at all get shorter: some have
+// nothing to say about files.
+const (
+	muteAfter = 2 // whole waits
+	muteWait  = time.Second
+)
+
+// await waits until the server has said what it has to say about the text of a
+// file.
+func (l *link) await(ctx context.Context, d *doc) error {
+	if l.able.tsserver {
+		if err := l.pullTypeScript(ctx, d); !unasked(err) {
+			return err
+		}
+	}
+	l.mu.Lock()
+	mute := l.seq == 0 && l.mute >= muteAfter
+	l.mu.Unlock()
+	if mute {
+		short, cancel := context.WithTimeoutCause(ctx, muteWait, errMute)
+		defer cancel()
+		ctx = short
+	}
+	err := l.listen(ctx, d)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.mu.Lock()
+		l.mute++
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// listen is await for a server that has to speak by itself, until it turns out
+// that it can be asked.
+func (l *link) listen(ctx context.Context, d *doc) error {
+	var hush <-chan time.Time
+	for {
+		if l.supports("textDocument/diagnostic") {
+			return l.pull(ctx, d)
+		}
+		l.mu.Lock()
+		settled, rest := l.settles(d)
+		news := l.news
+		barrier := l.unnumbered && hush == nil && rest == 0
+		l.mu.Unlock()
+		if settled {
+			return nil
+		}
+		if barrier {
+			l.raise(ctx, d)
+			hush = time.After(silence)
+			continue
+		}
+		var timer <-chan time.Time
+		if rest > 0 {
+			timer = time.After(rest)
+		}
+		select {
+		case <-news:
+		case <-timer:
+		case <-hush:
+			if l.quietSince(d) {
+				return errSilent
+			}
+			hush = make(chan time.Time) // it is at work
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-l.conn.done():
+			return errors.New("it has ended")
+		}
+	}
+}
+
+// quietSince reports whether nothing was published about a file since its text
+// was sent, and nothing was wrong with the one before.
+func (l *link) quietSince(d *doc) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.found[d.path]
+	return f != nil && f.seq <= d.sentSeq && len(f.list) == 0 && d.barrier > 0
+}
+
+// raise asks the server something that it answers only after it has read the
+// text, and notes when that was.
+func (l *link) raise(ctx context.Context, d *doc) {
+	l.mu.Lock()
+	version := d.version
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	_, err := l.conn.call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+	if _, refused := errors.AsType[*rpcError](err); err != nil && !refused {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d.version == version {
+		d.barrier = max(l.seq, 1)
+	}
+}
+
+// pull asks the server what is wrong with a file.
+func (l *link) pull(ctx context.Context, d *doc) error {
+	for asked := false; ; {
+		version, done := l.ask(d, asked)
+		if done {
+			return nil
+		}
+		raw, err := l.conn.call(ctx, "textDocument/diagnostic", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+		if failure, ok := errors.AsType[*rpcError](err); ok && failure.again() {
+			select { // it was busy with something else
+			case <-time.After(50 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := l.answered(d, version, raw); err != nil {
+			return err
+		}
+		asked = true
+	}
+}
+
+// ask is what to ask about a file, or that there is nothing more to: after a
+// first answer, only if the text has changed since.
+func (l *link) ask(d *doc, asked bool) (version int, done bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.findingsOf(d.path)
+	if f == nil {
+		return 0, true
+	}
+	return d.version, asked && f.pulledVersion >= d.version
+}
+
+// again reports whether a question may be asked once more: the server gave up
+// on it because something had changed.
+func (e *rpcError) again() bool {
+	const serverCancelled, contentModified = -32802, -32801
+	return e.Code == serverCancelled || e.Code == contentModified
+}
+
+// A pulledReport is what a server answers about one file.
+type pulledReport struct {
+	Items json.RawMessage `json:"items"`
+}
+
+// answered keeps what a server has answered about a file, and about others.
+func (l *link) answered(d *doc, version int, raw json.RawMessage) error {
+	var report struct {
+		pulledReport
+		Related map[string]pulledReport `json:"relatedDocuments"`
+	}
+	if err := json.Unmarshal(raw, &report); err != nil {
+		return errors.New("its answer can not be read")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq++
+	for uri, r := range report.Related {
+		if path, err := pathOf(uri); err == nil && path != d.path {
+			l.keepPulled(path, -1, r)
+		}
+	}
+	l.keepPulled(d.path, version, report.pulledReport)
+	l.tell()
+	return nil
+}
+
+// keepPulled keeps one answer; l.mu is held.
+func (l *link) keepPulled(path string, version int, r pulledReport) {
+	f := l.findingsOf(path)
+	if f == nil {
+		return
+	}
+	if d := l.docs[path]; d != nil && version < 0 {
+		version = d.version
+	}
+	if version < f.pulledVersion && l.docs[path] != nil {
+		return // something newer is known
+	}
+	f.pulled = l.read(path, f.pulled, r.Items)
+	f.pulledVersion, f.pulledSeq, f.at = version, l.seq, time.Now()
+	f.first = cmp.Or(f.first, l.seq)
+}

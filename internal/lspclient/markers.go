@@ -1,0 +1,28 @@
+package lspclient
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// marker reports whether a file is one that the server's root is known by: a
+// change of it may change what the server should do.
+func (s Server) marker(file string) bool {
+	base := filepath.Base(file)
+	return slices.ContainsFunc(append(s.steps[:len(s.steps):len(s.steps)], s.without), func(step []string) bool { return slices.Contains(step, base) })
+}
+
+// renews reports whether the server has to start anew when a file changes:
+// other versions of what the project depends on are there then, in folders
+// that are not looked at.
+func (s Server) renews(file string) bool {
+	switch filepath.Base(file) {
+	case "package-lock.json", "bun.lockb", "bun.lock", "pnpm-lock.yaml", "yarn.lock":
+		return s.marker(file)
+	}
+	return false
+}
+
+// known reports whether the server is one of the table, and so known to check
+// other files later than the one that was changed.
+func (s Server) known() bool { return s.steps != nil || s.locate != nil }

@@ -1,0 +1,201 @@
+package lspclient
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// settleOthers gives servers that have just checked a file a moment to say
+// what that means for others, and asks again about those that had errors.
+func (s *Set) settleOthers(ctx context.Context, errands []errand) {
+	ctx, cancel := context.WithTimeout(ctx, otherTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	seen := map[*link]bool{}
+	for _, v := range errands {
+		if v.link == nil || !v.fresh || seen[v.link] {
+			continue
+		}
+		seen[v.link] = true
+		wg.Go(func() { v.link.calmDown(ctx) })
+	}
+	wg.Wait()
+}
+
+// calmDown asks the server about the files that it has found errors in and
+// those that are open, where it can be asked, and waits until it is silent.
+func (l *link) calmDown(ctx context.Context) {
+	again, pulls := l.exposed(), l.supports("textDocument/diagnostic")
+	again = again[:min(len(again), verifyMost)]
+	if pulls {
+		for _, d := range again {
+			_ = l.pull(ctx, d) // what is not answered is not told
+		}
+		return
+	}
+	for _, d := range again {
+		if l.able.tsserver {
+			_ = l.pullTypeScript(ctx, d)
+		} else if l.opened(d.path) { // its answer comes behind what it publishes when it looks at the file again
+			_, _ = l.conn.call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
+		}
+	}
+	if l.able.tsserver && !slices.ContainsFunc(again, l.faulty) {
+		return
+	}
+	l.hush(ctx)
+	for _, d := range again { // the checker sees new files by itself, and that may take a moment
+		if l.able.tsserver && l.faulty(d) {
+			_ = l.pullTypeScript(ctx, d)
+		}
+	}
+}
+
+// opened reports whether a file is open.
+func (l *link) opened(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.docs[path] != nil
+}
+
+// faulty reports whether errors are known in a file.
+func (l *link) faulty(d *doc) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.found[d.path]
+	return f != nil && hasError(f.about(l.versionOf(d.path)))
+}
+
+// hush waits until the server is silent.
+func (l *link) hush(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		news := l.news
+		l.mu.Unlock()
+		select {
+		case <-news:
+		case <-time.After(lull):
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// exposed are the files that a change elsewhere may have mended or broken, and
+// that are of interest: those with errors, and then those that are open, the
+// ones first that were used last.
+func (l *link) exposed() (out []*doc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var open []*doc
+	for path, d := range l.docs {
+		if f := l.found[path]; f == nil || !hasError(f.about(d.version)) {
+			open = append(open, d)
+		}
+	}
+	for path, f := range l.found {
+		if !hasError(f.about(l.versionOf(path))) {
+			continue
+		}
+		d := l.docs[path]
+		if d == nil { // it can be asked about without being open
+			d = &doc{path: path, uri: uriOf(path), version: -1}
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b *doc) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(open, func(a, b *doc) int { return cmp.Compare(b.used, a.used) })
+	return append(out, open...)
+}
+
+func hasError(list []Diagnostic) bool {
+	return slices.ContainsFunc(list, func(d Diagnostic) bool { return d.Severity == 1 })
+}
+
+// others are further files with errors: those that an earlier report owes, and
+// if it is asked for all that are known to be so after the change. known are
+// all other files that something is known of.
+func (s *Set) others(q Question, errands []errand) (out, known []FileReport) {
+	s.mu.Lock()
+	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
+	s.mu.Unlock()
+	for _, l := range s.links() {
+		sift.take(l, certain(l, errands))
+	}
+	slices.SortFunc(sift.all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.report.Path, b.report.Path))
+	})
+	for _, c := range sift.all[:min(len(sift.all), maxReported)] {
+		c.report.Diagnostics = marked(c.report.Diagnostics, q.Before, c.report.Path)
+		if owed := sift.owed[c.report.Path]; hasError(c.report.Diagnostics) && (q.Others || owed) {
+			out = append(out, c.report)
+			s.owe(c.report.Path, false)
+			continue
+		}
+		known = append(known, c.report)
+	}
+	slices.SortStableFunc(out, func(a, b FileReport) int { return boolean(!a.fresh()) - boolean(!b.fresh()) })
+	return out, known
+}
+
+// A candidate is another file that may be worth a report.
+type candidate struct {
+	report FileReport
+	first  uint64 // when something was first said about it
+}
+
+// A sieve gathers what all servers say about other files.
+type sieve struct {
+	q    Question
+	owed map[string]bool
+	all  []candidate
+	at   map[string]int // where a path is in it
+}
+
+// take takes what one server says; before a publication, since, it may have
+// been about other texts.
+func (v *sieve) take(l *link, since uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, f := range l.found {
+		version := l.versionOf(path)
+		sure := max(f.seq, f.pulledSeq) > since || !l.c.server.known() || v.owed[path]
+		if d := l.docs[path]; slices.Contains(v.q.Files, path) || !sure || d != nil && !l.settledLocked(d) {
+			continue
+		}
+		i, ok := v.at[path]
+		if !ok {
+			i, v.at[path] = len(v.all), len(v.all)
+			v.all = append(v.all, candidate{report: FileReport{Path: path, Diagnostics: []Diagnostic{}}, first: f.first})
+		}
+		v.all[i].report.Diagnostics = append(v.all[i].report.Diagnostics, f.about(version)...)
+	}
+}
+
+// fresh reports whether the file has an error that was not there before.
+func (r FileReport) fresh() bool {
+	return slices.ContainsFunc(r.Diagnostics, func(d Diagnostic) bool { return d.Severity == 1 && !d.Old })
+}
+
+// certain is the publication after which everything that a server says is
+// about the files as they are now: the last one that it made about a file that
+// was changed; none, where it has not said yet what is wrong with those.
+func certain(l *link, errands []errand) (seq uint64) {
+	known := true
+	for _, v := range errands {
+		if v.link == l && v.fresh {
+			seq = max(seq, v.seq)
+		}
+		known = known && (v.link != l || v.fresh)
+	}
+	if !known {
+		return math.MaxUint64
+	}
+	return seq
+}

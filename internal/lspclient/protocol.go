@@ -1,0 +1,174 @@
+package lspclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/helve-dev/helve/internal/process"
+	"os"
+	"time"
+)
+
+// A Position is a place in a text, counted from 0, in the units that the
+// server and we have agreed on.
+type Position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+// A Range is a part of a text; its end is not in it.
+type Range struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// A Diagnostic is something that a server has found in a file. Its positions
+// are counted in UTF-16 units.
+type Diagnostic struct {
+	Range    Range           `json:"range"`
+	Severity int             `json:"severity,omitempty"` // 1 error, 2 warning, 3 information, 4 hint; 0 where the server does not say
+	Code     json.RawMessage `json:"code,omitempty"`
+	Source   string          `json:"source,omitempty"`
+	Message  string          `json:"message"`
+
+	Raw   json.RawMessage `json:"-"` // as the server sent it, for programs
+	About []string        `json:"-"` // further files that it speaks of
+	Old   bool            `json:"-"` // it is known to have been there before the change
+}
+
+// A FileChange is a file that has changed on disk, with what happened to it as
+// the protocol numbers it.
+type FileChange struct {
+	Path string
+	Kind int
+}
+
+// What happened to a file.
+const (
+	Created = 1
+	Altered = 2
+	Deleted = 3
+)
+
+// Options say which servers there are, and how they are treated.
+type Options struct {
+	// Dir is the folder that is worked in, and Worktree the root of the project.
+	Dir, Worktree string
+	// Servers are those that may be started, see [Merge].
+	Servers []Server
+	// Trusted lets programs run that lie in the project, and servers that run
+	// code of the project.
+	Trusted bool
+	// Getenv reads a variable; os.Getenv when nil.
+	Getenv func(string) string
+
+	// Start starts the process of a server, which prints to out.
+	Start func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error)
+
+	// Brief says that the process ends soon: nothing is started that nobody
+	// waits for.
+	Brief bool
+
+	// Logs is the folder for what servers print, and Board the one where other
+	// processes see what runs; "" for none.
+	Logs, Board string
+
+	// Wait is how long a change waits for diagnostics, 5 s when 0. Request is
+	// how long one question to a server may take, 15 s when 0. Init is how long
+	// a server may take to start, 45 s when 0. Idle is how long one stays
+	// that nobody uses, 10 min when 0.
+	Wait, Request, Init, Idle time.Duration
+	// Memory is how many bytes a server with all its processes may hold, 4 GiB
+	// when 0; less than 0 is no limit.
+	Memory int64
+
+	// OnChange is told when a server came, went or failed, OnDiagnostics when
+	// one has sent diagnostics. Both must return at once.
+	OnChange      func()
+	OnDiagnostics func(server, path string)
+}
+
+// The states of a server.
+const (
+	StateStarting = "starting"
+	StateReady    = "connected"
+	StateStopped  = "stopped" // nobody used it, or it was asked to
+	StateFailed   = "error"   // it ended or did not start; it is tried again
+	StateBroken   = "broken"  // it is not tried again
+)
+
+// A Status is how a server is that was started, or was to be.
+type Status struct {
+	ID       string    `json:"id"`
+	Root     string    `json:"root"`
+	State    string    `json:"status"`
+	Error    string    `json:"error,omitempty"` // why, with its last words
+	PID      int       `json:"pid,omitempty"`
+	Memory   int64     `json:"memory,omitempty"` // bytes of all its processes
+	Since    time.Time `json:"since,omitzero"`
+	Restarts int       `json:"restarts,omitempty"`
+	Files    int       `json:"files,omitempty"` // that are open in it
+	Program  string    `json:"program,omitempty"`
+	Owner    int       `json:"owner,omitempty"` // the process that it belongs to
+}
+
+// A Report is what servers say about files that were changed.
+type Report struct {
+	Files  []FileReport // those that were asked about and that something is known of, in order
+	Others []FileReport // further ones with errors: those with new ones first
+	Known  []FileReport // what else is known, for programs
+	// Pending are servers that have not yet said anything about the new text,
+	// and Missing those that are not on this machine.
+	Pending, Missing []Pending
+}
+
+// A FileReport is what is wrong with one file.
+type FileReport struct {
+	Path        string
+	Diagnostics []Diagnostic // in the order of the servers
+}
+
+// A Pending server has not said anything about the text of a file.
+type Pending struct {
+	Server string
+	Path   string
+	Why    string // such as "it is still starting"
+	Failed bool   // it is not at work: it has ended, or can not be started
+}
+
+// ErrNone says that there is no server for a file.
+//
+//lint:ignore ST1005 models know these words
+var ErrNone = errors.New("No LSP server available for this file type.")
+
+// An Unavailable error says why the servers of a file can not be asked.
+type Unavailable struct {
+	Server string
+	Why    string
+}
+
+// Error names the server and why.
+func (e *Unavailable) Error() string {
+	return fmt.Sprintf("The language server %s is not available: %s", e.Server, e.Why)
+}
+
+// An Unanswered error is a question that a server has not answered in time.
+type Unanswered struct {
+	Server, Method string
+	After          time.Duration
+}
+
+// Error names the server and what it was asked.
+func (e *Unanswered) Error() string {
+	return fmt.Sprintf("The language server %s has not answered %s within %s.", e.Server, e.Method, e.After)
+}
+
+// A Missing error says what a server lacks that is not on this machine.
+type Missing struct {
+	Server string
+	Why    string // a sentence that says what to do
+}
+
+// Error says what is missing and what to do.
+func (e *Missing) Error() string { return e.Why }

@@ -1,0 +1,405 @@
+package lspclient
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How much of a tree is looked at, and remembered.
+const (
+	lookEntries = 100_000
+	lookTime    = 500 * time.Millisecond
+	lookChunk   = 512     // entries of a folder that are read at once
+	lookKept    = 200_000 // files, and as many folders; more are not remembered
+	summedBytes = 1 << 20 // a file larger than this is known by size and time alone
+)
+
+// A tree knows what the files of a root looked like, so that changes made by
+// others (a shell, a person) are seen without watching. It is safe for
+// concurrent use.
+type tree struct {
+	root  string
+	wants func(rel string) bool
+	seed  maphash.Seed
+	now   func() time.Time // what the times of files are compared with
+
+	// What one look may cost, and how many files and folders are remembered.
+	entries int
+	time    time.Duration
+	most    int
+
+	looking sync.Mutex // one look at a time
+
+	mu             sync.Mutex
+	top            *folder
+	todo           []stop // that this round has not come to, the next one last
+	round          uint32 // counts the walks through the whole tree
+	files, folders int    // that are remembered
+}
+
+// A folder is what is remembered of one.
+type folder struct {
+	files map[string]sight
+	subs  map[string]*folder
+	round uint32 // in which it was last seen
+}
+
+// A sight is what a file looked like.
+type sight struct {
+	size, changed int64
+	// sum is of what the file held, and not 0, if it had changed just before:
+	// then another change may leave the rest as it is.
+	sum   uint64
+	round uint32 // in which it was last looked at
+}
+
+// A stop is a folder that is to be looked at.
+type stop struct {
+	rel string
+	*folder
+}
+
+// newTree returns the tree of a root. wants says which files count, by their
+// path from the root; it is called while the tree is locked. If it is to say
+// something else later, another tree is needed.
+func newTree(root string, wants func(rel string) bool) *tree {
+	return &tree{
+		root: filepath.Clean(root), wants: wants, seed: maphash.MakeSeed(), now: time.Now,
+		entries: lookEntries, time: lookTime, most: lookKept, top: &folder{},
+	}
+}
+
+// look finds what has changed since the last look. The first one finds nothing
+// and remembers. A look has a bounded length; complete is false when it has
+// not come to the end: then the next one goes on there, and what was not
+// looked at is not reported.
+func (t *tree) look(ctx context.Context) (changes []FileChange, complete bool) {
+	t.looking.Lock()
+	defer t.looking.Unlock()
+	l := &look{tree: t, ctx: ctx, left: t.entries, until: time.Now().Add(t.time)}
+	whole := len(t.todo) == 0 // only a look has to do with it
+	for l.walk(whole) {
+		if whole {
+			complete = !l.full
+			break
+		}
+		whole = true // from the top, as that was long ago
+	}
+	slices.SortStableFunc(l.changes, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
+	return l.changes, complete
+}
+
+// noted remembers the present state of a file that the server has been told
+// about by other means.
+func (t *tree) noted(path string) {
+	rel, ok := below(t.root, filepath.Clean(path))
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, dir := t.top, t.root
+	parts := strings.Split(rel, string(filepath.Separator))
+	for _, part := range parts[:len(parts)-1] {
+		dir = filepath.Join(dir, part)
+		sub := at.subs[part]
+		if sub == nil {
+			if info, err := os.Lstat(dir); err != nil || !info.IsDir() || passedOver(part) {
+				return
+			}
+			if sub = t.enter(at, part); sub == nil {
+				return
+			}
+		}
+		at = sub
+	}
+	name := parts[len(parts)-1]
+	old, known := at.files[name]
+	if !known && !t.wants(rel) {
+		return
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && known:
+		delete(at.files, name)
+		t.files--
+	case err == nil && counts(info.Mode().Type()):
+		s, _ := t.sight(path, info, old)
+		t.remember(at, name, s)
+	}
+}
+
+// enter adds a folder to another; nil when there are too many.
+func (t *tree) enter(in *folder, name string) *folder {
+	if t.folders >= t.most {
+		return nil
+	}
+	t.folders++
+	if in.subs == nil {
+		in.subs = map[string]*folder{}
+	}
+	sub := &folder{}
+	in.subs[name] = sub
+	return sub
+}
+
+// remember keeps what a file looks like; false when there are too many.
+func (t *tree) remember(in *folder, name string, s sight) bool {
+	if _, known := in.files[name]; !known {
+		if t.files >= t.most {
+			return false
+		}
+		t.files++
+	}
+	if in.files == nil {
+		in.files = map[string]sight{}
+	}
+	in.files[name] = s
+	return true
+}
+
+// sight is what a file looks like now, and whether that differs from before.
+func (t *tree) sight(path string, info fs.FileInfo, old sight) (now sight, differs bool) {
+	now = sight{size: info.Size(), changed: info.ModTime().UnixNano()}
+	differs = now.size != old.size || now.changed != old.changed
+	young := t.isYoung(info.ModTime())
+	if !differs && old.sum == 0 || differs && !young {
+		return now, differs
+	}
+	sum := t.sum(path, info)
+	differs = differs || sum != old.sum
+	if young {
+		now.sum = sum
+	}
+	return now, differs
+}
+
+// sum is a number for what a regular file holds, 0 when it is too large.
+func (t *tree) sum(path string, info fs.FileInfo) uint64 {
+	if !info.Mode().IsRegular() || info.Size() > summedBytes {
+		return 0
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	if _, err := io.Copy(&h, io.LimitReader(f, summedBytes)); err != nil {
+		return 0
+	}
+	return h.Sum64() | 1
+}
+
+// isYoung says whether a file has changed so lately that another change may
+// get the same time, as far as the file system tells times apart.
+func (t *tree) isYoung(changed time.Time) bool {
+	limit := 50 * time.Millisecond
+	if changed.Nanosecond() == 0 {
+		limit = 2100 * time.Millisecond // whole seconds, or every other
+	}
+	return t.now().Sub(changed).Abs() < limit
+}
+
+// counts says whether something of a type is looked at: files, and links as
+// such, as they are not followed.
+func counts(typ fs.FileMode) bool { return typ.IsRegular() || typ&fs.ModeSymlink != 0 }
+
+// passedOver names folders that hold nothing that anybody works on.
+func passedOver(name string) bool {
+	switch name {
+	case "node_modules", ".git", ".hg", ".svn", ".bzr", ".jj", ".sl", ".pijul", "_darcs", "CVS":
+		return true
+	}
+	return false
+}
+
+// A look is one look at a tree.
+type look struct {
+	*tree
+	ctx     context.Context
+	left    int // entries
+	until   time.Time
+	visits  int
+	changes []FileChange
+	full    bool // something could not be remembered
+}
+
+// spent says that the look has to end.
+func (l *look) spent() bool {
+	return l.left <= 0 || l.ctx.Err() != nil || time.Now().After(l.until)
+}
+
+// walk goes through the folders that are to be visited, in a new round through
+// all of them; false when the look has to end before.
+func (l *look) walk(begin bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if begin {
+		l.round++
+		l.todo = append(l.todo[:0], stop{"", l.top})
+	}
+	for len(l.todo) > 0 {
+		if l.spent() {
+			return false
+		}
+		here := l.todo[len(l.todo)-1]
+		l.visits++
+		if fresh, done := l.visit(here); !done && (fresh || l.visits > 1) {
+			return false // it is the first to be visited next time
+		}
+		// A folder that takes a whole look and shows nothing new is left.
+		l.todo = l.todo[:len(l.todo)-1]
+		for name, sub := range here.subs {
+			if sub.round == l.round {
+				l.todo = append(l.todo, stop{filepath.Join(here.rel, name), sub})
+			}
+		}
+		// Others may have something to note.
+		l.mu.Unlock()
+		l.mu.Lock()
+	}
+	return true
+}
+
+// visit looks at the entries of a folder. fresh says that there was one that
+// this round had not come to, done that the last was reached.
+func (l *look) visit(here stop) (fresh, done bool) {
+	f, err := os.OpenFile(filepath.Join(l.root, here.rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		l.lose(here)
+		return true, true
+	}
+	if err != nil {
+		return true, true // nothing can be said about it
+	}
+	defer f.Close()
+	for {
+		list, err := f.ReadDir(lookChunk)
+		for _, e := range list {
+			if l.spent() {
+				return fresh, false
+			}
+			l.left--
+			if l.entry(here, e) {
+				fresh = true
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			l.sweep(here)
+			return true, true
+		}
+		if err != nil {
+			return true, true
+		}
+	}
+}
+
+// entry looks at one thing in a folder, and says whether this round had not
+// come to it.
+func (l *look) entry(here stop, e fs.DirEntry) bool {
+	name := e.Name()
+	switch {
+	case e.IsDir():
+		return l.sub(here, name)
+	case !counts(e.Type()):
+		return false
+	}
+	old, known := here.files[name]
+	if known && old.round == l.round {
+		return false
+	}
+	rel := filepath.Join(here.rel, name)
+	if !known && !l.wants(rel) {
+		return false
+	}
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return true // the sweep finds that out
+	}
+	if err != nil {
+		if known {
+			old.round = l.round
+			here.files[name] = old
+		}
+		return true
+	}
+	path := filepath.Join(l.root, rel)
+	now, differs := l.sight(path, info, old)
+	now.round = l.round
+	switch {
+	case !l.remember(here.folder, name, now):
+		l.full = true
+	case !known:
+		l.found(path, Created)
+	case differs:
+		l.found(path, Altered)
+	}
+	return true
+}
+
+// sub looks at a folder in a folder.
+func (l *look) sub(here stop, name string) bool {
+	if passedOver(name) {
+		return false
+	}
+	sub := here.subs[name]
+	if sub == nil {
+		if sub = l.enter(here.folder, name); sub == nil {
+			l.full = true
+			return false
+		}
+	}
+	fresh := sub.round != l.round
+	sub.round = l.round
+	return fresh
+}
+
+// found reports a change, unless the tree is still got to know.
+func (l *look) found(path string, kind int) {
+	if l.round > 1 {
+		l.changes = append(l.changes, FileChange{Path: path, Kind: kind})
+	}
+}
+
+// sweep finds what is no longer in a folder, all of which was looked at.
+func (l *look) sweep(here stop) {
+	for name, s := range here.files {
+		if s.round != l.round {
+			l.found(filepath.Join(l.root, here.rel, name), Deleted)
+			delete(here.files, name)
+			l.files--
+		}
+	}
+	for name, sub := range here.subs {
+		if sub.round != l.round {
+			l.lose(stop{filepath.Join(here.rel, name), sub})
+			delete(here.subs, name)
+			l.folders--
+		}
+	}
+}
+
+// lose forgets what is in a folder that is gone.
+func (l *look) lose(gone stop) {
+	for name := range gone.files {
+		l.found(filepath.Join(l.root, gone.rel, name), Deleted)
+	}
+	l.files -= len(gone.files)
+	for name, sub := range gone.subs {
+		l.lose(stop{filepath.Join(gone.rel, name), sub})
+	}
+	l.folders -= len(gone.subs)
+	gone.files, gone.subs = nil, nil
+}
